@@ -1,0 +1,86 @@
+/** A token id of the policy's vocabulary, 0 <= id < vocabularySize. */
+export type Token = number
+
+/** Text to token ids and back, for one GGUF's vocabulary. Loads no weights; safe on a coordinator without a GPU. */
+export interface Tokenizer {
+  readonly vocabularySize: number
+  /** The Jinja chat template stored in the GGUF (`tokenizer.chat_template`). */
+  readonly chatTemplate: string
+  /** Tags such as `<tool_call>` that parse to one token even in plain text: untrusted text must not contain them. */
+  readonly reservedTags: readonly string[]
+  /**
+   * NFC-normalised tokenisation.
+   * @param special  `true` only for our own template text: control tokens such as `<|im_end|>` are then recognised
+   */
+  tokenize(text: string, special: boolean): Token[]
+  detokenize(tokens: readonly Token[]): string
+  isEndOfGeneration(token: Token): boolean
+  close(): Promise<void>
+}
+
+/** What the policy sampled in one assistant turn. */
+export interface SampledTurn {
+  /** Sampled ids, in order; ends with an end-of-generation token when `stop` is `end`. Never empty. */
+  readonly tokens: readonly Token[]
+  /** Natural-log probability of each token under the full softmax at temperature 1; same length as `tokens`. */
+  readonly logprobs: readonly number[]
+  /** `end`: an end-of-generation token was sampled; `length`: the turn's token limit was reached. */
+  readonly stop: 'end' | 'length'
+}
+
+/**
+ * Where an episode draws its tokens from: a lane of the live engine on a node, the recorded body at the coordinator,
+ * a scripted teacher when a supervised data set is written.
+ */
+export interface TokenSource {
+  /**
+   * Samples the next assistant turn.
+   * @param feed       environment tokens since the previous turn (the prompt was given when the source was opened, so
+   *                   the first call passes an empty array)
+   * @param maxTokens  upper bound of the turn's length, >= 1
+   */
+  next(feed: readonly Token[], maxTokens: number, signal: AbortSignal): Promise<SampledTurn>
+  /** Ends this rollout; idempotent. A group goes on without the lane. */
+  close(): Promise<void>
+}
+
+/** One rollout to generate: lanes with equal prompts share one prefill. */
+export interface LaneRequest {
+  readonly prompt: readonly Token[]
+  /** Sampler seed of each assistant turn, integers in 0 .. 2^32 - 2; as many as there may be turns. */
+  readonly seeds: readonly number[]
+}
+
+export interface EngineOptions {
+  /** Path of the base GGUF. */
+  readonly modelPath: string
+  /** CPU threads of the engine process. */
+  readonly threads: number
+  /** Tokens per lane: prompt and everything after it. */
+  readonly contextSize: number
+  /** Rollouts generated in parallel at most. */
+  readonly lanes: number
+  readonly gpu: 'auto' | false
+}
+
+/** A LoRA adapter file. The path must be named by its content hash: llama.cpp caches adapters by path for the model's life. */
+export interface AdapterFile {
+  readonly path: string
+  readonly sha256: string
+}
+
+/** The policy's inference engine: node-llama-cpp in a child process. One generation or scoring runs at a time; calls queue. */
+export interface Engine {
+  readonly build: { readonly nodeLlamaCpp: string; readonly backend: string }
+  /** Puts the adapter (or, with `null`, the bare base) in force for everything that follows. */
+  usePolicy(adapter: AdapterFile | null, signal: AbortSignal): Promise<void>
+  /**
+   * Opens up to `lanes` rollouts that decode in lockstep as one batch, and returns one token source per request, in
+   * order. The group is over when all its sources are closed.
+   * @throws EngineError `too_many_lanes`, `context_full`, `engine_crashed`
+   */
+  openLanes(requests: readonly LaneRequest[], signal: AbortSignal): Promise<TokenSource[]>
+  /** Log-probabilities (nats) of `tokens[from ..]` given what precedes each, under the policy in force. */
+  score(tokens: readonly Token[], from: number, signal: AbortSignal): Promise<number[]>
+  close(): Promise<void>
+}
