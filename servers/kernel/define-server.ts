@@ -1,0 +1,183 @@
+import type { z } from 'zod'
+import { WorldDefect } from './errors.js'
+import type { SeededRandom } from './random.js'
+import type { Table, TableView } from './table.js'
+
+/** One table of a world. */
+export interface TableSpec {
+  readonly row: z.ZodObject
+  /** The field of `row` that holds the key, a string. */
+  readonly key: string
+}
+
+export type Tables = Readonly<Record<string, TableSpec>>
+export type RowOf<S extends TableSpec> = Readonly<z.output<S['row']>>
+export type Db<T extends Tables> = { readonly [K in keyof T]: Table<RowOf<T[K]>> }
+export type DbView<T extends Tables> = { readonly [K in keyof T]: TableView<RowOf<T[K]>> }
+export type SeedRows<T extends Tables> = { readonly [K in keyof T]: readonly RowOf<T[K]>[] }
+
+/** The session as a running tool sees it. Nothing else is in reach: no wall clock, no `Math.random`, no file, no network. */
+export interface ToolContext<T extends Tables = Tables, F extends string = string> {
+  readonly db: Db<T>
+  /** The session's virtual time, ISO 8601 in UTC to the second; it advances one minute per successful writing call. */
+  now(): string
+  /** The date of `now()`, YYYY-MM-DD. */
+  today(): string
+  /** A key that is new in this session, such as `transfer-418`. The same seed and calls give the same keys. */
+  nextId(prefix: string): string
+  readonly random: SeededRandom
+  /** Ends the call with a domain failure: everything it wrote is taken back. `detail` replaces the code's standard message. */
+  fail(code: F, detail?: string): never
+}
+
+/** What a sampler of arguments may look at. */
+export interface SampleContext<T extends Tables = Tables, A = Record<string, unknown>> {
+  readonly db: DbView<T>
+  readonly random: SeededRandom
+  /** Arguments that are already fixed because an earlier call of the chain produced them: keep them, choose the rest to fit. */
+  readonly bound: Partial<A>
+  now(): string
+  today(): string
+}
+
+export interface ToolAnnotations {
+  /** Changes nothing. */
+  readonly readOnly: boolean
+  /** Deletes or overwrites something a user would miss. Default false. */
+  readonly destructive?: boolean
+  /** A second call with the same arguments changes nothing more. Default: `readOnly`. */
+  readonly idempotent?: boolean
+}
+
+/**
+ * A tool, as its author writes it.
+ *
+ * `ask` holds the ways a user would ask for the call, as clauses in the imperative that fit after "Please" and after
+ * "then": `{field}` stands for an argument's value, `[...]` for a part that appears only when the optional fields in it
+ * are given. Every required field must occur in every clause.
+ */
+export interface ToolSpec<T extends Tables, F extends string, I extends z.ZodObject, O extends z.ZodObject> {
+  readonly name: string
+  readonly description: string
+  /** A `z.strictObject`: undeclared keys are refused. */
+  readonly input: I
+  readonly output: O
+  readonly annotations: ToolAnnotations
+  /** Facts that the call leaves true, such as `card_frozen`: an implicit edge to every tool that `needs` one of them. */
+  readonly establishes?: readonly string[]
+  readonly needs?: readonly string[]
+  readonly ask: readonly string[]
+  /** Plausible arguments drawn from the live state, or `null` when the state has nothing to offer. They should usually succeed. */
+  sample(context: SampleContext<T, z.input<I>>): z.input<I> | null
+  run(args: z.output<I>, context: ToolContext<T, F>): z.input<O>
+}
+
+/** A tool as the kernel sees it: the types of one world erased. */
+export interface ToolDefinition {
+  readonly name: string
+  readonly description: string
+  readonly input: z.ZodObject
+  readonly output: z.ZodObject
+  readonly annotations: ToolAnnotations
+  readonly establishes?: readonly string[]
+  readonly needs?: readonly string[]
+  readonly ask: readonly string[]
+  sample(context: SampleContext): Record<string, unknown> | null
+  run(args: Record<string, unknown>, context: ToolContext): Record<string, unknown>
+}
+
+/** How people speak of an entity. */
+export interface EntitySpec {
+  /** Singular, lower case: `account`, `calendar event`. */
+  readonly noun: string
+  /** The table whose keys are this entity's keys. */
+  readonly table: string
+  /** The field of the table's row, also shown beside the key in results, by which a user would name one: `title`, `name`. */
+  readonly label?: string
+}
+
+export interface SeedContext {
+  readonly random: SeededRandom
+  /** Virtual time at which sessions begin, ISO 8601 UTC. */
+  readonly start: string
+}
+
+/** Something that holds in every reachable state. Returns what is wrong, or nothing. */
+export interface Invariant<T extends Tables> {
+  readonly name: string
+  check(now: DbView<T>, seed: DbView<T>): string | undefined
+}
+
+export interface ServerSpec<T extends Tables> {
+  /** snake_case; also the name of the MCP server. */
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly tables: T
+  readonly entities: Readonly<Record<string, EntitySpec>>
+  /** Stable failure codes with their standard messages. */
+  readonly failures: Readonly<Record<string, string>>
+  readonly tools: readonly ToolDefinition[]
+  readonly invariants: readonly Invariant<T>[]
+  /** The rows a world of this seed starts with: large and varied enough to ask about, the same for the same seed on every machine. */
+  seed(context: SeedContext): SeedRows<T>
+}
+
+/** A server with the types of its tables erased: what the kernel, the catalogue and the synthesiser work with. */
+export interface ServerDefinition {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly tables: Tables
+  readonly entities: Readonly<Record<string, EntitySpec>>
+  readonly failures: Readonly<Record<string, string>>
+  readonly tools: readonly ToolDefinition[]
+  readonly toolsByName: ReadonlyMap<string, ToolDefinition>
+  readonly invariants: readonly Invariant<Tables>[]
+  seed(context: SeedContext): Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
+}
+
+/** Returns the function that declares tools of one world, so that handlers are typed by its tables and failure codes. */
+export function toolMaker<T extends Tables, F extends string>(_tables: T, _failures: Readonly<Record<F, string>>) {
+  return <I extends z.ZodObject, O extends z.ZodObject>(spec: ToolSpec<T, F, I, O>): ToolDefinition =>
+    spec as unknown as ToolDefinition
+}
+
+const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
+
+/**
+ * Declares a world.
+ * @throws WorldDefect if the declaration contradicts itself: duplicate or badly named tools, entities without a table,
+ *   clauses that leave a required field out or name an unknown one
+ */
+export function defineServer<T extends Tables>(spec: ServerSpec<T>): ServerDefinition {
+  const defect = (message: string): never => {
+    throw new WorldDefect(spec.name, message)
+  }
+  for (const name of [spec.name, ...spec.tools.map((tool) => tool.name), ...Object.keys(spec.failures)]) {
+    if (!SNAKE_CASE.test(name)) defect(`"${name}" is not snake_case`)
+  }
+  for (const [name, { table }] of Object.entries(spec.entities)) {
+    if (!spec.tables[table]) defect(`entity ${name}: no table "${table}"`)
+  }
+  const toolsByName = new Map(spec.tools.map((tool) => [tool.name, tool]))
+  if (toolsByName.size !== spec.tools.length) defect('two tools have the same name')
+  for (const tool of spec.tools) checkClauses(tool, defect)
+  return { ...spec, toolsByName } as unknown as ServerDefinition
+}
+
+function checkClauses(tool: ToolDefinition, defect: (message: string) => never): void {
+  if (tool.ask.length === 0) defect(`${tool.name}: no clause asks for it`)
+  const fields = Object.entries(tool.input.shape)
+  for (const clause of tool.ask) {
+    const outside = clause.replaceAll(/\[[^\]]*\]/g, '')
+    for (const [field, schema] of fields) {
+      const optional = (schema as z.ZodType).isOptional()
+      if (!optional && !outside.includes(`{${field}}`)) defect(`${tool.name}: clause "${clause}" leaves {${field}} out`)
+    }
+    for (const [, field] of clause.matchAll(/\{([^}]*)\}/g)) {
+      if (!fields.some(([name]) => name === field))
+        defect(`${tool.name}: clause "${clause}" names the unknown field {${field}}`)
+    }
+  }
+}

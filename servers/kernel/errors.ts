@@ -1,0 +1,35 @@
+/** A failure that belongs to the world: a real precondition did not hold. Reaches the policy as an MCP tool error. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError'
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+export type CallRefusalCode = 'unknown_tool' | 'invalid_arguments'
+
+/** A call the session refused to execute: no such tool, or arguments that do not fit the tool's input schema. */
+export class CallRefusal extends Error {
+  override readonly name = 'CallRefusal'
+  constructor(
+    readonly code: CallRefusalCode,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** A world that breaks its own declaration (bad seed row, output that does not fit its schema). Always the author's bug. */
+export class WorldDefect extends Error {
+  override readonly name = 'WorldDefect'
+  constructor(
+    readonly server: string,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${server}: ${message}`, options)
+  }
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+
+/** What a field of a tool's input or output means beyond its JSON type. Kept beside the schema, never shown to a client. */
+export interface FieldMeaning {
+  /** The field carries the key of an entity of this kind. */
+  readonly entity?: string
+  /** A secret: a task may use it only if it came from an earlier user turn or tool result (paper, section 3.2). */
+  readonly sensitive?: boolean
+}
+
+const meanings: z.core.$ZodRegistry<FieldMeaning> = z.registry<FieldMeaning>()
+
+/** A field that carries an entity's key. As an input it consumes the entity, as an output it produces it. */
+export function ref(entity: string, description?: string): z.ZodString {
+  const field = z.string().min(1).max(80)
+  return (description ? field.describe(description) : field).register(meanings, { entity })
+}
+
+/** Marks a field as sensitive. Apply it last: later schema methods return a copy without the mark. */
+export function sensitive<S extends z.ZodType>(field: S): S {
+  meanings.add(field, { ...meanings.get(field), sensitive: true })
+  return field
+}
+
+/** The meaning of a field, looked up through optional, nullable and readonly wrappers. */
+export function meaningOf(schema: z.core.$ZodType): FieldMeaning {
+  return meanings.get(schema as z.ZodType) ?? (isWrapper(schema) ? meaningOf(schema._zod.def.innerType) : {})
+}
+
+function isWrapper(schema: z.core.$ZodType): schema is z.core.$ZodOptional | z.core.$ZodNullable | z.core.$ZodReadonly {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodReadonly
+}
+
+/** An entity key found in a tool's output. */
+export interface EntityOccurrence {
+  readonly entity: string
+  readonly key: string
+  /** The object the key stands in: what the reader of the result sees around it. */
+  readonly within: Readonly<Record<string, unknown>>
+}
+
+/** Every entity key in `value`, in reading order, as declared by its schema. Keys that are null or absent are passed over. */
+export function entitiesIn(
+  schema: z.core.$ZodType,
+  value: unknown,
+  within: Record<string, unknown> = {},
+): EntityOccurrence[] {
+  if (value === undefined || value === null) return []
+  const { entity } = meaningOf(schema)
+  if (entity !== undefined) return typeof value === 'string' ? [{ entity, key: value, within }] : []
+  if (isWrapper(schema)) return entitiesIn(schema._zod.def.innerType, value, within)
+  if (schema instanceof z.ZodArray)
+    return (value as unknown[]).flatMap((item) => entitiesIn(schema.element, item, within))
+  if (schema instanceof z.ZodObject) {
+    const record = value as Record<string, unknown>
+    return Object.entries(schema.shape).flatMap(([name, field]) => entitiesIn(field as z.ZodType, record[name], record))
+  }
+  return []
+}
+
+/** Kinds of entity that a schema can carry anywhere inside. */
+export function entityKinds(schema: z.core.$ZodType): Set<string> {
+  const { entity } = meaningOf(schema)
+  if (entity !== undefined) return new Set([entity])
+  if (isWrapper(schema)) return entityKinds(schema._zod.def.innerType)
+  if (schema instanceof z.ZodArray) return entityKinds(schema.element as z.ZodType)
+  if (schema instanceof z.ZodObject) {
+    return new Set(Object.values(schema.shape).flatMap((field) => [...entityKinds(field as z.ZodType)]))
+  }
+  return new Set()
+}
+
+/** Names of an object schema's required fields that consume an entity, with its kind. */
+export function requiredReferences(schema: z.ZodObject): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const [name, field] of Object.entries(schema.shape)) {
+    if (field instanceof z.ZodOptional) continue
+    for (const entity of entityKinds(field as z.ZodType)) found.set(name, entity)
+  }
+  return found
+}
