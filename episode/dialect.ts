@@ -1,0 +1,51 @@
+import type { JsonObject, LoggedCall } from '../reward/index.js'
+
+/** The Hermes/Qwen tool dialect: JSON between tags that the vocabulary holds as single tokens. */
+export const DIALECT = 'hermes'
+
+const OPEN = '<tool_call>'
+const CLOSE = '</tool_call>'
+
+/** A call block as the policy wrote it: readable, or malformed. */
+export type ParsedCall =
+  | { readonly malformed?: false; readonly name: string; readonly arguments: JsonObject }
+  | Extract<LoggedCall, { malformed: true }>
+
+/**
+ * The tool calls of one assistant message, in order. No repair is tried: a block that cannot be read is malformed
+ * (reward specification, section 1).
+ */
+export function parseCalls(message: string): ParsedCall[] {
+  const [, ...blocks] = message.split(OPEN)
+  return blocks.map((block) => {
+    const end = block.indexOf(CLOSE)
+    const raw = end < 0 ? block : block.slice(0, end)
+    return (end < 0 ? undefined : readCall(raw)) ?? { malformed: true, raw: OPEN + raw }
+  })
+}
+
+function readCall(raw: string): ParsedCall | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(raw)
+  } catch {
+    return undefined
+  }
+  if (!isObject(value) || typeof value.name !== 'string' || value.name === '') return undefined
+  const args = Object.hasOwn(value, 'arguments') ? value.arguments : {}
+  return isObject(args) ? { name: value.name, arguments: args as JsonObject } : undefined
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A call as a teacher writes it. */
+export function writeCall(name: string, args: JsonObject): string {
+  return `${OPEN}\n${JSON.stringify({ name, arguments: args })}\n${CLOSE}`
+}
+
+/** A tool response's JSON with every `<` escaped, so that no result can spell a tag: the same JSON value in other bytes. */
+export function escapePayload(jsonText: string): string {
+  return jsonText.replaceAll('<', '\\u003c')
+}

@@ -1,0 +1,68 @@
+import { Template } from '@huggingface/jinja'
+import type { Token, Tokenizer } from '../engine/types.js'
+import type { OfferedTool } from '../servers/kernel/index.js'
+import { escapePayload } from './dialect.js'
+import { EpisodeError } from './errors.js'
+
+/** Turns text of the conversation into token ids. The one place that knows the framing between messages. */
+export interface PromptRenderer {
+  /**
+   * The first prompt: the model's own chat template over the toolset and the first user turn.
+   * @throws EpisodeError `reserved_tag`, `bad_template`
+   */
+  firstPrompt(tools: readonly OfferedTool[], userTurn: string): Token[]
+  /** What the environment writes after a sampled turn: the tool responses, then the assistant's header. */
+  toolResponses(payloads: readonly string[]): Token[]
+  /** What the environment writes after a sampled turn: the next user turn, then the assistant's header. */
+  userTurn(text: string): Token[]
+}
+
+const USER_HEADER = '\n<|im_start|>user\n'
+const TURN_END = '<|im_end|>\n<|im_start|>assistant\n'
+
+export function createPromptRenderer(tokenizer: Tokenizer): PromptRenderer {
+  const template = new Template(tokenizer.chatTemplate)
+  const glue = (text: string): Token[] => tokenizer.tokenize(text, true)
+  const userHeader = glue(USER_HEADER)
+  const turnEnd = glue(TURN_END)
+  const responseStart = glue('<tool_response>\n')
+  const responseEnd = glue('\n</tool_response>')
+  const newline = glue('\n')
+
+  const refuseTags = (text: string): string => {
+    const tag = tokenizer.reservedTags.find((reserved) => text.includes(reserved))
+    if (tag !== undefined) throw new EpisodeError('reserved_tag', `the text holds ${tag}: ${text.slice(0, 80)}`)
+    return text
+  }
+
+  return {
+    firstPrompt(tools, userTurn) {
+      for (const tool of tools) refuseTags(JSON.stringify(tool))
+      const input = {
+        messages: [{ role: 'user', content: refuseTags(userTurn) }],
+        tools: tools.map(({ name, description, inputSchema }) => ({
+          type: 'function',
+          function: { name, description, parameters: inputSchema },
+        })),
+        add_generation_prompt: true,
+      }
+      try {
+        return glue(template.render(input))
+      } catch (cause) {
+        throw new EpisodeError('bad_template', (cause as Error).message, { cause })
+      }
+    },
+    toolResponses(payloads) {
+      const blocks = payloads.flatMap((payload, i) => [
+        ...(i === 0 ? [] : newline),
+        ...responseStart,
+        ...tokenizer.tokenize(escapePayload(payload), false),
+        ...responseEnd,
+      ])
+      return [...userHeader, ...blocks, ...turnEnd]
+    },
+    userTurn(text) {
+      return [...userHeader, ...tokenizer.tokenize(refuseTags(text), false), ...turnEnd]
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import type { Token } from '../engine/types.js'
+import type { LoggedCall, RewardBreakdown } from '../reward/index.js'
+
+/** Why an episode ended. */
+export type EpisodeEnd =
+  /** The assistant ended a turn without a call and the user had nothing more to say. */
+  | 'finished'
+  /** A turn reached its token limit without an end token. */
+  | 'turn_length'
+  | 'rollout_length'
+  | 'turn_limit'
+  | 'call_limit'
+
+/** One attempt at a task. */
+export interface Rollout {
+  /** Prompt, sampled and environment tokens, in order. */
+  readonly tokens: readonly Token[]
+  readonly promptLength: number
+  /** Per token: 1 where the policy sampled it, 0 elsewhere. */
+  readonly mask: Uint8Array
+  /** The sampler's log-probabilities (nats) of the sampled tokens, in order: as many as the mask has ones. */
+  readonly logprobs: readonly number[]
+  readonly calls: readonly LoggedCall[]
+  /** State hash per server of the task when the episode ended. */
+  readonly stateHashes: Readonly<Record<string, string>>
+  readonly end: EpisodeEnd
+  readonly reward: RewardBreakdown
+  /** Whether every ground-truth call was made with equal arguments, in order. */
+  readonly solved: boolean
+}

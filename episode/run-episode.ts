@@ -1,0 +1,166 @@
+import type { SampledTurn, Token, Tokenizer, TokenSource } from '../engine/types.js'
+import { isExecutable, type LoggedCall, score, solvedExactly } from '../reward/index.js'
+import { connectInProcess, type McpConnection, type Session, type WorldCache } from '../servers/kernel/index.js'
+import { type ParsedCall, parseCalls } from './dialect.js'
+import { EpisodeError } from './errors.js'
+import type { EpisodeLimits } from './limits.js'
+import type { PromptRenderer } from './prompt.js'
+import type { EpisodeEnd, Rollout } from './rollout.js'
+import type { Task } from './task.js'
+import { type Catalogue, exampleOf, type RoutedTool, toolsetOf } from './toolset.js'
+
+/** What an episode needs beside its task and its source of tokens; shared by all episodes of a process. */
+export interface Stage {
+  readonly catalogue: Catalogue
+  readonly worlds: WorldCache
+  readonly tokenizer: Tokenizer
+  readonly renderer: PromptRenderer
+}
+
+/** The first prompt of a task, in token ids. @throws EpisodeError */
+export function promptOf(task: Task, stage: Stage, limits: EpisodeLimits): Token[] {
+  const prompt = stage.renderer.firstPrompt(toolsetOf(task, stage.catalogue), task.turns[0]!)
+  if (prompt.length >= limits.maxRolloutTokens) {
+    throw new EpisodeError('prompt_too_long', `${prompt.length} of ${limits.maxRolloutTokens} tokens`)
+  }
+  return prompt
+}
+
+/**
+ * Plays one conversation between a policy and its worlds and scores it. The policy's tokens come from `source`: the
+ * live engine on a node, the recorded body at the coordinator. So judging replays a rollout through the very code that
+ * made it. The source is closed when the episode ends, however it ends.
+ * @throws EpisodeError for a bad task; whatever the source or the MCP connection throws. The rollout is then void.
+ */
+export async function runEpisode(
+  task: Task,
+  source: TokenSource,
+  stage: Stage,
+  limits: EpisodeLimits,
+  signal: AbortSignal,
+): Promise<Rollout> {
+  const offered = toolsetOf(task, stage.catalogue)
+  const worlds = await openWorlds(task, stage)
+  try {
+    const prompt = promptOf(task, stage, limits)
+    const transcript = createTranscript(prompt)
+    const calls: LoggedCall[] = []
+    const end = await converse(task, source, stage, limits, { offered, worlds, transcript, calls }, signal)
+    return {
+      ...transcript.finish(),
+      calls,
+      stateHashes: Object.fromEntries([...worlds].map(([server, { session }]) => [server, session.stateHash()])),
+      end,
+      reward: score(exampleOf(task, offered), calls),
+      solved: solvedExactly(task.groundTruth, calls),
+    }
+  } finally {
+    await Promise.all([source.close(), ...[...worlds.values()].map(({ connection }) => connection.close())])
+  }
+}
+
+interface OpenWorld {
+  readonly session: Session
+  readonly connection: McpConnection
+}
+
+async function openWorlds(task: Task, { catalogue, worlds }: Stage): Promise<Map<string, OpenWorld>> {
+  const opened = new Map<string, OpenWorld>()
+  for (const { server, seed } of task.worlds) {
+    const definition = catalogue.get(server)
+    if (!definition || opened.has(server)) throw new EpisodeError('bad_task', `unknown or repeated server ${server}`)
+    const session = worlds.open(definition, seed)
+    opened.set(server, { session, connection: await connectInProcess(session) })
+  }
+  return opened
+}
+
+interface Progress {
+  readonly offered: readonly RoutedTool[]
+  readonly worlds: ReadonlyMap<string, OpenWorld>
+  readonly transcript: Transcript
+  readonly calls: LoggedCall[]
+}
+
+async function converse(
+  task: Task,
+  source: TokenSource,
+  { tokenizer, renderer }: Stage,
+  limits: EpisodeLimits,
+  { offered, worlds, transcript, calls }: Progress,
+  signal: AbortSignal,
+): Promise<EpisodeEnd> {
+  let feed: Token[] = []
+  let userTurns = 1
+  for (let turn = 0; turn < limits.maxAssistantTurns; turn++) {
+    const room = limits.maxRolloutTokens - transcript.length - feed.length
+    if (room < 1) return 'rollout_length'
+    const sampled = await source.next(feed, Math.min(limits.maxTurnTokens, room), signal)
+    transcript.append(feed, sampled)
+    const parsed = parseCalls(tokenizer.detokenize(sampled.tokens))
+    const payloads: string[] = []
+    for (const call of parsed) {
+      if (calls.length === limits.maxCalls) return 'call_limit'
+      const { entry, payload } = await execute(call, offered, worlds, signal)
+      calls.push(entry)
+      payloads.push(payload)
+    }
+    if (sampled.stop === 'length') return room > limits.maxTurnTokens ? 'turn_length' : 'rollout_length'
+    if (payloads.length > 0) {
+      feed = renderer.toolResponses(payloads)
+    } else {
+      const text = task.turns[userTurns++]
+      if (text === undefined) return 'finished'
+      feed = renderer.userTurn(text)
+    }
+  }
+  return 'turn_limit'
+}
+
+/** Executes a call that passes validity levels 1 and 2; answers any other with an error the policy can read. */
+async function execute(
+  call: ParsedCall,
+  offered: readonly RoutedTool[],
+  worlds: ReadonlyMap<string, OpenWorld>,
+  signal: AbortSignal,
+): Promise<{ entry: LoggedCall; payload: string }> {
+  if (call.malformed) return { entry: call, payload: refusal('malformed_call', 'The call block could not be read.') }
+  const entry = { name: call.name, arguments: call.arguments, ok: false }
+  const tool = offered.find(({ name }) => name === call.name)
+  if (!tool) return { entry, payload: refusal('unknown_tool', 'There is no such tool.') }
+  if (!isExecutable(entry, tool)) return { entry, payload: refusal('invalid_arguments', 'The arguments do not fit.') }
+  const { connection } = worlds.get(tool.server)!
+  const { ok, text } = await connection.callTool(call.name, { ...call.arguments }, signal)
+  return { entry: { ...entry, ok }, payload: text }
+}
+
+const refusal = (error: string, message: string): string => JSON.stringify({ error, message })
+
+interface Transcript {
+  readonly length: number
+  append(feed: readonly Token[], sampled: SampledTurn): void
+  finish(): Pick<Rollout, 'tokens' | 'promptLength' | 'mask' | 'logprobs'>
+}
+
+function createTranscript(prompt: readonly Token[]): Transcript {
+  const tokens = [...prompt]
+  const mask: (0 | 1)[] = prompt.map(() => 0)
+  const logprobs: number[] = []
+  return {
+    get length() {
+      return tokens.length
+    },
+    append(feed, sampled) {
+      for (const token of feed) {
+        tokens.push(token)
+        mask.push(0)
+      }
+      for (const token of sampled.tokens) {
+        tokens.push(token)
+        mask.push(1)
+      }
+      logprobs.push(...sampled.logprobs)
+    },
+    finish: () => ({ tokens, promptLength: prompt.length, mask: Uint8Array.from(mask), logprobs }),
+  }
+}

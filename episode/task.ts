@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import { z } from 'zod'
+import type { Json } from '../reward/index.js'
+import { EpisodeError } from './errors.js'
+
+const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/)
+const json: z.ZodType<Json> = z.json() as z.ZodType<Json>
+
+const taskBody = z.strictObject({
+  kind: z.enum(['multi-turn', 'clarification', 'abstention']),
+  /** The sessions of the task: at most one per server. */
+  worlds: z
+    .array(z.strictObject({ server: name, seed: z.int().min(0).max(0xffffffff) }))
+    .min(1)
+    .max(20),
+  /** The toolset, in the order shown to the policy; names are unique across servers. */
+  toolset: z
+    .array(z.strictObject({ server: name, tool: name }))
+    .min(1)
+    .max(64),
+  /** What the scripted user says, turn by turn. */
+  turns: z.array(z.string().min(1).max(4000)).min(1).max(5),
+  groundTruth: z
+    .array(
+      z.strictObject({
+        name,
+        arguments: z.record(z.string().max(100), json),
+        after: z.array(z.int().min(0)),
+        /** Index of the user turn that asks for the call. */
+        turn: z.int().min(0),
+      }),
+    )
+    .max(16),
+  /** Names the tool chain the task was made from: `banking:list_accounts>freeze_card`. */
+  chain: z.string().min(1).max(400),
+})
+
+const taskSchema = taskBody.extend({ id: z.string().regex(/^[0-9a-f]{64}$/) })
+
+/** One task: the worlds it plays in, the tools on offer, what the user says, and the calls that answer it. */
+export type Task = z.output<typeof taskSchema>
+export type TaskBody = z.output<typeof taskBody>
+
+/** Gives a task its name: SHA-256 (hex) over its canonical JSON. */
+export function nameTask(body: TaskBody): Task {
+  return { ...body, id: createHash('sha256').update(canonicalize(body)!).digest('hex') }
+}
+
+/**
+ * Parses a task that came from the network or a file.
+ * @throws EpisodeError `bad_task`
+ */
+export function parseTask(value: unknown): Task {
+  const parsed = taskSchema.safeParse(value)
+  if (!parsed.success) throw new EpisodeError('bad_task', z.prettifyError(parsed.error))
+  const { id, ...body } = parsed.data
+  if (nameTask(body).id !== id) throw new EpisodeError('bad_task', `the content does not have the id ${id}`)
+  return parsed.data
+}

@@ -1,0 +1,49 @@
+/**
+ * Whether a value fits a JSON Schema as far as validity level 2 looks: types, required keys, items, branches. Not
+ * `enum`, patterns, ranges, formats or `additionalProperties`: those belong to execution, so that stripping enums from
+ * the offered schemas cannot change the reward (reward specification, section 3).
+ */
+export function fits(value: unknown, schema: unknown): boolean {
+  if (schema === false) return false
+  if (!isObject(schema) || Object.hasOwn(schema, '$ref')) return true
+  for (const keyword of ['anyOf', 'oneOf']) {
+    const branches = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined
+    if (Array.isArray(branches) && !branches.some((branch) => fits(value, branch))) return false
+  }
+  if (Array.isArray(schema.allOf) && !schema.allOf.every((branch) => fits(value, branch))) return false
+  if (schema.type !== undefined) {
+    const types = Array.isArray(schema.type) ? schema.type : [schema.type]
+    if (!types.some((type) => hasType(value, type))) return false
+  }
+  if (Array.isArray(value)) return !isObject(schema.items) || value.every((item) => fits(item, schema.items))
+  if (!isObject(value)) return true
+  const required = Array.isArray(schema.required) ? schema.required : []
+  if (!required.every((key) => Object.hasOwn(value, key))) return false
+  const properties = isObject(schema.properties) ? schema.properties : {}
+  return Object.entries(value).every(([key, part]) => !Object.hasOwn(properties, key) || fits(part, properties[key]))
+}
+
+function hasType(value: unknown, type: unknown): boolean {
+  switch (type) {
+    case 'null':
+      return value === null
+    case 'boolean':
+      return typeof value === 'boolean'
+    case 'string':
+      return typeof value === 'string'
+    case 'number':
+      return typeof value === 'number'
+    case 'integer':
+      return Number.isInteger(value)
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isObject(value)
+    default:
+      return true
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

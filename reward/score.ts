@@ -1,0 +1,107 @@
+import type { OfferedTool } from '../servers/kernel/index.js'
+import { type Alignment, align, equalArguments } from './align.js'
+import { fits } from './fits.js'
+import {
+  ExampleError,
+  type GroundTruthCall,
+  type LoggedCall,
+  type RewardBreakdown,
+  type RewardComponents,
+  type ScoredExample,
+} from './types.js'
+
+/** Weights of the paper's total (section 3.3); the maximum is 1.3. */
+export const WEIGHTS = { validity: 0.5, coverage: 0.5, efficiency: 0.15, name: 0.2, arg: 0.1 } as const
+export const MAX_REWARD = 1.3
+
+/**
+ * The reward of one rollout: PROVE's five components and their total (arXiv 2606.03892, section 3.3).
+ * Pure; the same inputs give the same doubles on every machine, so verifiers compare with `===`.
+ * @throws ExampleError when the example itself is wrong
+ */
+export function score(example: ScoredExample, log: readonly LoggedCall[]): RewardBreakdown {
+  const { groundTruth } = example
+  const offered = checkExample(example)
+  if (groundTruth.length === 0) return { total: log.length === 0 ? 1 : 0, components: null, alignment: [], covered: [] }
+  const alignment = align(groundTruth, log)
+  const components: RewardComponents = {
+    validity: validity(log, offered),
+    coverage: alignment.covered.filter(Boolean).length / groundTruth.length,
+    efficiency: efficiency(log.length, groundTruth.length),
+    name: namePrecision(log, groundTruth),
+    arg: argumentMatch(log, groundTruth, alignment),
+  }
+  return { total: weighted(components), components, alignment: alignment.calls, covered: alignment.covered }
+}
+
+/** Number of calls up to which efficiency costs nothing, for a ground truth of `n` calls. */
+export function callBudget(n: number): number {
+  return n + Math.ceil(0.5 * n)
+}
+
+/** Whether a call to an offered tool passes validity levels 1 and 2: only such calls are executed. */
+export function isExecutable(call: LoggedCall, tool: OfferedTool | undefined): boolean {
+  return !call.malformed && tool !== undefined && fits(call.arguments, tool.inputSchema)
+}
+
+function checkExample({ offered, groundTruth }: ScoredExample): ReadonlyMap<string, OfferedTool> {
+  const tools = new Map(offered.map((tool) => [tool.name, tool]))
+  if (tools.size !== offered.length) throw new ExampleError('duplicate_tool', 'a tool name is offered twice')
+  groundTruth.forEach((call, i) => {
+    if (!call.after.every((j) => Number.isInteger(j) && j >= 0 && j < i)) {
+      throw new ExampleError('forward_edge', `ground-truth call ${i} must come after calls ${call.after.join(', ')}`)
+    }
+    const tool = tools.get(call.name)
+    if (!tool) throw new ExampleError('call_not_offered', `ground-truth call ${i}: ${call.name}`)
+    if (!fits(call.arguments, tool.inputSchema)) {
+      throw new ExampleError('call_does_not_fit', `ground-truth call ${i}: arguments of ${call.name}`)
+    }
+  })
+  return tools
+}
+
+function validity(log: readonly LoggedCall[], offered: ReadonlyMap<string, OfferedTool>): number {
+  if (log.length === 0) return 0
+  let levels = 0
+  for (const call of log) {
+    const tool = call.malformed ? undefined : offered.get(call.name)
+    if (!tool) continue
+    levels += !isExecutable(call, tool) ? 1 : !call.malformed && call.ok ? 3 : 2
+  }
+  return levels / (3 * log.length)
+}
+
+function efficiency(calls: number, n: number): number {
+  const budget = callBudget(n)
+  return calls > budget ? -(calls - budget) / (2 * budget) : 0
+}
+
+function namePrecision(log: readonly LoggedCall[], truths: readonly GroundTruthCall[]): number {
+  if (log.length === 0) return 0
+  const names = new Set(truths.map(({ name }) => name))
+  return log.filter((call) => !call.malformed && names.has(call.name)).length / log.length
+}
+
+function argumentMatch(log: readonly LoggedCall[], truths: readonly GroundTruthCall[], { calls }: Alignment): number {
+  let sum = 0
+  let pairs = 0
+  truths.forEach((truth, i) => {
+    const at = calls[i]
+    const call = at === null || at === undefined ? undefined : log[at]
+    if (!call || call.malformed) return
+    const keys = Object.keys(truth.arguments).length
+    sum += keys === 0 ? 1 : equalArguments(truth, call.arguments) / keys
+    pairs++
+  })
+  return pairs === 0 ? 0 : sum / pairs
+}
+
+function weighted({ validity, coverage, efficiency, name, arg }: RewardComponents): number {
+  return (
+    WEIGHTS.validity * validity +
+    WEIGHTS.coverage * coverage +
+    WEIGHTS.efficiency * efficiency +
+    WEIGHTS.name * name +
+    WEIGHTS.arg * arg
+  )
+}

@@ -1,0 +1,83 @@
+import type { OfferedTool } from '../servers/kernel/index.js'
+
+/** Any JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+export type JsonObject = { readonly [key: string]: Json }
+
+/** One call of the ground truth. */
+export interface GroundTruthCall {
+  readonly name: string
+  readonly arguments: JsonObject
+  /** Indices of the calls that must come first, each smaller than this call's own index. */
+  readonly after: readonly number[]
+}
+
+/** One entry of a rollout's call log, in emission order. */
+export type LoggedCall =
+  | {
+      readonly malformed?: false
+      readonly name: string
+      readonly arguments: JsonObject
+      /** Executed, and the server reported no error. */
+      readonly ok: boolean
+    }
+  | {
+      /** The policy opened a call block that cannot be read. */
+      readonly malformed: true
+      readonly raw: string
+    }
+
+/** What a rollout is scored against. */
+export interface ScoredExample {
+  /** The tools exactly as shown to the policy. */
+  readonly offered: readonly OfferedTool[]
+  /** Empty when the right answer is no call (abstention, clarification). */
+  readonly groundTruth: readonly GroundTruthCall[]
+}
+
+/** The five components of the paper's reward (section 3.3). Efficiency is never positive; the others lie in [0, 1]. */
+export interface RewardComponents {
+  readonly validity: number
+  readonly coverage: number
+  readonly efficiency: number
+  readonly name: number
+  readonly arg: number
+}
+
+/** Digests of one server's canonical state: at the start, after the ground truth, after the rollout. */
+export interface StateDigests {
+  readonly initial: string
+  readonly expected: string
+  readonly actual: string
+}
+
+/** The optional terms, see `scoreExtended`. */
+export interface ExtensionTerms {
+  readonly state: number
+  readonly exact: number
+  readonly extra: number
+  readonly complete: number
+}
+
+export interface RewardBreakdown {
+  readonly total: number
+  /** `null` when the ground truth is empty: the reward is then 1 for no call and 0 for any. */
+  readonly components: RewardComponents | null
+  /** Index of the logged call bound to each ground-truth call, or `null`. */
+  readonly alignment: readonly (number | null)[]
+  /** Whether each ground-truth call is aligned after all its prerequisites. */
+  readonly covered: readonly boolean[]
+}
+
+export type ExampleErrorCode = 'duplicate_tool' | 'forward_edge' | 'call_not_offered' | 'call_does_not_fit'
+
+/** The example itself is wrong, so no reward can be given. */
+export class ExampleError extends Error {
+  override readonly name = 'ExampleError'
+  constructor(
+    readonly code: ExampleErrorCode,
+    message: string,
+  ) {
+    super(`${code}: ${message}`)
+  }
+}

@@ -1,0 +1,22 @@
+import type { Json, JsonObject } from './types.js'
+
+/**
+ * Equality of JSON values: numbers as IEEE doubles, strings code unit by code unit, arrays in order, objects regardless
+ * of key order, and no conversion between types (reward specification, section 2).
+ */
+export function equalValues(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return a !== undefined
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
+    return a.every((item, i) => equalValues(item, b[i]))
+  }
+  const [left, right] = [a as JsonObject, b as JsonObject]
+  const keys = Object.keys(left)
+  return keys.length === Object.keys(right).length && keys.every((key) => equalValues(left[key], own(right, key)))
+}
+
+/** An own property, never an inherited one: an argument may be called `constructor`. */
+export function own(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined
+}
