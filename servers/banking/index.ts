@@ -1,0 +1,28 @@
+import { defineServer } from '../kernel/define-server.js'
+import { bankingInvariants } from './invariants.js'
+import { failures, tables } from './schema.js'
+import { seedBanking } from './seed.js'
+import { accountTools } from './tools/accounts.js'
+import { cardTools } from './tools/cards.js'
+import { paymentTools } from './tools/payments.js'
+import { standingOrderTools } from './tools/standing-orders.js'
+import { transactionTools } from './tools/transactions.js'
+
+/** One customer's bank: accounts with floors and daily limits, payees, payments that stay pending, cards, standing orders, disputes. */
+export const banking = defineServer({
+  name: 'banking',
+  title: 'Banking',
+  description: 'Accounts, transfers, payments, cards, standing orders and transactions of one bank customer.',
+  tables,
+  entities: {
+    account: { noun: 'account', table: 'accounts', label: 'name' },
+    payee: { noun: 'payee', table: 'payees', label: 'name' },
+    card: { noun: 'card', table: 'cards', label: 'name' },
+    transaction: { noun: 'transaction', table: 'transactions', label: 'name' },
+    standing_order: { noun: 'standing order', table: 'standing_orders', label: 'name' },
+  },
+  failures,
+  tools: [...accountTools, ...paymentTools, ...transactionTools, ...cardTools, ...standingOrderTools],
+  invariants: bankingInvariants,
+  seed: seedBanking,
+})

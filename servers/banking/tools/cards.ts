@@ -1,0 +1,152 @@
+import { z } from 'zod'
+import { ref, sensitive } from '../../kernel/fields.js'
+import { choose } from '../sampling.js'
+import { bankingTool, type Card, money } from '../schema.js'
+import { accountOf, SHOWN, usableCard } from './lookup.js'
+
+const pin = sensitive(z.string().regex(/^\d{4}$/, 'a PIN has four digits'))
+const cardState = z.object({ name: z.string(), card: ref('card'), status: z.string() })
+
+const listCards = bankingTool({
+  name: 'list_cards',
+  description: 'List the cards of an account, without those reported lost.',
+  input: z.strictObject({ account: ref('account') }),
+  output: z.object({
+    found: z.int(),
+    cards: z.array(z.object({ name: z.string(), card: ref('card'), status: z.string(), limit: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list the cards of {account}',
+    'show me which cards belong to {account}',
+    'look up the cards on {account}',
+    'tell me what cards {account} has',
+  ],
+  sample({ db, random, bound }) {
+    const usable = new Set(db.cards.list(({ status }) => status !== 'lost').map((card) => card.account))
+    const account = choose(db.accounts, random, bound.account, (row) => usable.has(row.account))
+    return account ? { account: account.account } : null
+  },
+  run({ account }, context) {
+    accountOf(context, account)
+    const cards = context.db.cards.list((row) => row.account === account && row.status !== 'lost')
+    return { found: cards.length, cards: cards.slice(0, SHOWN) }
+  },
+})
+
+const freezeCard = bankingTool({
+  name: 'freeze_card',
+  description: 'Freeze a card, so that nothing can be bought with it until it is unfrozen.',
+  input: z.strictObject({ card: ref('card') }),
+  output: cardState,
+  annotations: { readOnly: false },
+  establishes: ['card_frozen'],
+  ask: ['freeze {card}', 'block {card} for now', 'put a freeze on {card}', 'temporarily disable {card}'],
+  sample({ db, random, bound }) {
+    const card = choose(db.cards, random, bound.card, ({ status }) => status === 'active')
+    return card ? { card: card.card } : null
+  },
+  run({ card }, context) {
+    const { db, fail } = context
+    if (usableCard(context, card).status === 'frozen') fail('card_frozen', `${card} is frozen already.`)
+    return db.cards.update(card, { status: 'frozen' })
+  },
+})
+
+const unfreezeCard = bankingTool({
+  name: 'unfreeze_card',
+  description: 'Make a frozen card usable again; its four-digit PIN is required.',
+  input: z.strictObject({ card: ref('card'), pin }),
+  output: cardState,
+  annotations: { readOnly: false },
+  needs: ['card_frozen'],
+  ask: [
+    'unfreeze {card} with the PIN {pin}',
+    'make {card} usable again, the PIN is {pin}',
+    'use the PIN {pin} to unfreeze {card}',
+    'reactivate {card} with PIN {pin}',
+  ],
+  sample({ db, random, bound }) {
+    const card = choose(
+      db.cards,
+      random,
+      bound.card,
+      (row) => row.status === 'frozen' && row.pin === (bound.pin ?? row.pin),
+    )
+    return card ? { card: card.card, pin: card.pin } : null
+  },
+  run({ card, pin }, context) {
+    const { db, fail } = context
+    const row = usableCard(context, card)
+    if (row.status !== 'frozen') fail('card_not_frozen', `${card} is not frozen.`)
+    if (row.pin !== pin) fail('wrong_pin')
+    return db.cards.update(card, { status: 'active' })
+  },
+})
+
+const setCardLimit = bankingTool({
+  name: 'set_card_limit',
+  description: 'Set what a card may spend in one day. The card must not be frozen.',
+  input: z.strictObject({ card: ref('card'), limit: money }),
+  output: z.object({ name: z.string(), card: ref('card'), limit: z.int() }),
+  annotations: { readOnly: false, idempotent: true },
+  ask: [
+    'set the daily limit of {card} to {limit}',
+    'change the spending limit on {card} to {limit}',
+    'let {card} spend at most {limit} a day',
+    'adjust the limit of {card} to {limit}',
+  ],
+  sample({ db, random, bound }) {
+    const fits = ({ status, ceiling }: Card) => status === 'active' && ceiling >= (bound.limit ?? 0)
+    const card = choose(db.cards, random, bound.card, fits)
+    return card ? { card: card.card, limit: bound.limit ?? random.int(2, card.ceiling / 50) * 50 } : null
+  },
+  run({ card, limit }, context) {
+    const { db, fail } = context
+    const { status, ceiling } = usableCard(context, card)
+    if (status === 'frozen') fail('card_frozen', `${card} is frozen.`)
+    if (limit > ceiling) fail('limit_too_high', `The limit of ${card} can be at most ${ceiling}.`)
+    return db.cards.update(card, { limit })
+  },
+})
+
+const reportCardLost = bankingTool({
+  name: 'report_card_lost',
+  description:
+    'Report a card lost for good. A replacement with a new PIN is issued, frozen until it is unfrozen with that PIN.',
+  input: z.strictObject({ card: ref('card') }),
+  output: z.object({
+    name: z.string(),
+    card: ref('card', 'The replacement.'),
+    pin,
+    status: z.string(),
+    // Not a reference: nothing can be done with a lost card.
+    replaces: z.string(),
+  }),
+  annotations: { readOnly: false, destructive: true },
+  establishes: ['card_frozen'],
+  ask: [
+    'report {card} as lost',
+    'tell the bank that I lost {card}',
+    'order a replacement for {card} because it is lost',
+    'declare {card} lost and get a new one',
+  ],
+  sample({ db, random, bound }) {
+    const card = choose(db.cards, random, bound.card, ({ status }) => status !== 'lost')
+    return card ? { card: card.card } : null
+  },
+  run({ card }, context) {
+    const { db, nextId, random } = context
+    const lost = usableCard(context, card)
+    db.cards.update(card, { status: 'lost' })
+    const issued = db.cards.insert({
+      ...lost,
+      card: nextId(card.replace(/-\d+$/, '')),
+      pin: String(random.int(1001, 9998)),
+      status: 'frozen',
+    })
+    return { ...issued, replaces: card }
+  },
+})
+
+export const cardTools = [listCards, freezeCard, unfreezeCard, setCardLimit, reportCardLost]

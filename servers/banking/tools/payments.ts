@@ -1,0 +1,176 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { LIMITS, largestPayment, mentions, paymentObstacle } from '../rules.js'
+import { choose, sampleAmount } from '../sampling.js'
+import { bankingTool, money } from '../schema.js'
+import { slug } from '../slug.js'
+import { BANKS, COMPANIES, FIRST_NAMES, LAST_NAMES, NOTES } from '../words.js'
+import { accountOf, payeeOf, SHOWN } from './lookup.js'
+
+const findPayee = bankingTool({
+  name: 'find_payee',
+  description: 'Find payees by name or part of a name.',
+  input: z.strictObject({ name: z.string().trim().min(2).max(40) }),
+  output: z.object({
+    found: z.int(),
+    payees: z.array(z.object({ name: z.string(), payee: ref('payee'), bank: z.string(), status: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find {name} among my payees',
+    'look up the payee {name}',
+    'search my payees for {name}',
+    'check whether {name} is one of my payees',
+  ],
+  sample({ db, random, bound }) {
+    const payee = choose(db.payees, random, undefined)
+    if (!payee) return null
+    const part = random.pick(payee.name.split(' '))
+    const few = db.payees.count((row) => mentions(row.name, part)) <= 2
+    return { name: few && random.chance(0.25) ? part : payee.name, ...bound }
+  },
+  run({ name }, { db }) {
+    const payees = db.payees.list((row) => mentions(row.name, name))
+    return { found: payees.length, payees: payees.slice(0, SHOWN) }
+  },
+})
+
+const addPayee = bankingTool({
+  name: 'add_payee',
+  description: `Add a payee who has an account at the given bank. On the first day at most ${LIMITS.newPayeePerDay} can be paid to a new payee.`,
+  input: z.strictObject({
+    name: z
+      .string()
+      .trim()
+      .min(2)
+      .max(40)
+      .regex(/^[A-Za-z][A-Za-z .'-]+$/, 'a name has letters, spaces, points, hyphens and apostrophes'),
+    bank: z.string().trim().min(2).max(40),
+  }),
+  output: z.object({ name: z.string(), payee: ref('payee'), bank: z.string(), status: z.string() }),
+  annotations: { readOnly: false },
+  ask: [
+    'add {name} at {bank} as a payee',
+    'set up a new payee called {name} with the bank {bank}',
+    'save {name}, who banks with {bank}, as a new payee',
+    'create the payee {name} at {bank}',
+  ],
+  sample({ db, random, bound }) {
+    const names = Array.from({ length: 12 }, () =>
+      random.chance(0.1) ? random.pick(COMPANIES) : `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`,
+    )
+    const name = bound.name ?? names.find((candidate) => !db.payees.has(slug(candidate)))
+    return name === undefined || db.payees.has(slug(name)) ? null : { name, bank: random.pick(BANKS), ...bound }
+  },
+  run({ name, bank }, { db, fail, today }) {
+    const known = BANKS.find((candidate) => candidate.toLowerCase() === bank.toLowerCase())
+    if (!known) return fail('unknown_bank', `No bank called ${bank} takes part in payments.`)
+    const payee = slug(name)
+    if (db.payees.has(payee)) fail('payee_exists', `${name} is a payee already.`)
+    return db.payees.insert({
+      payee,
+      name: name.replaceAll(/\s+/g, ' '),
+      bank: known,
+      status: 'active',
+      added: today(),
+    })
+  },
+})
+
+const sendPayment = bankingTool({
+  name: 'send_payment',
+  description: `Pay a payee from an account, but not from savings. Up to ${LIMITS.instantPayment} is posted at once; more stays pending for the day.`,
+  input: z.strictObject({
+    account: ref('account'),
+    payee: ref('payee'),
+    amount: money,
+    note: z.string().trim().min(1).max(60).optional(),
+  }),
+  output: z.object({
+    name: z.string(),
+    transaction: ref('transaction'),
+    amount: money,
+    status: z.string(),
+    balance: z.int(),
+  }),
+  annotations: { readOnly: false },
+  establishes: ['payment_pending'],
+  ask: [
+    'pay {amount} to {payee} from {account}[ with the note "{note}"]',
+    'send {payee} a payment of {amount} out of {account}[ and note "{note}"]',
+    'make a payment of {amount} from {account} to {payee}[ with the note "{note}"]',
+    'use {account} to pay {payee} {amount}[, noting "{note}"]',
+  ],
+  sample({ db, random, bound, today }) {
+    const least = bound.amount ?? 5
+    const account = choose(
+      db.accounts,
+      random,
+      bound.account,
+      (row) => db.payees.find((payee) => largestPayment(db, today(), row, payee) >= least) !== undefined,
+    )
+    if (!account) return null
+    const payee = choose(db.payees, random, bound.payee, (row) => largestPayment(db, today(), account, row) >= least)
+    if (!payee) return null
+    const amount = bound.amount ?? sampleAmount(random, largestPayment(db, today(), account, payee))
+    if (amount === undefined) return null
+    const note = bound.note ?? (random.chance(0.3) ? random.pick(NOTES) : undefined)
+    return { account: account.account, payee: payee.payee, amount, ...(note === undefined ? {} : { note }) }
+  },
+  run(args, context) {
+    const { db, fail, nextId, today } = context
+    const account = accountOf(context, args.account)
+    const payee = payeeOf(context, args.payee)
+    const obstacle = paymentObstacle(db, today(), account, payee, args.amount)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const { balance } = db.accounts.update(account.account, { balance: account.balance - args.amount })
+    const payment = db.transactions.insert({
+      transaction: nextId('payment'),
+      kind: 'payment',
+      name: payee.name,
+      account: account.account,
+      to_account: null,
+      payee: payee.payee,
+      card: null,
+      amount: args.amount,
+      date: today(),
+      status: args.amount <= LIMITS.instantPayment ? 'posted' : 'pending',
+      note: args.note ?? '',
+    })
+    return { ...payment, balance }
+  },
+})
+
+const cancelPayment = bankingTool({
+  name: 'cancel_payment',
+  description: 'Cancel a payment that is still pending; the money returns to the account.',
+  input: z.strictObject({ transaction: ref('transaction') }),
+  output: z.object({ name: z.string(), transaction: ref('transaction'), status: z.string(), balance: z.int() }),
+  annotations: { readOnly: false, destructive: true },
+  needs: ['payment_pending'],
+  ask: [
+    'cancel {transaction} before it goes through',
+    'stop the payment {transaction}',
+    'call off the pending payment {transaction}',
+    'take back {transaction} while it is still pending',
+  ],
+  sample({ db, random, bound }) {
+    const payment = choose(
+      db.transactions,
+      random,
+      bound.transaction,
+      (row) => row.kind === 'payment' && row.status === 'pending',
+    )
+    return payment ? { transaction: payment.transaction } : null
+  },
+  run({ transaction }, { db, fail }) {
+    const payment = db.transactions.get(transaction) ?? fail('unknown_transaction', `There is no ${transaction}.`)
+    if (payment.kind !== 'payment') fail('not_a_payment', `${transaction} is a ${payment.kind}, not a payment.`)
+    if (payment.status !== 'pending') fail('not_pending', `${transaction} is ${payment.status}.`)
+    const account = db.accounts.get(payment.account)!
+    const { balance } = db.accounts.update(account.account, { balance: account.balance + payment.amount })
+    return { ...db.transactions.update(transaction, { status: 'cancelled' }), balance }
+  },
+})
+
+export const paymentTools = [findPayee, addPayee, sendPayment, cancelPayment]

@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { firstExecution, LIMITS, standingOrderObstacle } from '../rules.js'
+import { choose, sampleAmount } from '../sampling.js'
+import { bankingTool, FREQUENCIES, money } from '../schema.js'
+import { accountOf, payeeOf, SHOWN } from './lookup.js'
+
+const createStandingOrder = bankingTool({
+  name: 'create_standing_order',
+  description: `Pay a payee regularly from an account, but not from savings. An account has at most ${LIMITS.standingOrders} active standing orders.`,
+  input: z.strictObject({
+    account: ref('account'),
+    payee: ref('payee'),
+    amount: money,
+    frequency: z.enum(FREQUENCIES),
+  }),
+  output: z.object({
+    name: z.string(),
+    standing_order: ref('standing_order'),
+    amount: money,
+    frequency: z.string(),
+    next_date: z.string(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'set up a {frequency} standing order of {amount} from {account} to {payee}',
+    'create a standing order that pays {payee} {amount} {frequency} from {account}',
+    'arrange a {frequency} payment of {amount} to {payee} out of {account}',
+    'schedule {amount} {frequency} from {account} for {payee} as a standing order',
+  ],
+  sample({ db, random, bound }) {
+    const frequency = bound.frequency ?? random.pick(FREQUENCIES)
+    const least = bound.amount ?? 5
+    const account = choose(
+      db.accounts,
+      random,
+      bound.account,
+      (row) => db.payees.find((payee) => !standingOrderObstacle(db, row, payee, least, frequency)) !== undefined,
+    )
+    if (!account) return null
+    const payee = choose(
+      db.payees,
+      random,
+      bound.payee,
+      (row) => !standingOrderObstacle(db, account, row, least, frequency),
+    )
+    const amount = bound.amount ?? sampleAmount(random, Math.min(600, account.daily_limit))
+    return payee && amount !== undefined ? { account: account.account, payee: payee.payee, amount, frequency } : null
+  },
+  run(args, context) {
+    const { db, fail, nextId, today } = context
+    const account = accountOf(context, args.account)
+    const payee = payeeOf(context, args.payee)
+    const obstacle = standingOrderObstacle(db, account, payee, args.amount, args.frequency)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    return db.standing_orders.insert({
+      standing_order: nextId('standing'),
+      name: payee.name,
+      account: account.account,
+      payee: payee.payee,
+      amount: args.amount,
+      frequency: args.frequency,
+      next_date: firstExecution(today(), args.frequency),
+      status: 'active',
+    })
+  },
+})
+
+const listStandingOrders = bankingTool({
+  name: 'list_standing_orders',
+  description: 'List the active standing orders of an account.',
+  input: z.strictObject({ account: ref('account') }),
+  output: z.object({
+    found: z.int(),
+    standing_orders: z.array(
+      z.object({ name: z.string(), standing_order: ref('standing_order'), amount: z.int(), frequency: z.string() }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list the standing orders of {account}',
+    'show which standing orders run on {account}',
+    'look up the regular payments that leave {account}',
+    'tell me what standing orders {account} has',
+  ],
+  sample({ db, random, bound }) {
+    const running = new Set(db.standing_orders.list(({ status }) => status === 'active').map((row) => row.account))
+    const account = choose(db.accounts, random, bound.account, (row) => running.has(row.account))
+    return account ? { account: account.account } : null
+  },
+  run({ account }, context) {
+    accountOf(context, account)
+    const orders = context.db.standing_orders.list((row) => row.account === account && row.status === 'active')
+    return { found: orders.length, standing_orders: orders.slice(0, SHOWN) }
+  },
+})
+
+const cancelStandingOrder = bankingTool({
+  name: 'cancel_standing_order',
+  description: 'End a standing order: nothing more is paid under it.',
+  input: z.strictObject({ standing_order: ref('standing_order') }),
+  output: z.object({ name: z.string(), standing_order: ref('standing_order'), status: z.string() }),
+  annotations: { readOnly: false, destructive: true },
+  ask: [
+    'cancel the standing order {standing_order}',
+    'end {standing_order} so that it pays no more',
+    'stop the regular payments of {standing_order}',
+    'terminate the standing order {standing_order}',
+  ],
+  sample({ db, random, bound }) {
+    const order = choose(db.standing_orders, random, bound.standing_order, ({ status }) => status === 'active')
+    return order ? { standing_order: order.standing_order } : null
+  },
+  run({ standing_order }, { db, fail }) {
+    const order =
+      db.standing_orders.get(standing_order) ?? fail('unknown_standing_order', `There is no ${standing_order}.`)
+    if (order.status === 'cancelled') fail('standing_order_cancelled')
+    return db.standing_orders.update(standing_order, { status: 'cancelled' })
+  },
+})
+
+export const standingOrderTools = [createStandingOrder, listStandingOrders, cancelStandingOrder]

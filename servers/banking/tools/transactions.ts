@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { disputeObstacle, mentions } from '../rules.js'
+import { choose } from '../sampling.js'
+import { bankingTool, DISPUTE_REASONS, TRANSACTION_STATUSES } from '../schema.js'
+import { SHOWN } from './lookup.js'
+
+const searchTransactions = bankingTool({
+  name: 'search_transactions',
+  description: 'Search purchases and payments by merchant or payee, or part of the name, the newest first.',
+  input: z.strictObject({
+    name: z.string().trim().min(2).max(40).describe('Merchant or payee.'),
+    status: z.enum(TRANSACTION_STATUSES).optional(),
+  }),
+  output: z.object({
+    found: z.int(),
+    transactions: z.array(
+      z.object({ name: z.string(), transaction: ref('transaction'), amount: z.int(), status: z.string() }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'search my transactions for {name}[ with the status {status}]',
+    'look through the transactions with {name}[ that are {status}]',
+    'find what I spent at {name}[, only {status} transactions]',
+    'show my transactions with {name}[ that have the status {status}]',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(
+      db.transactions,
+      random,
+      undefined,
+      ({ kind, status }) => kind !== 'transfer' && status === (bound.status ?? status),
+    )
+    if (!row) return null
+    return { name: row.name, ...(random.chance(0.3) ? { status: row.status } : {}), ...bound }
+  },
+  run({ name, status }, { db }) {
+    const transactions = db.transactions
+      .list((row) => row.kind !== 'transfer' && row.status === (status ?? row.status) && mentions(row.name, name))
+      .sort((a, b) => (a.date > b.date ? -1 : a.date < b.date ? 1 : 0))
+    return { found: transactions.length, transactions: transactions.slice(0, SHOWN) }
+  },
+})
+
+const disputeTransaction = bankingTool({
+  name: 'dispute_transaction',
+  description:
+    'Dispute a posted purchase or payment. A purchase disputed as fraud also freezes the card it was made with.',
+  input: z.strictObject({ transaction: ref('transaction'), reason: z.enum(DISPUTE_REASONS) }),
+  output: z.object({
+    name: z.string(),
+    transaction: ref('transaction'),
+    status: z.string(),
+    card: ref('card', 'The card that was frozen because of the dispute.').optional(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'dispute {transaction} as {reason}',
+    'open a dispute about {transaction} with the reason {reason}',
+    'contest {transaction}, giving {reason} as the reason',
+    'file a {reason} dispute for {transaction}',
+  ],
+  sample({ db, random, bound, today }) {
+    const row = choose(
+      db.transactions,
+      random,
+      bound.transaction,
+      (candidate) => disputeObstacle(db, today(), candidate) === undefined,
+    )
+    return row ? { transaction: row.transaction, reason: bound.reason ?? random.pick(DISPUTE_REASONS) } : null
+  },
+  run({ transaction, reason }, { db, fail, today }) {
+    const row = db.transactions.get(transaction) ?? fail('unknown_transaction', `There is no ${transaction}.`)
+    const obstacle = disputeObstacle(db, today(), row)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const disputed = db.transactions.update(transaction, { status: 'disputed' })
+    const card = row.card === null ? undefined : db.cards.get(row.card)
+    const frozen = reason === 'fraud' && card?.status === 'active'
+    if (frozen) db.cards.update(card.card, { status: 'frozen' })
+    return { name: row.name, transaction, status: disputed.status, ...(frozen ? { card: card.card } : {}) }
+  },
+})
+
+export const transactionTools = [searchTransactions, disputeTransaction]
