@@ -1,0 +1,56 @@
+import type { SampleContext } from '../kernel/define-server.js'
+import type { SeededRandom } from '../kernel/random.js'
+import { changeProblem, isUpcoming, type Scene } from './rules.js'
+import type { CalendarEvent, CalendarTables, Person } from './schema.js'
+import { addDays, clockOf, isWorkday, type Slot } from './time.js'
+import { DURATIONS } from './words.js'
+
+/** What samplers of this world draw from. */
+export type Draw = SampleContext<CalendarTables, object>
+
+/** The bound row alone, or all rows that fit, in random order. */
+export function candidates<R>(
+  random: SeededRandom,
+  table: { get(key: string): R | undefined; list(where: (row: R) => boolean): R[] },
+  bound: string | undefined,
+  fits: (row: R) => boolean,
+): R[] {
+  if (bound === undefined) return random.shuffle(table.list(fits))
+  const row = table.get(bound)
+  return row !== undefined && fits(row) ? [row] : []
+}
+
+/** Events that the user may change, in random order. */
+export const ownEvents = (draw: Draw, bound: string | undefined): CalendarEvent[] =>
+  candidates(draw.random, draw.db.events, bound, (event) => changeProblem(draw, event) === undefined)
+
+export const upcomingEvents = (draw: Draw, bound: string | undefined): CalendarEvent[] =>
+  candidates(draw.random, draw.db.events, bound, (event) => isUpcoming(draw, event))
+
+export const colleagues = (
+  draw: Draw,
+  bound: string | undefined,
+  fits: (person: Person) => boolean = () => true,
+): Person[] => candidates(draw.random, draw.db.people, bound, (person) => !person.self && fits(person))
+
+/** The first of up to twelve random times in the next two weeks that suits; bound parts stay. */
+export function findSlot(draw: Draw, bound: Partial<Slot>, suits: (slot: Slot) => boolean): Slot | undefined {
+  const { random } = draw
+  for (let tries = 0; tries < 12; tries++) {
+    const slot = {
+      date: bound.date ?? workday(draw, random),
+      start: bound.start ?? clockOf(random.int(18, 32) * 30 + random.pick([0, 0, 0, 15])),
+      duration: bound.duration ?? random.pick(DURATIONS),
+    }
+    if (suits(slot)) return slot
+  }
+  return undefined
+}
+
+/** A workday within the next two weeks. */
+export function workday(scene: Scene, random: SeededRandom): string {
+  for (;;) {
+    const date = addDays(scene.now().slice(0, 10), random.int(0, 14))
+    if (isWorkday(date)) return date
+  }
+}

@@ -1,0 +1,52 @@
+/** A stretch of one day. Events never cross midnight. */
+export interface Slot {
+  /** YYYY-MM-DD. */
+  readonly date: string
+  /** HH:MM, 24 h. */
+  readonly start: string
+  /** Minutes. */
+  readonly duration: number
+}
+
+const DAY_MS = 86_400_000
+
+/** Minutes since midnight of an HH:MM time. */
+export const minutesOf = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3, 5))
+
+/** The HH:MM time `minutes` after midnight, `minutes` in 0 .. 1440. */
+export const clockOf = (minutes: number): string =>
+  `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
+
+export const endOf = (slot: Slot): number => minutesOf(slot.start) + slot.duration
+
+/** When a slot begins, in the form of the session's clock, so that the two compare as strings. */
+export const instantOf = (slot: Pick<Slot, 'date' | 'start'>): string => `${slot.date}T${slot.start}:00Z`
+
+/** `instant` moved by `minutes`, both in the form of the session's clock. */
+export const shiftInstant = (instant: string, minutes: number): string =>
+  new Date(Date.parse(instant) + minutes * 60_000).toISOString().replace('.000Z', 'Z')
+
+export const addDays = (date: string, days: number): string =>
+  new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
+
+/** Monday to Friday. */
+export const isWorkday = (date: string): boolean => {
+  const weekday = new Date(`${date}T00:00:00Z`).getUTCDay()
+  return weekday >= 1 && weekday <= 5
+}
+
+/** Whether the text names a real day, as YYYY-MM-DD. */
+export const isDate = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`)) && addDays(text, 0) === text
+
+/** Whether the text is a time of day, as HH:MM. */
+export const isClock = (text: string): boolean => /^([01]\d|2[0-3]):[0-5]\d$/.test(text)
+
+export const overlap = (a: Slot, b: Slot): boolean =>
+  a.date === b.date && minutesOf(a.start) < endOf(b) && minutesOf(b.start) < endOf(a)
+
+/** Order of time, then of `event` keys: the order of every list of events. */
+export const byTime = (a: Slot & { readonly event: string }, b: Slot & { readonly event: string }): number =>
+  compare(a.date, b.date) || compare(a.start, b.start) || compare(a.event, b.event)
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

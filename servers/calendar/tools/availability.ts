@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { bookProblem, commonStarts, headcount, roomProblem } from '../rules.js'
+import { candidates, colleagues, ownEvents, workday } from '../sampling.js'
+import { date, EQUIPMENT, LIMITS, minutes, tool } from '../schema.js'
+import { clockOf, endOf } from '../time.js'
+
+export const findFreeTime = tool({
+  name: 'find_free_time',
+  description:
+    'Find the first time on a day at which you and a colleague are both free for so many minutes within your working hours.',
+  input: z.strictObject({ person: ref('person'), date: date(), duration: minutes() }),
+  output: z.object({ person: ref('person'), date: z.string(), start: z.string(), end: z.string() }),
+  annotations: { readOnly: true },
+  ask: [
+    'find {duration} minutes on {date} when {person} and I are both free',
+    'check when {person} and I could meet for {duration} minutes on {date}',
+    'find a free time with {person} on {date} for {duration} minutes',
+    'look for a slot of {duration} minutes on {date} that suits {person} and me',
+  ],
+  sample: (draw) => {
+    const { random, bound } = draw
+    for (const { person, ...row } of colleagues(draw, bound.person).slice(0, 3)) {
+      const day = bound.date ?? workday(draw, random)
+      const duration = bound.duration ?? random.pick([30, 45, 60, 90])
+      if (commonStarts(draw, { person, ...row }, day, duration).length > 0) return { person, date: day, duration }
+    }
+    return null
+  },
+  run: ({ person: key, date, duration }, context) => {
+    const { db, today, fail } = context
+    const person = db.people.get(key) ?? fail('unknown_person')
+    if (date < today()) fail('in_the_past')
+    const start = commonStarts(context, person, date, duration)[0] ?? fail('no_free_time')
+    return { person: person.person, date, start, end: clockOf(endOf({ date, start, duration })) }
+  },
+})
+
+export const findFreeRooms = tool({
+  name: 'find_free_rooms',
+  description:
+    'Find rooms that are free at the time of an event and have enough seats for everyone invited, the smallest first. Shows at most five.',
+  input: z.strictObject({ event: ref('event'), equipment: z.enum(EQUIPMENT).optional() }),
+  output: z.object({
+    rooms: z.array(z.object({ name: z.string(), room: ref('room'), seats: z.int(), equipment: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find a free room[ with a {equipment}] for {event}',
+    'list the rooms[ with a {equipment}] that are free for {event}',
+    'check which rooms[ with a {equipment}] are available at the time of {event}',
+    'look for rooms that {event} could take place in[, with a {equipment}]',
+  ],
+  sample: (draw) => {
+    const { random, bound } = draw
+    const [event] = ownEvents(draw, bound.event)
+    if (!event) return null
+    const equipment = bound.equipment ?? (random.chance(0.4) ? random.pick(EQUIPMENT) : undefined)
+    return equipment === undefined ? { event: event.event } : { event: event.event, equipment }
+  },
+  run: ({ event: key, equipment }, context) => {
+    const { db, fail } = context
+    const event = db.events.get(key) ?? fail('unknown_event')
+    if (event.status === 'cancelled') fail('event_cancelled')
+    const rooms = db.rooms.list(
+      (room) =>
+        room.room !== event.room &&
+        room.equipment === (equipment ?? room.equipment) &&
+        roomProblem(context, room, event, headcount(event), key) === undefined,
+    )
+    return { rooms: rooms.sort((a, b) => a.seats - b.seats).slice(0, LIMITS.shown) }
+  },
+})
+
+export const bookRoom = tool({
+  name: 'book_room',
+  description: 'Book a room for an event that you organise. A room booked for it before is given back.',
+  input: z.strictObject({ event: ref('event'), room: ref('room') }),
+  output: z.object({ title: z.string(), event: ref('event'), room: ref('room'), date: z.string(), start: z.string() }),
+  annotations: { readOnly: false, idempotent: true },
+  ask: [
+    'book {room} for {event}',
+    'reserve {room} for {event}',
+    'make {room} the place of {event}',
+    'have {event} take place in {room}',
+  ],
+  sample: (draw) => {
+    const { db, random, bound } = draw
+    const changeable = ownEvents(draw, bound.event)
+    for (const event of changeable) {
+      const [room] = candidates(
+        random,
+        db.rooms,
+        bound.room,
+        (row) => row.room !== event.room && bookProblem(draw, event, row) === undefined,
+      )
+      if (room) return { event: event.event, room: room.room }
+    }
+    return null
+  },
+  run: ({ event: eventKey, room: roomKey }, context) => {
+    const { db, fail } = context
+    const event = db.events.get(eventKey) ?? fail('unknown_event')
+    const room = db.rooms.get(roomKey) ?? fail('unknown_room')
+    const problem = bookProblem(context, event, room)
+    if (problem) fail(problem)
+    return { ...db.events.update(eventKey, { room: roomKey }), room: roomKey }
+  },
+})

@@ -1,0 +1,223 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import type { Table } from '../../kernel/table.js'
+import {
+  cancellable,
+  cancelProblem,
+  moveProblem,
+  ownSlotProblem,
+  prescribedSlot,
+  repeatProblem,
+  type Scene,
+  self,
+} from '../rules.js'
+import { candidates, findSlot, ownEvents } from '../sampling.js'
+import { type CalendarEvent, clock, date, FREQUENCIES, minutes, title, tool } from '../schema.js'
+import { meetingTitle, privateTitle } from '../words.js'
+import { dropReminders } from './reminders.js'
+
+type Db = { readonly events: Table<CalendarEvent> } & Parameters<typeof dropReminders>[0]
+
+const eventAndTime = {
+  title: z.string(),
+  event: ref('event'),
+  date: z.string(),
+  start: z.string(),
+}
+
+export const createEvent = tool({
+  name: 'create_event',
+  description:
+    'Create an event that you organise, at a time when you have no other. Without a calendar it goes into your main one.',
+  input: z.strictObject({
+    title: title(),
+    date: date(),
+    start: clock(),
+    duration: minutes(),
+    calendar: ref('calendar').optional(),
+  }),
+  output: z.object({ ...eventAndTime, calendar: ref('calendar'), status: z.string() }),
+  annotations: { readOnly: false },
+  establishes: ['attending'],
+  ask: [
+    'create an event with the title "{title}" on {date} at {start} for {duration} minutes[ in {calendar}]',
+    'schedule "{title}" for {date} at {start}, lasting {duration} minutes[, in {calendar}]',
+    'put "{title}" on the calendar for {date} at {start} with a length of {duration} minutes[ and use {calendar}]',
+    'add a new event called "{title}" on {date} from {start} for {duration} minutes[ to {calendar}]',
+  ],
+  sample: (draw) => {
+    const { db, random, bound } = draw
+    const slot = findSlot(draw, bound, (slot) => ownSlotProblem(draw, slot) === undefined)
+    if (!slot) return null
+    const name = bound.title ?? (random.chance(0.8) ? meetingTitle(random) : privateTitle(random))
+    const named = bound.calendar !== undefined || random.chance(0.3)
+    const [calendar] = named ? candidates(random, db.calendars, bound.calendar, (row) => row.access !== 'viewer') : []
+    if (bound.calendar !== undefined && !calendar) return null
+    return { title: name, ...slot, ...(calendar && { calendar: calendar.calendar }) }
+  },
+  run: ({ calendar: named, ...given }, context) => {
+    const { db, fail, nextId } = context
+    const { person } = self(context)
+    const calendar =
+      named === undefined
+        ? db.calendars.find((row) => row.owner === person)!
+        : (db.calendars.get(named) ?? fail('unknown_calendar'))
+    if (calendar.access === 'viewer') fail('read_only_calendar')
+    const problem = ownSlotProblem(context, given)
+    if (problem) fail(problem)
+    return db.events.insert({
+      event: nextId('event'),
+      ...given,
+      ...{ calendar: calendar.calendar, organiser: person, room: null, status: 'confirmed', attendees: {} },
+      ...{ series: null, occurrence: 0, moved: false },
+    })
+  },
+})
+
+export const rescheduleEvent = tool({
+  name: 'reschedule_event',
+  description:
+    'Move an event that you organise to another time, keeping its length, room and invitees. All invitees are asked again.',
+  input: z.strictObject({ event: ref('event'), date: date(), start: clock() }),
+  output: z.object({ ...eventAndTime, status: z.string() }),
+  annotations: { readOnly: false },
+  ask: [
+    'move {event} to {date} at {start}',
+    'reschedule {event} to {start} on {date}',
+    'change the time of {event} to {date}, {start}',
+    'shift {event} so that it begins at {start} on {date}',
+  ],
+  sample: (draw) => {
+    for (const event of ownEvents(draw, draw.bound.event).slice(0, 6)) {
+      const bound = { ...draw.bound, duration: event.duration }
+      const slot = findSlot(draw, bound, (slot) => moveProblem(draw, event, slot) === undefined)
+      if (slot) return { event: event.event, date: slot.date, start: slot.start }
+    }
+    return null
+  },
+  run: ({ event: key, date, start }, context) => {
+    const { db, fail } = context
+    const event = db.events.get(key) ?? fail('unknown_event')
+    const problem = moveProblem(context, event, { date, start, duration: event.duration })
+    if (problem) fail(problem)
+    const attendees = Object.fromEntries(Object.keys(event.attendees).map((person) => [person, 'pending' as const]))
+    return db.events.update(key, { date, start, attendees, moved: isMoved(context, { ...event, date, start }) })
+  },
+})
+
+function isMoved({ db }: Scene, event: CalendarEvent): boolean {
+  if (event.series === null) return false
+  const slot = prescribedSlot(db.series.get(event.series)!, event.occurrence)
+  return event.date !== slot.date || event.start !== slot.start
+}
+
+export const cancelEvent = tool({
+  name: 'cancel_event',
+  description:
+    'Cancel an event that you organise; of a series only this occurrence. Its room is given back, its reminders vanish.',
+  input: z.strictObject({ event: ref('event') }),
+  output: z.object({ ...eventAndTime, status: z.string() }),
+  annotations: { readOnly: false, destructive: true },
+  ask: ['cancel {event}', 'call off {event}', 'take {event} off the calendar', 'drop {event}, it will not take place'],
+  sample: (draw) => {
+    const event = ownEvents(draw, draw.bound.event).find((row) => cancelProblem(draw, row) === undefined)
+    return event ? { event: event.event } : null
+  },
+  run: ({ event: key }, context) => {
+    const { db, fail } = context
+    const event = db.events.get(key) ?? fail('unknown_event')
+    const problem = cancelProblem(context, event)
+    if (problem) fail(problem)
+    return cancel(db, event)
+  },
+})
+
+function cancel(db: Db, { event }: CalendarEvent): CalendarEvent {
+  dropReminders(db, event)
+  return db.events.update(event, { status: 'cancelled', room: null })
+}
+
+export const repeatEvent = tool({
+  name: 'repeat_event',
+  description:
+    'Turn a single event that you organise into a series: the same time, room and invitees, so many times in all.',
+  input: z.strictObject({
+    event: ref('event'),
+    frequency: z.enum(FREQUENCIES),
+    times: z.int().min(2).max(6).describe('Occurrences in all'),
+  }),
+  output: z.object({
+    title: z.string(),
+    series: ref('series'),
+    frequency: z.string(),
+    times: z.int(),
+    last_date: z.string(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'make {event} a {frequency} series of {times} occurrences',
+    'repeat {event} {frequency}, {times} times in all',
+    'have {event} take place {frequency} for a total of {times} times',
+    'turn {event} into a {frequency} event with {times} dates',
+  ],
+  sample: (draw) => {
+    const { random, bound } = draw
+    const single = ownEvents(draw, bound.event).filter((event) => event.series === null)
+    for (const { event, ...row } of single.slice(0, 4)) {
+      for (let tries = 0; tries < 4; tries++) {
+        const frequency = bound.frequency ?? random.pick(FREQUENCIES)
+        const times = bound.times ?? random.int(2, 5)
+        if (!repeatProblem(draw, { event, ...row }, frequency, times)) return { event, frequency, times }
+      }
+    }
+    return null
+  },
+  run: ({ event: key, frequency, times }, context) => {
+    const { db, fail, nextId } = context
+    const first = db.events.get(key) ?? fail('unknown_event')
+    const problem = repeatProblem(context, first, frequency, times)
+    if (problem) fail(problem)
+    const { title, organiser, date, start, duration } = first
+    const series = nextId(frequency)
+    const row = db.series.insert({ series, title, organiser, frequency, times, date, start, duration })
+    db.events.update(key, { series })
+    const attendees = Object.fromEntries(Object.keys(first.attendees).map((person) => [person, 'pending' as const]))
+    for (let occurrence = 1; occurrence < times; occurrence++) {
+      const slot = prescribedSlot(row, occurrence)
+      db.events.insert({ ...first, ...slot, event: nextId('event'), series, occurrence, attendees })
+    }
+    return { ...row, last_date: prescribedSlot(row, times - 1).date }
+  },
+})
+
+export const cancelSeries = tool({
+  name: 'cancel_series',
+  description: 'Cancel every occurrence of a series of yours that can still be cancelled.',
+  input: z.strictObject({ series: ref('series') }),
+  output: z.object({ title: z.string(), series: ref('series'), cancelled: z.int().describe('Events cancelled') }),
+  annotations: { readOnly: false, destructive: true },
+  ask: [
+    'cancel all remaining dates of {series}',
+    'end {series} and call off everything that is left of it',
+    'stop {series} from now on, all its occurrences',
+    'call off every coming occurrence of {series}',
+  ],
+  sample: (draw) => {
+    const [series] = candidates(
+      draw.random,
+      draw.db.series,
+      draw.bound.series,
+      (row) => cancellable(draw, row).length > 0,
+    )
+    return series ? { series: series.series } : null
+  },
+  run: ({ series: key }, context) => {
+    const { db, fail } = context
+    const series = db.series.get(key) ?? fail('unknown_series')
+    if (series.organiser !== self(context).person) fail('not_organiser')
+    const events = cancellable(context, series)
+    if (events.length === 0) fail('series_ended')
+    for (const event of events) cancel(db, event)
+    return { ...series, cancelled: events.length }
+  },
+})

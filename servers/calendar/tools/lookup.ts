@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { isUpcoming } from '../rules.js'
+import { candidates, upcomingEvents } from '../sampling.js'
+import { type CalendarEvent, date, LIMITS, tool } from '../schema.js'
+import { byTime } from '../time.js'
+
+const words = (text: string): string[] => text.toLowerCase().match(/[a-z0-9]+/g) ?? []
+
+/** Whether every word of the query begins a word of the text. A query without words matches nothing. */
+function matches(query: string, text: string): boolean {
+  const there = words(text)
+  const wanted = words(query)
+  return wanted.length > 0 && wanted.every((word) => there.some((other) => other.startsWith(word)))
+}
+
+export const listCalendars = tool({
+  name: 'list_calendars',
+  description: 'List the calendars you can see. Access says whether you own one, may edit it or may only view it.',
+  input: z.strictObject({}),
+  output: z.object({
+    calendars: z.array(z.object({ name: z.string(), calendar: ref('calendar'), access: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  ask: ['list my calendars', 'show which calendars I have', 'tell me what calendars I can see and edit'],
+  sample: () => ({}),
+  run: (_args, { db }) => ({ calendars: db.calendars.list() }),
+})
+
+export const listEvents = tool({
+  name: 'list_events',
+  description: 'List the events of one day in order of time, of all calendars or of one. Shows the first five.',
+  input: z.strictObject({ date: date(), calendar: ref('calendar').optional() }),
+  output: z.object({
+    total: z.int(),
+    events: z.array(z.object({ title: z.string(), event: ref('event'), start: z.string(), duration: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list the events on {date}[ in {calendar}]',
+    'show what is on the calendar for {date}[, only in {calendar}]',
+    'tell me which events take place on {date}[ in {calendar}]',
+    'show the agenda of {date}[ for {calendar}]',
+  ],
+  sample: ({ db, now, random, bound }) => {
+    const fits = (event: CalendarEvent) =>
+      isUpcoming({ db, now }, event) &&
+      event.date === (bound.date ?? event.date) &&
+      event.calendar === (bound.calendar ?? event.calendar)
+    const [event] = random.shuffle(db.events.list(fits))
+    const day = bound.date ?? event?.date
+    if (day === undefined) return null
+    const calendar = bound.calendar ?? (event && random.chance(0.3) ? event.calendar : undefined)
+    return calendar === undefined ? { date: day } : { date: day, calendar }
+  },
+  run: ({ date, calendar }, { db, fail }) => {
+    if (calendar !== undefined && !db.calendars.has(calendar)) fail('unknown_calendar')
+    const events = db.events.list(
+      (event) => event.date === date && event.status === 'confirmed' && event.calendar === (calendar ?? event.calendar),
+    )
+    return { total: events.length, events: events.sort(byTime).slice(0, LIMITS.shown) }
+  },
+})
+
+export const findEvents = tool({
+  name: 'find_events',
+  description: 'Find upcoming events by words of their title, the soonest first. Shows at most five.',
+  input: z.strictObject({ title: z.string().min(1).max(60).describe('Title or words of it') }),
+  output: z.object({
+    events: z.array(z.object({ title: z.string(), event: ref('event'), date: z.string(), start: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find the event called "{title}"',
+    'search my calendar for "{title}"',
+    'look for upcoming events with "{title}" in the title',
+    'find when "{title}" takes place',
+  ],
+  sample: ({ db, now, random, bound }) => {
+    if (bound.title !== undefined) return { title: bound.title }
+    const [event] = random.shuffle(db.events.list((row) => isUpcoming({ db, now }, row)))
+    return event ? { title: random.chance(0.7) ? event.title : event.title.split(' ')[0]! } : null
+  },
+  run: ({ title }, { db, now }) => {
+    const hits = db.events.list((event) => matches(title, event.title) && isUpcoming({ db, now }, event))
+    return { events: hits.sort(byTime).slice(0, LIMITS.shown) }
+  },
+})
+
+export const getEvent = tool({
+  name: 'get_event',
+  description: 'Show one event: time, calendar, organiser, room, series, and up to five invitees with their responses.',
+  input: z.strictObject({ event: ref('event') }),
+  output: z.object({
+    title: z.string(),
+    event: ref('event'),
+    date: z.string(),
+    start: z.string(),
+    duration: z.int(),
+    calendar: ref('calendar'),
+    organiser: ref('person'),
+    room: ref('room').optional(),
+    series: ref('series').optional(),
+    status: z.string(),
+    invited: z.int(),
+    attendees: z.array(z.object({ person: ref('person'), response: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show the details of {event}',
+    'tell me who is invited to {event} and how they responded',
+    'open {event} and show its details',
+    'show the organiser, the room and the attendees of {event}',
+  ],
+  sample: (draw) => {
+    const { db, random, bound } = draw
+    const rows = random.chance(0.8)
+      ? upcomingEvents(draw, bound.event)
+      : candidates(random, db.events, bound.event, () => true)
+    return rows[0] ? { event: rows[0].event } : null
+  },
+  run: ({ event: key }, { db, fail }) => {
+    const event = db.events.get(key) ?? fail('unknown_event')
+    const attendees = Object.entries(event.attendees).map(([person, response]) => ({ person, response }))
+    return {
+      ...event,
+      room: event.room ?? undefined,
+      series: event.series ?? undefined,
+      invited: attendees.length,
+      attendees: attendees.slice(0, LIMITS.shown),
+    }
+  },
+})
+
+export const findPerson = tool({
+  name: 'find_person',
+  description: 'Find colleagues in the directory by name. Shows at most five.',
+  input: z.strictObject({ name: z.string().min(1).max(60).describe('First name, last name or both') }),
+  output: z.object({
+    people: z.array(z.object({ name: z.string(), person: ref('person'), team: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find {name} in the directory',
+    'look up the colleague named {name}',
+    'search the directory for {name}',
+    'find the person called {name}',
+  ],
+  sample: ({ db, random, bound }) => {
+    if (bound.name !== undefined) return { name: bound.name }
+    const { name } = random.pick(db.people.list((person) => !person.self))
+    return { name: random.chance(0.6) ? name : random.pick(name.split(' ')) }
+  },
+  run: ({ name }, { db }) => ({
+    people: db.people.list((person) => matches(name, person.name)).slice(0, LIMITS.shown),
+  }),
+})
