@@ -1,0 +1,4 @@
+from .worker import main
+
+if __name__ == "__main__":
+    main()

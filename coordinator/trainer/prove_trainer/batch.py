@@ -1,0 +1,204 @@
+"""A batch directory, parsed and checked: nothing in it is believed before this module has seen it."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_safetensors
+
+from .config import LossSettings, parse_loss
+from .errors import BatchRefused
+from .fields import Fields, read_json
+from .limits import ADVANTAGE_SLACK, MAX_BATCH_TOKENS, MAX_ID_LENGTH, MAX_ROLLOUTS, MAX_TOKEN_FILE_BYTES, SCHEMA
+from .loss import group_advantages
+
+_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "sampler_logp": np.float32, "cu_seqlens": np.int32}
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """One attempt, as token arrays of equal length."""
+
+    index: int  # position in the manifest
+    group: str
+    reward: float
+    advantage: float  # recomputed here from the group's rewards
+    policy_version: int
+    sampler: str  # free label of backend and quantisation, for the metrics
+    ids: np.ndarray  # int32
+    mask: np.ndarray  # bool; True only on tokens the model sampled
+    sampler_logp: np.ndarray  # float32, nats; 0 where the mask is False; as claimed, so perhaps not finite
+
+
+@dataclass(frozen=True)
+class Batch:
+    batch_id: str
+    round_id: str
+    parent_step: int
+    loss: LossSettings
+    manifest_sha256: str
+    tokens_sha256: str
+    rollouts: tuple[Rollout, ...]
+
+    @property
+    def tokens(self) -> int:
+        return sum(len(rollout.ids) for rollout in self.rollouts)
+
+    def groups(self) -> dict[str, list[Rollout]]:
+        """Rollouts by group, both in manifest order."""
+        found: dict[str, list[Rollout]] = {}
+        for rollout in self.rollouts:
+            found.setdefault(rollout.group, []).append(rollout)
+        return found
+
+
+@dataclass(frozen=True)
+class _Entry:
+    group: str
+    reward: float
+    advantage: float | None
+    policy_version: int
+    sampler: str
+    length: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    batch_id: str
+    round_id: str
+    parent_step: int
+    base_sha256: str
+    tokens_sha256: str
+    loss: LossSettings
+    sha256: str
+    entries: tuple[_Entry, ...]
+
+
+def _entry(fields: Fields) -> _Entry:
+    advantage = fields.number("advantage", -1e6, 1e6) if fields.has("advantage") else None
+    entry = _Entry(
+        group=fields.text("group", MAX_ID_LENGTH),
+        reward=fields.number("reward", -1e6, 1e6),
+        advantage=advantage,
+        policy_version=fields.integer("policyVersion", 0, 2**31),
+        sampler=fields.text("sampler", 64, "unlabelled"),
+        length=fields.integer("length", 2, MAX_BATCH_TOKENS),
+    )
+    fields.done()
+    return entry
+
+
+def read_manifest(directory: Path, loss: LossSettings) -> Manifest:
+    """
+    Parses `manifest.json`; loss settings it does not name come from `loss`.
+    Raises BatchRefused `manifest_invalid`.
+    """
+
+    def fail(detail: str) -> BatchRefused:
+        return BatchRefused("manifest_invalid", detail)
+
+    fields, data = read_json(directory / "manifest.json", "manifest", fail)
+    fields.integer("schema", SCHEMA, SCHEMA)
+    manifest = Manifest(
+        batch_id=fields.text("batchId", MAX_ID_LENGTH),
+        round_id=fields.text("roundId", MAX_ID_LENGTH),
+        parent_step=fields.integer("parentStep", 0, 2**31),
+        base_sha256=fields.sha256("baseSha256"),
+        tokens_sha256=fields.sha256("tokensSha256"),
+        loss=parse_loss(fields.child("loss", {}), loss),
+        sha256=hashlib.sha256(data).hexdigest(),
+        entries=tuple(_entry(entry) for entry in fields.children("rollouts", MAX_ROLLOUTS)),
+    )
+    fields.done()
+    if manifest.batch_id != directory.name:
+        raise fail(f"batchId {manifest.batch_id!r} is not the directory's name")
+    if not manifest.entries:
+        raise fail("a batch needs at least one rollout")
+    return manifest
+
+
+def _read_tokens(path: Path, expected_sha256: str) -> dict[str, np.ndarray]:
+    try:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size > MAX_TOKEN_FILE_BYTES:
+                raise BatchRefused("tokens_invalid", f"more than {MAX_TOKEN_FILE_BYTES} bytes")
+            data = file.read()
+    except OSError as error:
+        raise BatchRefused("tokens_unreadable", str(error.strerror)) from error
+    # Hashed and parsed from the same bytes: a file swapped in between cannot pass.
+    actual = hashlib.sha256(data).hexdigest()
+    if actual != expected_sha256:
+        raise BatchRefused("tokens_hash_mismatch", f"file is {actual}, manifest says {expected_sha256}")
+    try:
+        arrays = load_safetensors(data)
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise BatchRefused("tokens_invalid", str(error)) from error
+    if set(arrays) != set(_TENSORS):
+        raise BatchRefused("tokens_invalid", f"tensors must be {sorted(_TENSORS)}, found {sorted(arrays)[:8]}")
+    for name, kind in _TENSORS.items():
+        if arrays[name].dtype != kind or arrays[name].ndim != 1:
+            raise BatchRefused("tokens_invalid", f"{name} must be flat {np.dtype(kind).name}")
+    return arrays
+
+
+def _check_tokens(arrays: dict[str, np.ndarray], manifest: Manifest, vocab_size: int, context_length: int) -> np.ndarray:
+    ids, mask, logp, offsets = arrays["ids"], arrays["loss_mask"], arrays["sampler_logp"], arrays["cu_seqlens"]
+    if not len(ids) == len(mask) == len(logp):
+        raise BatchRefused("tokens_invalid", "ids, loss_mask and sampler_logp differ in length")
+    if len(offsets) != len(manifest.entries) + 1 or offsets[0] != 0 or offsets[-1] != len(ids) or (np.diff(offsets.astype(np.int64)) <= 0).any():
+        raise BatchRefused("cu_seqlens_invalid", "offsets must rise from 0 to the number of tokens, one interval per rollout")
+    lengths = np.diff(offsets)
+    if (lengths != [entry.length for entry in manifest.entries]).any():
+        raise BatchRefused("length_mismatch", "cu_seqlens and the manifest's lengths differ")
+    if lengths.max() > context_length:
+        raise BatchRefused("too_long", f"a rollout of {lengths.max()} tokens, the model's context is {context_length}")
+    if ids.min() < 0 or ids.max() >= vocab_size:
+        raise BatchRefused("token_out_of_range", f"ids must lie in [0, {vocab_size})")
+    if mask.max() > 1:
+        raise BatchRefused("mask_invalid", "loss_mask must be 0 or 1")
+    if mask[offsets[:-1]].any():
+        raise BatchRefused("mask_invalid", "a rollout's first token cannot have been sampled")
+    if (logp[mask == 0] != 0).any():  # NaN != 0 as well
+        raise BatchRefused("logp_invalid", "sampler_logp must be 0 where the mask is 0")
+    return offsets
+
+
+def load_batch(directory: Path, manifest: Manifest, base_sha256: str, vocab_size: int, context_length: int) -> Batch:
+    """
+    The whole batch, checked. A rollout with doubtful log-probabilities is left in, for `loss.select` to leave out by reason.
+
+    Raises BatchRefused: `base_mismatch`, `tokens_unreadable`, `tokens_hash_mismatch`, `tokens_invalid`, `cu_seqlens_invalid`,
+    `length_mismatch`, `too_long`, `token_out_of_range`, `mask_invalid`, `logp_invalid`, `advantage_mismatch`.
+    """
+    if manifest.base_sha256 != base_sha256:
+        raise BatchRefused("base_mismatch", f"batch for base {manifest.base_sha256}, this trainer holds {base_sha256}")
+    arrays = _read_tokens(directory / "tokens.safetensors", manifest.tokens_sha256)
+    offsets = _check_tokens(arrays, manifest, vocab_size, context_length)
+    by_group: dict[str, list[int]] = {}
+    for i, entry in enumerate(manifest.entries):
+        by_group.setdefault(entry.group, []).append(i)
+    advantages = np.zeros(len(manifest.entries))
+    for members in by_group.values():
+        advantages[members] = group_advantages([manifest.entries[i].reward for i in members], manifest.loss.advantage)
+    rollouts = []
+    for i, entry in enumerate(manifest.entries):
+        if entry.advantage is not None and abs(entry.advantage - advantages[i]) > ADVANTAGE_SLACK * max(1.0, abs(advantages[i])):
+            raise BatchRefused("advantage_mismatch", f"rollout {i}: manifest says {entry.advantage:.6g}, the group's rewards give {advantages[i]:.6g}")
+        part = slice(int(offsets[i]), int(offsets[i + 1]))
+        rollouts.append(
+            Rollout(
+                index=i,
+                group=entry.group,
+                reward=entry.reward,
+                advantage=float(advantages[i]),
+                policy_version=entry.policy_version,
+                sampler=entry.sampler,
+                ids=arrays["ids"][part],
+                mask=arrays["loss_mask"][part].astype(bool),
+                sampler_logp=arrays["sampler_logp"][part],
+            )
+        )
+    return Batch(manifest.batch_id, manifest.round_id, manifest.parent_step, manifest.loss, manifest.sha256, manifest.tokens_sha256, tuple(rollouts))

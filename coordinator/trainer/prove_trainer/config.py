@@ -1,0 +1,168 @@
+"""Settings of a run: `trainer.json`, parsed once into frozen dataclasses."""
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from .errors import TrainerError
+from .fields import Fields, read_json
+from .limits import MAX_PROBE_TOKENS, MAX_PROBES, MAX_RANK, MAX_STALENESS, SCHEMA
+
+PROJECTIONS = ("down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj")
+
+
+@dataclass(frozen=True)
+class LossSettings:
+    """What the loss depends on. A batch's manifest may override any of them; the values used are recorded in step.json."""
+
+    advantage: str = "none"  # 'none': R - mean (Dr. GRPO, arXiv 2503.20783); 'group': also / std (GRPO, arXiv 2402.03300)
+    clip_low: float = 0.2
+    clip_high: float = 0.28  # clip-higher, DAPO, arXiv 2503.14476
+    tis_cap: float = 2.0  # truncated importance sampling against the sampler
+    kl_coefficient: float = 0.0
+    max_staleness: int = 4  # trainer steps between a rollout's policy and now
+    guard: float = 0.1  # nats; largest |mean log(pi_old / mu)| of a rollout
+    temperature: float = 1.0  # as sampled
+
+
+@dataclass(frozen=True)
+class LoraSettings:
+    rank: int = 16
+    alpha: float = 32.0
+    target_modules: tuple[str, ...] = PROJECTIONS
+    rs_lora: bool = False
+
+
+@dataclass(frozen=True)
+class OptimizerSettings:
+    lr: float = 1e-3
+    beta1: float = 0.9
+    beta2: float = 0.99
+    eps: float = 1e-8
+    weight_decay: float = 0.0
+    max_grad_norm: float = 1.0
+    warmup_steps: int = 2  # updates, linear; constant afterwards
+    passes: int = 1  # optimizer steps per batch; above 1 the PPO clip becomes active
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A canary: `continuation` is scored token by token after `prompt`."""
+
+    prompt: tuple[int, ...]
+    continuation: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TrainerConfig:
+    base_sha256: str
+    base_name: str | None = None  # Hub id of the original model, written into adapter_config.json
+    base_revision: str | None = None
+    loss: LossSettings = LossSettings()
+    lora: LoraSettings = LoraSettings()
+    optimizer: OptimizerSettings = OptimizerSettings()
+    seed: int = 0
+    device: str = "cpu"
+    precision: str = "float32"
+    threads: int = 1  # torch threads per rank
+    packing: str = "shared"
+    max_tokens_per_forward: int = 4096
+    max_delta_norm: float = 1.0  # largest ||scale B A|| / ||W|| (Frobenius) of any module in an exported adapter
+    keep_last: int = 0  # 0 keeps every step
+    keep_every: int = 0  # with keep_last, also keeps every M-th step; 0: none of them
+    poll_ms: int = 100
+    probes: tuple[Probe, ...] = ()
+
+
+def parse_loss(fields: Fields, base: LossSettings) -> LossSettings:
+    """Reads loss settings; what is absent is taken from `base`. Raises the error of `fields` on anything out of range."""
+    settings = replace(
+        base,
+        advantage=fields.choice("advantage", ("none", "group"), base.advantage),
+        clip_low=fields.number("clipLow", 0.0, 1.0, base.clip_low),
+        clip_high=fields.number("clipHigh", 0.0, 10.0, base.clip_high),
+        tis_cap=fields.number("tisCap", 0.01, 100.0, base.tis_cap),
+        kl_coefficient=fields.number("klCoefficient", 0.0, 10.0, base.kl_coefficient),
+        max_staleness=fields.integer("maxStaleness", 0, MAX_STALENESS, base.max_staleness),
+        guard=fields.number("guard", 1e-6, 20.0, base.guard),
+        temperature=fields.number("temperature", 0.05, 10.0, base.temperature),
+    )
+    fields.done()
+    return settings
+
+
+def loss_record(settings: LossSettings) -> dict[str, Any]:
+    """The settings under their JSON names."""
+    return {"".join([part if i == 0 else part.capitalize() for i, part in enumerate(key.split("_"))]): value for key, value in asdict(settings).items()}
+
+
+def _parse_lora(fields: Fields) -> LoraSettings:
+    modules = fields.raw("targetModules", list(PROJECTIONS))
+    known = isinstance(modules, list) and len(modules) > 0 and all(isinstance(m, str) and m in PROJECTIONS for m in modules)
+    if not known or len(set(modules)) != len(modules):
+        raise fields.fail(f"{fields.where}.targetModules must be distinct names out of {', '.join(PROJECTIONS)}")
+    lora = LoraSettings(
+        rank=fields.integer("rank", 1, MAX_RANK, 16),
+        alpha=fields.number("alpha", 1e-3, 4096.0, 32.0),
+        target_modules=tuple(sorted(modules)),
+        rs_lora=fields.flag("rsLora", False),
+    )
+    fields.done()
+    return lora
+
+
+def _parse_optimizer(fields: Fields) -> OptimizerSettings:
+    optimizer = OptimizerSettings(
+        lr=fields.number("lr", 0.0, 10.0, 1e-3),
+        beta1=fields.number("beta1", 0.0, 0.99999, 0.9),
+        beta2=fields.number("beta2", 0.0, 0.999999, 0.99),
+        eps=fields.number("eps", 1e-16, 1e-2, 1e-8),
+        weight_decay=fields.number("weightDecay", 0.0, 10.0, 0.0),
+        max_grad_norm=fields.number("maxGradNorm", 1e-6, 1e6, 1.0),
+        warmup_steps=fields.integer("warmupSteps", 0, 1_000_000, 2),
+        passes=fields.integer("passes", 1, 16, 1),
+    )
+    fields.done()
+    return optimizer
+
+
+def _parse_probe(fields: Fields) -> Probe:
+    prompt = fields.token_ids("prompt", MAX_PROBE_TOKENS)
+    continuation = fields.token_ids("continuation", MAX_PROBE_TOKENS)
+    fields.done()
+    return Probe(tuple(prompt), tuple(continuation))
+
+
+def load_config(path: Path) -> TrainerConfig:
+    """Reads `trainer.json`. Raises TrainerError `config_invalid` naming the field."""
+
+    def fail(detail: str) -> TrainerError:
+        return TrainerError("config_invalid", detail)
+
+    fields, _ = read_json(path, "config", fail)
+    fields.integer("schema", SCHEMA, SCHEMA)
+    keep = fields.child("keepSteps", {})
+    base = fields.child("baseModel", {})
+    config = TrainerConfig(
+        base_sha256=fields.sha256("baseSha256"),
+        base_name=base.text("name", 200, None),
+        base_revision=base.text("revision", 200, None),
+        loss=parse_loss(fields.child("loss", {}), LossSettings()),
+        lora=_parse_lora(fields.child("lora", {})),
+        optimizer=_parse_optimizer(fields.child("optimizer", {})),
+        seed=fields.integer("seed", 0, 2**32 - 1, 0),
+        device=fields.choice("device", ("cpu", "cuda"), "cpu"),
+        precision=fields.choice("precision", ("float32", "bfloat16"), "float32"),
+        threads=fields.integer("threads", 1, 1024, 1),
+        packing=fields.choice("packing", ("shared", "packed", "single"), "shared"),
+        max_tokens_per_forward=fields.integer("maxTokensPerForward", 1, 2**22, 4096),
+        max_delta_norm=fields.number("maxDeltaNorm", 1e-6, 1e6, 1.0),
+        keep_last=keep.integer("last", 0, 1_000_000, 0),
+        keep_every=keep.integer("every", 0, 1_000_000, 0),
+        poll_ms=fields.integer("pollMs", 10, 60_000, 100),
+        probes=tuple(_parse_probe(probe) for probe in fields.children("probes", MAX_PROBES, [])),
+    )
+    keep.done()
+    base.done()
+    fields.done()
+    return config

@@ -1,0 +1,47 @@
+"""Progress on stdout: one JSON object per line, nothing else. Everything else a library prints goes to stderr."""
+
+import json
+import math
+import os
+from typing import Any, TextIO
+
+
+def finite(value: Any) -> Any:
+    """`value` with non-finite floats replaced by None: JSON.parse refuses the NaN that json.dump would write."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(item) for item in value]
+    return value
+
+
+def dump(value: Any, indent: int | None = None) -> str:
+    return json.dumps(finite(value), allow_nan=False, indent=indent, sort_keys=indent is not None)
+
+
+class Events:
+    """Writes events to `out`; a rank other than 0 passes None and stays silent."""
+
+    def __init__(self, out: TextIO | None) -> None:
+        self._out = out
+
+    def emit(self, event: str, **fields: Any) -> None:
+        if self._out is None:
+            return
+        try:
+            self._out.write(dump({"event": event, **fields}) + "\n")
+            self._out.flush()
+        except (BrokenPipeError, ValueError):
+            self._out = None  # the reader is gone; the parent watch decides what that means
+
+
+def claim_stdout(rank: int) -> Events:
+    """Keeps the real stdout for events of rank 0 and points file descriptor 1 at stderr for everybody else."""
+    private = os.dup(1)
+    os.dup2(2, 1)
+    if rank != 0:
+        os.close(private)
+        return Events(None)
+    return Events(os.fdopen(private, "w", encoding="utf-8"))

@@ -1,0 +1,137 @@
+"""The adapter as others will load it: a clean PEFT directory and a GGUF, checked by reading both back before anyone sees them."""
+
+import json
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import torch
+from peft import PeftModel
+from safetensors.numpy import load_file
+
+from .config import LoraSettings, TrainerConfig
+from .errors import TrainerError
+from .gguf_base import Base
+from .gguf_lora import effective_alpha, gguf_name, read_gguf_lora, write_gguf_lora
+from .limits import RELOAD_SLACK
+from .policy import Policy, frozen_model
+from .probe import default_probe, largest_gap, score_probes
+
+_README = """---
+{base}library_name: peft
+pipeline_tag: text-generation
+tags:
+- lora
+- grpo
+- tool-use
+---
+
+# Adapter of training step {step}
+
+LoRA (rank {rank}, alpha {alpha:g}) trained with GRPO against the base model whose GGUF has SHA-256
+`{sha256}`.
+"""
+
+
+class DeltaTooLarge(TrainerError):
+    """The adapter outgrew `maxDeltaNorm`: the update is undone and recorded as skipped, not published."""
+
+
+def write_adapter(directory: Path, policy: Policy, base: Base, config: TrainerConfig, step: int) -> None:
+    """Writes `adapter/` and `adapter.gguf` into `directory`, in a form whose bytes depend on the adapter only."""
+    adapter = directory / "adapter"
+    # 'auto' would look the base model up on the Hub to see whether the embedding was resized; it is frozen here.
+    policy.model.save_pretrained(str(adapter), safe_serialization=True, save_embedding_layers=False)
+    path = adapter / "adapter_config.json"
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    settings["base_model_name_or_path"] = config.base_name
+    settings["revision"] = config.base_revision
+    settings["target_modules"] = sorted(settings["target_modules"])  # PEFT keeps a set: its order, and so the hash, varies
+    path.write_text(json.dumps(settings, indent=2, sort_keys=True, allow_nan=False) + "\n", encoding="utf-8")
+    named = f"base_model: {json.dumps(config.base_name)}\nbase_model_relation: adapter\n" if config.base_name else ""
+    readme = _README.format(base=named, step=step, rank=config.lora.rank, alpha=config.lora.alpha, sha256=base.sha256)
+    (adapter / "README.md").write_text(readme, encoding="utf-8")
+    tensors = load_file(adapter / "adapter_model.safetensors")
+    write_gguf_lora(directory / "adapter.gguf", tensors, config.lora, base.architecture)
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            os.chmod(Path(folder) / name, 0o644)  # safetensors writes 0600
+
+
+def delta_norms(tensors: dict[str, np.ndarray], lora: LoraSettings, base: Base) -> dict[str, float]:
+    """||scale B A|| / ||W|| (Frobenius) by module, without forming B A: ||BA||^2 = tr(B'B AA')."""
+    scale = effective_alpha(lora) / lora.rank
+    norms = {}
+    for name in tensors:
+        if not name.endswith(".lora_A.weight"):
+            continue
+        stem = name.removesuffix(".lora_A.weight")
+        a, b = tensors[name].astype(np.float64), tensors[f"{stem}.lora_B.weight"].astype(np.float64)
+        module = stem.removeprefix("base_model.model.")
+        weight = float(torch.linalg.vector_norm(base.tensors[f"{module}.weight"]))
+        norms[module] = scale * math.sqrt(max(0.0, float(np.sum((b.T @ b) * (a @ a.T))))) / weight if weight else math.inf
+    return norms
+
+
+def _check_gguf(path: Path, tensors: dict[str, np.ndarray], lora: LoraSettings) -> dict[str, np.ndarray]:
+    stored, alpha = read_gguf_lora(path)
+    if abs(alpha - effective_alpha(lora)) > 1e-6 * abs(alpha):
+        raise TrainerError("export_check_failed", f"GGUF alpha is {alpha}")
+    if set(stored) != {gguf_name(name) for name in tensors}:
+        raise TrainerError("export_check_failed", "GGUF and safetensors hold different tensors")
+    rounded = {}
+    for name, values in tensors.items():
+        half = stored[gguf_name(name)]
+        if half.dtype != np.float16 or not np.array_equal(half, values.astype(np.float16)):
+            raise TrainerError("export_check_failed", f"{name} differs between GGUF and safetensors")
+        if not np.isfinite(half).all():
+            raise TrainerError("export_check_failed", f"{name} does not fit float16")
+        rounded[name] = half.astype(np.float32)
+    return rounded
+
+
+def _reload(directory: Path, base: Base, precision: str, device: torch.device) -> Policy:
+    """What is on disk, over a fresh module around the same frozen weights."""
+    return Policy(PeftModel.from_pretrained(frozen_model(base), str(directory)).eval().to(device), precision)
+
+
+def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerConfig, device: torch.device) -> dict:
+    """
+    Reads the written adapter back. Returns `probes` (canary log-probabilities under the base and under base + adapter.gguf, which is
+    what volunteers load) and `checks` (the measured differences).
+
+    Raises DeltaTooLarge, or TrainerError `export_check_failed` when what was written is not what was trained.
+    """
+    tensors = load_file(directory / "adapter" / "adapter_model.safetensors")
+    live = {name: parameter.detach().cpu().numpy() for name, parameter in policy.adapter_parameters()}
+    if set(tensors) != set(live):
+        raise TrainerError("export_check_failed", "safetensors and the live adapter hold different tensors")
+    for name, values in tensors.items():
+        if values.dtype != np.float32 or not np.array_equal(values, live[name]) or not np.isfinite(values).all():
+            raise TrainerError("export_check_failed", f"{name} differs from the live adapter or is not finite")
+    norms = delta_norms(tensors, config.lora, base)
+    worst = max(norms, key=norms.__getitem__)
+    if not norms[worst] <= config.max_delta_norm:
+        raise DeltaTooLarge("delta_norm", f"{worst}: {norms[worst]:.4g} > {config.max_delta_norm:g}")
+    rounded = _check_gguf(directory / "adapter.gguf", tensors, config.lora)
+
+    probes = list(config.probes) or [default_probe(base.vocab_size, base.context_length)]
+    temperature = config.loss.temperature
+    fresh = _reload(directory / "adapter", base, config.precision, device)
+    trained = score_probes(policy, probes, temperature, device)
+    gap = largest_gap(trained, score_probes(fresh, probes, temperature, device))
+    if not gap <= RELOAD_SLACK:
+        raise TrainerError("export_check_failed", f"the reloaded adapter scores the probes {gap:.3g} nats differently")
+    with torch.no_grad():
+        for name, parameter in fresh.model.named_parameters():
+            if "lora_" in name:
+                parameter.copy_(torch.from_numpy(rounded[name.replace(".default.", ".")]))
+    volunteers = score_probes(fresh, probes, temperature, device)
+    bare = score_probes(fresh, probes, temperature, device, reference=True)
+    expected = [
+        {"prompt": list(probe.prompt), "continuation": list(probe.continuation), "base": bare[i], "adapter": volunteers[i]}
+        for i, probe in enumerate(probes)
+    ]
+    checks = {"reloadGap": gap, "float16Gap": largest_gap(trained, volunteers), "adapterGap": largest_gap(bare, volunteers), "maxDeltaNorm": norms[worst]}
+    return {"probes": expected if config.probes else [], "checks": checks}

@@ -1,0 +1,166 @@
+"""The frozen base model, read from the very GGUF the volunteers run, so that sampler and trainer hold the same weights.
+
+Only architectures whose tensor layout equals the Hugging Face one are allowed: Llama's GGUF permutes q and k rows, Qwen3's does not.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import gguf
+import torch
+from transformers import Qwen3Config, Qwen3ForCausalLM
+from transformers.models.qwen3.modeling_qwen3 import Qwen3RotaryEmbedding
+
+from .errors import TrainerError
+from .spool import sha256_file
+
+ARCHITECTURES = ("qwen3",)
+
+# GGUF block tensor -> Hugging Face module inside model.layers.N
+BLOCK_NAMES = {
+    "attn_norm": "input_layernorm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "attn_q_norm": "self_attn.q_norm",
+    "attn_k_norm": "self_attn.k_norm",
+    "ffn_norm": "post_attention_layernorm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
+OUTER_NAMES = {"token_embd.weight": "model.embed_tokens.weight", "output_norm.weight": "model.norm.weight", "output.weight": "lm_head.weight"}
+_BLOCK = re.compile(r"blk\.(\d{1,4})\.([a-z_]+)\.weight")
+
+
+@dataclass(frozen=True)
+class Base:
+    """The base model's weights (float32, Hugging Face names) and what is needed to build modules around them."""
+
+    architecture: str
+    sha256: str
+    config: Qwen3Config
+    tensors: dict[str, torch.Tensor]
+
+    @property
+    def vocab_size(self) -> int:
+        return self.config.vocab_size
+
+    @property
+    def context_length(self) -> int:
+        return self.config.max_position_embeddings
+
+
+def hugging_face_name(name: str) -> str:
+    """The Hugging Face parameter for a GGUF tensor. Raises TrainerError `base_unknown_tensor`."""
+    if name in OUTER_NAMES:
+        return OUTER_NAMES[name]
+    match = _BLOCK.fullmatch(name)
+    if match and match.group(2) in BLOCK_NAMES:
+        return f"model.layers.{int(match.group(1))}.{BLOCK_NAMES[match.group(2)]}.weight"
+    raise TrainerError("base_unknown_tensor", f"{name!r} has no place in the model; training without it would be another model")
+
+
+def _metadata(reader: gguf.GGUFReader, key: str, kind: type, default: object = ...):
+    field = reader.get_field(key)
+    if field is None:
+        if default is ...:
+            raise TrainerError("base_invalid", f"metadata {key} is missing")
+        return default
+    value = field.contents()
+    if kind is float and isinstance(value, int):
+        value = float(value)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TrainerError("base_invalid", f"metadata {key} is not a {kind.__name__}")
+    return value
+
+
+def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, tied: bool) -> Qwen3Config:
+    def value(key: str, kind: type, default: object = ...):
+        return _metadata(reader, f"{architecture}.{key}", kind, default)
+
+    scaling = value("rope.scaling.type", str, "none")
+    if scaling != "none":
+        raise TrainerError("base_unsupported", f"RoPE scaling {scaling!r} is not implemented")
+    hidden, heads = value("embedding_length", int), value("attention.head_count", int)
+    head_dim = value("attention.key_length", int, hidden // heads)
+    if value("attention.value_length", int, head_dim) != head_dim:
+        raise TrainerError("base_unsupported", "key and value heads of different length")
+    return Qwen3Config(
+        vocab_size=vocab_size,
+        hidden_size=hidden,
+        intermediate_size=value("feed_forward_length", int),
+        num_hidden_layers=value("block_count", int),
+        num_attention_heads=heads,
+        num_key_value_heads=value("attention.head_count_kv", int, heads),
+        head_dim=head_dim,
+        rms_norm_eps=value("attention.layer_norm_rms_epsilon", float),
+        max_position_embeddings=value("context_length", int),
+        rope_parameters={"rope_type": "default", "rope_theta": value("rope.freq_base", float, 10_000.0)},
+        tie_word_embeddings=tied,
+        attention_dropout=0.0,
+        use_cache=False,
+    )
+
+
+def load_base(path: Path, expected_sha256: str) -> Base:
+    """
+    Reads and dequantises a GGUF base model.
+
+    Raises TrainerError: `base_unreadable`, `base_hash_mismatch`, `base_unsupported` (architecture, quantisation),
+    `base_invalid`, `base_unknown_tensor`.
+    """
+    try:
+        actual = sha256_file(path)
+    except OSError as error:
+        raise TrainerError("base_unreadable", f"{path.name}: {error.strerror}") from error
+    if actual != expected_sha256:
+        raise TrainerError("base_hash_mismatch", f"{path.name} is {actual}, the configuration wants {expected_sha256}")
+    try:
+        reader = gguf.GGUFReader(path)
+    except Exception as error:  # the reader raises whatever numpy or struct met first in a malformed file
+        raise TrainerError("base_unreadable", f"{path.name}: {error}") from error
+    architecture = _metadata(reader, "general.architecture", str)
+    if architecture not in ARCHITECTURES:
+        raise TrainerError("base_unsupported", f"architecture {architecture!r}; supported: {', '.join(ARCHITECTURES)}")
+
+    tensors: dict[str, torch.Tensor] = {}
+    for tensor in reader.tensors:
+        name = hugging_face_name(tensor.name)
+        if name in tensors:
+            raise TrainerError("base_invalid", f"{tensor.name} occurs twice")
+        try:
+            values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+        except NotImplementedError as error:
+            raise TrainerError("base_unsupported", f"{tensor.name} is stored as {tensor.tensor_type.name}") from error
+        tensors[name] = torch.from_numpy(values.astype("float32", copy=True))
+        if not torch.isfinite(tensors[name]).all():
+            raise TrainerError("base_invalid", f"{tensor.name} holds a non-finite weight")
+    embedding = tensors.get("model.embed_tokens.weight")
+    if embedding is None or embedding.dim() != 2:
+        raise TrainerError("base_invalid", "token_embd.weight is missing")
+    config = _read_config(reader, architecture, embedding.shape[0], tied="lm_head.weight" not in tensors)
+    base = Base(architecture, actual, config, tensors)
+    build_model(base)  # proves now, not at the first batch, that every tensor is there and has the right shape
+    return base
+
+
+def build_model(base: Base, attention: str = "sdpa") -> Qwen3ForCausalLM:
+    """A frozen float32 model over `base.tensors` (shared, not copied). `attention` names the attention implementation."""
+    config = Qwen3Config.from_dict(base.config.to_dict())
+    config._attn_implementation = attention
+    with torch.device("meta"):
+        model = Qwen3ForCausalLM(config)
+    tensors = dict(base.tensors)
+    if config.tie_word_embeddings:
+        tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"]
+    try:
+        model.load_state_dict(tensors, strict=True, assign=True)
+    except RuntimeError as error:
+        raise TrainerError("base_invalid", str(error)) from error
+    model.tie_weights()
+    model.model.rotary_emb = Qwen3RotaryEmbedding(config)  # its buffers are not in the state dict and were born on meta
+    model.requires_grad_(False)
+    return model.eval()

@@ -1,0 +1,24 @@
+"""Every bound of the trainer, in one table. Files in the spool and the configuration are checked against these."""
+
+SCHEMA = 1  # version of manifest.json, trainer.json and step.json
+
+MAX_JSON_BYTES = 32 * 2**20  # one manifest or configuration; 65,536 rollouts need about 10 MB
+MAX_ROLLOUTS = 65_536  # rollouts in one batch
+MAX_BATCH_TOKENS = 2**27  # tokens in one batch: 1.2 GB of token file
+MAX_TOKEN_FILE_BYTES = 9 * MAX_BATCH_TOKENS + 2**20  # 4 ids + 1 mask + 4 logp bytes per token, and the header
+MAX_ID_LENGTH = 128  # batch, round and group ids
+MAX_PROBES = 64  # canary prompts
+MAX_PROBE_TOKENS = 4_096  # prompt + continuation of one probe
+MAX_PROBE_FILE_TOKENS = MAX_PROBES * MAX_PROBE_TOKENS
+MAX_STALENESS = 8  # hard ceiling of the setting: stable to 6, unstable at 11 in ECHO-2
+MAX_RANK = 256  # LoRA rank
+MAX_DETAIL = 400  # characters of an error message that leave the process
+
+LOG_RATIO_CLAMP = 20.0  # nats; exp(20) is far above any cap and still finite in float32
+FLAT_REWARD = 1e-8  # a group whose rewards differ by less teaches nothing
+STD_EPS = 1e-4  # TRL's epsilon for std-normalised advantages
+MAX_BAD_LOGP_SHARE = 0.01  # of a rollout's loss tokens with a missing or non-finite sampler logprob
+POSITIVE_LOGP_SLACK = 1e-6  # nats; log(softmax) in float32 may round above zero, a claim of 0.001 may not
+ADVANTAGE_SLACK = 1e-4  # between an advantage named in the manifest and ours
+RELOAD_SLACK = 1e-4  # nats between the live adapter and the one just written, on the probes
+HEAD_CHUNK_ELEMENTS = 2**25  # logits held at once by the LM head: 128 MB in float32

@@ -1,0 +1,211 @@
+"""From rollouts to forward passes.
+
+The rollouts of a group share their prompt, so it is computed once: a *tree* is a prompt followed by its continuations, each of which attends to the
+prompt and to itself, with positions that go on where the prompt ends. A *pack* is one forward pass over one or more trees, laid out flat.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from .batch import Rollout
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A rollout's own part: `ids` after the shared prefix, up to but not including its last loss token, which is only predicted."""
+
+    rollout: Rollout
+    ids: np.ndarray
+    targets: np.ndarray  # positions in the rollout of its loss tokens, ascending
+
+
+@dataclass(frozen=True)
+class Tree:
+    prefix: np.ndarray
+    branches: tuple[Branch, ...]
+
+    @property
+    def tokens(self) -> int:
+        return len(self.prefix) + sum(len(branch.ids) for branch in self.branches)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Where one tree lies in the flat pack: the prefix at [start, start + prefix), then branches of these lengths."""
+
+    start: int
+    prefix: int
+    branches: tuple[int, ...]
+    masks: tuple[torch.Tensor | None, ...]  # per branch [length, prefix + length] bool, None where plain causal attention does
+
+
+@dataclass(frozen=True)
+class Pack:
+    """One forward pass. Flat arrays over input tokens [L], then over loss tokens [T] in rollout order."""
+
+    ids: torch.Tensor  # [1, L] int64
+    positions: torch.Tensor  # [1, L] int64
+    segments: tuple[Segment, ...]
+    rows: torch.Tensor  # [T] int64: input token whose output predicts the loss token
+    targets: torch.Tensor  # [T] int64: token ids to score
+    sampler_logp: torch.Tensor  # [T] float32, as claimed
+    advantage: torch.Tensor  # [T] float32
+    owner: torch.Tensor  # [T] int64: index into `rollouts`
+    rollouts: tuple[Rollout, ...]
+
+    @property
+    def tokens(self) -> int:
+        return self.ids.shape[1]
+
+    def to(self, device: torch.device) -> "Pack":
+        if device.type == "cpu":
+            return self
+        segments = tuple(Segment(s.start, s.prefix, s.branches, tuple(m if m is None else m.to(device) for m in s.masks)) for s in self.segments)
+        moved = (self.ids, self.positions, self.rows, self.targets, self.sampler_logp, self.advantage, self.owner)
+        ids, positions, rows, targets, sampler_logp, advantage, owner = (tensor.to(device) for tensor in moved)
+        return Pack(ids, positions, segments, rows, targets, sampler_logp, advantage, owner, self.rollouts)
+
+
+def shared_prefix(members: Sequence[Rollout]) -> int:
+    """Number of leading tokens that are equal in all members and were sampled in none."""
+    limit = min(int(np.argmax(member.mask)) for member in members)
+    first = members[0].ids[:limit]
+    for member in members[1:]:
+        differ = np.nonzero(member.ids[: len(first)] != first)[0]
+        if len(differ):
+            first = first[: int(differ[0])]
+    return len(first)
+
+
+def _branch(rollout: Rollout, prefix: int) -> Branch:
+    targets = np.nonzero(rollout.mask)[0]
+    # Tokens after the last loss token, and that token itself as an input, can change no loss term.
+    return Branch(rollout, rollout.ids[prefix : int(targets[-1])], targets)
+
+
+def make_trees(rollouts: Iterable[Rollout], share: bool, budget: int) -> list[Tree]:
+    """
+    One tree per group when `share`, else one per rollout; a group of more than `budget` tokens is cut into several trees that repeat its prompt.
+    Every rollout must have a loss token and a first token that is not one.
+    """
+    groups: dict[object, list[Rollout]] = {}
+    for rollout in rollouts:
+        groups.setdefault(rollout.group if share else rollout.index, []).append(rollout)
+    trees: list[Tree] = []
+    for members in groups.values():
+        prefix = shared_prefix(members) if len(members) > 1 else 0
+        head = members[0].ids[:prefix]
+        pending: list[Branch] = []
+        used = prefix
+        for member in members:
+            branch = _branch(member, prefix)
+            if pending and used + len(branch.ids) > budget:
+                trees.append(Tree(head, tuple(pending)))
+                pending, used = [], prefix
+            pending.append(branch)
+            used += len(branch.ids)
+        trees.append(Tree(head, tuple(pending)))
+    return trees
+
+
+def pack_trees(trees: Sequence[Tree], budget: int) -> list[list[Tree]]:
+    """Trees in order, as many per pack as fit the budget, at least one."""
+    packs: list[list[Tree]] = []
+    used = 0
+    for tree in trees:
+        if packs and used + tree.tokens <= budget:
+            packs[-1].append(tree)
+            used += tree.tokens
+        else:
+            packs.append([tree])
+            used = tree.tokens
+    return packs
+
+
+def _segment(start: int, tree: Tree) -> Segment:
+    prefix = len(tree.prefix)
+    masks: list[torch.Tensor | None] = []
+    for branch in tree.branches:
+        length = len(branch.ids)
+        if prefix == 0 or length == 0:
+            masks.append(None)
+        else:
+            masks.append(torch.arange(prefix + length)[None, :] <= torch.arange(prefix, prefix + length)[:, None])
+    return Segment(start, prefix, tuple(len(branch.ids) for branch in tree.branches), tuple(masks))
+
+
+def build_pack(trees: Sequence[Tree]) -> Pack:
+    """Lays trees out flat. The first token of a branch is predicted by the last token of the prefix, the others by their predecessor."""
+    ids: list[np.ndarray] = []
+    positions: list[np.ndarray] = []
+    segments: list[Segment] = []
+    rows: list[np.ndarray] = []
+    targets, logps, advantages, owners = [], [], [], []
+    rollouts: list[Rollout] = []
+    at = 0
+    for tree in trees:
+        prefix = len(tree.prefix)
+        segments.append(_segment(at, tree))
+        ids.append(tree.prefix)
+        positions.append(np.arange(prefix))
+        start = at
+        at += prefix
+        for branch in tree.branches:
+            rollout, previous = branch.rollout, branch.targets - 1
+            ids.append(branch.ids)
+            positions.append(np.arange(prefix, prefix + len(branch.ids)))
+            rows.append(np.where(previous < prefix, start + previous, at + previous - prefix))
+            targets.append(rollout.ids[branch.targets])
+            logps.append(rollout.sampler_logp[branch.targets])
+            advantages.append(np.full(len(branch.targets), rollout.advantage))
+            owners.append(np.full(len(branch.targets), len(rollouts)))
+            rollouts.append(rollout)
+            at += len(branch.ids)
+
+    def flat(parts: list[np.ndarray], kind: torch.dtype) -> torch.Tensor:
+        return torch.from_numpy(np.concatenate(parts)).to(kind)
+
+    return Pack(
+        ids=flat(ids, torch.int64)[None],
+        positions=flat(positions, torch.int64)[None],
+        segments=tuple(segments),
+        rows=flat(rows, torch.int64),
+        targets=flat(targets, torch.int64),
+        sampler_logp=flat(logps, torch.float32),
+        advantage=flat(advantages, torch.float32),
+        owner=flat(owners, torch.int64),
+        rollouts=tuple(rollouts),
+    )
+
+
+def empty_pack() -> Pack:
+    """Two tokens without a loss: keeps the ranks' collectives in step when one of them has fewer packs. Its zero sum still has a graph."""
+    none = torch.zeros(0, dtype=torch.int64)
+    zero = torch.zeros(0)
+    return Pack(torch.zeros(1, 2, dtype=torch.int64), torch.arange(2)[None], (Segment(0, 2, (), ()),), none, none, zero, zero, none, ())
+
+
+def make_packs(rollouts: Sequence[Rollout], packing: str, budget: int) -> list[Pack]:
+    """
+    `packing` 'shared': prompts once per group; 'packed': every rollout whole, several per forward; 'single': one rollout per forward.
+    Packs hold up to `budget` input tokens (more only when a single rollout needs it).
+    """
+    trees = make_trees(rollouts, packing == "shared", budget)
+    parts = [[tree] for tree in trees] if packing == "single" else pack_trees(trees, budget)
+    return [build_pack(part) for part in parts]
+
+
+def share_out(packs: Sequence[Pack], rank: int, world: int) -> list[Pack]:
+    """This rank's packs: largest first to the least loaded rank, then dummies so that every rank has as many. Depends on the batch only."""
+    loads = [0] * world
+    mine: list[list[int]] = [[] for _ in range(world)]
+    for i in sorted(range(len(packs)), key=lambda i: (-packs[i].tokens, i)):
+        target = min(range(world), key=lambda r: (loads[r], r))
+        loads[target] += packs[i].tokens
+        mine[target].append(i)
+    count = max(len(part) for part in mine)
+    own = [packs[i] for i in sorted(mine[rank])]
+    return own + [empty_pack() for _ in range(count - len(own))]

@@ -1,0 +1,57 @@
+"""Which rollouts of a batch are trained on, and why the others are not."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .batch import Batch, Rollout
+from .errors import BatchRefused
+from .limits import FLAT_REWARD, MAX_BAD_LOGP_SHARE, POSITIVE_LOGP_SLACK
+
+# Reasons known before any forward pass; 'guard' is added by the step itself, which must first know log pi_old.
+REASONS = ("singleton", "flat", "stale", "no_loss_tokens", "logp_nonfinite", "logp_positive", "guard")
+
+
+@dataclass(frozen=True)
+class Selection:
+    kept: tuple[Rollout, ...]
+    rejected: dict[int, str]  # rollout index -> reason
+    staleness: dict[int, int]  # trainer steps -> number of rollouts, over the whole batch
+
+
+def _own_fault(rollout: Rollout) -> str | None:
+    claimed = rollout.sampler_logp[rollout.mask]
+    if len(claimed) == 0:
+        return "no_loss_tokens"
+    bad = ~np.isfinite(claimed)
+    if bad.mean() > MAX_BAD_LOGP_SHARE:
+        return "logp_nonfinite"
+    if (claimed[~bad] > POSITIVE_LOGP_SLACK).any():
+        return "logp_positive"
+    return None
+
+
+def select(batch: Batch, step: int) -> Selection:
+    """
+    Drops groups of one, groups without reward variance, stale rollouts and rollouts whose sampler logprobs cannot be true.
+
+    A dropped member's reward stays in its group's mean: only its tokens are left out.
+    Raises BatchRefused `future_policy` when a rollout claims a policy that does not exist yet.
+    """
+    kept: list[Rollout] = []
+    rejected: dict[int, str] = {}
+    staleness: dict[int, int] = {}
+    for members in batch.groups().values():
+        rewards = [member.reward for member in members]
+        shared = "singleton" if len(members) == 1 else "flat" if max(rewards) - min(rewards) < FLAT_REWARD else None
+        for member in members:
+            age = step - member.policy_version
+            if age < 0:
+                raise BatchRefused("future_policy", f"rollout {member.index} claims policy {member.policy_version} at step {step}")
+            staleness[age] = staleness.get(age, 0) + 1
+            reason = shared or ("stale" if age > batch.loss.max_staleness else _own_fault(member))
+            if reason is None:
+                kept.append(member)
+            else:
+                rejected[member.index] = reason
+    return Selection(tuple(kept), rejected, dict(sorted(staleness.items())))

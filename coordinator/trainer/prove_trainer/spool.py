@@ -1,0 +1,108 @@
+"""The spool directory: atomic writes, listing, hashing. See docs/trainer.md for its layout."""
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import TrainerError
+from .events import dump
+
+BATCH_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+STEP_NAME = re.compile(r"step-(0|[1-9][0-9]{0,8})")
+
+
+def sha256_file(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(2**20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def fsync_path(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def atomic_directory(target: Path) -> Iterator[Path]:
+    """Yields `<target>.tmp` to fill; on success everything is synced and renamed, so a reader sees all of it or nothing."""
+    draft = target.with_name(target.name + ".tmp")
+    if draft.exists():
+        shutil.rmtree(draft)
+    draft.mkdir(parents=True)
+    yield draft
+    for folder, _, names in os.walk(draft):
+        for name in names:
+            fsync_path(Path(folder) / name)
+        fsync_path(Path(folder))
+    os.rename(draft, target)
+    fsync_path(target.parent)
+
+
+def write_json_atomic(path: Path, value: object) -> None:
+    draft = path.with_name(path.name + ".tmp")
+    draft.write_text(dump(value, indent=2) + "\n", encoding="utf-8")
+    fsync_path(draft)
+    os.rename(draft, path)
+    fsync_path(path.parent)
+
+
+class Spool:
+    """Paths and listings of one spool directory. Creates `batches/` and `steps/` when they are missing."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.batches = root / "batches"
+        self.steps = root / "steps"
+        self.stop_file = root / "stop"
+        try:
+            self.batches.mkdir(parents=True, exist_ok=True)
+            self.steps.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise TrainerError("spool_unusable", str(error)) from error
+
+    def step_path(self, step: int) -> Path:
+        return self.steps / f"step-{step}"
+
+    def step_numbers(self) -> list[int]:
+        """Complete steps on disk, ascending."""
+        found = (STEP_NAME.fullmatch(entry.name) for entry in os.scandir(self.steps) if entry.is_dir(follow_symlinks=False))
+        return sorted(int(match.group(1)) for match in found if match)
+
+    def batch_ids(self) -> list[str]:
+        """Complete batches on disk, by name. Names that are no batch id, `*.tmp` among them, are not ours to read."""
+        names = (entry.name for entry in os.scandir(self.batches) if entry.is_dir(follow_symlinks=False))
+        return sorted(name for name in names if BATCH_ID.fullmatch(name) and not name.endswith(".tmp"))
+
+    def refused(self, batch_id: str) -> bool:
+        return (self.batches / batch_id / "refused.json").exists()
+
+    def refuse(self, batch_id: str, code: str, detail: str) -> None:
+        write_json_atomic(self.batches / batch_id / "refused.json", {"schema": 1, "batchId": batch_id, "code": code, "message": detail})
+
+    def clean_drafts(self) -> list[str]:
+        """Removes what a crash left half written under `steps/`; returns the names. Drafts under `batches/` are the coordinator's."""
+        drafts = [entry.name for entry in os.scandir(self.steps) if entry.name.endswith(".tmp") and STEP_NAME.fullmatch(entry.name[:-4])]
+        for name in drafts:
+            shutil.rmtree(self.steps / name)
+        return sorted(drafts)
+
+    def prune(self, keep_last: int, keep_every: int) -> list[int]:
+        """Deletes old steps, except step 0, the newest `keep_last` and every `keep_every`-th; returns the deleted numbers."""
+        if keep_last == 0:
+            return []
+        doomed = [n for n in self.step_numbers()[:-keep_last] if n != 0 and (keep_every == 0 or n % keep_every != 0)]
+        for number in doomed:
+            # Renamed first: a reader must never see a step with half of its files.
+            draft = self.step_path(number).with_name(f"step-{number}.tmp")
+            os.rename(self.step_path(number), draft)
+            shutil.rmtree(draft)
+        return doomed

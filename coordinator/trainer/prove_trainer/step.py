@@ -1,0 +1,217 @@
+"""One GRPO update of the adapter from one batch, the same on any number of ranks."""
+
+import math
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import torch
+from torch import nn
+
+from .batch import Batch
+from .config import LossSettings, OptimizerSettings
+from .distributed import Ranks
+from .loss import clipped, token_terms
+from .packing import Pack, make_packs, share_out
+from .policy import Policy
+from .selection import select
+from .stats import StepSums, summarise
+
+
+@dataclass(frozen=True)
+class StepOutcome:
+    """`skipped` is None when the adapter moved, otherwise why it did not: 'no_signal' or 'nonfinite'."""
+
+    skipped: str | None
+    stats: dict
+    rejected: dict[int, str]  # rollout index -> reason
+    timing: dict = field(default_factory=dict)
+
+
+@dataclass
+class _Remembered:
+    """What the first pass over a pack fixes for the later ones."""
+
+    old: torch.Tensor
+    keep: torch.Tensor
+    reference: torch.Tensor | None
+
+
+def guarded(pack: Pack, old: torch.Tensor, limit: float) -> tuple[torch.Tensor, list[int]]:
+    """
+    The kept loss tokens [T] bool, and the pack's rollouts whose mean log(pi_old / mu) leaves [-limit, limit].
+
+    Tokens with a missing sampler logprob are left out; a non-finite mean is outside.
+    """
+    known = torch.isfinite(pack.sampler_logp)
+    gap = torch.where(known, old - pack.sampler_logp, torch.zeros_like(old)).double()
+    count = len(pack.rollouts)
+    total = torch.zeros(count, dtype=torch.float64, device=gap.device).index_add_(0, pack.owner, gap)
+    number = torch.zeros(count, dtype=torch.float64, device=gap.device).index_add_(0, pack.owner, known.double())
+    inside = (total / number).abs() <= limit
+    return known & inside[pack.owner], [i for i in range(count) if not bool(inside[i])]
+
+
+class GrpoTrainer:
+    """
+    Policy and optimizer between steps.
+
+    Gradients are accumulated as sums and divided by the number N of kept tokens of all ranks once N is known: the guard needs
+    log pi_old, so N is only known after the forward passes, and a pass just to count would cost a third of the step.
+    """
+
+    def __init__(self, policy: Policy, settings: OptimizerSettings, ranks: Ranks) -> None:
+        self.policy = policy
+        self.settings = settings
+        self.ranks = ranks
+        self.module = ranks.wrap(policy)
+        self.named = policy.adapter_parameters()
+        self.parameters = [parameter for _, parameter in self.named]
+        self.updates = 0  # optimizer steps taken so far: the position in the warm-up
+        self.optimizer = torch.optim.AdamW(
+            self.parameters,
+            lr=settings.lr,
+            betas=(settings.beta1, settings.beta2),
+            eps=settings.eps,
+            weight_decay=settings.weight_decay,
+            foreach=False,
+        )
+
+    def learning_rate(self) -> float:
+        warmup = self.settings.warmup_steps
+        return self.settings.lr * (min(1.0, (self.updates + 1) / warmup) if warmup else 1.0)
+
+    def run(self, batch: Batch, step: int, packing: str, budget: int, should_stop: Callable[[], None] = lambda: None) -> StepOutcome:
+        """
+        Takes one step from trainer step `step`. When a number is not finite on any rank, adapter and optimizer are as before.
+
+        `should_stop` is called between forward passes and may raise. Raises BatchRefused `future_policy`.
+        """
+        started = perf_counter()
+        selection = select(batch, step)
+        rejected = dict(selection.rejected)
+        packs = share_out(make_packs(selection.kept, packing, budget), self.ranks.rank, self.ranks.world) if selection.kept else []
+        packs = [pack.to(self.ranks.device) for pack in packs]
+        sums = StepSums(sorted({rollout.sampler for rollout in selection.kept}))
+        remembered: list[_Remembered] = []
+        before = self.snapshot()
+        skipped = None if packs else "no_signal"
+        norms: list[float] = []
+        clip_sums: list[float] = []  # clipped tokens of each later pass; in the first one pi equals pi_old
+        for number in range(self.settings.passes if packs else 0):
+            finite = self._accumulate(batch.loss, packs, remembered, sums, rejected, clip_sums, should_stop)
+            if number == 0:
+                sums.load(self.ranks.sum(sums.flat()))
+                for part in self.ranks.gather({i: "guard" for i, reason in rejected.items() if reason == "guard"}):
+                    rejected.update(part)
+            if sums.sums["tokens"] == 0 and self.ranks.all_agree(finite):
+                skipped = "no_signal"
+                break
+            norm = self._apply(sums.sums["tokens"], finite)
+            if norm is None:
+                skipped = "nonfinite"
+                self.restore(before)
+                break
+            norms.append(norm)
+        if len(norms) > 1:
+            sums.sums["clipped"] = self.ranks.sum([sum(clip_sums)])[0] / (len(norms) - 1)
+        self.optimizer.zero_grad(set_to_none=True)
+        stats = summarise(batch, selection, dict(sorted(rejected.items())), sums)
+        stats |= {"gradNorm": norms[0] if norms else None, "updates": self.updates, "learningRate": self.learning_rate() if norms else None}
+        seconds = perf_counter() - started
+        timing = {"seconds": seconds, "batchTokensPerSecond": batch.tokens / seconds, "computedTokensPerSecond": stats["computedTokens"] / seconds}
+        return StepOutcome(skipped, stats, dict(sorted(rejected.items())), timing)
+
+    def _accumulate(
+        self,
+        loss: LossSettings,
+        packs: list[Pack],
+        remembered: list[_Remembered],
+        sums: StepSums,
+        rejected: dict[int, str],
+        clip_sums: list[float],
+        should_stop: Callable[[], None],
+    ) -> bool:
+        """One pass over this rank's packs: gradients of the loss sum are left in the parameters. False when a number was not finite."""
+        self.optimizer.zero_grad(set_to_none=True)
+        first = not remembered
+        finite = True
+        for i, pack in enumerate(packs):
+            should_stop()
+            last = i + 1 == len(packs)
+            quiet = nullcontext() if last or not isinstance(self.module, nn.parallel.DistributedDataParallel) else self.module.no_sync()
+            with quiet:
+                logp, entropy = self.module(pack, loss.temperature)
+                if first:
+                    remembered.append(self._remember(loss, pack, logp.detach(), entropy, sums, rejected))
+                now = remembered[i]
+                terms = token_terms(
+                    logp,
+                    now.old,
+                    pack.sampler_logp,
+                    pack.advantage,
+                    now.keep,
+                    clip_low=loss.clip_low,
+                    clip_high=loss.clip_high,
+                    tis_cap=loss.tis_cap,
+                    logp_ref=now.reference,
+                    kl_coefficient=loss.kl_coefficient,
+                )
+                total = terms.sum()
+                value = float(total.detach())
+                # Checked apart: the guard would reject rollouts with a NaN log pi_old and leave a finite loss over nothing.
+                finite = finite and math.isfinite(value) and bool(torch.isfinite(logp).all())
+                # DistributedDataParallel averages over ranks; the loss is a sum over all of them.
+                (total * self.ranks.world).backward()
+            if first:
+                sums.add(loss=value)
+            else:
+                clip_sums.append(float(clipped(logp, now.old, pack.advantage, now.keep, loss.clip_low, loss.clip_high).sum()))
+        return finite
+
+    def _remember(self, loss: LossSettings, pack: Pack, old: torch.Tensor, entropy: torch.Tensor, sums: StepSums, rejected: dict[int, str]) -> _Remembered:
+        keep, outside = guarded(pack, old, loss.guard)
+        rejected.update({pack.rollouts[i].index: "guard" for i in outside})
+        sums.add_mismatch(old - pack.sampler_logp, keep, [rollout.sampler for rollout in pack.rollouts], pack.owner, loss.tis_cap)
+        sums.add(entropy=float(entropy[keep].double().sum()), computed_tokens=float(pack.tokens))
+        reference = self.policy.reference(pack, loss.temperature) if loss.kl_coefficient > 0 else None
+        return _Remembered(old, keep, reference)
+
+    def _apply(self, tokens: float, finite: bool) -> float | None:
+        """Divides by N, clips and steps. Returns the gradient norm before clipping, or None (and no change) when a number is not finite."""
+        for parameter in self.parameters:
+            if parameter.grad is not None:
+                parameter.grad /= max(tokens, 1.0)
+        norm = float(nn.utils.clip_grad_norm_(self.parameters, self.settings.max_grad_norm))
+        if not self.ranks.all_agree(finite and math.isfinite(norm)):
+            return None
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.learning_rate()
+        self.optimizer.step()
+        self.updates += 1
+        return norm
+
+    def snapshot(self) -> dict[str, torch.Tensor]:
+        """Adapter and optimizer state as named tensors, copied: `adapter/<name>`, `exp_avg/<name>`, `exp_avg_sq/<name>`, `step/<name>`, `updates`."""
+        tensors = {"updates": torch.tensor([self.updates], dtype=torch.int64)}
+        for name, parameter in self.named:
+            tensors[f"adapter/{name}"] = parameter.detach().cpu().clone()
+            for key, value in self.optimizer.state.get(parameter, {}).items():
+                tensors[f"{key}/{name}"] = value.detach().cpu().clone()
+        return tensors
+
+    def restore(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Inverse of `snapshot`. Raises KeyError when an adapter tensor is absent, RuntimeError when a shape differs."""
+        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.state.clear()
+        self.updates = int(tensors["updates"].item())
+        with torch.no_grad():
+            for name, parameter in self.named:
+                parameter.copy_(tensors[f"adapter/{name}"])
+                if f"exp_avg/{name}" in tensors:
+                    self.optimizer.state[parameter] = {
+                        "step": tensors[f"step/{name}"].clone(),
+                        "exp_avg": tensors[f"exp_avg/{name}"].to(parameter.device, copy=True),
+                        "exp_avg_sq": tensors[f"exp_avg_sq/{name}"].to(parameter.device, copy=True),
+                    }

@@ -1,0 +1,164 @@
+"""Step directories: everything needed to go on from a step, written once and never changed."""
+
+import base64
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from . import __version__
+from .batch import Batch
+from .config import LoraSettings, TrainerConfig, loss_record
+from .errors import TrainerError
+from .export import check_adapter, write_adapter
+from .fields import read_json
+from .gguf_base import Base
+from .limits import MAX_ID_LENGTH, SCHEMA
+from .spool import Spool, atomic_directory, sha256_file, write_json_atomic
+from .step import GrpoTrainer, StepOutcome
+
+_FILES = ("adapter/README.md", "adapter/adapter_config.json", "adapter/adapter_model.safetensors", "adapter.gguf", "optimizer.safetensors", "rng.json")
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    """What the worker remembers of a complete step."""
+
+    step: int
+    batch_id: str | None  # None for step 0, the initial adapter
+    skipped: str | None
+    consumed: dict[str, int]  # every batch id used so far -> the step it made
+    consecutive_skips: int  # non-finite steps in a row up to this one
+    adapter_sha256: str  # of adapter/adapter_model.safetensors
+    gguf_sha256: str  # of adapter.gguf
+
+
+def _lora_record(lora: LoraSettings) -> dict:
+    return {"rank": lora.rank, "alpha": lora.alpha, "targetModules": list(lora.target_modules), "rsLora": lora.rs_lora}
+
+
+def _write_rng(path: Path, seed: int) -> None:
+    state = base64.b64encode(torch.get_rng_state().numpy().tobytes()).decode("ascii")
+    write_json_atomic(path, {"schema": SCHEMA, "seed": seed, "torch": state})
+
+
+def write_step(
+    spool: Spool,
+    step: int,
+    trainer: GrpoTrainer,
+    base: Base,
+    config: TrainerConfig,
+    previous: StepRecord | None,
+    batch: Batch | None,
+    outcome: StepOutcome | None,
+) -> tuple[StepRecord, dict]:
+    """
+    Writes `steps/step-<step>` atomically and returns its record and step.json's content. Rank 0 only.
+
+    Raises DeltaTooLarge and TrainerError `export_check_failed` before the step becomes visible.
+    """
+    skipped = outcome.skipped if outcome else None
+    consumed = dict(previous.consumed) if previous else {}
+    if batch:
+        consumed[batch.batch_id] = step
+    in_a_row = previous.consecutive_skips + 1 if previous and skipped not in (None, "no_signal") else 0
+    with atomic_directory(spool.step_path(step)) as draft:
+        write_adapter(draft, trainer.policy, base, config, step)
+        checked = check_adapter(draft, trainer.policy, base, config, trainer.ranks.device)
+        state = {name: tensor for name, tensor in trainer.snapshot().items() if not name.startswith("adapter/")}
+        save_file(state, draft / "optimizer.safetensors")
+        (draft / "optimizer.safetensors").chmod(0o644)
+        _write_rng(draft / "rng.json", config.seed)
+        hashes = {name: sha256_file(draft / name) for name in _FILES}
+        content = {
+            "schema": SCHEMA,
+            "trainer": __version__,
+            "step": step,
+            "batchId": batch.batch_id if batch else None,
+            "roundId": batch.round_id if batch else None,
+            "skipped": skipped,
+            "consecutiveSkips": in_a_row,
+            "consumed": consumed,
+            "baseSha256": base.sha256,
+            "lora": _lora_record(config.lora),
+            "loss": loss_record(batch.loss) if batch else None,
+            "batch": {"manifestSha256": batch.manifest_sha256, "tokensSha256": batch.tokens_sha256} if batch else None,
+            "worldSize": trainer.ranks.world,
+            "files": hashes,
+            "stats": outcome.stats if outcome else None,
+            "timing": outcome.timing if outcome else None,
+            "rejected": [{"rollout": index, "reason": reason} for index, reason in outcome.rejected.items()] if outcome else [],
+            **checked,
+        }
+        write_json_atomic(draft / "step.json", content)
+    return _record(content), content
+
+
+def _record(content: dict) -> StepRecord:
+    files = content["files"]
+    return StepRecord(
+        step=content["step"],
+        batch_id=content["batchId"],
+        skipped=content["skipped"],
+        consumed=content["consumed"],
+        consecutive_skips=content["consecutiveSkips"],
+        adapter_sha256=files["adapter/adapter_model.safetensors"],
+        gguf_sha256=files["adapter.gguf"],
+    )
+
+
+def read_step(spool: Spool, step: int, base: Base, lora: LoraSettings) -> StepRecord:
+    """
+    The record of a step on disk, after checking every file's hash.
+
+    Raises TrainerError `step_corrupt`, or `resume_mismatch` when it belongs to another base or LoRA shape. There is no silent
+    fall-back to an older step: that would train a batch twice.
+    """
+
+    def fail(detail: str) -> TrainerError:
+        return TrainerError("step_corrupt", f"step-{step}: {detail}")
+
+    path = spool.step_path(step)
+    fields, _ = read_json(path / "step.json", "step", fail)
+    fields.integer("schema", SCHEMA, SCHEMA)
+    if fields.sha256("baseSha256") != base.sha256 or fields.raw("lora") != _lora_record(lora):
+        raise TrainerError("resume_mismatch", f"step-{step} was made with another base model or other LoRA settings")
+    files = fields.child("files")
+    hashes = {name: files.sha256(name) for name in _FILES}
+    for name, wanted in hashes.items():
+        try:
+            actual = sha256_file(path / name)
+        except OSError as error:
+            raise fail(f"{name}: {error.strerror}") from error
+        if actual != wanted:
+            raise fail(f"{name} is {actual}, step.json says {wanted}")
+    consumed = fields.raw("consumed")
+    if not isinstance(consumed, dict) or not all(isinstance(number, int) for number in consumed.values()):
+        raise fail("consumed must map batch ids to steps")
+    return _record(
+        {
+            "step": fields.integer("step", step, step),
+            "batchId": fields.text("batchId", MAX_ID_LENGTH, None),
+            "skipped": fields.text("skipped", 64, None),
+            "consumed": consumed,
+            "consecutiveSkips": fields.integer("consecutiveSkips", 0, 2**31),
+            "files": hashes,
+        }
+    )
+
+
+def load_state(spool: Spool, record: StepRecord, trainer: GrpoTrainer) -> None:
+    """Puts adapter, optimizer and random state of a verified step into `trainer`. Raises TrainerError `step_corrupt`."""
+    path = spool.step_path(record.step)
+    try:
+        tensors = load_file(path / "optimizer.safetensors")
+        tensors |= {f"adapter/{name}": tensor for name, tensor in load_file(path / "adapter" / "adapter_model.safetensors").items()}
+        trainer.restore(tensors)
+        fields, _ = read_json(path / "rng.json", "rng", lambda detail: TrainerError("step_corrupt", detail))
+        state = base64.b64decode(fields.text("torch", 2**16), validate=True)
+        torch.set_rng_state(torch.from_numpy(np.frombuffer(state, dtype=np.uint8).copy()))
+    except (SafetensorError, KeyError, RuntimeError, ValueError) as error:
+        raise TrainerError("step_corrupt", f"step-{record.step}: {error}") from error

@@ -1,0 +1,238 @@
+"""The long-lived worker: one process per rank under torchrun, polling the spool and taking one step per batch."""
+
+import argparse
+import logging
+import os
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from . import __version__
+from .batch import Batch, Manifest, load_batch, read_manifest
+from .config import TrainerConfig, load_config
+from .distributed import Ranks, join_ranks
+from .errors import BatchRefused, TrainerError
+from .events import Events, claim_stdout
+from .export import DeltaTooLarge
+from .gguf_base import Base, load_base
+from .lifetime import Lifetime, Stopped
+from .limits import MAX_DETAIL
+from .policy import new_policy
+from .probe import check_probes
+from .spool import Spool
+from .step import GrpoTrainer, StepOutcome
+from .steps import StepRecord, load_state, read_step, write_step
+
+log = logging.getLogger("prove_trainer")
+
+
+@dataclass(frozen=True)
+class Command:
+    """What rank 0 decided for all ranks in this poll."""
+
+    batch_id: str | None = None
+    stop: str | None = None
+
+
+class Worker:
+    """One rank's state between polls."""
+
+    def __init__(self, spool: Spool, base: Base, config: TrainerConfig, ranks: Ranks, events: Events, lifetime: Lifetime) -> None:
+        self.spool = spool
+        self.base = base
+        self.config = config
+        self.ranks = ranks
+        self.events = events
+        self.lifetime = lifetime
+        policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision, config.precision)
+        self.trainer = GrpoTrainer(policy.to(ranks.device), config.optimizer, ranks)
+        self.record = self._resume()
+        self.busy_with: str | None = None  # the batch in hand, named in an error event so that the coordinator can count its failures
+        self._answered: set[str] = set()  # batches in the spool that need no further look
+        self._later: dict[str, int] = {}  # batches whose turn has not come -> the step they wait for
+
+    def _resume(self) -> StepRecord:
+        """The newest complete step, made now if there is none. Rank 0 touches the disk first; the others then find what it left."""
+        if self.ranks.rank == 0:
+            drafts = self.spool.clean_drafts()
+            if drafts:
+                self.events.emit("cleaned", drafts=drafts)
+            if not self.spool.step_numbers():
+                write_step(self.spool, 0, self.trainer, self.base, self.config, None, None, None)
+        newest = self.ranks.from_first(max(self.spool.step_numbers()) if self.ranks.rank == 0 else None)
+        record = read_step(self.spool, int(newest), self.base, self.config.lora)
+        load_state(self.spool, record, self.trainer)
+        return record
+
+    def loop(self) -> str:
+        """Works until asked to end; returns the reason."""
+        record = self.record
+        self.events.emit(
+            "ready",
+            trainer=__version__,
+            step=record.step,
+            batchId=record.batch_id,
+            adapterSha256=record.adapter_sha256,
+            ggufSha256=record.gguf_sha256,
+            worldSize=self.ranks.world,
+            device=str(self.ranks.device),
+        )
+        while True:
+            self.lifetime.check()
+            command = self.ranks.from_first(self._decide() if self.ranks.rank == 0 else None)
+            if command.stop:
+                self.ranks.all_agree(True)  # nobody leaves while a peer still waits for the command
+                return command.stop
+            if command.batch_id is None:
+                self.lifetime.pause(self.config.poll_ms / 1000)
+            else:
+                self.busy_with = command.batch_id
+                self._train(command.batch_id)
+                self.busy_with = None
+
+    def _decide(self) -> Command:
+        if self.spool.stop_file.exists():
+            self.spool.stop_file.unlink(missing_ok=True)
+            return Command(stop="stop_file")
+        return Command(batch_id=self._next_batch())
+
+    def _next_batch(self) -> str | None:
+        """The batch made for the current step; answers those that are done, refuses those that can never be trained."""
+        present = self.spool.batch_ids()
+        self._answered &= set(present)
+        self._later = {batch_id: step for batch_id, step in self._later.items() if batch_id in present}
+        for batch_id in present:
+            if batch_id in self._answered or self._later.get(batch_id, 0) > self.record.step:
+                continue
+            if batch_id in self.record.consumed:
+                self.events.emit("step", step=self.record.consumed[batch_id], batchId=batch_id, repeated=True)
+                self._answered.add(batch_id)
+            elif self.spool.refused(batch_id):
+                self._answered.add(batch_id)
+            else:
+                try:
+                    manifest = self._manifest(batch_id)
+                    if manifest.parent_step == self.record.step:
+                        self._batch(manifest)
+                        return batch_id
+                    self._later[batch_id] = manifest.parent_step
+                except BatchRefused as refusal:
+                    self._refuse(batch_id, refusal)
+        return None
+
+    def _manifest(self, batch_id: str) -> Manifest:
+        manifest = read_manifest(self.spool.batches / batch_id, self.config.loss)
+        if manifest.parent_step < self.record.step:
+            raise BatchRefused("parent_mismatch", f"made for step {manifest.parent_step}, the trainer is at step {self.record.step}")
+        return manifest  # a later parent step: its turn has not come yet
+
+    def _batch(self, manifest: Manifest) -> Batch:
+        directory = self.spool.batches / manifest.batch_id
+        batch = load_batch(directory, manifest, self.base.sha256, self.base.vocab_size, self.base.context_length)
+        for rollout in batch.rollouts:
+            if rollout.policy_version > self.record.step:
+                raise BatchRefused("future_policy", f"rollout {rollout.index} claims policy {rollout.policy_version} at step {self.record.step}")
+        return batch
+
+    def _refuse(self, batch_id: str, refusal: BatchRefused) -> None:
+        self.spool.refuse(batch_id, refusal.code, refusal.detail)
+        self._answered.add(batch_id)
+        self.events.emit("rejected", batchId=batch_id, code=refusal.code, message=refusal.detail)
+
+    def _train(self, batch_id: str) -> None:
+        batch = self._batch(self._manifest(batch_id))
+        self.events.emit("training", batchId=batch_id, step=self.record.step + 1, rollouts=len(batch.rollouts), tokens=batch.tokens)
+        before = self.trainer.snapshot()
+        outcome = self.trainer.run(batch, self.record.step, self.config.packing, self.config.max_tokens_per_forward, self.lifetime.check)
+        number = self.record.step + 1
+        content: dict | None = None
+        oversize: DeltaTooLarge | None = None
+        if self.ranks.rank == 0:
+            try:
+                _, content = write_step(self.spool, number, self.trainer, self.base, self.config, self.record, batch, outcome)
+            except DeltaTooLarge as error:
+                oversize = error
+        # The other ranks wait here for rank 0's files, and learn whether the update stands.
+        if not self.ranks.all_agree(oversize is None):
+            self.trainer.restore(before)
+            outcome = StepOutcome("delta_norm", outcome.stats, outcome.rejected, outcome.timing)
+            if self.ranks.rank == 0:
+                log.warning("update undone: %s", oversize)
+                _, content = write_step(self.spool, number, self.trainer, self.base, self.config, self.record, batch, outcome)
+            self.ranks.all_agree(True)
+        self.record = read_step(self.spool, number, self.base, self.config.lora)
+        self._answered.add(batch_id)
+        if content is None:
+            return
+        self.events.emit(
+            "skipped" if outcome.skipped else "step",
+            step=number,
+            batchId=batch_id,
+            reason=outcome.skipped,
+            consecutiveSkips=self.record.consecutive_skips,
+            adapterSha256=self.record.adapter_sha256,
+            ggufSha256=self.record.gguf_sha256,
+            stats=outcome.stats,
+            timing=outcome.timing,
+        )
+        pruned = self.spool.prune(self.config.keep_last, self.config.keep_every)
+        if pruned:
+            self.events.emit("pruned", steps=pruned)
+
+
+def _arguments(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="prove_trainer", description="GRPO trainer over a spool directory; start it with torchrun.")
+    parser.add_argument("--spool", type=Path, required=True, help="directory shared with the coordinator")
+    parser.add_argument("--base", type=Path, required=True, help="the base model's GGUF, the one the volunteers run")
+    parser.add_argument("--config", type=Path, required=True, help="trainer.json")
+    parser.add_argument("--parent-pid", type=int, default=None, help="end when this process is gone")
+    return parser.parse_args(argv)
+
+
+def run(argv: list[str] | None = None) -> int:
+    """The process of one rank; returns its exit status: 0 asked to end, 1 failed, 2 refused its configuration or base."""
+    rank = int(os.environ.get("RANK", "0"))
+    events = claim_stdout(rank)
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    args = _arguments(argv)
+    lifetime = Lifetime(args.parent_pid, lambda: events.emit("stopped", reason="orphaned"))
+    ranks: Ranks | None = None
+    worker: Worker | None = None
+
+    def failed(code: str, message: str) -> None:
+        events.emit("error", code=code, message=message, batchId=worker.busy_with if worker else None)
+
+    try:
+        config = load_config(args.config)
+        torch.set_num_threads(config.threads)
+        ranks = join_ranks(config.device)
+        base = load_base(args.base, config.base_sha256)
+        check_probes(config.probes, base.vocab_size, base.context_length)
+        worker = Worker(Spool(args.spool), base, config, ranks, events, lifetime)
+        events.emit("stopped", reason=worker.loop())
+        return 0
+    except Stopped as stopped:
+        events.emit("stopped", reason=stopped.reason)
+        return 0
+    except TrainerError as error:
+        log.error("%s", error)
+        failed(error.code, error.detail)
+        return 2 if error.code.startswith(("config_", "base_", "resume_", "device_")) else 1
+    except Exception as error:  # torchrun shows only the exit status: the reason must leave the process here
+        traceback.print_exc()
+        failed("internal", f"{type(error).__name__}: {error}"[:MAX_DETAIL])
+        return 1
+    finally:
+        if ranks is not None:
+            ranks.close()
+
+
+def main() -> None:
+    status = run()
+    sys.stderr.flush()
+    # Not sys.exit: with torch 2.13 the destructor of DistributedDataParallel hung after the gloo group was gone, in one run of three.
+    # Every file is synced and every event flushed by now.
+    os._exit(status)
