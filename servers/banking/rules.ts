@@ -9,7 +9,7 @@ export const LIMITS = {
   /** Largest payment one holder of a joint account can make alone. Currency units. */
   jointPayment: 1000,
   /** Active standing orders per account. */
-  standingOrders: 5,
+  standingOrders: 4,
   /** Open disputes of the customer. */
   openDisputes: 3,
   /** Age up to which a transaction can be disputed. Days. */
@@ -149,7 +149,7 @@ export function shiftDate(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
 }
 
-/** The first execution of a standing order set up on `today`: one period later, on the 1st at the latest of months that differ in length. */
+/** When a standing order set up on `today` first pays: in seven days, on the 1st of the next month, or on the 1st of the same month next year. */
 export function firstExecution(today: string, frequency: string): string {
   if (frequency === 'weekly') return shiftDate(today, 7)
   const [year, month] = today.split('-').map(Number) as [number, number]

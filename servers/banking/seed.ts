@@ -2,6 +2,7 @@ import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { LIMITS, leaves, shiftDate } from './rules.js'
 import {
+  ACCOUNT_KINDS,
   type Account,
   type BankingTables,
   type Card,
@@ -14,8 +15,8 @@ import { slug } from './slug.js'
 import * as words from './words.js'
 
 const CURRENCIES = ['EUR', 'EUR', 'EUR', 'USD', 'USD', 'GBP'] as const
-const CUSTOMERS_PAYEES = 34
-const MERCHANTS = 44
+const PEOPLE = 34
+const MERCHANTS = 48
 
 /** One customer's bank: accounts of four kinds, some of them frozen, closed or used up, with four months of history. */
 export function seedBanking({ random, start }: SeedContext): SeedRows<BankingTables> {
@@ -43,41 +44,41 @@ function shortKeys(random: SeededRandom, prefix: string, count: number): string[
 }
 
 function seedAccounts(random: SeededRandom): Account[] {
-  const names = twoWordNames(random, words.ACCOUNT_TOPICS, words.ACCOUNT_NOUNS, 14)
-  const kinds = {
-    checking: random.int(3, 5),
-    savings: random.int(4, 5),
-    joint: random.int(2, 3),
+  const counts = {
+    checking: random.int(3, 4),
+    savings: 4,
+    joint: random.int(1, 2),
     business: random.int(1, 2),
   }
-  return Object.entries(kinds)
-    .flatMap(([kind, count]) =>
-      shortKeys(random, kind, count).map((account, i): Account => {
-        const savings = kind === 'savings'
-        const floor = kind === 'checking' ? -random.pick([0, 200, 500]) : savings ? random.pick([50, 100, 250]) : 0
-        return {
-          account,
-          name: names.pop()!,
-          kind: kind as Account['kind'],
-          // The first account of each kind is in EUR and rich, so that every kind has someone to trade with.
-          currency: i === 0 ? 'EUR' : random.pick(CURRENCIES),
-          balance: i === 0 ? random.int(42, 120) * 50 + random.int(0, 49) : floor + random.int(40, 4200),
-          floor,
-          status: 'active',
-          daily_limit: i === 0 ? 2000 : random.pick([500, 1000, 1500, 2500, 3000]),
-          withdrawals_left: savings ? random.int(1, 4) : null,
-        }
-      }),
-    )
-    .map((account, index, all) => {
-      const place = all.filter((other, i) => i <= index && other.kind === account.kind).length
-      if (account.kind === 'checking' && place === 3) return { ...account, status: 'frozen' as const }
-      if (account.kind === 'savings' && place === 3)
-        return { ...account, status: 'closed' as const, balance: 0, floor: 0 }
-      if (account.kind === 'savings' && place === 4)
-        return { ...account, withdrawals_left: 0, currency: 'EUR' as const }
-      return account
-    })
+  const names = twoWordNames(random, words.ACCOUNT_TOPICS, words.ACCOUNT_NOUNS, 12)
+  return ACCOUNT_KINDS.flatMap((kind) =>
+    shortKeys(random, kind, counts[kind]).map((account, place): Account => {
+      const savings = kind === 'savings'
+      const floor = kind === 'checking' ? -random.pick([0, 200, 500]) : savings ? random.pick([50, 100, 250]) : 0
+      const row: Account = {
+        account,
+        name: names.pop()!,
+        kind,
+        currency: random.pick(CURRENCIES),
+        balance: floor + random.int(40, 4200),
+        floor,
+        status: 'active',
+        daily_limit: random.pick([500, 1000, 1500, 2500, 3000]),
+        withdrawals_left: savings ? random.int(1, 4) : null,
+      }
+      return { ...row, ...oddity(random, kind, place) }
+    }),
+  )
+}
+
+/** What every world has one of: a well-filled EUR account of each kind, another currency, a frozen, a closed and a used-up account. */
+function oddity(random: SeededRandom, kind: Account['kind'], place: number): Partial<Account> {
+  if (place === 0) return { currency: 'EUR', balance: random.int(42, 120) * 50 + random.int(0, 49), daily_limit: 2000 }
+  if (kind === 'checking' && place === 1) return { currency: random.pick(['USD', 'GBP']) }
+  if (kind === 'checking' && place === 2) return { status: 'frozen' }
+  if (kind === 'savings' && place === 2) return { status: 'closed', balance: 0, floor: 0 }
+  if (kind === 'savings' && place === 3) return { currency: 'EUR', withdrawals_left: 0 }
+  return {}
 }
 
 function twoWordNames(
@@ -92,10 +93,10 @@ function twoWordNames(
 }
 
 function seedPayees(random: SeededRandom, today: string): Payee[] {
-  const firsts = random.sample(words.FIRST_NAMES, CUSTOMERS_PAYEES - 8)
-  const lasts = random.sample(words.LAST_NAMES, CUSTOMERS_PAYEES - 10)
+  const firsts = random.sample(words.FIRST_NAMES, PEOPLE - 8)
+  const lasts = random.sample(words.LAST_NAMES, PEOPLE - 10)
   const people = new Set<string>()
-  for (let i = 0; people.size < CUSTOMERS_PAYEES; i++)
+  for (let i = 0; people.size < PEOPLE; i++)
     people.add(`${firsts[i % firsts.length]} ${i < lasts.length ? lasts[i] : random.pick(lasts)}`)
   const names = random.shuffle([...people, ...random.sample(words.COMPANIES, 7)])
   const blocked = random.sample(names, 3)
@@ -114,7 +115,7 @@ function seedCards(random: SeededRandom, accounts: readonly Account[]): Card[] {
   const cards = accounts
     .filter(({ kind, status }) => kind !== 'savings' && status !== 'closed')
     .flatMap(({ account }, i) =>
-      Array.from({ length: i === 0 ? 3 : random.int(1, 3) }, (): Card => {
+      Array.from({ length: i === 0 ? 3 : random.int(1, 2) }, (): Card => {
         const ceiling = random.pick([1000, 1500, 2000, 3000])
         return {
           card: keys[random.pick(words.CARD_BRANDS)]!.pop()!,
@@ -133,12 +134,12 @@ function seedCards(random: SeededRandom, accounts: readonly Account[]): Card[] {
 
 function seedPurchases(random: SeededRandom, today: string, cards: readonly Card[]): Transaction[] {
   const merchants = twoWordNames(random, words.MERCHANT_FIRST, words.MERCHANT_SECOND, MERCHANTS)
-  const visits = merchants.flatMap((name) => Array<string>(random.pick([1, 1, 2, 2, 3])).fill(name))
+  const visits = merchants.flatMap((name) => Array<string>(random.pick([1, 1, 1, 1, 2, 3])).fill(name))
   const numbers = random.sample(
     Array.from({ length: 989 }, (_, i) => i + 10),
     visits.length,
   )
-  const disputed = random.int(0, 2)
+  const disputed = random.int(0, 1)
   return visits
     .map((name, i): Transaction => {
       const { card, account } = random.pick(cards)
@@ -232,7 +233,7 @@ function seedStandingOrders(
   // The first payer has all the standing orders it may have, and a cancelled one.
   const owners = [
     ...Array<Account>(LIMITS.standingOrders + 1).fill(payers[0]!),
-    ...payers.slice(1).flatMap((payer) => Array<Account>(random.int(1, 3)).fill(payer)),
+    ...payers.slice(1).flatMap((payer) => Array<Account>(random.int(1, 2)).fill(payer)),
   ]
   const keys = shortKeys(random, 'standing', owners.length)
   const receivers = random.sample(
