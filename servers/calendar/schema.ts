@@ -5,7 +5,7 @@ import { isClock, isDate } from './time.js'
 export const RESPONSES = ['accepted', 'declined', 'tentative', 'pending'] as const
 export const ANSWERS = ['accepted', 'declined', 'tentative'] as const
 export const FREQUENCIES = ['daily', 'weekly', 'biweekly'] as const
-export const EQUIPMENT = ['screen', 'whiteboard', 'phone'] as const
+export const EQUIPMENT = ['screen', 'whiteboard', 'phone', 'camera', 'speaker'] as const
 export type Frequency = (typeof FREQUENCIES)[number]
 
 /** Days between two occurrences of a series. */
@@ -22,8 +22,9 @@ export const LIMITS = {
   /** Rooms are open on workdays, minutes since midnight. */
   roomsOpen: 8 * 60,
   roomsClose: 19 * 60,
-  /** Entries that one look-up shows. */
+  /** Entries that one look-up shows; of rooms fewer, as any of them would do. */
   shown: 5,
+  roomsShown: 3,
 } as const
 
 export const date = () => z.string().refine(isDate, 'not a date of the form YYYY-MM-DD').describe('YYYY-MM-DD')

@@ -36,7 +36,7 @@ const SERIES: readonly [Frequency, Kind][] = [
   ['biweekly', 'invited'],
 ]
 
-/** A company of a few dozen people and one user's five calendars, from a week before the session's start to almost four after. */
+/** A company of a few dozen people and one user's four calendars, from a week before the session's start to almost four after. */
 export function seedCalendar({ random, start }: SeedContext): SeedRows<CalendarTables> {
   const today = start.slice(0, 10)
   const people = seedPeople(random)
@@ -100,11 +100,11 @@ function seedPeople(random: SeededRandom): Person[] {
   })
 }
 
-/** Two of the user's own, one that others let the user edit, two that the user may only read. */
+/** Two of the user's own, one that others let the user edit, one that the user may only read. */
 function seedCalendars(random: SeededRandom, people: readonly Person[]): Calendar[] {
   const user = people[0]!
   const own = ['Work', random.pick(OWN_CALENDARS)]
-  const owners = random.sample(people.slice(1), 3)
+  const owners = random.sample(people.slice(1), 2)
   return [
     ...own.map((name) => ({
       calendar: slug(`${name} calendar`),
@@ -112,7 +112,7 @@ function seedCalendars(random: SeededRandom, people: readonly Person[]): Calenda
       owner: user.person,
       access: 'owner' as const,
     })),
-    ...random.sample(TEAMS, 3).map((team, i) => ({
+    ...random.sample(TEAMS, 2).map((team, i) => ({
       calendar: slug(`${team} team`),
       name: `${team} Team`,
       owner: owners[i]!.person,
@@ -122,12 +122,13 @@ function seedCalendars(random: SeededRandom, people: readonly Person[]): Calenda
 }
 
 function seedRooms(random: SeededRandom): Room[] {
+  const shift = random.int(0, EQUIPMENT.length - 1)
   const seats = [2, 3, 4, 4, 6, 6, 8, 10, 12, 20]
   return random.sample(ROOM_NAMES, ROOMS).map((name, i) => ({
     room: slug(`${name} room`),
     name: `${name} Room`,
     seats: seats[i]!,
-    equipment: random.pick(EQUIPMENT),
+    equipment: EQUIPMENT[(i + shift) % EQUIPMENT.length]!,
   }))
 }
 
@@ -210,7 +211,7 @@ class Planner {
       .slice(0, kind === 'own' ? random.int(0, 3) : random.int(1, 2))
     if (kind === 'invited' && !mayCome(this.#user)) return false
     const invited = kind === 'invited' ? [this.#user, ...others] : others
-    const from = kind === 'own' ? (random.chance(0.7) ? [0] : [2]) : [2, 3, 4]
+    const from = kind === 'own' ? (random.chance(0.7) ? [0] : [2]) : [2, 3, 3]
     const room = random.chance(0.55) ? this.#freeRoom(slots, invited.length + 1) : null
     const attendees = slots.map(() => Object.fromEntries(invited.map(({ person }) => [person, this.#response(kind)])))
     const calendar = this.#calendars[random.pick(from)]!.calendar

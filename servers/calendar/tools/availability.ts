@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { bookProblem, commonStarts, headcount, roomProblem } from '../rules.js'
+import { bookProblem, commonStarts, headcount, roomProblem, type Scene } from '../rules.js'
 import { candidates, colleagues, ownEvents, workday } from '../sampling.js'
-import { date, EQUIPMENT, LIMITS, minutes, tool } from '../schema.js'
+import { type CalendarEvent, date, EQUIPMENT, LIMITS, minutes, type Room, tool } from '../schema.js'
 import { clockOf, endOf } from '../time.js'
 
 export const findFreeTime = tool({
@@ -39,10 +39,10 @@ export const findFreeTime = tool({
 export const findFreeRooms = tool({
   name: 'find_free_rooms',
   description:
-    'Find rooms that are free at the time of an event and have enough seats for everyone invited, the smallest first. Shows at most five.',
+    'Find rooms that are free at the time of an event and have enough seats for everyone invited, the smallest first. Shows at most three.',
   input: z.strictObject({ event: ref('event'), equipment: z.enum(EQUIPMENT).optional() }),
   output: z.object({
-    rooms: z.array(z.object({ name: z.string(), room: ref('room'), seats: z.int(), equipment: z.string() })),
+    rooms: z.array(z.object({ name: z.string(), room: ref('room'), seats: z.int() })),
   }),
   annotations: { readOnly: true },
   ask: [
@@ -53,24 +53,28 @@ export const findFreeRooms = tool({
   ],
   sample: (draw) => {
     const { random, bound } = draw
-    const [event] = ownEvents(draw, bound.event)
-    if (!event) return null
-    const equipment = bound.equipment ?? (random.chance(0.4) ? random.pick(EQUIPMENT) : undefined)
-    return equipment === undefined ? { event: event.event } : { event: event.event, equipment }
+    for (const { event, ...row } of ownEvents(draw, bound.event)) {
+      const free = freeRooms(draw, { event, ...row })
+      if (bound.equipment === undefined && free.length > 0 && random.chance(0.4)) return { event }
+      const [room] = random.shuffle(free.filter((room) => room.equipment === (bound.equipment ?? room.equipment)))
+      if (room) return { event, equipment: room.equipment }
+    }
+    return null
   },
   run: ({ event: key, equipment }, context) => {
     const { db, fail } = context
     const event = db.events.get(key) ?? fail('unknown_event')
     if (event.status === 'cancelled') fail('event_cancelled')
-    const rooms = db.rooms.list(
-      (room) =>
-        room.room !== event.room &&
-        room.equipment === (equipment ?? room.equipment) &&
-        roomProblem(context, room, event, headcount(event), key) === undefined,
-    )
-    return { rooms: rooms.sort((a, b) => a.seats - b.seats).slice(0, LIMITS.shown) }
+    const rooms = freeRooms(context, event).filter((room) => room.equipment === (equipment ?? room.equipment))
+    return { rooms: rooms.sort((a, b) => a.seats - b.seats).slice(0, LIMITS.roomsShown) }
   },
 })
+
+/** Rooms, other than its own, that the event could be held in. */
+const freeRooms = (scene: Scene, event: CalendarEvent): Room[] =>
+  scene.db.rooms.list(
+    (room) => room.room !== event.room && roomProblem(scene, room, event, headcount(event), event.event) === undefined,
+  )
 
 export const bookRoom = tool({
   name: 'book_room',

@@ -12,7 +12,7 @@ import {
   self,
 } from '../rules.js'
 import { candidates, findSlot, ownEvents } from '../sampling.js'
-import { type CalendarEvent, clock, date, FREQUENCIES, minutes, title, tool } from '../schema.js'
+import { type Calendar, type CalendarEvent, clock, date, FREQUENCIES, minutes, title, tool } from '../schema.js'
 import { meetingTitle, privateTitle } from '../words.js'
 import { dropReminders } from './reminders.js'
 
@@ -49,19 +49,18 @@ export const createEvent = tool({
     const { db, random, bound } = draw
     const slot = findSlot(draw, bound, (slot) => ownSlotProblem(draw, slot) === undefined)
     if (!slot) return null
-    const name = bound.title ?? (random.chance(0.8) ? meetingTitle(random) : privateTitle(random))
     const named = bound.calendar !== undefined || random.chance(0.3)
     const [calendar] = named ? candidates(random, db.calendars, bound.calendar, (row) => row.access !== 'viewer') : []
     if (bound.calendar !== undefined && !calendar) return null
+    const { calendar: main } = mainCalendar(draw)
+    const atWork = calendar ? calendar.access === 'editor' || calendar.calendar === main : random.chance(0.8)
+    const name = bound.title ?? (atWork ? meetingTitle(random) : privateTitle(random))
     return { title: name, ...slot, ...(calendar && { calendar: calendar.calendar }) }
   },
   run: ({ calendar: named, ...given }, context) => {
     const { db, fail, nextId } = context
     const { person } = self(context)
-    const calendar =
-      named === undefined
-        ? db.calendars.find((row) => row.owner === person)!
-        : (db.calendars.get(named) ?? fail('unknown_calendar'))
+    const calendar = named === undefined ? mainCalendar(context) : (db.calendars.get(named) ?? fail('unknown_calendar'))
     if (calendar.access === 'viewer') fail('read_only_calendar')
     const problem = ownSlotProblem(context, given)
     if (problem) fail(problem)
@@ -73,6 +72,9 @@ export const createEvent = tool({
     })
   },
 })
+
+/** The calendar that events go into when none is named: the first of the user's own. */
+const mainCalendar = ({ db }: Scene): Calendar => db.calendars.find(({ access }) => access === 'owner')!
 
 export const rescheduleEvent = tool({
   name: 'reschedule_event',

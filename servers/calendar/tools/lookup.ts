@@ -33,7 +33,7 @@ export const listEvents = tool({
   input: z.strictObject({ date: date(), calendar: ref('calendar').optional() }),
   output: z.object({
     total: z.int(),
-    events: z.array(z.object({ title: z.string(), event: ref('event'), start: z.string(), duration: z.int() })),
+    events: z.array(z.object({ title: z.string(), event: ref('event'), start: z.string() })),
   }),
   annotations: { readOnly: true },
   ask: [
