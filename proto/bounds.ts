@@ -1,0 +1,103 @@
+import { fromHex, toHex } from './content-id.js'
+import { isRefusalCode, type RefusalCode, refusal } from './errors.js'
+import { LIMITS, type LimitName } from './limits.js'
+
+/** Labels that travel: visible ASCII, so that nothing in a terminal, a log or a metric can be forged with them. */
+const LABEL = /^[\x21-\x7e]+$/
+const IDENTIFIER = /^[A-Za-z][A-Za-z0-9_.-]*$/
+const encoder = new TextEncoder()
+
+/** @throws SwarmRefusal `too_large` when `size` is above the limit. */
+export function atMost(name: LimitName, size: number, what: string): void {
+  const { value, unit } = LIMITS[name]
+  if (size > value) throw refusal('too_large', `${what}: ${size} > ${value} ${unit} (${name})`)
+}
+
+export function present<T>(value: T | null | undefined, what: string): T {
+  if (value === null || value === undefined) throw refusal('malformed', `${what} is missing`)
+  return value
+}
+
+/** Raw bytes of one exact length, as hex. */
+export function hexOf(bytes: Uint8Array, length: number, what: string): string {
+  if (bytes.length !== length) throw refusal('malformed', `${what} has ${bytes.length} bytes, not ${length}`)
+  return toHex(bytes)
+}
+
+/** Hex of our own making to bytes; a wrong length shows when the encoded message is parsed back. */
+export const bytesOf = fromHex
+
+export function integer(value: number, min: number, max: number, what: string): number {
+  if (!Number.isInteger(value) || value < min || value > max) {
+    throw refusal('out_of_bounds', `${what} is ${value}, not an integer in ${min} .. ${max}`)
+  }
+  return value
+}
+
+export function finite(value: number, min: number, max: number, what: string): number {
+  // The comparison is written so that NaN fails it.
+  if (!(value >= min && value <= max)) throw refusal('out_of_bounds', `${what} is ${value}, not in ${min} .. ${max}`)
+  return value === 0 ? 0 : value
+}
+
+export const timeMs = (value: number, what: string): number => integer(value, 0, LIMITS.maxTimeMs.value, what)
+
+/** Free text, bounded in UTF-8 bytes. */
+export function text(value: string, name: LimitName, what: string): string {
+  // A UTF-16 unit is at least one byte in UTF-8 and at most three: only the doubtful lengths need counting.
+  if (value.length > LIMITS[name].value) atMost(name, value.length, what)
+  if (value.length * 3 > LIMITS[name].value) atMost(name, encoder.encode(value).length, what)
+  return value
+}
+
+/** Text without control characters, for people: a detail or a reason. */
+export function sentence(value: string, name: LimitName, what: string): string {
+  text(value, name, what)
+  if (/\p{Cc}/u.test(value)) throw refusal('malformed', `${what} holds control characters`)
+  return value
+}
+
+export function label(value: string, name: LimitName, what: string): string {
+  atMost(name, value.length, what)
+  if (!LABEL.test(value)) throw refusal('malformed', `${what} is empty or not visible ASCII`)
+  return value
+}
+
+export function identifier(value: string, name: LimitName, what: string): string {
+  atMost(name, value.length, what)
+  if (!IDENTIFIER.test(value)) throw refusal('malformed', `${what} is not an identifier`)
+  return value
+}
+
+export function oneOf<T extends string>(value: string, allowed: readonly T[], what: string): T {
+  const found = allowed.find((candidate) => candidate === value)
+  if (found === undefined) throw refusal('malformed', `${what} is not one of ${allowed.join(', ')}`)
+  return found
+}
+
+export function refusalCode(value: string): RefusalCode {
+  if (!isRefusalCode(value)) throw refusal('malformed', 'unknown refusal code')
+  return value
+}
+
+/** @throws SwarmRefusal `malformed` when two entries are equal. */
+export function distinct(values: readonly string[], what: string): void {
+  if (new Set(values).size !== values.length) throw refusal('malformed', `${what} are not distinct`)
+}
+
+export function tokens(ids: readonly number[], name: LimitName, what: string): readonly number[] {
+  atMost(name, ids.length, what)
+  const highest = LIMITS.tokenId.value
+  for (const id of ids) {
+    if (!Number.isInteger(id) || id < 0 || id > highest) {
+      throw refusal('out_of_bounds', `${what} holds token ${id}, not in 0 .. ${highest}`)
+    }
+  }
+  return ids
+}
+
+/** Natural-log probabilities: finite, not above 0, not below the floor. */
+export function logprobs(values: readonly number[], what: string): readonly number[] {
+  for (const value of values) finite(value, LIMITS.logprobFloor.value, 0, what)
+  return values
+}

@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto'
+
+/** A SHA-256 in lower-case hex, 64 characters: names blobs, bodies, manifests and policies. */
+export type Sha256 = string
+
+export const sha256 = (bytes: Uint8Array): Sha256 => createHash('sha256').update(bytes).digest('hex')
+
+export const isSha256 = (value: string): boolean => /^[0-9a-f]{64}$/.test(value)
+
+export const toHex = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+
+/** @throws TypeError when `hex` is not an even number of lower-case hex digits: the caller built a wrong id. */
+export function fromHex(hex: string): Uint8Array {
+  if (!/^([0-9a-f]{2})*$/.test(hex)) throw new TypeError(`not lower-case hex: ${hex.slice(0, 80)}`)
+  return new Uint8Array(Buffer.from(hex, 'hex'))
+}

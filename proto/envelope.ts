@@ -1,0 +1,134 @@
+import { publicKeyFromRaw } from '@libp2p/crypto/keys'
+import type { PrivateKey } from '@libp2p/interface'
+import { peerIdFromPublicKey } from '@libp2p/peer-id'
+import { codec } from './codec.js'
+import { refusal } from './errors.js'
+import { prove } from './gen/swarm.js'
+import type { LimitName } from './limits.js'
+import { bytes } from './wire-shape.js'
+
+/** What a signature is about. It is part of the signed bytes, so a signature never counts for another kind. */
+export const ENVELOPE_KINDS = [
+  'policy-manifest',
+  'policy-announcement',
+  'group-announcement',
+  'verdict-digest',
+  'provenance',
+] as const
+export type EnvelopeKind = (typeof ENVELOPE_KINDS)[number]
+
+export interface OpenedEnvelope {
+  readonly payload: Uint8Array
+  /** Unsigned bytes that came along; empty when there were none. Check them against a hash in the payload. */
+  readonly attachment: Uint8Array
+  /** Peer id of the key that signed. */
+  readonly signer: string
+}
+
+const PUBLIC_KEY_BYTES = 32
+const SIGNATURE_BYTES = 64
+const DOMAIN = 'prove/envelope/1'
+const encoder = new TextEncoder()
+
+/** The bytes that are signed: every part preceded by its length, so that no two different envelopes share them. */
+function signedBytes(kind: string, runId: string, payload: Uint8Array): Uint8Array {
+  const parts = [encoder.encode(DOMAIN), encoder.encode(kind), encoder.encode(runId), payload]
+  const whole = new Uint8Array(parts.reduce((size, part) => size + 4 + part.length, 0))
+  const view = new DataView(whole.buffer)
+  let at = 0
+  for (const part of parts) {
+    view.setUint32(at, part.length)
+    whole.set(part, at + 4)
+    at += 4 + part.length
+  }
+  return whole
+}
+
+interface WireEnvelope {
+  readonly kind: string
+  readonly runId: string
+  readonly payload: Uint8Array
+  readonly publicKey: Uint8Array
+  readonly signature: Uint8Array
+  readonly attachment: Uint8Array
+}
+
+const envelopeCodec = (limit: LimitName) =>
+  codec<WireEnvelope, prove.Envelope.$Properties>({
+    what: 'envelope',
+    limit,
+    shape: { 1: bytes(), 2: bytes(), 3: bytes(), 4: bytes(), 5: bytes(), 6: bytes() },
+    type: prove.Envelope,
+    write: (value) => value,
+    read: (wire) => {
+      if (wire.publicKey.length !== PUBLIC_KEY_BYTES || wire.signature.length !== SIGNATURE_BYTES) {
+        throw refusal('malformed', 'envelope has no Ed25519 key and signature')
+      }
+      return wire
+    },
+  })
+
+/** Ed25519 only: the raw key is in the envelope, and the peer id follows from it. */
+export function peerIdOfKey(key: PrivateKey): string {
+  return peerIdFromPublicKey(key.publicKey).toString()
+}
+
+/**
+ * Signs a payload for one run and one purpose.
+ * @param limit       bound of the whole envelope
+ * @param attachment  unsigned bytes that ride along
+ * @throws SwarmRefusal `too_large`; TypeError when the key is not Ed25519
+ */
+export async function sealEnvelope(
+  key: PrivateKey,
+  limit: LimitName,
+  content: { kind: EnvelopeKind; runId: string; payload: Uint8Array; attachment?: Uint8Array },
+): Promise<Uint8Array> {
+  if (key.type !== 'Ed25519') throw new TypeError(`cannot sign with a key of type ${key.type}`)
+  const { kind, runId, payload, attachment = new Uint8Array() } = content
+  const signature = await key.sign(signedBytes(kind, runId, payload))
+  return envelopeCodec(limit).encode({ kind, runId, payload, publicKey: key.publicKey.raw, signature, attachment })
+}
+
+/**
+ * Checks size, kind, run and signature.
+ * @returns  the payload, still unparsed, and who signed it
+ * @throws SwarmRefusal `too_large`, `malformed`, `wrong_run`, `bad_signature`; `wrong_signer` when `signer` is given and
+ *         another key signed
+ */
+export async function openEnvelope(
+  data: Uint8Array,
+  limit: LimitName,
+  expected: { kind: EnvelopeKind; runId: string; signer?: string },
+): Promise<OpenedEnvelope> {
+  const { kind, runId, payload, publicKey, signature, attachment } = envelopeCodec(limit).parse(data)
+  if (kind !== expected.kind) throw refusal('malformed', `envelope is not a ${expected.kind}`)
+  if (runId !== expected.runId) throw refusal('wrong_run', `this run is ${expected.runId}`)
+  const key = ed25519(publicKey)
+  const signer = peerIdFromPublicKey(key).toString()
+  if (expected.signer !== undefined && signer !== expected.signer) throw refusal('wrong_signer', `signed by ${signer}`)
+  let valid = false
+  try {
+    valid = await key.verify(signedBytes(kind, runId, payload), signature)
+  } catch (cause) {
+    throw refusal('bad_signature', `the key of ${signer} cannot be used`, { cause })
+  }
+  if (!valid) throw refusal('bad_signature', `not signed by ${signer}`)
+  return { payload, attachment, signer }
+}
+
+function ed25519(raw: Uint8Array) {
+  try {
+    return publicKeyFromRaw(raw)
+  } catch (cause) {
+    throw refusal('bad_signature', 'not an Ed25519 public key', { cause })
+  }
+}
+
+/** Size of an envelope without what rides along: what the limit of signed announcements is about. */
+export const signedSize = (data: Uint8Array, opened: OpenedEnvelope): number =>
+  opened.attachment.length === 0
+    ? data.length
+    : data.length - opened.attachment.length - 1 - varintSize(opened.attachment.length)
+
+const varintSize = (value: number): number => (value < 128 ? 1 : value < 16_384 ? 2 : 3)

@@ -1,0 +1,100 @@
+export type { Codec } from './codec.js'
+export { fromHex, isSha256, type Sha256, sha256, toHex } from './content-id.js'
+export {
+  ENVELOPE_KINDS,
+  type EnvelopeKind,
+  type OpenedEnvelope,
+  openEnvelope,
+  peerIdOfKey,
+  sealEnvelope,
+} from './envelope.js'
+export {
+  isRefusalCode,
+  REFUSALS,
+  type RefusalCode,
+  type RefusalVerdict,
+  refusal,
+  SwarmRefusal,
+} from './errors.js'
+export { encodeFrame, FRAME_HEADER_BYTES, frameLength } from './frame.js'
+export {
+  type GroupAnnouncement,
+  groupAnnouncement,
+  INLINE_BODY_BYTES,
+  type OpenedGroupAnnouncement,
+  openGroupAnnouncement,
+  sealGroupAnnouncement,
+} from './group-announcement.js'
+export {
+  type GroupBody,
+  groupBody,
+  groupRequest,
+  type RecordedCall,
+  type RecordedReward,
+  type RecordedRollout,
+} from './group-body.js'
+export {
+  ID_BYTES,
+  LEASE_SEED_BYTES,
+  type Lease,
+  type LeaseAsk,
+  type LeaseRequest,
+  type LeaseResponse,
+  leaseRequest,
+  leaseResponse,
+  RETURN_REASONS,
+  type ReturnReason,
+} from './lease.js'
+export { LIMITS, type Limit, type LimitName } from './limits.js'
+export {
+  BLOB_ROLES,
+  type BlobDescription,
+  type BlobRole,
+  type Canary,
+  checkSuccession,
+  chunkCount,
+  chunkLength,
+  type EpisodeLimits,
+  openManifest,
+  type PolicyManifest,
+  policyManifest,
+  type SealedManifest,
+  sealManifest,
+} from './manifest.js'
+export { expandMask, maskLength, toMaskRuns } from './mask.js'
+export { PROTOCOLS, type ProtocolName, type TopicNames, topicsOf } from './names.js'
+export {
+  type AdapterDescription,
+  PLAIN_SAMPLER,
+  type PolicyDescription,
+  policyIdOf,
+  type SamplerSettings,
+} from './policy.js'
+export {
+  announcementOf,
+  openPolicyAnnouncement,
+  type PolicyAnnouncement,
+  policyAnnouncement,
+  sealPolicyAnnouncement,
+} from './policy-announcement.js'
+export { type Reply, reply } from './reply.js'
+export {
+  SNAPSHOT_STATUSES,
+  type SnapshotRequest,
+  type SnapshotResponse,
+  type SnapshotStatus,
+  type SnapshotWant,
+  snapshotRequest,
+  snapshotResponse,
+} from './snapshot.js'
+export {
+  openVerdictDigest,
+  sealVerdictDigest,
+  type Verdict,
+  type VerdictDigest,
+  type VerdictRequest,
+  type VerdictResponse,
+  verdictDigest,
+  verdictRequest,
+  verdictResponse,
+} from './verdict.js'

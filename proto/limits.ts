@@ -1,0 +1,83 @@
+export type LimitUnit = 'B' | 'count' | 'tokens' | 'ms' | 'nats' | 'per minute' | 'id' | 'reward' | 'B/s'
+
+export interface Limit {
+  readonly value: number
+  readonly unit: LimitUnit
+  readonly reason: string
+}
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const row = (value: number, unit: LimitUnit, reason: string): Limit => ({ value, unit, reason })
+
+/**
+ * Every bound of the swarm's protocol. Code takes its numbers from here, `docs/protocol.md` prints this table, and the
+ * tests send each limit and the limit plus one.
+ */
+export const LIMITS = {
+  announcementSignedBytes: row(2 * KIB, 'B', 'what is gossiped to every node must stay small'),
+  announcementBytes: row(64 * KIB, 'B', 'an inline body saves a round trip; larger ones are pulled by hash'),
+  policyAnnouncementBytes: row(2 * KIB, 'B', 'gossiped to every node'),
+  verdictDigestBytes: row(32 * KIB, 'B', 'verdictsPerDigest verdicts with their details'),
+  manifestBytes: row(1 * MIB, 'B', 'fetched by hash; chunk hashes of a 1.2 GB base take 38 KiB'),
+  groupBodyBytes: row(1 * MIB, 'B', 'a group of 8 rollouts of 4,000 tokens takes some 300 KiB'),
+  leaseRequestBytes: row(4 * KIB, 'B', 'two kilobytes of held lease ids and a few labels'),
+  leaseResponseBytes: row(2 * MIB + 64 * KIB, 'B', 'leasesPerRequest tasks of taskBytes each'),
+  groupRequestBytes: row(256, 'B', 'one hash'),
+  verdictRequestBytes: row(256, 'B', 'one cursor'),
+  verdictResponseBytes: row(33 * KIB, 'B', 'one sealed digest'),
+  snapshotRequestBytes: row(256, 'B', 'one hash and one index'),
+  snapshotResponseBytes: row(1 * MIB + 1 * KIB, 'B', 'one chunk or one sealed manifest and its header'),
+  replyOverheadBytes: row(1 * KIB, 'B', 'status, code and detail around the payload of a reply'),
+
+  chunkBytes: row(1 * MIB, 'B', 'one hash per chunk; a lost chunk costs a second on a slow line'),
+  blobBytes: row(16 * 1024 * MIB, 'B', 'no base model of the intended size is larger; its chunk hashes take 512 KiB'),
+  blobsPerManifest: row(8, 'count', 'one of each role'),
+  taskBytes: row(256 * KIB, 'B', 'a task with 40 tools and their schemas takes some 60 KiB'),
+  taskSettings: row(64, 'count', 'data set, split, worlds, versions'),
+  taskSettingBytes: row(4 * KIB, 'B', 'a list of 20 worlds fits many times'),
+  closedRounds: row(32, 'count', 'secrets of the last rounds, for audits'),
+  targetModules: row(32, 'count', 'seven projections are usual'),
+  canaries: row(16, 'count', 'a few prompts show a missing adapter'),
+  canaryTokens: row(2048, 'tokens', 'a canary must run in seconds on a CPU'),
+  canaryDraws: row(16, 'count', 'seeds per canary prompt'),
+
+  minGroupSize: row(2, 'count', 'an advantage needs two rewards'),
+  maxGroupSize: row(64, 'count', 'sixteen is common; more does not fit a volunteer GPU'),
+  turnTokens: row(16_384, 'tokens', 'longest single assistant turn'),
+  rolloutTokens: row(65_536, 'tokens', 'prompt, turns and tool results of one rollout'),
+  turns: row(64, 'count', 'the paper uses 5 user turns and 10 assistant turns'),
+  maskRuns: row(256, 'count', 'two per assistant turn'),
+  staleness: row(8, 'count', 'hard maximum of policy versions between sampling and use'),
+  tokenId: row(2 ** 21 - 1, 'id', 'larger than any vocabulary in use; three bytes on the wire'),
+  logprobFloor: row(-1000, 'nats', 'a float32 softmax underflows long before'),
+  rewardMagnitude: row(1000, 'reward', 'the efficiency penalty is the only unbounded part, and calls are capped'),
+  rewardComponents: row(16, 'count', 'PROVE has five'),
+  callsPerRollout: row(256, 'count', 'ten assistant turns with parallel calls'),
+  callTextBytes: row(64 * KIB, 'B', 'arguments, raw text or result of one call'),
+
+  leasesPerRequest: row(8, 'count', 'slow nodes must not hoard work'),
+  leasesHeld: row(64, 'count', 'listed in one request'),
+  verdictsPerDigest: row(64, 'count', 'fits verdictDigestBytes with full details'),
+  nameBytes: row(128, 'B', 'labels: task ids, model, tool and engine names'),
+  shortNameBytes: row(32, 'B', 'team, dialect, quantisation, role, end reason'),
+  detailBytes: row(256, 'B', 'one sentence for the volunteer'),
+  maxTimeMs: row(8_640_000_000_000_000, 'ms', 'last date that JavaScript can hold'),
+
+  requestTimeoutMs: row(15_000, 'ms', 'a request-response exchange, dial included'),
+  handlerTimeoutMs: row(30_000, 'ms', 'one inbound request, its handler included'),
+  progressTimeoutMs: row(5_000, 'ms', 'a stream without a byte for this long: another provider'),
+  inboundStreamsPerPeer: row(8, 'count', 'streams of one protocol that one peer may hold open'),
+  inboundStreams: row(256, 'count', 'streams of one protocol in all'),
+  requestsPerMinute: row(600, 'per minute', 'per peer and protocol; ten a second, burst included'),
+  groupsPerMinute: row(120, 'per minute', 'announcements of one key; a fast GPU makes one a second'),
+  trackedPeers: row(4096, 'count', 'peers whose rates are remembered'),
+  publishesInFlight: row(32, 'count', 'gossip has no back-pressure of its own'),
+  snapshotInFlight: row(4, 'count', 'chunk requests per source; eight measured slower'),
+  snapshotSources: row(8, 'count', 'sources used at once for one blob'),
+  snapshotIdleMs: row(60_000, 'ms', 'a served snapshot stream without a request is closed'),
+  streamBufferBytes: row(2 * MIB, 'B', 'bytes a slow reader lets pile up before the sender is paused'),
+  connections: row(512, 'count', 'open connections of one host'),
+} as const satisfies Record<string, Limit>
+
+export type LimitName = keyof typeof LIMITS

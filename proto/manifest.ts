@@ -1,0 +1,271 @@
+import type { PrivateKey } from '@libp2p/interface'
+import {
+  bytesOf,
+  distinct,
+  hexOf,
+  identifier,
+  integer,
+  logprobs,
+  oneOf,
+  present,
+  text,
+  timeMs,
+  tokens,
+} from './bounds.js'
+import { type Codec, codec, type Decoded } from './codec.js'
+import { type Sha256, sha256, toHex } from './content-id.js'
+import { openEnvelope, sealEnvelope } from './envelope.js'
+import { refusal } from './errors.js'
+import { prove } from './gen/swarm.js'
+import { LIMITS } from './limits.js'
+import { POLICY_SHAPE, type PolicyDescription, policyIdOf, readPolicy, writePolicy } from './policy.js'
+import { bytes, double, message, number, packed } from './wire-shape.js'
+
+/** What a file of a publication is for. A receiver names its files by hash and role; no file name travels. */
+export const BLOB_ROLES = ['adapter', 'base', 'peft-weights', 'peft-config', 'provenance'] as const
+export type BlobRole = (typeof BLOB_ROLES)[number]
+
+/** A file that the swarm can exchange in chunks. */
+export interface BlobDescription {
+  readonly role: BlobRole
+  readonly sha256: Sha256
+  readonly sizeBytes: number
+  /** Hash of each chunk, in order; every chunk but the last has `LIMITS.chunkBytes`. */
+  readonly chunkSha256s: readonly Sha256[]
+}
+
+/** A prompt with the answers that the right policy gives, so that a node notices an adapter that is not applied. */
+export interface Canary {
+  readonly promptTokens: readonly number[]
+  readonly continuationTokens: readonly number[]
+  /** Log-probability (nats) of each continuation token under the bare base. */
+  readonly baseLogprobs: readonly number[]
+  /** The same under base and adapter. */
+  readonly policyLogprobs: readonly number[]
+  /** First tokens sampled after the prompt with a given sampler seed. */
+  readonly draws: readonly { readonly seed: number; readonly firstTokens: readonly number[] }[]
+}
+
+export interface EpisodeLimits {
+  /** Rollouts per group, G. */
+  readonly groupSize: number
+  readonly maxTurnTokens: number
+  readonly maxRolloutTokens: number
+  readonly maxAssistantTurns: number
+  readonly maxUserTurns: number
+  /** Versions that a group may lie behind when it is trained on, S. */
+  readonly maxStaleness: number
+}
+
+/** One publication: the policy of a round and all that a node needs to work under it. */
+export interface PolicyManifest {
+  readonly round: number
+  /** Grows with every manifest of a run, also when an older adapter is published again. */
+  readonly version: number
+  readonly policyId: Sha256
+  readonly policy: PolicyDescription
+  readonly blobs: readonly BlobDescription[]
+  readonly canary: readonly Canary[]
+  readonly limits: EpisodeLimits
+  /** Where tasks come from; meaning is between the coordinator and its synthesis. */
+  readonly taskSpec: Readonly<Record<string, string>>
+  /** SHA-256 of this round's secret, published before any lease of it. */
+  readonly roundSecretHash: Sha256
+  /** Secrets (hex, 32 bytes) of rounds that are over: with them anyone can check that no task was hand-picked. */
+  readonly closedRounds: readonly { readonly round: number; readonly secret: string }[]
+  readonly createdAtMs: number
+  readonly expiresAtMs: number
+}
+
+export const MAX_ROUND = 2 ** 32 - 1
+
+/** Splits a size into chunks. @returns  number of chunks, at least 1 for a file with content */
+export const chunkCount = (sizeBytes: number): number => Math.ceil(sizeBytes / LIMITS.chunkBytes.value)
+
+/** Length of one chunk in bytes. */
+export const chunkLength = (sizeBytes: number, index: number): number =>
+  Math.min(LIMITS.chunkBytes.value, sizeBytes - index * LIMITS.chunkBytes.value)
+
+export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove.PolicyManifest.$Properties>({
+  what: 'policy manifest',
+  limit: 'manifestBytes',
+  type: prove.PolicyManifest,
+  shape: {
+    1: number(),
+    2: number(),
+    3: bytes(),
+    4: message(POLICY_SHAPE),
+    5: message({ 1: bytes(), 2: bytes(), 3: double(), 4: number(), 5: bytes() }, LIMITS.blobsPerManifest.value),
+    6: message(
+      {
+        1: packed(0),
+        2: packed(0),
+        3: packed(4),
+        4: packed(4),
+        5: message({ 1: number(), 2: packed(0) }, LIMITS.canaryDraws.value),
+      },
+      LIMITS.canaries.value,
+    ),
+    7: message({ 1: number(), 2: number(), 3: number(), 4: number(), 5: number(), 6: number() }),
+    8: message({ 1: bytes(), 2: bytes() }, LIMITS.taskSettings.value),
+    9: bytes(),
+    10: message({ 1: number(), 2: bytes() }, LIMITS.closedRounds.value),
+    11: double(),
+    12: double(),
+  },
+  read: (wire) => {
+    const policy = readPolicy(present(wire.policy, 'policy'))
+    const policyId = hexOf(wire.policyId, 32, 'policy id')
+    if (policyId !== policyIdOf(policy)) throw refusal('policy_id_mismatch', `announced as ${policyId}`)
+    const blobs = wire.blobs.map(readBlob)
+    checkBlobs(policy, blobs)
+    const createdAtMs = timeMs(wire.createdAtMs, 'creation time')
+    return {
+      round: integer(wire.round, 0, MAX_ROUND, 'round'),
+      version: integer(wire.version, 0, MAX_ROUND, 'version'),
+      policyId,
+      policy,
+      blobs,
+      canary: wire.canary.map(readCanary),
+      limits: readEpisodeLimits(present(wire.limits, 'episode limits')),
+      taskSpec: readTaskSpec(wire.taskSpec),
+      roundSecretHash: hexOf(wire.roundSecretHash, 32, 'hash of the round secret'),
+      closedRounds: wire.closedRounds.map(({ round, secret }) => ({
+        round: integer(round, 0, MAX_ROUND, 'closed round'),
+        secret: hexOf(secret, 32, 'round secret'),
+      })),
+      createdAtMs,
+      expiresAtMs: integer(wire.expiresAtMs, createdAtMs, LIMITS.maxTimeMs.value, 'expiry'),
+    }
+  },
+  write: (manifest) => ({
+    ...manifest,
+    policyId: bytesOf(manifest.policyId),
+    policy: writePolicy(manifest.policy),
+    blobs: manifest.blobs.map((blob) => ({
+      role: blob.role,
+      sha256: bytesOf(blob.sha256),
+      sizeBytes: blob.sizeBytes,
+      chunkSizeBytes: LIMITS.chunkBytes.value,
+      chunkSha256s: bytesOf(blob.chunkSha256s.join('')),
+    })),
+    canary: manifest.canary.map((canary) => ({
+      promptTokens: [...canary.promptTokens],
+      continuationTokens: [...canary.continuationTokens],
+      baseLogprobs: [...canary.baseLogprobs],
+      policyLogprobs: [...canary.policyLogprobs],
+      draws: canary.draws.map(({ seed, firstTokens }) => ({ seed, firstTokens: [...firstTokens] })),
+    })),
+    taskSpec: Object.entries(manifest.taskSpec).map(([key, value]) => ({ key, value })),
+    roundSecretHash: bytesOf(manifest.roundSecretHash),
+    closedRounds: manifest.closedRounds.map(({ round, secret }) => ({ round, secret: bytesOf(secret) })),
+  }),
+})
+
+function readBlob(wire: Decoded<prove.Blob.$Properties>): BlobDescription {
+  const role = oneOf(wire.role, BLOB_ROLES, 'blob role')
+  const sizeBytes = integer(wire.sizeBytes, 1, LIMITS.blobBytes.value, `size of the ${role} blob`)
+  if (wire.chunkSizeBytes !== LIMITS.chunkBytes.value) throw refusal('malformed', `chunks of ${wire.chunkSizeBytes} B`)
+  const hashes = toHex(wire.chunkSha256s)
+  const chunks = chunkCount(sizeBytes)
+  if (hashes.length !== chunks * 64)
+    throw refusal('malformed', `${hashes.length / 64} chunk hashes for ${chunks} chunks`)
+  const chunkSha256s = Array.from({ length: chunks }, (_, index) => hashes.slice(index * 64, index * 64 + 64))
+  return { role, sha256: hexOf(wire.sha256, 32, `hash of the ${role} blob`), sizeBytes, chunkSha256s }
+}
+
+/** The blobs must be the very files that the policy id vouches for. */
+function checkBlobs(policy: PolicyDescription, blobs: readonly BlobDescription[]): void {
+  distinct(
+    blobs.map((blob) => blob.role),
+    'blob roles',
+  )
+  const adapter = blobs.find((blob) => blob.role === 'adapter')
+  if (adapter?.sha256 !== policy.adapter?.sha256 || adapter?.sizeBytes !== policy.adapter?.sizeBytes) {
+    throw refusal('malformed', 'the adapter blob is not the adapter of the policy')
+  }
+  const base = blobs.find((blob) => blob.role === 'base')
+  if (base && base.sha256 !== policy.base.ggufSha256) throw refusal('malformed', 'the base blob is not the base')
+}
+
+function readCanary(wire: Decoded<prove.Canary.$Properties>): Canary {
+  const { length } = wire.continuationTokens
+  if (wire.promptTokens.length === 0 || length === 0)
+    throw refusal('malformed', 'canary without prompt or continuation')
+  if (wire.baseLogprobs.length !== length || wire.policyLogprobs.length !== length) {
+    throw refusal('malformed', 'canary needs one log-probability per continuation token')
+  }
+  return {
+    promptTokens: tokens(wire.promptTokens, 'canaryTokens', 'canary prompt'),
+    continuationTokens: tokens(wire.continuationTokens, 'canaryTokens', 'canary continuation'),
+    baseLogprobs: logprobs(wire.baseLogprobs, 'canary log-probability of the base'),
+    policyLogprobs: logprobs(wire.policyLogprobs, 'canary log-probability of the policy'),
+    draws: wire.draws.map(({ seed, firstTokens }) => ({
+      seed: integer(seed, 0, 2 ** 32 - 2, 'canary seed'),
+      firstTokens: tokens(firstTokens, 'canaryTokens', 'canary draw'),
+    })),
+  }
+}
+
+function readEpisodeLimits(wire: Decoded<prove.EpisodeLimits.$Properties>): EpisodeLimits {
+  const { minGroupSize, maxGroupSize, turnTokens, rolloutTokens, turns, staleness } = LIMITS
+  return {
+    groupSize: integer(wire.groupSize, minGroupSize.value, maxGroupSize.value, 'group size'),
+    maxTurnTokens: integer(wire.maxTurnTokens, 1, turnTokens.value, 'tokens per turn'),
+    maxRolloutTokens: integer(wire.maxRolloutTokens, 1, rolloutTokens.value, 'tokens per rollout'),
+    maxAssistantTurns: integer(wire.maxAssistantTurns, 1, turns.value, 'assistant turns'),
+    maxUserTurns: integer(wire.maxUserTurns, 1, turns.value, 'user turns'),
+    maxStaleness: integer(wire.maxStaleness, 0, staleness.value, 'staleness'),
+  }
+}
+
+function readTaskSpec(settings: readonly Decoded<prove.TaskSetting.$Properties>[]): Record<string, string> {
+  distinct(
+    settings.map((setting) => setting.key),
+    'task settings',
+  )
+  return Object.fromEntries(
+    settings.map(({ key, value }) => [
+      identifier(key, 'nameBytes', 'task setting'),
+      text(value, 'taskSettingBytes', `task setting ${key}`),
+    ]),
+  )
+}
+
+/** A manifest as it is stored and served: signed bytes, named by the hash of what was signed. */
+export interface SealedManifest {
+  readonly manifestId: Sha256
+  readonly manifest: PolicyManifest
+  readonly envelope: Uint8Array
+}
+
+/** Signs a manifest. @param key  the coordinator's: its peer id is the run id */
+export async function sealManifest(key: PrivateKey, runId: string, manifest: PolicyManifest): Promise<SealedManifest> {
+  const payload = policyManifest.encode(manifest)
+  const envelope = await sealEnvelope(key, 'manifestBytes', { kind: 'policy-manifest', runId, payload })
+  return { manifestId: sha256(payload), manifest, envelope }
+}
+
+/**
+ * Opens a manifest from anyone's hands; only the coordinator's signature counts.
+ * @throws SwarmRefusal for size, form, run, signature, `wrong_signer`, `policy_id_mismatch`
+ */
+export async function openManifest(envelope: Uint8Array, runId: string): Promise<SealedManifest> {
+  const expected = { kind: 'policy-manifest', runId, signer: runId } as const
+  const { payload } = await openEnvelope(envelope, 'manifestBytes', expected)
+  return { manifestId: sha256(payload), manifest: policyManifest.parse(payload), envelope }
+}
+
+/**
+ * Whether a manifest or announcement may take effect.
+ * @param newest  highest version known so far, or null
+ * @throws SwarmRefusal `expired`, `stale_manifest`
+ */
+export function checkSuccession(
+  next: { readonly version: number; readonly expiresAtMs: number },
+  newest: number | null,
+  nowMs: number,
+): void {
+  if (next.expiresAtMs <= nowMs) throw refusal('expired', `version ${next.version}`)
+  if (newest !== null && next.version < newest) throw refusal('stale_manifest', `version ${next.version} < ${newest}`)
+}

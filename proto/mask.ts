@@ -1,0 +1,35 @@
+/**
+ * A loss mask as the lengths of its alternating runs, beginning with mask 0.
+ * @param mask  0 or 1 per token; begins with 0, because a rollout begins with its prompt
+ */
+export function toMaskRuns(mask: readonly (0 | 1)[]): number[] {
+  const runs: number[] = []
+  let current: 0 | 1 = 0
+  let length = 0
+  for (const bit of mask) {
+    if (bit !== current) {
+      runs.push(length)
+      current = bit
+      length = 0
+    }
+    length += 1
+  }
+  if (mask.length > 0) runs.push(length)
+  return runs
+}
+
+/** The inverse of `toMaskRuns`. */
+export function expandMask(runs: readonly number[]): (0 | 1)[] {
+  return runs.flatMap((length, index) => new Array<0 | 1>(length).fill(index % 2 === 0 ? 0 : 1))
+}
+
+/** Tokens under a mask in all, and how many of them were sampled. */
+export function maskLength(runs: readonly number[]): { readonly total: number; readonly sampled: number } {
+  let total = 0
+  let sampled = 0
+  for (const [index, length] of runs.entries()) {
+    total += length
+    if (index % 2 === 1) sampled += length
+  }
+  return { total, sampled }
+}

@@ -1,0 +1,21 @@
+/** Names of the streams. The version is part of the name: a change of the wire format gets a new one. */
+export const PROTOCOLS = {
+  lease: '/prove/lease/1',
+  group: '/prove/group/1',
+  snapshot: '/prove/snapshot/1',
+  verdict: '/prove/verdict/1',
+} as const
+export type ProtocolName = keyof typeof PROTOCOLS
+
+export interface TopicNames {
+  readonly policy: string
+  readonly groups: string
+  readonly verdicts: string
+}
+
+/** Gossip topics of one run. @param runId  peer id of the run's coordinator */
+export const topicsOf = (runId: string): TopicNames => ({
+  policy: `/prove/${runId}/policy/1`,
+  groups: `/prove/${runId}/groups/1`,
+  verdicts: `/prove/${runId}/verdicts/1`,
+})

@@ -1,0 +1,65 @@
+import type { PrivateKey } from '@libp2p/interface'
+import { bytesOf, hexOf, integer, timeMs } from './bounds.js'
+import { type Codec, codec } from './codec.js'
+import type { Sha256 } from './content-id.js'
+import { openEnvelope, sealEnvelope } from './envelope.js'
+import { prove } from './gen/swarm.js'
+import { LIMITS } from './limits.js'
+import { MAX_ROUND, type SealedManifest } from './manifest.js'
+import { bytes, double, number } from './wire-shape.js'
+
+/** The gossiped pointer to a manifest. */
+export interface PolicyAnnouncement {
+  readonly manifestId: Sha256
+  readonly manifestSizeBytes: number
+  readonly round: number
+  readonly version: number
+  readonly policyId: Sha256
+  readonly expiresAtMs: number
+}
+
+export const policyAnnouncement: Codec<PolicyAnnouncement> = codec<
+  PolicyAnnouncement,
+  prove.PolicyAnnouncement.$Properties
+>({
+  what: 'policy announcement',
+  limit: 'policyAnnouncementBytes',
+  type: prove.PolicyAnnouncement,
+  shape: { 1: bytes(), 2: number(), 3: number(), 4: number(), 5: bytes(), 6: double() },
+  read: (wire) => ({
+    manifestId: hexOf(wire.manifestId, 32, 'manifest id'),
+    manifestSizeBytes: integer(wire.manifestSizeBytes, 1, LIMITS.manifestBytes.value, 'manifest size'),
+    round: integer(wire.round, 0, MAX_ROUND, 'round'),
+    version: integer(wire.version, 0, MAX_ROUND, 'version'),
+    policyId: hexOf(wire.policyId, 32, 'policy id'),
+    expiresAtMs: timeMs(wire.expiresAtMs, 'expiry'),
+  }),
+  write: (announcement) => ({
+    ...announcement,
+    manifestId: bytesOf(announcement.manifestId),
+    policyId: bytesOf(announcement.policyId),
+  }),
+})
+
+export const announcementOf = ({ manifestId, manifest, envelope }: SealedManifest): PolicyAnnouncement => ({
+  manifestId,
+  manifestSizeBytes: envelope.length,
+  round: manifest.round,
+  version: manifest.version,
+  policyId: manifest.policyId,
+  expiresAtMs: manifest.expiresAtMs,
+})
+
+export const sealPolicyAnnouncement = (key: PrivateKey, runId: string, value: PolicyAnnouncement) =>
+  sealEnvelope(key, 'policyAnnouncementBytes', {
+    kind: 'policy-announcement',
+    runId,
+    payload: policyAnnouncement.encode(value),
+  })
+
+/** @throws SwarmRefusal; `wrong_signer` for every key but the coordinator's */
+export async function openPolicyAnnouncement(data: Uint8Array, runId: string): Promise<PolicyAnnouncement> {
+  const expected = { kind: 'policy-announcement', runId, signer: runId } as const
+  const { payload } = await openEnvelope(data, 'policyAnnouncementBytes', expected)
+  return policyAnnouncement.parse(payload)
+}

@@ -1,0 +1,71 @@
+import { bytesOf, hexOf, integer } from './bounds.js'
+import { type Codec, codec } from './codec.js'
+import type { Sha256 } from './content-id.js'
+import { refusal } from './errors.js'
+import { prove } from './gen/swarm.js'
+import { LIMITS } from './limits.js'
+import { bytes, message, number } from './wire-shape.js'
+
+export type SnapshotWant =
+  | { readonly kind: 'newest-manifest' }
+  | { readonly kind: 'manifest'; readonly manifestId: Sha256 }
+  | { readonly kind: 'chunk'; readonly blobSha256: Sha256; readonly index: number }
+
+/** One question on a snapshot stream; several may be under way, told apart by `id` (1 or more). */
+export interface SnapshotRequest {
+  readonly id: number
+  readonly want: SnapshotWant
+}
+
+const MAX_ID = 2 ** 32 - 1
+const MAX_INDEX = Math.ceil(LIMITS.blobBytes.value / LIMITS.chunkBytes.value) - 1
+
+export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, prove.SnapshotRequest.$Properties>({
+  what: 'snapshot request',
+  limit: 'snapshotRequestBytes',
+  type: prove.SnapshotRequest,
+  maxFields: 2,
+  shape: { 1: number(), 2: bytes(), 3: message({ 1: bytes(), 2: number() }), 4: number() },
+  read: (wire) => {
+    // The generated declaration calls the members of a oneof present; those that were not sent are null.
+    const manifestId: Uint8Array | null = wire.manifestId
+    const id = integer(wire.id, 1, MAX_ID, 'request id')
+    if (wire.chunk) {
+      const index = integer(wire.chunk.index, 0, MAX_INDEX, 'chunk index')
+      return { id, want: { kind: 'chunk', blobSha256: hexOf(wire.chunk.blobSha256, 32, 'blob hash'), index } }
+    }
+    if (manifestId) return { id, want: { kind: 'manifest', manifestId: hexOf(manifestId, 32, 'manifest id') } }
+    if (!wire.newestManifest) throw refusal('malformed', 'a snapshot request wants something')
+    return { id, want: { kind: 'newest-manifest' } }
+  },
+  write: ({ id, want }) => {
+    if (want.kind === 'newest-manifest') return { id, newestManifest: true }
+    if (want.kind === 'manifest') return { id, manifestId: bytesOf(want.manifestId) }
+    return { id, chunk: { blobSha256: bytesOf(want.blobSha256), index: want.index } }
+  },
+})
+
+/** `not_found`: this source does not hold it, perhaps not yet. `busy`: it holds it, but its upload is spent. */
+export const SNAPSHOT_STATUSES = ['ok', 'not_found', 'busy'] as const
+export type SnapshotStatus = (typeof SNAPSHOT_STATUSES)[number]
+
+export interface SnapshotResponse {
+  readonly id: number
+  readonly status: SnapshotStatus
+  /** A sealed manifest or a chunk; empty unless the status is `ok`. */
+  readonly data: Uint8Array
+}
+
+export const snapshotResponse: Codec<SnapshotResponse> = codec<SnapshotResponse, prove.SnapshotResponse.$Properties>({
+  what: 'snapshot response',
+  limit: 'snapshotResponseBytes',
+  type: prove.SnapshotResponse,
+  shape: { 1: number(), 2: number(), 3: bytes() },
+  read: (wire) => {
+    const status = SNAPSHOT_STATUSES[wire.status]
+    if (status === undefined) throw refusal('malformed', `unknown status ${wire.status}`)
+    if ((status === 'ok') !== wire.data.length > 0) throw refusal('malformed', `${status} with ${wire.data.length} B`)
+    return { id: integer(wire.id, 1, MAX_ID, 'request id'), status, data: wire.data }
+  },
+  write: ({ id, status, data }) => ({ id, status: SNAPSHOT_STATUSES.indexOf(status), data }),
+})
