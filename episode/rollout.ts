@@ -21,8 +21,10 @@ export interface Rollout {
   /** The sampler's log-probabilities (nats) of the sampled tokens, in order: as many as the mask has ones. */
   readonly logprobs: readonly number[]
   readonly calls: readonly LoggedCall[]
-  /** State hash per server of the task when the episode ended. */
-  readonly stateHashes: Readonly<Record<string, string>>
+  /** What the environment answered to each call: JSON, as long as `calls`. */
+  readonly responses: readonly string[]
+  /** SHA-256 (hex) over the state hashes of the task's sessions when the episode ended. */
+  readonly stateHash: string
   readonly end: EpisodeEnd
   readonly reward: RewardBreakdown
   /** Whether every ground-truth call was made with equal arguments, in order. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { SampledTurn, Token, Tokenizer, TokenSource } from '../engine/types.js'
 import { isExecutable, type LoggedCall, score, solvedExactly } from '../reward/index.js'
 import { connectInProcess, type McpConnection, type Session, type WorldCache } from '../servers/kernel/index.js'
@@ -45,11 +46,13 @@ export async function runEpisode(
     const prompt = promptOf(task, stage, limits)
     const transcript = createTranscript(prompt)
     const calls: LoggedCall[] = []
-    const end = await converse(task, source, stage, limits, { offered, worlds, transcript, calls }, signal)
+    const responses: string[] = []
+    const end = await converse(task, source, stage, limits, { offered, worlds, transcript, calls, responses }, signal)
     return {
       ...transcript.finish(),
       calls,
-      stateHashes: Object.fromEntries([...worlds].map(([server, { session }]) => [server, session.stateHash()])),
+      responses,
+      stateHash: hashStates(worlds),
       end,
       reward: score(exampleOf(task, offered), calls),
       solved: solvedExactly(task.groundTruth, calls),
@@ -75,11 +78,17 @@ async function openWorlds(task: Task, { catalogue, worlds }: Stage): Promise<Map
   return opened
 }
 
+function hashStates(worlds: ReadonlyMap<string, OpenWorld>): string {
+  const states = [...worlds].map(([server, { session }]) => [server, session.stateHash()])
+  return createHash('sha256').update(JSON.stringify(states)).digest('hex')
+}
+
 interface Progress {
   readonly offered: readonly RoutedTool[]
   readonly worlds: ReadonlyMap<string, OpenWorld>
   readonly transcript: Transcript
   readonly calls: LoggedCall[]
+  readonly responses: string[]
 }
 
 async function converse(
@@ -87,7 +96,7 @@ async function converse(
   source: TokenSource,
   { tokenizer, renderer }: Stage,
   limits: EpisodeLimits,
-  { offered, worlds, transcript, calls }: Progress,
+  { offered, worlds, transcript, calls, responses }: Progress,
   signal: AbortSignal,
 ): Promise<EpisodeEnd> {
   let feed: Token[] = []
@@ -103,6 +112,7 @@ async function converse(
       if (calls.length === limits.maxCalls) return 'call_limit'
       const { entry, payload } = await execute(call, offered, worlds, signal)
       calls.push(entry)
+      responses.push(payload)
       payloads.push(payload)
     }
     if (sampled.stop === 'length') return room > limits.maxTurnTokens ? 'turn_length' : 'rollout_length'

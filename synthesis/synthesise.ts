@@ -15,6 +15,12 @@ export interface SynthesisSettings {
 /** Worlds of the two splits never coincide: training worlds have even seeds, held-out worlds odd ones. */
 const WORLD_SEEDS = 2 ** 31
 
+/**
+ * Attempts at tasks in one world before the next one is generated (the paper renews its sampling context every k
+ * conversations, section 3.2, without saying k). Generating a world costs more than everything else here.
+ */
+const ATTEMPTS_PER_WORLD = 12
+
 /** The server takes part in no chain of the split, so no task can be made from it. */
 export class SynthesisError extends Error {
   override readonly name = 'SynthesisError'
@@ -43,14 +49,22 @@ export function* synthesise(
     const { train, heldOut } = splitChains(server)
     const chains = settings.split === 'train' ? train : heldOut
     if (chains.length === 0) throw new SynthesisError('no_chains', `${server.name} has no ${settings.split} chains`)
-    return weights.map((weight, i) => ({ weight, chains: chains.filter(({ tools }) => tools.length === i + 2) }))
+    const byLength = weights.map((weight, i) => ({
+      weight,
+      chains: chains.filter(({ tools }) => tools.length === i + 2),
+    }))
+    return { byLength, worldSeed: 0, attemptsLeft: 0 }
   })
   const seen = new Set<string>()
   let barren = 0
   for (let made = 0; made < settings.count; ) {
-    const chain = pickChain(pools[made % pools.length]!, random)
-    const worldSeed = random.int(0, WORLD_SEEDS / 2 - 1) * 2 + (settings.split === 'train' ? 0 : 1)
-    const task = makeTask(chain, worldSeed, servers, worlds, random, settings.task ?? DEFAULT_TASK_SETTINGS)
+    const pool = pools[made % pools.length]!
+    if (pool.attemptsLeft-- === 0) {
+      pool.worldSeed = random.int(0, WORLD_SEEDS / 2 - 1) * 2 + (settings.split === 'train' ? 0 : 1)
+      pool.attemptsLeft = ATTEMPTS_PER_WORLD - 1
+    }
+    const chain = pickChain(pool.byLength, random)
+    const task = makeTask(chain, pool.worldSeed, servers, worlds, random, settings.task ?? DEFAULT_TASK_SETTINGS)
     if (!task || seen.has(task.id)) {
       if (++barren === 2000) throw new SynthesisError('no_yield', `${chain.server.name}: nothing in 2,000 attempts`)
       continue
@@ -62,10 +76,10 @@ export function* synthesise(
   }
 }
 
-type Pool = readonly { readonly weight: number; readonly chains: readonly Chain[] }[]
+type ChainsByLength = readonly { readonly weight: number; readonly chains: readonly Chain[] }[]
 
-function pickChain(pool: Pool, random: ReturnType<typeof seededRandom>): Chain {
-  const stocked = pool.filter(({ weight, chains }) => weight > 0 && chains.length > 0)
+function pickChain(byLength: ChainsByLength, random: ReturnType<typeof seededRandom>): Chain {
+  const stocked = byLength.filter(({ weight, chains }) => weight > 0 && chains.length > 0)
   const total = stocked.reduce((sum, { weight }) => sum + weight, 0)
   let left = (random.int(0, 999_999) / 1_000_000) * total
   for (const { weight, chains } of stocked) {
