@@ -1,0 +1,28 @@
+import { defineServer } from '../kernel/define-server.js'
+import { invariants } from './invariants.js'
+import { failures, tables } from './schema.js'
+import { seed } from './seed.js'
+import { draftTools } from './tools/drafts.js'
+import { filingTools } from './tools/filing.js'
+import { readingTools } from './tools/reading.js'
+import { sendingTools } from './tools/sending.js'
+import { settingsTools } from './tools/settings.js'
+
+export const email = defineServer({
+  name: 'email',
+  title: 'Email',
+  description: 'A personal mailbox with folders, threads, drafts, labels, attachments and an address book.',
+  tables,
+  entities: {
+    contact: { noun: 'contact', table: 'contacts', label: 'name' },
+    email: { noun: 'email', table: 'emails', label: 'subject' },
+    thread: { noun: 'thread', table: 'threads', label: 'subject' },
+    draft: { noun: 'draft', table: 'drafts', label: 'subject' },
+    label: { noun: 'label', table: 'labels' },
+    file: { noun: 'file', table: 'files' },
+  },
+  failures,
+  tools: [...readingTools, ...draftTools, ...sendingTools, ...filingTools, ...settingsTools],
+  invariants,
+  seed,
+})

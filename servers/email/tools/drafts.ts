@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import { choose, contactOf, draftOf, openDraftOf, unless } from '../lookup.js'
+import { occupy, send } from '../outbox.js'
+import { whyNotAddDraft, whyNotAttach, whyNotSend, whyNotWriteTo } from '../rules.js'
+import { bodyField, contactKey, draftKey, emailKey, fileKey, subjectField, threadKey, tool } from '../schema.js'
+import { body as someBody, subject as someSubject } from '../words.js'
+
+const status = z.enum(['open', 'sent', 'discarded'])
+
+const writeDraft = tool({
+  name: 'write_draft',
+  description: 'Write a draft of a new email to a contact, without sending it.',
+  input: z.strictObject({ contact: contactKey(), subject: subjectField, body: bodyField }),
+  output: z.object({ subject: z.string(), draft: draftKey(), contact: contactKey(), status }),
+  annotations: { readOnly: false },
+  ask: [
+    'write a draft to {contact} with the subject "{subject}" and the text "{body}"',
+    'draft an email to {contact} about "{subject}" that says "{body}"',
+    'prepare an email to {contact} with the subject "{subject}" saying "{body}" but do not send it',
+    'start a draft for {contact}, subject "{subject}", text "{body}"',
+  ],
+  sample({ db, random, bound }) {
+    if (whyNotAddDraft(db)) return null
+    const contact = choose(db.contacts, bound.contact, random, (row) => !whyNotWriteTo(row))
+    return contact ? { subject: someSubject(random), body: someBody(random), ...bound, contact: contact.contact } : null
+  },
+  run({ contact, subject, body }, context) {
+    unless(context, whyNotWriteTo(contactOf(context, contact)) ?? whyNotAddDraft(context.db))
+    const draft = context.nextId('draft')
+    return context.db.drafts.insert({
+      draft,
+      subject,
+      contact,
+      body,
+      files: [],
+      size_mb: 0,
+      status: 'open',
+      thread: null,
+      email: null,
+    })
+  },
+})
+
+const editDraft = tool({
+  name: 'edit_draft',
+  description: 'Replace the text of an open draft and, if given, its subject.',
+  input: z.strictObject({ draft: draftKey(), body: bodyField, subject: subjectField.optional() }),
+  output: z.object({ subject: z.string(), draft: draftKey(), body: z.string(), status }),
+  annotations: { readOnly: false, destructive: true, idempotent: true },
+  ask: [
+    'change the text of {draft} to "{body}"[ and its subject to "{subject}"]',
+    'edit {draft} so that it says "{body}"[ under the subject "{subject}"]',
+    'rewrite {draft} as "{body}"[ with the new subject "{subject}"]',
+    'replace the text in {draft} with "{body}"[, new subject "{subject}"]',
+  ],
+  sample({ db, random, bound }) {
+    const draft = choose(db.drafts, bound.draft, random, ({ status }) => status === 'open')
+    if (!draft) return null
+    const text = { draft: draft.draft, body: someBody(random) }
+    return { ...(random.chance(0.3) ? { ...text, subject: someSubject(random) } : text), ...bound }
+  },
+  run({ draft, body, subject }, context) {
+    const row = openDraftOf(context, draft)
+    return context.db.drafts.update(draft, { body, subject: subject ?? row.subject })
+  },
+})
+
+const attachFile = tool({
+  name: 'attach_file',
+  description: 'Attach a file to an open draft. An email takes 25 MB, and the mailbox has a quota.',
+  input: z.strictObject({ draft: draftKey(), file: fileKey() }),
+  output: z.object({ draft: draftKey(), file: fileKey(), draft_mb: z.int(), free_mb: z.int() }),
+  annotations: { readOnly: false },
+  ask: [
+    'attach the file {file} to {draft}',
+    'add {file} to {draft} as an attachment',
+    'put the attachment {file} on {draft}',
+    'include the file {file} in {draft}',
+  ],
+  sample({ db, random, bound }) {
+    const draft = choose(db.drafts, bound.draft, random, ({ status }) => status === 'open')
+    const file = draft && choose(db.files, bound.file, random, (row) => !whyNotAttach(db, draft, row))
+    return file ? { draft: draft.draft, file: file.file } : null
+  },
+  run({ draft, file }, context) {
+    const { db, fail } = context
+    const row = draftOf(context, draft)
+    const { size_mb } = db.files.get(file) ?? fail('unknown_file')
+    unless(context, whyNotAttach(db, row, { file, size_mb }))
+    const draft_mb = row.size_mb + size_mb
+    db.drafts.update(draft, { files: [...row.files, file], size_mb: draft_mb })
+    return { draft, file, draft_mb, free_mb: occupy(context, size_mb) }
+  },
+})
+
+const sendDraft = tool({
+  name: 'send_draft',
+  description: 'Send an open draft. An email that was sent can no longer be edited.',
+  input: z.strictObject({ draft: draftKey() }),
+  output: z.object({
+    subject: z.string(),
+    email: emailKey(),
+    thread: threadKey(),
+    contact: contactKey(),
+    delivery: z.enum(['delivered', 'auto_reply']),
+  }),
+  annotations: { readOnly: false },
+  establishes: ['email_sent'],
+  ask: ['send {draft}', 'send {draft} off now', 'deliver {draft} to its recipient', 'mail {draft} as it is'],
+  sample({ db, random, bound }) {
+    const draft = choose(db.drafts, bound.draft, random, (row) => !whyNotSend(db, row))
+    return draft ? { draft: draft.draft } : null
+  },
+  run({ draft }, context) {
+    const row = draftOf(context, draft)
+    unless(context, whyNotSend(context.db, row))
+    const { subject, contact, body, files, size_mb, thread } = row
+    const receipt = send(context, { subject, contact, body, files, size_mb, thread })
+    context.db.drafts.update(draft, { status: 'sent', email: receipt.email })
+    return receipt
+  },
+})
+
+const discardDraft = tool({
+  name: 'discard_draft',
+  description: 'Throw an open draft away, together with its attachments.',
+  input: z.strictObject({ draft: draftKey() }),
+  output: z.object({ subject: z.string(), draft: draftKey(), status }),
+  annotations: { readOnly: false, destructive: true },
+  ask: ['discard {draft}', 'throw {draft} away', 'drop {draft} without sending it', 'get rid of {draft}'],
+  sample({ db, random, bound }) {
+    const draft = choose(db.drafts, bound.draft, random, ({ status }) => status === 'open')
+    return draft ? { draft: draft.draft } : null
+  },
+  run({ draft }, context) {
+    occupy(context, -openDraftOf(context, draft).size_mb)
+    return context.db.drafts.update(draft, { status: 'discarded', files: [], size_mb: 0 })
+  },
+})
+
+export const draftTools = [writeDraft, editDraft, attachFile, sendDraft, discardDraft]

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { addDays } from '../clock.js'
+import { countLabels, put } from '../folders.js'
+import { choose, emailOf, unless } from '../lookup.js'
+import { whyNotAddLabel, whyNotDate, whyNotMove, whyNotRemoveLabel, whyNotSnooze } from '../rules.js'
+import { dateField, type Email, emailKey, folder as folderField, labelKey, tool } from '../schema.js'
+
+const destination = z.enum(['inbox', 'archive', 'spam', 'trash'])
+
+const changeLabel = tool({
+  name: 'change_label',
+  description: 'Add a label to an email or remove one; an email carries three at most. The label starred is its star.',
+  input: z.strictObject({ email: emailKey(), label: labelKey(), change: z.enum(['add', 'remove']) }),
+  output: z.object({ subject: z.string(), email: emailKey(), labels: z.array(labelKey()), label_count: z.int() }),
+  annotations: { readOnly: false },
+  ask: [
+    '{change} the label {label} on {email}',
+    'on {email}, {change} the label {label}',
+    '{change} the {label} label for {email}',
+    'change the labels of {email}: {change} {label}',
+  ],
+  sample({ db, random, bound }) {
+    const order = random.chance(0.3) ? (['remove', 'add'] as const) : (['add', 'remove'] as const)
+    const labels = db.labels.list(({ label }) => bound.label === undefined || label === bound.label)
+    for (const change of bound.change === undefined ? order : [bound.change]) {
+      const fits = (email: Email, label: string) =>
+        !(change === 'add' ? whyNotAddLabel(email, label) : whyNotRemoveLabel(db, email, label))
+      const email = choose(db.emails, bound.email, random, (row) => labels.some(({ label }) => fits(row, label)))
+      const label = email && choose(db.labels, bound.label, random, (row) => fits(email, row.label))
+      if (label) return { email: email.email, label: label.label, change }
+    }
+    return null
+  },
+  run({ email, label, change }, context) {
+    const { db, fail } = context
+    const row = emailOf(context, email)
+    if (!db.labels.has(label)) fail('unknown_label')
+    unless(context, change === 'add' ? whyNotAddLabel(row, label) : whyNotRemoveLabel(db, row, label))
+    const labels = change === 'add' ? [...row.labels, label] : row.labels.filter((other) => other !== label)
+    db.emails.update(email, { labels })
+    countLabels(context, [label], change === 'add' ? 1 : -1)
+    return { subject: row.subject, email, labels, label_count: db.labels.get(label)!.emails }
+  },
+})
+
+const moveEmail = tool({
+  name: 'move_email',
+  description:
+    'Move an email to another folder: archive it, put it in the trash, restore it or mark it as spam. Trash is kept 30 days.',
+  input: z.strictObject({ email: emailKey(), folder: destination }),
+  output: z.object({ subject: z.string(), email: emailKey(), moved_from: folderField, folder: destination }),
+  annotations: { readOnly: false },
+  ask: [
+    'move {email} to the {folder} folder',
+    'put {email} in the {folder}',
+    'move {email} into {folder}',
+    'drop {email} into the {folder}',
+  ],
+  sample({ db, random, bound, today }) {
+    const date = today()
+    const wanted = bound.folder === undefined ? destination.options : [bound.folder]
+    const email = choose(db.emails, bound.email, random, (row) => wanted.some((to) => !whyNotMove(db, row, to, date)))
+    if (!email) return null
+    return { email: email.email, folder: random.pick(wanted.filter((to) => !whyNotMove(db, email, to, date))) }
+  },
+  run({ email, folder }, context) {
+    const row = emailOf(context, email)
+    unless(context, whyNotMove(context.db, row, folder, context.today()))
+    put(context, row, folder)
+    return { subject: row.subject, email, moved_from: row.folder, folder }
+  },
+})
+
+const snoozeEmail = tool({
+  name: 'snooze_email',
+  description: 'Hide an email of the inbox until a date, at most 90 days ahead.',
+  input: z.strictObject({ email: emailKey(), until: dateField }),
+  output: z.object({ subject: z.string(), email: emailKey(), folder: folderField, until: z.string() }),
+  annotations: { readOnly: false },
+  ask: [
+    'snooze {email} until {until}',
+    'hide {email} until {until}',
+    'bring {email} back to me on {until}',
+    'let {email} rest until {until}',
+  ],
+  sample({ db, random, bound, today }) {
+    const email = choose(db.emails, bound.email, random, (row) => !whyNotSnooze(db, row))
+    return email ? { until: addDays(today(), random.int(1, 30)), ...bound, email: email.email } : null
+  },
+  run({ email, until }, context) {
+    const row = emailOf(context, email)
+    unless(context, whyNotSnooze(context.db, row) ?? whyNotDate(until, context.today()))
+    put(context, row, 'snoozed', until)
+    return { subject: row.subject, email, folder: 'snoozed' as const, until }
+  },
+})
+
+export const filingTools = [changeLabel, moveEmail, snoozeEmail]

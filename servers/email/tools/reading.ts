@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import { choose, contactOf, emailOf, fewHits, searchContacts, searchEmails } from '../lookup.js'
+import { bare } from '../outbox.js'
+import { type Contact, contactKey, emailKey, fileKey, folder, LIMITS, labelKey, threadKey, tool } from '../schema.js'
+
+const words = z.string().min(2).max(60)
+
+const status = z.enum(['active', 'blocked', 'inactive', 'away'])
+
+function statusOf({ active, blocked, away_until }: Contact, today: string): z.output<typeof status> {
+  if (!active) return 'inactive'
+  if (blocked) return 'blocked'
+  return away_until !== null && away_until >= today ? 'away' : 'active'
+}
+
+const findContact = tool({
+  name: 'find_contact',
+  description: 'Look a person or service up in the address book by name.',
+  input: z.strictObject({ name: words.describe('First name, last name or both') }),
+  output: z.object({
+    contacts: z.array(
+      z.object({
+        name: z.string(),
+        contact: contactKey(),
+        relation: z.string(),
+        status,
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'look up {name} in the address book',
+    'find the contact {name}',
+    'search my contacts for {name}',
+    'check the address book for {name}',
+  ],
+  sample({ db, random }) {
+    const contact = choose(db.contacts, undefined, random, ({ active }) => active)
+    if (!contact) return null
+    const [first = '', last = ''] = contact.name.split(' ')
+    const name = fewHits(random.sample([first, last, contact.name, contact.name], 2), (text) => {
+      return searchContacts(db, text).length
+    })
+    return { name: name ?? contact.name }
+  },
+  run({ name }, { db, today }) {
+    const date = today()
+    return {
+      contacts: searchContacts(db, name)
+        .slice(0, LIMITS.hits)
+        .map((row) => ({ ...row, status: statusOf(row, date) })),
+    }
+  },
+})
+
+const searchMail = tool({
+  name: 'search_emails',
+  description: 'Search all emails by words of the subject or the name of the contact; newest first, five at most.',
+  input: z.strictObject({ words: words.describe('Words of the subject or a name'), folder: folder.optional() }),
+  output: z.object({
+    found: z.int(),
+    emails: z.array(z.object({ subject: z.string(), email: emailKey(), contact: contactKey() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'search my email for "{words}"[ in the {folder} folder]',
+    'find the emails that match "{words}"[, only in {folder}]',
+    'look for email about "{words}"[ in {folder}]',
+    'search the mailbox for the words "{words}"[ within the {folder} folder]',
+  ],
+  sample({ db, random }) {
+    const email = choose(db.emails, undefined, random, () => true)
+    if (!email) return null
+    const place = random.chance(0.3) ? email.folder : undefined
+    const subject = bare(email.subject)
+    const { name } = db.contacts.get(email.contact)!
+    const texts = [...random.sample([...subject.split(' '), subject, subject, name], 3), subject]
+      .map((text) => text.toLowerCase())
+      .filter((text) => text.length > 2)
+    const found = fewHits(texts, (text) => searchEmails(db, text, place).length)
+    if (found === undefined) return null
+    return place ? { words: found, folder: place } : { words: found }
+  },
+  run({ words, folder }, { db }) {
+    const emails = searchEmails(db, words, folder)
+    return { found: emails.length, emails: emails.slice(0, LIMITS.hits) }
+  },
+})
+
+const readEmail = tool({
+  name: 'read_email',
+  description: 'Show the text, thread, folder, labels and attached files of an email.',
+  input: z.strictObject({ email: emailKey() }),
+  output: z.object({
+    subject: z.string(),
+    email: emailKey(),
+    thread: threadKey(),
+    contact: contactKey(),
+    direction: z.enum(['received', 'sent']),
+    date: z.string(),
+    body: z.string(),
+    folder,
+    labels: z.array(labelKey()),
+    files: z.array(fileKey()),
+  }),
+  annotations: { readOnly: true },
+  ask: ['read {email}', 'open {email} and show what it says', 'show the text of {email}', 'tell me what {email} says'],
+  sample({ db, random, bound }) {
+    const email = choose(db.emails, bound.email, random, () => true)
+    return email ? { email: email.email } : null
+  },
+  run({ email }, context) {
+    const row = emailOf(context, email)
+    return { ...row, date: row.at.slice(0, 10) }
+  },
+})
+
+const openThread = tool({
+  name: 'open_thread',
+  description: 'List the emails of a thread in order of time, the last five at most.',
+  input: z.strictObject({ thread: threadKey() }),
+  output: z.object({
+    subject: z.string(),
+    thread: threadKey(),
+    count: z.int(),
+    emails: z.array(z.object({ name: z.string(), email: emailKey(), direction: z.enum(['received', 'sent']) })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list the emails in {thread}',
+    'show the whole conversation in {thread}',
+    'open {thread} and list its emails',
+    'go through the conversation {thread}',
+  ],
+  sample({ db, random, bound }) {
+    const thread = choose(db.threads, bound.thread, random, () => true)
+    return thread ? { thread: thread.thread } : null
+  },
+  run({ thread }, context) {
+    const row = context.db.threads.get(thread) ?? context.fail('unknown_thread')
+    const emails = row.emails.slice(-LIMITS.hits).map((key) => {
+      const email = emailOf(context, key)
+      return { name: contactOf(context, email.contact).name, email: key, direction: email.direction }
+    })
+    return { subject: row.subject, thread, count: row.emails.length, emails }
+  },
+})
+
+export const readingTools = [findContact, searchMail, readEmail, openThread]

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { choose, contactOf, emailOf, unless } from '../lookup.js'
+import { occupy, send, withPrefix } from '../outbox.js'
+import { whyNotForward, whyNotRecall, whyNotReply, whyNotWriteTo } from '../rules.js'
+import { bodyField, contactKey, draftKey, emailKey, threadKey, tool } from '../schema.js'
+import { body as someBody } from '../words.js'
+
+const receipt = () =>
+  z.object({
+    subject: z.string(),
+    email: emailKey().describe('The email that was sent'),
+    thread: threadKey(),
+    contact: contactKey(),
+    delivery: z.enum(['delivered', 'auto_reply']),
+  })
+
+const replyToEmail = tool({
+  name: 'reply_to_email',
+  description: 'Answer an email: sends a reply to its contact at once, in the same thread.',
+  input: z.strictObject({ email: emailKey(), body: bodyField }),
+  output: receipt(),
+  annotations: { readOnly: false },
+  establishes: ['email_sent'],
+  ask: [
+    'reply to {email} with "{body}"',
+    'answer {email} saying "{body}"',
+    'write back to {email} with the text "{body}"',
+    'respond "{body}" to {email}',
+  ],
+  sample({ db, random, bound }) {
+    const email = choose(db.emails, bound.email, random, (row) => !whyNotReply(db, row))
+    return email ? { body: someBody(random), ...bound, email: email.email } : null
+  },
+  run({ email, body }, context) {
+    const { subject, contact, thread, ...row } = emailOf(context, email)
+    unless(context, whyNotReply(context.db, { subject, contact, thread, ...row }))
+    return send(context, { subject: withPrefix('Re', subject), contact, body, files: [], size_mb: 0, thread })
+  },
+})
+
+const forwardEmail = tool({
+  name: 'forward_email',
+  description: 'Forward an email with its attachments to another contact, in a new thread.',
+  input: z.strictObject({ email: emailKey(), contact: contactKey(), note: bodyField.optional() }),
+  output: receipt(),
+  annotations: { readOnly: false },
+  establishes: ['email_sent'],
+  ask: [
+    'forward {email} to {contact}[ with the note "{note}"]',
+    'pass {email} on to {contact}[ and add "{note}"]',
+    'send a copy of {email} on to {contact}[ with the comment "{note}"]',
+    'let {contact} have {email} as a forward[, noting "{note}"]',
+  ],
+  sample({ db, random, bound }) {
+    const fixed = bound.contact === undefined ? undefined : db.contacts.get(bound.contact)
+    const email = choose(db.emails, bound.email, random, (row) => {
+      const someone = fixed ?? db.contacts.find((to) => to.contact !== row.contact && !whyNotForward(db, row, to))
+      return someone !== undefined && !whyNotForward(db, row, someone)
+    })
+    const contact = email && choose(db.contacts, bound.contact, random, (to) => !whyNotForward(db, email, to))
+    if (!contact) return null
+    const target = { email: email.email, contact: contact.contact }
+    return { ...(random.chance(0.3) ? { ...target, note: someBody(random) } : target), ...bound }
+  },
+  run({ email, contact, note }, context) {
+    const row = emailOf(context, email)
+    unless(context, whyNotForward(context.db, row, contactOf(context, contact)))
+    occupy(context, row.size_mb)
+    const body = note === undefined ? row.body : `${note} / ${row.body}`.slice(0, 400)
+    const { files, size_mb } = row
+    return send(context, { subject: withPrefix('Fwd', row.subject), contact, body, files, size_mb, thread: null })
+  },
+})
+
+const recallEmail = tool({
+  name: 'recall_email',
+  description: 'Take back an email that you sent in the last 30 minutes and nobody has opened; it returns as a draft.',
+  input: z.strictObject({ email: emailKey() }),
+  output: z.object({ subject: z.string(), email: emailKey(), draft: draftKey(), status: z.literal('recalled') }),
+  annotations: { readOnly: false },
+  needs: ['email_sent'],
+  ask: ['recall {email}', 'take {email} back before it is read', 'undo the sending of {email}', 'call {email} back'],
+  sample({ db, random, bound, now }) {
+    const email = choose(db.emails, bound.email, random, (row) => {
+      return !whyNotRecall(db, row, now()) && !whyNotWriteTo(db.contacts.get(row.contact)!)
+    })
+    return email ? { email: email.email } : null
+  },
+  run({ email }, context) {
+    const { db } = context
+    const row = emailOf(context, email)
+    unless(context, whyNotRecall(db, row, context.now()))
+    const draft = context.nextId('draft')
+    const { subject, contact, body, files, size_mb, thread } = row
+    // The room that its attachments took passes from the email, which stays in its thread as a record, to the draft.
+    db.emails.update(email, { recalled: true })
+    db.drafts.insert({ draft, subject, contact, body, files, size_mb, status: 'open', thread, email: null })
+    return { subject, email, draft, status: 'recalled' as const }
+  },
+})
+
+export const sendingTools = [replyToEmail, forwardEmail, recallEmail]

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { addDays } from '../clock.js'
+import { put } from '../folders.js'
+import { choose, contactOf, unless } from '../lookup.js'
+import { whyNotDate, whyNotDeputise, whyNotRule, whyNotWriteTo } from '../rules.js'
+import { bodyField, contactKey, dateField, LIMITS, tool } from '../schema.js'
+import { ABSENCE_NOTES } from '../words.js'
+
+const setSenderRule = tool({
+  name: 'set_sender_rule',
+  description: 'Block a contact, which moves their mail to spam, or allow a blocked one, which brings it back.',
+  input: z.strictObject({ contact: contactKey(), rule: z.enum(['block', 'allow']) }),
+  output: z.object({
+    name: z.string(),
+    contact: contactKey(),
+    rule: z.enum(['block', 'allow']),
+    emails_moved: z.int(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    '{rule} mail from {contact}',
+    '{rule} {contact} as a sender',
+    'set the sender rule for {contact} to {rule}',
+    '{rule} all email that comes from {contact}',
+  ],
+  sample({ db, random, bound }) {
+    const order = random.chance(0.35) ? (['allow', 'block'] as const) : (['block', 'allow'] as const)
+    for (const rule of bound.rule === undefined ? order : [bound.rule]) {
+      const contact = choose(db.contacts, bound.contact, random, (row) => !whyNotRule(row, rule))
+      if (contact) return { contact: contact.contact, rule }
+    }
+    return null
+  },
+  run({ contact, rule }, context) {
+    const { db } = context
+    const row = contactOf(context, contact)
+    unless(context, whyNotRule(row, rule))
+    db.contacts.update(contact, { blocked: rule === 'block' })
+    const places = rule === 'block' ? ['inbox', 'snoozed'] : ['spam']
+    const mail = db.emails.list((email) => email.contact === contact && places.includes(email.folder))
+    for (const email of mail) put(context, email, rule === 'block' ? 'spam' : 'inbox')
+    return { name: row.name, contact, rule, emails_moved: mail.length }
+  },
+})
+
+const setAutoReply = tool({
+  name: 'set_auto_reply',
+  description:
+    "Turn on the out-of-office reply until a date, naming a colleague who stands in. It answers today's inbox once.",
+  input: z.strictObject({ contact: contactKey(), until: dateField, note: bodyField.optional() }),
+  output: z.object({
+    status: z.literal('on'),
+    contact: contactKey(),
+    until: z.string(),
+    answered: z.array(contactKey()),
+  }),
+  annotations: { readOnly: false, destructive: true },
+  ask: [
+    'turn on my auto-reply until {until} with {contact} standing in[ and the note "{note}"]',
+    'set an out-of-office reply until {until} that names {contact}[ and says "{note}"]',
+    'tell people I am away until {until} and {contact} is in charge[, adding "{note}"]',
+    'answer new mail automatically until {until}, pointing to {contact}[ with the note "{note}"]',
+  ],
+  sample({ db, random, bound, today }) {
+    const until = bound.until ?? addDays(today(), random.int(1, 30))
+    const contact = choose(db.contacts, bound.contact, random, (row) => !whyNotDeputise(row, until))
+    if (!contact) return null
+    const absence = { contact: contact.contact, until }
+    return { ...(random.chance(0.3) ? { ...absence, note: random.pick(ABSENCE_NOTES) } : absence), ...bound }
+  },
+  run({ contact, until, note = '' }, context) {
+    const { db } = context
+    const today = context.today()
+    unless(context, whyNotDeputise(contactOf(context, contact), until) ?? whyNotDate(until, today))
+    const told = db.mailbox.get('me')!.auto_reply?.told ?? []
+    const senders = db.emails
+      .list(({ folder, direction, at }) => folder === 'inbox' && direction === 'received' && at.startsWith(today))
+      .map((email) => email.contact)
+      .filter((key) => !told.includes(key) && !whyNotWriteTo(contactOf(context, key)))
+    const answered = [...new Set(senders)].slice(0, LIMITS.hits)
+    db.mailbox.update('me', { auto_reply: { contact, until, note, told: [...told, ...answered] } })
+    return { status: 'on' as const, contact, until, answered }
+  },
+})
+
+export const settingsTools = [setSenderRule, setAutoReply]
