@@ -1,0 +1,35 @@
+/** Tokens per decode. It bounds how long an abort waits on a prefill, since a decode in progress cannot be interrupted. */
+export const BATCH_TOKENS = 512
+
+/** Sequences one llama.cpp context can hold. */
+export const MAX_LANES = 256
+
+/** Largest sampler seed: llama.cpp reads 2^32 - 1 as "choose a random seed", and wraps what is larger. */
+export const MAX_SEED = 2 ** 32 - 2
+
+/**
+ * How long a pass waits for the next feed of a lane whose turn has ended. Tools that run in process answer within
+ * milliseconds, so the batch stays full and its composition deterministic; slower ones rejoin at a later pass.
+ */
+export const LANE_WAIT_MS = 250
+
+/**
+ * Adapter swaps after which the engine's process is replaced: llama.cpp frees adapters only with their model, and 30
+ * adapters of 0.63 MB were measured to hold 49 MB.
+ */
+export const RECYCLE_AFTER_SWAPS = 16
+
+/** For loading a base model from a slow disk; after it the process is ended and the call fails. */
+export const START_TIMEOUT_MS = 180_000
+
+/** For creating a context with another adapter. */
+export const SWAP_TIMEOUT_MS = 60_000
+
+/** From a cancelled call, or a closed group, to the engine being idle: one decode, so seconds at most. */
+export const SETTLE_TIMEOUT_MS = 30_000
+
+/** From asking the process to end to killing it. */
+export const STOP_TIMEOUT_MS = 3_000
+
+/** What is kept of the process's stderr, to explain a crash. */
+export const STDERR_TAIL_CHARS = 2_000

@@ -1,0 +1,239 @@
+import {
+  type ControlledEvaluateInputItem,
+  getLlama,
+  getModuleVersion,
+  type Llama,
+  type LlamaContext,
+  type LlamaContextSequence,
+  LlamaLogLevel,
+  type LlamaModel,
+  type Token as NativeToken,
+} from 'node-llama-cpp'
+import { BATCH_TOKENS } from './constants.js'
+import { EngineError } from './errors.js'
+import type { AdapterFile, EngineOptions, Token } from './types.js'
+
+/** Token type of the GGUF format: an added token which is not a control token, so it parses in plain text too. */
+const USER_DEFINED = 4
+
+/**
+ * The policy's distribution itself: no temperature, no filters. The confidence llama.cpp reports is then the full softmax,
+ * and its logarithm the policy's log-probability; with the library's defaults it is off by up to 2.9 nats.
+ */
+const SAMPLER = { temperature: 1, topK: 0, topP: 1, minP: 0 } as const
+
+/** The library's default drops the oldest tokens without a word when a context overflows. */
+const NO_SHIFT = {
+  size: 1,
+  strategy: (): never => {
+    throw new EngineError('context_full')
+  },
+}
+
+/** A GGUF's tokenizer, in llama.cpp's words. */
+export interface LlamaVocabulary {
+  readonly size: number
+  readonly chatTemplate: string
+  readonly userDefined: readonly string[]
+  tokenize(text: string, special: boolean): Token[]
+  /** Special tokens are written out. */
+  detokenize(tokens: readonly Token[]): string
+  isEndOfGeneration(token: Token): boolean
+  dispose(): Promise<void>
+}
+
+/** Opens a GGUF's vocabulary without its weights. @throws EngineError `model_refused` */
+export async function openVocabulary(modelPath: string): Promise<LlamaVocabulary> {
+  // A prebuilt binary or nothing: otherwise a missing one starts a git and cmake build on the volunteer's machine.
+  const llama = await getLlama({ gpu: false, build: 'never', logLevel: LlamaLogLevel.error, logger, maxThreads: 1 })
+  try {
+    const model = await loadModel(llama, modelPath, true)
+    const metadata = model.fileInfo.metadata.tokenizer
+    const { chat_template: chatTemplate, ggml } = metadata
+    if (chatTemplate === undefined) throw new EngineError('model_refused', `${modelPath} holds no chat template`)
+    return {
+      size: ggml.tokens.length,
+      chatTemplate,
+      userDefined: ggml.tokens.filter((_, token) => ggml.token_type[token] === USER_DEFINED),
+      tokenize: (text, special) => model.tokenize(text, special),
+      detokenize: (tokens) => model.detokenize(native(tokens), true),
+      isEndOfGeneration: (token) => model.isEogToken(token as NativeToken),
+      dispose: async () => {
+        await model.dispose()
+        await llama.dispose()
+      },
+    }
+  } catch (cause) {
+    await llama.dispose()
+    throw cause
+  }
+}
+
+/** The tokens of one assistant turn as they are sampled. */
+export interface LlamaTurn {
+  next(): Promise<{ readonly token: Token; readonly logprob: number }>
+  /** Frees the sequence for its next turn; the last sampled token is not in its cache yet. */
+  stop(): Promise<void>
+}
+
+/** One rollout's key-value cache. */
+export interface LlamaSequence {
+  clear(): Promise<void>
+  /** Computes the cache of `tokens`, which follow what the cache already holds. */
+  prefill(tokens: readonly Token[]): Promise<void>
+  save(path: string): Promise<void>
+  /** Replaces the cache by a saved one. Only for files which this process wrote: llama.cpp trusts their content. */
+  load(path: string): Promise<void>
+  /** @param seed  0 .. 2^32 - 2: without one the library uses the clock's seconds, so two lanes would be the same */
+  begin(feed: readonly Token[], seed: number): LlamaTurn
+  /** For each of `tokens`, fed in one go: the log-probability (nats) of `targets[i]` coming after it; NaN where `targets[i]` is null. */
+  predict(tokens: readonly Token[], targets: readonly (Token | null)[]): Promise<number[]>
+}
+
+/** A base model with one context under one adapter. */
+export interface LlamaPolicy {
+  readonly version: string
+  readonly backend: string
+  readonly vocabularySize: number
+  readonly sequences: readonly LlamaSequence[]
+  isEndOfGeneration(token: Token): boolean
+  /** Puts another adapter in force; `sequences` are new afterwards. On failure the previous adapter is in force again. */
+  swap(adapter: AdapterFile | null): Promise<void>
+  dispose(): Promise<void>
+}
+
+/** @throws EngineError `model_refused`, `adapter_refused` */
+export async function openPolicy(options: EngineOptions, adapter: AdapterFile | null): Promise<LlamaPolicy> {
+  const { gpu, lanes, contextSize, modelPath } = options
+  // Both thread settings by hand: the default of at least 4 threads fell to 0.5 tokens/s on 2 busy cores.
+  const llama = await getLlama({
+    gpu,
+    build: 'never',
+    logLevel: LlamaLogLevel.error,
+    logger,
+    maxThreads: options.threads,
+  })
+  const model = await loadModel(llama, modelPath, false)
+  const createContext = async (lora: AdapterFile | null): Promise<LlamaContext> => {
+    const context = await model
+      .createContext({
+        contextSize,
+        sequences: lanes,
+        batchSize: BATCH_TOKENS,
+        threads: options.threads,
+        // On a CPU it makes a prefill differ from single steps by 8e-3 nats, so scores would not reproduce.
+        flashAttention: llama.gpu === false ? false : 'auto',
+        ...(lora === null ? {} : { lora: lora.path }),
+      })
+      .catch((cause: unknown) => {
+        throw lora === null
+          ? new EngineError('model_refused', `no context of ${lanes} x ${contextSize} tokens: ${text(cause)}`, {
+              cause,
+            })
+          : new EngineError('adapter_refused', `${lora.path}: ${text(cause)}`, { cause })
+      })
+    if (context.contextSize >= contextSize) return context
+    await context.dispose()
+    throw new EngineError('model_refused', `the context holds ${context.contextSize} tokens, ${contextSize} wanted`)
+  }
+  let context = await createContext(adapter)
+  let current = adapter
+  const openSequences = () => Array.from({ length: lanes }, () => wrapSequence(context.getSequence()))
+  let sequences = openSequences()
+  return {
+    version: await getModuleVersion(),
+    backend: llama.gpu === false ? 'cpu' : llama.gpu,
+    vocabularySize: model.fileInfo.metadata.tokenizer.ggml.tokens.length,
+    get sequences() {
+      return sequences
+    },
+    isEndOfGeneration: (token) => model.isEogToken(token as NativeToken),
+    swap: async (next) => {
+      await context.dispose()
+      try {
+        context = await createContext(next)
+        current = next
+      } catch (error) {
+        context = await createContext(current)
+        throw error
+      } finally {
+        sequences = openSequences()
+      }
+    },
+    dispose: async () => {
+      await context.dispose()
+      await model.dispose()
+      await llama.dispose()
+    },
+  }
+}
+
+async function loadModel(llama: Llama, modelPath: string, vocabOnly: boolean): Promise<LlamaModel> {
+  return await llama.loadModel({ modelPath, vocabOnly }).catch((cause: unknown) => {
+    throw new EngineError('model_refused', `${modelPath}: ${text(cause)}`, { cause })
+  })
+}
+
+function wrapSequence(sequence: LlamaContextSequence): LlamaSequence {
+  return {
+    clear: () => sequence.clearHistory(),
+    prefill: (tokens) => sequence.evaluateWithoutGeneratingNewTokens(native(tokens), { contextShift: NO_SHIFT }),
+    save: async (path) => {
+      await sequence.saveStateToFile(path)
+    },
+    load: (path) => sequence.loadStateFromFile(path, { acceptRisk: true }),
+    begin: (feed, seed) => {
+      const steps = sequence.evaluateWithMetadata(
+        native(feed),
+        { confidence: true },
+        // The sampled end of turn must be yielded: it is trained on.
+        { ...SAMPLER, seed, yieldEogToken: true, contextShift: NO_SHIFT },
+      )
+      return {
+        next: async () => {
+          const { value, done } = await steps.next()
+          if (done || value === undefined) throw new EngineError('engine_failed', 'llama.cpp sampled no token')
+          return { token: value.token, logprob: Math.log(value.confidence) }
+        },
+        stop: async () => {
+          await steps.return()
+        },
+      }
+    },
+    predict: async (tokens, targets) => {
+      const rows = await sequence.controlledEvaluate(
+        native(tokens).map((token, i): ControlledEvaluateInputItem => {
+          const target = targets[i] as NativeToken | null | undefined
+          if (target === null || target === undefined) return token
+          // `includeTop: 1` adds the maximum, which the total weight is relative to.
+          const logits = { filter: { tokens: [target], includeTop: 1 } }
+          return [token, { generateNext: { totalLogitWeight: true, logits, options: SAMPLER } }]
+        }),
+        { contextShift: NO_SHIFT },
+      )
+      return targets.map((target, i) => {
+        if (target === null) return Number.NaN
+        const next = rows[i]?.next
+        const own = next?.logits?.get(target as NativeToken)
+        if (own === undefined || next?.logits === undefined || next.totalLogitWeight === undefined) {
+          throw new EngineError('engine_failed', `llama.cpp gave no logits at position ${i}`)
+        }
+        return own - Math.max(...next.logits.values()) - Math.log(next.totalLogitWeight)
+      })
+    },
+  }
+}
+
+/** Our ids as the library's branded ones, in an array of its own: the library keeps what it is given. */
+function native(tokens: readonly Token[]): NativeToken[] {
+  return [...tokens] as NativeToken[]
+}
+
+/** stdout belongs to the program that embeds the engine. */
+function logger(_level: LlamaLogLevel, message: string): void {
+  process.stderr.write(message.endsWith('\n') ? message : `${message}\n`)
+}
+
+function text(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}
