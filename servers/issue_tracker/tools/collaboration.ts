@@ -1,0 +1,155 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { choices, isArchived, liveIssue, memberNamed, openBlockers, openIssue, waitsFor } from '../rules.js'
+import { MAX_LABELS, tool } from '../schema.js'
+import { COMMENTS, LABELS } from '../words.js'
+
+export const collaboration = [
+  tool({
+    name: 'comment_on_issue',
+    description: 'Adds a comment to an issue.',
+    input: z.strictObject({ issue: ref('issue'), comment: z.string().min(1).max(300) }),
+    output: z.object({ title: z.string(), issue: ref('issue'), comments: z.int().describe('Comments it has now') }),
+    annotations: { readOnly: false },
+    ask: [
+      'comment "{comment}" on {issue}',
+      'add the comment "{comment}" to {issue}',
+      'leave a comment on {issue} that says "{comment}"',
+      'write "{comment}" as a comment under {issue}',
+    ],
+    sample({ db, random, bound }) {
+      const issues = choices(db.issues, bound.issue, (issue) => !isArchived(db, issue))
+      if (issues.length === 0) return null
+      return { issue: random.pick(issues).issue, comment: bound.comment ?? random.pick(COMMENTS) }
+    },
+    run({ issue: key, comment: text }, context) {
+      const { db, nextId, today } = context
+      const { title } = liveIssue(context, key)
+      db.comments.insert({ comment: nextId('comment'), issue: key, text, written: today() })
+      return { title, issue: key, comments: db.comments.count(({ issue }) => issue === key) }
+    },
+  }),
+
+  tool({
+    name: 'label_issue',
+    description: 'Adds a label to an issue.',
+    input: z.strictObject({
+      issue: ref('issue'),
+      label: z
+        .string()
+        .max(30)
+        .regex(/^[a-z]+(-[a-z]+)*$/),
+    }),
+    output: z.object({ title: z.string(), issue: ref('issue'), labels: z.array(z.string()) }),
+    annotations: { readOnly: false },
+    ask: [
+      'label {issue} as {label}',
+      'add the label {label} to {issue}',
+      'tag {issue} with {label}',
+      'put the label {label} on {issue}',
+    ],
+    sample({ db, random, bound }) {
+      const issues = choices(
+        db.issues,
+        bound.issue,
+        (issue) =>
+          !isArchived(db, issue) &&
+          issue.labels.length < MAX_LABELS &&
+          (bound.label === undefined || !issue.labels.includes(bound.label)),
+      )
+      if (issues.length === 0) return null
+      const { issue, labels } = random.pick(issues)
+      return { issue, label: bound.label ?? random.pick(LABELS.filter((label) => !labels.includes(label))) }
+    },
+    run({ issue: key, label }, context) {
+      const { db, fail } = context
+      const { labels } = liveIssue(context, key)
+      if (labels.includes(label)) fail('already_labelled', `${key} already has the label ${label}.`)
+      if (labels.length >= MAX_LABELS) fail('too_many_labels')
+      return db.issues.update(key, { labels: [...labels, label] })
+    },
+  }),
+
+  tool({
+    name: 'watch_issue',
+    description: 'Makes a member of the project, guests included, a watcher of an issue.',
+    input: z.strictObject({ issue: ref('issue'), member: ref('member') }),
+    output: z.object({
+      title: z.string(),
+      issue: ref('issue'),
+      member: ref('member'),
+      watchers: z.int().describe('Watchers it has now'),
+    }),
+    annotations: { readOnly: false },
+    ask: [
+      'add {member} as a watcher of {issue}',
+      'let {member} watch {issue}',
+      'have {member} follow {issue} as a watcher',
+      'put {member} on the watch list of {issue}',
+    ],
+    sample({ db, random, bound }) {
+      for (const issue of random.shuffle(choices(db.issues, bound.issue, (issue) => !isArchived(db, issue)))) {
+        const members = choices(
+          db.members,
+          bound.member,
+          ({ member, projects }) => projects.includes(issue.project) && !issue.watchers.includes(member),
+        )
+        if (members.length > 0) return { issue: issue.issue, member: random.pick(members).member }
+      }
+      return null
+    },
+    run({ issue: key, member }, context) {
+      const { db, fail } = context
+      const issue = liveIssue(context, key)
+      if (!memberNamed(context, member).projects.includes(issue.project))
+        fail('not_a_project_member', `${member} does not work on ${issue.project}.`)
+      if (issue.watchers.includes(member)) fail('already_watching')
+      const watchers = [...issue.watchers, member]
+      db.issues.update(key, { watchers })
+      return { title: issue.title, issue: key, member, watchers: watchers.length }
+    },
+  }),
+
+  tool({
+    name: 'block_issue',
+    description: 'Links two unfinished issues: the issue cannot be done before its blocker is.',
+    input: z.strictObject({ issue: ref('issue'), blocker: ref('issue') }),
+    output: z.object({
+      title: z.string(),
+      issue: ref('issue'),
+      // Plain text: a second reference to an issue would make "that issue" ambiguous.
+      blocked_by: z.array(z.string()).describe('Unfinished issues that block it'),
+    }),
+    annotations: { readOnly: false },
+    ask: [
+      'mark {issue} as blocked by {blocker}',
+      'block {issue} until {blocker} is done',
+      'make {issue} wait for {blocker}',
+      'link {blocker} as a blocker of {issue}',
+    ],
+    sample({ db, random, bound }) {
+      const open = (key: string | undefined) =>
+        random.shuffle(choices(db.issues, key, ({ status }) => status !== 'done'))
+      for (const { issue, project } of open(bound.issue)) {
+        const blocker = open(bound.blocker).find(
+          (other) =>
+            (bound.blocker !== undefined || other.project === project) &&
+            !db.links.has(`${issue}<${other.issue}`) &&
+            !waitsFor(db, other.issue, issue),
+        )
+        if (blocker) return { issue, blocker: blocker.issue }
+      }
+      return null
+    },
+    run({ issue: key, blocker }, context) {
+      const { db, fail } = context
+      const issue = openIssue(context, key)
+      openIssue(context, blocker)
+      const link = `${key}<${blocker}`
+      if (db.links.has(link)) fail('already_linked', `${key} is already blocked by ${blocker}.`)
+      if (waitsFor(db, blocker, key)) fail('link_cycle', `${blocker} itself waits for ${key}.`)
+      db.links.insert({ link, issue: key, blocker })
+      return { title: issue.title, issue: key, blocked_by: openBlockers(db, issue) }
+    },
+  }),
+]

@@ -1,0 +1,234 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { choices, issueNamed, memberNamed, openBlockers, projectNamed } from '../rules.js'
+import { IssueType, MAX_LISTED, Priority, ROLES, Role, SPRINT_STATES, SprintState, Status, tool } from '../schema.js'
+import { subjectIn } from '../words.js'
+
+const issueList = z.object({
+  issues: z.array(z.object({ title: z.string(), issue: ref('issue'), status: Status })),
+})
+
+const mentions = (title: string, keyword: string): boolean => title.toLowerCase().includes(keyword.trim().toLowerCase())
+
+export const queries = [
+  tool({
+    name: 'find_issues',
+    description: 'Finds issues by words in the title, unfinished ones first.',
+    input: z.strictObject({
+      keyword: z.string().min(2).max(60).describe('Words of the title'),
+      project: ref('project').optional(),
+    }),
+    output: issueList,
+    annotations: { readOnly: true },
+    ask: [
+      'find the issue about the {keyword}[ in {project}]',
+      'search for issues that mention {keyword}[ in {project}]',
+      'look for issues about {keyword}[ in {project}]',
+      'look up which issues[ in {project}] have {keyword} in the title',
+    ],
+    sample({ db, random, bound }) {
+      const about = db.issues.list(
+        ({ project, title }) =>
+          (bound.project ?? project) === project &&
+          mentions(title, bound.keyword ?? '') &&
+          subjectIn(title) !== undefined,
+      )
+      if (about.length === 0) return null
+      const { title, project } = random.pick(about)
+      const keyword = bound.keyword ?? subjectIn(title)!
+      const narrow = bound.project ?? (random.chance(0.3) ? project : undefined)
+      return { keyword, ...(narrow === undefined ? {} : { project: narrow }) }
+    },
+    run({ keyword, project }, context) {
+      if (project !== undefined) projectNamed(context, project)
+      const found = context.db.issues.list(
+        (issue) => mentions(issue.title, keyword) && (project ?? issue.project) === issue.project,
+      )
+      const unfinished = found.filter(({ status }) => status !== 'done')
+      const finished = found.filter(({ status }) => status === 'done')
+      return { issues: [...unfinished, ...finished].slice(0, MAX_LISTED) }
+    },
+  }),
+
+  tool({
+    name: 'list_assigned_issues',
+    description: 'Lists the unfinished issues of a member.',
+    input: z.strictObject({ member: ref('member') }),
+    output: issueList,
+    annotations: { readOnly: true },
+    ask: [
+      'list the open issues assigned to {member}',
+      'show which issues {member} has on the desk',
+      'check what {member} has to work on',
+      'list the unfinished work of {member}',
+    ],
+    sample({ db, random, bound }) {
+      const busy = new Set(db.issues.list(({ status }) => status !== 'done').map(({ assignee }) => assignee))
+      const members = choices(db.members, bound.member, ({ member }) => busy.has(member))
+      return members.length === 0 ? null : { member: random.pick(members).member }
+    },
+    run({ member }, context) {
+      memberNamed(context, member)
+      const issues = context.db.issues.list(({ assignee, status }) => assignee === member && status !== 'done')
+      return { issues: issues.slice(0, MAX_LISTED) }
+    },
+  }),
+
+  tool({
+    name: 'show_issue',
+    description: 'Shows the details of an issue.',
+    input: z.strictObject({ issue: ref('issue') }),
+    output: z.object({
+      title: z.string(),
+      issue: ref('issue'),
+      project: ref('project'),
+      type: IssueType,
+      status: Status,
+      priority: Priority,
+      points: z.int().nullable(),
+      assignee: ref('member').nullable(),
+      sprint: ref('sprint').nullable(),
+      release: ref('release').nullable(),
+      // Plain text: a second reference to an issue would make "that issue" ambiguous.
+      blocked_by: z.array(z.string()).describe('Unfinished issues that block it'),
+    }),
+    annotations: { readOnly: true },
+    ask: [
+      'show the details of {issue}',
+      'open {issue} and show it',
+      'tell me the status of {issue}',
+      'check who is assigned to {issue}',
+      'take a look at {issue}',
+    ],
+    sample({ db, random, bound }) {
+      const issues = choices(db.issues, bound.issue, () => true)
+      return issues.length === 0 ? null : { issue: random.pick(issues).issue }
+    },
+    run({ issue: key }, context) {
+      const issue = issueNamed(context, key)
+      return { ...issue, blocked_by: openBlockers(context.db, issue).slice(0, MAX_LISTED) }
+    },
+  }),
+
+  tool({
+    name: 'list_project_members',
+    description: 'Lists the members of a project that have a role.',
+    input: z.strictObject({ project: ref('project'), role: Role }),
+    output: z.object({
+      members: z.array(
+        z.object({
+          name: z.string(),
+          member: ref('member'),
+          in_progress: z.int().describe('Issues the member is working on'),
+          wip_limit: z.int(),
+        }),
+      ),
+    }),
+    annotations: { readOnly: true },
+    ask: [
+      'find a {role} of {project}',
+      'list the members of {project} with the role {role}',
+      'show who works on {project} as {role}',
+      'look up each {role} in {project}',
+    ],
+    sample({ db, random, bound }) {
+      const roles = bound.role === undefined ? random.shuffle(ROLES) : [bound.role]
+      const [project] = random.sample(
+        choices(db.projects, bound.project, () => true),
+        1,
+      )
+      if (!project) return null
+      const role = roles.find((role) =>
+        db.members.find((member) => member.role === role && member.projects.includes(project.project)),
+      )
+      return role === undefined ? null : { project: project.project, role }
+    },
+    run({ project, role }, context) {
+      projectNamed(context, project)
+      const members = context.db.members.list((member) => member.role === role && member.projects.includes(project))
+      return { members: members.slice(0, MAX_LISTED) }
+    },
+  }),
+
+  tool({
+    name: 'list_sprints',
+    description: 'Lists the sprints of a project that are planned, active or closed.',
+    input: z.strictObject({ project: ref('project'), state: SprintState }),
+    output: z.object({
+      sprints: z.array(
+        z.object({
+          name: z.string(),
+          sprint: ref('sprint'),
+          points: z.int().describe('Points of its issues'),
+          capacity: z.int().describe('Points it can hold'),
+        }),
+      ),
+    }),
+    annotations: { readOnly: true },
+    ask: [
+      'list the {state} sprints of {project}',
+      'find the {state} sprint of {project}',
+      'show which sprints of {project} are {state}',
+      'look up every {state} sprint in {project}',
+    ],
+    sample({ db, random, bound }) {
+      const states = bound.state === undefined ? random.shuffle(SPRINT_STATES) : [bound.state]
+      const [project] = random.sample(
+        choices(db.projects, bound.project, () => true),
+        1,
+      )
+      if (!project) return null
+      const state = states.find((state) =>
+        db.sprints.find((sprint) => sprint.state === state && sprint.project === project.project),
+      )
+      return state === undefined ? null : { project: project.project, state }
+    },
+    run({ project, state }, context) {
+      projectNamed(context, project)
+      const sprints = context.db.sprints.list((sprint) => sprint.project === project && sprint.state === state)
+      return { sprints: sprints.slice(0, MAX_LISTED) }
+    },
+  }),
+
+  tool({
+    name: 'list_releases',
+    description: 'Lists the releases of a project that are not shipped yet.',
+    input: z.strictObject({ project: ref('project') }),
+    output: z.object({
+      releases: z.array(
+        z.object({
+          name: z.string(),
+          release: ref('release'),
+          due: z.string(),
+          unfinished: z.int().describe('Issues not done'),
+        }),
+      ),
+    }),
+    annotations: { readOnly: true },
+    ask: [
+      'list the upcoming releases of {project}',
+      'find the next release of {project}',
+      'show which releases of {project} are still open',
+      'look up the unshipped releases in {project}',
+    ],
+    sample({ db, random, bound }) {
+      const projects = choices(db.projects, bound.project, ({ project }) =>
+        db.releases.list().some((release) => release.project === project && !release.shipped),
+      )
+      return projects.length === 0 ? null : { project: random.pick(projects).project }
+    },
+    run({ project }, context) {
+      projectNamed(context, project)
+      const { releases, issues } = context.db
+      return {
+        releases: releases
+          .list((release) => release.project === project && !release.shipped)
+          .slice(0, MAX_LISTED)
+          .map((row) => ({
+            ...row,
+            unfinished: issues.count(({ release, status }) => release === row.release && status !== 'done'),
+          })),
+      }
+    },
+  }),
+]
