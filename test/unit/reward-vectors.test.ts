@@ -10,6 +10,7 @@ import {
   scoreExtended,
 } from '../../reward/index.js'
 import type { OfferedTool } from '../../servers/kernel/index.js'
+import { fixture } from '../checkout.js'
 
 interface Vector {
   name: string
@@ -27,10 +28,7 @@ interface ExtensionVector extends Vector {
 }
 
 const TOLERANCE = 0.00006
-const file = new URL('../../../test/fixtures/reward-vectors.json', import.meta.url)
-const source = new URL('../fixtures/reward-vectors.json', import.meta.url)
-const read = (url: URL): string => readFileSync(url, 'utf8')
-const data = JSON.parse(import.meta.url.includes('/dist/') ? read(file) : read(source)) as {
+const data = JSON.parse(readFileSync(fixture('reward-vectors.json'), 'utf8')) as {
   toolsets: Record<string, Omit<OfferedTool, 'description'>[]>
   vectors: BaseVector[]
   extensionVectors: ExtensionVector[]
