@@ -44,7 +44,7 @@ export function seedCalendar({ random, start }: SeedContext): SeedRows<CalendarT
   const rooms = seedRooms(random)
   const planner = new Planner(random, people, calendars, rooms)
 
-  planner.meeting({ date: today, start: '08:30', duration: 60 }, 'own')
+  planner.meeting({ date: today, start: '08:30', duration: 45 }, 'own')
   planner.meeting({ date: today, start: '09:20', duration: 30 }, 'own')
   for (const [frequency, kind] of SERIES) {
     const from = () => addDays(today, frequency === 'daily' ? random.pick([0, 1, 2, 7, 8, 9]) : random.int(-3, 8))
