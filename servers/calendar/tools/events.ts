@@ -118,7 +118,8 @@ export const cancelEvent = tool({
   description:
     'Cancel an event that you organise; of a series only this occurrence. Its room is given back, its reminders vanish.',
   input: z.strictObject({ event: ref('event') }),
-  output: z.object({ ...eventAndTime, status: z.string() }),
+  // Not a reference: nothing can be done with a cancelled event, so this call must not lead to others.
+  output: z.object({ ...eventAndTime, event: z.string(), status: z.string() }),
   annotations: { readOnly: false, destructive: true },
   ask: ['cancel {event}', 'call off {event}', 'take {event} off the calendar', 'drop {event}, it will not take place'],
   sample: (draw) => {
