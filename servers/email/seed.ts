@@ -64,23 +64,18 @@ function seedContacts(random: SeededRandom, today: string): Contact[] {
   const last = random.sample(LAST_NAMES, 28)
   const keys = new Set<string>()
   while (keys.size < PEOPLE) keys.add(`${random.pick(first)}-${random.pick(last)}`)
+  // Every world has a colleague who can stand in for the owner and one who is away.
   const people = [...keys].map((contact, index): Contact => {
-    const relation = random.pick([
-      'colleague',
-      'colleague',
-      'colleague',
-      'client',
-      'client',
-      'friend',
-      'family',
-    ] as const)
+    const drawn = random.pick(['colleague', 'colleague', 'colleague', 'client', 'client', 'friend', 'family'] as const)
+    const relation = index < 2 ? 'colleague' : drawn
+    const away = index === 1 || (index > 1 && random.chance(0.1))
     return {
       contact,
       name: titleCase(contact.replace('-', ' ')),
-      relation: index === 0 ? 'colleague' : relation,
-      active: index === 0 || random.chance(0.93),
-      blocked: relation !== 'colleague' && index > 0 && random.chance(0.14),
-      away_until: index > 0 && random.chance(0.1) ? addDays(today, random.int(1, 20)) : null,
+      relation,
+      active: index < 2 || random.chance(0.93),
+      blocked: relation !== 'colleague' && random.chance(0.14),
+      away_until: away ? addDays(today, random.int(1, 20)) : null,
     }
   })
   const services = random.sample(SERVICES, AUTOMATIC_SERVICES).map(

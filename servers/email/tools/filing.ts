@@ -14,10 +14,10 @@ const changeLabel = tool({
   output: z.object({ subject: z.string(), email: emailKey(), labels: z.array(labelKey()), label_count: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    '{change} the label {label} on {email}',
     'on {email}, {change} the label {label}',
-    '{change} the {label} label for {email}',
+    'for {email}, {change} the {label} label',
     'change the labels of {email}: {change} {label}',
+    'go to {email} and {change} the label {label}',
   ],
   sample({ db, random, bound }) {
     const order = random.chance(0.3) ? (['remove', 'add'] as const) : (['add', 'remove'] as const)

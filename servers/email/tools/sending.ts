@@ -32,8 +32,9 @@ const replyToEmail = tool({
     return email ? { body: someBody(random), ...bound, email: email.email } : null
   },
   run({ email, body }, context) {
-    const { subject, contact, thread, ...row } = emailOf(context, email)
-    unless(context, whyNotReply(context.db, { subject, contact, thread, ...row }))
+    const row = emailOf(context, email)
+    unless(context, whyNotReply(context.db, row))
+    const { subject, contact, thread } = row
     return send(context, { subject: withPrefix('Re', subject), contact, body, files: [], size_mb: 0, thread })
   },
 })

@@ -18,10 +18,10 @@ const setSenderRule = tool({
   }),
   annotations: { readOnly: false },
   ask: [
-    '{rule} mail from {contact}',
-    '{rule} {contact} as a sender',
     'set the sender rule for {contact} to {rule}',
-    '{rule} all email that comes from {contact}',
+    'from now on, {rule} mail from {contact}',
+    'for {contact}, choose {rule} as the sender rule',
+    'change the mail rule of {contact} to {rule}',
   ],
   sample({ db, random, bound }) {
     const order = random.chance(0.35) ? (['allow', 'block'] as const) : (['block', 'allow'] as const)
