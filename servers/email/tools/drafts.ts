@@ -125,7 +125,8 @@ const discardDraft = tool({
   name: 'discard_draft',
   description: 'Throw an open draft away, together with its attachments.',
   input: z.strictObject({ draft: draftKey() }),
-  output: z.object({ subject: z.string(), draft: draftKey(), status }),
+  // Not a reference: nothing more can be done with a discarded draft, so no chain should go on from it.
+  output: z.object({ subject: z.string(), draft: z.string(), status }),
   annotations: { readOnly: false, destructive: true },
   ask: ['discard {draft}', 'throw {draft} away', 'drop {draft} without sending it', 'get rid of {draft}'],
   sample({ db, random, bound }) {
