@@ -24,6 +24,7 @@ export const REFUSALS = {
   wrong_run: reject('The message belongs to another run.'),
   policy_id_mismatch: reject('The policy id is not the hash of the policy that is described.'),
   body_mismatch: reject('The body is not what its announcement says: other hash, size, lease, task or policy.'),
+  chunk_mismatch: reject('A chunk does not have the hash that the manifest gives it.'),
   lease_owner: reject('The lease belongs to another key.'),
 
   stale_manifest: ignore('A newer policy manifest is already known.'),

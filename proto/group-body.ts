@@ -169,16 +169,3 @@ function readReward(wire: Decoded<prove.Reward.$Properties>): RecordedReward {
     }),
   }
 }
-
-/** Asks for a group body by its hash. */
-export const groupRequest: Codec<{ readonly bodySha256: Sha256 }> = codec<
-  { readonly bodySha256: Sha256 },
-  prove.GroupRequest.$Properties
->({
-  what: 'group request',
-  limit: 'groupRequestBytes',
-  type: prove.GroupRequest,
-  shape: { 1: bytes() },
-  read: ({ bodySha256 }) => ({ bodySha256: hexOf(bodySha256, 32, 'body hash') }),
-  write: ({ bodySha256 }) => ({ bodySha256: bytesOf(bodySha256) }),
-})

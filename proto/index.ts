@@ -28,11 +28,11 @@ export {
 export {
   type GroupBody,
   groupBody,
-  groupRequest,
   type RecordedCall,
   type RecordedReward,
   type RecordedRollout,
 } from './group-body.js'
+export { type GroupRequest, groupRequest } from './group-request.js'
 export {
   ID_BYTES,
   LEASE_SEED_BYTES,

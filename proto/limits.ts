@@ -23,7 +23,7 @@ export const LIMITS = {
   groupBodyBytes: row(1 * MIB, 'B', 'a group of 8 rollouts of 4,000 tokens takes some 300 KiB'),
   leaseRequestBytes: row(4 * KIB, 'B', 'two kilobytes of held lease ids and a few labels'),
   leaseResponseBytes: row(2 * MIB + 64 * KIB, 'B', 'leasesPerRequest tasks of taskBytes each'),
-  groupRequestBytes: row(256, 'B', 'one hash'),
+  requestOverheadBytes: row(64, 'B', 'framing around an announcement that is handed over'),
   verdictRequestBytes: row(256, 'B', 'one cursor'),
   verdictResponseBytes: row(33 * KIB, 'B', 'one sealed digest'),
   snapshotRequestBytes: row(256, 'B', 'one hash and one index'),

@@ -5,6 +5,7 @@ import {
   type GroupBody,
   groupAnnouncement,
   groupBody,
+  groupRequest,
   LIMITS,
   leaseRequest,
   leaseResponse,
@@ -444,25 +445,21 @@ test('an accepted verdict has no code and a refused one has a known one', () => 
   )
 })
 
-test('a request that wants two things, or nothing, is malformed', () => {
-  assert.is(
-    codeOf(() => leaseRequest.parse(new Uint8Array())),
-    'malformed',
-  )
+test('a request that wants two things, or nothing, is refused', () => {
   const both = [...leaseRequest.encode(ask), ...leaseRequest.encode({ kind: 'renew', leaseIds: ids(1) })]
-  assert.is(
-    codeOf(() => leaseRequest.parse(Uint8Array.from(both))),
-    'malformed',
-  )
-  assert.is(
-    codeOf(() => snapshotRequest.parse(new Uint8Array())),
-    'malformed',
-  )
   const manifestOf = snapshotRequest.encode({ id: 5, want: { kind: 'manifest', manifestId: hash('m') } })
-  const newest = snapshotRequest.encode({ id: 5, want: { kind: 'newest-manifest' } })
-  assert.not.equal(
-    codeOf(() => snapshotRequest.parse(Uint8Array.from([...manifestOf, ...newest]))),
-    'accepted',
+  const newest = prove.SnapshotRequest.encode({ newestManifest: true }).finish()
+  const refused = [
+    () => leaseRequest.parse(new Uint8Array()),
+    () => leaseRequest.parse(Uint8Array.from(both)),
+    () => snapshotRequest.parse(manifestOf.subarray(0, 2)),
+    () => snapshotRequest.parse(Uint8Array.from([...manifestOf, ...newest])),
+    () => groupRequest.parse(new Uint8Array()),
+  ].map(codeOf)
+  assert.equal(refused, ['malformed', 'malformed', 'malformed', 'malformed', 'malformed'])
+  assert.is(
+    codeOf(() => snapshotRequest.parse(newest)),
+    'out_of_bounds',
   )
 })
 
