@@ -364,6 +364,97 @@ test('the details of an issue name what still blocks it', () => {
   assert.equal(done(session, 'show_issue', { issue: blocked.issue }).blocked_by, openBlockers(dbOf(session), blocked))
 })
 
+type Rows = Record<string, Record<string, unknown>[]>
+
+/** The first world with `spoil` done to its rows. */
+function openSpoilt(spoil: (rows: Rows) => void): Session {
+  const spoilt = {
+    ...issueTracker,
+    seed(context: Parameters<typeof issueTracker.seed>[0]) {
+      const rows = structuredClone(issueTracker.seed(context)) as Rows
+      spoil(rows)
+      return rows
+    },
+  }
+  return Session.open(generateWorld(spoilt, 1))
+}
+
+const rowOf = (rows: Rows, table: string, where: (row: Record<string, unknown>) => boolean): Record<string, unknown> =>
+  found(rows[table]?.find(where))
+
+const spoilers: Record<string, (rows: Rows) => void> = {
+  'blocking links have no cycle': ({ links }) => {
+    const { issue, blocker } = found(links?.[0])
+    links?.push({ link: 'back', issue: blocker, blocker: issue })
+  },
+  'nothing is done before what blocks it': (rows) => {
+    const early = rowOf(rows, 'issues', ({ status }) => status === 'done').issue
+    const late = rowOf(rows, 'issues', ({ status }) => status === 'todo').issue
+    rows.links?.push({ link: 'early', issue: early, blocker: late })
+  },
+  'a project has at most one active sprint, and its record names it': (rows) => {
+    rowOf(rows, 'projects', ({ active_sprint }) => active_sprint !== null).active_sprint = null
+  },
+  'the points of a sprint are those of its issues and within its capacity': (rows) => {
+    const sprint = rowOf(rows, 'sprints', ({ state }) => state === 'active')
+    sprint.points = Number(sprint.points) + 1
+  },
+  'a closed sprint holds finished issues only and never changes': (rows) => {
+    const { sprint } = rowOf(rows, 'sprints', ({ state }) => state === 'closed')
+    rowOf(rows, 'issues', (row) => row.sprint === sprint).status = 'review'
+  },
+  'members have as many issues in progress as recorded and allowed': (rows) => {
+    rowOf(rows, 'issues', ({ status }) => status === 'in_progress').status = 'todo'
+  },
+  'issues are in the hands of working members of their project': (rows) => {
+    rowOf(rows, 'issues', ({ status }) => status === 'review').assignee = null
+  },
+  'issue numbers go on from the counter of the project': (rows) => {
+    const project = rowOf(rows, 'projects', () => true)
+    project.last_number = Number(project.last_number) - 1
+  },
+  'a shipped release holds finished issues of its project': (rows) => {
+    const open = new Set(rows.issues?.filter(({ status }) => status === 'todo').map(({ release }) => release))
+    rowOf(rows, 'releases', ({ release }) => open.has(release)).shipped = true
+  },
+  'a project has few urgent open issues': (rows) => {
+    const { project } = rowOf(rows, 'projects', () => true)
+    for (const row of rows.issues ?? []) if (row.project === project) row.priority = 'urgent'
+  },
+  'links and comments belong to issues that exist': (rows) => {
+    rowOf(rows, 'comments', () => true).issue = 'WEB-999'
+  },
+}
+
+test('every invariant notices a world that breaks it', () => {
+  assert.equal(
+    Object.keys(spoilers),
+    issueTracker.invariants.map(({ name }) => name),
+  )
+  for (const [name, spoil] of Object.entries(spoilers)) {
+    const broken = openSpoilt(spoil).violations()
+    assert.ok(
+      broken.some((violation) => violation.startsWith(`${name}: `)),
+      `${name}: ${broken.join('; ') || 'nothing reported'}`,
+    )
+  }
+})
+
+test('a closed sprint that differs from how it began is noticed', () => {
+  const sealing = found(issueTracker.invariants.find(({ name }) => name.startsWith('a closed sprint')))
+  const before = open()
+  assert.is(sealing.check(before.db, before.db), undefined)
+  const { sprint } = found(dbOf(before).sprints.find(({ state }) => state === 'closed'))
+  const roomier = openSpoilt((rows) => {
+    rowOf(rows, 'sprints', (row) => row.sprint === sprint).capacity = 99
+  })
+  assert.is(sealing.check(roomier.db, before.db), sprint)
+  const emptied = openSpoilt((rows) => {
+    rowOf(rows, 'issues', (row) => row.sprint === sprint).sprint = null
+  })
+  assert.is(sealing.check(emptied.db, before.db), sprint)
+})
+
 test.run()
 
 checkWorldContract(issueTracker, { toolCount: 20, provoke, sampleFloor: 0.99 })

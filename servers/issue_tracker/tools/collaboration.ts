@@ -125,7 +125,7 @@ export const collaboration = [
       'mark {issue} as blocked by {blocker}',
       'block {issue} until {blocker} is done',
       'make {issue} wait for {blocker}',
-      'link {blocker} as a blocker of {issue}',
+      'let {issue} be blocked by {blocker}',
     ],
     sample({ db, random, bound }) {
       const open = (key: string | undefined) =>
