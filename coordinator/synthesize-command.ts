@@ -3,7 +3,7 @@ import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import writeFileAtomic from 'write-file-atomic'
-import { openTokenizer } from '../engine/index.js'
+import { openTokenizer } from '../engine/tokenizer.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import { createWorldCache } from '../servers/kernel/index.js'
 import { type Split, synthesise } from '../synthesis/index.js'
@@ -25,7 +25,7 @@ interface SynthesizeOptions {
 }
 
 /** Flaw rates of the non-expert demonstrators of the demo model's supervised data (models/demo/README.md). */
-const DEMO_FLAWS = { stopEarly: 0.12, strayCall: 0.12, repeat: 0.05, malformed: 0.05 }
+const DEMO_FLAWS = { stopEarly: 0.22, strayCall: 0.3, repeat: 0.1, malformed: 0.15 }
 
 export function addSynthesizeCommand(program: Command): void {
   program
@@ -42,7 +42,7 @@ export function addSynthesizeCommand(program: Command): void {
     .option('--shards <folder>', 'write demonstrations as token shards (safetensors); needs --model')
     .option('--model <gguf>', 'model whose vocabulary and chat template --shards uses')
     .option('--shard-size <number>', 'demonstrations per shard', integerOption(1, 1_000_000), 4000)
-    .option('--experts <share>', 'share of demonstrations without flaws', shareOption, 0.5)
+    .option('--experts <share>', 'share of demonstrations without flaws', shareOption, 0.15)
     .action(synthesize)
 }
 

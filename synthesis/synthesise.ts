@@ -1,5 +1,5 @@
 import type { Task } from '../episode/index.js'
-import { deriveSeed, type ServerDefinition, seededRandom, type WorldCache } from '../servers/kernel/index.js'
+import { deriveSeed, type SeededRandom, type ServerDefinition, seededRandom, type WorldCache } from '../servers/kernel/index.js'
 import { type Chain, type Split, splitChains } from './chains.js'
 import { DEFAULT_TASK_SETTINGS, makeTask, type TaskSettings } from './make-task.js'
 
@@ -78,13 +78,16 @@ export function* synthesise(
 
 type ChainsByLength = readonly { readonly weight: number; readonly chains: readonly Chain[] }[]
 
-function pickChain(byLength: ChainsByLength, random: ReturnType<typeof seededRandom>): Chain {
+/** A length by weight, then a tool, then a chain through it: otherwise the best-connected tools would crowd out the rest. */
+function pickChain(byLength: ChainsByLength, random: SeededRandom): Chain {
   const stocked = byLength.filter(({ weight, chains }) => weight > 0 && chains.length > 0)
   const total = stocked.reduce((sum, { weight }) => sum + weight, 0)
   let left = (random.int(0, 999_999) / 1_000_000) * total
-  for (const { weight, chains } of stocked) {
+  const chosen = stocked.find(({ weight }) => {
     left -= weight
-    if (left < 0) return random.pick(chains)
-  }
-  return random.pick(stocked.at(-1)!.chains)
+    return left < 0
+  })
+  const { chains } = chosen ?? stocked.at(-1)!
+  const tool = random.pick([...new Set(chains.flatMap(({ tools }) => tools))])
+  return random.pick(chains.filter(({ tools }) => tools.includes(tool)))
 }
