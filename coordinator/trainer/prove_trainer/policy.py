@@ -1,7 +1,10 @@
 """The trainable policy: frozen base, LoRA adapter, and one forward that returns log-probabilities of given tokens."""
 
+from types import MethodType
+
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
+from peft.tuners.lora.layer import Linear
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
@@ -59,6 +62,28 @@ def lora_config(settings: LoraSettings, base_name: str | None, revision: str | N
     )
 
 
+def fuse_lora(model: PeftModel) -> None:
+    """
+    Replaces the forward of PEFT's plain LoRA layers by one addmm: the same sum, without two passes over the layer's output, which are a
+    tenth of a step of a small model on a CPU. The layers keep PEFT's parameters, switches and file format.
+    """
+
+    def forward(layer: Linear, x: torch.Tensor, *_, **__) -> torch.Tensor:
+        out = layer.base_layer(x)
+        if layer.disable_adapters:
+            return out
+        (name,) = layer.active_adapters
+        inner = nn.functional.linear(x, layer.lora_A[name].weight).flatten(0, -2)
+        weight = layer.lora_B[name].weight
+        if torch.is_autocast_enabled(x.device.type):
+            weight = weight.to(inner.dtype)
+        return torch.addmm(out.flatten(0, -2), inner, weight.T, alpha=layer.scaling[name]).view_as(out)
+
+    for module in model.modules():
+        if isinstance(module, Linear):
+            module.forward = MethodType(forward, module)
+
+
 class Policy(nn.Module):
     """
     Wraps a PEFT model. All training forwards go through `forward`, so that DistributedDataParallel sees every gradient: calling the
@@ -67,6 +92,7 @@ class Policy(nn.Module):
 
     def __init__(self, model: PeftModel, precision: str = "float32") -> None:
         super().__init__()
+        fuse_lora(model)
         self.model = model
         self.precision = precision
 

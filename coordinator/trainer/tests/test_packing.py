@@ -1,0 +1,121 @@
+import fixtures
+import numpy as np
+import pytest
+import torch
+
+from prove_trainer.batch import Rollout
+from prove_trainer.gguf_base import build_model
+from prove_trainer.packing import make_packs, make_trees, share_out, shared_prefix
+
+
+def scores(policy, rollouts, packing, budget=4096) -> torch.Tensor:
+    """Log-probabilities of all loss tokens, by rollout index."""
+    found = {}
+    for pack in make_packs(rollouts, packing, budget):
+        logp, _ = policy(pack)
+        for i, rollout in enumerate(pack.rollouts):
+            found[rollout.index] = logp[pack.owner == i]
+    return torch.cat([found[rollout.index] for rollout in rollouts])
+
+
+def plain_scores(model, rollouts) -> torch.Tensor:
+    """The same through transformers' own forward, one whole rollout at a time."""
+    found = []
+    for rollout in rollouts:
+        ids = torch.from_numpy(rollout.ids.astype(np.int64))
+        logp = torch.log_softmax(model(input_ids=ids[None]).logits[0, :-1], -1)
+        found.append(logp.gather(1, ids[1:, None])[:, 0][torch.from_numpy(rollout.mask[1:])])
+    return torch.cat(found)
+
+
+@pytest.fixture(scope="module")
+def policy(base):
+    return fixtures.with_random_adapter(base)
+
+
+@pytest.mark.parametrize("budget", [1, 60, 4096])
+@pytest.mark.parametrize("packing", ["shared", "packed", "single"])
+def test_every_packing_scores_like_the_plain_forward_of_the_base(base, packing, budget):
+    rollouts = fixtures.make_rollouts()
+    fresh = fixtures.new_policy(base, fixtures.LoraSettings(rank=4, alpha=8), 0, None, None)  # B = 0: equals the base
+    with torch.no_grad():
+        assert (scores(fresh, rollouts, packing, budget) - plain_scores(build_model(base), rollouts)).abs().max() < 1e-5
+
+
+def test_a_shared_prompt_gives_the_same_logprobs_and_gradients_as_separate_forwards(policy):
+    rollouts = fixtures.make_rollouts()
+    results = {}
+    for packing in ("shared", "single"):
+        logp = scores(policy, rollouts, packing)
+        (logp * torch.linspace(-1, 1, len(logp))).sum().backward()
+        results[packing] = logp.detach(), [parameter.grad.clone() for _, parameter in policy.adapter_parameters()]
+        policy.zero_grad()
+    assert (results["shared"][0] - results["single"][0]).abs().max() < 1e-5
+    assert max(gradient.abs().max() for gradient in results["single"][1]) > 0.1
+    for shared, single in zip(results["shared"][1], results["single"][1], strict=True):
+        assert (shared - single).abs().max() < 1e-4 * max(1.0, float(single.abs().max()))
+
+
+def test_sharing_computes_the_prompt_once_and_nothing_after_the_last_loss_token():
+    rollouts = fixtures.make_rollouts(groups=1, size=4, prompt=12)
+    (pack,) = make_packs(rollouts, "shared", 4096)
+    last = [int(np.nonzero(rollout.mask)[0][-1]) for rollout in rollouts]
+    assert pack.tokens == 12 + sum(index - 12 for index in last)
+
+
+def test_restarted_positions_keep_rollouts_apart_and_an_all_ones_mask_lets_them_leak(base):
+    model = build_model(base)
+    one, two = (torch.from_numpy(r.ids.astype(np.int64)) for r in fixtures.make_rollouts(groups=2, size=1))
+    ids = torch.cat([one, two])[None]
+    positions = torch.cat([torch.arange(len(one)), torch.arange(len(two))])[None]
+    with torch.no_grad():
+        alone = model(input_ids=two[None]).logits[0]
+        apart = model(input_ids=ids, position_ids=positions, use_cache=False).logits[0, len(one) :]
+        leaking = model(input_ids=ids, position_ids=positions, use_cache=False, attention_mask=torch.ones_like(ids)).logits[0, len(one) :]
+    assert (apart - alone).abs().max() < 1e-5
+    assert (leaking - alone).abs().max() > 0.1
+
+
+def test_a_continuation_does_not_see_its_siblings(policy):
+    rollouts = fixtures.make_rollouts(groups=1, size=3)
+    other = fixtures.make_rollouts(groups=1, size=3, seed=9)[0]
+    tail = 12
+    ids = np.concatenate([rollouts[0].ids[:tail], other.ids[tail:]])
+    changed = [Rollout(**{**rollouts[0].__dict__, "ids": ids, "mask": other.mask, "sampler_logp": other.sampler_logp}), *rollouts[1:]]
+    with torch.no_grad():
+        before, after = scores(policy, rollouts, "shared"), scores(policy, changed, "shared")
+    own = int(rollouts[1].mask.sum() + rollouts[2].mask.sum())
+    assert torch.equal(before[-own:], after[-own:]) or (before[-own:] - after[-own:]).abs().max() < 1e-6
+
+
+def test_the_shared_prefix_ends_at_the_first_difference_or_the_first_sampled_token():
+    a, b = fixtures.make_rollouts(groups=1, size=2, prompt=12)
+    assert shared_prefix([a, b]) == 12
+    ids = b.ids.copy()
+    ids[5] = (ids[5] + 1) % fixtures.VOCAB
+    assert shared_prefix([a, Rollout(**{**b.__dict__, "ids": ids})]) == 5
+    mask = b.mask.copy()
+    mask[3] = True
+    assert shared_prefix([a, Rollout(**{**b.__dict__, "mask": mask})]) == 3
+
+
+def test_rollouts_of_one_group_with_different_prompts_are_still_scored_right(policy):
+    rollouts = [Rollout(**{**r.__dict__, "group": "mixed"}) for r in fixtures.make_rollouts(groups=3, size=1)]
+    with torch.no_grad():
+        assert (scores(policy, rollouts, "shared") - scores(policy, rollouts, "single")).abs().max() < 1e-5
+
+
+def test_a_group_larger_than_the_budget_is_cut_and_repeats_its_prompt():
+    rollouts = fixtures.make_rollouts(groups=1, size=8, prompt=20)
+    trees = make_trees(rollouts, True, 80)
+    assert len(trees) > 1
+    assert all(tree.tokens <= 80 and len(tree.prefix) == 20 for tree in trees)
+    assert [branch.rollout.index for tree in trees for branch in tree.branches] == list(range(8))
+
+
+@pytest.mark.parametrize("world", [1, 2, 3, 5])
+def test_every_rank_gets_as_many_packs_and_every_rollout_goes_to_exactly_one(world):
+    packs = make_packs(fixtures.make_rollouts(groups=4), "shared", 60)
+    parts = [share_out(packs, rank, world) for rank in range(world)]
+    assert len({len(part) for part in parts}) == 1
+    assert sorted(rollout.index for part in parts for pack in part for rollout in pack.rollouts) == list(range(16))
