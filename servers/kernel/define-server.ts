@@ -148,7 +148,7 @@ const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 /**
  * Declares a world.
  * @throws WorldDefect if the declaration contradicts itself: duplicate or badly named tools, entities without a table,
- *   clauses that leave a required field out or name an unknown one
+ *   clauses that leave a required field out, name an unknown one, or have an optional one outside brackets
  */
 export function defineServer<T extends Tables>(spec: ServerSpec<T>): ServerDefinition {
   const defect = (message: string): never => {
@@ -174,6 +174,10 @@ function checkClauses(tool: ToolDefinition, defect: (message: string) => never):
     for (const [field, schema] of fields) {
       const optional = (schema as z.ZodType).isOptional()
       if (!optional && !outside.includes(`{${field}}`)) defect(`${tool.name}: clause "${clause}" leaves {${field}} out`)
+      // It would be said as "undefined" whenever it is not given.
+      if (optional && outside.includes(`{${field}}`)) {
+        defect(`${tool.name}: clause "${clause}" has the optional {${field}} outside brackets`)
+      }
     }
     for (const [, field] of clause.matchAll(/\{([^}]*)\}/g)) {
       if (!fields.some(([name]) => name === field))
