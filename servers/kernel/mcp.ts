@@ -82,12 +82,31 @@ export async function connectInProcess(session: Session): Promise<McpConnection>
   await Promise.all([server.connect(far), client.connect(near)])
   return {
     async callTool(name, args, signal) {
-      const result = (await client.callTool({ name, arguments: args }, undefined, { signal })) as CallToolResult
+      const result = await withOwnSignal(
+        signal,
+        (own) => client.callTool({ name, arguments: args }, undefined, { signal: own }) as Promise<CallToolResult>,
+      )
       const first = result.content[0]
       if (first?.type !== 'text') throw new Error(`${name}: the tool response holds no text`)
       return { ok: result.isError !== true, text: first.text }
     },
     close: () => client.close(),
+  }
+}
+
+/**
+ * Runs something under a signal of its own that aborts with `signal`. The SDK (1.32) never takes its listener off the
+ * signal of a request, so a rollout's signal would gather one per call.
+ */
+async function withOwnSignal<T>(signal: AbortSignal, run: (own: AbortSignal) => Promise<T>): Promise<T> {
+  signal.throwIfAborted()
+  const own = new AbortController()
+  const abort = (): void => own.abort(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await run(own.signal)
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }
 
