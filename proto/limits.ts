@@ -70,12 +70,18 @@ export const LIMITS = {
   inboundStreamsPerPeer: row(8, 'count', 'streams of one protocol that one peer may hold open'),
   inboundStreams: row(256, 'count', 'streams of one protocol in all'),
   requestsPerMinute: row(600, 'per minute', 'per peer and protocol; ten a second, burst included'),
+  chunksPerMinute: row(
+    30_000,
+    'per minute',
+    'per peer; 500 MB/s is beyond any line, small refusals are what this bounds',
+  ),
   groupsPerMinute: row(120, 'per minute', 'announcements of one key; a fast GPU makes one a second'),
   trackedPeers: row(4096, 'count', 'peers whose rates are remembered'),
   publishesInFlight: row(32, 'count', 'gossip has no back-pressure of its own'),
   snapshotInFlight: row(4, 'count', 'chunk requests per source; eight measured slower'),
   snapshotSources: row(8, 'count', 'sources used at once for one blob'),
   snapshotIdleMs: row(60_000, 'ms', 'a served snapshot stream without a request is closed'),
+  snapshotStallMs: row(60_000, 'ms', 'sources that answer but never deliver'),
   streamBufferBytes: row(2 * MIB, 'B', 'bytes a slow reader lets pile up before the sender is paused'),
   connections: row(512, 'count', 'open connections of one host'),
 } as const satisfies Record<string, Limit>

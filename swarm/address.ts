@@ -1,0 +1,38 @@
+import { peerIdFromString } from '@libp2p/peer-id'
+import { multiaddr } from '@multiformats/multiaddr'
+
+/** Where a run is to be found. The key at the end of the address names the run; nothing signed by another is believed. */
+export interface JoinAddress {
+  readonly address: string
+  /** Peer id of the coordinator, and so the run id. */
+  readonly peerId: string
+}
+
+/**
+ * Reads the address that a volunteer types, for example `/ip4/203.0.113.5/tcp/4001/p2p/12D3KooW...`.
+ * @throws TypeError with a sentence for the user
+ */
+export function parseJoinAddress(text: string): JoinAddress {
+  let components: { name: string; value?: string }[]
+  try {
+    components = multiaddr(text.trim()).getComponents()
+  } catch (cause) {
+    throw new TypeError(`not a network address: ${text.slice(0, 200)}`, { cause })
+  }
+  const last = components.at(-1)
+  if (last?.name !== 'p2p' || !last.value) throw new TypeError('the address must end in /p2p/ and the coordinator key')
+  if (!components.some((part) => part.name === 'tcp')) throw new TypeError('the address needs a /tcp/ part')
+  return { address: text.trim(), peerId: checkPeerId(last.value) }
+}
+
+/** @throws TypeError when the text is not the peer id of an Ed25519 key */
+export function checkPeerId(text: string): string {
+  let peerId: ReturnType<typeof peerIdFromString>
+  try {
+    peerId = peerIdFromString(text)
+  } catch (cause) {
+    throw new TypeError(`not a peer id: ${text.slice(0, 100)}`, { cause })
+  }
+  if (peerId.type !== 'Ed25519') throw new TypeError(`not the peer id of an Ed25519 key: ${text.slice(0, 100)}`)
+  return peerId.toString()
+}

@@ -1,0 +1,174 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  type BlobDescription,
+  type BlobRole,
+  chunkLength,
+  isSha256,
+  LIMITS,
+  type Sha256,
+  sha256,
+} from '../proto/index.js'
+
+/**
+ * Files named by the SHA-256 of their content. What comes from the wire can only be a hash, so no name ever becomes a
+ * path; what is under a hash has that hash, because a file appears under it only whole and synced.
+ */
+export interface BlobStore {
+  readonly directory: string
+  /** Where the blob is, or will be. @throws TypeError for anything but a hash */
+  path(hash: Sha256): string
+  has(hash: Sha256): Promise<boolean>
+  put(content: Uint8Array): Promise<Sha256>
+  /** Copies a file in. */
+  putFile(source: string): Promise<Sha256>
+  /** Puts a finished temporary file of this directory under its name. The caller has synced and checked it. */
+  adopt(temporary: string, hash: Sha256): Promise<void>
+  /** The whole blob, or null. */
+  read(hash: Sha256): Promise<Uint8Array | null>
+  /** One chunk as the exchange numbers them, or null when the store has no such blob. */
+  readChunk(hash: Sha256, sizeBytes: number, index: number): Promise<Uint8Array | null>
+  /** Hashes a stored blob chunk by chunk, for a manifest. @throws Error when it is not there or damaged */
+  describe(hash: Sha256, role: BlobRole): Promise<BlobDescription>
+  list(): Promise<readonly Sha256[]>
+  remove(hash: Sha256): Promise<void>
+}
+
+const TEMPORARY = '.put-'
+
+/** Opens a store; leftovers of writes that a crash cut short are removed, partial downloads are kept. */
+export async function createBlobStore(directory: string): Promise<BlobStore> {
+  await mkdir(directory, { recursive: true })
+  for (const name of await readdir(directory)) {
+    if (name.startsWith(TEMPORARY)) await rm(join(directory, name), { force: true })
+  }
+  const temporaryPath = (): string => join(directory, TEMPORARY + randomBytes(12).toString('hex'))
+  const path = (hash: Sha256): string => {
+    if (!isSha256(hash)) throw new TypeError('a blob is named by 64 hex digits')
+    return join(directory, hash)
+  }
+
+  const adopt = async (temporary: string, hash: Sha256): Promise<void> => {
+    await rename(temporary, path(hash))
+    await syncDirectory(directory)
+  }
+
+  const write = async (fill: (file: FileHandle) => Promise<Sha256>): Promise<Sha256> => {
+    const temporary = temporaryPath()
+    try {
+      const file = await open(temporary, 'wx')
+      let hash: Sha256
+      try {
+        hash = await fill(file)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await adopt(temporary, hash)
+      return hash
+    } finally {
+      await rm(temporary, { force: true })
+    }
+  }
+
+  return {
+    directory,
+    path,
+    adopt,
+
+    has: (hash) => exists(path(hash)),
+
+    async put(content) {
+      const hash = sha256(content)
+      if (await exists(path(hash))) return hash
+      return write(async (file) => {
+        await file.writeFile(content)
+        return hash
+      })
+    },
+
+    putFile: (source) =>
+      write(async (file) => {
+        const hash = createHash('sha256')
+        for await (const piece of createReadStream(source, { highWaterMark: LIMITS.chunkBytes.value })) {
+          hash.update(piece)
+          await file.write(piece)
+        }
+        return hash.digest('hex')
+      }),
+
+    async read(hash) {
+      return orNull(readFile(path(hash)))
+    },
+
+    async readChunk(hash, sizeBytes, index) {
+      const file = await orNull(open(path(hash), 'r'))
+      if (!file) return null
+      try {
+        return await readAt(file, index * LIMITS.chunkBytes.value, chunkLength(sizeBytes, index))
+      } finally {
+        await file.close()
+      }
+    },
+
+    async describe(hash, role) {
+      const whole = createHash('sha256')
+      const chunkSha256s: Sha256[] = []
+      const { size } = await stat(path(hash))
+      const file = await open(path(hash), 'r')
+      try {
+        for (let index = 0; index * LIMITS.chunkBytes.value < size; index += 1) {
+          const chunk = await readAt(file, index * LIMITS.chunkBytes.value, chunkLength(size, index))
+          whole.update(chunk)
+          chunkSha256s.push(sha256(chunk))
+        }
+      } finally {
+        await file.close()
+      }
+      if (whole.digest('hex') !== hash) throw new Error(`the blob ${hash} is damaged on disk`)
+      return { role, sha256: hash, sizeBytes: size, chunkSha256s }
+    },
+
+    list: async () => (await readdir(directory)).filter(isSha256),
+    remove: (hash) => rm(path(hash), { force: true }),
+  }
+}
+
+/** @throws Error when the file is shorter than that */
+export async function readAt(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length)
+  let filled = 0
+  while (filled < length) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled)
+    if (bytesRead === 0) throw new Error(`the file ends at ${position + filled}, before ${position + length}`)
+    filled += bytesRead
+  }
+  return bytes
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await orNull(stat(path)))?.isFile() ?? false
+}
+
+async function orNull<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work
+  } catch (why) {
+    if (why instanceof Error && 'code' in why && why.code === 'ENOENT') return null
+    throw why
+  }
+}
+
+/** A rename is safe from a power failure only when its directory is synced too. */
+async function syncDirectory(directory: string): Promise<void> {
+  // Windows cannot open a directory; NTFS journals the rename.
+  if (process.platform === 'win32') return
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

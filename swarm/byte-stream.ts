@@ -1,0 +1,189 @@
+import type { Stream } from '@libp2p/interface'
+import { encodeFrame, FRAME_HEADER_BYTES, frameLength, LIMITS } from '../proto/index.js'
+import { TransportError } from './errors.js'
+
+/** Bytes handed to libp2p at once; larger pieces are no faster and delay other streams of the connection. */
+const SLICE_BYTES = 256 * 1024
+
+/** Bounded reading and writing of frames on one libp2p stream. Not safe for two readers, or two writers, at once. */
+export interface ByteStream {
+  /**
+   * The next frame's content.
+   * @throws SwarmRefusal `too_large` before a byte of the content is taken; TransportError `timeout`, `stream_ended`
+   */
+  readFrame(maxBytes: number, signal: AbortSignal): Promise<Uint8Array>
+  /** The same, or null when the other side has closed between two frames. */
+  readFrameOrEnd(maxBytes: number, signal: AbortSignal): Promise<Uint8Array | null>
+  /** @param pace  called before each slice with its size; waits while an upload limit is spent */
+  writeFrame(content: Uint8Array, signal: AbortSignal, pace?: Pace): Promise<void>
+  /** Ends our half. */
+  end(signal: AbortSignal): Promise<void>
+  /** Drops the stream at once; idempotent. */
+  abort(why: Error): void
+}
+
+export interface Pace {
+  readonly sliceBytes: number
+  take(bytes: number, signal: AbortSignal): Promise<void>
+}
+
+/**
+ * Wraps a stream. Its own iterator is not used because it buffers without bound and ends silently when a relay cuts the
+ * stream; `onDrain` is not used because @libp2p/utils 7 keeps its first promise, so that it waits only once.
+ * @param progressTimeoutMs  longest wait for the next byte, or for room to write
+ */
+export function createByteStream(
+  stream: Stream,
+  progressTimeoutMs: number = LIMITS.progressTimeoutMs.value,
+): ByteStream {
+  const pieces: Uint8Array[] = []
+  let buffered = 0
+  /** Size of the read under way: a large frame must not be paused before it is whole. */
+  let wanted = 0
+  let ended = stream.readableEnded
+  let failure: Error | null = null
+  let wake: (() => void) | null = null
+
+  // yamux lets a full receive window arrive after a pause.
+  stream.maxReadBufferLength = MAX_WINDOW_BYTES + SLICE_BYTES
+  stream.addEventListener('message', (event) => {
+    const piece = event.data.subarray()
+    pieces.push(piece)
+    buffered += piece.length
+    if (buffered > Math.max(LIMITS.streamBufferBytes.value, wanted) && stream.readStatus === 'readable') stream.pause()
+    wake?.()
+  })
+  stream.addEventListener('end', () => {
+    ended = true
+    wake?.()
+  })
+  stream.addEventListener('close', (event) => {
+    failure = event.error ?? null
+    ended = true
+    wake?.()
+  })
+
+  /** Waits until `ready`, which is looked at again after every event of the stream. */
+  const until = async (ready: () => boolean, signal: AbortSignal, what: string): Promise<void> => {
+    while (!ready()) {
+      signal.throwIfAborted()
+      let timer: NodeJS.Timeout | undefined
+      let onAbort = (): void => {}
+      try {
+        await new Promise<void>((resolve, reject) => {
+          timer = setTimeout(
+            () => reject(new TransportError('timeout', `${what} for ${progressTimeoutMs} ms`)),
+            progressTimeoutMs,
+          )
+          onAbort = () => reject(signal.reason)
+          signal.addEventListener('abort', onAbort, { once: true })
+          wake = resolve
+        })
+      } finally {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', onAbort)
+        wake = null
+      }
+    }
+  }
+
+  const take = (size: number): Uint8Array => {
+    const whole = new Uint8Array(size)
+    let filled = 0
+    while (filled < size) {
+      const piece = pieces[0]
+      if (!piece) throw new TransportError('stream_ended', 'fewer bytes than were counted')
+      const part = piece.subarray(0, size - filled)
+      whole.set(part, filled)
+      filled += part.length
+      if (part.length === piece.length) pieces.shift()
+      else pieces[0] = piece.subarray(part.length)
+    }
+    buffered -= size
+    if (stream.readStatus === 'paused') stream.resume()
+    return whole
+  }
+
+  const read = async (size: number, signal: AbortSignal): Promise<Uint8Array> => {
+    wanted = size
+    if (buffered < size && stream.readStatus === 'paused') stream.resume()
+    await until(() => buffered >= size || ended, signal, 'no byte')
+    wanted = 0
+    if (buffered < size) throw new TransportError('stream_ended', `after ${buffered} of ${size} B`, { cause: failure })
+    return take(size)
+  }
+
+  const readFrame = async (maxBytes: number, signal: AbortSignal): Promise<Uint8Array> =>
+    read(frameLength(await read(FRAME_HEADER_BYTES, signal), maxBytes), signal)
+
+  const write = async (bytes: Uint8Array, signal: AbortSignal, pace?: Pace): Promise<void> => {
+    const size = pace?.sliceBytes ?? SLICE_BYTES
+    for (let from = 0; from < bytes.length; from += size) {
+      const slice = bytes.subarray(from, from + size)
+      await pace?.take(slice.length, signal)
+      signal.throwIfAborted()
+      send(stream, slice, failure)
+      if (stream.writableNeedsDrain) await drained(stream, signal, progressTimeoutMs)
+    }
+  }
+
+  return {
+    readFrame,
+    async readFrameOrEnd(maxBytes, signal) {
+      await until(() => buffered > 0 || ended, signal, 'no request')
+      if (buffered === 0 && failure === null) return null
+      return readFrame(maxBytes, signal)
+    },
+    writeFrame: (content, signal, pace) => write(encodeFrame(content), signal, pace),
+    async end(signal) {
+      try {
+        await stream.close({ signal })
+      } catch (cause) {
+        stream.abort(cause instanceof Error ? cause : new Error(String(cause)))
+      }
+    },
+    abort: (why) => stream.abort(why),
+  }
+}
+
+/** Largest receive window of a stream; the host configures its muxer with it. */
+export const MAX_WINDOW_BYTES = 4 * 1024 * 1024
+
+function send(stream: Stream, slice: Uint8Array, failure: Error | null): void {
+  try {
+    stream.send(slice)
+  } catch (cause) {
+    throw new TransportError('stream_ended', 'the other side takes no more bytes', { cause: failure ?? cause })
+  }
+}
+
+/** Waits until the muxer takes bytes again. */
+async function drained(stream: Stream, signal: AbortSignal, timeoutMs: number): Promise<void> {
+  while (stream.writableNeedsDrain) {
+    let cleanUp = (): void => {}
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const onDrain = (): void => resolve()
+        const onClose = (): void => reject(new TransportError('stream_ended', 'closed while writing'))
+        const onAbort = (): void => reject(signal.reason)
+        const timer = setTimeout(
+          () => reject(new TransportError('timeout', `no room to write for ${timeoutMs} ms`)),
+          timeoutMs,
+        )
+        stream.addEventListener('drain', onDrain)
+        stream.addEventListener('close', onClose)
+        signal.addEventListener('abort', onAbort, { once: true })
+        if (stream.status !== 'open') onClose()
+        if (signal.aborted) onAbort()
+        cleanUp = () => {
+          clearTimeout(timer)
+          stream.removeEventListener('drain', onDrain)
+          stream.removeEventListener('close', onClose)
+          signal.removeEventListener('abort', onAbort)
+        }
+      })
+    } finally {
+      cleanUp()
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import type { GroupRequest, LeaseRequest, LeaseResponse, VerdictRequest, VerdictResponse } from '../proto/index.js'
+import {
+  type Codec,
+  groupRequest,
+  LIMITS,
+  leaseRequest,
+  leaseResponse,
+  PROTOCOLS,
+  refusal,
+  reply,
+  verdictRequest,
+  verdictResponse,
+} from '../proto/index.js'
+import type { SwarmHost } from './host.js'
+import {
+  type Caller,
+  type Exchange,
+  type ServeOptions,
+  type Server,
+  sendRequest,
+  serveRequests,
+} from './request-response.js'
+
+const LEASE: Exchange<LeaseRequest, LeaseResponse> = {
+  protocol: PROTOCOLS.lease,
+  request: leaseRequest,
+  reply: reply('leaseResponseBytes'),
+  response: leaseResponse,
+  overRelay: true,
+}
+
+/** Answers lease requests; the coordinator's. @param handler  throws a SwarmRefusal to turn the node down */
+export const serveLeases = (
+  host: SwarmHost,
+  handler: (request: LeaseRequest, caller: Caller) => Promise<LeaseResponse>,
+  options?: ServeOptions,
+): Promise<Server> => serveRequests(host, LEASE, handler, options)
+
+/** Asks for, renews or gives back leases. @throws TransportError, SwarmRefusal */
+export const requestLeases = (
+  host: SwarmHost,
+  coordinator: string,
+  request: LeaseRequest,
+  signal: AbortSignal,
+): Promise<LeaseResponse> => sendRequest(host, LEASE, coordinator, request, signal)
+
+const VERDICT: Exchange<VerdictRequest, VerdictResponse> = {
+  protocol: PROTOCOLS.verdict,
+  request: verdictRequest,
+  reply: reply('verdictResponseBytes'),
+  response: verdictResponse,
+  overRelay: true,
+}
+
+/** Answers a node about its own verdicts: `caller.peer` is who asks, proved by the connection. */
+export const serveVerdicts = (
+  host: SwarmHost,
+  handler: (request: VerdictRequest, caller: Caller) => Promise<VerdictResponse>,
+  options?: ServeOptions,
+): Promise<Server> => serveRequests(host, VERDICT, handler, options)
+
+/** A page of our own verdicts, still sealed. @throws TransportError, SwarmRefusal */
+export const requestVerdicts = (
+  host: SwarmHost,
+  coordinator: string,
+  request: VerdictRequest,
+  signal: AbortSignal,
+): Promise<VerdictResponse> => sendRequest(host, VERDICT, coordinator, request, signal)
+
+/** Bytes that are checked elsewhere, against a hash. */
+const rawBody: Codec<Uint8Array> = {
+  maxBytes: LIMITS.groupBodyBytes.value,
+  encode: (body) => body,
+  parse: (data) => {
+    if (data.length > LIMITS.groupBodyBytes.value) throw refusal('too_large', `a body of ${data.length} B`)
+    return data
+  },
+}
+
+/** `overRelay` stays off: a body may be 1 MiB, and a relay cuts streams without an error. */
+export const GROUP: Exchange<GroupRequest, Uint8Array> = {
+  protocol: PROTOCOLS.group,
+  request: groupRequest,
+  reply: reply('groupBodyBytes'),
+  response: rawBody,
+  overRelay: false,
+}

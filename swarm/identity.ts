@@ -1,0 +1,96 @@
+import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { generateKeyPair, privateKeyFromProtobuf, privateKeyToProtobuf } from '@libp2p/crypto/keys'
+import type { PrivateKey } from '@libp2p/interface'
+import { peerIdOfKey } from '../proto/index.js'
+import { IdentityError } from './errors.js'
+
+/** A node's key. Whoever has it is the node: its credit, its leases and its quarantines. */
+export interface Identity {
+  readonly privateKey: PrivateKey
+  readonly peerId: string
+}
+
+const KEY_FILE = 'identity.key'
+const EXPORT_PREFIX = 'prove-key-1:'
+
+/**
+ * The identity kept in a data directory; made on first use, readable by the owner only.
+ * @throws IdentityError `key_unreadable` when the file is there but damaged: a new key would silently lose the credit
+ */
+export async function openIdentity(directory: string): Promise<Identity> {
+  const existing = await readKey(directory)
+  if (existing) return existing
+  const identity = of(await generateKeyPair('Ed25519'))
+  await writeKey(directory, identity.privateKey)
+  return identity
+}
+
+/** The identity of a data directory, or null when it has none yet. @throws IdentityError `key_unreadable` */
+export async function readKey(directory: string): Promise<Identity | null> {
+  const path = join(directory, KEY_FILE)
+  let bytes: Uint8Array
+  try {
+    bytes = await readFile(path)
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
+    throw new IdentityError('key_unreadable', path, { cause })
+  }
+  // A key file that was copied by hand often lost its mode.
+  await chmod(path, 0o600)
+  return decode(bytes, 'key_unreadable', path)
+}
+
+/** The whole key as one line of text, for a backup or another machine. */
+export const exportIdentity = (identity: Identity): string =>
+  EXPORT_PREFIX + Buffer.from(privateKeyToProtobuf(identity.privateKey)).toString('base64')
+
+/**
+ * Puts an exported key into a data directory.
+ * @param replace  whether a key that is already there may be lost
+ * @throws IdentityError `not_a_key`, `key_exists`
+ */
+export async function importIdentity(directory: string, text: string, replace = false): Promise<Identity> {
+  const trimmed = text.trim()
+  if (!trimmed.startsWith(EXPORT_PREFIX))
+    throw new IdentityError('not_a_key', `an exported key begins with ${EXPORT_PREFIX}`)
+  const identity = decode(Buffer.from(trimmed.slice(EXPORT_PREFIX.length), 'base64'), 'not_a_key', 'the given text')
+  const present = await readKey(directory)
+  if (present && present.peerId !== identity.peerId && !replace) {
+    throw new IdentityError('key_exists', `${directory} holds the key of ${present.peerId}`)
+  }
+  await writeKey(directory, identity.privateKey)
+  return identity
+}
+
+const of = (privateKey: PrivateKey): Identity => ({ privateKey, peerId: peerIdOfKey(privateKey) })
+
+function decode(bytes: Uint8Array, code: 'key_unreadable' | 'not_a_key', what: string): Identity {
+  let key: PrivateKey
+  try {
+    key = privateKeyFromProtobuf(bytes)
+  } catch (cause) {
+    throw new IdentityError(code, what, { cause })
+  }
+  if (key.type !== 'Ed25519') throw new IdentityError(code, `${what} is a key of type ${key.type}`)
+  return of(key)
+}
+
+async function writeKey(directory: string, key: PrivateKey): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const path = join(directory, KEY_FILE)
+  const temporary = `${path}.${process.pid}.tmp`
+  try {
+    // The mode is set on creation: between a later chmod and the write, others could read.
+    const file = await open(temporary, 'w', 0o600)
+    try {
+      await file.writeFile(privateKeyToProtobuf(key))
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}

@@ -1,0 +1,28 @@
+export { checkPeerId, type JoinAddress, parseJoinAddress } from './address.js'
+export { type BlobStore, createBlobStore } from './blob-store.js'
+export {
+  type Channels,
+  channelsOf,
+  createGroupGate,
+  type GroupGate,
+  type ReceivedGroup,
+  receiveGroup,
+} from './channels.js'
+export {
+  type Clock,
+  type OnRefusal,
+  type RefusalEvent,
+  type SwarmLogger,
+  silentLogger,
+  systemClock,
+} from './deps.js'
+export { IdentityError, TransportError, type TransportErrorCode } from './errors.js'
+export { requestLeases, requestVerdicts, serveLeases, serveVerdicts } from './exchanges.js'
+export type { Channel, Gossip, Listener } from './gossip.js'
+export { fetchGroupBody, type GroupExchangeOptions, offerGroup, serveGroups } from './group-exchange.js'
+export { createHost, type HostOptions, type PeerConnection, type SwarmHost } from './host.js'
+export { exportIdentity, type Identity, importIdentity, openIdentity, readKey } from './identity.js'
+export { type KeptConnection, keepConnected } from './keep-connected.js'
+export type { Caller, ServeOptions, Server } from './request-response.js'
+export { createSnapshotExchange, type SnapshotExchange, type SnapshotExchangeOptions } from './snapshot-exchange.js'
+export type { FetchOptions, FetchProgress } from './snapshot-fetch.js'

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { TransportError } from './errors.js'
+import type { SwarmHost } from './host.js'
+
+export interface KeptConnection {
+  /** Resolves when the peer is connected. @throws TransportError `closed` */
+  connected(signal: AbortSignal): Promise<void>
+  close(): Promise<void>
+}
+
+const FIRST_DELAY_MS = 500
+const LONGEST_DELAY_MS = 30_000
+const DIAL_TIMEOUT_MS = 10_000
+
+/**
+ * Keeps a connection to one address: dials at once, and again whenever it is lost, waiting longer after each failure.
+ * libp2p's own reconnection gives up after five attempts; a volunteer must outlast a coordinator's restart.
+ * @param jitter  0 .. 1, spreads the dials of many nodes after a restart
+ */
+export function keepConnected(
+  host: SwarmHost,
+  { address, peerId }: { readonly address: string; readonly peerId: string },
+  jitter: () => number = Math.random,
+): KeptConnection {
+  const closing = new AbortController()
+  const { signal } = closing
+  let wake: (() => void) | null = null
+  const waiters = new Set<() => void>()
+  const stopListening = host.onPeer(({ peer, connected }) => {
+    if (peer !== peerId) return
+    if (connected) for (const waiter of waiters) waiter()
+    else wake?.()
+  })
+
+  const run = async (): Promise<void> => {
+    let delayMs = FIRST_DELAY_MS
+    while (!signal.aborted) {
+      if (host.isConnected(peerId)) {
+        delayMs = FIRST_DELAY_MS
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          // Lost between the question and the listening.
+          if (!host.isConnected(peerId) || signal.aborted) resolve()
+        })
+        continue
+      }
+      try {
+        await host.dial(address, AbortSignal.any([signal, AbortSignal.timeout(DIAL_TIMEOUT_MS)]))
+      } catch (error) {
+        if (signal.aborted) return
+        host.logger.info({ address, error, delayMs }, 'cannot reach the coordinator')
+        await sleep(delayMs * (0.5 + jitter() / 2), undefined, { signal }).catch(() => {})
+        delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 2)
+      }
+    }
+  }
+  const running = run()
+
+  return {
+    async connected(caller) {
+      const both = AbortSignal.any([caller, signal])
+      if (host.isConnected(peerId)) return
+      let cleanUp = (): void => {}
+      try {
+        await new Promise<void>((resolve, reject) => {
+          const onAbort = (): void => reject(both.reason)
+          waiters.add(resolve)
+          both.addEventListener('abort', onAbort, { once: true })
+          cleanUp = () => {
+            waiters.delete(resolve)
+            both.removeEventListener('abort', onAbort)
+          }
+          if (both.aborted) onAbort()
+        })
+      } finally {
+        cleanUp()
+      }
+    },
+    async close() {
+      if (!signal.aborted) closing.abort(new TransportError('closed', address))
+      stopListening()
+      wake?.()
+      await running
+    },
+  }
+}

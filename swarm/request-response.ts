@@ -1,0 +1,152 @@
+import type { Stream } from '@libp2p/interface'
+import { type Codec, LIMITS, type Reply, refusal, SwarmRefusal } from '../proto/index.js'
+import { type ByteStream, createByteStream, type Pace } from './byte-stream.js'
+import { TransportError } from './errors.js'
+import type { SwarmHost } from './host.js'
+import { createRateLimit } from './rate-limit.js'
+
+/** One exchange: a framed request, a framed reply, and the stream is over. */
+export interface Exchange<Request, Response> {
+  readonly protocol: string
+  readonly request: Codec<Request>
+  /** Bounds the whole reply. */
+  readonly reply: Codec<Reply>
+  readonly response: Codec<Response>
+  readonly overRelay: boolean
+}
+
+export interface Caller {
+  readonly peer: string
+  /** Fires when the exchange takes too long or the server closes. */
+  readonly signal: AbortSignal
+}
+
+export interface ServeOptions {
+  /** Requests of one peer. Default `LIMITS.requestsPerMinute`. */
+  readonly requestsPerMinute?: number
+  /** Upload limit for the replies. */
+  readonly pace?: Pace
+  readonly timeoutMs?: number
+}
+
+export interface Server {
+  /** Takes no further requests and drops those under way. */
+  close(): Promise<void>
+}
+
+/**
+ * Answers requests of peers. Whatever is thrown in `handler` becomes a reply: a SwarmRefusal with its code, anything
+ * else as `internal`; refused input is counted through the host and never ends the process.
+ */
+export async function serveRequests<Request, Response>(
+  host: SwarmHost,
+  exchange: Exchange<Request, Response>,
+  handler: (request: Request, caller: Caller) => Promise<Response>,
+  options: ServeOptions = {},
+): Promise<Server> {
+  const rate = createRateLimit(host.clock, options.requestsPerMinute ?? LIMITS.requestsPerMinute.value)
+  const closing = new AbortController()
+  const open = new Map<ByteStream, string>()
+
+  const answer = async (bytes: ByteStream, peer: string, signal: AbortSignal): Promise<Reply> => {
+    try {
+      if (!rate.allow(peer)) throw refusal('rate_limited', 'too many requests a minute')
+      const data = await bytes.readFrame(exchange.request.maxBytes, signal)
+      const response = await handler(exchange.request.parse(data), { peer, signal })
+      return { ok: true, payload: exchange.response.encode(response) }
+    } catch (why) {
+      if (why instanceof TransportError) throw why
+      signal.throwIfAborted()
+      if (why instanceof SwarmRefusal) {
+        const { code, verdict, detail } = why
+        host.onRefusal({ peer, code, verdict, detail, protocol: exchange.protocol })
+        return { ok: false, code, detail: forWire(detail) }
+      }
+      host.logger.error({ protocol: exchange.protocol, peer, error: why }, 'a request handler failed')
+      return { ok: false, code: 'internal', detail: '' }
+    }
+  }
+
+  const serve = async (stream: Stream, peer: string): Promise<void> => {
+    const bytes = createByteStream(stream)
+    const signal = AbortSignal.any([
+      closing.signal,
+      AbortSignal.timeout(options.timeoutMs ?? LIMITS.handlerTimeoutMs.value),
+    ])
+    // libp2p bounds streams per connection, but a peer may open several connections.
+    const held = [...open.values()].filter((other) => other === peer).length
+    if (open.size >= LIMITS.inboundStreams.value || held >= LIMITS.inboundStreamsPerPeer.value) {
+      host.onRefusal({
+        peer,
+        code: 'overloaded',
+        verdict: 'ignore',
+        detail: `${open.size} streams`,
+        protocol: exchange.protocol,
+      })
+      bytes.abort(new TransportError('busy', 'too many streams'))
+      return
+    }
+    open.set(bytes, peer)
+    try {
+      await bytes.writeFrame(exchange.reply.encode(await answer(bytes, peer, signal)), signal, options.pace)
+      await bytes.end(signal)
+    } catch (why) {
+      host.logger.debug({ protocol: exchange.protocol, peer, error: why }, 'an exchange broke off')
+      bytes.abort(why instanceof Error ? why : new Error(String(why)))
+    } finally {
+      open.delete(bytes)
+    }
+  }
+
+  const stop = await host.handle(exchange.protocol, (stream, peer) => void serve(stream, peer), exchange)
+  return {
+    async close() {
+      if (closing.signal.aborted) return
+      closing.abort(new TransportError('closed', exchange.protocol))
+      await stop()
+    },
+  }
+}
+
+/**
+ * Asks one peer.
+ * @throws TransportError `refused` with the code of the other side, `unreachable`, `timeout`, `stream_ended`;
+ *         SwarmRefusal when the reply is out of bounds or malformed
+ */
+export async function sendRequest<Request, Response>(
+  host: SwarmHost,
+  exchange: Exchange<Request, Response>,
+  peer: string,
+  request: Request,
+  signal: AbortSignal,
+  timeoutMs: number = LIMITS.requestTimeoutMs.value,
+): Promise<Response> {
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const both = AbortSignal.any([signal, timeout])
+  let bytes: ByteStream | null = null
+  try {
+    const stream = await host.openStream(peer, exchange.protocol, { overRelay: exchange.overRelay, signal: both })
+    // The handler may think for as long as the whole exchange may take, so no byte for 5 s is no stall here.
+    bytes = createByteStream(stream, timeoutMs)
+    await bytes.writeFrame(exchange.request.encode(request), both)
+    const answer = exchange.reply.parse(await bytes.readFrame(exchange.reply.maxBytes, both))
+    await bytes.end(both)
+    if (!answer.ok)
+      throw new TransportError('refused', `${answer.code} ${answer.detail}`.trim(), { refusal: answer.code })
+    return exchange.response.parse(answer.payload)
+  } catch (why) {
+    bytes?.abort(why instanceof Error ? why : new Error(String(why)))
+    signal.throwIfAborted()
+    if (timeout.aborted) throw new TransportError('timeout', `${exchange.protocol} of ${peer}`, { cause: why })
+    throw why
+  }
+}
+
+/** A detail that fits the wire: no control characters, within the limit. */
+function forWire(detail: string): string {
+  const printable = detail.replaceAll(/\p{Cc}/gu, ' ')
+  const encoded = new TextEncoder().encode(printable)
+  if (encoded.length <= LIMITS.detailBytes.value) return printable
+  // A character cut in half decodes to U+FFFD, which is longer than the bytes it replaces.
+  return new TextDecoder().decode(encoded.subarray(0, LIMITS.detailBytes.value - 3)).replace(/\ufffd$/, '')
+}

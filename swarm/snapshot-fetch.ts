@@ -1,0 +1,160 @@
+import { LIMITS, PROTOCOLS, SwarmRefusal } from '../proto/index.js'
+import { TransportError } from './errors.js'
+import type { SwarmHost } from './host.js'
+import type { PartialBlob } from './partial-blob.js'
+import { openSnapshotSource, type SnapshotSource } from './snapshot-source.js'
+
+export interface FetchProgress {
+  readonly chunksDone: number
+  readonly chunks: number
+  /** Who delivered the last chunk. */
+  readonly peer: string
+}
+
+export interface FetchOptions {
+  readonly signal: AbortSignal
+  readonly onProgress?: (progress: FetchProgress) => void
+  readonly progressTimeoutMs?: number
+  /** Give up when no source delivers anything for this long. */
+  readonly stallMs?: number
+}
+
+/** Pause before a source that was busy, or lacked the chunk, is asked again. */
+const RETRY_MS = 250
+/** Points in gossip that a false chunk costs: below the gossip threshold, above the graylist. */
+const FALSE_CHUNK_PENALTY = 3
+
+/**
+ * Fills a partial blob from several peers at once. Each source takes the next free chunk as soon as it has room, so fast
+ * ones do more of the work; when no chunk is free, those under way elsewhere are asked for a second time, so a source
+ * that stalls or dribbles holds nothing up. A source that sends a false chunk, or nothing for the progress timeout, is
+ * dropped for the rest of the fetch.
+ * @param peers  peer ids to pull from, connected or dialable; at most `LIMITS.snapshotSources` are used
+ * @throws TransportError `no_source` when all of them failed or stalled; what was received stays in the partial blob
+ */
+export async function fetchChunks(
+  host: SwarmHost,
+  partial: PartialBlob,
+  peers: readonly string[],
+  options: FetchOptions,
+): Promise<void> {
+  const { description } = partial
+  const remaining = new Set(startElsewhere(partial.missing(), host.peerId))
+  const underWay = new Map<number, Set<string>>()
+  const done = new AbortController()
+  const stallMs = options.stallMs ?? LIMITS.snapshotStallMs.value
+  const signal = AbortSignal.any([options.signal, done.signal])
+  let wakeAll: (() => void)[] = []
+  let lastFailure: unknown = null
+  let lastChunkMs = host.clock.now()
+  if (remaining.size === 0) return
+
+  const changed = (): void => {
+    const sleepers = wakeAll
+    wakeAll = []
+    for (const wake of sleepers) wake()
+  }
+  /** Until something changes, but not longer than the retry pause. */
+  const pause = async (): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, RETRY_MS)
+      wakeAll.push(resolve)
+    })
+    clearTimeout(timer)
+  }
+
+  const next = (peer: string, lacks: ReadonlySet<number>): number | null => {
+    let again: number | null = null
+    for (const index of remaining) {
+      if (lacks.has(index)) continue
+      const asked = underWay.get(index)
+      if (!asked || asked.size === 0) return index
+      if (again === null && asked.size === 1 && !asked.has(peer)) again = index
+    }
+    return again
+  }
+
+  const pull = async (source: SnapshotSource, index: number, lacks: Set<number>): Promise<'ok' | 'later'> => {
+    const asked = underWay.get(index) ?? new Set()
+    underWay.set(index, asked.add(source.peer))
+    try {
+      const want = { kind: 'chunk', blobSha256: description.sha256, index } as const
+      const { status, data } = await source.ask(want)
+      if (status === 'not_found') lacks.add(index)
+      if (status !== 'ok') return 'later'
+      if (!(await partial.write(index, data))) {
+        throw new SwarmRefusal('reject', 'chunk_mismatch', `chunk ${index} of ${description.sha256}`)
+      }
+      if (remaining.delete(index)) {
+        lastChunkMs = host.clock.now()
+        const chunks = description.chunkSha256s.length
+        options.onProgress?.({ chunksDone: chunks - remaining.size, chunks, peer: source.peer })
+        // Whoever still waits for a second copy need not.
+        if (remaining.size === 0) done.abort(new TransportError('closed', 'the blob is complete'))
+      }
+      return 'ok'
+    } finally {
+      asked.delete(source.peer)
+      changed()
+    }
+  }
+
+  const lane = async (source: SnapshotSource, lacks: Set<number>): Promise<void> => {
+    while (remaining.size > 0) {
+      signal.throwIfAborted()
+      const index = next(source.peer, lacks)
+      if (index !== null && (await pull(source, index, lacks)) === 'ok') continue
+      if (host.clock.now() - lastChunkMs > stallMs) throw new TransportError('timeout', `no chunk for ${stallMs} ms`)
+      await pause()
+      // It may have got the chunk meanwhile: sources are often still downloading themselves.
+      lacks.clear()
+    }
+  }
+
+  const drawFrom = async (peer: string): Promise<void> => {
+    let source: SnapshotSource | null = null
+    try {
+      source = await openSnapshotSource(host, peer, signal, options.progressTimeoutMs)
+      const lacks = new Set<number>()
+      const opened = source
+      const lanes = Array.from({ length: LIMITS.snapshotInFlight.value }, () =>
+        lane(opened, lacks).catch((why: unknown) => {
+          opened.close(why instanceof Error ? why : new Error(String(why)))
+          throw why
+        }),
+      )
+      // All of them, so that no lane still writes when the file is put in its place.
+      const failed = (await Promise.allSettled(lanes)).find((result) => result.status === 'rejected')
+      if (failed) throw failed.reason
+    } catch (why) {
+      if (done.signal.aborted || options.signal.aborted) return
+      lastFailure = why
+      host.logger.info({ peer, blob: description.sha256, error: why }, 'dropped a snapshot source')
+      if (why instanceof SwarmRefusal) {
+        const { code, verdict, detail } = why
+        host.onRefusal({ peer, code, verdict, detail, protocol: PROTOCOLS.snapshot })
+        host.penalise(peer, FALSE_CHUNK_PENALTY)
+      }
+    } finally {
+      source?.close()
+      changed()
+    }
+  }
+
+  const sources = [...new Set(peers)].filter((peer) => peer !== host.peerId).slice(0, LIMITS.snapshotSources.value)
+  await Promise.all(sources.map(drawFrom))
+  options.signal.throwIfAborted()
+  if (remaining.size > 0) {
+    const detail = `${remaining.size} chunks of ${description.sha256} from ${sources.length} peers`
+    throw new TransportError('no_source', detail, { cause: lastFailure })
+  }
+}
+
+/** The same indices, beginning at a place that depends on who asks: then nodes that start together can help each other. */
+function startElsewhere(indices: readonly number[], peer: string): readonly number[] {
+  let at = 0
+  for (const char of peer) at = (at * 31 + char.charCodeAt(0)) % 1_000_003
+  const start = indices.length === 0 ? 0 : at % indices.length
+  return [...indices.slice(start), ...indices.slice(0, start)]
+}

@@ -1,0 +1,78 @@
+import type { Stream } from '@libp2p/interface'
+import {
+  LIMITS,
+  PROTOCOLS,
+  type SnapshotResponse,
+  type SnapshotWant,
+  SwarmRefusal,
+  snapshotRequest,
+  snapshotResponse,
+} from '../proto/index.js'
+import { type ByteStream, createByteStream } from './byte-stream.js'
+import { TransportError } from './errors.js'
+import type { SwarmHost } from './host.js'
+import { createRateLimit } from './rate-limit.js'
+import type { Server } from './request-response.js'
+import type { UploadBudget } from './upload-budget.js'
+
+/** What this node can give away. Null: not here, or not yet. */
+export type SnapshotLookup = (want: SnapshotWant) => Promise<Uint8Array | null>
+
+const NOTHING = new Uint8Array()
+
+/**
+ * Serves manifests and chunks. Requests of one stream are answered in order, one at a time: a peer that asks for more
+ * than it takes fills only its own receive window.
+ */
+export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, upload: UploadBudget): Promise<Server> {
+  const closing = new AbortController()
+  const open = new Map<ByteStream, string>()
+  const rate = createRateLimit(host.clock, LIMITS.chunksPerMinute.value)
+
+  const answer = async (id: number, want: SnapshotWant): Promise<SnapshotResponse> => {
+    if (upload.spent) return { id, status: 'busy', data: NOTHING }
+    const data = await lookup(want)
+    return data ? { id, status: 'ok', data } : { id, status: 'not_found', data: NOTHING }
+  }
+
+  const serve = async (stream: Stream, peer: string): Promise<void> => {
+    const bytes = createByteStream(stream, LIMITS.snapshotIdleMs.value)
+    const held = [...open.values()].filter((other) => other === peer).length
+    if (open.size >= LIMITS.inboundStreams.value || held >= LIMITS.inboundStreamsPerPeer.value) {
+      bytes.abort(new TransportError('busy', 'too many streams'))
+      return
+    }
+    open.set(bytes, peer)
+    try {
+      for (;;) {
+        const frame = await bytes.readFrameOrEnd(snapshotRequest.maxBytes, closing.signal)
+        if (!frame) break
+        const request = snapshotRequest.parse(frame)
+        if (!rate.allow(peer))
+          throw new SwarmRefusal('ignore', 'rate_limited', `${LIMITS.chunksPerMinute.value} a minute`)
+        const response = snapshotResponse.encode(await answer(request.id, request.want))
+        await bytes.writeFrame(response, closing.signal, upload)
+      }
+      await bytes.end(closing.signal)
+    } catch (why) {
+      if (why instanceof SwarmRefusal) {
+        const { code, verdict, detail } = why
+        host.onRefusal({ peer, code, verdict, detail, protocol: PROTOCOLS.snapshot })
+      } else if (!(why instanceof TransportError) && !closing.signal.aborted) {
+        host.logger.error({ peer, error: why }, 'serving a snapshot failed')
+      }
+      bytes.abort(why instanceof Error ? why : new Error(String(why)))
+    } finally {
+      open.delete(bytes)
+    }
+  }
+
+  const stop = await host.handle(PROTOCOLS.snapshot, (stream, peer) => void serve(stream, peer), { overRelay: false })
+  return {
+    async close() {
+      if (closing.signal.aborted) return
+      closing.abort(new TransportError('closed', PROTOCOLS.snapshot))
+      await stop()
+    },
+  }
+}

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  type GroupAnnouncement,
+  LIMITS,
+  type PolicyAnnouncement,
+  refusal,
+  SwarmRefusal,
+  sealGroupAnnouncement,
+  sealPolicyAnnouncement,
+  sha256,
+  topicsOf,
+} from '../../proto/index.js'
+import { type Channel, channelsOf, createGroupGate, type ReceivedGroup } from '../../swarm/index.js'
+import { hash, announcement as sampleGroup } from '../unit/proto-samples.js'
+import { connect, createTestSwarm, eventually, type TestNode, type TestSwarm } from './swarm-nodes.js'
+
+const test = suite<{ swarm: TestSwarm; coordinator: TestNode; ann: TestNode; ben: TestNode }>('gossip')
+
+/** Ann and Ben can only dial out; whatever reaches Ben from Ann passed the coordinator's check. */
+test.before.each(async (context) => {
+  context.swarm = await createTestSwarm()
+  context.coordinator = await context.swarm.node(1)
+  context.ann = await context.swarm.node(2, false)
+  context.ben = await context.swarm.node(3, false)
+  await connect(context.ann, context.coordinator)
+  await connect(context.ben, context.coordinator)
+})
+test.after.each((context) => context.swarm.close())
+
+const news = (version: number): PolicyAnnouncement => ({
+  manifestId: hash(`manifest ${version}`),
+  manifestSizeBytes: 5000,
+  round: version,
+  version,
+  policyId: hash('policy'),
+  expiresAtMs: 4_000_000_000_000,
+})
+const group = (nonce: string): GroupAnnouncement => ({ ...sampleGroup, nonce: hash(nonce).slice(0, 32) })
+
+/** Sends bytes without the checks that an honest sender makes. */
+const unchecked = (topic: string): Channel<unknown> => ({ topic, maxBytes: 3_000_000, parse: async (data) => data })
+
+test('one message of the coordinator reaches nodes that can only dial out', async ({
+  swarm,
+  coordinator,
+  ann,
+  ben,
+}) => {
+  const { policy } = channelsOf(swarm.runId)
+  const heard: string[] = []
+  for (const [name, node] of Object.entries({ ann, ben })) {
+    node.host.gossip.join(policy, { deliver: ({ version }, from) => heard.push(`${name} ${version} ${from}`) })
+  }
+  coordinator.host.gossip.join(policy, { deliver: () => {} })
+  await eventually('both listen', () => coordinator.host.gossip.listeners(policy).length === 2)
+  const sealed = await sealPolicyAnnouncement(coordinator.key, swarm.runId, news(4))
+  assert.is(await coordinator.host.gossip.publish(policy, sealed), 2)
+  await eventually('both heard', () => heard.length === 2)
+  assert.equal(heard.sort(), [`ann 4 ${swarm.runId}`, `ben 4 ${swarm.runId}`])
+})
+
+/** What Ann sends on a topic, what the coordinator thinks of it, and what gets through to Ben. */
+async function send(
+  context: { swarm: TestSwarm; coordinator: TestNode; ann: TestNode; ben: TestNode },
+  topic: 'groups' | 'policy',
+  messages: Uint8Array[],
+) {
+  const { swarm, coordinator, ann, ben } = context
+  const channel: Channel<unknown> = channelsOf(swarm.runId)[topic]
+  const delivered: unknown[] = []
+  const forwarded: unknown[] = []
+  coordinator.host.gossip.join(channel, { deliver: (value) => delivered.push(value) })
+  ben.host.gossip.join(channel, { deliver: (value) => forwarded.push(value) })
+  await eventually('the coordinator listens', () => ann.host.gossip.listeners(channel).length === 1)
+  await eventually('Ben listens', () => coordinator.host.gossip.listeners(channel).length === 1)
+  for (const message of messages) await ann.host.gossip.publish(unchecked(channel.topic), message)
+  await eventually('every message is judged', () => delivered.length + coordinator.refusals.length >= messages.length)
+  await sleep(50)
+  return { delivered, forwarded, codes: coordinator.refusals.map((event) => `${event.verdict} ${event.code}`) }
+}
+
+test('announcements that are garbage, unsigned, oversize or of another run are rejected and never forwarded', async (context) => {
+  const { swarm, ann } = context
+  const sealed = await sealGroupAnnouncement(ann.key, swarm.runId, group('a'), null)
+  const bent = Uint8Array.from(sealed)
+  bent[bent.length - 10] = (bent[bent.length - 10] ?? 0) ^ 1
+  const seen = await send(context, 'groups', [
+    new Uint8Array([1, 2, 3]),
+    bent,
+    new Uint8Array(LIMITS.announcementBytes.value + 1),
+    await sealGroupAnnouncement(ann.key, 'another-run', group('b'), null),
+  ])
+  assert.equal(seen.codes.sort(), ['reject bad_signature', 'reject malformed', 'reject too_large', 'reject wrong_run'])
+  assert.equal(seen.forwarded, [])
+  assert.equal(seen.delivered, [])
+})
+
+test('a policy announcement that is not signed by the coordinator is rejected, even when it is well made', async (context) => {
+  const seen = await send(context, 'policy', [
+    await sealPolicyAnnouncement(context.ann.key, context.swarm.runId, news(9)),
+  ])
+  assert.equal(seen.codes, ['reject wrong_signer'])
+  assert.equal(seen.forwarded, [])
+})
+
+test('a group with its body arrives whole and is forwarded with the signature of its author', async (context) => {
+  const { swarm, ann } = context
+  const body = new Uint8Array(50_000).fill(3)
+  const about = { ...group('c'), bodySha256: sha256(body), bodySizeBytes: body.length }
+  const sealed = await sealGroupAnnouncement(ann.key, swarm.runId, about, body)
+  const seen = await send(context, 'groups', [sealed])
+  for (const received of [seen.delivered[0], seen.forwarded[0]] as ReceivedGroup[]) {
+    assert.is(received.signer, ann.host.peerId)
+    assert.is(received.body && sha256(received.body), about.bodySha256)
+    assert.is(sha256(received.sealed), sha256(sealed))
+  }
+})
+
+test('a replayed nonce and a flood are ignored: the sender keeps its score', async ({ swarm, coordinator, ann }) => {
+  const { groups } = channelsOf(swarm.runId)
+  const gate = createGroupGate({ now: () => 1000 }, 8)
+  let delivered = 0
+  coordinator.host.gossip.join(groups, {
+    check: gate.check,
+    deliver: () => {
+      delivered += 1
+    },
+  })
+  await eventually('the coordinator listens', () => ann.host.gossip.listeners(groups).length === 1)
+  const names = ['a', 'a', 'b', 'c', 'd']
+  for (const name of names) {
+    await ann.host.gossip.publish(groups, await sealGroupAnnouncement(ann.key, swarm.runId, group(name), null))
+  }
+  await eventually('all are judged', () => delivered + coordinator.refusals.length === names.length)
+  assert.is(delivered, 2)
+  assert.equal(
+    coordinator.refusals.map((event) => `${event.verdict} ${event.code}`),
+    ['ignore replayed', 'ignore rate_limited', 'ignore rate_limited'],
+  )
+})
+
+test('a check that fails by our own fault costs the sender nothing and stops nothing', async ({
+  swarm,
+  coordinator,
+  ann,
+}) => {
+  const { groups } = channelsOf(swarm.runId)
+  let calls = 0
+  const delivered: ReceivedGroup[] = []
+  coordinator.host.gossip.join(groups, {
+    check: () => {
+      calls += 1
+      if (calls === 1) throw new TypeError('a bug of ours')
+      if (calls === 2) throw refusal('unknown_lease')
+    },
+    deliver: (value) => delivered.push(value),
+  })
+  await eventually('the coordinator listens', () => ann.host.gossip.listeners(groups).length === 1)
+  for (const name of ['a', 'b', 'c']) {
+    await ann.host.gossip.publish(groups, await sealGroupAnnouncement(ann.key, swarm.runId, group(name), null))
+  }
+  await eventually('the third arrives', () => delivered.length === 1)
+  assert.equal(
+    coordinator.refusals.map((event) => event.code),
+    ['unknown_lease'],
+  )
+})
+
+test('an oversize message is stopped at its sender, and with no listener nothing is sent', async ({ swarm, ann }) => {
+  const { groups, policy } = channelsOf(swarm.runId)
+  try {
+    await ann.host.gossip.publish(groups, new Uint8Array(LIMITS.announcementBytes.value + 1))
+    assert.unreachable()
+  } catch (why) {
+    assert.instance(why, SwarmRefusal)
+  }
+  assert.is(await ann.host.gossip.publish(policy, new Uint8Array(10)), 0)
+  assert.is(policy.topic, topicsOf(swarm.runId).policy)
+})
+
+test.run()
