@@ -1,0 +1,158 @@
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { execa } from 'execa'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { generateWorld, offeredTool, Session, seededRandom } from '../../servers/kernel/index.js'
+import { checkout } from '../checkout.js'
+
+const program = join(checkout, 'dist', 'servers', 'main.js')
+const TIMEOUT_MS = 20_000
+
+const run = (...args: string[]) =>
+  execa(process.execPath, [program, ...args], { reject: false, timeout: TIMEOUT_MS, stdin: 'ignore' })
+
+/** Starts the program as an MCP client would, and ends it afterwards. */
+async function served(args: string[], use: (client: Client, pid: number) => Promise<void>): Promise<void> {
+  const transport = new StdioClientTransport({ command: process.execPath, args: [program, ...args], stderr: 'pipe' })
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  await client.connect(transport, { timeout: TIMEOUT_MS })
+  try {
+    await use(client, transport.pid!)
+  } finally {
+    await client.close()
+  }
+}
+
+const call = async (client: Client, name: string, args: Record<string, unknown>) =>
+  (await client.callTool({ name, arguments: args }, undefined, { timeout: TIMEOUT_MS })) as CallToolResult
+
+const textOf = ({ content }: CallToolResult): string => {
+  const first = content[0]
+  if (first?.type !== 'text') throw new Error('the result holds no text')
+  return first.text
+}
+
+for (const [name, server] of CATALOGUE) {
+  test(`the ${name} server lists its tools and answers as a session in process does`, () =>
+    served([name, '--seed', '7'], async (client) => {
+      assert.is(client.getServerVersion()!.name, name)
+      const { tools } = await client.listTools(undefined, { timeout: TIMEOUT_MS })
+      assert.equal(
+        tools.map((tool) => ({
+          name: tool.name,
+          description: tool.description,
+          inputSchema: tool.inputSchema,
+          readOnly: tool.annotations!.readOnlyHint,
+        })),
+        server.tools.map((tool) => ({ ...offeredTool(tool) })),
+      )
+      const twin = Session.open(generateWorld(server, 7))
+      const random = seededRandom(7)
+      let succeeded = 0
+      for (const tool of server.tools) {
+        const args = twin.sampleArguments(tool, random, {}) ?? {}
+        const expected = twin.call(tool.name, args)
+        // The client checks structured content against the output schema that it was told.
+        const result = await call(client, tool.name, args)
+        assert.is(result.isError ?? false, !expected.ok)
+        if (expected.ok) {
+          succeeded++
+          assert.is(textOf(result), JSON.stringify(expected.output))
+          assert.equal(result.structuredContent, JSON.parse(textOf(result)))
+        } else {
+          assert.equal(JSON.parse(textOf(result)), { error: expected.code, message: expected.message })
+        }
+      }
+      assert.ok(succeeded > server.tools.length / 2, `only ${succeeded} calls succeeded`)
+    }))
+}
+
+test('two processes of one server are two sessions', () =>
+  served(['banking', '--seed', '3'], (ada) =>
+    served(['banking', '--seed', '3'], async (bo) => {
+      const twin = Session.open(generateWorld(CATALOGUE.get('banking')!, 3))
+      const args = twin.sampleArguments(CATALOGUE.get('banking')!.toolsByName.get('freeze_card')!, seededRandom(1), {})!
+      const first = await call(ada, 'freeze_card', args)
+      assert.is(first.isError ?? false, false)
+      assert.is(textOf(await call(bo, 'freeze_card', args)), textOf(first))
+      assert.is((await call(ada, 'freeze_card', args)).isError, true)
+    }),
+  ))
+
+test('an unknown tool is a tool error and leaves the server running', () =>
+  served(['calendar'], async (client) => {
+    const failed = await call(client, 'constructor', {})
+    assert.is(failed.isError, true)
+    assert.is((JSON.parse(textOf(failed)) as { error: string }).error, 'unknown_tool')
+    assert.ok((await client.listTools()).tools.length > 0)
+  }))
+
+test('the process ends when its client goes', async () => {
+  let child = 0
+  await served(['email'], async (_, pid) => {
+    child = pid
+  })
+  const ended = (): boolean => {
+    try {
+      process.kill(child, 0)
+      return false
+    } catch {
+      return true
+    }
+  }
+  const deadline = Date.now() + 5000
+  while (!ended() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.ok(ended())
+})
+
+test('the process ends by itself with code 0 at the end of its input, and stdout holds nothing but protocol', async () => {
+  const { exitCode, stdout, stderr } = await execa(process.execPath, [program, 'banking'], {
+    reject: false,
+    timeout: TIMEOUT_MS,
+    input: '',
+  })
+  assert.is(exitCode, 0)
+  assert.is(stdout, '')
+  assert.match(stderr, /banking, seed 0, 17 tools, MCP on stdio/)
+})
+
+test('without a name the servers are listed', async () => {
+  const { exitCode, stdout } = await run()
+  assert.is(exitCode, 0)
+  assert.equal(
+    stdout.split('\n').map((line) => line.split(' ')[0]),
+    [...CATALOGUE.keys()],
+  )
+})
+
+test('an unknown server name gives the choice of names and exit code 2', async () => {
+  for (const name of ['bank', 'constructor', '__proto__']) {
+    const { exitCode, stdout, stderr } = await run(name)
+    assert.is(exitCode, 2)
+    assert.is(stdout, '')
+    assert.match(stderr, `there is no server "${name}"`)
+    for (const known of CATALOGUE.keys()) assert.match(stderr, known)
+  }
+})
+
+test('a wrong seed says what a seed is and exits with 2', async () => {
+  for (const seed of ['-1', '1.5', 'seven', '4294967296', 'NaN', '']) {
+    const { exitCode, stdout, stderr } = await run('banking', `--seed=${seed}`)
+    assert.is(exitCode, 2, `seed "${seed}"`)
+    assert.is(stdout, '')
+    assert.match(stderr, /an integer from 0 to 4294967295/)
+  }
+})
+
+test('an unknown option exits with 2, and help with 0', async () => {
+  assert.is((await run('banking', '--sead', '1')).exitCode, 2)
+  const { exitCode, stdout } = await run('--help')
+  assert.is(exitCode, 0)
+  assert.match(stdout, /prove-server/)
+})
+
+test.run()
