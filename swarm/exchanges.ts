@@ -42,7 +42,8 @@ export const requestLeases = (
   coordinator: string,
   request: LeaseRequest,
   signal: AbortSignal,
-): Promise<LeaseResponse> => sendRequest(host, LEASE, coordinator, request, signal)
+  timeoutMs?: number,
+): Promise<LeaseResponse> => sendRequest(host, LEASE, coordinator, request, signal, timeoutMs)
 
 const VERDICT: Exchange<VerdictRequest, VerdictResponse> = {
   protocol: PROTOCOLS.verdict,
@@ -65,7 +66,8 @@ export const requestVerdicts = (
   coordinator: string,
   request: VerdictRequest,
   signal: AbortSignal,
-): Promise<VerdictResponse> => sendRequest(host, VERDICT, coordinator, request, signal)
+  timeoutMs?: number,
+): Promise<VerdictResponse> => sendRequest(host, VERDICT, coordinator, request, signal, timeoutMs)
 
 /** Bytes that are checked elsewhere, against a hash. */
 const rawBody: Codec<Uint8Array> = {

@@ -50,8 +50,10 @@ export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, up
         const request = snapshotRequest.parse(frame)
         if (!rate.allow(peer))
           throw new SwarmRefusal('ignore', 'rate_limited', `${LIMITS.chunksPerMinute.value} a minute`)
-        const response = snapshotResponse.encode(await answer(request.id, request.want))
-        await bytes.writeFrame(response, closing.signal, upload)
+        const response = await answer(request.id, request.want)
+        // Only content counts: a `busy` that waits for its turn would arrive too late to be of use.
+        const pace = response.status === 'ok' ? upload : undefined
+        await bytes.writeFrame(snapshotResponse.encode(response), closing.signal, pace)
       }
       await bytes.end(closing.signal)
     } catch (why) {

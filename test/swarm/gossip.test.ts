@@ -14,7 +14,7 @@ import {
 } from '../../proto/index.js'
 import { type Channel, channelsOf, createGroupGate, type ReceivedGroup } from '../../swarm/index.js'
 import { hash, announcement as sampleGroup } from '../unit/proto-samples.js'
-import { connect, createTestSwarm, eventually, type TestNode, type TestSwarm } from './swarm-nodes.js'
+import { connect, createTestSwarm, eventually, noise, type TestNode, type TestSwarm } from './swarm-nodes.js'
 
 const test = suite<{ swarm: TestSwarm; coordinator: TestNode; ann: TestNode; ben: TestNode }>('gossip')
 
@@ -166,6 +166,27 @@ test('a check that fails by our own fault costs the sender nothing and stops not
     coordinator.refusals.map((event) => event.code),
     ['unknown_lease'],
   )
+})
+
+test('hundreds of hostile messages of every kind end nothing, and an honest node is still heard', async (context) => {
+  const { swarm, coordinator, ann, ben } = context
+  const { groups } = channelsOf(swarm.runId)
+  const gate = createGroupGate({ now: () => 1000 })
+  const heard: string[] = []
+  coordinator.host.gossip.join(groups, { check: gate.check, deliver: ({ signer }) => heard.push(signer) })
+  await eventually('the coordinator listens', () => ann.host.gossip.listeners(groups).length === 1)
+  await eventually('and Ben knows', () => ben.host.gossip.listeners(groups).length === 1)
+  const sealed = await sealGroupAnnouncement(ann.key, swarm.runId, group('a'), null)
+  for (let index = 0; index < 300; index += 1) {
+    const bent = Uint8Array.from(sealed)
+    const at = (index * 37) % bent.length
+    bent[at] = (bent[at] ?? 0) ^ (1 + (index % 255))
+    await ann.host.gossip.publish(unchecked(groups.topic), index % 3 === 0 ? noise(index + 1, index) : bent)
+  }
+  await ben.host.gossip.publish(groups, await sealGroupAnnouncement(ben.key, swarm.runId, group('b'), null))
+  await eventually('Ben is heard', () => heard.length > 0)
+  assert.equal(heard, [ben.host.peerId])
+  assert.ok(coordinator.refusals.every((event) => event.peer === ann.host.peerId && event.verdict === 'reject'))
 })
 
 test('an oversize message is stopped at its sender, and with no listener nothing is sent', async ({ swarm, ann }) => {

@@ -63,6 +63,8 @@ export async function connect(from: TestNode, to: TestNode): Promise<void> {
   const [address] = to.host.addresses()
   if (!address) throw new Error('the other node does not listen')
   await from.host.dial(address, soon())
+  // The dialled side finishes its handshake a moment later.
+  await eventually('both sides know', () => to.host.isConnected(from.host.peerId))
 }
 
 /** Waits for something that another node does. */

@@ -1,0 +1,108 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { LIMITS, sha256 } from '../../proto/index.js'
+import { createBlobStore } from '../../swarm/index.js'
+import { openPartialBlob } from '../../swarm/partial-blob.js'
+import { noise } from './swarm-nodes.js'
+
+const test = suite<{ folder: string }>('blob store')
+test.before.each(async (context) => {
+  context.folder = await mkdtemp(join(tmpdir(), 'prove-blobs-'))
+})
+test.after.each((context) => rm(context.folder, { recursive: true, force: true }))
+
+const MIB = LIMITS.chunkBytes.value
+
+test('a blob is found under its hash and nowhere else', async ({ folder }) => {
+  const store = await createBlobStore(folder)
+  const content = noise(1000)
+  const hash = await store.put(content)
+  assert.is(hash, sha256(content))
+  assert.is(await store.put(content), hash)
+  assert.is(sha256((await store.read(hash)) ?? new Uint8Array()), hash)
+  assert.is(await store.read(sha256(noise(4, 9))), null)
+  assert.equal(await store.list(), [hash])
+  await store.remove(hash)
+  assert.not.ok(await store.has(hash))
+})
+
+test('a name from the wire never becomes a path', async ({ folder }) => {
+  const store = await createBlobStore(folder)
+  for (const name of ['../../etc/passwd', '', '.', 'A'.repeat(64), `${'a'.repeat(63)}/`, `${'a'.repeat(64)}\0`]) {
+    assert.throws(() => store.path(name), TypeError)
+  }
+})
+
+test('a file is copied in and described chunk by chunk', async ({ folder }) => {
+  const store = await createBlobStore(join(folder, 'store'))
+  const content = noise(2 * MIB + 5)
+  await writeFile(join(folder, 'source'), content)
+  const hash = await store.putFile(join(folder, 'source'))
+  const blob = await store.describe(hash, 'adapter')
+  assert.is(blob.sizeBytes, content.length)
+  assert.equal(
+    blob.chunkSha256s,
+    [0, 1, 2].map((index) => sha256(content.subarray(index * MIB, (index + 1) * MIB))),
+  )
+  assert.is((await store.readChunk(hash, blob.sizeBytes, 2))?.length, 5)
+  await writeFile(store.path(hash), noise(2 * MIB + 5, 2))
+  await store.describe(hash, 'adapter').then(
+    () => assert.unreachable(),
+    (why) => assert.match(why.message, /damaged/),
+  )
+})
+
+test('a write that a crash cut short leaves nothing behind after the next start', async ({ folder }) => {
+  await writeFile(join(folder, '.put-0011'), 'half')
+  await createBlobStore(folder)
+  assert.equal(await readdir(folder), [])
+})
+
+test('a partial blob takes only true chunks, survives reopening, and appears whole or not at all', async ({
+  folder,
+}) => {
+  const store = await createBlobStore(folder)
+  const content = noise(3 * MIB - 1)
+  const chunks = [0, 1, 2].map((index) => content.subarray(index * MIB, (index + 1) * MIB))
+  const blob = {
+    role: 'adapter',
+    sha256: sha256(content),
+    sizeBytes: content.length,
+    chunkSha256s: chunks.map(sha256),
+  } as const
+  const [zero, one, two] = chunks
+  assert.ok(zero && one && two)
+
+  const first = await openPartialBlob(store, blob)
+  assert.not.ok(await first.write(0, one))
+  assert.not.ok(await first.write(2, two.subarray(1)))
+  assert.ok(await first.write(1, one))
+  assert.equal(first.missing(), [0, 2])
+  assert.is(await first.read(0), null)
+  await first.close()
+  assert.not.ok(await store.has(blob.sha256))
+
+  const second = await openPartialBlob(store, blob)
+  assert.equal(second.missing(), [0, 2])
+  assert.is(sha256((await second.read(1)) ?? new Uint8Array()), sha256(one))
+  await second.write(0, zero)
+  await second.write(2, two)
+  await second.finish()
+  assert.equal(await readdir(folder), [blob.sha256])
+})
+
+test('a bitmap that claims what the file does not hold is not believed', async ({ folder }) => {
+  const store = await createBlobStore(folder)
+  const content = noise(2 * MIB)
+  const chunkSha256s = [0, 1].map((index) => sha256(content.subarray(index * MIB, (index + 1) * MIB)))
+  const blob = { role: 'adapter', sha256: sha256(content), sizeBytes: content.length, chunkSha256s } as const
+  await writeFile(join(folder, `.have-${blob.sha256}`), new Uint8Array([1, 1, 1, 1]))
+  const partial = await openPartialBlob(store, blob)
+  assert.equal(partial.missing(), [0, 1])
+  await partial.close()
+})
+
+test.run()

@@ -1,0 +1,84 @@
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  exportIdentity,
+  IdentityError,
+  importIdentity,
+  openIdentity,
+  parseJoinAddress,
+  readKey,
+} from '../../swarm/index.js'
+
+const test = suite<{ folder: string }>('identity')
+test.before.each(async (context) => {
+  context.folder = await mkdtemp(join(tmpdir(), 'prove-identity-'))
+})
+test.after.each((context) => rm(context.folder, { recursive: true, force: true }))
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work
+  } catch (why) {
+    assert.instance(why, IdentityError)
+    return (why as IdentityError).code
+  }
+  return 'fine'
+}
+
+test('a node keeps its key, readable by its owner only', async ({ folder }) => {
+  const data = join(folder, 'data')
+  assert.is(await readKey(data), null)
+  const first = await openIdentity(data)
+  const second = await openIdentity(data)
+  assert.is(second.peerId, first.peerId)
+  const path = join(data, 'identity.key')
+  if (process.platform !== 'win32') {
+    assert.is((await stat(path)).mode & 0o777, 0o600)
+    await chmod(path, 0o644)
+    await openIdentity(data)
+    assert.is((await stat(path)).mode & 0o777, 0o600)
+  }
+})
+
+test('a damaged key is an error and not a new identity', async ({ folder }) => {
+  await openIdentity(folder)
+  await writeFile(join(folder, 'identity.key'), 'garbage')
+  assert.is(await codeOf(openIdentity(folder)), 'key_unreadable')
+})
+
+test('an exported key is the same node elsewhere, and does not replace another unasked', async ({ folder }) => {
+  const here = await openIdentity(join(folder, 'here'))
+  const there = await openIdentity(join(folder, 'there'))
+  const text = exportIdentity(here)
+  assert.is((await importIdentity(join(folder, 'new'), ` ${text}\n`)).peerId, here.peerId)
+  assert.is(await codeOf(importIdentity(join(folder, 'there'), text)), 'key_exists')
+  assert.is((await openIdentity(join(folder, 'there'))).peerId, there.peerId)
+  await importIdentity(join(folder, 'there'), text, true)
+  assert.is((await openIdentity(join(folder, 'there'))).peerId, here.peerId)
+  for (const bad of ['', 'hello', 'prove-key-1:', `${text.slice(0, -9)}`]) {
+    assert.is(await codeOf(importIdentity(join(folder, 'bad'), bad)), 'not_a_key')
+  }
+})
+
+test('a join address must name a TCP port and the key of the coordinator', async ({ folder }) => {
+  const { peerId } = await openIdentity(folder)
+  assert.equal(parseJoinAddress(` /ip4/203.0.113.5/tcp/4001/p2p/${peerId}\n`), {
+    address: `/ip4/203.0.113.5/tcp/4001/p2p/${peerId}`,
+    peerId,
+  })
+  assert.is(parseJoinAddress(`/dns4/swarm.example/tcp/4001/p2p/${peerId}`).peerId, peerId)
+  const bad = [
+    '',
+    'swarm.example:4001',
+    '/ip4/203.0.113.5/tcp/4001',
+    `/p2p/${peerId}`,
+    '/ip4/1.2.3.4/tcp/1/p2p/12D3Koo',
+    `/ip4/999.1.1.1/tcp/1/p2p/${peerId}`,
+  ]
+  for (const text of bad) assert.throws(() => parseJoinAddress(text), TypeError)
+})
+
+test.run()

@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { encodeFrame, LIMITS, PROTOCOLS, snapshotRequest, snapshotResponse } from '../../proto/index.js'
+import { createRateLimit } from '../../swarm/rate-limit.js'
+import { serveSnapshots } from '../../swarm/snapshot-server.js'
+import { openSnapshotSource } from '../../swarm/snapshot-source.js'
+import { createUploadBudget } from '../../swarm/upload-budget.js'
+import { connect, createTestSwarm, eventually, noise, soon, type TestNode, type TestSwarm } from './swarm-nodes.js'
+
+const test = suite<{ swarm: TestSwarm; server: TestNode; client: TestNode }>('pressure')
+test.before.each(async (context) => {
+  context.swarm = await createTestSwarm()
+  context.server = await context.swarm.node(1)
+  context.client = await context.swarm.node(2, false)
+  await connect(context.client, context.server)
+})
+test.after.each((context) => context.swarm.close())
+
+const unlimited = createUploadBudget({ now: () => 0 }, Number.POSITIVE_INFINITY)
+const want = (index: number) => ({ kind: 'chunk' as const, blobSha256: 'ab'.repeat(32), index })
+
+test('a peer that asks for much and reads nothing fills its own window and not our memory', async ({
+  server,
+  client,
+}) => {
+  const chunk = noise(LIMITS.chunkBytes.value)
+  let served = 0
+  await serveSnapshots(
+    server.host,
+    async () => {
+      served += 1
+      return chunk
+    },
+    unlimited,
+  )
+  const stream = await client.host.openStream(server.host.peerId, PROTOCOLS.snapshot, {
+    overRelay: false,
+    signal: soon(),
+  })
+  stream.pause()
+  for (let id = 1; id <= 60; id += 1) stream.send(encodeFrame(snapshotRequest.encode({ id, want: want(0) })))
+  await eventually('it begins', () => served > 0)
+  await sleep(400)
+  assert.ok(served <= 8, `${served} chunks were prepared for a peer that reads none`)
+  stream.abort(new Error('enough'))
+})
+
+test('answers of a source are told apart by their ids', async ({ server, client }) => {
+  await serveSnapshots(
+    server.host,
+    async (asked) => (asked.kind === 'chunk' ? new Uint8Array([asked.index]) : null),
+    unlimited,
+  )
+  const source = await openSnapshotSource(client.host, server.host.peerId, soon())
+  const answers = await Promise.all([3, 1, 2].map((index) => source.ask(want(index))))
+  assert.equal(
+    answers.map(({ data }) => data[0]),
+    [3, 1, 2],
+  )
+  assert.is((await source.ask({ kind: 'newest-manifest' })).status, 'not_found')
+  source.close()
+  await source.ask(want(1)).then(
+    () => assert.unreachable(),
+    (why) => assert.is(why.code, 'closed'),
+  )
+})
+
+test('an answer that nobody asked for ends the source', async ({ server, client }) => {
+  await server.host.handle(
+    PROTOCOLS.snapshot,
+    (stream) => {
+      stream.send(encodeFrame(snapshotResponse.encode({ id: 77, status: 'ok', data: new Uint8Array([1]) })))
+    },
+    { overRelay: false },
+  )
+  const source = await openSnapshotSource(client.host, server.host.peerId, soon())
+  await source.ask(want(0)).then(
+    () => assert.unreachable(),
+    (why) => assert.is(why.code, 'malformed'),
+  )
+})
+
+test('a spent upload budget says busy and recovers', async ({ server, client }) => {
+  let nowMs = 0
+  const budget = createUploadBudget({ now: () => nowMs }, 1000)
+  await serveSnapshots(server.host, async () => new Uint8Array([7]), budget)
+  const source = await openSnapshotSource(client.host, server.host.peerId, soon())
+  void budget.take(10_000, soon())
+  assert.is((await source.ask(want(0))).status, 'busy')
+  source.close()
+  assert.ok(budget.spent)
+  nowMs = 20_000
+  assert.not.ok(budget.spent)
+})
+
+test('a rate limit refills with time, forgets nobody too early, and a clock that jumps back does not freeze it', () => {
+  let nowMs = 1_000_000
+  const rate = createRateLimit({ now: () => nowMs }, 60, 2)
+  assert.equal([rate.allow('ann'), rate.allow('ann'), rate.allow('ann'), rate.allow('ben')], [true, true, false, true])
+  nowMs += 1000
+  assert.equal([rate.allow('ann'), rate.allow('ann')], [true, false])
+  nowMs -= 900_000
+  assert.not.ok(rate.allow('ann'))
+  nowMs += 1000
+  assert.ok(rate.allow('ann'))
+})
+
+test.run()

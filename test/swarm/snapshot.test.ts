@@ -1,0 +1,332 @@
+import { open, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Stream } from '@libp2p/interface'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  type BlobDescription,
+  LIMITS,
+  type PolicyManifest,
+  PROTOCOLS,
+  policyIdOf,
+  type SealedManifest,
+  sealManifest,
+  sha256,
+  snapshotRequest,
+  snapshotResponse,
+} from '../../proto/index.js'
+import { createByteStream } from '../../swarm/byte-stream.js'
+import {
+  type BlobStore,
+  createBlobStore,
+  createSnapshotExchange,
+  type SnapshotExchange,
+  TransportError,
+} from '../../swarm/index.js'
+import { flightManifest, flightPolicy } from '../unit/proto-samples.js'
+import { connect, createTestSwarm, eventually, noise, soon, type TestNode, type TestSwarm } from './swarm-nodes.js'
+
+const MIB = LIMITS.chunkBytes.value
+/** Five chunks, the last of them short. */
+const ADAPTER = noise(4 * MIB + 12_345)
+
+interface Holder extends TestNode {
+  readonly store: BlobStore
+  readonly exchange: SnapshotExchange
+}
+interface Context {
+  swarm: TestSwarm
+  coordinator: Holder
+  sealed: SealedManifest
+  blob: BlobDescription
+}
+const test = suite<Context>('snapshots')
+
+async function holder(swarm: TestSwarm, seed: number, uploadBytesPerSecond?: number): Promise<Holder> {
+  const node = await swarm.node(seed)
+  const store = await createBlobStore(await swarm.folder())
+  const exchange = await createSnapshotExchange(node.host, {
+    store,
+    ...(uploadBytesPerSecond ? { uploadBytesPerSecond } : {}),
+  })
+  return { ...node, store, exchange }
+}
+
+test.before.each(async (context) => {
+  context.swarm = await createTestSwarm()
+  context.coordinator = await holder(context.swarm, 1)
+  const { store, exchange, key } = context.coordinator
+  const hash = await store.put(ADAPTER)
+  context.blob = await store.describe(hash, 'adapter')
+  const adapter = { ...flightPolicy.adapter!, sha256: hash, sizeBytes: ADAPTER.length }
+  const policy = { ...flightPolicy, adapter }
+  const manifest: PolicyManifest = { ...flightManifest, policy, policyId: policyIdOf(policy), blobs: [context.blob] }
+  context.sealed = await sealManifest(key, context.swarm.runId, manifest)
+  exchange.offer(context.sealed)
+})
+test.after.each((context) => context.swarm.close())
+
+async function failure(work: Promise<unknown>): Promise<TransportError> {
+  try {
+    await work
+  } catch (why) {
+    assert.instance(why, TransportError)
+    return why as TransportError
+  }
+  throw new Error('it went well')
+}
+
+/** A source that answers requests for chunks in its own way. Null: no answer at all. */
+async function crookedSource(swarm: TestSwarm, seed: number, answer: (index: number) => Uint8Array | null) {
+  const node = await swarm.node(seed)
+  let asked = 0
+  const serve = async (stream: Stream): Promise<void> => {
+    const bytes = createByteStream(stream)
+    for (;;) {
+      const frame = await bytes.readFrameOrEnd(snapshotRequest.maxBytes, soon(20_000))
+      if (!frame) return
+      const { id, want } = snapshotRequest.parse(frame)
+      asked += 1
+      const data = want.kind === 'chunk' ? answer(want.index) : null
+      if (data) await bytes.writeFrame(snapshotResponse.encode({ id, status: 'ok', data }), soon())
+    }
+  }
+  await node.host.handle(PROTOCOLS.snapshot, (stream) => void serve(stream).catch(() => {}), { overRelay: false })
+  return { ...node, asked: () => asked }
+}
+
+const trueChunk = (index: number): Uint8Array => ADAPTER.subarray(index * MIB, (index + 1) * MIB)
+
+test('a node gets the newest manifest and its adapter, and can then serve both to others', async ({
+  swarm,
+  coordinator,
+  sealed,
+  blob,
+}) => {
+  const ann = await holder(swarm, 2)
+  await connect(ann, coordinator)
+  const got = await ann.exchange.fetchManifest([coordinator.host.peerId], 'newest', soon())
+  assert.is(got.manifestId, sealed.manifestId)
+  const path = await ann.exchange.fetchBlob(blob, [coordinator.host.peerId], { signal: soon() })
+  assert.is(sha256(await readFile(path)), blob.sha256)
+  assert.equal(await readdir(ann.store.directory), [blob.sha256])
+
+  const ben = await holder(swarm, 3)
+  await connect(ben, ann)
+  const again = await ben.exchange.fetchManifest([ann.host.peerId], sealed.manifestId, soon())
+  assert.equal(again.manifest, sealed.manifest)
+  await ben.exchange.fetchBlob(blob, [ann.host.peerId], { signal: soon() })
+  assert.ok(await ben.store.has(blob.sha256))
+})
+
+test('a manifest by another key, or another manifest than asked for, is not taken', async ({
+  swarm,
+  coordinator,
+  sealed,
+}) => {
+  const mallory = await holder(swarm, 9)
+  const forged = await sealManifest(mallory.key, swarm.runId, { ...sealed.manifest, version: 99 })
+  mallory.exchange.offer(forged)
+  const ann = await holder(swarm, 2)
+  await connect(ann, coordinator)
+  await connect(ann, mallory)
+  const got = await ann.exchange.fetchManifest([mallory.host.peerId, coordinator.host.peerId], 'newest', soon())
+  assert.is(got.manifest.version, 7)
+  assert.equal(
+    ann.refusals.map((event) => event.code),
+    ['wrong_signer'],
+  )
+  assert.is(
+    (await failure(ann.exchange.fetchManifest([coordinator.host.peerId], forged.manifestId, soon()))).code,
+    'no_source',
+  )
+})
+
+test('several sources share the work, and one that sends false chunks is dropped and loses standing', async ({
+  swarm,
+  coordinator,
+  blob,
+}) => {
+  const liar = await crookedSource(swarm, 8, (index) => trueChunk(index).slice().fill(0, 0, 1))
+  const ann = await holder(swarm, 2)
+  const ben = await holder(swarm, 3)
+  ben.exchange.offer(coordinator.exchange.newest()!)
+  await ben.store.put(ADAPTER)
+  for (const source of [liar, coordinator, ben]) await connect(ann, source)
+  const from = new Set<string>()
+  const path = await ann.exchange.fetchBlob(
+    blob,
+    [liar, coordinator, ben].map((node) => node.host.peerId),
+    { signal: soon(), onProgress: ({ peer }) => from.add(peer) },
+  )
+  assert.is(sha256(await readFile(path)), blob.sha256)
+  assert.not.ok(from.has(liar.host.peerId))
+  assert.equal(
+    ann.refusals.map(({ peer, code, verdict }) => [peer, code, verdict]),
+    [[liar.host.peerId, 'chunk_mismatch', 'reject']],
+  )
+})
+
+test('a source that stalls does not hold up the others, and alone it is given up after the progress timeout', async ({
+  swarm,
+  coordinator,
+  blob,
+}) => {
+  const staller = await crookedSource(swarm, 8, () => null)
+  const ann = await holder(swarm, 2)
+  await connect(ann, staller)
+  const alone = await failure(
+    ann.exchange.fetchBlob(blob, [staller.host.peerId], { signal: soon(), progressTimeoutMs: 200 }),
+  )
+  assert.is(alone.code, 'no_source')
+  assert.match(String(alone.cause), /timeout/)
+
+  await connect(ann, coordinator)
+  const startedMs = Date.now()
+  await ann.exchange.fetchBlob(blob, [staller.host.peerId, coordinator.host.peerId], { signal: soon() })
+  assert.ok(staller.asked() > 0)
+  assert.ok(Date.now() - startedMs < LIMITS.progressTimeoutMs.value - 1000)
+})
+
+test('a download goes on where an earlier process was killed, and damaged parts are fetched again', async ({
+  swarm,
+  blob,
+}) => {
+  const first = await crookedSource(swarm, 8, (index) => (index === 2 ? null : trueChunk(index)))
+  const ann = await holder(swarm, 2)
+  await connect(ann, first)
+  const got = new Set<number>()
+  const stop = new AbortController()
+  await ann.exchange
+    .fetchBlob(blob, [first.host.peerId], {
+      signal: stop.signal,
+      progressTimeoutMs: 5000,
+      onProgress: ({ chunksDone }) => {
+        got.add(chunksDone)
+        if (chunksDone === 4) stop.abort(new Error('killed'))
+      },
+    })
+    .then(
+      () => assert.unreachable(),
+      (why) => assert.match(why.message, /killed/),
+    )
+  assert.not.ok(await ann.store.has(blob.sha256))
+
+  const part = await open(join(ann.store.directory, `.part-${blob.sha256}`), 'r+')
+  await part.write(new Uint8Array([1, 2, 3]), 0, 3, 77)
+  await part.close()
+
+  const asked: number[] = []
+  const second = await crookedSource(swarm, 7, (index) => {
+    asked.push(index)
+    return trueChunk(index)
+  })
+  const store = await createBlobStore(ann.store.directory)
+  const restarted = await swarm.node(5)
+  const exchange = await createSnapshotExchange(restarted.host, { store })
+  await connect(restarted, second)
+  const path = await exchange.fetchBlob(blob, [second.host.peerId], { signal: soon() })
+  assert.is(sha256(await readFile(path)), blob.sha256)
+  assert.equal(asked.sort(), [0, 2])
+})
+
+test('chunks are served on while the download still runs', async ({ swarm, coordinator, blob, sealed }) => {
+  const slow = await crookedSource(swarm, 8, (index) => (index === 4 ? null : trueChunk(index)))
+  const ann = await holder(swarm, 2)
+  const ben = await holder(swarm, 3)
+  await connect(ann, slow)
+  await connect(ben, ann)
+  ann.exchange.offer(sealed)
+  let annHas = 0
+  const stop = new AbortController()
+  const annFetch = ann.exchange.fetchBlob(blob, [slow.host.peerId], {
+    signal: stop.signal,
+    onProgress: ({ chunksDone }) => {
+      annHas = chunksDone
+    },
+  })
+  const annStopped = Promise.allSettled([annFetch])
+  await eventually('Ann has four chunks', () => annHas === 4)
+  let benHas = 0
+  const benFetch = ben.exchange.fetchBlob(blob, [ann.host.peerId], {
+    signal: soon(),
+    onProgress: ({ chunksDone }) => {
+      benHas = chunksDone
+    },
+  })
+  await eventually('Ben has what Ann has', () => benHas === 4)
+  assert.not.ok(await ann.store.has(blob.sha256))
+  // Ann's only other source appears: both complete.
+  stop.abort()
+  await annStopped
+  await connect(ann, coordinator)
+  await ann.exchange.fetchBlob(blob, [coordinator.host.peerId], { signal: soon() })
+  await benFetch
+  assert.ok(await ben.store.has(blob.sha256))
+})
+
+test('a manifest whose chunks do not make up its blob is found out at the end', async ({
+  swarm,
+  coordinator,
+  blob,
+}) => {
+  const ann = await holder(swarm, 2)
+  const liar = await crookedSource(swarm, 8, trueChunk)
+  await connect(ann, liar)
+  const contradictory = { ...blob, sha256: sha256(noise(10, 3)) }
+  const why = await failure(ann.exchange.fetchBlob(contradictory, [liar.host.peerId], { signal: soon() }))
+  assert.is(why.code, 'bad_hash')
+  assert.equal(await readdir(ann.store.directory), [])
+  assert.ok(await coordinator.store.has(blob.sha256))
+})
+
+test('a blob that was damaged on disk is not served', async ({ swarm, coordinator, blob }) => {
+  const damaged = Uint8Array.from(ADAPTER)
+  damaged.fill(0, 0, 9)
+  await writeFile(coordinator.store.path(blob.sha256), damaged)
+  const ann = await holder(swarm, 2)
+  await connect(ann, coordinator)
+  const got = new Set<number>()
+  const why = await failure(
+    ann.exchange.fetchBlob(blob, [coordinator.host.peerId], {
+      signal: soon(),
+      stallMs: 300,
+      onProgress: ({ chunksDone }) => got.add(chunksDone),
+    }),
+  )
+  assert.is(why.code, 'no_source')
+  assert.is(got.size, 4)
+  assert.equal(ann.refusals, [])
+})
+
+test('an upload limit is kept', async ({ swarm, sealed, blob }) => {
+  const frugal = await holder(swarm, 4, 4 * MIB)
+  frugal.exchange.offer(sealed)
+  await frugal.store.put(ADAPTER)
+  const ann = await holder(swarm, 2)
+  await connect(ann, frugal)
+  const startedMs = Date.now()
+  await ann.exchange.fetchBlob(blob, [frugal.host.peerId], { signal: soon() })
+  assert.ok(Date.now() - startedMs > 900, `${Date.now() - startedMs} ms for 4 MiB`)
+})
+
+test('hostile bytes on a snapshot stream are refused and the source goes on serving', async ({
+  swarm,
+  coordinator,
+  blob,
+}) => {
+  const ann = await holder(swarm, 2)
+  await connect(ann, coordinator)
+  for (const bytes of [new Uint8Array([255, 255, 255, 255]), new Uint8Array([0, 0, 0, 2, 255, 255])]) {
+    const stream = await ann.host.openStream(coordinator.host.peerId, PROTOCOLS.snapshot, {
+      overRelay: false,
+      signal: soon(),
+    })
+    stream.send(bytes)
+  }
+  await eventually('both are counted', () => coordinator.refusals.length === 2)
+  assert.equal(coordinator.refusals.map((event) => event.code).sort(), ['malformed', 'too_large'])
+  await ann.exchange.fetchBlob(blob, [coordinator.host.peerId], { signal: soon() })
+})
+
+test.run()
