@@ -93,7 +93,9 @@ def _check_gguf(path: Path, tensors: dict[str, np.ndarray], lora: LoraSettings) 
 
 def _reload(directory: Path, base: Base, precision: str, device: torch.device) -> Policy:
     """What is on disk, over a fresh module around the same frozen weights."""
-    return Policy(PeftModel.from_pretrained(frozen_model(base), str(directory)).eval().to(device), precision)
+    with torch.random.fork_rng(devices=[]):  # PEFT draws an initial adapter first: a check must not move the run's random state
+        model = PeftModel.from_pretrained(frozen_model(base), str(directory))
+    return Policy(model.eval().to(device), precision)
 
 
 def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerConfig, device: torch.device) -> dict:

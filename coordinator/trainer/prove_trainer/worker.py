@@ -47,6 +47,7 @@ class Worker:
         self.ranks = ranks
         self.events = events
         self.lifetime = lifetime
+        torch.manual_seed(config.seed)
         policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision, config.precision)
         self.trainer = GrpoTrainer(policy.to(ranks.device), config.optimizer, ranks)
         self.record = self._resume()

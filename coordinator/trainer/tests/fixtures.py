@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-import math
+from dataclasses import replace
 from pathlib import Path
 
 import gguf
@@ -11,9 +11,11 @@ import torch
 from safetensors.numpy import save as save_safetensors
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
-from prove_trainer.batch import Rollout
-from prove_trainer.config import LoraSettings
+from prove_trainer.batch import Batch, Rollout
+from prove_trainer.config import LoraSettings, LossSettings
+from prove_trainer.distributed import Ranks
 from prove_trainer.gguf_base import BLOCK_NAMES, Base
+from prove_trainer.loss import group_advantages
 from prove_trainer.packing import make_packs
 from prove_trainer.policy import Policy, new_policy
 
@@ -124,7 +126,7 @@ def sampled(policy: Policy, rollouts: list[Rollout], noise: float = 0.02, seed: 
             logp = policy(pack)[0].numpy()
         claimed = np.zeros(len(rollout.ids), dtype=np.float32)
         claimed[rollout.mask] = np.minimum(logp + rng.normal(0, noise, len(logp)), 0)
-        found.append(Rollout(**{**rollout.__dict__, "sampler_logp": claimed}))
+        found.append(replace(rollout, sampler_logp=claimed))
     return found
 
 
@@ -166,6 +168,17 @@ def write_config(path: Path, base_sha256: str, **settings: object) -> Path:
     return path
 
 
-def nearly(value: float) -> float:
-    assert math.isfinite(value)
-    return value
+def alone() -> Ranks:
+    return Ranks(0, 1, torch.device("cpu"))
+
+
+def as_batch(rollouts: list[Rollout], **loss: object) -> Batch:
+    """A checked batch in memory, with advantages from its rewards."""
+    settings = LossSettings(**{"guard": 5.0, **loss})
+    advantage: dict[int, float] = {}
+    for group in {rollout.group for rollout in rollouts}:
+        members = [rollout for rollout in rollouts if rollout.group == group]
+        values = group_advantages([member.reward for member in members], settings.advantage)
+        advantage |= {member.index: float(value) for member, value in zip(members, values, strict=True)}
+    ready = tuple(replace(rollout, advantage=advantage[rollout.index]) for rollout in rollouts)
+    return Batch("batch-1", "round-1", 0, settings, "0" * 64, "0" * 64, ready)

@@ -1,9 +1,10 @@
+from dataclasses import replace
+
 import fixtures
 import numpy as np
 import pytest
 import torch
 
-from prove_trainer.batch import Rollout
 from prove_trainer.gguf_base import build_model
 from prove_trainer.packing import make_packs, make_trees, share_out, shared_prefix
 
@@ -81,7 +82,7 @@ def test_a_continuation_does_not_see_its_siblings(policy):
     other = fixtures.make_rollouts(groups=1, size=3, seed=9)[0]
     tail = 12
     ids = np.concatenate([rollouts[0].ids[:tail], other.ids[tail:]])
-    changed = [Rollout(**{**rollouts[0].__dict__, "ids": ids, "mask": other.mask, "sampler_logp": other.sampler_logp}), *rollouts[1:]]
+    changed = [replace(rollouts[0], ids=ids, mask=other.mask, sampler_logp=other.sampler_logp), *rollouts[1:]]
     with torch.no_grad():
         before, after = scores(policy, rollouts, "shared"), scores(policy, changed, "shared")
     own = int(rollouts[1].mask.sum() + rollouts[2].mask.sum())
@@ -93,14 +94,14 @@ def test_the_shared_prefix_ends_at_the_first_difference_or_the_first_sampled_tok
     assert shared_prefix([a, b]) == 12
     ids = b.ids.copy()
     ids[5] = (ids[5] + 1) % fixtures.VOCAB
-    assert shared_prefix([a, Rollout(**{**b.__dict__, "ids": ids})]) == 5
+    assert shared_prefix([a, replace(b, ids=ids)]) == 5
     mask = b.mask.copy()
     mask[3] = True
-    assert shared_prefix([a, Rollout(**{**b.__dict__, "mask": mask})]) == 3
+    assert shared_prefix([a, replace(b, mask=mask)]) == 3
 
 
 def test_rollouts_of_one_group_with_different_prompts_are_still_scored_right(policy):
-    rollouts = [Rollout(**{**r.__dict__, "group": "mixed"}) for r in fixtures.make_rollouts(groups=3, size=1)]
+    rollouts = [replace(r, group="mixed") for r in fixtures.make_rollouts(groups=3, size=1)]
     with torch.no_grad():
         assert (scores(policy, rollouts, "shared") - scores(policy, rollouts, "single")).abs().max() < 1e-5
 

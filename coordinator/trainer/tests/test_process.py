@@ -1,0 +1,150 @@
+"""The worker as a process: killed, resumed, stopped, orphaned; and several ranks."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import fixtures
+import numpy as np
+import pytest
+import two_ranks
+
+PACKAGE = Path(__file__).parent.parent
+ENV = {**os.environ, "PYTHONPATH": f"{PACKAGE}{os.pathsep}{PACKAGE / 'tests'}", "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+DEADLINE = 90
+
+
+class Process:
+    """A worker process whose events can be awaited; `torchrun` ranks when `ranks` is given."""
+
+    def __init__(self, root: Path, base_path: Path, *extra: str, ranks: int | None = None) -> None:
+        start = [sys.executable, "-m"]
+        if ranks is not None:
+            start += ["torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), "-m"]
+        arguments = ["--spool", str(root / "spool"), "--base", str(base_path), "--config", str(root / "trainer.json"), *extra]
+        self.errors = (root / "stderr.log").open("a")
+        self.child = subprocess.Popen([*start, "prove_trainer", *arguments], env=ENV, stdout=subprocess.PIPE, stderr=self.errors, text=True)
+
+    def __enter__(self) -> "Process":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.child.poll() is None:
+            self.child.kill()
+        self.child.wait(DEADLINE)
+        self.child.stdout.close()
+        self.errors.close()
+
+    def until(self, event: str, **fields: object) -> dict:
+        for line in self.child.stdout:
+            found = json.loads(line)
+            if found["event"] == event and all(found.get(key) == value for key, value in fields.items()):
+                return found
+        raise AssertionError(f"the worker ended before {event} {fields}: {Path(self.errors.name).read_text()[-2000:]}")
+
+    def kill_when(self, path: Path) -> None:
+        """SIGKILL as soon as `path` exists."""
+        end = time.monotonic() + DEADLINE
+        while not path.exists():
+            assert time.monotonic() < end and self.child.poll() is None, f"{path.name} never appeared"
+            time.sleep(0.0005)
+        self.child.kill()
+
+
+def prepare(root: Path, base) -> Path:
+    """A spool with two batches for steps 1 and 2."""
+    (root / "spool").mkdir(parents=True)
+    fixtures.write_config(root / "trainer.json", base.sha256)
+    fresh = fixtures.new_policy(base, fixtures.LoraSettings(rank=4, alpha=8), 0, None, None)
+    for number in range(2):
+        rollouts = fixtures.sampled(fresh, fixtures.make_rollouts(groups=6, seed=number))
+        fixtures.write_batch(root / "spool", f"batch-{number}", rollouts, base.sha256, number)
+    return root / "spool" / "steps"
+
+
+def content(step: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(step)): path.read_bytes() for path in step.rglob("*") if path.is_file() and path.name != "step.json"}
+
+
+def test_a_killed_worker_resumes_to_the_very_same_bytes(tmp_path, base, base_path):
+    smooth = prepare(tmp_path / "smooth", base)
+    with Process(tmp_path / "smooth", base_path) as worker:
+        worker.until("step", step=2)
+        (tmp_path / "smooth" / "spool" / "stop").touch()
+        assert worker.until("stopped")["reason"] == "stop_file"
+        assert worker.child.wait(DEADLINE) == 0
+    assert not (tmp_path / "smooth" / "spool" / "stop").exists()
+
+    rough = prepare(tmp_path / "rough", base)
+    with Process(tmp_path / "rough", base_path) as worker:  # killed while it computes step 1
+        worker.until("training", step=1)
+        worker.child.kill()
+    with Process(tmp_path / "rough", base_path) as worker:  # killed between writing step 2 and making it visible
+        worker.kill_when(rough / "step-2.tmp" / "adapter.gguf")
+    assert not (rough / "step-2").exists(), "the kill came too late to test anything"
+    assert (rough / "step-2.tmp").exists()
+    with Process(tmp_path / "rough", base_path) as worker:
+        assert worker.until("cleaned")["drafts"] == ["step-2.tmp"]
+        assert worker.until("ready")["step"] == 1
+        worker.until("step", step=2)
+        worker.child.send_signal(signal.SIGTERM)
+        assert worker.until("stopped")["reason"] == "SIGTERM"
+        assert worker.child.wait(DEADLINE) == 0
+    for number in range(3):
+        one, two = content(smooth / f"step-{number}"), content(rough / f"step-{number}")
+        assert one.keys() == two.keys() and [name for name in one if one[name] != two[name]] == []
+
+
+def test_two_ranks_give_the_losses_gradients_and_adapter_of_one(tmp_path, base, base_path):
+    out = tmp_path / "two.json"
+    script = Path(two_ranks.__file__)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script), str(base_path), str(out)]
+    subprocess.run(command, env=ENV, check=True, timeout=DEADLINE, capture_output=True)
+    two, one = json.loads(out.read_text()), two_ranks.run(fixtures.alone(), base)
+    assert np.abs(np.subtract(one["losses"], two["losses"])).max() < 1e-6
+    assert max(np.abs(gradient).max() for gradient in one["gradients"].values()) > 1e-2
+    for name, gradient in one["gradients"].items():
+        assert np.abs(np.subtract(gradient, two["gradients"][name])).max() < 1e-6, name
+        assert np.abs(np.subtract(one["adapter"][name], two["adapter"][name])).max() < 1e-5, name
+    assert two["verdicts"] == [["nonfinite", True], ["nonfinite", True]]
+
+
+def wait_gone(pid: int) -> bool:
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        if Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="reads the process table")
+def test_two_ranks_under_torchrun_take_a_step_and_end_with_the_process_they_work_for(tmp_path, base, base_path):
+    prepare(tmp_path, base)
+    with subprocess.Popen(["sleep", "300"]) as owner:
+        with Process(tmp_path, base_path, "--parent-pid", str(owner.pid), ranks=2) as worker:
+            assert worker.until("step", step=2)["stats"]["trainedRollouts"] > 0
+            agent = worker.child.pid
+            ranks = [int(pid) for pid in Path(f"/proc/{agent}/task/{agent}/children").read_text().split()]
+            assert len(ranks) == 2
+            owner.kill()
+            owner.wait()
+            assert all(wait_gone(pid) for pid in ranks)
+            assert worker.child.wait(DEADLINE) == 0
+
+
+def test_a_wrong_base_is_one_error_event_and_a_status(tmp_path, base, base_path):
+    prepare(tmp_path, base)
+    fixtures.write_config(tmp_path / "trainer.json", "0" * 64)
+    with Process(tmp_path, base_path) as worker:
+        event = worker.until("error")
+        assert (event["code"], event["batchId"]) == ("base_hash_mismatch", None)
+        assert worker.child.wait(DEADLINE) == 2

@@ -1,0 +1,171 @@
+import io
+import json
+from dataclasses import replace
+
+import fixtures
+import pytest
+
+from prove_trainer.config import load_config
+from prove_trainer.errors import TrainerError
+from prove_trainer.events import Events, dump
+from prove_trainer.lifetime import Stopped
+from prove_trainer.spool import Spool
+from prove_trainer.worker import Worker
+
+
+class UntilIdle:
+    """Ends the worker at the first poll that finds nothing to do."""
+
+    def check(self) -> None:
+        pass
+
+    def pause(self, _: float) -> None:
+        raise Stopped("idle")
+
+
+class Bench:
+    """A spool with a worker that can be started again and again."""
+
+    def __init__(self, root, base) -> None:
+        self.root, self.base, self.spool = root, base, Spool(root / "spool")
+        fresh = fixtures.new_policy(base, fixtures.LoraSettings(rank=4, alpha=8), 0, None, None)
+        self.rollouts = fixtures.sampled(fresh, fixtures.make_rollouts())
+
+    def put(self, name: str, parent: int, **overrides) -> None:
+        fixtures.write_batch(self.spool.root, name, overrides.pop("rollouts", self.rollouts), self.base.sha256, parent, **overrides)
+
+    def work(self, **settings) -> list[dict]:
+        """Runs a new worker until it is idle; its events."""
+        config = load_config(fixtures.write_config(self.root / "trainer.json", self.base.sha256, **settings))
+        out = io.StringIO()
+        self.worker = Worker(self.spool, self.base, config, fixtures.alone(), Events(out), UntilIdle())
+        with pytest.raises(Stopped):
+            self.worker.loop()
+        return [json.loads(line) for line in out.getvalue().splitlines()]
+
+    def step(self, number: int) -> dict:
+        return json.loads((self.spool.step_path(number) / "step.json").read_text())
+
+
+@pytest.fixture
+def bench(tmp_path, base):
+    return Bench(tmp_path, base)
+
+
+def kinds(events: list[dict]) -> list[str]:
+    return [event["event"] for event in events]
+
+
+def test_step_0_is_the_base_policy_and_exists_before_any_batch(bench):
+    probe = {"prompt": [1, 2, 3], "continuation": [4, 5]}
+    assert kinds(bench.work(probes=[probe])) == ["ready"]
+    step = bench.step(0)
+    assert step["batchId"] is None and step["consumed"] == {}
+    assert step["probes"][0]["base"] == pytest.approx(step["probes"][0]["adapter"], abs=1e-6)
+    assert step["checks"]["adapterGap"] == 0
+
+
+def test_batches_are_taken_in_the_order_of_their_parents_and_not_of_their_names(bench):
+    bench.put("a-second", 1)
+    bench.put("b-first", 0)
+    events = bench.work()
+    assert [(e["batchId"], e["step"]) for e in events if e["event"] == "step"] == [("b-first", 1), ("a-second", 2)]
+    assert bench.step(2)["consumed"] == {"b-first": 1, "a-second": 2}
+    assert set(bench.step(1)["files"]) == {
+        "adapter/README.md", "adapter/adapter_config.json", "adapter/adapter_model.safetensors", "adapter.gguf", "optimizer.safetensors", "rng.json",
+    }  # fmt: skip
+
+
+def test_a_batch_sent_twice_returns_the_existing_step(bench):
+    bench.put("batch-1", 0)
+    first = bench.work()[-1]
+    again = bench.work()
+    assert again[0]["step"] == 1 and again[0]["adapterSha256"] == first["adapterSha256"]
+    assert again[1:] == [{"event": "step", "step": 1, "batchId": "batch-1", "repeated": True}]
+
+
+def test_stopping_between_batches_changes_nothing(bench, tmp_path, base):
+    bench.put("batch-1", 0)
+    bench.work()
+    bench.put("batch-2", 1)
+    bench.work()
+    other = Bench(tmp_path / "other", base)
+    other.put("batch-1", 0)
+    other.put("batch-2", 1)
+    other.work()
+    assert bench.step(2)["files"] == other.step(2)["files"]
+
+
+def test_a_refused_batch_is_marked_and_the_next_one_is_trained(bench):
+    bench.put("batch-1", 0, manifest={"tokensSha256": "0" * 64})
+    bench.put("batch-2", 0)
+    events = bench.work()
+    assert kinds(events) == ["ready", "rejected", "training", "step"]
+    mark = json.loads((bench.spool.batches / "batch-1" / "refused.json").read_text())
+    assert mark["code"] == events[1]["code"] == "tokens_hash_mismatch"
+    assert "rejected" not in kinds(bench.work())
+
+
+def test_a_batch_for_a_step_that_is_already_made_is_refused_and_a_later_one_waits(bench):
+    bench.put("batch-1", 0)
+    bench.put("batch-2", 0)
+    bench.put("batch-9", 7)
+    events = bench.work()
+    assert [(e["batchId"], e["code"]) for e in events if e["event"] == "rejected"] == [("batch-2", "parent_mismatch")]
+    assert bench.spool.step_numbers() == [0, 1] and not bench.spool.refused("batch-9")
+
+
+def test_a_policy_from_the_future_is_refused(bench):
+    bench.put("batch-1", 0, rollouts=[replace(r, policy_version=1) for r in bench.rollouts])
+    assert bench.work()[1]["code"] == "future_policy"
+
+
+def test_drafts_are_ignored_in_batches_and_removed_from_steps(bench):
+    (bench.spool.batches / "batch-1.tmp").mkdir()
+    (bench.spool.steps / "step-1.tmp" / "adapter").mkdir(parents=True)
+    events = bench.work()
+    assert events[0] == {"event": "cleaned", "drafts": ["step-1.tmp"]}
+    assert (bench.spool.batches / "batch-1.tmp").exists() and not (bench.spool.steps / "step-1.tmp").exists()
+
+
+def test_a_batch_without_signal_makes_a_skipped_step_with_the_same_adapter(bench):
+    bench.put("batch-1", 0, rollouts=[replace(r, reward=0.5) for r in bench.rollouts])
+    event = bench.work()[-1]
+    assert (event["event"], event["reason"], event["consecutiveSkips"]) == ("skipped", "no_signal", 0)
+    assert bench.step(1)["files"]["adapter.gguf"] == bench.step(0)["files"]["adapter.gguf"]
+
+
+def test_an_update_beyond_the_delta_bound_is_undone_and_recorded(bench):
+    bench.put("batch-1", 0)
+    bench.put("batch-2", 1)
+    events = [e for e in bench.work(maxDeltaNorm=1e-5) if e["event"] == "skipped"]
+    assert [(e["reason"], e["consecutiveSkips"]) for e in events] == [("delta_norm", 1), ("delta_norm", 2)]
+    assert bench.step(2)["files"]["optimizer.safetensors"] == bench.step(0)["files"]["optimizer.safetensors"]
+
+
+def test_a_corrupt_newest_step_stops_the_worker_instead_of_training_a_batch_twice(bench):
+    bench.put("batch-1", 0)
+    bench.work()
+    path = bench.spool.step_path(1) / "optimizer.safetensors"
+    path.write_bytes(path.read_bytes()[:-1] + b"\x07")
+    with pytest.raises(TrainerError, match="step_corrupt"):
+        bench.work()
+
+
+def test_a_spool_of_another_lora_shape_is_not_resumed(bench):
+    bench.work()
+    with pytest.raises(TrainerError, match="resume_mismatch"):
+        bench.work(lora={"rank": 8, "alpha": 8})
+
+
+def test_pruning_keeps_step_0_the_newest_and_every_mth(bench):
+    for number in range(6):
+        bench.put(f"batch-{number}", number)
+    bench.work(keepSteps={"last": 2, "every": 3})
+    assert bench.spool.step_numbers() == [0, 3, 5, 6]
+    assert bench.step(6)["consumed"] == {f"batch-{n}": n + 1 for n in range(6)}
+    assert [e["step"] for e in bench.work(keepSteps={"last": 2, "every": 3}) if e["event"] == "step"] == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_is_not_a_number_becomes_null():
+    assert dump({"a": [float("nan"), 1.0], "b": float("-inf")}) == '{"a": [null, 1.0], "b": null}'
