@@ -40,9 +40,10 @@ export async function runEpisode(
   limits: EpisodeLimits,
   signal: AbortSignal,
 ): Promise<Rollout> {
-  const offered = toolsetOf(task, stage.catalogue)
-  const worlds = await openWorlds(task, stage)
+  const worlds = new Map<string, OpenWorld>()
   try {
+    const offered = toolsetOf(task, stage.catalogue)
+    await openWorlds(task, stage, worlds)
     const prompt = promptOf(task, stage, limits)
     const transcript = createTranscript(prompt)
     const calls: LoggedCall[] = []
@@ -67,15 +68,14 @@ interface OpenWorld {
   readonly connection: McpConnection
 }
 
-async function openWorlds(task: Task, { catalogue, worlds }: Stage): Promise<Map<string, OpenWorld>> {
-  const opened = new Map<string, OpenWorld>()
+/** Fills `opened`, so that the caller can close what was opened when a later world cannot be. */
+async function openWorlds(task: Task, { catalogue, worlds }: Stage, opened: Map<string, OpenWorld>): Promise<void> {
   for (const { server, seed } of task.worlds) {
     const definition = catalogue.get(server)
     if (!definition || opened.has(server)) throw new EpisodeError('bad_task', `unknown or repeated server ${server}`)
     const session = worlds.open(definition, seed)
     opened.set(server, { session, connection: await connectInProcess(session) })
   }
-  return opened
 }
 
 function hashStates(worlds: ReadonlyMap<string, OpenWorld>): string {
