@@ -5,7 +5,7 @@ import { escapePayload, parseCalls, writeCall } from '../../episode/index.js'
 import type { JsonObject } from '../../reward/index.js'
 import { anyJson } from './reward-generators.js'
 
-const RUNS = { numRuns: 500, seed: 20260302 }
+const RUNS = { numRuns: 250, seed: 20260302 }
 const block = (inside: string): string => `<tool_call>${inside}</tool_call>`
 
 const MALFORMED: readonly (readonly [string, string])[] = [
