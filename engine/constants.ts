@@ -33,3 +33,6 @@ export const STOP_TIMEOUT_MS = 3_000
 
 /** What is kept of the process's stderr, to explain a crash. */
 export const STDERR_TAIL_CHARS = 2_000
+
+/** After the process has ended, for the rest of its stderr to be read. */
+export const STDERR_WAIT_MS = 200

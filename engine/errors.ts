@@ -23,9 +23,15 @@ export class EngineError extends Error {
   override readonly name = 'EngineError'
   constructor(
     readonly code: EngineErrorCode,
-    detail = '',
+    readonly detail = '',
     options?: ErrorOptions,
   ) {
     super(detail ? `${code}: ${detail}` : code, options)
   }
+}
+
+/** What llama.cpp or the file system threw, as an error of the engine. */
+export function toEngineError(cause: unknown): EngineError {
+  if (cause instanceof EngineError) return cause
+  return new EngineError('engine_failed', cause instanceof Error ? cause.message : String(cause), { cause })
 }

@@ -11,7 +11,7 @@ import {
 } from 'node-llama-cpp'
 import { BATCH_TOKENS } from './constants.js'
 import { EngineError } from './errors.js'
-import type { AdapterFile, EngineOptions, Token } from './types.js'
+import type { AdapterFile, EngineOptions, Token, TokenInterval } from './types.js'
 
 /** Token type of the GGUF format: an added token which is not a control token, so it parses in plain text too. */
 const USER_DEFINED = 4
@@ -86,8 +86,15 @@ export interface LlamaSequence {
   load(path: string): Promise<void>
   /** @param seed  0 .. 2^32 - 2: without one the library uses the clock's seconds, so two lanes would be the same */
   begin(feed: readonly Token[], seed: number): LlamaTurn
-  /** For each of `tokens`, fed in one go: the log-probability (nats) of `targets[i]` coming after it; NaN where `targets[i]` is null. */
-  predict(tokens: readonly Token[], targets: readonly (Token | null)[]): Promise<number[]>
+  /**
+   * Feeds `tokens` in one go and tells how `targets[i]` stands in the distribution after `tokens[i]`; null where it is null.
+   * @param order  whether `low` is wanted (it costs a copy of the vocabulary per token), else it is NaN
+   */
+  predict(
+    tokens: readonly Token[],
+    targets: readonly (Token | null)[],
+    order: boolean,
+  ): Promise<(TokenInterval | null)[]>
 }
 
 /** A base model with one context under one adapter. */
@@ -150,15 +157,18 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
     isEndOfGeneration: (token) => model.isEogToken(token as NativeToken),
     swap: async (next) => {
       await context.dispose()
+      let refusal: unknown
       try {
         context = await createContext(next)
         current = next
       } catch (error) {
-        context = await createContext(current)
-        throw error
-      } finally {
-        sequences = openSequences()
+        refusal = error
+        context = await createContext(current).catch((cause: unknown) => {
+          throw new EngineError('engine_failed', `the previous policy could not be restored: ${text(cause)}`, { cause })
+        })
       }
+      sequences = openSequences()
+      if (refusal !== undefined) throw refusal
     },
     dispose: async () => {
       await context.dispose()
@@ -200,28 +210,44 @@ function wrapSequence(sequence: LlamaContextSequence): LlamaSequence {
         },
       }
     },
-    predict: async (tokens, targets) => {
+    predict: async (tokens, targets, order) => {
       const rows = await sequence.controlledEvaluate(
         native(tokens).map((token, i): ControlledEvaluateInputItem => {
           const target = targets[i] as NativeToken | null | undefined
           if (target === null || target === undefined) return token
           // `includeTop: 1` adds the maximum, which the total weight is relative to.
-          const logits = { filter: { tokens: [target], includeTop: 1 } }
+          const logits = order || { filter: { tokens: [target], includeTop: 1 } }
           return [token, { generateNext: { totalLogitWeight: true, logits, options: SAMPLER } }]
         }),
         { contextShift: NO_SHIFT },
       )
       return targets.map((target, i) => {
-        if (target === null) return Number.NaN
-        const next = rows[i]?.next
-        const own = next?.logits?.get(target as NativeToken)
-        if (own === undefined || next?.logits === undefined || next.totalLogitWeight === undefined) {
+        if (target === null) return null
+        const { logits, totalLogitWeight } = rows[i]?.next ?? {}
+        const own = logits?.get(target as NativeToken)
+        if (own === undefined || logits === undefined || totalLogitWeight === undefined) {
           throw new EngineError('engine_failed', `llama.cpp gave no logits at position ${i}`)
         }
-        return own - Math.max(...next.logits.values()) - Math.log(next.totalLogitWeight)
+        return place(own, logits.values(), totalLogitWeight, order)
       })
     },
   }
+}
+
+/** @param totalWeight  sum of exp(logit - largest logit) over the vocabulary */
+function place(own: number, logits: Iterable<number>, totalWeight: number, order: boolean): TokenInterval {
+  const all = [...logits]
+  let top = own
+  for (const logit of all) if (logit > top) top = logit
+  if (!order) return { logprob: own - top - Math.log(totalWeight), low: Number.NaN }
+  let above = 0
+  let total = 0
+  for (const logit of all) {
+    const weight = Math.exp(logit - top)
+    total += weight
+    if (logit > own) above += weight
+  }
+  return { logprob: own - top - Math.log(total), low: above / total }
 }
 
 /** Our ids as the library's branded ones, in an array of its own: the library keeps what it is given. */

@@ -1,3 +1,5 @@
+import type { TokenInterval } from './types.js'
+
 const WORDS = 624
 const SHIFT = 397
 
@@ -30,7 +32,12 @@ export function miss(u: number, probabilities: Float64Array, token: number): num
   if (own === undefined) throw new RangeError(`token ${token} is outside the vocabulary of ${probabilities.length}`)
   let low = 0
   for (const p of probabilities) if (p > own) low += p
-  return Math.max(low - u, u - low - own, 0)
+  return intervalMiss(u, { logprob: Math.log(own), low })
+}
+
+/** `miss` for an interval which `Engine.intervals` has computed. */
+export function intervalMiss(u: number, { logprob, low }: TokenInterval): number {
+  return Math.max(low - u, u - low - Math.exp(logprob), 0)
 }
 
 /** MT19937 (Matsumoto and Nishimura, 1998) as C++'s `std::mt19937`: a function returning its 32-bit outputs in order. */

@@ -38,6 +38,9 @@ export interface TokenSource {
    * @param feed       environment tokens since the previous turn (the prompt was given when the source was opened, so
    *                   the first call passes an empty array)
    * @param maxTokens  upper bound of the turn's length, >= 1
+   * @param signal     an abort ends the rollout: half a turn is no rollout
+   * @throws EngineError `context_full` when everything so far, `feed` and `maxTokens` exceed the lane's context; the lane
+   *   is as before then
    */
   next(feed: readonly Token[], maxTokens: number, signal: AbortSignal): Promise<SampledTurn>
   /** Ends this rollout; idempotent. A group goes on without the lane. */
@@ -69,18 +72,32 @@ export interface AdapterFile {
   readonly sha256: string
 }
 
+/** Where a token stands in the policy's distribution, for comparing it with the draw that is said to have selected it. */
+export interface TokenInterval {
+  /** Natural logarithm of the token's probability under the full softmax at temperature 1. */
+  readonly logprob: number
+  /** Probability mass of all more probable tokens: the token is drawn by numbers in [low, low + exp(logprob)). */
+  readonly low: number
+}
+
 /** The policy's inference engine: node-llama-cpp in a child process. One generation or scoring runs at a time; calls queue. */
 export interface Engine {
   readonly build: { readonly nodeLlamaCpp: string; readonly backend: string }
-  /** Puts the adapter (or, with `null`, the bare base) in force for everything that follows. */
+  /**
+   * Puts the adapter (or, with `null`, the bare base) in force for everything that follows.
+   * @throws EngineError `adapter_refused`: the policy before it stays in force
+   */
   usePolicy(adapter: AdapterFile | null, signal: AbortSignal): Promise<void>
   /**
    * Opens up to `lanes` rollouts that decode in lockstep as one batch, and returns one token source per request, in
-   * order. The group is over when all its sources are closed.
+   * order. The group is over when all its sources are closed; until then other calls wait.
+   * @param signal  of the whole group: when it aborts, all lanes end
    * @throws EngineError `too_many_lanes`, `context_full`, `engine_crashed`
    */
   openLanes(requests: readonly LaneRequest[], signal: AbortSignal): Promise<TokenSource[]>
   /** Log-probabilities (nats) of `tokens[from ..]` given what precedes each, under the policy in force. */
   score(tokens: readonly Token[], from: number, signal: AbortSignal): Promise<number[]>
+  /** Like `score`, with each token's place in the sampler's order. Costs a sort of the vocabulary per token. */
+  intervals(tokens: readonly Token[], from: number, signal: AbortSignal): Promise<TokenInterval[]>
   close(): Promise<void>
 }

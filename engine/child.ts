@@ -1,0 +1,120 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { STDERR_TAIL_CHARS, STDERR_WAIT_MS, STOP_TIMEOUT_MS } from './constants.js'
+import { EngineError } from './errors.js'
+import type { Answer, FromWorker, ToWorker } from './protocol.js'
+
+type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
+/** A message that gets one answer; the child numbers it. */
+export type ChildRequest = WithoutId<Extract<ToWorker, { readonly kind: 'start' | 'swap' | 'open' | 'score' }>>
+export type LaneMessage = Extract<FromWorker, { readonly group: number }>
+
+/** The engine's process as its parent sees it. */
+export interface EngineChild {
+  readonly pid: number | undefined
+  /** Private directory of this process, removed with it. */
+  readonly scratch: string
+  /** Set once the process has ended. */
+  readonly death: EngineError | null
+  /**
+   * Sends a request. The answer settles when the process has really finished with it, even after `cancel`.
+   * @throws EngineError  the code the process reported, or `engine_crashed`
+   */
+  request(message: ChildRequest): { readonly answer: Promise<Answer>; cancel(): void }
+  send(message: Extract<ToWorker, { readonly kind: 'next' | 'leave' }>): void
+  /** Lets the process finish its decode, then ends it; resolves when it is gone. Idempotent. */
+  stop(): Promise<void>
+  kill(): void
+}
+
+export interface ChildEvents {
+  onLane(message: LaneMessage): void
+  onDeath(error: EngineError): void
+}
+
+export function startChild(events: ChildEvents): EngineChild {
+  const scratch = mkdtempSync(join(tmpdir(), 'prove-engine-'))
+  const child = forkWorker()
+  const pending = new Map<number, { resolve(answer: Answer): void; reject(error: EngineError): void }>()
+  let nextId = 0
+  let death: EngineError | null = null
+  let stderr = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-STDERR_TAIL_CHARS)
+  })
+
+  const gone = new Promise<void>((resolve) => {
+    const die = (how: string) => {
+      if (death !== null) return
+      death = new EngineError('engine_crashed', stderr.trim() ? `${how}: ${stderr.trim()}` : how)
+      rmSync(scratch, { recursive: true, force: true })
+      for (const { reject } of pending.values()) reject(death)
+      pending.clear()
+      events.onDeath(death)
+      resolve()
+    }
+    // Not `close`: after our `disconnect()` Node 20 does not emit it for a child with advanced serialisation.
+    child.on('exit', (code, signal) => {
+      const how = signal === null ? `exit code ${code}` : `ended by ${signal}`
+      // What it last wrote to stderr may still be in the pipe.
+      if (child.stderr === null || child.stderr.readableEnded) return die(how)
+      child.stderr.once('close', () => die(how))
+      setTimeout(() => die(how), STDERR_WAIT_MS).unref()
+    })
+    child.on('error', (cause) => {
+      if (child.pid === undefined) die(`could not be started: ${cause.message}`)
+    })
+  })
+
+  child.on('message', (message) => {
+    const received = message as FromWorker
+    if ('group' in received) return events.onLane(received)
+    const waiting = pending.get(received.id)
+    pending.delete(received.id)
+    if (received.kind === 'failed') waiting?.reject(new EngineError(received.code, received.detail))
+    else waiting?.resolve(received)
+  })
+
+  const post = (message: ToWorker) => {
+    // A failed write means that the process is ending, which `close` reports.
+    if (child.connected) child.send(message, () => {})
+  }
+
+  return {
+    pid: child.pid,
+    scratch,
+    get death() {
+      return death
+    },
+    request: (message) => {
+      const id = nextId++
+      const answer = new Promise<Answer>((resolve, reject) => {
+        if (death !== null) return reject(death)
+        pending.set(id, { resolve, reject })
+        post({ ...message, id })
+      })
+      return { answer, cancel: () => post({ kind: 'cancel', id }) }
+    },
+    send: post,
+    stop: async () => {
+      if (child.connected) child.disconnect()
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
+      await gone
+      clearTimeout(timer)
+    },
+    kill: () => void child.kill('SIGKILL'),
+  }
+}
+
+function forkWorker(): ChildProcess {
+  // Compiled, the worker lies beside this file as JavaScript; from source, it needs the loader which runs this file too.
+  const fromSource = import.meta.url.endsWith('.ts')
+  return fork(fileURLToPath(new URL(fromSource ? './worker.ts' : './worker.js', import.meta.url)), [], {
+    execArgv: fromSource ? ['--import', import.meta.resolve('tsx')] : [],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+}

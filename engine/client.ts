@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { type EngineChild, startChild } from './child.js'
+import {
+  LANE_WAIT_MS,
+  MAX_LANES,
+  MAX_SEED,
+  RECYCLE_AFTER_SWAPS,
+  SETTLE_TIMEOUT_MS,
+  START_TIMEOUT_MS,
+  SWAP_TIMEOUT_MS,
+} from './constants.js'
+import { EngineError, toEngineError } from './errors.js'
+import { createLaneGroup, type LaneGroup } from './lane-group.js'
+import { abortable, createTurnstile } from './turnstile.js'
+import type { AdapterFile, Engine, EngineOptions, LaneRequest, Token, TokenInterval } from './types.js'
+
+export interface EngineTuning {
+  /** How long a pass waits for a lane between two turns. */
+  readonly laneWaitMs?: number
+  /** Whether lanes with equal prompts share one prefill; only a measurement needs `false`. */
+  readonly sharePrefill?: boolean
+  /** Adapters one process may load before it is replaced. */
+  readonly recycleAfterSwaps?: number
+}
+
+/** An engine in a child process of its own. */
+export interface EngineProcess extends Engine {
+  /** Of the current process; undefined while there is none. */
+  readonly pid: number | undefined
+}
+
+/**
+ * Starts the engine's process and loads the base model. After a crash the next call starts a new process with the same
+ * policy. Close it in the end: the process ends by itself only when this one does.
+ * @throws EngineError `model_refused`, `engine_crashed`, `bad_request`
+ */
+export async function openEngine(options: EngineOptions, tuning: EngineTuning = {}): Promise<EngineProcess> {
+  checkOptions(options)
+  const { laneWaitMs = LANE_WAIT_MS, recycleAfterSwaps = RECYCLE_AFTER_SWAPS, sharePrefill = true } = tuning
+  const turnstile = createTurnstile()
+  let running: { readonly child: EngineChild; readonly loaded: Map<string, string> } | null = null
+  let policy: AdapterFile | null = null
+  let group: LaneGroup | null = null
+  let groups = 0
+  let closing: Promise<void> | null = null
+  let build: Engine['build'] | null = null
+
+  const start = async (signal: AbortSignal): Promise<EngineChild> => {
+    if (closing !== null) throw new EngineError('closed', 'the engine was closed')
+    if (running !== null) return running.child
+    const child = startChild({
+      onLane: (message) => group?.receive(message),
+      onDeath: (error) => {
+        if (running?.child !== child) return
+        running = null
+        group?.fail(afterClose(error))
+      },
+    })
+    running = { child, loaded: new Map(policy === null ? [] : [[policy.path, policy.sha256]]) }
+    try {
+      const { scratch } = child
+      const { answer } = child.request({ kind: 'start', options, adapter: policy, laneWaitMs, sharePrefill, scratch })
+      killUnlessSettled(child, answer, START_TIMEOUT_MS)
+      // Loading cannot be interrupted from within, so an abort ends the process.
+      const started = await abortable(answer, signal, () => child.kill())
+      if (started.kind === 'started') build = { nodeLlamaCpp: started.version, backend: started.backend }
+      return child
+    } catch (error) {
+      await child.stop()
+      throw error
+    }
+  }
+
+  const afterClose = (error: unknown): EngineError => {
+    if (closing !== null) return new EngineError('closed', 'the engine was closed')
+    return toEngineError(error)
+  }
+
+  /** Runs one job at a time. The next one waits also for what `job` gave to `hold`: an abort returns before llama.cpp does. */
+  const exclusively = async <T>(
+    signal: AbortSignal,
+    job: (hold: (work: Promise<unknown>) => void) => Promise<T>,
+  ): Promise<T> => {
+    const leave = await turnstile.enter(signal)
+    let held: Promise<unknown> = Promise.resolve()
+    try {
+      return await job((work) => {
+        held = work
+      })
+    } catch (error) {
+      signal.throwIfAborted()
+      throw afterClose(error)
+    } finally {
+      held.then(leave, leave)
+    }
+  }
+
+  const swap = async (adapter: AdapterFile | null, signal: AbortSignal, hold: (work: Promise<unknown>) => void) => {
+    if (running !== null && adapter?.path === policy?.path && adapter?.sha256 === policy?.sha256) return
+    if (adapter !== null) await checkFile(adapter, signal)
+    const { child, loaded } = running ?? {}
+    if (child === undefined || loaded === undefined || mustRecycle(loaded, adapter)) {
+      await child?.stop()
+      const previous = policy
+      policy = adapter
+      try {
+        await start(signal)
+      } catch (error) {
+        policy = previous
+        throw error
+      }
+      return
+    }
+    const { answer } = child.request({ kind: 'swap', adapter })
+    killUnlessSettled(child, answer, SWAP_TIMEOUT_MS)
+    const swapped = answer.then(
+      () => {
+        policy = adapter
+        if (adapter !== null) loaded.set(adapter.path, adapter.sha256)
+      },
+      (error: unknown) => {
+        // A refused adapter leaves the previous one in force; anything else leaves the process without a context.
+        if (!(error instanceof EngineError && error.code === 'adapter_refused')) child.kill()
+        throw error
+      },
+    )
+    hold(swapped)
+    await abortable(swapped, signal)
+  }
+
+  /** llama.cpp keeps adapters by path until their model goes: another file under a known path would silently not be read. */
+  const mustRecycle = (loaded: ReadonlyMap<string, string>, adapter: AdapterFile | null): boolean => {
+    if (adapter === null) return false
+    const known = loaded.get(adapter.path)
+    return known === undefined ? loaded.size >= recycleAfterSwaps : known !== adapter.sha256
+  }
+
+  const score = async (tokens: readonly Token[], from: number, order: boolean, signal: AbortSignal) => {
+    checkScore(tokens, from, options.contextSize)
+    if (from === tokens.length) return []
+    return await exclusively(signal, async (hold): Promise<TokenInterval[]> => {
+      const child = await start(signal)
+      const { answer, cancel } = child.request({ kind: 'score', tokens: Int32Array.from(tokens), from, order })
+      hold(answer)
+      const scored = await abortable(answer, signal, () => {
+        cancel()
+        killUnlessSettled(child, answer, SETTLE_TIMEOUT_MS)
+      })
+      if (scored.kind !== 'scored') throw new EngineError('engine_failed', `a score was answered by ${scored.kind}`)
+      return Array.from(scored.logprobs, (logprob, i) => ({ logprob, low: scored.lows[i]! }))
+    })
+  }
+
+  await start(new AbortController().signal)
+  return {
+    get build() {
+      return build!
+    },
+    get pid() {
+      return running?.child.pid
+    },
+    usePolicy: (adapter, signal) => exclusively(signal, (hold) => swap(adapter, signal, hold)),
+    openLanes: async (requests, signal) => {
+      checkLanes(requests, options)
+      if (requests.length === 0) return []
+      return await exclusively(signal, async (hold) => {
+        const child = await start(signal)
+        const number = groups++
+        const lanes = requests.map(({ prompt, seeds }) => ({ prompt: Int32Array.from(prompt), seeds }))
+        const { answer, cancel } = child.request({ kind: 'open', group: number, lanes })
+        const opened = answer.then(() => {
+          group = createLaneGroup(child, number, requests, options.contextSize, signal)
+          return group
+        })
+        hold(opened.then(({ over }) => over))
+        const { sources } = await abortable(opened, signal, () => {
+          cancel()
+          killUnlessSettled(child, answer, SETTLE_TIMEOUT_MS)
+        })
+        return [...sources]
+      })
+    },
+    score: async (tokens, from, signal) => (await score(tokens, from, false, signal)).map(({ logprob }) => logprob),
+    intervals: (tokens, from, signal) => score(tokens, from, true, signal),
+    close: () => {
+      closing ??= (async () => {
+        await running?.child.stop()
+      })()
+      return closing
+    },
+  }
+}
+
+function killUnlessSettled(child: EngineChild, work: Promise<unknown>, timeoutMs: number): void {
+  const timer = setTimeout(() => child.kill(), timeoutMs)
+  const settled = () => clearTimeout(timer)
+  work.then(settled, settled)
+}
+
+/** A file which is not what its name says would train one policy and publish another. */
+async function checkFile({ path, sha256 }: AdapterFile, signal: AbortSignal): Promise<void> {
+  const hash = createHash('sha256')
+  try {
+    await pipeline(createReadStream(path), hash, { signal })
+  } catch (cause) {
+    throw new EngineError('adapter_refused', `${path}: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
+  const found = hash.digest('hex')
+  if (found !== sha256) throw new EngineError('adapter_refused', `${path} has the SHA-256 ${found}, not ${sha256}`)
+}
+
+function checkOptions({ threads, contextSize, lanes }: EngineOptions): void {
+  const wrong = Object.entries({ threads, contextSize, lanes }).find(([, n]) => !Number.isSafeInteger(n) || n < 1)
+  if (wrong !== undefined) throw new EngineError('bad_request', `${wrong[0]} is ${wrong[1]}`)
+  if (lanes > MAX_LANES) throw new EngineError('too_many_lanes', `${lanes} lanes, llama.cpp allows ${MAX_LANES}`)
+}
+
+function checkLanes(requests: readonly LaneRequest[], { lanes, contextSize }: EngineOptions): void {
+  if (requests.length > lanes) {
+    throw new EngineError('too_many_lanes', `${requests.length} rollouts for ${lanes} lanes`)
+  }
+  for (const { prompt, seeds } of requests) {
+    if (prompt.length === 0) throw new EngineError('bad_request', 'an empty prompt')
+    if (prompt.length >= contextSize) {
+      throw new EngineError('context_full', `a prompt of ${prompt.length} tokens leaves no room in ${contextSize}`)
+    }
+    const wrong = seeds.find((seed) => !Number.isSafeInteger(seed) || seed < 0 || seed > MAX_SEED)
+    if (wrong !== undefined)
+      throw new EngineError('bad_request', `the sampler seed ${wrong} is not in 0 .. ${MAX_SEED}`)
+  }
+}
+
+function checkScore(tokens: readonly Token[], from: number, contextSize: number): void {
+  if (!Number.isSafeInteger(from) || from < 1 || from > tokens.length) {
+    throw new EngineError('bad_request', `scoring ${tokens.length} tokens from ${from}`)
+  }
+  if (tokens.length > contextSize) {
+    throw new EngineError('context_full', `${tokens.length} tokens exceed ${contextSize}`)
+  }
+}

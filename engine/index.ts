@@ -1,0 +1,15 @@
+export { type EngineProcess, type EngineTuning, openEngine } from './client.js'
+export { EngineError, type EngineErrorCode } from './errors.js'
+export { draws, intervalMiss, miss } from './sampler-draws.js'
+export { openTokenizer } from './tokenizer.js'
+export type {
+  AdapterFile,
+  Engine,
+  EngineOptions,
+  LaneRequest,
+  SampledTurn,
+  Token,
+  TokenInterval,
+  Tokenizer,
+  TokenSource,
+} from './types.js'

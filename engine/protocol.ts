@@ -1,0 +1,66 @@
+import type { EngineErrorCode } from './errors.js'
+import type { AdapterFile, EngineOptions, SampledTurn } from './types.js'
+
+/**
+ * Messages between the client and the engine's process, over Node's IPC with structured cloning. They cross at turn
+ * boundaries only, never per token. Requests carry an `id` and get one answer; lanes are named by (`group`, `lane`).
+ */
+export type ToWorker =
+  | {
+      readonly kind: 'start'
+      readonly id: number
+      readonly options: EngineOptions
+      readonly adapter: AdapterFile | null
+      readonly laneWaitMs: number
+      readonly sharePrefill: boolean
+      /** Private directory for the saved states of shared prefills; the process removes it when its parent goes. */
+      readonly scratch: string
+    }
+  | { readonly kind: 'swap'; readonly id: number; readonly adapter: AdapterFile | null }
+  | { readonly kind: 'open'; readonly id: number; readonly group: number; readonly lanes: readonly LaneOpening[] }
+  | {
+      readonly kind: 'score'
+      readonly id: number
+      readonly tokens: Int32Array
+      readonly from: number
+      readonly order: boolean
+    }
+  | { readonly kind: 'cancel'; readonly id: number }
+  | {
+      readonly kind: 'next'
+      readonly group: number
+      readonly lane: number
+      readonly feed: Int32Array
+      readonly maxTokens: number
+    }
+  | { readonly kind: 'leave'; readonly group: number; readonly lane: number }
+
+export interface LaneOpening {
+  readonly prompt: Int32Array
+  readonly seeds: readonly number[]
+}
+
+export type FromWorker =
+  | { readonly kind: 'started'; readonly id: number; readonly version: string; readonly backend: string }
+  | { readonly kind: 'done'; readonly id: number }
+  | { readonly kind: 'scored'; readonly id: number; readonly logprobs: Float64Array; readonly lows: Float64Array }
+  | { readonly kind: 'failed'; readonly id: number; readonly code: EngineErrorCode; readonly detail: string }
+  | {
+      readonly kind: 'turn'
+      readonly group: number
+      readonly lane: number
+      readonly tokens: Int32Array
+      readonly logprobs: Float64Array
+      readonly stop: SampledTurn['stop']
+    }
+  | {
+      readonly kind: 'lane-failed'
+      readonly group: number
+      readonly lane: number
+      readonly code: EngineErrorCode
+      readonly detail: string
+    }
+  | { readonly kind: 'group-over'; readonly group: number }
+
+/** The answers to requests. */
+export type Answer = Extract<FromWorker, { readonly id: number }>
