@@ -35,11 +35,21 @@ export function createPromptRenderer(tokenizer: Tokenizer): PromptRenderer {
     return text
   }
 
+  /** What goes through the template is tokenised with control tokens recognised, so it must not spell one either. */
+  const refuseControls = (text: string): string => {
+    const plain = tokenizer.tokenize(text, false)
+    const recognised = glue(text)
+    if (plain.length !== recognised.length || plain.some((token, i) => token !== recognised[i])) {
+      throw new EpisodeError('reserved_tag', `the text holds a control token: ${text.slice(0, 80)}`)
+    }
+    return refuseTags(text)
+  }
+
   return {
     firstPrompt(tools, userTurn) {
-      for (const tool of tools) refuseTags(JSON.stringify(tool))
+      for (const tool of tools) refuseControls(JSON.stringify(tool))
       const input = {
-        messages: [{ role: 'user', content: refuseTags(userTurn) }],
+        messages: [{ role: 'user', content: refuseControls(userTurn) }],
         tools: tools.map(({ name, description, inputSchema }) => ({
           type: 'function',
           function: { name, description, parameters: inputSchema },
