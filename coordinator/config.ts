@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { DEFAULT_LIMITS } from '../episode/index.js'
+import { LIMITS } from '../proto/index.js'
+
+const positive = z.int().min(1)
+
+const configSchema = z.strictObject({
+  /** Everything the coordinator keeps: key, event log, blobs, spool. One process per directory. */
+  dataDir: z.string().min(1),
+  /** libp2p addresses to listen on. Port 0 takes a free one. */
+  listen: z.array(z.string().min(1)).min(1).default(['/ip4/127.0.0.1/tcp/0']),
+  announce: z.array(z.string().min(1)).default([]),
+  base: z.strictObject({
+    /** The GGUF that volunteers run. */
+    path: z.string().min(1),
+    /** Name of the base model: a hub id, or the file's own name. */
+    name: z.string().min(1).max(LIMITS.nameBytes.value),
+    quantisation: z.string().min(1).max(LIMITS.shortNameBytes.value).default('f16'),
+  }),
+  tasks: z.strictObject({
+    servers: z.array(z.string()).min(1),
+    seed: z.int().min(0).max(0xffffffff).default(0),
+    /** Training tasks that leases are drawn from. */
+    count: positive.max(1_000_000).default(2000),
+  }),
+  /** Rollouts per group, G. */
+  groupSize: z.int().min(LIMITS.minGroupSize.value).max(LIMITS.maxGroupSize.value).default(8),
+  /** Groups with reward variance that make one batch. */
+  batchGroups: positive.max(4096).default(16),
+  /** The run is complete when this version is published. */
+  versions: positive.default(350),
+  /** S: versions a group may be behind when it is trained on. */
+  maxStaleness: z.int().min(0).max(LIMITS.staleness.value).default(4),
+  leases: z
+    .strictObject({
+      /** Milliseconds until a lease lapses. */
+      durationMs: positive.default(180_000),
+      perNode: z.int().min(1).max(LIMITS.leasesHeld.value).default(2),
+    })
+    .prefault({}),
+  limits: z
+    .strictObject({
+      maxTurnTokens: positive.max(LIMITS.turnTokens.value).default(DEFAULT_LIMITS.maxTurnTokens),
+      maxRolloutTokens: positive.max(LIMITS.rolloutTokens.value).default(DEFAULT_LIMITS.maxRolloutTokens),
+      maxAssistantTurns: positive.max(LIMITS.turns.value).default(DEFAULT_LIMITS.maxAssistantTurns),
+    })
+    .prefault({}),
+  trainer: z
+    .strictObject({
+      /** Python with the packages of coordinator/trainer/requirements.txt; default: the checkout's own. */
+      python: z.string().min(1).optional(),
+      /** torchrun ranks. */
+      processes: positive.max(1024).default(1),
+      /** Further settings of `trainer.json`, see docs/trainer.md. */
+      settings: z.record(z.string(), z.unknown()).default({}),
+    })
+    .prefault({}),
+  /** Manifests lose their force after this time. */
+  manifestLifetimeMs: positive.default(30 * 24 * 3_600_000),
+})
+
+export type RunConfig = z.output<typeof configSchema>
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly code = 'bad_config'
+}
+
+/**
+ * Reads `run.yaml`. Relative paths in it are relative to its folder.
+ * @throws ConfigError that names the file and the field
+ */
+export function readConfig(file: string): RunConfig {
+  let content: unknown
+  try {
+    content = parse(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    throw new ConfigError(`${file}: ${(cause as Error).message}`, { cause })
+  }
+  const parsed = configSchema.safeParse(content)
+  if (!parsed.success) throw new ConfigError(`${file}:\n${z.prettifyError(parsed.error)}`)
+  const { dataDir, base, trainer } = parsed.data
+  const from = (path: string): string => resolve(dirname(file), path)
+  return {
+    ...parsed.data,
+    dataDir: from(dataDir),
+    base: { ...base, path: from(base.path) },
+    trainer: { ...trainer, ...(trainer.python === undefined ? {} : { python: from(trainer.python) }) },
+  }
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { type AdapterFile, openEngine, openTokenizer } from '../engine/index.js'
+import { createPromptRenderer, DEFAULT_LIMITS, type Stage } from '../episode/index.js'
+import { CATALOGUE } from '../servers/catalogue.js'
+import { createWorldCache } from '../servers/kernel/index.js'
+import { synthesise } from '../synthesis/index.js'
+import { type Comparison, comparePolicies, type Estimate, evaluatePolicy } from './evaluate.js'
+import { integerOption } from './options.js'
+
+interface EvalOptions {
+  model: string
+  adapter?: string
+  tasks: number
+  samples: number
+  seed: number
+  servers: string
+  lanes: number
+  threads: number
+  json: boolean
+}
+
+export function addEvalCommand(program: Command): void {
+  program
+    .command('eval')
+    .description('Compare a base model with and without an adapter on held-out tasks')
+    .requiredOption('--model <gguf>', 'base model')
+    .requiredOption('--adapter <gguf>', 'LoRA adapter')
+    .option('--tasks <number>', 'held-out tasks', integerOption(2, 100_000), 200)
+    .option('--samples <number>', 'rollouts per task', integerOption(1, 64), 1)
+    .option('--seed <number>', 'seed of the tasks and of the sampler', integerOption(0, 0xffffffff), 0)
+    .option('--servers <names>', 'comma-separated', [...CATALOGUE.keys()].join(','))
+    .option('--lanes <number>', 'rollouts generated in parallel', integerOption(1, 256), 16)
+    .option('--threads <number>', 'CPU threads', integerOption(1, 256), 1)
+    .option('--json', 'print one JSON object', false)
+    .action(evaluate)
+}
+
+async function evaluate(options: EvalOptions, command: Command): Promise<void> {
+  const servers = options.servers
+    .split(',')
+    .map((name) => CATALOGUE.get(name) ?? command.error(`there is no server "${name}"`))
+  const worlds = createWorldCache()
+  const tasks = [...synthesise(servers, worlds, { seed: options.seed, split: 'held-out', count: options.tasks })]
+  const modelPath = resolve(options.model)
+  const tokenizer = await openTokenizer(modelPath)
+  const stage: Stage = {
+    catalogue: new Map(servers.map((server) => [server.name, server])),
+    worlds,
+    tokenizer,
+    renderer: createPromptRenderer(tokenizer),
+  }
+  const limits = DEFAULT_LIMITS
+  const { lanes, threads } = options
+  const engine = await openEngine({ modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' })
+  try {
+    const settings = { samplesPerTask: options.samples, lanes, seed: options.seed, limits }
+    const { signal } = new AbortController()
+    const run = (adapter: AdapterFile | null, name: string) =>
+      evaluatePolicy(tasks, adapter, engine, stage, settings, signal, (done) => {
+        if (process.stderr.isTTY) process.stderr.write(`\r${name}: ${done} of ${tasks.length} tasks `)
+      })
+    const before = await run(null, 'base')
+    const after = await run(adapterFile(options.adapter!), 'adapter')
+    if (process.stderr.isTTY) process.stderr.write('\n')
+    const comparison = comparePolicies(before, after)
+    process.stdout.write(`${options.json ? JSON.stringify(comparison) : table(comparison)}\n`)
+  } finally {
+    await engine.close()
+    await tokenizer.close()
+  }
+}
+
+function adapterFile(path: string): AdapterFile {
+  return { path: resolve(path), sha256: createHash('sha256').update(readFileSync(path)).digest('hex') }
+}
+
+function table(comparison: Comparison): string {
+  const number = ({ mean, stderr }: Estimate): string => `${mean.toFixed(3)} ± ${stderr.toFixed(3)}`
+  return [
+    `${comparison.n} held-out tasks, temperature 1 (± standard error over tasks)`,
+    `mean reward    before ${number(comparison.before)}   after ${number(comparison.after)}   paired difference ${number(comparison.diff)}`,
+    `solved exactly before ${number(comparison.solvedBefore)}   after ${number(comparison.solvedAfter)}   paired difference ${number(comparison.solvedDiff)}`,
+    `calls per rollout before ${comparison.callsBefore.toFixed(2)}   after ${comparison.callsAfter.toFixed(2)}`,
+  ].join('\n')
+}

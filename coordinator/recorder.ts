@@ -1,0 +1,40 @@
+import type { RunEvent } from './events.js'
+import { RunState } from './run-state.js'
+import type { EventLog } from './store.js'
+
+/** The log and its fold, kept in step: state changes only through events that are on disk. */
+export interface Recorder {
+  readonly state: RunState
+  /**
+   * Appends what `decide` returns and applies it. Decisions are made one after the other, on the state in which their
+   * event will be appended; `null` records nothing.
+   */
+  record<E extends RunEvent>(decide: (state: RunState) => E | null): Promise<E | null>
+  close(): Promise<void>
+}
+
+/** @param onEvent  called after an event is on disk and applied */
+export async function openRecorder(log: EventLog, onEvent: (event: RunEvent) => void): Promise<Recorder> {
+  const state = new RunState()
+  for await (const event of log.replay()) state.apply(event)
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    state,
+    record(decide) {
+      const recorded = last.then(async () => {
+        const event = decide(state)
+        if (event === null) return null
+        await log.append(event)
+        state.apply(event)
+        onEvent(event)
+        return event
+      })
+      last = recorded.catch(() => undefined)
+      return recorded
+    },
+    async close() {
+      await last
+      await log.close()
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
+import pino from 'pino'
+import { readConfig } from './config.js'
+import { type Progress, startCoordinator } from './coordinator.js'
+import { progressLine } from './progress-line.js'
+
+/** Root of the installed package: the trainer's Python sources are not compiled into dist/. */
+const packageRoot = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../' : '../', import.meta.url))
+
+export function addStartCommand(program: Command): void {
+  program
+    .command('start')
+    .description('Start a run, or resume it after a stop')
+    .requiredOption('--config <file>', 'run.yaml')
+    .option('--json', 'report progress as JSON lines on stdout', false)
+    .option('--exit-when-complete', 'stop when the last version is published instead of serving it on', false)
+    .option('--log-level <level>', 'trace, debug, info, warn or error, on stderr', 'warn')
+    .action(start)
+}
+
+async function start(options: {
+  config: string
+  json: boolean
+  exitWhenComplete: boolean
+  logLevel: string
+}): Promise<void> {
+  const config = readConfig(options.config)
+  const logger = pino({ level: options.logLevel }, pino.destination(2))
+  const python = join(packageRoot, '.venv', 'bin', 'python')
+  const onProgress = (progress: Progress): void => {
+    const line = options.json ? JSON.stringify(progress) : progressLine(progress)
+    if (line !== null) process.stdout.write(`${line}\n`)
+  }
+  const coordinator = await startCoordinator({
+    config,
+    trainerFolder: join(packageRoot, 'coordinator', 'trainer'),
+    python: existsSync(python) ? python : 'python3',
+    logger,
+    onProgress,
+  })
+  const stopped = new Promise<void>((resolve) => {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve())
+  })
+  try {
+    await Promise.race([
+      stopped,
+      options.exitWhenComplete ? coordinator.complete : coordinator.complete.then(() => stopped),
+    ])
+  } finally {
+    await coordinator.close()
+  }
+}
