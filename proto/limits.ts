@@ -1,4 +1,4 @@
-export type LimitUnit = 'B' | 'count' | 'tokens' | 'ms' | 'nats' | 'per minute' | 'id' | 'reward' | 'B/s'
+export type LimitUnit = 'B' | 'count' | 'tokens' | 'ms' | 'nats' | 'per minute' | 'id' | 'reward' | 'number'
 
 export interface Limit {
   readonly value: number
@@ -38,6 +38,9 @@ export const LIMITS = {
   taskSettingBytes: row(4 * KIB, 'B', 'a list of 20 worlds fits many times'),
   closedRounds: row(32, 'count', 'secrets of the last rounds, for audits'),
   targetModules: row(32, 'count', 'seven projections are usual'),
+  adapterRank: row(4096, 'number', 'beyond any width at which a low rank makes sense'),
+  adapterAlpha: row(65_536, 'number', 'sixteen times the largest rank'),
+  samplerSetting: row(10, 'number', 'temperature and repeat penalty'),
   canaries: row(16, 'count', 'a few prompts show a missing adapter'),
   canaryTokens: row(2048, 'tokens', 'a canary must run in seconds on a CPU'),
   canaryDraws: row(16, 'count', 'seeds per canary prompt'),
@@ -77,6 +80,8 @@ export const LIMITS = {
   ),
   groupsPerMinute: row(120, 'per minute', 'announcements of one key; a fast GPU makes one a second'),
   trackedPeers: row(4096, 'count', 'peers whose rates are remembered'),
+  trackedNonces: row(65_536, 'count', 'announcements whose replay is noticed before the lease is looked at'),
+  manifestsServed: row(32, 'count', 'recent rounds that late nodes and auditors ask about'),
   publishesInFlight: row(32, 'count', 'gossip has no back-pressure of its own'),
   snapshotInFlight: row(4, 'count', 'chunk requests per source; eight measured slower'),
   snapshotSources: row(8, 'count', 'sources used at once for one blob'),

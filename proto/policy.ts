@@ -82,11 +82,11 @@ export function readPolicy(wire: Decoded<prove.Policy.$Properties>): PolicyDescr
     dialect: identifier(wire.dialect, 'shortNameBytes', 'dialect'),
     toolsetSchemaSha256: hexOf(wire.toolsetSchemaSha256, 32, 'toolset schema hash'),
     sampler: {
-      temperature: finite(sampler.temperature, 0, 10, 'temperature'),
+      temperature: finite(sampler.temperature, 0, LIMITS.samplerSetting.value, 'temperature'),
       topK: integer(sampler.topK, 0, LIMITS.tokenId.value, 'topK'),
       topP: finite(sampler.topP, 0, 1, 'topP'),
       minP: finite(sampler.minP, 0, 1, 'minP'),
-      repeatPenalty: finite(sampler.repeatPenalty, 0, 10, 'repeat penalty'),
+      repeatPenalty: finite(sampler.repeatPenalty, 0, LIMITS.samplerSetting.value, 'repeat penalty'),
     },
     engine: {
       nodeLlamaCpp: label(engine.nodeLlamaCpp, 'nameBytes', 'node-llama-cpp range'),
@@ -102,8 +102,8 @@ function readAdapter(wire: Decoded<prove.Adapter.$Properties>): AdapterDescripti
   return {
     sha256: hexOf(wire.sha256, 32, 'adapter hash'),
     sizeBytes: integer(wire.sizeBytes, 1, 2 ** 32 - 1, 'adapter size'),
-    rank: integer(wire.rank, 1, 4096, 'rank'),
-    alpha: finite(wire.alpha, 0, 65_536, 'alpha'),
+    rank: integer(wire.rank, 1, LIMITS.adapterRank.value, 'rank'),
+    alpha: finite(wire.alpha, 0, LIMITS.adapterAlpha.value, 'alpha'),
     targetModules,
   }
 }

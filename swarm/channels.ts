@@ -61,12 +61,10 @@ export interface GroupGate {
   check(group: ReceivedGroup): void
 }
 
-const REMEMBERED_NONCES = 65_536
-
 /** Of too many nonces the oldest are forgotten: a replay of those fails on its lease. */
 export function createGroupGate(clock: Clock, groupsPerMinute: number = LIMITS.groupsPerMinute.value): GroupGate {
   const rate = createRateLimit(clock, groupsPerMinute)
-  const nonces = new LRUCache<string, true>({ max: REMEMBERED_NONCES })
+  const nonces = new LRUCache<string, true>({ max: LIMITS.trackedNonces.value })
   return {
     check({ announcement, signer }) {
       // The signer is part of the key, or a stranger could use up another node's nonce.

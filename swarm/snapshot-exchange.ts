@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import {
   type BlobDescription,
+  LIMITS,
   openManifest,
   PROTOCOLS,
   refusal,
@@ -46,14 +47,11 @@ export interface SnapshotExchange {
   close(): Promise<void>
 }
 
-/** Manifests kept in service: the rounds that late nodes and auditors still ask about. */
-const MANIFESTS = 32
-
 export async function createSnapshotExchange(
   host: SwarmHost,
   { store, uploadBytesPerSecond = Number.POSITIVE_INFINITY }: SnapshotExchangeOptions,
 ): Promise<SnapshotExchange> {
-  const manifests = new LRUCache<Sha256, SealedManifest>({ max: MANIFESTS })
+  const manifests = new LRUCache<Sha256, SealedManifest>({ max: LIMITS.manifestsServed.value })
   /** Downloads under way: their verified chunks are served, and nobody else opens their files. */
   const partials = new Map<Sha256, PartialBlob>()
   const underWay = new Set<Sha256>()

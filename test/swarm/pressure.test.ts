@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { encodeFrame, LIMITS, PROTOCOLS, snapshotRequest, snapshotResponse } from '../../proto/index.js'
+import { encodeFrame, LIMITS, PROTOCOLS, sha256, snapshotRequest, snapshotResponse } from '../../proto/index.js'
+import { createByteStream } from '../../swarm/byte-stream.js'
 import { createRateLimit } from '../../swarm/rate-limit.js'
 import { serveSnapshots } from '../../swarm/snapshot-server.js'
 import { openSnapshotSource } from '../../swarm/snapshot-source.js'
@@ -44,6 +45,22 @@ test('a peer that asks for much and reads nothing fills its own window and not o
   await sleep(400)
   assert.ok(served <= 8, `${served} chunks were prepared for a peer that reads none`)
   stream.abort(new Error('enough'))
+})
+
+test('a frame larger than the buffer of a stream arrives whole', async ({ server, client }) => {
+  const content = noise(LIMITS.streamBufferBytes.value + 1_500_000)
+  await server.host.handle(
+    '/test/large/1',
+    (stream) =>
+      void createByteStream(stream)
+        .writeFrame(content, soon())
+        .catch(() => {}),
+    { overRelay: false },
+  )
+  const stream = await client.host.openStream(server.host.peerId, '/test/large/1', { overRelay: false, signal: soon() })
+  const received = await createByteStream(stream).readFrame(content.length, soon())
+  assert.is(sha256(received), sha256(content))
+  stream.abort(new Error('done'))
 })
 
 test('answers of a source are told apart by their ids', async ({ server, client }) => {

@@ -14,7 +14,6 @@ import {
   policyManifest,
   reply,
   SNAPSHOT_STATUSES,
-  SwarmRefusal,
   snapshotRequest,
   snapshotResponse,
   toMaskRuns,
@@ -22,7 +21,18 @@ import {
   verdictRequest,
   verdictResponse,
 } from '../../proto/index.js'
-import { announcement, ask, body, digest, flightManifest, flightPolicy, hash, id16, leases } from './proto-samples.js'
+import {
+  announcement,
+  ask,
+  body,
+  codeOf,
+  digest,
+  flightManifest,
+  flightPolicy,
+  hash,
+  id16,
+  leases,
+} from './proto-samples.js'
 
 interface Sample<T> {
   readonly name: string
@@ -83,16 +93,6 @@ const comparable = (value: unknown): unknown =>
       part?.type === 'Buffer' ? part.data : part instanceof Uint8Array ? [...part] : part,
     ),
   )
-
-function codeOf(run: () => unknown): string {
-  try {
-    run()
-  } catch (why) {
-    assert.instance(why, SwarmRefusal)
-    return (why as SwarmRefusal).code
-  }
-  return 'accepted'
-}
 
 for (const { name, codec, value } of SAMPLES) {
   test(`a ${name} survives the wire unchanged`, () => {

@@ -9,6 +9,7 @@ import {
   type PolicyManifest,
   policyIdOf,
   type RecordedRollout,
+  SwarmRefusal,
   sha256,
   type Verdict,
   type VerdictDigest,
@@ -164,6 +165,17 @@ export const digest: VerdictDigest = {
   ],
   totalCredit: 99.5,
   issuedAtMs: 1_700_000_070_000,
+}
+
+/** The refusal code of a call, or `accepted`; anything but a SwarmRefusal passes through and fails the test. */
+export function codeOf(run: () => unknown): string {
+  try {
+    run()
+  } catch (why) {
+    if (why instanceof SwarmRefusal) return why.code
+    throw why
+  }
+  return 'accepted'
 }
 
 /** A body of about `sizeBytes`, still within every other limit. */
