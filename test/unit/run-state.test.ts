@@ -1,0 +1,312 @@
+import * as fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { RunEvent } from '../../coordinator/events.js'
+import { RunState } from '../../coordinator/run-state.js'
+
+const RUNS = { numRuns: 300, seed: 20260302 }
+const NODES = ['node-ada', 'node-bo', 'node-cleo']
+const hex = (digit: number): string => digit.toString(16).repeat(64)
+
+type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
+
+const published = (version: number): EventOf<'published'> => ({
+  type: 'published',
+  atMs: version,
+  version,
+  step: version,
+  policyId: hex(1),
+  manifestId: hex(2),
+  adapterSha256: hex(3),
+  roundSecret: hex(4),
+})
+const leased = (leaseId: string, node: string, version: number, index: number): EventOf<'leased'> => ({
+  type: 'leased',
+  atMs: 0,
+  leaseId,
+  index,
+  node,
+  version,
+  taskIndex: 0,
+  seed: hex(5),
+  deadlineMs: 1000,
+})
+const judged = (
+  leaseId: string,
+  node: string,
+  version: number,
+  change: Partial<EventOf<'judged'>> = {},
+): EventOf<'judged'> => ({
+  type: 'judged',
+  atMs: 0,
+  leaseId,
+  node,
+  version,
+  bodySha256: hex(6),
+  accepted: true,
+  code: null,
+  detail: '',
+  credit: 1,
+  rewards: [0, 1.3],
+  flat: false,
+  calls: 2,
+  solved: 1,
+  ...change,
+})
+const batched = (batchId: string, step: number, leaseIds: readonly string[]): EventOf<'batched'> => ({
+  type: 'batched',
+  atMs: 0,
+  batchId,
+  step,
+  leaseIds,
+})
+const trained = (batchId: string, step: number): EventOf<'trained'> => ({
+  type: 'trained',
+  atMs: 0,
+  batchId,
+  step,
+  skipped: false,
+})
+const refused = (batchId: string): EventOf<'batch-refused'> => ({
+  type: 'batch-refused',
+  atMs: 0,
+  batchId,
+  code: 'bad_batch',
+  detail: 'a gradient was not finite',
+})
+
+/** What may happen next; the log writes it out as events that a coordinator could have written. */
+type Move =
+  | { readonly do: 'publish' | 'train' | 'refuse batch' }
+  | { readonly do: 'lease'; readonly node: number }
+  | { readonly do: 'release'; readonly pick: number }
+  | {
+      readonly do: 'judge'
+      readonly pick: number
+      readonly accepted: boolean
+      readonly flat: boolean
+      readonly credit: number
+    }
+  | { readonly do: 'batch'; readonly maxStaleness: number; readonly count: number }
+
+const move: fc.Arbitrary<Move> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('publish' as const, 'train' as const, 'refuse batch' as const) }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('lease' as const), node: fc.nat({ max: 2 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('release' as const), pick: fc.nat() }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('judge' as const),
+      pick: fc.nat(),
+      accepted: fc.boolean(),
+      flat: fc.boolean(),
+      credit: fc.nat({ max: 5 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('batch' as const),
+      maxStaleness: fc.nat({ max: 3 }),
+      count: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+)
+
+/** Writes a log move by move, keeping its own plain books. */
+function writeLog(moves: readonly Move[]): RunEvent[] {
+  const log: RunEvent[] = [published(0)]
+  const open: EventOf<'leased'>[] = []
+  const groups: EventOf<'judged'>[] = []
+  const used = new Set<string>()
+  const indices = new Map<string, number>()
+  let [version, step, leases, batches] = [0, 0, 0, 0]
+  let pending: string | undefined
+  for (const next of moves) {
+    if (next.do === 'publish') log.push(published(++version))
+    else if (next.do === 'lease') {
+      const node = NODES[next.node]!
+      const index = indices.get(`${node} ${version}`) ?? 0
+      indices.set(`${node} ${version}`, index + 1)
+      const lease = leased(`lease-${leases++}`, node, version, index)
+      open.push(lease)
+      log.push(lease)
+    } else if (next.do === 'release' || next.do === 'judge') {
+      const [lease] = open.length > 0 ? open.splice(next.pick % open.length, 1) : []
+      if (!lease) continue
+      if (next.do === 'release') log.push({ type: 'released', atMs: 0, leaseId: lease.leaseId, reason: 'shutdown' })
+      else {
+        const { accepted, flat, credit } = next
+        const group = judged(lease.leaseId, lease.node, lease.version, { accepted, flat: accepted && flat, credit })
+        groups.push(group)
+        log.push(group)
+      }
+    } else if (next.do === 'batch') {
+      if (pending !== undefined) continue
+      const oldest = version - next.maxStaleness
+      const ready = groups.filter((one) => one.accepted && !one.flat && one.version >= oldest && !used.has(one.leaseId))
+      if (ready.length === 0) continue
+      pending = `batch-${batches++}`
+      const leaseIds = ready.slice(0, next.count).map(({ leaseId }) => leaseId)
+      for (const leaseId of leaseIds) used.add(leaseId)
+      log.push(batched(pending, step + 1, leaseIds))
+    } else if (pending !== undefined) {
+      log.push(next.do === 'train' ? trained(pending, ++step) : refused(pending))
+      pending = undefined
+    }
+  }
+  return log
+}
+
+const logs = fc.array(move, { maxLength: 60 }).map(writeLog)
+
+const fold = (log: readonly RunEvent[], onto = new RunState()): RunState => {
+  for (const event of log) onto.apply(event)
+  return onto
+}
+
+/** Everything that anyone may ask of a state. */
+const answers = (state: RunState) => ({
+  publications: state.publications,
+  current: state.current,
+  leases: [...state.leases],
+  openLeases: [...state.openLeases],
+  judged: [...state.judged],
+  nodes: [...state.nodes],
+  accepted: state.accepted,
+  batches: [...state.batches],
+  trained: [...state.trained],
+  refusedBatches: [...state.refusedBatches],
+  pendingBatch: state.pendingBatch,
+  trainable: [0, 1, 2, 8].map((maxStaleness) => state.trainable(maxStaleness)),
+  nextIndices: NODES.flatMap((node) => [0, 1, 2, 3].map((version) => state.nextLeaseIndex(node, version))),
+})
+
+test('a log read back in two parts gives the state of the whole, however often one looks in between', () => {
+  fc.assert(
+    fc.property(logs, fc.nat(), (log, cut) => {
+      const whole = answers(fold(log))
+      const stored = log.map((event) => JSON.parse(JSON.stringify(event)) as RunEvent)
+      const state = fold(stored.slice(0, cut % (log.length + 1)))
+      assert.equal(answers(state), answers(state))
+      assert.equal(answers(fold(stored.slice(cut % (log.length + 1)), state)), whole)
+    }),
+    RUNS,
+  )
+})
+
+test('the fold leaves the events alone', () => {
+  fc.assert(
+    fc.property(logs, (log) => {
+      const before = JSON.stringify(log)
+      answers(fold(log))
+      assert.is(JSON.stringify(log), before)
+    }),
+    { ...RUNS, numRuns: 50 },
+  )
+})
+
+test('trainable groups are accepted, not flat, in no batch and not stale, in log order, and no other is missing', () => {
+  fc.assert(
+    fc.property(logs, fc.nat({ max: 3 }), (log, maxStaleness) => {
+      const version = log.filter((event) => event.type === 'published').at(-1)!.version
+      const inBatches = new Set(log.flatMap((event) => (event.type === 'batched' ? event.leaseIds : [])))
+      const expected = log.filter(
+        (event) =>
+          event.type === 'judged' &&
+          event.accepted &&
+          !event.flat &&
+          version - event.version <= maxStaleness &&
+          !inBatches.has(event.leaseId),
+      )
+      assert.equal(fold(log).trainable(maxStaleness), expected)
+    }),
+    RUNS,
+  )
+})
+
+test('the groups of a refused batch do not come back', () => {
+  const log = [published(0), leased('l', NODES[0]!, 0, 0), judged('l', NODES[0]!, 0), batched('b', 1, ['l'])]
+  assert.is(fold(log.slice(0, 3)).trainable(0).length, 1)
+  assert.is(fold(log).trainable(0).length, 0)
+  assert.is(fold([...log, refused('b')]).trainable(0).length, 0)
+})
+
+test('a group goes stale by one version at a time', () => {
+  const log = [published(0), leased('l', NODES[0]!, 0, 0), judged('l', NODES[0]!, 0), published(1), published(2)]
+  assert.is(fold(log).trainable(1).length, 0)
+  assert.is(fold(log).trainable(2).length, 1)
+})
+
+test('the pending batch is the one that is neither trained nor refused', () => {
+  const log: RunEvent[] = [published(0)]
+  assert.is(fold(log).pendingBatch, undefined)
+  log.push(batched('first', 1, ['l1']))
+  assert.is(fold(log).pendingBatch!.batchId, 'first')
+  log.push(trained('first', 1))
+  assert.is(fold(log).pendingBatch, undefined)
+  log.push(batched('second', 2, ['l2']))
+  assert.is(fold(log).pendingBatch!.batchId, 'second')
+  log.push(refused('second'))
+  assert.is(fold(log).pendingBatch, undefined)
+  log.push(batched('third', 2, ['l3']))
+  assert.is(fold(log).pendingBatch!.step, 2)
+})
+
+test('a lease is open until it is judged or released', () => {
+  fc.assert(
+    fc.property(logs, (log) => {
+      const closed = new Set(
+        log.flatMap((event) => (event.type === 'judged' || event.type === 'released' ? [event.leaseId] : [])),
+      )
+      const expected = log.flatMap((event) =>
+        event.type === 'leased' && !closed.has(event.leaseId) ? [event.leaseId] : [],
+      )
+      assert.equal([...fold(log).openLeases.keys()], expected)
+    }),
+    RUNS,
+  )
+})
+
+test('a node’s credit is the sum over its verdicts, accepted or not', () => {
+  fc.assert(
+    fc.property(logs, (log) => {
+      const { nodes } = fold(log)
+      for (const name of NODES) {
+        const own = log.filter((event) => event.type === 'judged' && event.node === name) as EventOf<'judged'>[]
+        assert.equal(nodes.get(name)?.verdicts ?? [], own)
+        assert.is(
+          nodes.get(name)?.credit ?? 0,
+          own.reduce((sum, { credit }) => sum + credit, 0),
+        )
+      }
+    }),
+    RUNS,
+  )
+})
+
+test('lease indices count up per node and round, so that no two leases of a round have one seed', () => {
+  fc.assert(
+    fc.property(logs, (log) => {
+      const state = new RunState()
+      for (const event of log) {
+        if (event.type === 'leased') assert.is(state.nextLeaseIndex(event.node, event.version), event.index)
+        state.apply(event)
+      }
+      assert.is(state.nextLeaseIndex('node-unknown', 0), 0)
+    }),
+    RUNS,
+  )
+})
+
+test('before anything happened there is no policy, no batch and nothing to train on', () => {
+  const state = new RunState()
+  assert.is(state.current, undefined)
+  assert.is(state.pendingBatch, undefined)
+  assert.equal(state.trainable(8), [])
+})
+
+test.run()
