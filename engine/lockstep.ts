@@ -52,7 +52,13 @@ export function createLockstep(setups: readonly LockstepLane[], options: Lockste
   const lanes = setups.map((setup, index): Lane => {
     return { index, setup, last: setup.last, turns: 0, state: 'idle', leaving: false, late: false, current: null }
   })
-  let wake = () => {}
+  /** Set by whatever may change what `gather` waits for, also while it is busy dismissing lanes. */
+  let changed = false
+  let resume = () => {}
+  const wake = () => {
+    changed = true
+    resume()
+  }
 
   const fail = (lane: Lane, error: EngineError) => {
     lane.state = 'over'
@@ -70,6 +76,7 @@ export function createLockstep(setups: readonly LockstepLane[], options: Lockste
     lane.current = null
     lane.last = token
     lane.state = 'idle'
+    if (lane.leaving) return
     options.onTurn(lane.index, { tokens: turn.tokens, logprobs: turn.logprobs, stop: ended ? 'end' : 'length' })
   }
 
@@ -98,6 +105,7 @@ export function createLockstep(setups: readonly LockstepLane[], options: Lockste
   const gather = async (): Promise<Lane[]> => {
     let deadline: number | null = null
     for (;;) {
+      changed = false
       await dismissLeavers()
       const sampling = lanes.filter(({ state }) => state === 'sampling')
       const awaited = lanes.filter(({ state, late }) => state === 'idle' && !late)
@@ -111,9 +119,10 @@ export function createLockstep(setups: readonly LockstepLane[], options: Lockste
   }
 
   const change = async (deadline: number | null): Promise<void> => {
+    if (changed) return
     let timer: NodeJS.Timeout | undefined
     await new Promise<void>((resolve) => {
-      wake = resolve
+      resume = resolve
       if (deadline !== null) timer = setTimeout(resolve, Math.max(1, deadline - performance.now()))
     })
     clearTimeout(timer)
@@ -128,10 +137,12 @@ export function createLockstep(setups: readonly LockstepLane[], options: Lockste
       const lane = lanes[index]
       if (lane === undefined || lane.state === 'over' || lane.leaving) return
       const seed = lane.setup.seeds[lane.turns]
-      if (lane.state === 'sampling') fail(lane, new EngineError('bad_request', `lane ${index} is still sampling`))
-      else if (seed === undefined)
+      if (lane.state === 'sampling') {
+        lane.leaving = true
+        options.onFailed(index, new EngineError('bad_request', `lane ${index} is still sampling`))
+      } else if (seed === undefined) {
         fail(lane, new EngineError('bad_request', `lane ${index}: no seed for turn ${lane.turns}`))
-      else {
+      } else {
         const steps = lane.setup.sequence.begin([lane.last, ...feed], seed)
         lane.current = { steps, maxTokens, tokens: [], logprobs: [] }
         lane.turns++

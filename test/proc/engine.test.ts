@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { suite } from 'uvu'
 import {
@@ -260,6 +263,42 @@ test('a file that is no model is refused', async () => {
   await assert.rejects(openEngine({ ...options, modelPath: fileURLToPath(import.meta.url) }), code('model_refused'))
 })
 
+test('the process ends, and leaves nothing behind, when its parent is killed', async () => {
+  const engineUrl = import.meta.resolve(
+    import.meta.url.endsWith('.ts') ? '../../engine/index.ts' : '../../engine/index.js',
+  )
+  const script = `
+    import { openEngine } from ${JSON.stringify(engineUrl)}
+    const engine = await openEngine(${JSON.stringify(options)})
+    const [source] = await engine.openLanes([${JSON.stringify(lane(2))}], new AbortController().signal)
+    source.next([], 200, new AbortController().signal)
+    console.log(engine.pid)
+    setInterval(() => {}, 1000)`
+  const folder = await mkdtemp(join(tmpdir(), 'engine-test-'))
+  const loader = import.meta.url.endsWith('.ts') ? ['--import', import.meta.resolve('tsx')] : []
+  const parent = spawn(process.execPath, [...loader, '--input-type=module', '--eval', script], {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    const [line] = await once(parent.stdout, 'data', { signal: never() })
+    const pid = Number(String(line))
+    assert.ok(pid > 0)
+    process.kill(pid, 0)
+    parent.kill('SIGKILL')
+    const deadline = Date.now() + 10_000
+    while (alive(pid) && Date.now() < deadline) await sleep(50)
+    assert.ok(!alive(pid), 'the engine outlived its parent')
+    assert.deepEqual(
+      (await readdir(folder)).filter((name) => name.startsWith('prove-engine-')),
+      [],
+    )
+  } finally {
+    parent.kill('SIGKILL')
+    await rm(folder, { recursive: true })
+  }
+})
+
 test('after closing, calls are refused and the process is gone', async ({ second: engine }) => {
   const pid = engine.pid!
   const [source] = await engine.openLanes([lane(1)], never())
@@ -269,6 +308,14 @@ test('after closing, calls are refused and the process is gone', async ({ second
   await assert.rejects(engine.score(prompt, 1, never()), code('closed'))
   await engine.close()
 })
+
+function alive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
 
 /**
  * Another batch composition is not bit-identical: roundings of f16 activations flip and move a logprob by about 1e-3, so
