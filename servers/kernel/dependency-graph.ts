@@ -23,8 +23,20 @@ export interface DependencyGraph {
   prerequisites(tool: string): ReadonlySet<string>
 }
 
+const graphs = new WeakMap<ServerDefinition, DependencyGraph>()
+
 /** Derives the graph from the declarations: nothing about it is written by hand. */
 export function dependencyGraph(server: ServerDefinition): DependencyGraph {
+  // Synthesis asks anew for every attempt at a task, and deriving took a quarter of its time.
+  let graph = graphs.get(server)
+  if (!graph) {
+    graph = derive(server)
+    graphs.set(server, graph)
+  }
+  return graph
+}
+
+function derive(server: ServerDefinition): DependencyGraph {
   const produces = new Map(server.tools.map((tool) => [tool.name, entityKinds(tool.output)]))
   const edges = server.tools.flatMap((to) =>
     server.tools.flatMap((from) => edgesBetween(from, to, produces.get(from.name)!)),
