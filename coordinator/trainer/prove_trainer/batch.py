@@ -93,8 +93,7 @@ def _entry(fields: Fields) -> _Entry:
 
 def read_manifest(directory: Path, loss: LossSettings) -> Manifest:
     """
-    Parses `manifest.json`; loss settings it does not name come from `loss`.
-    Raises BatchRefused `manifest_invalid`.
+    Parses `manifest.json`; loss settings it does not name come from `loss`. Raises BatchRefused `manifest_invalid`.
     """
 
     def fail(detail: str) -> BatchRefused:
@@ -144,12 +143,21 @@ def _read_tokens(path: Path, expected_sha256: str) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _check_tokens(arrays: dict[str, np.ndarray], manifest: Manifest, vocab_size: int, context_length: int) -> np.ndarray:
+def _check_tokens(
+    arrays: dict[str, np.ndarray], manifest: Manifest, vocab_size: int, context_length: int
+) -> np.ndarray:
     ids, mask, logp, offsets = arrays["ids"], arrays["loss_mask"], arrays["sampler_logp"], arrays["cu_seqlens"]
     if not len(ids) == len(mask) == len(logp):
         raise BatchRefused("tokens_invalid", "ids, loss_mask and sampler_logp differ in length")
-    if len(offsets) != len(manifest.entries) + 1 or offsets[0] != 0 or offsets[-1] != len(ids) or (np.diff(offsets.astype(np.int64)) <= 0).any():
-        raise BatchRefused("cu_seqlens_invalid", "offsets must rise from 0 to the number of tokens, one interval per rollout")
+    if (
+        len(offsets) != len(manifest.entries) + 1
+        or offsets[0] != 0
+        or offsets[-1] != len(ids)
+        or (np.diff(offsets.astype(np.int64)) <= 0).any()
+    ):
+        raise BatchRefused(
+            "cu_seqlens_invalid", "offsets must rise from 0 to the number of tokens, one interval per rollout"
+        )
     lengths = np.diff(offsets)
     if (lengths != [entry.length for entry in manifest.entries]).any():
         raise BatchRefused("length_mismatch", "cu_seqlens and the manifest's lengths differ")
@@ -168,10 +176,12 @@ def _check_tokens(arrays: dict[str, np.ndarray], manifest: Manifest, vocab_size:
 
 def load_batch(directory: Path, manifest: Manifest, base_sha256: str, vocab_size: int, context_length: int) -> Batch:
     """
-    The whole batch, checked. A rollout with doubtful log-probabilities is left in, for `loss.select` to leave out by reason.
+    The whole batch, checked. A rollout with doubtful log-probabilities is left in, for `loss.select` to leave out by
+    reason.
 
-    Raises BatchRefused: `base_mismatch`, `tokens_unreadable`, `tokens_hash_mismatch`, `tokens_invalid`, `cu_seqlens_invalid`,
-    `length_mismatch`, `too_long`, `token_out_of_range`, `mask_invalid`, `logp_invalid`, `advantage_mismatch`.
+    Raises BatchRefused: `base_mismatch`, `tokens_unreadable`, `tokens_hash_mismatch`, `tokens_invalid`,
+    `cu_seqlens_invalid`, `length_mismatch`, `too_long`, `token_out_of_range`, `mask_invalid`, `logp_invalid`,
+    `advantage_mismatch`.
     """
     if manifest.base_sha256 != base_sha256:
         raise BatchRefused("base_mismatch", f"batch for base {manifest.base_sha256}, this trainer holds {base_sha256}")
@@ -185,8 +195,13 @@ def load_batch(directory: Path, manifest: Manifest, base_sha256: str, vocab_size
         advantages[members] = group_advantages([manifest.entries[i].reward for i in members], manifest.loss.advantage)
     rollouts = []
     for i, entry in enumerate(manifest.entries):
-        if entry.advantage is not None and abs(entry.advantage - advantages[i]) > ADVANTAGE_SLACK * max(1.0, abs(advantages[i])):
-            raise BatchRefused("advantage_mismatch", f"rollout {i}: manifest says {entry.advantage:.6g}, the group's rewards give {advantages[i]:.6g}")
+        if entry.advantage is not None and abs(entry.advantage - advantages[i]) > ADVANTAGE_SLACK * max(
+            1.0, abs(advantages[i])
+        ):
+            raise BatchRefused(
+                "advantage_mismatch",
+                f"rollout {i}: manifest says {entry.advantage:.6g}, the group's rewards give {advantages[i]:.6g}",
+            )
         part = slice(int(offsets[i]), int(offsets[i + 1]))
         rollouts.append(
             Rollout(
@@ -201,4 +216,12 @@ def load_batch(directory: Path, manifest: Manifest, base_sha256: str, vocab_size
                 sampler_logp=arrays["sampler_logp"][part],
             )
         )
-    return Batch(manifest.batch_id, manifest.round_id, manifest.parent_step, manifest.loss, manifest.sha256, manifest.tokens_sha256, tuple(rollouts))
+    return Batch(
+        manifest.batch_id,
+        manifest.round_id,
+        manifest.parent_step,
+        manifest.loss,
+        manifest.sha256,
+        manifest.tokens_sha256,
+        tuple(rollouts),
+    )

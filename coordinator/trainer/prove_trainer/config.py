@@ -13,9 +13,13 @@ PROJECTIONS = ("down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj"
 
 @dataclass(frozen=True)
 class LossSettings:
-    """What the loss depends on. A batch's manifest may override any of them; the values used are recorded in step.json."""
+    """
+    What the loss depends on. A batch's manifest may override any of them; the values used are recorded in step.json.
+    """
 
-    advantage: str = "none"  # 'none': R - mean (Dr. GRPO, arXiv 2503.20783); 'group': also / std (GRPO, arXiv 2402.03300)
+    advantage: str = (
+        "none"  # 'none': R - mean (Dr. GRPO, arXiv 2503.20783); 'group': also / std (GRPO, arXiv 2402.03300)
+    )
     clip_low: float = 0.2
     clip_high: float = 0.28  # clip-higher, DAPO, arXiv 2503.14476
     tis_cap: float = 2.0  # truncated importance sampling against the sampler
@@ -75,7 +79,9 @@ class TrainerConfig:
 
 
 def parse_loss(fields: Fields, base: LossSettings) -> LossSettings:
-    """Reads loss settings; what is absent is taken from `base`. Raises the error of `fields` on anything out of range."""
+    """
+    Reads loss settings; what is absent is taken from `base`. Raises the error of `fields` on anything out of range.
+    """
     settings = replace(
         base,
         advantage=fields.choice("advantage", ("none", "group"), base.advantage),
@@ -93,12 +99,17 @@ def parse_loss(fields: Fields, base: LossSettings) -> LossSettings:
 
 def loss_record(settings: LossSettings) -> dict[str, Any]:
     """The settings under their JSON names."""
-    return {"".join([part if i == 0 else part.capitalize() for i, part in enumerate(key.split("_"))]): value for key, value in asdict(settings).items()}
+    return {
+        "".join([part if i == 0 else part.capitalize() for i, part in enumerate(key.split("_"))]): value
+        for key, value in asdict(settings).items()
+    }
 
 
 def _parse_lora(fields: Fields) -> LoraSettings:
     modules = fields.raw("targetModules", list(PROJECTIONS))
-    known = isinstance(modules, list) and len(modules) > 0 and all(isinstance(m, str) and m in PROJECTIONS for m in modules)
+    known = (
+        isinstance(modules, list) and len(modules) > 0 and all(isinstance(m, str) and m in PROJECTIONS for m in modules)
+    )
     if not known or len(set(modules)) != len(modules):
         raise fields.fail(f"{fields.where}.targetModules must be distinct names out of {', '.join(PROJECTIONS)}")
     lora = LoraSettings(

@@ -1,4 +1,7 @@
-"""The adapter as others will load it: a clean PEFT directory and a GGUF, checked by reading both back before anyone sees them."""
+"""
+The adapter as others will load it: a clean PEFT directory and a GGUF, checked by reading both back before anyone sees
+them.
+"""
 
 import json
 import math
@@ -47,7 +50,9 @@ def write_adapter(directory: Path, policy: Policy, base: Base, config: TrainerCo
     settings = json.loads(path.read_text(encoding="utf-8"))
     settings["base_model_name_or_path"] = config.base_name
     settings["revision"] = config.base_revision
-    settings["target_modules"] = sorted(settings["target_modules"])  # PEFT keeps a set: its order, and so the hash, varies
+    settings["target_modules"] = sorted(
+        settings["target_modules"]
+    )  # PEFT keeps a set: its order, and so the hash, varies
     path.write_text(json.dumps(settings, indent=2, sort_keys=True, allow_nan=False) + "\n", encoding="utf-8")
     named = f"base_model: {json.dumps(config.base_name)}\nbase_model_relation: adapter\n" if config.base_name else ""
     readme = _README.format(base=named, step=step, rank=config.lora.rank, alpha=config.lora.alpha, sha256=base.sha256)
@@ -70,7 +75,9 @@ def delta_norms(tensors: dict[str, np.ndarray], lora: LoraSettings, base: Base) 
         a, b = tensors[name].astype(np.float64), tensors[f"{stem}.lora_B.weight"].astype(np.float64)
         module = stem.removeprefix("base_model.model.")
         weight = float(torch.linalg.vector_norm(base.tensors[f"{module}.weight"]))
-        norms[module] = scale * math.sqrt(max(0.0, float(np.sum((b.T @ b) * (a @ a.T))))) / weight if weight else math.inf
+        norms[module] = (
+            scale * math.sqrt(max(0.0, float(np.sum((b.T @ b) * (a @ a.T))))) / weight if weight else math.inf
+        )
     return norms
 
 
@@ -93,14 +100,16 @@ def _check_gguf(path: Path, tensors: dict[str, np.ndarray], lora: LoraSettings) 
 
 def _reload(directory: Path, base: Base, precision: str, device: torch.device) -> Policy:
     """What is on disk, over a fresh module around the same frozen weights."""
-    with torch.random.fork_rng(devices=[]):  # PEFT draws an initial adapter first: a check must not move the run's random state
+    # PEFT draws an initial adapter first: a check must not move the run's random state.
+    with torch.random.fork_rng(devices=[]):
         model = PeftModel.from_pretrained(frozen_model(base), str(directory))
     return Policy(model.eval().to(device), precision)
 
 
 def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerConfig, device: torch.device) -> dict:
     """
-    Reads the written adapter back. Returns `probes` (canary log-probabilities under the base and under base + adapter.gguf, which is
+    Reads the written adapter back. Returns `probes` (canary log-probabilities under the base and under base +
+    adapter.gguf, which is
     what volunteers load) and `checks` (the measured differences).
 
     Raises DeltaTooLarge, or TrainerError `export_check_failed` when what was written is not what was trained.
@@ -132,8 +141,18 @@ def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerCo
     volunteers = score_probes(fresh, probes, temperature, device)
     bare = score_probes(fresh, probes, temperature, device, reference=True)
     expected = [
-        {"prompt": list(probe.prompt), "continuation": list(probe.continuation), "base": bare[i], "adapter": volunteers[i]}
+        {
+            "prompt": list(probe.prompt),
+            "continuation": list(probe.continuation),
+            "base": bare[i],
+            "adapter": volunteers[i],
+        }
         for i, probe in enumerate(probes)
     ]
-    checks = {"reloadGap": gap, "float16Gap": largest_gap(trained, volunteers), "adapterGap": largest_gap(bare, volunteers), "maxDeltaNorm": norms[worst]}
+    checks = {
+        "reloadGap": gap,
+        "float16Gap": largest_gap(trained, volunteers),
+        "adapterGap": largest_gap(bare, volunteers),
+        "maxDeltaNorm": norms[worst],
+    }
     return {"probes": expected if config.probes else [], "checks": checks}

@@ -1,4 +1,7 @@
-"""Strict reading of JSON objects that other programs wrote: unknown keys, wrong types and out-of-range numbers are errors."""
+"""
+Strict reading of JSON objects that other programs wrote: unknown keys, wrong types and out-of-range numbers are
+errors.
+"""
 
 import json
 import math
@@ -12,7 +15,10 @@ Fail = Callable[[str], Exception]
 
 
 class Fields:
-    """One JSON object, read key by key; `done()` fails when a key was never asked for (a misspelt setting must not be ignored)."""
+    """
+    One JSON object, read key by key; `done()` fails when a key was never asked for (a misspelt setting must not be
+    ignored).
+    """
 
     def __init__(self, value: Any, where: str, fail: Fail) -> None:
         self.where = where
@@ -42,7 +48,12 @@ class Fields:
 
     def number(self, key: str, low: float, high: float, default: Any = ...) -> float:
         value = self._take(key, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or not low <= value <= high:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not math.isfinite(value)
+            or not low <= value <= high
+        ):
             raise self.fail(f"{self.where}.{key} must be a finite number in [{low}, {high}]")
         return float(value)
 
@@ -94,7 +105,9 @@ class Fields:
 
 
 def read_json(path: Path, where: str, fail: Fail) -> tuple[Fields, bytes]:
-    """The object in `path` and the file's bytes. Refuses oversize files, NaN and Infinity literals, and deep nesting."""
+    """
+    The object in `path` and the file's bytes. Refuses oversize files, NaN and Infinity literals, and deep nesting.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(MAX_JSON_BYTES + 1)

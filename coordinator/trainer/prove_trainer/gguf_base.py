@@ -1,6 +1,7 @@
 """The frozen base model, read from the very GGUF the volunteers run, so that sampler and trainer hold the same weights.
 
-Only architectures whose tensor layout equals the Hugging Face one are allowed: Llama's GGUF permutes q and k rows, Qwen3's does not.
+Only architectures whose tensor layout equals the Hugging Face one are allowed: Llama's GGUF permutes q and k rows,
+Qwen3's does not.
 """
 
 import re
@@ -31,7 +32,11 @@ BLOCK_NAMES = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-OUTER_NAMES = {"token_embd.weight": "model.embed_tokens.weight", "output_norm.weight": "model.norm.weight", "output.weight": "lm_head.weight"}
+OUTER_NAMES = {
+    "token_embd.weight": "model.embed_tokens.weight",
+    "output_norm.weight": "model.norm.weight",
+    "output.weight": "lm_head.weight",
+}
 _BLOCK = re.compile(r"blk\.(\d{1,4})\.([a-z_]+)\.weight")
 
 
@@ -60,7 +65,9 @@ def hugging_face_name(name: str) -> str:
     match = _BLOCK.fullmatch(name)
     if match and match.group(2) in BLOCK_NAMES:
         return f"model.layers.{int(match.group(1))}.{BLOCK_NAMES[match.group(2)]}.weight"
-    raise TrainerError("base_unknown_tensor", f"{name!r} has no place in the model; training without it would be another model")
+    raise TrainerError(
+        "base_unknown_tensor", f"{name!r} has no place in the model; training without it would be another model"
+    )
 
 
 def _metadata(reader: gguf.GGUFReader, key: str, kind: type, default: object = ...):
@@ -148,7 +155,9 @@ def load_base(path: Path, expected_sha256: str) -> Base:
 
 
 def build_model(base: Base, attention: str = "sdpa") -> Qwen3ForCausalLM:
-    """A frozen float32 model over `base.tensors` (shared, not copied). `attention` names the attention implementation."""
+    """
+    A frozen float32 model over `base.tensors` (shared, not copied). `attention` names the attention implementation.
+    """
     config = Qwen3Config.from_dict(base.config.to_dict())
     config._attn_implementation = attention
     with torch.device("meta"):

@@ -29,9 +29,14 @@ def effective_alpha(lora: LoraSettings) -> float:
 
 
 def write_gguf_lora(path: Path, tensors: dict[str, np.ndarray], lora: LoraSettings, architecture: str) -> None:
-    """Writes PEFT tensors (A [r, in], B [out, r], float32) as float16, sorted by name so that equal adapters give equal bytes."""
+    """
+    Writes PEFT tensors (A [r, in], B [out, r], float32) as float16, sorted by name so that equal adapters give equal
+    bytes.
+    """
     if architecture not in ARCHITECTURES:
-        raise TrainerError("export_unsupported", f"row order of architecture {architecture!r} is not known to be unpermuted")
+        raise TrainerError(
+            "export_unsupported", f"row order of architecture {architecture!r} is not known to be unpermuted"
+        )
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_type("adapter")
     writer.add_string("adapter.type", "lora")

@@ -17,7 +17,10 @@ class Stopped(Exception):
 
 
 def start_time(pid: int) -> str | None:
-    """A process's start time as the kernel counts it, so that a reused id is not taken for the same process. None: dead, zombie or unknown."""
+    """
+    A process's start time as the kernel counts it, so that a reused id is not taken for the same process. None: dead,
+    zombie or unknown.
+    """
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -43,8 +46,8 @@ class Lifetime:
     """
     Collects reasons to end. `check()` raises Stopped; `pause(seconds)` sleeps but returns early when asked to end.
 
-    The watch on the parents runs in a thread and ends the process at once, because the main thread may sit in a collective whose
-    peer is gone. Exit status 0, or torchrun would start the orphan again.
+    The watch on the parents runs in a thread and ends the process at once, because the main thread may sit in a
+    collective whose peer is gone. Exit status 0, or torchrun would start the orphan again.
     """
 
     def __init__(self, parent_pid: int | None, on_orphaned: Callable[[], None], interval: float = 0.5) -> None:

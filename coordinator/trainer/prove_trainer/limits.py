@@ -9,7 +9,6 @@ MAX_TOKEN_FILE_BYTES = 9 * MAX_BATCH_TOKENS + 2**20  # 4 ids + 1 mask + 4 logp b
 MAX_ID_LENGTH = 128  # batch, round and group ids
 MAX_PROBES = 64  # canary prompts
 MAX_PROBE_TOKENS = 4_096  # prompt + continuation of one probe
-MAX_PROBE_FILE_TOKENS = MAX_PROBES * MAX_PROBE_TOKENS
 MAX_STALENESS = 8  # hard ceiling of the setting: stable to 6, unstable at 11 in ECHO-2
 MAX_RANK = 256  # LoRA rank
 MAX_DETAIL = 400  # characters of an error message that leave the process

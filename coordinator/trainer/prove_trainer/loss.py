@@ -12,8 +12,8 @@ def group_advantages(rewards: Sequence[float], scale: str) -> np.ndarray:
     """
     Group-relative advantages, float64, in the order of `rewards`.
 
-    `scale` 'none': R - mean (Dr. GRPO, arXiv 2503.20783). 'group': also divided by the unbiased standard deviation + 1e-4
-    (GRPO, arXiv 2402.03300). All zeros for a group of one or when the rewards do not differ.
+    `scale` 'none': R - mean (Dr. GRPO, arXiv 2503.20783). 'group': also divided by the unbiased standard deviation +
+    1e-4 (GRPO, arXiv 2402.03300). All zeros for a group of one or when the rewards do not differ.
     """
     values = np.asarray(rewards, dtype=np.float64)
     if len(values) < 2 or values.max() - values.min() < FLAT_REWARD:
@@ -48,9 +48,9 @@ def token_terms(
     """
     Per-token GRPO loss; the caller sums and divides by the number of kept tokens of the whole optimizer step.
 
-    All inputs [T] float32 (log-probabilities in nats), `keep` [T] bool; returns [T], zero where not kept.
-    PPO clip with clip-higher (DAPO, arXiv 2503.14476), multiplied by the truncated importance weight of pi_old against the sampler
-    (decoupling: Hilton et al., arXiv 2110.00641). The KL term exp(d) - d - 1 is not weighted.
+    All inputs [T] float32 (log-probabilities in nats), `keep` [T] bool; returns [T], zero where not kept. PPO clip
+    with clip-higher (DAPO, arXiv 2503.14476), multiplied by the truncated importance weight of pi_old against the
+    sampler (decoupling: Hilton et al., arXiv 2110.00641). The KL term exp(d) - d - 1 is not weighted.
     """
     step = _ratio(keep, logp, logp_old.detach())
     surrogate = torch.minimum(step * advantage, step.clamp(1 - clip_low, 1 + clip_high) * advantage)
@@ -63,7 +63,14 @@ def token_terms(
     return torch.where(keep, out, torch.zeros_like(out))
 
 
-def clipped(logp: torch.Tensor, logp_old: torch.Tensor, advantage: torch.Tensor, keep: torch.Tensor, clip_low: float, clip_high: float) -> torch.Tensor:
+def clipped(
+    logp: torch.Tensor,
+    logp_old: torch.Tensor,
+    advantage: torch.Tensor,
+    keep: torch.Tensor,
+    clip_low: float,
+    clip_high: float,
+) -> torch.Tensor:
     """[T] bool: kept tokens whose gradient the PPO clip removed."""
     step = _ratio(keep, logp.detach(), logp_old)
     return keep & (((step > 1 + clip_high) & (advantage > 0)) | ((step < 1 - clip_low) & (advantage < 0)))

@@ -1,7 +1,8 @@
 """From rollouts to forward passes.
 
-The rollouts of a group share their prompt, so it is computed once: a *tree* is a prompt followed by its continuations, each of which attends to the
-prompt and to itself, with positions that go on where the prompt ends. A *pack* is one forward pass over one or more trees, laid out flat.
+The rollouts of a group share their prompt, so it is computed once: a *tree* is a prompt followed by its
+continuations, each of which attends to the prompt and to itself, with positions that go on where the prompt ends. A
+*pack* is one forward pass over one or more trees, laid out flat.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +16,10 @@ from .batch import Rollout
 
 @dataclass(frozen=True)
 class Branch:
-    """A rollout's own part: `ids` after the shared prefix, up to but not including its last loss token, which is only predicted."""
+    """
+    A rollout's own part: `ids` after the shared prefix, up to but not including its last loss token, which is only
+    predicted.
+    """
 
     rollout: Rollout
     ids: np.ndarray
@@ -39,7 +43,9 @@ class Segment:
     start: int
     prefix: int
     branches: tuple[int, ...]
-    masks: tuple[torch.Tensor | None, ...]  # per branch [length, prefix + length] bool, None where plain causal attention does
+    masks: tuple[
+        torch.Tensor | None, ...
+    ]  # per branch [length, prefix + length] bool, None where plain causal attention does
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,10 @@ class Pack:
     def to(self, device: torch.device) -> "Pack":
         if device.type == "cpu":
             return self
-        segments = tuple(Segment(s.start, s.prefix, s.branches, tuple(m if m is None else m.to(device) for m in s.masks)) for s in self.segments)
+        segments = tuple(
+            Segment(s.start, s.prefix, s.branches, tuple(m if m is None else m.to(device) for m in s.masks))
+            for s in self.segments
+        )
         moved = (self.ids, self.positions, self.rows, self.targets, self.sampler_logp, self.advantage, self.owner)
         ids, positions, rows, targets, sampler_logp, advantage, owner = (tensor.to(device) for tensor in moved)
         return Pack(ids, positions, segments, rows, targets, sampler_logp, advantage, owner, self.rollouts)
@@ -88,8 +97,8 @@ def _branch(rollout: Rollout, prefix: int) -> Branch:
 
 def make_trees(rollouts: Iterable[Rollout], share: bool, budget: int) -> list[Tree]:
     """
-    One tree per group when `share`, else one per rollout; a group of more than `budget` tokens is cut into several trees that repeat its prompt.
-    Every rollout must have a loss token and a first token that is not one.
+    One tree per group when `share`, else one per rollout; a group of more than `budget` tokens is cut into several
+    trees that repeat its prompt. Every rollout must have a loss token and a first token that is not one.
     """
     groups: dict[object, list[Rollout]] = {}
     for rollout in rollouts:
@@ -138,7 +147,10 @@ def _segment(start: int, tree: Tree) -> Segment:
 
 
 def build_pack(trees: Sequence[Tree]) -> Pack:
-    """Lays trees out flat. The first token of a branch is predicted by the last token of the prefix, the others by their predecessor."""
+    """
+    Lays trees out flat. The first token of a branch is predicted by the last token of the prefix, the others by their
+    predecessor.
+    """
     ids: list[np.ndarray] = []
     positions: list[np.ndarray] = []
     segments: list[Segment] = []
@@ -182,16 +194,29 @@ def build_pack(trees: Sequence[Tree]) -> Pack:
 
 
 def empty_pack() -> Pack:
-    """Two tokens without a loss: keeps the ranks' collectives in step when one of them has fewer packs. Its zero sum still has a graph."""
+    """
+    Two tokens without a loss: keeps the ranks' collectives in step when one of them has fewer packs. Its zero sum
+    still has a graph.
+    """
     none = torch.zeros(0, dtype=torch.int64)
     zero = torch.zeros(0)
-    return Pack(torch.zeros(1, 2, dtype=torch.int64), torch.arange(2)[None], (Segment(0, 2, (), ()),), none, none, zero, zero, none, ())
+    return Pack(
+        torch.zeros(1, 2, dtype=torch.int64),
+        torch.arange(2)[None],
+        (Segment(0, 2, (), ()),),
+        none,
+        none,
+        zero,
+        zero,
+        none,
+        (),
+    )
 
 
 def make_packs(rollouts: Sequence[Rollout], packing: str, budget: int) -> list[Pack]:
     """
-    `packing` 'shared': prompts once per group; 'packed': every rollout whole, several per forward; 'single': one rollout per forward.
-    Packs hold up to `budget` input tokens (more only when a single rollout needs it).
+    `packing` 'shared': prompts once per group; 'packed': every rollout whole, several per forward; 'single': one
+    rollout per forward. Packs hold up to `budget` input tokens (more only when a single rollout needs it).
     """
     trees = make_trees(rollouts, packing == "shared", budget)
     parts = [[tree] for tree in trees] if packing == "single" else pack_trees(trees, budget)
@@ -199,7 +224,10 @@ def make_packs(rollouts: Sequence[Rollout], packing: str, budget: int) -> list[P
 
 
 def share_out(packs: Sequence[Pack], rank: int, world: int) -> list[Pack]:
-    """This rank's packs: largest first to the least loaded rank, then dummies so that every rank has as many. Depends on the batch only."""
+    """
+    This rank's packs: largest first to the least loaded rank, then dummies so that every rank has as many. Depends on
+    the batch only.
+    """
     loads = [0] * world
     mine: list[list[int]] = [[] for _ in range(world)]
     for i in sorted(range(len(packs)), key=lambda i: (-packs[i].tokens, i)):

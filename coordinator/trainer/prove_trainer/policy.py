@@ -20,17 +20,23 @@ ATTENTION = "prove_segments"
 
 def segment_attention(module, query, key, value, attention_mask: tuple[Segment, ...], scaling=None, dropout=0.0, **_):
     """
-    Attention over a flat pack, tree by tree, in the shape transformers expects: inputs [1, heads, L, D], output [1, L, heads, D].
+    Attention over a flat pack, tree by tree, in the shape transformers expects: inputs [1, heads, L, D], output [1,
+    L, heads, D].
 
-    `attention_mask` carries the pack's segments. A loop over branches costs less than one dense L x L mask: on one core, 8 branches of 250
-    tokens after 200, forward and backward of a 6 x 256 model took 0.85 s with the loop, 1.87 s dense, 0.93 s with padded branches.
+    `attention_mask` carries the pack's segments. A loop over branches costs less than one dense L x L mask: on one
+    core, 8 branches of 250 tokens after 200, forward and backward of a 6 x 256 model took 0.85 s with the loop, 1.87
+    s dense, 0.93 s with padded branches.
     """
     parts = []
     for segment in attention_mask:
         at, end = segment.start, segment.start + segment.prefix
         prefix_key, prefix_value = key[:, :, at:end], value[:, :, at:end]
         if segment.prefix:
-            parts.append(scaled_dot_product_attention(query[:, :, at:end], prefix_key, prefix_value, is_causal=True, scale=scaling, enable_gqa=True))
+            parts.append(
+                scaled_dot_product_attention(
+                    query[:, :, at:end], prefix_key, prefix_value, is_causal=True, scale=scaling, enable_gqa=True
+                )
+            )
         for length, mask in zip(segment.branches, segment.masks, strict=True):
             at, end = end, end + length
             if length == 0:
@@ -40,7 +46,13 @@ def segment_attention(module, query, key, value, attention_mask: tuple[Segment, 
                 own_key, own_value = torch.cat([prefix_key, own_key], 2), torch.cat([prefix_value, own_value], 2)
             parts.append(
                 scaled_dot_product_attention(
-                    query[:, :, at:end], own_key, own_value, attn_mask=mask, is_causal=mask is None, scale=scaling, enable_gqa=True
+                    query[:, :, at:end],
+                    own_key,
+                    own_value,
+                    attn_mask=mask,
+                    is_causal=mask is None,
+                    scale=scaling,
+                    enable_gqa=True,
                 )
             )
     return torch.cat(parts, 2).transpose(1, 2), None
@@ -64,8 +76,9 @@ def lora_config(settings: LoraSettings, base_name: str | None, revision: str | N
 
 def fuse_lora(model: PeftModel) -> None:
     """
-    Replaces the forward of PEFT's plain LoRA layers by one addmm: the same sum, without two passes over the layer's output, which are a
-    tenth of a step of a small model on a CPU. The layers keep PEFT's parameters, switches and file format.
+    Replaces the forward of PEFT's plain LoRA layers by one addmm: the same sum, without two passes over the layer's
+    output, which are a tenth of a step of a small model on a CPU. The layers keep PEFT's parameters, switches and
+    file format.
     """
 
     def forward(layer: Linear, x: torch.Tensor, *_, **__) -> torch.Tensor:
@@ -86,8 +99,8 @@ def fuse_lora(model: PeftModel) -> None:
 
 class Policy(nn.Module):
     """
-    Wraps a PEFT model. All training forwards go through `forward`, so that DistributedDataParallel sees every gradient: calling the
-    inner model would skip the reduction without an error.
+    Wraps a PEFT model. All training forwards go through `forward`, so that DistributedDataParallel sees every
+    gradient: calling the inner model would skip the reduction without an error.
     """
 
     def __init__(self, model: PeftModel, precision: str = "float32") -> None:
@@ -102,7 +115,10 @@ class Policy(nn.Module):
         return sorted(named, key=lambda item: item[0])
 
     def forward(self, pack: Pack, temperature: float = 1.0) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log-probabilities (nats, at `temperature`) of the pack's loss tokens, [T] float32, and the policy's entropy there, detached."""
+        """
+        Log-probabilities (nats, at `temperature`) of the pack's loss tokens, [T] float32, and the policy's entropy
+        there, detached.
+        """
         causal = self.model.get_base_model()
         autocast = torch.autocast(pack.ids.device.type, dtype=torch.bfloat16, enabled=self.precision == "bfloat16")
         with autocast:
@@ -119,7 +135,9 @@ class Policy(nn.Module):
             return _score(states, weight, pack.targets, temperature)
         # Recomputed in the backward pass: the logits of all loss tokens at a 152k vocabulary would not fit.
         parts = [
-            checkpoint(_score, states[i : i + chunk], weight, pack.targets[i : i + chunk], temperature, use_reentrant=False)
+            checkpoint(
+                _score, states[i : i + chunk], weight, pack.targets[i : i + chunk], temperature, use_reentrant=False
+            )
             for i in range(0, len(pack.rows), chunk)
         ]
         return torch.cat([logp for logp, _ in parts]), torch.cat([entropy for _, entropy in parts])
@@ -131,7 +149,9 @@ class Policy(nn.Module):
             return self.forward(pack, temperature)[0]
 
 
-def _score(states: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, temperature: float) -> tuple[torch.Tensor, torch.Tensor]:
+def _score(
+    states: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, temperature: float
+) -> tuple[torch.Tensor, torch.Tensor]:
     logits = states @ weight.T.to(states.dtype) / temperature
     logp = logits - logits.logsumexp(-1, keepdim=True)
     with torch.no_grad():
@@ -145,7 +165,14 @@ def frozen_model(base: Base):
     return build_model(base, ATTENTION)
 
 
-def new_policy(base: Base, settings: LoraSettings, seed: int, base_name: str | None, revision: str | None, precision: str = "float32") -> Policy:
+def new_policy(
+    base: Base,
+    settings: LoraSettings,
+    seed: int,
+    base_name: str | None,
+    revision: str | None,
+    precision: str = "float32",
+) -> Policy:
     """A policy whose adapter is new: A random from `seed`, B zero, so it equals the base model."""
     model = frozen_model(base)
     with torch.random.fork_rng(devices=[]):

@@ -1,4 +1,7 @@
-"""Canaries: token sequences whose log-probabilities tell whether a node has the right base and has really applied the adapter."""
+"""
+Canaries: token sequences whose log-probabilities tell whether a node has the right base and has really applied the
+adapter.
+"""
 
 from collections.abc import Sequence
 
@@ -24,11 +27,15 @@ def check_probes(probes: Sequence[Probe], vocab_size: int, context_length: int) 
     for i, probe in enumerate(probes):
         ids = probe.prompt + probe.continuation
         if max(ids) >= vocab_size or len(ids) > context_length:
-            raise TrainerError("config_invalid", f"config.probes[{i}] has an id outside the vocabulary or more tokens than the context")
+            raise TrainerError(
+                "config_invalid", f"config.probes[{i}] has an id outside the vocabulary or more tokens than the context"
+            )
 
 
 @torch.no_grad()
-def score_probes(policy: Policy, probes: Sequence[Probe], temperature: float, device: torch.device, reference: bool = False) -> list[list[float]]:
+def score_probes(
+    policy: Policy, probes: Sequence[Probe], temperature: float, device: torch.device, reference: bool = False
+) -> list[list[float]]:
     """Teacher-forced log-probabilities (nats) of each probe's continuation; under the bare base with `reference`."""
     found = []
     for probe in probes:

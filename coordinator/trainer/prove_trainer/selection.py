@@ -33,10 +33,11 @@ def _own_fault(rollout: Rollout) -> str | None:
 
 def select(batch: Batch, step: int) -> Selection:
     """
-    Drops groups of one, groups without reward variance, stale rollouts and rollouts whose sampler logprobs cannot be true.
+    Drops groups of one, groups without reward variance, stale rollouts and rollouts whose sampler logprobs cannot be
+    true.
 
-    A dropped member's reward stays in its group's mean: only its tokens are left out.
-    Raises BatchRefused `future_policy` when a rollout claims a policy that does not exist yet.
+    A dropped member's reward stays in its group's mean: only its tokens are left out. Raises BatchRefused
+    `future_policy` when a rollout claims a policy that does not exist yet.
     """
     kept: list[Rollout] = []
     rejected: dict[int, str] = {}
@@ -47,7 +48,9 @@ def select(batch: Batch, step: int) -> Selection:
         for member in members:
             age = step - member.policy_version
             if age < 0:
-                raise BatchRefused("future_policy", f"rollout {member.index} claims policy {member.policy_version} at step {step}")
+                raise BatchRefused(
+                    "future_policy", f"rollout {member.index} claims policy {member.policy_version} at step {step}"
+                )
             staleness[age] = staleness.get(age, 0) + 1
             reason = shared or ("stale" if age > batch.loss.max_staleness else _own_fault(member))
             if reason is None:

@@ -33,7 +33,9 @@ def fsync_path(path: Path) -> None:
 
 @contextmanager
 def atomic_directory(target: Path) -> Iterator[Path]:
-    """Yields `<target>.tmp` to fill; on success everything is synced and renamed, so a reader sees all of it or nothing."""
+    """
+    Yields `<target>.tmp` to fill; on success everything is synced and renamed, so a reader sees all of it or nothing.
+    """
     draft = target.with_name(target.name + ".tmp")
     if draft.exists():
         shutil.rmtree(draft)
@@ -74,7 +76,9 @@ class Spool:
 
     def step_numbers(self) -> list[int]:
         """Complete steps on disk, ascending."""
-        found = (STEP_NAME.fullmatch(entry.name) for entry in os.scandir(self.steps) if entry.is_dir(follow_symlinks=False))
+        found = (
+            STEP_NAME.fullmatch(entry.name) for entry in os.scandir(self.steps) if entry.is_dir(follow_symlinks=False)
+        )
         return sorted(int(match.group(1)) for match in found if match)
 
     def batch_ids(self) -> list[str]:
@@ -86,17 +90,30 @@ class Spool:
         return (self.batches / batch_id / "refused.json").exists()
 
     def refuse(self, batch_id: str, code: str, detail: str) -> None:
-        write_json_atomic(self.batches / batch_id / "refused.json", {"schema": 1, "batchId": batch_id, "code": code, "message": detail})
+        write_json_atomic(
+            self.batches / batch_id / "refused.json",
+            {"schema": 1, "batchId": batch_id, "code": code, "message": detail},
+        )
 
     def clean_drafts(self) -> list[str]:
-        """Removes what a crash left half written under `steps/`; returns the names. Drafts under `batches/` are the coordinator's."""
-        drafts = [entry.name for entry in os.scandir(self.steps) if entry.name.endswith(".tmp") and STEP_NAME.fullmatch(entry.name[:-4])]
+        """
+        Removes what a crash left half written under `steps/`; returns the names. Drafts under `batches/` are the
+        coordinator's.
+        """
+        drafts = [
+            entry.name
+            for entry in os.scandir(self.steps)
+            if entry.name.endswith(".tmp") and STEP_NAME.fullmatch(entry.name[:-4])
+        ]
         for name in drafts:
             shutil.rmtree(self.steps / name)
         return sorted(drafts)
 
     def prune(self, keep_last: int, keep_every: int) -> list[int]:
-        """Deletes old steps, except step 0, the newest `keep_last` and every `keep_every`-th; returns the deleted numbers."""
+        """
+        Deletes old steps, except step 0, the newest `keep_last` and every `keep_every`-th; returns the deleted
+        numbers.
+        """
         if keep_last == 0:
             return []
         doomed = [n for n in self.step_numbers()[:-keep_last] if n != 0 and (keep_every == 0 or n % keep_every != 0)]

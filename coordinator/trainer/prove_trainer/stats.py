@@ -1,4 +1,6 @@
-"""What a step reports about itself. Sums are kept per rank, added over ranks once, then turned into means and shares."""
+"""
+What a step reports about itself. Sums are kept per rank, added over ranks once, then turned into means and shares.
+"""
 
 from collections.abc import Sequence
 
@@ -8,7 +10,18 @@ from .batch import Batch
 from .limits import FLAT_REWARD, LOG_RATIO_CLAMP
 from .selection import REASONS, Selection
 
-_SUMS = ("loss", "tokens", "weight", "weight_squared", "capped", "clipped", "entropy", "log_ratio", "k3", "computed_tokens")
+_SUMS = (
+    "loss",
+    "tokens",
+    "weight",
+    "weight_squared",
+    "capped",
+    "clipped",
+    "entropy",
+    "log_ratio",
+    "k3",
+    "computed_tokens",
+)
 
 
 class StepSums:
@@ -23,7 +36,9 @@ class StepSums:
         for name, value in values.items():
             self.sums[name] += value
 
-    def add_mismatch(self, gap: torch.Tensor, keep: torch.Tensor, samplers: Sequence[str], owner: torch.Tensor, tis_cap: float) -> None:
+    def add_mismatch(
+        self, gap: torch.Tensor, keep: torch.Tensor, samplers: Sequence[str], owner: torch.Tensor, tis_cap: float
+    ) -> None:
         """`gap` [T]: log pi_old - log mu. Only kept tokens count."""
         gap = torch.where(keep, gap, torch.zeros_like(gap)).clamp(-LOG_RATIO_CLAMP, LOG_RATIO_CLAMP).double()
         weight = gap.exp()[keep]
@@ -41,7 +56,9 @@ class StepSums:
             self.by_sampler[name][1] += float(own.sum())
 
     def flat(self) -> list[float]:
-        return [self.sums[name] for name in _SUMS] + [value for name in self.samplers for value in self.by_sampler[name]]
+        return [self.sums[name] for name in _SUMS] + [
+            value for name in self.samplers for value in self.by_sampler[name]
+        ]
 
     def load(self, values: list[float]) -> None:
         """Replaces the sums by those over all ranks, in the order of `flat`."""
@@ -56,10 +73,11 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def summarise(batch: Batch, selection: Selection, rejected: dict[int, str], sums: StepSums) -> dict:
     """
-    The step's statistics under their JSON names. Nats for KL and entropy; shares lie in [0, 1]; None where nothing was kept.
+    The step's statistics under their JSON names. Nats for KL and entropy; shares lie in [0, 1]; None where nothing
+    was kept.
 
-    `mismatchKl` is the mean of log(mu / pi_old) over sampled tokens, an estimate of KL(mu || pi_old); `mismatchKl3` the
-    non-negative estimator r - 1 - log r. `ess` is (sum w)^2 / (n sum w^2) of the untruncated weights.
+    `mismatchKl` is the mean of log(mu / pi_old) over sampled tokens, an estimate of KL(mu || pi_old); `mismatchKl3`
+    the non-negative estimator r - 1 - log r. `ess` is (sum w)^2 / (n sum w^2) of the untruncated weights.
     """
     s = sums.sums
     tokens = s["tokens"]
@@ -85,7 +103,9 @@ def summarise(batch: Batch, selection: Selection, rejected: dict[int, str], sums
         "loss": per_token(s["loss"]),
         "mismatchKl": per_token(s["log_ratio"]),
         "mismatchKl3": per_token(s["k3"]),
-        "mismatchKlBySampler": {name: (total_gap / count if count else None) for name, (total_gap, count) in sums.by_sampler.items()},
+        "mismatchKlBySampler": {
+            name: (total_gap / count if count else None) for name, (total_gap, count) in sums.by_sampler.items()
+        },
         "ess": s["weight"] ** 2 / (tokens * s["weight_squared"]) if tokens else None,
         "tisCapShare": per_token(s["capped"]),
         "clipFraction": per_token(s["clipped"]),

@@ -57,8 +57,9 @@ class GrpoTrainer:
     """
     Policy and optimizer between steps.
 
-    Gradients are accumulated as sums and divided by the number N of kept tokens of all ranks once N is known: the guard needs
-    log pi_old, so N is only known after the forward passes, and a pass just to count would cost a third of the step.
+    Gradients are accumulated as sums and divided by the number N of kept tokens of all ranks once N is known: the
+    guard needs log pi_old, so N is only known after the forward passes, and a pass just to count would cost a third
+    of the step.
     """
 
     def __init__(self, policy: Policy, settings: OptimizerSettings, ranks: Ranks) -> None:
@@ -82,16 +83,23 @@ class GrpoTrainer:
         warmup = self.settings.warmup_steps
         return self.settings.lr * (min(1.0, (self.updates + 1) / warmup) if warmup else 1.0)
 
-    def run(self, batch: Batch, step: int, packing: str, budget: int, should_stop: Callable[[], None] = lambda: None) -> StepOutcome:
+    def run(
+        self, batch: Batch, step: int, packing: str, budget: int, should_stop: Callable[[], None] = lambda: None
+    ) -> StepOutcome:
         """
-        Takes one step from trainer step `step`. When a number is not finite on any rank, adapter and optimizer are as before.
+        Takes one step from trainer step `step`. When a number is not finite on any rank, adapter and optimizer are as
+        before.
 
         `should_stop` is called between forward passes and may raise. Raises BatchRefused `future_policy`.
         """
         started = perf_counter()
         selection = select(batch, step)
         rejected = dict(selection.rejected)
-        packs = share_out(make_packs(selection.kept, packing, budget), self.ranks.rank, self.ranks.world) if selection.kept else []
+        packs = (
+            share_out(make_packs(selection.kept, packing, budget), self.ranks.rank, self.ranks.world)
+            if selection.kept
+            else []
+        )
         packs = [pack.to(self.ranks.device) for pack in packs]
         sums = StepSums(sorted({rollout.sampler for rollout in selection.kept}))
         remembered: list[_Remembered] = []
@@ -118,9 +126,17 @@ class GrpoTrainer:
             sums.sums["clipped"] = self.ranks.sum([sum(clip_sums)])[0] / (len(norms) - 1)
         self.optimizer.zero_grad(set_to_none=True)
         stats = summarise(batch, selection, dict(sorted(rejected.items())), sums)
-        stats |= {"gradNorm": norms[0] if norms else None, "updates": self.updates, "learningRate": self.learning_rate() if norms else None}
+        stats |= {
+            "gradNorm": norms[0] if norms else None,
+            "updates": self.updates,
+            "learningRate": self.learning_rate() if norms else None,
+        }
         seconds = perf_counter() - started
-        timing = {"seconds": seconds, "batchTokensPerSecond": batch.tokens / seconds, "computedTokensPerSecond": stats["computedTokens"] / seconds}
+        timing = {
+            "seconds": seconds,
+            "batchTokensPerSecond": batch.tokens / seconds,
+            "computedTokensPerSecond": stats["computedTokens"] / seconds,
+        }
         return StepOutcome(skipped, stats, dict(sorted(rejected.items())), timing)
 
     def _accumulate(
@@ -133,14 +149,21 @@ class GrpoTrainer:
         clip_sums: list[float],
         should_stop: Callable[[], None],
     ) -> bool:
-        """One pass over this rank's packs: gradients of the loss sum are left in the parameters. False when a number was not finite."""
+        """
+        One pass over this rank's packs: gradients of the loss sum are left in the parameters. False when a number was
+        not finite.
+        """
         self.optimizer.zero_grad(set_to_none=True)
         first = not remembered
         finite = True
         for i, pack in enumerate(packs):
             should_stop()
             last = i + 1 == len(packs)
-            quiet = nullcontext() if last or not isinstance(self.module, nn.parallel.DistributedDataParallel) else self.module.no_sync()
+            quiet = (
+                nullcontext()
+                if last or not isinstance(self.module, nn.parallel.DistributedDataParallel)
+                else self.module.no_sync()
+            )
             with quiet:
                 logp, entropy = self.module(pack, loss.temperature)
                 if first:
@@ -160,26 +183,42 @@ class GrpoTrainer:
                 )
                 total = terms.sum()
                 value = float(total.detach())
-                # Checked apart: the guard would reject rollouts with a NaN log pi_old and leave a finite loss over nothing.
+                # Checked apart: the guard would reject rollouts with a NaN log pi_old and leave a finite loss over
+                # nothing.
                 finite = finite and math.isfinite(value) and bool(torch.isfinite(logp).all())
                 # DistributedDataParallel averages over ranks; the loss is a sum over all of them.
                 (total * self.ranks.world).backward()
             if first:
                 sums.add(loss=value)
             else:
-                clip_sums.append(float(clipped(logp, now.old, pack.advantage, now.keep, loss.clip_low, loss.clip_high).sum()))
+                clip_sums.append(
+                    float(clipped(logp, now.old, pack.advantage, now.keep, loss.clip_low, loss.clip_high).sum())
+                )
         return finite
 
-    def _remember(self, loss: LossSettings, pack: Pack, old: torch.Tensor, entropy: torch.Tensor, sums: StepSums, rejected: dict[int, str]) -> _Remembered:
+    def _remember(
+        self,
+        loss: LossSettings,
+        pack: Pack,
+        old: torch.Tensor,
+        entropy: torch.Tensor,
+        sums: StepSums,
+        rejected: dict[int, str],
+    ) -> _Remembered:
         keep, outside = guarded(pack, old, loss.guard)
         rejected.update({pack.rollouts[i].index: "guard" for i in outside})
-        sums.add_mismatch(old - pack.sampler_logp, keep, [rollout.sampler for rollout in pack.rollouts], pack.owner, loss.tis_cap)
+        sums.add_mismatch(
+            old - pack.sampler_logp, keep, [rollout.sampler for rollout in pack.rollouts], pack.owner, loss.tis_cap
+        )
         sums.add(entropy=float(entropy[keep].double().sum()), computed_tokens=float(pack.tokens))
         reference = self.policy.reference(pack, loss.temperature) if loss.kl_coefficient > 0 else None
         return _Remembered(old, keep, reference)
 
     def _apply(self, tokens: float, finite: bool) -> float | None:
-        """Divides by N, clips and steps. Returns the gradient norm before clipping, or None (and no change) when a number is not finite."""
+        """
+        Divides by N, clips and steps. Returns the gradient norm before clipping, or None (and no change) when a
+        number is not finite.
+        """
         for parameter in self.parameters:
             if parameter.grad is not None:
                 parameter.grad /= max(tokens, 1.0)
@@ -193,7 +232,10 @@ class GrpoTrainer:
         return norm
 
     def snapshot(self) -> dict[str, torch.Tensor]:
-        """Adapter and optimizer state as named tensors, copied: `adapter/<name>`, `exp_avg/<name>`, `exp_avg_sq/<name>`, `step/<name>`, `updates`."""
+        """
+        Adapter and optimizer state as named tensors, copied: `adapter/<name>`, `exp_avg/<name>`, `exp_avg_sq/<name>`,
+        `step/<name>`, `updates`.
+        """
         tensors = {"updates": torch.tensor([self.updates], dtype=torch.int64)}
         for name, parameter in self.named:
             tensors[f"adapter/{name}"] = parameter.detach().cpu().clone()
@@ -202,7 +244,9 @@ class GrpoTrainer:
         return tensors
 
     def restore(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Inverse of `snapshot`. Raises KeyError when an adapter tensor is absent, RuntimeError when a shape differs."""
+        """
+        Inverse of `snapshot`. Raises KeyError when an adapter tensor is absent, RuntimeError when a shape differs.
+        """
         self.optimizer.zero_grad(set_to_none=True)
         self.optimizer.state.clear()
         self.updates = int(tensors["updates"].item())

@@ -20,7 +20,14 @@ from .limits import MAX_ID_LENGTH, SCHEMA
 from .spool import Spool, atomic_directory, sha256_file, write_json_atomic
 from .step import GrpoTrainer, StepOutcome
 
-_FILES = ("adapter/README.md", "adapter/adapter_config.json", "adapter/adapter_model.safetensors", "adapter.gguf", "optimizer.safetensors", "rng.json")
+_FILES = (
+    "adapter/README.md",
+    "adapter/adapter_config.json",
+    "adapter/adapter_model.safetensors",
+    "adapter.gguf",
+    "optimizer.safetensors",
+    "rng.json",
+)
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,9 @@ def write_step(
             "files": hashes,
             "stats": outcome.stats if outcome else None,
             "timing": outcome.timing if outcome else None,
-            "rejected": [{"rollout": index, "reason": reason} for index, reason in outcome.rejected.items()] if outcome else [],
+            "rejected": [{"rollout": index, "reason": reason} for index, reason in outcome.rejected.items()]
+            if outcome
+            else [],
             **checked,
         }
         write_json_atomic(draft / "step.json", content)
@@ -114,8 +123,8 @@ def read_step(spool: Spool, step: int, base: Base, lora: LoraSettings) -> StepRe
     """
     The record of a step on disk, after checking every file's hash.
 
-    Raises TrainerError `step_corrupt`, or `resume_mismatch` when it belongs to another base or LoRA shape. There is no silent
-    fall-back to an older step: that would train a batch twice.
+    Raises TrainerError `step_corrupt`, or `resume_mismatch` when it belongs to another base or LoRA shape. There is
+    no silent fall-back to an older step: that would train a batch twice.
     """
 
     def fail(detail: str) -> TrainerError:
@@ -151,11 +160,16 @@ def read_step(spool: Spool, step: int, base: Base, lora: LoraSettings) -> StepRe
 
 
 def load_state(spool: Spool, record: StepRecord, trainer: GrpoTrainer) -> None:
-    """Puts adapter, optimizer and random state of a verified step into `trainer`. Raises TrainerError `step_corrupt`."""
+    """
+    Puts adapter, optimizer and random state of a verified step into `trainer`. Raises TrainerError `step_corrupt`.
+    """
     path = spool.step_path(record.step)
     try:
         tensors = load_file(path / "optimizer.safetensors")
-        tensors |= {f"adapter/{name}": tensor for name, tensor in load_file(path / "adapter" / "adapter_model.safetensors").items()}
+        tensors |= {
+            f"adapter/{name}": tensor
+            for name, tensor in load_file(path / "adapter" / "adapter_model.safetensors").items()
+        }
         trainer.restore(tensors)
         fields, _ = read_json(path / "rng.json", "rng", lambda detail: TrainerError("step_corrupt", detail))
         state = base64.b64decode(fields.text("torch", 2**16), validate=True)

@@ -40,7 +40,9 @@ class Command:
 class Worker:
     """One rank's state between polls."""
 
-    def __init__(self, spool: Spool, base: Base, config: TrainerConfig, ranks: Ranks, events: Events, lifetime: Lifetime) -> None:
+    def __init__(
+        self, spool: Spool, base: Base, config: TrainerConfig, ranks: Ranks, events: Events, lifetime: Lifetime
+    ) -> None:
         self.spool = spool
         self.base = base
         self.config = config
@@ -51,12 +53,17 @@ class Worker:
         policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision, config.precision)
         self.trainer = GrpoTrainer(policy.to(ranks.device), config.optimizer, ranks)
         self.record = self._resume()
-        self.busy_with: str | None = None  # the batch in hand, named in an error event so that the coordinator can count its failures
+        self.busy_with: str | None = (
+            None  # the batch in hand, named in an error event so that the coordinator can count its failures
+        )
         self._answered: set[str] = set()  # batches in the spool that need no further look
         self._later: dict[str, int] = {}  # batches whose turn has not come -> the step they wait for
 
     def _resume(self) -> StepRecord:
-        """The newest complete step, made now if there is none. Rank 0 touches the disk first; the others then find what it left."""
+        """
+        The newest complete step, made now if there is none. Rank 0 touches the disk first; the others then find what
+        it left.
+        """
         if self.ranks.rank == 0:
             drafts = self.spool.clean_drafts()
             if drafts:
@@ -127,7 +134,9 @@ class Worker:
     def _manifest(self, batch_id: str) -> Manifest:
         manifest = read_manifest(self.spool.batches / batch_id, self.config.loss)
         if manifest.parent_step < self.record.step:
-            raise BatchRefused("parent_mismatch", f"made for step {manifest.parent_step}, the trainer is at step {self.record.step}")
+            raise BatchRefused(
+                "parent_mismatch", f"made for step {manifest.parent_step}, the trainer is at step {self.record.step}"
+            )
         return manifest  # a later parent step: its turn has not come yet
 
     def _batch(self, manifest: Manifest) -> Batch:
@@ -135,7 +144,10 @@ class Worker:
         batch = load_batch(directory, manifest, self.base.sha256, self.base.vocab_size, self.base.context_length)
         for rollout in batch.rollouts:
             if rollout.policy_version > self.record.step:
-                raise BatchRefused("future_policy", f"rollout {rollout.index} claims policy {rollout.policy_version} at step {self.record.step}")
+                raise BatchRefused(
+                    "future_policy",
+                    f"rollout {rollout.index} claims policy {rollout.policy_version} at step {self.record.step}",
+                )
         return batch
 
     def _refuse(self, batch_id: str, refusal: BatchRefused) -> None:
@@ -145,15 +157,21 @@ class Worker:
 
     def _train(self, batch_id: str) -> None:
         batch = self._batch(self._manifest(batch_id))
-        self.events.emit("training", batchId=batch_id, step=self.record.step + 1, rollouts=len(batch.rollouts), tokens=batch.tokens)
+        self.events.emit(
+            "training", batchId=batch_id, step=self.record.step + 1, rollouts=len(batch.rollouts), tokens=batch.tokens
+        )
         before = self.trainer.snapshot()
-        outcome = self.trainer.run(batch, self.record.step, self.config.packing, self.config.max_tokens_per_forward, self.lifetime.check)
+        outcome = self.trainer.run(
+            batch, self.record.step, self.config.packing, self.config.max_tokens_per_forward, self.lifetime.check
+        )
         number = self.record.step + 1
         content: dict | None = None
         oversize: DeltaTooLarge | None = None
         if self.ranks.rank == 0:
             try:
-                _, content = write_step(self.spool, number, self.trainer, self.base, self.config, self.record, batch, outcome)
+                _, content = write_step(
+                    self.spool, number, self.trainer, self.base, self.config, self.record, batch, outcome
+                )
             except DeltaTooLarge as error:
                 oversize = error
         # The other ranks wait here for rank 0's files, and learn whether the update stands.
@@ -162,7 +180,9 @@ class Worker:
             outcome = StepOutcome("delta_norm", outcome.stats, outcome.rejected, outcome.timing)
             if self.ranks.rank == 0:
                 log.warning("update undone: %s", oversize)
-                _, content = write_step(self.spool, number, self.trainer, self.base, self.config, self.record, batch, outcome)
+                _, content = write_step(
+                    self.spool, number, self.trainer, self.base, self.config, self.record, batch, outcome
+                )
             self.ranks.all_agree(True)
         self.record = read_step(self.spool, number, self.base, self.config.lora)
         self._answered.add(batch_id)
@@ -185,7 +205,9 @@ class Worker:
 
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="prove_trainer", description="GRPO trainer over a spool directory; start it with torchrun.")
+    parser = argparse.ArgumentParser(
+        prog="prove_trainer", description="GRPO trainer over a spool directory; start it with torchrun."
+    )
     parser.add_argument("--spool", type=Path, required=True, help="directory shared with the coordinator")
     parser.add_argument("--base", type=Path, required=True, help="the base model's GGUF, the one the volunteers run")
     parser.add_argument("--config", type=Path, required=True, help="trainer.json")
@@ -194,7 +216,9 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
 
 
 def run(argv: list[str] | None = None) -> int:
-    """The process of one rank; returns its exit status: 0 asked to end, 1 failed, 2 refused its configuration or base."""
+    """
+    The process of one rank; returns its exit status: 0 asked to end, 1 failed, 2 refused its configuration or base.
+    """
     rank = int(os.environ.get("RANK", "0"))
     events = claim_stdout(rank)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -234,6 +258,7 @@ def run(argv: list[str] | None = None) -> int:
 def main() -> None:
     status = run()
     sys.stderr.flush()
-    # Not sys.exit: after a trained step on two ranks (torch 2.13, gloo) the interpreter hung in the destructors of DistributedDataParallel.
+    # Not sys.exit: after a trained step on two ranks (torch 2.13, gloo) the interpreter hung in the destructors of
+    # DistributedDataParallel.
     # Every file is synced and every event flushed by now.
     os._exit(status)

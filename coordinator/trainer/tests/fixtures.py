@@ -8,9 +8,6 @@ from pathlib import Path
 import gguf
 import numpy as np
 import torch
-from safetensors.numpy import save as save_safetensors
-from transformers import Qwen3Config, Qwen3ForCausalLM
-
 from prove_trainer.batch import Batch, Rollout
 from prove_trainer.config import LoraSettings, LossSettings
 from prove_trainer.distributed import Ranks
@@ -18,10 +15,14 @@ from prove_trainer.gguf_base import BLOCK_NAMES, Base
 from prove_trainer.loss import group_advantages
 from prove_trainer.packing import make_packs
 from prove_trainer.policy import Policy, new_policy
+from safetensors.numpy import save as save_safetensors
+from transformers import Qwen3Config, Qwen3ForCausalLM
 
 VOCAB = 128
 # head_dim is not hidden_size / heads, so a loader that ignores attention.key_length fails.
-SHAPE = dict(hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=32)
+SHAPE = dict(
+    hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=32
+)
 
 
 def random_model(seed: int = 0, tied: bool = True) -> Qwen3ForCausalLM:
@@ -38,7 +39,9 @@ def random_model(seed: int = 0, tied: bool = True) -> Qwen3ForCausalLM:
     model = Qwen3ForCausalLM(config).eval()
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter.copy_(torch.randn_like(parameter) * 0.15 if parameter.dim() == 2 else 1 + 0.1 * torch.randn_like(parameter))
+            parameter.copy_(
+                torch.randn_like(parameter) * 0.15 if parameter.dim() == 2 else 1 + 0.1 * torch.randn_like(parameter)
+            )
     return model
 
 
@@ -65,7 +68,11 @@ def write_base(
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
     to_gguf = {module: name for name, module in BLOCK_NAMES.items()}
-    outer = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight", "lm_head.weight": "output.weight"}
+    outer = {
+        "model.embed_tokens.weight": "token_embd.weight",
+        "model.norm.weight": "output_norm.weight",
+        "lm_head.weight": "output.weight",
+    }
     for name, tensor in model.state_dict().items():
         if name == "lm_head.weight" and config.tie_word_embeddings:
             continue
@@ -112,7 +119,19 @@ def make_rollouts(groups: int = 3, size: int = 4, prompt: int = 12, seed: int = 
             mask[len(head) : len(head) + turns[0]] = True
             mask[len(head) + turns[0] + turns[1] : len(head) + int(turns.sum())] = True
             reward = float(rng.integers(0, 5)) / 4
-            rollouts.append(Rollout(len(rollouts), f"group-{g}", reward, 0.0, versions, "cpu-f16", ids, mask, np.zeros(len(ids), dtype=np.float32)))
+            rollouts.append(
+                Rollout(
+                    len(rollouts),
+                    f"group-{g}",
+                    reward,
+                    0.0,
+                    versions,
+                    "cpu-f16",
+                    ids,
+                    mask,
+                    np.zeros(len(ids), dtype=np.float32),
+                )
+            )
     return rollouts
 
 
@@ -130,8 +149,18 @@ def sampled(policy: Policy, rollouts: list[Rollout], noise: float = 0.02, seed: 
     return found
 
 
-def write_batch(root: Path, name: str, rollouts: list[Rollout], base_sha256: str, parent_step: int, manifest: dict | None = None, arrays: dict | None = None) -> Path:
-    """A batch directory as the coordinator writes it; `manifest` and `arrays` override what an attacker would change."""
+def write_batch(
+    root: Path,
+    name: str,
+    rollouts: list[Rollout],
+    base_sha256: str,
+    parent_step: int,
+    manifest: dict | None = None,
+    arrays: dict | None = None,
+) -> Path:
+    """
+    A batch directory as the coordinator writes it; `manifest` and `arrays` override what an attacker would change.
+    """
     directory = root / "batches" / name
     draft = directory.with_name(name + ".tmp")
     draft.mkdir(parents=True)
@@ -153,7 +182,14 @@ def write_batch(root: Path, name: str, rollouts: list[Rollout], base_sha256: str
         "tokensSha256": hashlib.sha256(blob).hexdigest(),
         "loss": {"guard": 5.0},
         "rollouts": [
-            {"group": r.group, "reward": r.reward, "policyVersion": r.policy_version, "length": len(r.ids), "sampler": r.sampler} for r in rollouts
+            {
+                "group": r.group,
+                "reward": r.reward,
+                "policyVersion": r.policy_version,
+                "length": len(r.ids),
+                "sampler": r.sampler,
+            }
+            for r in rollouts
         ],
         **(manifest or {}),
     }
@@ -163,7 +199,14 @@ def write_batch(root: Path, name: str, rollouts: list[Rollout], base_sha256: str
 
 
 def write_config(path: Path, base_sha256: str, **settings: object) -> Path:
-    content = {"schema": 1, "baseSha256": base_sha256, "lora": {"rank": 4, "alpha": 8}, "optimizer": {"lr": 0.01}, "pollMs": 20, **settings}
+    content = {
+        "schema": 1,
+        "baseSha256": base_sha256,
+        "lora": {"rank": 4, "alpha": 8},
+        "optimizer": {"lr": 0.01},
+        "pollMs": 20,
+        **settings,
+    }
     path.write_text(json.dumps(content))
     return path
 

@@ -1,10 +1,12 @@
-"""The loss oracle: TRL's FusedLinearGRPOLoss on fixed inputs. Run as a script (with trl installed) to freeze grpo_oracle.json again."""
+"""
+The loss oracle: TRL's FusedLinearGRPOLoss on fixed inputs. Run as a script (with trl installed) to freeze
+grpo_oracle.json again.
+"""
 
 import json
 from pathlib import Path
 
 import torch
-
 from prove_trainer.loss import importance_weights, token_terms
 
 FIXTURE = Path(__file__).parent / "grpo_oracle.json"
@@ -12,7 +14,9 @@ CASES = [{"beta": 0.0, "seed": 0}, {"beta": 0.05, "seed": 1}, {"beta": 0.0, "see
 
 
 def inputs(seed: int) -> dict[str, torch.Tensor]:
-    """Hidden states and weights of a tiny LM head, three rollouts of six tokens, and the three other policies' logprobs."""
+    """
+    Hidden states and weights of a tiny LM head, three rollouts of six tokens, and the three other policies' logprobs.
+    """
     g = torch.Generator().manual_seed(seed)
     batch, length, hidden, vocab = 3, 6, 5, 11
     x = torch.randn(batch, length, hidden, generator=g)
@@ -41,7 +45,13 @@ def ours(case: dict[str, torch.Tensor], beta: float) -> tuple[torch.Tensor, torc
     advantage = case["advantage"][:, None].expand_as(logp).flatten()
     reference = case["reference"].flatten() if beta else None
     terms = token_terms(
-        logp.flatten(), case["old"].flatten(), case["sampler"].flatten(), advantage, keep, logp_ref=reference, kl_coefficient=beta
+        logp.flatten(),
+        case["old"].flatten(),
+        case["sampler"].flatten(),
+        advantage,
+        keep,
+        logp_ref=reference,
+        kl_coefficient=beta,
     )
     loss = terms.sum() / keep.sum()
     loss.backward()
@@ -54,7 +64,9 @@ def trl(case: dict[str, torch.Tensor], beta: float) -> tuple[torch.Tensor, torch
 
     x = case["x"].clone().requires_grad_()
     weights = importance_weights(case["old"], case["sampler"], case["mask"]).clamp(max=2.0)
-    loss_fn = FusedLinearGRPOLoss(beta=beta, compiled=False, use_ref_model=beta > 0, epsilon_low=0.2, epsilon_high=0.28, loss_type="dapo")
+    loss_fn = FusedLinearGRPOLoss(
+        beta=beta, compiled=False, use_ref_model=beta > 0, epsilon_low=0.2, epsilon_high=0.28, loss_type="dapo"
+    )
     loss, _ = loss_fn(
         x,
         case["weight"],
@@ -75,4 +87,6 @@ if __name__ == "__main__":
         loss, gradient = trl(inputs(case["seed"]), case["beta"])
         arrays = {name: tensor.tolist() for name, tensor in inputs(case["seed"]).items()}
         frozen.append({**case, "inputs": arrays, "loss": loss.item(), "gradient": gradient.tolist()})
-    FIXTURE.write_text(json.dumps({"source": "trl 1.13.0 FusedLinearGRPOLoss, loss_type dapo, epsilon .2/.28", "cases": frozen}) + "\n")
+    FIXTURE.write_text(
+        json.dumps({"source": "trl 1.13.0 FusedLinearGRPOLoss, loss_type dapo, epsilon .2/.28", "cases": frozen}) + "\n"
+    )

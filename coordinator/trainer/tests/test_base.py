@@ -3,7 +3,6 @@ import gguf
 import numpy as np
 import pytest
 import torch
-
 from prove_trainer.errors import TrainerError
 from prove_trainer.gguf_base import build_model, load_base
 from prove_trainer.spool import sha256_file
@@ -18,7 +17,9 @@ def code_of(path, sha256=None) -> str:
 
 
 @pytest.mark.parametrize("tied", [True, False])
-@pytest.mark.parametrize(("kind", "tolerance"), [(Kind.F32, 1e-5), (Kind.F16, 0.05), (Kind.BF16, 0.4), (Kind.Q8_0, 0.4), (Kind.Q4_0, 4.0)])
+@pytest.mark.parametrize(
+    ("kind", "tolerance"), [(Kind.F32, 1e-5), (Kind.F16, 0.05), (Kind.BF16, 0.4), (Kind.Q8_0, 0.4), (Kind.Q4_0, 4.0)]
+)
 def test_a_gguf_of_any_quantisation_becomes_the_model_it_was_written_from(tmp_path, kind, tolerance, tied):
     original = fixtures.random_model(tied=tied)
     path = fixtures.write_base(tmp_path / "m.gguf", kind, model=original)
@@ -33,7 +34,11 @@ def test_a_gguf_of_any_quantisation_becomes_the_model_it_was_written_from(tmp_pa
 def test_the_base_is_frozen_and_shared_between_modules(base):
     one, two = build_model(base), build_model(base)
     assert not any(parameter.requires_grad for parameter in one.parameters())
-    assert one.model.embed_tokens.weight.data_ptr() == two.model.embed_tokens.weight.data_ptr() == one.lm_head.weight.data_ptr()
+    assert (
+        one.model.embed_tokens.weight.data_ptr()
+        == two.model.embed_tokens.weight.data_ptr()
+        == one.lm_head.weight.data_ptr()
+    )
 
 
 def test_a_file_with_another_hash_is_refused(base_path):

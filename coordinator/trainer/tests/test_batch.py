@@ -5,7 +5,6 @@ from dataclasses import replace
 import fixtures
 import numpy as np
 import pytest
-
 from prove_trainer.batch import load_batch, read_manifest
 from prove_trainer.config import LossSettings, load_config
 from prove_trainer.errors import BatchRefused, TrainerError
@@ -74,8 +73,14 @@ def swapped(offsets):
         ("cu_seqlens_invalid", {"arrays": {"cu_seqlens": swapped(OFFSETS)}}),
         ("cu_seqlens_invalid", {"arrays": {"cu_seqlens": OFFSETS[:-1]}}),
         ("cu_seqlens_invalid", {"arrays": {"cu_seqlens": OFFSETS + 1}}),
-        ("cu_seqlens_invalid", {"arrays": {"cu_seqlens": np.where(OFFSETS == OFFSETS[1], -(2**31), OFFSETS).astype(np.int32)}}),
-        ("token_out_of_range", {"arrays": {"ids": np.where(np.arange(len(FLAT)) == 7, fixtures.VOCAB, FLAT).astype(np.int32)}}),
+        (
+            "cu_seqlens_invalid",
+            {"arrays": {"cu_seqlens": np.where(OFFSETS[1] == OFFSETS, -(2**31), OFFSETS).astype(np.int32)}},
+        ),
+        (
+            "token_out_of_range",
+            {"arrays": {"ids": np.where(np.arange(len(FLAT)) == 7, fixtures.VOCAB, FLAT).astype(np.int32)}},
+        ),
         ("token_out_of_range", {"arrays": {"ids": np.where(np.arange(len(FLAT)) == 7, -1, FLAT).astype(np.int32)}}),
         ("tokens_invalid", {"arrays": {"ids": FLAT.astype(np.int64)}}),
         ("tokens_invalid", {"arrays": {"ids": FLAT[:-1].astype(np.int32)}}),
@@ -106,7 +111,9 @@ def test_a_manifest_that_is_not_json_is_refused(tmp_path, text):
 
 def test_a_token_file_that_is_not_safetensors_is_refused(tmp_path):
     data = b"\xff" * 64
-    directory = fixtures.write_batch(tmp_path, "batch-1", ROLLOUTS, BASE, 0, manifest={"tokensSha256": hashlib.sha256(data).hexdigest()})
+    directory = fixtures.write_batch(
+        tmp_path, "batch-1", ROLLOUTS, BASE, 0, manifest={"tokensSha256": hashlib.sha256(data).hexdigest()}
+    )
     (directory / "tokens.safetensors").write_bytes(data)
     with pytest.raises(BatchRefused) as caught:
         load_batch(directory, read_manifest(directory, LossSettings()), BASE, fixtures.VOCAB, 256)
@@ -129,9 +136,16 @@ def test_claims_no_sampler_can_make_cost_the_rollout_and_not_the_batch(tmp_path)
     sent[0] = claims(sent[0], np.nan)
     sent[1] = claims(sent[1], 0.5)
     sent[2] = claims(sent[2], -np.inf)
-    sent[3] = replace(sent[3], mask=np.zeros(len(sent[3].ids), dtype=bool), sampler_logp=np.zeros(len(sent[3].ids), dtype=np.float32))
+    sent[3] = replace(
+        sent[3], mask=np.zeros(len(sent[3].ids), dtype=bool), sampler_logp=np.zeros(len(sent[3].ids), dtype=np.float32)
+    )
     selection = select(read(tmp_path, rollouts=sent), 0)
-    assert {i: selection.rejected[i] for i in range(4)} == {0: "logp_nonfinite", 1: "logp_positive", 2: "logp_nonfinite", 3: "no_loss_tokens"}
+    assert {i: selection.rejected[i] for i in range(4)} == {
+        0: "logp_nonfinite",
+        1: "logp_positive",
+        2: "logp_nonfinite",
+        3: "no_loss_tokens",
+    }
     assert [rollout.index for rollout in selection.kept] == list(range(4, 12))
 
 
@@ -159,7 +173,14 @@ def test_a_policy_from_the_future_is_refused():
 
 @pytest.mark.parametrize(
     "change",
-    [{"baseSha256": "x"}, {"optimizer": {"lr": -1}}, {"lora": {"targetModules": ["lm_head"]}}, {"lora": {"rank": 0}}, {"typo": 1}, {"probes": [{"prompt": []}]}],
+    [
+        {"baseSha256": "x"},
+        {"optimizer": {"lr": -1}},
+        {"lora": {"targetModules": ["lm_head"]}},
+        {"lora": {"rank": 0}},
+        {"typo": 1},
+        {"probes": [{"prompt": []}]},
+    ],
 )
 def test_a_wrong_setting_is_named(tmp_path, change):
     path = fixtures.write_config(tmp_path / "trainer.json", BASE, **change)

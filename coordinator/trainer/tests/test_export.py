@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 import torch
 from peft import PeftModel
-from safetensors.numpy import load_file, save_file
-
 from prove_trainer import export
 from prove_trainer.config import LoraSettings, Probe, TrainerConfig
 from prove_trainer.errors import TrainerError
 from prove_trainer.gguf_base import build_model
 from prove_trainer.gguf_lora import gguf_name, read_gguf_lora
+from safetensors.numpy import load_file, save_file
 
 CPU = torch.device("cpu")
 PROBE = Probe((5, 6, 7, 8), (9, 10, 11))
@@ -27,7 +26,13 @@ def policy(base):
 
 @pytest.fixture
 def config(base):
-    return TrainerConfig(base_sha256=base.sha256, base_name="someone/tiny-model", lora=LoraSettings(rank=4, alpha=8), probes=(PROBE,), max_delta_norm=10)
+    return TrainerConfig(
+        base_sha256=base.sha256,
+        base_name="someone/tiny-model",
+        lora=LoraSettings(rank=4, alpha=8),
+        probes=(PROBE,),
+        max_delta_norm=10,
+    )
 
 
 def teacher_forced(model, probe: Probe) -> np.ndarray:
@@ -57,7 +62,11 @@ def test_the_gguf_holds_the_same_numbers_in_half_precision(tmp_path, base, polic
     for name, values in tensors.items():
         assert np.array_equal(stored[gguf_name(name)], values.astype(np.float16))
     reader = gguf.GGUFReader(tmp_path / "adapter.gguf")
-    assert [reader.get_field(key).contents() for key in ("general.architecture", "general.type", "adapter.type")] == ["qwen3", "adapter", "lora"]
+    assert [reader.get_field(key).contents() for key in ("general.architecture", "general.type", "adapter.type")] == [
+        "qwen3",
+        "adapter",
+        "lora",
+    ]
     assert stored["blk.1.ffn_down.weight.lora_a"].shape == (4, 96)
 
 

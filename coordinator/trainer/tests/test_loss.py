@@ -4,7 +4,6 @@ import numpy as np
 import oracle
 import pytest
 import torch
-
 from prove_trainer.loss import clipped, group_advantages, token_terms
 
 
@@ -13,7 +12,9 @@ def tensors(case: dict) -> dict[str, torch.Tensor]:
     return {name: torch.tensor(value, dtype=kinds.get(name, torch.float32)) for name, value in case["inputs"].items()}
 
 
-@pytest.mark.parametrize("case", json.loads(oracle.FIXTURE.read_text())["cases"], ids=lambda c: f"beta {c['beta']}, seed {c['seed']}")
+@pytest.mark.parametrize(
+    "case", json.loads(oracle.FIXTURE.read_text())["cases"], ids=lambda c: f"beta {c['beta']}, seed {c['seed']}"
+)
 def test_loss_and_gradient_equal_the_frozen_oracle(case):
     loss, gradient = oracle.ours(tensors(case), case["beta"])
     assert abs(loss.item() - case["loss"]) < 1e-6
@@ -42,7 +43,15 @@ def test_garbage_in_slots_that_are_not_kept_leaves_loss_and_gradient_finite():
     logp = torch.tensor([-1.0, -2.0, -3.0], requires_grad=True)
     keep = torch.tensor([True, False, True])
     sampler = torch.tensor([-1.1, float("nan"), -3.1])
-    terms = token_terms(logp, logp.detach(), sampler, torch.ones(3), keep, logp_ref=torch.tensor([-1.0, float("inf"), -3.0]), kl_coefficient=0.1)
+    terms = token_terms(
+        logp,
+        logp.detach(),
+        sampler,
+        torch.ones(3),
+        keep,
+        logp_ref=torch.tensor([-1.0, float("inf"), -3.0]),
+        kl_coefficient=0.1,
+    )
     terms.sum().backward()
     assert torch.isfinite(terms).all() and terms[1] == 0
     assert torch.isfinite(logp.grad).all() and logp.grad[1] == 0

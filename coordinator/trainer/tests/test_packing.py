@@ -4,7 +4,6 @@ import fixtures
 import numpy as np
 import pytest
 import torch
-
 from prove_trainer.gguf_base import build_model
 from prove_trainer.packing import make_packs, make_trees, share_out, shared_prefix
 
@@ -72,7 +71,9 @@ def test_restarted_positions_keep_rollouts_apart_and_an_all_ones_mask_lets_them_
     with torch.no_grad():
         alone = model(input_ids=two[None]).logits[0]
         apart = model(input_ids=ids, position_ids=positions, use_cache=False).logits[0, len(one) :]
-        leaking = model(input_ids=ids, position_ids=positions, use_cache=False, attention_mask=torch.ones_like(ids)).logits[0, len(one) :]
+        leaking = model(
+            input_ids=ids, position_ids=positions, use_cache=False, attention_mask=torch.ones_like(ids)
+        ).logits[0, len(one) :]
     assert (apart - alone).abs().max() < 1e-5
     assert (leaking - alone).abs().max() > 0.1
 

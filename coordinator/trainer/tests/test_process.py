@@ -14,7 +14,12 @@ import pytest
 import two_ranks
 
 PACKAGE = Path(__file__).parent.parent
-ENV = {**os.environ, "PYTHONPATH": f"{PACKAGE}{os.pathsep}{PACKAGE / 'tests'}", "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+ENV = {
+    **os.environ,
+    "PYTHONPATH": f"{PACKAGE}{os.pathsep}{PACKAGE / 'tests'}",
+    "OMP_NUM_THREADS": "1",
+    "HF_HUB_OFFLINE": "1",
+}
 DEADLINE = 90
 
 
@@ -25,9 +30,19 @@ class Process:
         start = [sys.executable, "-m"]
         if ranks is not None:
             start += ["torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), "-m"]
-        arguments = ["--spool", str(root / "spool"), "--base", str(base_path), "--config", str(root / "trainer.json"), *extra]
+        arguments = [
+            "--spool",
+            str(root / "spool"),
+            "--base",
+            str(base_path),
+            "--config",
+            str(root / "trainer.json"),
+            *extra,
+        ]
         self.errors = (root / "stderr.log").open("a")
-        self.child = subprocess.Popen([*start, "prove_trainer", *arguments], env=ENV, stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        self.child = subprocess.Popen(
+            [*start, "prove_trainer", *arguments], env=ENV, stdout=subprocess.PIPE, stderr=self.errors, text=True
+        )
 
     def __enter__(self) -> "Process":
         return self
@@ -67,7 +82,11 @@ def prepare(root: Path, base) -> Path:
 
 
 def content(step: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(step)): path.read_bytes() for path in step.rglob("*") if path.is_file() and path.name != "step.json"}
+    return {
+        str(path.relative_to(step)): path.read_bytes()
+        for path in step.rglob("*")
+        if path.is_file() and path.name != "step.json"
+    }
 
 
 def test_a_killed_worker_resumes_to_the_very_same_bytes(tmp_path, base, base_path):
@@ -102,7 +121,17 @@ def test_a_killed_worker_resumes_to_the_very_same_bytes(tmp_path, base, base_pat
 def test_two_ranks_give_the_losses_gradients_and_adapter_of_one(tmp_path, base, base_path):
     out = tmp_path / "two.json"
     script = Path(two_ranks.__file__)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script), str(base_path), str(out)]
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node",
+        "2",
+        str(script),
+        str(base_path),
+        str(out),
+    ]
     subprocess.run(command, env=ENV, check=True, timeout=DEADLINE, capture_output=True)
     two, one = json.loads(out.read_text()), two_ranks.run(fixtures.alone(), base)
     assert np.abs(np.subtract(one["losses"], two["losses"])).max() < 1e-6
@@ -120,7 +149,10 @@ def wait_gone(pid: int) -> bool:
             os.kill(pid, 0)
         except ProcessLookupError:
             return True
-        if Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+        if (
+            Path(f"/proc/{pid}/stat").exists()
+            and Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        ):
             return True
         time.sleep(0.05)
     return False

@@ -4,7 +4,6 @@ import fixtures
 import numpy as np
 import pytest
 import torch
-
 from prove_trainer.config import OptimizerSettings
 from prove_trainer.packing import make_packs
 from prove_trainer.step import GrpoTrainer
@@ -26,7 +25,9 @@ def equal(left: dict, right: dict) -> bool:
 def logp_sum(policy, batch) -> float:
     """Sum of advantage-weighted logprobs: what the step should raise."""
     with torch.no_grad():
-        return sum(float((policy(pack)[0] * pack.advantage).sum()) for pack in make_packs(batch.rollouts, "shared", 4096))
+        return sum(
+            float((policy(pack)[0] * pack.advantage).sum()) for pack in make_packs(batch.rollouts, "shared", 4096)
+        )
 
 
 def test_a_step_raises_the_likelihood_of_what_was_rewarded(base, rollouts):

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import fixtures
 import pytest
-
 from prove_trainer.config import load_config
 from prove_trainer.errors import TrainerError
 from prove_trainer.events import Events, dump
@@ -32,7 +31,9 @@ class Bench:
         self.rollouts = fixtures.sampled(fresh, fixtures.make_rollouts())
 
     def put(self, name: str, parent: int, **overrides) -> None:
-        fixtures.write_batch(self.spool.root, name, overrides.pop("rollouts", self.rollouts), self.base.sha256, parent, **overrides)
+        fixtures.write_batch(
+            self.spool.root, name, overrides.pop("rollouts", self.rollouts), self.base.sha256, parent, **overrides
+        )
 
     def work(self, **settings) -> list[dict]:
         """Runs a new worker until it is idle; its events."""
@@ -72,7 +73,8 @@ def test_batches_are_taken_in_the_order_of_their_parents_and_not_of_their_names(
     assert [(e["batchId"], e["step"]) for e in events if e["event"] == "step"] == [("b-first", 1), ("a-second", 2)]
     assert bench.step(2)["consumed"] == {"b-first": 1, "a-second": 2}
     assert set(bench.step(1)["files"]) == {
-        "adapter/README.md", "adapter/adapter_config.json", "adapter/adapter_model.safetensors", "adapter.gguf", "optimizer.safetensors", "rng.json",
+        "adapter/README.md", "adapter/adapter_config.json", "adapter/adapter_model.safetensors", "adapter.gguf",
+        "optimizer.safetensors", "rng.json",
     }  # fmt: skip
 
 
@@ -164,7 +166,14 @@ def test_pruning_keeps_step_0_the_newest_and_every_mth(bench):
     bench.work(keepSteps={"last": 2, "every": 3})
     assert bench.spool.step_numbers() == [0, 3, 5, 6]
     assert bench.step(6)["consumed"] == {f"batch-{n}": n + 1 for n in range(6)}
-    assert [e["step"] for e in bench.work(keepSteps={"last": 2, "every": 3}) if e["event"] == "step"] == [1, 2, 3, 4, 5, 6]
+    assert [e["step"] for e in bench.work(keepSteps={"last": 2, "every": 3}) if e["event"] == "step"] == [
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+    ]
 
 
 def test_what_is_not_a_number_becomes_null():

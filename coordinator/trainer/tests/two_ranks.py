@@ -6,7 +6,6 @@ from pathlib import Path
 
 import fixtures
 import torch
-
 from prove_trainer.config import OptimizerSettings
 from prove_trainer.distributed import join_ranks
 from prove_trainer.gguf_base import load_base
@@ -18,10 +17,15 @@ def run(ranks, base) -> dict:
     """Three steps on three batches, then one where only the last rank's gradient is not a number."""
     policy = fixtures.with_random_adapter(base)
     # One group more than an even split: the ranks get different numbers of packs.
-    batches = [fixtures.as_batch(fixtures.sampled(policy, fixtures.make_rollouts(groups=5, seed=seed)), kl_coefficient=0.01) for seed in range(3)]
+    batches = [
+        fixtures.as_batch(fixtures.sampled(policy, fixtures.make_rollouts(groups=5, seed=seed)), kl_coefficient=0.01)
+        for seed in range(3)
+    ]
     trainer = GrpoTrainer(policy, OptimizerSettings(lr=1e-3), ranks)
     losses, gradients = [], {}
-    handle = trainer.optimizer.register_step_pre_hook(lambda *_: gradients.update({name: p.grad.tolist() for name, p in trainer.named}))
+    handle = trainer.optimizer.register_step_pre_hook(
+        lambda *_: gradients.update({name: p.grad.tolist() for name, p in trainer.named})
+    )
     first = None
     for step, batch in enumerate(batches):
         losses.append(trainer.run(batch, step, "shared", 1).stats["loss"])
@@ -29,7 +33,8 @@ def run(ranks, base) -> dict:
     handle.remove()
     before = trainer.snapshot()
     if ranks.rank == ranks.world - 1:
-        # Not a gradient hook: the reduction would spread its NaN and every rank would see it without agreeing on anything.
+        # Not a gradient hook: the reduction would spread its NaN and every rank would see it without agreeing on
+        # anything.
         trainer.module.register_forward_hook(lambda *args: (args[-1][0] * float("nan"), args[-1][1]))
     skipped = trainer.run(batches[0], 3, "shared", 1).skipped
     after = trainer.snapshot()
