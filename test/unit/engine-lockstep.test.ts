@@ -7,6 +7,12 @@ import type { SampledTurn, Token } from '../../engine/types.js'
 
 const END = 99
 
+async function until(condition: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + 10_000; !condition(); await sleep(1)) {
+    assert.ok(Date.now() < deadline, `waited in vain for ${condition}`)
+  }
+}
+
 /** A group whose sequences count upwards from what they were fed, and the record of what each batch was made of. */
 function group(lanes: number, overrides: Partial<LockstepOptions> = {}) {
   const batches: number[][] = []
@@ -15,13 +21,14 @@ function group(lanes: number, overrides: Partial<LockstepOptions> = {}) {
   const failures: { lane: number; error: EngineError }[] = []
   let stopped = 0
   let batch: number[] | null = null
-  /** All steps asked for before the event loop turns make up one batch, as in llama.cpp. */
+  /** Steps asked for at once make up one batch, as in llama.cpp; a lane has one step per batch. */
   const join = async (lane: number) => {
-    if (batch === null) {
-      batch = []
-      batches.push(batch)
+    if (batch === null || batch.includes(lane)) {
+      const begun: number[] = []
+      batch = begun
+      batches.push(begun)
       setImmediate(() => {
-        batch = null
+        if (batch === begun) batch = null
       })
     }
     batch.push(lane)
@@ -49,7 +56,7 @@ function group(lanes: number, overrides: Partial<LockstepOptions> = {}) {
     },
   }))
   const lockstep = createLockstep(setups, {
-    laneWaitMs: 60,
+    laneWaitMs: 20_000, // a busy machine must not make a lane late
     isEndOfGeneration: (token) => token === END,
     onTurn: (lane, turn) => turns.push({ lane, turn }),
     onFailed: (lane, error) => failures.push({ lane, error }),
@@ -60,15 +67,15 @@ function group(lanes: number, overrides: Partial<LockstepOptions> = {}) {
 }
 
 test('a turn starts with the last token and the feed, and ends at the limit or at the end token', async () => {
-  const { lockstep, fed, turnsOf } = group(2)
+  const { lockstep, fed, turns, turnsOf } = group(2)
   lockstep.next(0, [], 3)
   lockstep.next(1, [96], 10)
-  await sleep(40)
+  await until(() => turns.length === 2)
   assert.deepEqual(turnsOf(0), [{ tokens: [1, 2, 3], logprobs: [-0.5, -0.5, -0.5], stop: 'length' }])
   assert.deepEqual(turnsOf(1), [{ tokens: [97, 98, END], logprobs: [-0.5, -0.5, -0.5], stop: 'end' }])
   lockstep.next(0, [20, 21], 1)
   lockstep.next(1, [], 1)
-  await sleep(40)
+  await until(() => turns.length === 4)
   assert.deepEqual(fed, [
     { lane: 0, feed: [0], seed: 0 },
     { lane: 1, feed: [10, 96], seed: 1 },
@@ -81,14 +88,14 @@ test('a turn starts with the last token and the feed, and ends at the limit or a
 })
 
 test('no pass starts before all lanes have their feed, so that every batch is full', async () => {
-  const { lockstep, batches } = group(3)
+  const { lockstep, batches, turns } = group(3)
   lockstep.next(0, [], 4)
   await sleep(5)
   lockstep.next(2, [], 4)
   await sleep(5)
   assert.deepEqual(batches, [])
   lockstep.next(1, [], 4)
-  await sleep(40)
+  await until(() => turns.length === 3)
   assert.deepEqual(
     batches,
     Array.from({ length: 4 }, () => [0, 1, 2]),
@@ -96,43 +103,42 @@ test('no pass starts before all lanes have their feed, so that every batch is fu
 })
 
 test('a pass waits for a lane between two turns', async () => {
-  const { lockstep, batches } = group(2)
+  const { lockstep, batches, turns } = group(2)
   lockstep.next(0, [], 2)
   lockstep.next(1, [], 6)
-  await sleep(30)
+  await until(() => turns.length === 1)
+  await sleep(10)
   assert.deepEqual(batches, [
     [0, 1],
     [0, 1],
   ])
   lockstep.next(0, [5], 4)
-  await sleep(40)
+  await until(() => turns.length === 3)
   assert.equal(batches.length, 6)
   assert.ok(batches.every((lanes) => lanes.length === 2))
 })
 
 test('a lane later than the bound is left behind and rejoins with its next feed', async () => {
-  const { lockstep, batches, turnsOf } = group(2, { laneWaitMs: 20 })
+  const { lockstep, batches, turns, turnsOf } = group(2, { laneWaitMs: 20 })
   lockstep.next(0, [], 1)
-  lockstep.next(1, [], 40)
-  await sleep(60)
-  const alone = batches.length
-  assert.ok(alone > 2)
+  lockstep.next(1, [100], 600)
+  await until(() => batches.length > 4)
   assert.deepEqual(batches[0], [0, 1])
   assert.deepEqual(batches.at(-1), [1])
   lockstep.next(0, [], 3)
-  await sleep(100)
+  await until(() => turns.length === 3)
   assert.equal(turnsOf(0).length, 2)
   assert.equal(batches.filter((lanes) => lanes.length === 2).length, 4)
-  assert.equal(turnsOf(1)[0]?.tokens.length, 40)
+  assert.equal(turnsOf(1)[0]?.tokens.length, 600)
 })
 
 test('nobody is late while nothing could go on anyway', async () => {
-  const { lockstep, batches } = group(2, { laneWaitMs: 10 })
-  await sleep(40)
+  const { lockstep, batches, turns } = group(2, { laneWaitMs: 200 })
+  await sleep(250)
   lockstep.next(1, [], 2)
   await sleep(1)
   lockstep.next(0, [], 2)
-  await sleep(30)
+  await until(() => turns.length === 2)
   assert.deepEqual(batches, [
     [0, 1],
     [0, 1],
@@ -141,12 +147,12 @@ test('nobody is late while nothing could go on anyway', async () => {
 
 test('a lane that leaves stops within one decode and the others go on', async () => {
   const { lockstep, batches, turnsOf, stopped } = group(2)
-  lockstep.next(0, [], 1000)
+  lockstep.next(0, [100], 1000)
   lockstep.next(1, [], 30)
-  await sleep(10)
+  await until(() => batches.length === 3)
   lockstep.leave(0)
   const before = batches.length
-  await sleep(100)
+  await until(() => turnsOf(1).length === 1)
   assert.ok(batches.slice(before).every((lanes) => lanes.join() === '1'))
   assert.deepEqual(turnsOf(0), [])
   assert.equal(turnsOf(1).length, 1)
@@ -166,7 +172,7 @@ test('a decode that fails ends its lane with an error and leaves the rest of the
   const { lockstep, failures, turnsOf } = group(2)
   lockstep.next(0, [64], 5)
   lockstep.next(1, [], 5)
-  await sleep(60)
+  await until(() => turnsOf(1).length === 1)
   assert.deepEqual(
     failures.map(({ lane, error }) => [lane, error.code, error.detail]),
     [[0, 'engine_failed', 'decode failed']],
@@ -177,13 +183,14 @@ test('a decode that fails ends its lane with an error and leaves the rest of the
 })
 
 test('a turn without a seed, or one begun twice, ends the lane', async () => {
-  const { lockstep, failures } = group(2)
-  lockstep.next(0, [], 500)
-  lockstep.next(0, [], 500)
-  for (let turn = 0; turn < 3; turn++) {
+  const { lockstep, failures, turnsOf } = group(2)
+  lockstep.next(0, [100], 500)
+  lockstep.next(0, [100], 500)
+  for (let turn = 1; turn <= 2; turn++) {
     lockstep.next(1, [], 1)
-    await sleep(20)
+    await until(() => turnsOf(1).length === turn)
   }
+  lockstep.next(1, [], 1)
   assert.deepEqual(
     failures.map(({ lane, error }) => [lane, error.code]),
     [
