@@ -137,7 +137,9 @@ const FORGERIES: readonly (readonly [string, GroupBody, RefusalCode])[] = [
   ],
   ['another name of a component', components((list) => list.with(0, { name: 'valid', value: 1 })), 'reward_mismatch'],
   ['components in another order', components((list) => list.toReversed()), 'reward_mismatch'],
-  ['a component left out', components((list) => list.slice(1)), 'reward_mismatch'],
+  ['the first component left out', components((list) => list.slice(1)), 'reward_mismatch'],
+  ['the last component left out', components((list) => list.slice(0, -1)), 'reward_mismatch'],
+  ['a component added', components((list) => [...list, { name: 'charm', value: 1 }]), 'reward_mismatch'],
   ['another reason for the end', withRollout(0, () => ({ endReason: 'turn_limit' })), 'termination'],
   [
     'no end token',
