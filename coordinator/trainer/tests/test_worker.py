@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import fixtures
 import pytest
+import torch
 from prove_trainer.config import load_config
 from prove_trainer.errors import TrainerError
 from prove_trainer.events import Events, dump
@@ -178,3 +179,10 @@ def test_pruning_keeps_step_0_the_newest_and_every_mth(bench):
 
 def test_what_is_not_a_number_becomes_null():
     assert dump({"a": [float("nan"), 1.0], "b": float("-inf")}) == '{"a": [null, 1.0], "b": null}'
+
+
+def test_the_random_state_comes_from_the_step_and_not_from_the_seed_of_the_restart(bench):
+    bench.work(seed=1)
+    kept = torch.get_rng_state()
+    bench.work(seed=2)
+    assert torch.equal(torch.get_rng_state(), kept)
