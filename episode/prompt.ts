@@ -28,6 +28,8 @@ export function createPromptRenderer(tokenizer: Tokenizer): PromptRenderer {
   const responseStart = glue('<tool_response>\n')
   const responseEnd = glue('\n</tool_response>')
   const newline = glue('\n')
+  /** Tools that were found clean: checking them is the dearest part of a prompt, and a run has a few dozen. */
+  const checked = new Set<string>()
 
   const refuseTags = (text: string): string => {
     const tag = tokenizer.reservedTags.find((reserved) => text.includes(reserved))
@@ -47,7 +49,11 @@ export function createPromptRenderer(tokenizer: Tokenizer): PromptRenderer {
 
   return {
     firstPrompt(tools, userTurn) {
-      for (const tool of tools) refuseControls(JSON.stringify(tool))
+      for (const text of tools.map((tool) => JSON.stringify(tool))) {
+        if (checked.has(text)) continue
+        refuseControls(text)
+        checked.add(text)
+      }
       const input = {
         messages: [{ role: 'user', content: refuseControls(userTurn) }],
         tools: tools.map(({ name, description, inputSchema }) => ({

@@ -1,0 +1,73 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BlobRole, SealedManifest } from '../proto/index.js'
+import {
+  createBlobStore,
+  createHost,
+  createSnapshotExchange,
+  type JoinAddress,
+  openIdentity,
+  type SnapshotExchange,
+} from '../swarm/index.js'
+
+/** Names of the published files in the folder a researcher gets: what PEFT and llama.cpp expect. */
+const FILE_NAMES: Partial<Record<BlobRole, string>> = {
+  adapter: 'adapter.gguf',
+  'peft-weights': 'adapter_model.safetensors',
+  'peft-config': 'adapter_config.json',
+  provenance: 'provenance.json',
+}
+
+export interface AdapterLibrary {
+  /** The newest publication of the run. @throws TransportError */
+  newest(signal: AbortSignal): Promise<SealedManifest>
+  /**
+   * Downloads a publication's files, each checked against the signed manifest.
+   * @param folder  created if need be; files of the same names are replaced
+   * @returns paths of the files
+   */
+  pull(publication: SealedManifest, folder: string, signal: AbortSignal): Promise<string[]>
+  close(): Promise<void>
+}
+
+const DIAL_TIMEOUT_MS = 15_000
+
+/** Connects to a run for its adapters alone: no engine, no work. */
+export async function openAdapterLibrary(
+  coordinator: JoinAddress,
+  dataDir: string,
+  signal: AbortSignal,
+): Promise<AdapterLibrary> {
+  await mkdir(dataDir, { recursive: true })
+  const { privateKey } = await openIdentity(dataDir)
+  const host = await createHost({ privateKey, runId: coordinator.peerId })
+  let snapshots: SnapshotExchange
+  const store = await createBlobStore(join(dataDir, 'blobs'))
+  try {
+    await host.dial(coordinator.address, AbortSignal.any([signal, AbortSignal.timeout(DIAL_TIMEOUT_MS)]))
+    snapshots = await createSnapshotExchange(host, { store })
+  } catch (error) {
+    await host.close()
+    throw error
+  }
+  const sources = [coordinator.peerId]
+  return {
+    newest: (caller) => snapshots.fetchManifest(sources, 'newest', caller),
+    async pull({ manifest }, folder, caller) {
+      await mkdir(folder, { recursive: true })
+      const written: string[] = []
+      for (const blob of manifest.blobs) {
+        const name = FILE_NAMES[blob.role]
+        if (name === undefined) continue
+        const path = join(folder, name)
+        await writeFile(path, await readFile(await snapshots.fetchBlob(blob, sources, { signal: caller })))
+        written.push(path)
+      }
+      return written
+    },
+    async close() {
+      await snapshots.close()
+      await host.close()
+    },
+  }
+}

@@ -1,0 +1,20 @@
+export type NodeErrorCode =
+  /** The base model's file is missing or not the one the run asks for. */
+  | 'wrong_base'
+  /** The run uses worlds, a dialect or a template that this version of the node does not have. */
+  | 'incompatible'
+  /** The engine scores the canary differently from what the coordinator published. */
+  | 'canary_failed'
+  /** A lease whose task or policy is not what it says. */
+  | 'bad_lease'
+
+export class NodeError extends Error {
+  override readonly name = 'NodeError'
+  constructor(
+    readonly code: NodeErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${code}: ${message}`, options)
+  }
+}

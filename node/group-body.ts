@@ -1,0 +1,39 @@
+import type { Engine } from '../engine/index.js'
+import type { Rollout } from '../episode/index.js'
+import { type GroupBody, type Lease, type RecordedCall, type RecordedRollout, toMaskRuns } from '../proto/index.js'
+import type { LoggedCall } from '../reward/index.js'
+
+/** A finished group in the form in which it travels. */
+export function groupBodyOf(
+  lease: Lease,
+  rollouts: readonly Rollout[],
+  build: Engine['build'],
+  generationMs: number,
+): GroupBody {
+  const { leaseId, taskId, policyId } = lease
+  const engine = { nodeLlamaCpp: build.nodeLlamaCpp, llamaCpp: 'bundled', backend: build.backend }
+  return { leaseId, taskId, policyId, rollouts: rollouts.map(record), engine, generationMs }
+}
+
+function record(rollout: Rollout): RecordedRollout {
+  const { tokens, mask, logprobs, calls, responses, reward, stateHash, end } = rollout
+  return {
+    tokens,
+    maskRuns: toMaskRuns([...mask] as (0 | 1)[]),
+    // What a float32 softmax reports may round to a hair above zero.
+    logprobs: logprobs.map((logprob) => Math.min(0, logprob)),
+    calls: calls.map((call, i) => recordCall(call, responses[i]!)),
+    reward: {
+      total: reward.total,
+      components: Object.entries(reward.components ?? {}).map(([name, value]) => ({ name, value })),
+    },
+    stateHash,
+    endReason: end,
+  }
+}
+
+function recordCall(call: LoggedCall, resultJson: string): RecordedCall {
+  if (call.malformed) return { name: '', argumentsJson: '', ok: false, malformed: true, raw: call.raw, resultJson }
+  const { name, ok } = call
+  return { name, argumentsJson: JSON.stringify(call.arguments), ok, malformed: false, raw: '', resultJson }
+}

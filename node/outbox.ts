@@ -1,0 +1,140 @@
+import { openVerdictDigest, type Verdict } from '../proto/index.js'
+import { channelsOf, offerGroup, requestVerdicts, type SwarmHost, TransportError } from '../swarm/index.js'
+import type { NodeStore, PendingGroup } from './store.js'
+
+/** How often groups without a verdict are looked after. */
+const TURN_MS = 1000
+const REQUEST_TIMEOUT_MS = 10_000
+const PAGE = 64
+
+/** Refusals of an announcement after which offering it again is pointless. */
+const FINAL = new Set([
+  'unknown_lease',
+  'lease_owner',
+  'lease_expired',
+  'replayed',
+  'wrong_policy',
+  'wrong_group_size',
+  'body_mismatch',
+  'malformed',
+  'too_large',
+  'bad_signature',
+  'wrong_run',
+])
+
+/** Carries finished groups to their verdicts: gossip first, then handed over directly until the coordinator answers. */
+export interface Outbox {
+  /** Leases of groups that wait for their verdict. */
+  readonly waiting: readonly string[]
+  /** Keeps the group on disk, then gossips it. */
+  add(group: PendingGroup): Promise<void>
+  close(): Promise<void>
+}
+
+export interface OutboxParts {
+  readonly host: SwarmHost
+  readonly coordinator: string
+  readonly store: NodeStore
+  readonly onVerdict: (verdict: Verdict) => void
+  /** An announcement the coordinator will never take. */
+  readonly onDropped: (leaseId: string, code: string) => void
+}
+
+export async function openOutbox({ host, coordinator, store, onVerdict, onDropped }: OutboxParts): Promise<Outbox> {
+  const closing = new AbortController()
+  const waiting = new Map((await store.pending()).map((group) => [group.leaseId, { group, announcedAt: 0 }]))
+  const channel = channelsOf(host.runId).groups
+
+  const drop = async (leaseId: string): Promise<void> => {
+    waiting.delete(leaseId)
+    await store.removePending(leaseId)
+  }
+
+  const takeDigest = async (digest: Uint8Array): Promise<void> => {
+    const { peerId, fromCursor, verdicts } = await openVerdictDigest(digest, host.runId)
+    if (peerId !== host.peerId) return
+    for (const verdict of await store.addVerdicts(fromCursor, verdicts)) onVerdict(verdict)
+    // A verdict on record settles its group also when a crash came between the two writes.
+    for (const { leaseId } of verdicts) await drop(leaseId)
+  }
+
+  const askForVerdicts = async (): Promise<void> => {
+    for (let more = true; more; ) {
+      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)])
+      const cursor = await store.verdictCount()
+      const page = await requestVerdicts(host, coordinator, { cursor, max: PAGE }, signal)
+      await takeDigest(page.digest)
+      more = page.more
+    }
+  }
+
+  const offer = async (group: PendingGroup): Promise<void> => {
+    try {
+      await offerGroup(
+        host,
+        coordinator,
+        group.sealed,
+        AbortSignal.any([closing.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+      )
+    } catch (error) {
+      if (!(error instanceof TransportError) || error.refusal === null || !FINAL.has(error.refusal)) throw error
+      await drop(group.leaseId)
+      onDropped(group.leaseId, error.refusal)
+    }
+  }
+
+  /** Groups from before a restart are offered at once; fresh ones only when gossip brought no verdict for a whole turn. */
+  const lookAfter = async (): Promise<void> => {
+    if (waiting.size === 0 || !host.isConnected(coordinator)) return
+    await askForVerdicts()
+    for (const { group, announcedAt } of [...waiting.values()]) {
+      if (host.clock.now() - announcedAt >= TURN_MS) await offer(group)
+    }
+  }
+
+  let wake = (): void => {}
+  const run = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      try {
+        await lookAfter()
+      } catch (error) {
+        if (closing.signal.aborted) return
+        host.logger.info({ error }, 'groups wait for their verdicts')
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, TURN_MS)
+        wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+        closing.signal.addEventListener('abort', wake, { once: true })
+        if (closing.signal.aborted) wake()
+      })
+    }
+  }
+  // Gossip tells that there are verdicts; they are taken in the order of the node's own list, on request.
+  const leave = host.gossip.join(channelsOf(host.runId).verdicts, {
+    deliver: ({ peerId }) => {
+      if (peerId === host.peerId) wake()
+    },
+  })
+  const running = run()
+
+  return {
+    get waiting() {
+      return [...waiting.keys()]
+    },
+    async add(group) {
+      await store.addPending(group)
+      waiting.set(group.leaseId, { group, announcedAt: host.clock.now() })
+      await host.gossip.publish(channel, group.sealed).catch((error: unknown) => {
+        host.logger.info({ error }, 'gossip did not take a group; it will be handed over directly')
+      })
+    },
+    async close() {
+      closing.abort(new TransportError('closed', 'the node is closing'))
+      leave()
+      await running
+    },
+  }
+}

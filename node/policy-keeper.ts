@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import type { Engine, Tokenizer } from '../engine/index.js'
+import { DEFAULT_LIMITS, DIALECT, type EpisodeLimits } from '../episode/index.js'
+import { checkSuccession, type PolicyManifest, type SealedManifest } from '../proto/index.js'
+import type { Clock, SnapshotExchange } from '../swarm/index.js'
+import { checkCanary } from './canary.js'
+import { NodeError } from './errors.js'
+
+/** The policy the engine runs. */
+export interface LoadedPolicy {
+  readonly manifestId: string
+  readonly manifest: PolicyManifest
+  readonly limits: EpisodeLimits
+}
+
+export interface PolicyKeeper {
+  readonly loaded: LoadedPolicy | null
+  /**
+   * Brings the engine to the newest manifest that a peer has: adapter fetched and checked, canary passed.
+   * @throws NodeError; TransportError when nobody can be asked
+   */
+  update(signal: AbortSignal): Promise<LoadedPolicy>
+}
+
+export interface PolicyKeeperParts {
+  readonly engine: Engine
+  readonly tokenizer: Tokenizer
+  readonly baseSha256: string
+  readonly snapshots: SnapshotExchange
+  /** Who may have manifests and blobs, the coordinator first. */
+  readonly peers: () => readonly string[]
+  readonly clock: Clock
+}
+
+export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
+  const { engine, tokenizer, baseSha256, snapshots, peers, clock } = parts
+  let loaded: LoadedPolicy | null = null
+
+  const checkCompatible = ({ policy }: PolicyManifest): void => {
+    if (policy.base.ggufSha256 !== baseSha256) {
+      throw new NodeError(
+        'wrong_base',
+        `the run uses ${policy.base.name} with SHA-256 ${policy.base.ggufSha256}; yours has ${baseSha256}`,
+      )
+    }
+    if (policy.dialect !== DIALECT) throw new NodeError('incompatible', `tool dialect ${policy.dialect}`)
+    const template = createHash('sha256').update(tokenizer.chatTemplate).digest('hex')
+    if (policy.chatTemplateSha256 !== template)
+      throw new NodeError('incompatible', 'another chat template than the base model holds')
+  }
+
+  const load = async ({ manifest, manifestId }: SealedManifest, signal: AbortSignal): Promise<LoadedPolicy> => {
+    checkSuccession(manifest, loaded?.manifest.version ?? null, clock.now())
+    checkCompatible(manifest)
+    const adapter = manifest.blobs.find(({ role }) => role === 'adapter')
+    if (adapter) {
+      const path = await snapshots.fetchBlob(adapter, peers(), { signal })
+      await engine.usePolicy({ path, sha256: adapter.sha256 }, signal)
+    } else {
+      await engine.usePolicy(null, signal)
+    }
+    await checkCanary(engine, manifest.canary, signal)
+    const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } = manifest.limits
+    loaded = { manifestId, manifest, limits: { ...DEFAULT_LIMITS, maxTurnTokens, maxRolloutTokens, maxAssistantTurns } }
+    return loaded
+  }
+
+  return {
+    get loaded() {
+      return loaded
+    },
+    async update(signal) {
+      const sealed = await snapshots.fetchManifest(peers(), 'newest', signal)
+      return sealed.manifestId === loaded?.manifestId ? loaded : load(sealed, signal)
+    },
+  }
+}

@@ -1,0 +1,88 @@
+import { Level } from 'level'
+import type { Verdict } from '../proto/index.js'
+
+/** A finished group that waits for its verdict. */
+export interface PendingGroup {
+  readonly leaseId: string
+  readonly bodySha256: string
+  /** The signed announcement, as it is sent. */
+  readonly sealed: Uint8Array
+  readonly body: Uint8Array
+}
+
+/** What a node must not forget: groups without a verdict, and the verdicts it was given. One process per directory. */
+export interface NodeStore {
+  pending(): Promise<PendingGroup[]>
+  /** Resolves when the group is on disk. */
+  addPending(group: PendingGroup): Promise<void>
+  removePending(leaseId: string): Promise<void>
+  body(bodySha256: string): Promise<Uint8Array | null>
+  /** Number of verdicts on record: where to ask the coordinator to go on from. */
+  verdictCount(): Promise<number>
+  /** Appends verdicts from position `from` on; those already on record are passed over. @returns the new ones */
+  addVerdicts(from: number, verdicts: readonly Verdict[]): Promise<Verdict[]>
+  verdicts(): Promise<Verdict[]>
+  close(): Promise<void>
+}
+
+const key = (position: number): string => String(position).padStart(12, '0')
+
+/** @param runId  a node may take part in several runs; their records never meet */
+export async function openNodeStore(directory: string, runId: string): Promise<NodeStore> {
+  const db = new Level<string, unknown>(directory)
+  await db.open()
+  const announcements = db.sublevel<string, Uint8Array>(`${runId}:announcements`, { valueEncoding: 'view' })
+  const bodies = db.sublevel<string, Uint8Array>(`${runId}:bodies`, { valueEncoding: 'view' })
+  const hashes = db.sublevel<string, string>(`${runId}:hashes`, { valueEncoding: 'utf8' })
+  const ledger = db.sublevel<string, Verdict>(`${runId}:verdicts`, { valueEncoding: 'json' })
+  const verdictCount = async (): Promise<number> => {
+    const [last] = await ledger.keys({ reverse: true, limit: 1 }).all()
+    return last === undefined ? 0 : Number(last) + 1
+  }
+  return {
+    async pending() {
+      const groups: PendingGroup[] = []
+      for await (const [leaseId, bodySha256] of hashes.iterator()) {
+        const [sealed, body] = await Promise.all([announcements.get(leaseId), bodies.get(bodySha256)])
+        if (sealed && body) groups.push({ leaseId, bodySha256, sealed, body })
+      }
+      return groups
+    },
+    addPending({ leaseId, bodySha256, sealed, body }) {
+      return db
+        .batch()
+        .put(leaseId, sealed, { sublevel: announcements })
+        .put(bodySha256, body, { sublevel: bodies })
+        .put(leaseId, bodySha256, { sublevel: hashes })
+        .write({ sync: true })
+    },
+    async removePending(leaseId) {
+      const bodySha256 = await hashes.get(leaseId)
+      if (bodySha256 === undefined) return
+      await db.batch([
+        { type: 'del', sublevel: announcements, key: leaseId },
+        { type: 'del', sublevel: bodies, key: bodySha256 },
+        { type: 'del', sublevel: hashes, key: leaseId },
+      ])
+    },
+    body: async (bodySha256) => (await bodies.get(bodySha256)) ?? null,
+    verdictCount,
+    async addVerdicts(from, verdicts) {
+      const known = await verdictCount()
+      const fresh = from > known ? [] : verdicts.slice(known - from)
+      await db.batch(
+        fresh.map((value, i) => ({
+          type: 'put' as const,
+          sublevel: ledger,
+          key: key(known + i),
+          value,
+          valueEncoding: 'json',
+        })),
+        { sync: true },
+      )
+      return fresh
+    },
+    verdicts: () => ledger.values().all(),
+    close: () => db.close(),
+  }
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { PrivateKey } from '@libp2p/interface'
+import type { Engine } from '../engine/index.js'
+import { parseTask, runGroup, type Stage, type Task } from '../episode/index.js'
+import {
+  type GroupAnnouncement,
+  groupBody,
+  type Lease,
+  type LeaseAsk,
+  sealGroupAnnouncement,
+  sha256,
+} from '../proto/index.js'
+import { requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
+import { NodeError } from './errors.js'
+import { groupBodyOf } from './group-body.js'
+import type { Outbox } from './outbox.js'
+import type { LoadedPolicy, PolicyKeeper } from './policy-keeper.js'
+import type { NodeProgress } from './progress.js'
+
+export interface WorkLoopParts {
+  readonly host: SwarmHost
+  readonly key: PrivateKey
+  readonly coordinator: string
+  readonly engine: Engine
+  readonly stage: Stage
+  readonly keeper: PolicyKeeper
+  readonly outbox: Outbox
+  readonly agent: string
+  readonly team: string | null
+  /** Resolves when the coordinator is connected. */
+  readonly connected: (signal: AbortSignal) => Promise<void>
+  readonly onProgress: (progress: NodeProgress) => void
+}
+
+const REQUEST_TIMEOUT_MS = 15_000
+/** Pause after a failure of the network; the connection itself is kept elsewhere. */
+const RETRY_MS = 1000
+const SHORTEST_PAUSE_MS = 100
+
+/**
+ * Works until the signal fires: newest policy, a lease, a group, again. What fails on the way to the coordinator is
+ * tried again; a node that cannot do the run's work at all stops.
+ * @throws NodeError `wrong_base`, `incompatible`, `canary_failed`; EngineError
+ */
+export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
+  const { connected, keeper, onProgress, host } = parts
+  while (!signal.aborted) {
+    try {
+      await connected(signal)
+      const before = keeper.loaded
+      const policy = await keeper.update(signal)
+      if (policy !== before)
+        onProgress({ type: 'policy', version: policy.manifest.version, policyId: policy.manifest.policyId })
+      await workUnder(policy, parts, signal)
+    } catch (error) {
+      if (signal.aborted) return
+      if (!(error instanceof TransportError) && !isTimeout(error)) throw error
+      host.logger.info({ error }, 'the coordinator cannot be reached')
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
+}
+
+/** Groups for one policy, until the coordinator names another. */
+async function workUnder(policy: LoadedPolicy, parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
+  const { host, coordinator, outbox, agent, team, engine, onProgress } = parts
+  while (!signal.aborted) {
+    const ask: LeaseAsk = {
+      kind: 'ask',
+      count: 1,
+      policyId: policy.manifest.policyId,
+      nonce: randomBytes(16).toString('hex'),
+      holding: outbox.waiting,
+      agent,
+      backend: engine.build.backend,
+      team,
+    }
+    const response = await requestLeases(host, coordinator, ask, within(signal))
+    if (response.manifestId !== policy.manifestId) return
+    for (const lease of response.leases) await work(lease, policy, parts, signal)
+    if (response.leases.length > 0) continue
+    onProgress({ type: 'idle', reason: response.reason ?? 'no_work', detail: response.detail })
+    await sleep(Math.max(SHORTEST_PAUSE_MS, response.retryAfterMs), undefined, { signal })
+  }
+}
+
+async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
+  const { host, coordinator, engine, stage, outbox, key, onProgress } = parts
+  const started = performance.now()
+  try {
+    const task = taskOf(lease, policy)
+    const rollouts = await runGroup(
+      task,
+      lease.groupSize,
+      Buffer.from(lease.seed, 'hex'),
+      engine,
+      stage,
+      policy.limits,
+      signal,
+    )
+    const generationMs = Math.round(performance.now() - started)
+    const body = groupBody.encode(groupBodyOf(lease, rollouts, engine.build, generationMs))
+    const rewards = rollouts.map(({ reward }) => reward.total)
+    const tokens = rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0)
+    const announcement: GroupAnnouncement = {
+      leaseId: lease.leaseId,
+      taskId: lease.taskId,
+      policyId: lease.policyId,
+      rewards,
+      bodySha256: sha256(body),
+      bodySizeBytes: body.length,
+      nonce: randomBytes(16).toString('hex'),
+      tokensGenerated: tokens,
+    }
+    const sealed = await sealGroupAnnouncement(key, host.runId, announcement, body)
+    await outbox.add({ leaseId: lease.leaseId, bodySha256: announcement.bodySha256, sealed, body })
+    onProgress({ type: 'group', leaseId: lease.leaseId, version: lease.version, rewards, tokens, ms: generationMs })
+  } catch (error) {
+    const reason = signal.aborted ? 'shutdown' : 'failed'
+    // Giving the lease back is a courtesy: without it the coordinator waits for the deadline.
+    await requestLeases(
+      host,
+      coordinator,
+      { kind: 'return', leaseIds: [lease.leaseId], reason },
+      AbortSignal.timeout(2000),
+    ).catch((why: unknown) => host.logger.debug({ error: why }, 'the lease could not be given back'))
+    throw error
+  }
+}
+
+function taskOf(lease: Lease, { manifest }: LoadedPolicy): Task {
+  if (lease.policyId !== manifest.policyId)
+    throw new NodeError('bad_lease', `lease ${lease.leaseId} is for another policy`)
+  let content: unknown
+  try {
+    content = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(lease.task))
+  } catch (cause) {
+    throw new NodeError('bad_lease', `the task of lease ${lease.leaseId} is not JSON`, { cause })
+  }
+  const task = parseTask(content)
+  if (task.id !== lease.taskId)
+    throw new NodeError('bad_lease', `lease ${lease.leaseId} names another task than it holds`)
+  return task
+}
+
+const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)])
+
+const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError'
