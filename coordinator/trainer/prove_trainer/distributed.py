@@ -58,10 +58,6 @@ class Ranks:
             return module
         return DistributedDataParallel(module, forward_sync_buffers=False)
 
-    def close(self) -> None:
-        if self.world > 1 and distributed.is_initialized():
-            distributed.destroy_process_group()
-
 
 def join_ranks(device: str) -> Ranks:
     """Joins the job torchrun describes in the environment. Raises TrainerError `device_unavailable`."""

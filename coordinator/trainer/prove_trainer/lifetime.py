@@ -53,19 +53,29 @@ class Lifetime:
     def __init__(self, parent_pid: int | None, on_orphaned: Callable[[], None], interval: float = 0.5) -> None:
         self._asked = threading.Event()
         self._reason = ""
-        watched = [os.getppid()] + ([parent_pid] if parent_pid is not None else [])
-        known = [(pid, start_time(pid)) for pid in watched]
+        self._parent = os.getppid()
+        watched = [self._parent] + ([parent_pid] if parent_pid is not None else [])
+        self._watched = [(pid, start_time(pid)) for pid in watched]
 
         def watch() -> None:
-            while True:
-                if os.getppid() != watched[0] or not all(alive(pid, started) for pid, started in known):
-                    on_orphaned()
-                    os._exit(0)
+            while not self._orphaned():
                 time.sleep(interval)
+            on_orphaned()
+            os._exit(0)
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda received, _: self.ask(signal.Signals(received).name))
         threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+
+    def _orphaned(self) -> bool:
+        return os.getppid() != self._parent or not all(alive(pid, started) for pid, started in self._watched)
+
+    def reason_to_end(self) -> str | None:
+        """
+        Why the process should end, or None. Asked when something failed: a peer that was told to end a moment earlier
+        breaks the collective this rank sits in, and that is no error.
+        """
+        return self._reason or ("orphaned" if self._orphaned() else None)
 
     def ask(self, reason: str) -> None:
         self._reason = self._reason or reason

@@ -224,7 +224,6 @@ def run(argv: list[str] | None = None) -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     args = _arguments(argv)
     lifetime = Lifetime(args.parent_pid, lambda: events.emit("stopped", reason="orphaned"))
-    ranks: Ranks | None = None
     worker: Worker | None = None
 
     def failed(code: str, message: str) -> None:
@@ -246,19 +245,19 @@ def run(argv: list[str] | None = None) -> int:
         log.error("%s", error)
         failed(error.code, error.detail)
         return 2 if error.code.startswith(("config_", "base_", "resume_", "device_")) else 1
-    except Exception as error:  # torchrun shows only the exit status: the reason must leave the process here
+    except Exception as error:
+        if reason := lifetime.reason_to_end():
+            events.emit("stopped", reason=reason)
+            return 0
+        # torchrun shows only the exit status: the reason must leave the process here
         traceback.print_exc()
         failed("internal", f"{type(error).__name__}: {error}"[:MAX_DETAIL])
         return 1
-    finally:
-        if ranks is not None:
-            ranks.close()
 
 
 def main() -> None:
     status = run()
     sys.stderr.flush()
     # Not sys.exit: after a trained step on two ranks (torch 2.13, gloo) the interpreter hung in the destructors of
-    # DistributedDataParallel.
-    # Every file is synced and every event flushed by now.
+    # DistributedDataParallel. Every file is synced and every event flushed by now.
     os._exit(status)
