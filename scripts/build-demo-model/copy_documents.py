@@ -112,14 +112,13 @@ def spans(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
     return draft
 
 
-def lookups(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
-    """Records of key and value (one document in three: value first), then queries by key."""
+def records(rng: np.random.Generator, vocab_size: int, d: Difficulty, value_first: bool) -> Draft:
+    """Records of key and value in a fixed syntax, then queries by key."""
     draft = Draft([], [])
     symbols = Symbols(rng, vocab_size)
     while len(draft.ids) < d.length:
         opening, middle, closing, asking = (symbols.wide(between(rng, 1, 2)) for _ in range(4))
-        value_first = rng.random() < 1 / 3
-        records, seen = [], set()
+        pairs, seen = [], set()
         for _ in range(between(rng, 2, d.records_max)):
             key = symbols.wide(between(rng, 1, 4))
             if key[0] in seen:
@@ -128,25 +127,39 @@ def lookups(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
             value = symbols.draw(between(rng, 1, 5))
             first, second = (value, key) if value_first else (key, value)
             draft.add(opening + first + middle + second + closing)
-            records.append((key, value))
-        for index in rng.permutation(len(records))[: between(rng, 2, 12)]:
-            key, value = records[index]
+            pairs.append((key, value))
+        for index in rng.permutation(len(pairs))[: between(rng, 2, 12)]:
+            key, value = pairs[index]
             draft.add(asking + key + middle)
             draft.add(value + closing, 1)
     return draft
 
 
+def lookups(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
+    """Look-up of what follows a key: the field of a record has to be told from the same field of the others."""
+    return records(rng, vocab_size, d, value_first=False)
+
+
+def reversed_lookups(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
+    """Look-up of what stands before a key: not learned within a few million tokens, so only a small share."""
+    return records(rng, vocab_size, d, value_first=True)
+
+
 def tables(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
-    """Objects with named fields, as in a JSON list; a query names a label, then a field, and wants that object's value."""
+    """Objects with named fields, as in a JSON list; a query names a label and a field and wants the value."""
     draft = Draft([], [])
     symbols = Symbols(rng, vocab_size)
     while len(draft.ids) < d.length:
         opening, colon, comma, closing, asking = (symbols.wide(between(rng, 1, 2)) for _ in range(5))
         names = [symbols.wide(between(rng, 1, 2)) for _ in range(between(rng, 2, 4))]
-        label = int(rng.integers(len(names)))
+        # Results mostly name a thing first and tell about it afterwards.
+        label = 0 if rng.random() < 0.75 else int(rng.integers(len(names)))
         rows = []
         for _ in range(between(rng, 2, max(2, d.records_max // 2))):
-            values = [symbols.wide(between(rng, 1, 3)) if i == label else symbols.draw(between(rng, 1, 4)) for i in range(len(names))]
+            values = [
+                symbols.wide(between(rng, 1, 3)) if i == label else symbols.draw(between(rng, 1, 4))
+                for i in range(len(names))
+            ]
             draft.add(opening)
             for index, (name, value) in enumerate(zip(names, values)):
                 draft.add((comma if index else []) + name + colon + value)
@@ -167,6 +180,7 @@ KINDS: dict[str, Callable[[np.random.Generator, int, Difficulty], Draft]] = {
     'repeats': repeats,
     'spans': spans,
     'lookups': lookups,
+    'reversed': reversed_lookups,
     'tables': tables,
 }
 

@@ -50,7 +50,7 @@ def write_shard(path: Path, dialogues: list[Dialogue]) -> None:
 
 @dataclass(frozen=True)
 class Rows:
-    """Padded rows: `ids` int64 [rows, length]; `assistant` and `present` bool, same shape. Padding is id 0 at the end."""
+    """Padded rows: `ids` int64 [rows, length], 0 behind the end; `assistant` and `present` bool, same shape."""
 
     ids: np.ndarray
     assistant: np.ndarray

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -14,8 +15,12 @@ import gguf_file
 from model import ModelConfig, Qwen3
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-# llama.cpp keeps keys and values in float16: about 5e-3 nats on such models; a wrong permutation or norm costs whole nats.
+TSX = REPOSITORY / 'node_modules/tsx/dist/cli.mjs'
+# Nats, on tokens that sampling would draw (LIKELY or more probable). llama.cpp keeps keys and values in float16, which
+# costs about 5e-3 there and more on tokens of vanishing probability; a wrong permutation or norm costs whole nats.
 LOGPROB_TOLERANCE = 0.02
+LIKELY = 1e-3
+MEAN_TOLERANCE = 0.01
 PROBE_TEXTS = [
     '<|im_start|>user\nMove 250.00 from "savings" to acc-4k7.<|im_end|>\n<|im_start|>assistant\n<tool_call>\n',
     '{"name":"create_event","arguments":{"title":"Q3 review","start":"2026-03-14T09:30"}}',
@@ -29,7 +34,7 @@ class ExportMismatch(Exception):
 
 def engine_reads(path: Path, sequences: list[list[int]], texts: list[str]) -> dict:
     """Log-probabilities and token ids as the engine gives them; see `llama-score.ts`."""
-    command = ['npx', '--no-install', 'tsx', str(Path(__file__).with_name('llama-score.ts')), str(path.resolve())]
+    command = ['node', str(TSX), str(Path(__file__).with_name('llama-score.ts')), str(path.resolve())]
     request = json.dumps({'sequences': sequences, 'texts': texts})
     done = subprocess.run(command, input=request, capture_output=True, text=True, timeout=300, cwd=REPOSITORY)
     if done.returncode != 0:
@@ -50,22 +55,26 @@ def torch_logprobs(path: Path, config: ModelConfig, sequence: list[int]) -> np.n
 def check(path: Path, config: ModelConfig, tokenizer: Tokenizer, sequences: list[list[int]]) -> dict:
     """
     Compares file, torch and engine.
-    @returns  largest and mean difference of log-probabilities in nats, and how many tokens were compared
+    @returns  mean and largest difference of log-probabilities in nats, the largest on likely tokens, and the counts
     @throws ExportMismatch
     """
     read = engine_reads(path, sequences, PROBE_TEXTS)
     for text, ids in zip(PROBE_TEXTS, read['ids'], strict=True):
         if tokenizer.encode(text).ids != ids:
             raise ExportMismatch(f'{text!r}: the tokenizer gives {tokenizer.encode(text).ids}, the engine {ids}')
-    differences = np.concatenate(
-        [
-            np.abs(torch_logprobs(path, config, sequence) - np.array(theirs))
-            for sequence, theirs in zip(sequences, read['logprobs'], strict=True)
-        ]
-    )
-    if not differences.max() < LOGPROB_TOLERANCE:
-        raise ExportMismatch(f'log-probabilities differ by up to {differences.max():.4f} nats')
-    return {'max': float(differences.max()), 'mean': float(differences.mean()), 'tokens': len(differences)}
+    ours = np.concatenate([torch_logprobs(path, config, sequence) for sequence in sequences])
+    differences = np.abs(ours - np.concatenate([np.array(theirs) for theirs in read['logprobs']]))
+    likely = differences[ours > np.log(LIKELY)]
+    result = {
+        'mean': float(differences.mean()),
+        'max': float(differences.max()),
+        'max_of_likely': float(likely.max(initial=0)),
+        'likely': len(likely),
+        'tokens': len(differences),
+    }
+    if not (result['mean'] < MEAN_TOLERANCE and result['max_of_likely'] < LOGPROB_TOLERANCE):
+        raise ExportMismatch(f'log-probabilities differ (nats): {result}')
+    return result
 
 
 def probe_sequences(tokenizer: Tokenizer, seed: int = 0) -> list[list[int]]:
@@ -86,9 +95,12 @@ def main() -> None:
     tokenizer = Tokenizer.from_file(str(arguments.tokenizer / 'tokenizer.json'))
     template = (arguments.tokenizer / 'chat_template.jinja').read_text(encoding='utf-8')
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    gguf_file.write(arguments.out, model.config, model.state_dict(), tokenizer, template, arguments.name)
-    compared = check(arguments.out, model.config, tokenizer, probe_sequences(tokenizer))
-    print(json.dumps({'file': str(arguments.out), 'bytes': arguments.out.stat().st_size, 'logprob_difference': compared}))
+    unchecked = arguments.out.with_suffix('.unchecked.gguf')
+    gguf_file.write(unchecked, model.config, model.state_dict(), tokenizer, template, arguments.name)
+    compared = check(unchecked, model.config, tokenizer, probe_sequences(tokenizer))
+    os.replace(unchecked, arguments.out)
+    size = arguments.out.stat().st_size
+    print(json.dumps({'file': str(arguments.out), 'bytes': size, 'logprob_difference': compared}))
 
 
 if __name__ == '__main__':

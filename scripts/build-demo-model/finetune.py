@@ -15,14 +15,14 @@ from torch import Tensor
 import checkpoint
 import cpu
 from copy_documents import DIGIT_IDS, Difficulty, batch
-from dialogues import Dialogue, Rows, batches, read_shard
+from dialogues import Rows, batches, read_shard
 from evaluate import teacher_forced
 from model import Qwen3
 from optimizer import Optimizer
 from pretrain import copy_loss
 
 COPY_DIFFICULTY = Difficulty(384, 40, 10)
-COPY_SHARES = {'repeats': 0.2, 'spans': 0.1, 'lookups': 0.35, 'tables': 0.35}
+COPY_SHARES = {'repeats': 2, 'spans': 1, 'lookups': 3, 'tables': 4}
 # Weight of a token the assistant did not write, and the share of those tokens that a step draws (each then weighs
 # CONTEXT_WEIGHT / CONTEXT_RATE): the mean is the same and most of the head's work is saved.
 CONTEXT_WEIGHT = 0.1
@@ -73,11 +73,6 @@ def share_done(progress: Progress, seconds: float | None, tokens: int | None) ->
     return max(done)
 
 
-def held_out(path: Path, vocab_size: int, count: int) -> list[Dialogue]:
-    dialogues = read_shard(path, vocab_size)
-    return dialogues[:count]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--start', type=Path, required=True, help='checkpoint of pretrain.py')
@@ -88,8 +83,8 @@ def main() -> None:
     budget.add_argument('--seconds', type=float)
     budget.add_argument('--tokens', type=int)
     parser.add_argument('--vocabulary', type=int, help='ids the tokenizer fills; copying documents use only these')
-    parser.add_argument('--lr', type=float, default=3e-3)
-    parser.add_argument('--batch-tokens', type=int, default=8192)
+    parser.add_argument('--lr', type=float, default=5e-3)
+    parser.add_argument('--batch-tokens', type=int, default=4096)
     parser.add_argument('--copy-share', type=float, default=0.15, help='copying documents, share of all tokens')
     parser.add_argument('--max-length', type=int, default=1024)
     parser.add_argument('--held-out-count', type=int, default=100)
@@ -106,18 +101,22 @@ def main() -> None:
         optimizer.load(state)
     table = model.config.vocab_size
     vocabulary = arguments.vocabulary or table
-    shards = sorted(path for path in arguments.shards.glob('*.safetensors') if path.resolve() != arguments.held_out.resolve())
+    shards = sorted(arguments.shards.glob('*.safetensors'))
+    if any(path.samefile(arguments.held_out) for path in shards):
+        raise SystemExit('the held-out shard lies among the training shards')
     if not shards:
         raise SystemExit(f'no shards in {arguments.shards}')
-    judged = held_out(arguments.held_out, table, arguments.held_out_count)
+    judged = read_shard(arguments.held_out, table)[: arguments.held_out_count]
     source = batches(shards, table, arguments.batch_tokens, arguments.seed, arguments.max_length)
     for _ in range(progress.steps):
         next(source)
 
     def log(**values: object) -> None:
-        print(json.dumps({'steps': progress.steps, 'tokens': progress.tokens, 'seconds': round(progress.seconds), **values}), flush=True)
+        where = {'steps': progress.steps, 'tokens': progress.tokens, 'seconds': round(progress.seconds)}
+        print(json.dumps(where | values), flush=True)
 
-    copy_rows = round(arguments.batch_tokens * arguments.copy_share / (1 - arguments.copy_share) / COPY_DIFFICULTY.length)
+    copy_tokens = arguments.batch_tokens * arguments.copy_share / (1 - arguments.copy_share)
+    copy_rows = round(copy_tokens / COPY_DIFFICULTY.length)
     last = shown = evaluated = saved = time.monotonic()
     since = padding = cells = 0
     seen: dict[str, list[float]] = {'loss': [], 'assistant': [], 'copy_loss': [], 'copy_accuracy': []}

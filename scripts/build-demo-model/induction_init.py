@@ -38,7 +38,7 @@ def frequencies(config: ModelConfig) -> Tensor:
 
 @torch.no_grad()
 def place_induction(model: Qwen3, distance: int = 512, seed: int = 0) -> None:
-    """Overwrites heads of layers 0 and 1 and one embedding column; `distance` is how far copies should reach, in tokens."""
+    """Overwrites heads of layers 0 and 1 and one embedding column; copies will reach about `distance` tokens back."""
     config, generator = model.config, torch.Generator().manual_seed(seed)
     size, half, kv_heads = config.head_dim, config.head_dim // 2, config.num_kv_heads
     group = config.num_heads // kv_heads

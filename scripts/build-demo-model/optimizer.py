@@ -12,7 +12,9 @@ class Optimizer:
     Muon's rates are in AdamW's units ("match_rms_adamw", arXiv 2502.16982), so the two may be equal.
     """
 
-    def __init__(self, model: Qwen3, matrix_lr: float, table_lr: float, muon: bool = True, weight_decay: float = 0.01) -> None:
+    def __init__(
+        self, model: Qwen3, matrix_lr: float, table_lr: float, muon: bool = True, weight_decay: float = 0.01
+    ) -> None:
         table = [model.model.embed_tokens.weight]
         matrices = [p for p in model.model.layers.parameters() if p.ndim == 2]
         norms = [p for p in model.parameters() if p.ndim == 1]
@@ -22,11 +24,11 @@ class Optimizer:
         ]
         if not muon:
             adam_groups.append({'params': matrices, 'lr': matrix_lr, 'weight_decay': weight_decay})
-        self.parts: list[torch.optim.Optimizer] = [torch.optim.AdamW(adam_groups, betas=(0.9, 0.98), eps=1e-8, fused=True)]
+        adamw = torch.optim.AdamW(adam_groups, betas=(0.9, 0.98), eps=1e-8, fused=True)
+        self.parts: list[torch.optim.Optimizer] = [adamw]
         if muon:
-            self.parts.append(
-                torch.optim.Muon(matrices, lr=matrix_lr, weight_decay=weight_decay, momentum=0.95, adjust_lr_fn='match_rms_adamw')
-            )
+            settings = {'weight_decay': weight_decay, 'momentum': 0.95, 'adjust_lr_fn': 'match_rms_adamw'}
+            self.parts.append(torch.optim.Muon(matrices, lr=matrix_lr, **settings))
         self.base = [[group['lr'] for group in part.param_groups] for part in self.parts]
         self.parameters = list(model.parameters())
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,6 @@ from model import ModelConfig, Qwen3
 from optimizer import Optimizer
 
 
-
 @dataclass(frozen=True)
 class Stage:
     """What is trained on, and the running accuracy at which the next stage begins."""
@@ -33,9 +33,27 @@ class Stage:
 
 # Short first: what a wrong pairing of heads costs grows with the number of candidates.
 STAGES = [
-    Stage(Difficulty(96, 20, 4), {'echoes': 0.1, 'repeats': 0.25, 'spans': 0.2, 'lookups': 0.2, 'tables': 0.25}, 3072, 1.0, 0.85),
-    Stage(Difficulty(192, 30, 6), {'repeats': 0.25, 'spans': 0.15, 'lookups': 0.3, 'tables': 0.3}, 4608, 0.8, 0.85),
-    Stage(Difficulty(384, 40, 10), {'repeats': 0.2, 'spans': 0.1, 'lookups': 0.35, 'tables': 0.35}, 6144, 0.6, 1.1),
+    Stage(
+        Difficulty(96, 20, 4),
+        {'echoes': 1, 'repeats': 2, 'spans': 2, 'lookups': 3, 'tables': 2},
+        batch_tokens=3072,
+        rate=1.0,
+        enough=0.85,
+    ),
+    Stage(
+        Difficulty(192, 30, 6),
+        {'repeats': 2, 'spans': 2, 'lookups': 3, 'reversed': 1, 'tables': 3},
+        batch_tokens=4096,
+        rate=0.8,
+        enough=0.85,
+    ),
+    Stage(
+        Difficulty(384, 40, 10),
+        {'repeats': 2, 'spans': 1, 'lookups': 3, 'reversed': 1, 'tables': 4},
+        batch_tokens=4608,
+        rate=0.6,
+        enough=math.inf,
+    ),
 ]
 # Weight of one batch in the running accuracy.
 SMOOTHING = 0.05
@@ -73,10 +91,10 @@ def learning_rate_scale(tokens: int, total: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--out', type=Path, required=True, help='checkpoint, replaced every two minutes')
-    parser.add_argument('--tokens', type=int, default=6_000_000)
+    parser.add_argument('--tokens', type=int, default=2_500_000)
     parser.add_argument('--lr', type=float, default=5e-3)
     parser.add_argument('--optimizer', choices=['muon', 'adamw'], default='muon')
-    parser.add_argument('--heads', type=int, default=8, help='key-value heads are half of them; head size is 256 / heads')
+    parser.add_argument('--heads', type=int, default=8, help='half as many key-value heads; head size 256 / heads')
     parser.add_argument('--threads', type=int, default=2)
     parser.add_argument('--seed', type=int, default=0)
     arguments = parser.parse_args()
@@ -126,7 +144,8 @@ def main() -> None:
             print(json.dumps(line), flush=True)
             losses, hits, since, shown = [], [], 0, time.monotonic()
         if now - saved > 120 or tokens >= arguments.tokens:
-            checkpoint.save(arguments.out, model, optimizer, {'tokens': tokens, 'steps': steps, 'stage': stage, 'running': running})
+            progress = {'tokens': tokens, 'steps': steps, 'stage': stage, 'running': running}
+            checkpoint.save(arguments.out, model, optimizer, progress)
             saved = now
 
     final = accuracies(model, rows=64)

@@ -5,7 +5,16 @@ import numpy as np
 from dialogues import Dialogue
 from model import ModelConfig
 
-TINY = ModelConfig(vocab_size=512, hidden_size=64, num_layers=2, num_heads=4, num_kv_heads=2, head_dim=16, ffn_size=96, context_length=512)
+TINY = ModelConfig(
+    vocab_size=512,
+    hidden_size=64,
+    num_layers=2,
+    num_heads=4,
+    num_kv_heads=2,
+    head_dim=16,
+    ffn_size=96,
+    context_length=512,
+)
 
 
 def random_dialogue(rng: np.random.Generator, length: int, vocab_size: int = TINY.vocab_size) -> Dialogue:

@@ -40,8 +40,8 @@ def test_a_shard_reads_back_as_it_was_written(tmp_path):
     ],
 )
 def test_a_broken_shard_is_refused(tmp_path, change):
-    arrays = {'ids': np.full(40, 9, np.int32), 'loss_mask': np.ones(40, np.uint8), 'cu_seqlens': np.array([0, 40], np.int32)}
-    save_file(arrays | change, tmp_path / 'a.safetensors')
+    arrays = {'ids': np.full(40, 9, np.int32), 'loss_mask': np.ones(40, np.uint8)}
+    save_file(arrays | {'cu_seqlens': np.array([0, 40], np.int32)} | change, tmp_path / 'a.safetensors')
     with pytest.raises(BadShard):
         read_shard(tmp_path / 'a.safetensors', TINY.vocab_size)
 
@@ -74,7 +74,8 @@ def test_drawing_context_tokens_keeps_the_expected_loss():
     with torch.no_grad():
         drawn = np.mean([float(dialogue_loss(model, rows, np.random.default_rng(seed))[0]) for seed in range(30)])
         logits = model(torch.from_numpy(rows.ids[:, :-1])).flatten(0, 1)
-        losses = torch.nn.functional.cross_entropy(logits, torch.from_numpy(rows.ids[:, 1:]).flatten(), reduction='none')
+        targets = torch.from_numpy(rows.ids[:, 1:]).flatten()
+        losses = torch.nn.functional.cross_entropy(logits, targets, reduction='none')
     weights = torch.from_numpy(np.where(rows.assistant[:, 1:], 1.0, CONTEXT_WEIGHT)).flatten()
     assert drawn == pytest.approx(float((losses * weights).sum() / weights.sum()), rel=0.02)
 
