@@ -100,7 +100,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
       policyId: policyIdOf(policy),
       policy,
       blobs: [...described, provenance],
-      canary: step.probes.map(({ prompt, continuation, base, policy: trained }) => ({
+      canary: step.probes.map(({ prompt, continuation, base, adapter: trained }) => ({
         promptTokens: prompt,
         continuationTokens: continuation,
         baseLogprobs: base,

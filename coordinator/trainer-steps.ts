@@ -16,7 +16,7 @@ const stepSchema = z.object({
       prompt: z.array(z.int().min(0)),
       continuation: z.array(z.int().min(0)),
       base: z.array(z.number()),
-      policy: z.array(z.number()),
+      adapter: z.array(z.number()),
     }),
   ),
 })
