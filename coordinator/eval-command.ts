@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type AdapterFile, openEngine, openTokenizer } from '../engine/index.js'
-import { createPromptRenderer, DEFAULT_LIMITS, type Stage } from '../episode/index.js'
+import { createPromptRenderer, DEFAULT_LIMITS, type Stage, type Task } from '../episode/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import { createWorldCache } from '../servers/kernel/index.js'
 import { synthesise } from '../synthesis/index.js'
-import { type Comparison, comparePolicies, type Estimate, evaluatePolicy } from './evaluate.js'
+import { type Comparison, comparePolicies, type Estimate, evaluatePolicy, type TaskResult } from './evaluate.js'
 import { integerOption } from './options.js'
 
 interface EvalOptions {
   model: string
-  adapter?: string
+  adapter: string
   tasks: number
   samples: number
   seed: number
@@ -54,35 +54,39 @@ async function evaluate(options: EvalOptions, command: Command): Promise<void> {
   }
   const limits = DEFAULT_LIMITS
   const { lanes, threads } = options
-  const engine = await openEngine({ modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' })
+  const settings = { samplesPerTask: options.samples, lanes, seed: options.seed, limits }
+  const { signal } = new AbortController()
+  /** Each policy has an engine of its own, so that both run at the same time. */
+  const run = async (adapter: AdapterFile | null): Promise<TaskResult[]> => {
+    const engine = await openEngine({ modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' })
+    try {
+      return await evaluatePolicy(tasks, adapter, engine, stage, settings, signal)
+    } finally {
+      await engine.close()
+    }
+  }
   try {
-    const settings = { samplesPerTask: options.samples, lanes, seed: options.seed, limits }
-    const { signal } = new AbortController()
-    const run = (adapter: AdapterFile | null, name: string) =>
-      evaluatePolicy(tasks, adapter, engine, stage, settings, signal, (done) => {
-        if (process.stderr.isTTY) process.stderr.write(`\r${name}: ${done} of ${tasks.length} tasks `)
-      })
-    const before = await run(null, 'base')
-    const after = await run(adapterFile(options.adapter!), 'adapter')
-    if (process.stderr.isTTY) process.stderr.write('\n')
-    const comparison = comparePolicies(before, after)
+    const [before, after] = await Promise.all([run(null), run(adapterFile(options.adapter))])
+    const comparison = { ...comparePolicies(before, after), callsTeacher: meanCalls(tasks) }
     process.stdout.write(`${options.json ? JSON.stringify(comparison) : table(comparison)}\n`)
   } finally {
-    await engine.close()
     await tokenizer.close()
   }
 }
+
+const meanCalls = (tasks: readonly Task[]): number =>
+  tasks.reduce((sum, { groundTruth }) => sum + groundTruth.length, 0) / tasks.length
 
 function adapterFile(path: string): AdapterFile {
   return { path: resolve(path), sha256: createHash('sha256').update(readFileSync(path)).digest('hex') }
 }
 
-function table(comparison: Comparison): string {
+function table(comparison: Comparison & { readonly callsTeacher: number }): string {
   const number = ({ mean, stderr }: Estimate): string => `${mean.toFixed(3)} ± ${stderr.toFixed(3)}`
   return [
     `${comparison.n} held-out tasks, temperature 1 (± standard error over tasks)`,
     `mean reward    before ${number(comparison.before)}   after ${number(comparison.after)}   paired difference ${number(comparison.diff)}`,
     `solved exactly before ${number(comparison.solvedBefore)}   after ${number(comparison.solvedAfter)}   paired difference ${number(comparison.solvedDiff)}`,
-    `calls per rollout before ${comparison.callsBefore.toFixed(2)}   after ${comparison.callsAfter.toFixed(2)}`,
+    `calls per rollout before ${comparison.callsBefore.toFixed(2)}   after ${comparison.callsAfter.toFixed(2)}   (the teacher makes ${comparison.callsTeacher.toFixed(2)})`,
   ].join('\n')
 }

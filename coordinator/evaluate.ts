@@ -21,7 +21,6 @@ export interface EvaluationSettings {
 
 /**
  * Plays every task `samplesPerTask` times at temperature 1 under one policy.
- * @param onProgress  called with the number of tasks finished so far
  */
 export async function evaluatePolicy(
   tasks: readonly Task[],
@@ -30,7 +29,6 @@ export async function evaluatePolicy(
   stage: Stage,
   settings: EvaluationSettings,
   signal: AbortSignal,
-  onProgress: (done: number) => void = () => {},
 ): Promise<TaskResult[]> {
   await engine.usePolicy(adapter, signal)
   const { samplesPerTask, lanes, limits, seed } = settings
@@ -59,7 +57,6 @@ export async function evaluatePolicy(
       result.solved += Number(rollout.solved) / samplesPerTask
       result.calls += rollout.calls.length / samplesPerTask
     }
-    onProgress(Math.floor(Math.min(from + lanes, attempts.length) / samplesPerTask))
   }
   return tasks.map(({ id }) => ({ taskId: id, ...results.get(id)! }))
 }
@@ -97,6 +94,7 @@ export interface Comparison {
 }
 
 export function comparePolicies(before: readonly TaskResult[], after: readonly TaskResult[]): Comparison {
+  if (before.length !== after.length) throw new RangeError('the two evaluations are not of the same tasks')
   const pairs = before.map((result, i) => {
     const other = after[i]
     if (other?.taskId !== result.taskId) throw new RangeError('the two evaluations are not of the same tasks')

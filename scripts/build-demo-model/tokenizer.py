@@ -4,6 +4,7 @@ import argparse
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,14 @@ QWEN2_SPLIT = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 
+# What merges may not cross. Stricter than QWEN2_SPLIT: a word never merges with the space or quote before it, so it is the
+# same token in a user's sentence and in JSON, and the policy can copy it as it is instead of learning a pair per word.
+STRICT_SPLIT = r'_?\p{L}+|\p{N}|[^\s\p{L}\p{N}_]+|_| |[\r\n]+'
+# A space joins a word that practically always follows one. These merges come last, so they change no other word.
+SPACED_WORDS = 160
+SPACED_SHARE = 0.98
+SPACE = 'Ġ'
+
 
 def read_corpus(path: Path) -> Iterator[str]:
     """Texts of the JSONL corpus, cut at chat tokens so that no merge is spent on their letters."""
@@ -28,26 +37,54 @@ def read_corpus(path: Path) -> Iterator[str]:
             yield from filter(None, tokens.split(json.loads(line)['text']))
 
 
-def train(texts: Iterator[str], vocab_size: int) -> Tokenizer:
-    """A tokenizer of at most `vocab_size` entries: chat tokens first, then the 256 bytes, then merges."""
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.normalizer = normalizers.NFC()
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+def pre_tokenizer(split: str) -> pre_tokenizers.PreTokenizer:
+    return pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(QWEN2_SPLIT), behavior='isolated'),
+            pre_tokenizers.Split(Regex(split), behavior='isolated'),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
+
+
+def spaced_words(texts: list[str], tokenizer: Tokenizer) -> list[str]:
+    """The commonest words that are one token, nearly always stand after a space, and begin no longer word's pieces."""
+    after_space, elsewhere = Counter(), Counter()
+    for text in texts:
+        for match in re.finditer('[A-Za-z]+', text):
+            spaced = match.start() > 0 and text[match.start() - 1] == ' '
+            (after_space if spaced else elsewhere)[match.group()] += 1
+    pieces = {word: tokenizer.encode(word).tokens for word in after_space.keys() | elsewhere.keys()}
+    beginnings = {tokens[0] for tokens in pieces.values() if len(tokens) > 1}
+    common = [
+        word
+        for word, count in after_space.most_common()
+        if len(pieces[word]) == 1 and word not in beginnings and count > SPACED_SHARE * (count + elsewhere[word])
+    ]
+    return common[:SPACED_WORDS]
+
+
+def train(texts: list[str], vocab_size: int) -> Tokenizer:
+    """A tokenizer of at most `vocab_size` entries: chat tokens first, then the 256 bytes, then merges."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizer(STRICT_SPLIT)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=vocab_size,
+        vocab_size=vocab_size - SPACED_WORDS,
         special_tokens=CONTROL_TOKENS + ADDED_TOKENS,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
-    # The trainer marks all of them special; the tags must survive `skip_special_tokens`, as in Qwen3.
+    spaced = spaced_words(texts, tokenizer)
+    # Its merges were learnt apart; it runs behind the pre-tokenizer that llama.cpp has.
+    tokenizer.pre_tokenizer = pre_tokenizer(QWEN2_SPLIT)
     saved = json.loads(tokenizer.to_str())
+    model = saved['model']
+    for word in spaced:
+        model['vocab'][SPACE + word] = len(model['vocab'])
+        model['merges'].append([SPACE, word])
+    # The trainer marks all of them special; the tags must survive `skip_special_tokens`, as in Qwen3.
     for token in saved['added_tokens']:
         token['special'] = token['content'] in CONTROL_TOKENS
     return Tokenizer.from_str(json.dumps(saved))
@@ -76,7 +113,7 @@ def main() -> None:
     parser.add_argument('--out', type=Path, required=True, help='folder')
     parser.add_argument('--vocab-size', type=int, default=2048, help='size of the table; fewer entries may be filled')
     arguments = parser.parse_args()
-    tokenizer = train(read_corpus(arguments.corpus), arguments.vocab_size)
+    tokenizer = train(list(read_corpus(arguments.corpus)), arguments.vocab_size)
     save(tokenizer, arguments.out, arguments.chat_template)
     print(json.dumps({'entries': tokenizer.get_vocab_size(), 'table': arguments.vocab_size}))
 

@@ -1,0 +1,275 @@
+// The whole loop on one machine: a coordinator and volunteers as separate processes, real rounds of GRPO, and an evaluation
+// on held-out tasks before and after. Usage: npm run demo -- [--seed N] [--versions N] [--nodes N] [--tasks N] [--samples N]
+import { existsSync } from 'node:fs'
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { setupOrExit } from './setup.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const demo = join(root, '.demo')
+const model = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
+const DEFAULTS = { seed: 0, versions: 12, nodes: 3, tasks: 300, samples: 2 }
+const bin = (name) => join(root, 'dist', name, 'main.js')
+
+function readOptions() {
+  const options = Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, { type: 'string' }]))
+  const { values } = parseArgs({ options })
+  return Object.fromEntries(
+    Object.entries(DEFAULTS).map(([name, standard]) => {
+      const value = values[name] === undefined ? standard : Number(values[name])
+      if (!Number.isInteger(value) || value < (name === 'seed' ? 0 : 1))
+        throw new Error(`--${name} must be a positive integer`)
+      return [name, value]
+    }),
+  )
+}
+
+/** The demo's run.yaml: small batches of groups, so that a version takes well under a minute on two cores. */
+const runConfig = ({ seed, versions }) => ({
+  dataDir: 'coordinator',
+  base: { path: model, name: 'prove-demo-base' },
+  tasks: { servers: ['banking', 'calendar', 'email', 'issue_tracker'], seed, count: 1500 },
+  groupSize: 8,
+  batchGroups: 12,
+  versions,
+  maxStaleness: 1,
+  trainer: { settings: { seed, optimizer: { lr: 1e-3 } } },
+})
+
+/** Removes the data of runs that are over. A run that is still going on keeps its process id in `pid`. */
+async function removeOldRuns(folder) {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const pid = Number(await readFile(join(folder, name, 'pid'), 'utf8').catch(() => '0'))
+    if (!isAlive(pid)) await rm(join(folder, name), { recursive: true, force: true })
+  }
+}
+
+function isAlive(pid) {
+  if (!pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What the terminal shows, folded from the processes' progress lines. */
+function createView(nodes) {
+  const view = {
+    version: null,
+    accepted: 0,
+    refused: 0,
+    rewards: [],
+    step: 0,
+    tokens: 0,
+    nodes: new Map(),
+    started: performance.now(),
+  }
+  const render = () => {
+    const seconds = (performance.now() - view.started) / 1000
+    const recent = view.rewards.slice(-96)
+    const mean = recent.length === 0 ? '  –  ' : (recent.reduce((a, b) => a + b, 0) / recent.length).toFixed(3)
+    const versions = [...view.nodes.values()].map((version) => `v${version}`).join(' ')
+    return [
+      `round ${view.version ?? '–'}`,
+      `groups ${view.accepted} accepted ${view.refused} refused`,
+      `reward ${mean}`,
+      `${Math.round(view.tokens / seconds)} tokens/s`,
+      `trainer step ${view.step}`,
+      `nodes ${versions || `0 of ${nodes}`}`,
+      `${Math.round(seconds)} s`,
+    ].join('  │  ')
+  }
+  return { view, render }
+}
+
+async function main() {
+  const options = readOptions()
+  const setupSeconds = await setupOrExit()
+  if (!existsSync(model)) throw new Error(`the demo model is missing: ${model}`)
+  const { execa } = await import('execa')
+  const { createLogUpdate } = await import('log-update')
+  const started = performance.now()
+  const folder = join(demo, 'runs', `${Date.now()}-${process.pid}`)
+  await removeOldRuns(join(demo, 'runs'))
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'pid'), String(process.pid))
+  await writeFile(join(folder, 'run.yaml'), JSON.stringify(runConfig(options), null, 2))
+
+  const stop = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop.abort())
+  const children = []
+  /** Starts one of our programs; `onLine` gets its JSON progress lines, `ended` rejects when it fails. */
+  const start = (name, args, onLine) => {
+    const child = execa(process.execPath, args, {
+      cwd: folder,
+      stdin: 'ignore',
+      stderr: { file: join(folder, `${name}.log`) },
+      buffer: false,
+      forceKillAfterDelay: 15_000,
+    })
+    createInterface({ input: child.stdout }).on('line', (line) => onLine(JSON.parse(line)))
+    const ended = child.catch((error) => {
+      if (!stop.signal.aborted)
+        throw new Error(`${name} failed: ${error.shortMessage}; see ${join(folder, `${name}.log`)}`)
+    })
+    ended.catch(() => stop.abort())
+    children.push({ child, ended })
+    return ended
+  }
+
+  const screen = process.stdout.isTTY ? createLogUpdate(process.stdout) : null
+  const { view, render } = createView(options.nodes)
+  const say = (text) => {
+    screen?.clear()
+    console.log(text)
+  }
+  const ticker = setInterval(() => (screen ? screen(render()) : undefined), 250)
+
+  try {
+    console.log(`Demo run in ${folder}: 1 coordinator, ${options.nodes} volunteers, ${options.versions} versions`)
+    const address = Promise.withResolvers()
+    const complete = Promise.withResolvers()
+    const coordinator = start(
+      'coordinator',
+      [bin('coordinator'), 'start', '--config', 'run.yaml', '--json'],
+      (progress) => {
+        if (progress.type === 'listening') address.resolve(progress.addresses[0])
+        if (progress.type === 'complete') complete.resolve()
+        if (progress.type === 'refusal') view.refused += 1
+        if (progress.type !== 'event') return
+        const { event } = progress
+        if (event.type === 'published') {
+          view.version = event.version
+          view.step = event.step
+          say(`version ${String(event.version).padStart(3)} published  ${render()}`)
+        }
+        if (event.type === 'judged' && event.accepted) {
+          view.accepted += 1
+          view.rewards.push(...event.rewards)
+        } else if (event.type === 'judged') {
+          view.refused += 1
+          say(`refused: ${event.code} ${event.detail}`)
+        }
+      },
+    )
+    const joinAddress = await Promise.race([address.promise, coordinator.then(() => undefined)])
+    if (joinAddress === undefined) throw new Error('the coordinator ended before it was ready')
+    for (let i = 1; i <= options.nodes; i++) {
+      const name = `volunteer-${i}`
+      const listen = ['--listen', '/ip4/127.0.0.1/tcp/0']
+      const args = [
+        bin('node'),
+        'join',
+        joinAddress,
+        '--data-dir',
+        name,
+        '--model',
+        model,
+        '--cpu',
+        '--lanes',
+        '8',
+        ...listen,
+        '--json',
+      ]
+      void start(name, args, (progress) => {
+        if (progress.type === 'policy') view.nodes.set(name, progress.version)
+        if (progress.type === 'group') view.tokens += progress.tokens
+      })
+    }
+    await Promise.race([complete.promise, ...children.map(({ ended }) => ended)])
+    stop.signal.throwIfAborted()
+    const trainedSeconds = (performance.now() - started) / 1000
+    clearInterval(ticker)
+    say(`\nTraining took ${trainedSeconds.toFixed(0)} s. Pulling the adapter from the running swarm …`)
+    const adapter = join(folder, 'adapter')
+    await execa(
+      process.execPath,
+      [bin('node'), 'adapters', 'pull', joinAddress, adapter, '--data-dir', join(folder, 'researcher')],
+      {
+        cancelSignal: stop.signal,
+      },
+    )
+    await Promise.all(children.slice(1).map(({ child }) => child.kill('SIGTERM')))
+
+    console.log(`Evaluating version 0 and version ${options.versions} on ${options.tasks} held-out tasks …`)
+    const args = [
+      'eval',
+      '--model',
+      model,
+      '--adapter',
+      join(adapter, 'adapter.gguf'),
+      '--tasks',
+      `${options.tasks}`,
+      '--json',
+    ]
+    const evaluation = await execa(
+      process.execPath,
+      [bin('coordinator'), ...args, '--samples', `${options.samples}`, '--seed', `${options.seed}`],
+      {
+        cancelSignal: stop.signal,
+        stderr: 'inherit',
+      },
+    )
+    const heldOut = JSON.parse(evaluation.stdout)
+    const runSeconds = (performance.now() - started) / 1000
+    const summary = {
+      heldOut: {
+        n: heldOut.n,
+        before: heldOut.before.mean,
+        after: heldOut.after.mean,
+        diff: heldOut.diff.mean,
+        diffStderr: heldOut.diff.stderr,
+        solvedBefore: heldOut.solvedBefore.mean,
+        solvedAfter: heldOut.solvedAfter.mean,
+        solvedDiffStderr: heldOut.solvedDiff.stderr,
+        callsBefore: heldOut.callsBefore,
+        callsAfter: heldOut.callsAfter,
+        callsTeacher: heldOut.callsTeacher,
+      },
+      versions: options.versions,
+      nodes: options.nodes,
+      seed: options.seed,
+      groups: { accepted: view.accepted, refused: view.refused },
+      seconds: { setup: round(setupSeconds), run: round(runSeconds) },
+    }
+    await rm(join(demo, 'adapter'), { recursive: true, force: true })
+    await cp(adapter, join(demo, 'adapter'), { recursive: true })
+    await writeFile(join(demo, 'summary.json'), `${JSON.stringify(summary, null, 2)}\n`)
+    report(summary, heldOut)
+  } finally {
+    clearInterval(ticker)
+    screen?.done()
+    stop.abort()
+    for (const { child } of children) child.kill('SIGTERM')
+    await Promise.allSettled(children.map(({ ended }) => ended))
+    await rm(join(folder, 'pid'), { force: true })
+  }
+}
+
+const round = (seconds) => Math.round(seconds * 10) / 10
+
+function report({ groups, seconds, versions }, heldOut) {
+  const estimate = ({ mean, stderr }) => `${mean.toFixed(3)} ± ${stderr.toFixed(3)}`
+  const share = ({ mean, stderr }) => `${(100 * mean).toFixed(1)} ± ${(100 * stderr).toFixed(1)} %`
+  console.log(`
+${heldOut.n} held-out tasks, temperature 1 (± standard error over tasks)
+                    version 0          version ${String(versions).padEnd(6)}     paired difference
+  mean reward       ${estimate(heldOut.before)}      ${estimate(heldOut.after)}      ${estimate(heldOut.diff)}
+  solved exactly    ${share(heldOut.solvedBefore).padEnd(14)}     ${share(heldOut.solvedAfter).padEnd(14)}     ${share(heldOut.solvedDiff)}
+  calls per task    ${heldOut.callsBefore.toFixed(2)}               ${heldOut.callsAfter.toFixed(2)}               (the teacher makes ${heldOut.callsTeacher.toFixed(2)})
+
+groups: ${groups.accepted} accepted, ${groups.refused} refused · run: ${seconds.run} s after ${seconds.setup} s of set-up
+adapter: .demo/adapter (PEFT directory and GGUF) · summary: .demo/summary.json`)
+}
+
+try {
+  await main()
+} catch (error) {
+  console.error(`demo: ${error.name === 'AbortError' ? 'stopped' : error.message}`)
+  process.exitCode = 1
+}
