@@ -2,15 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type EngineProcess, openEngine, type Token } from '../engine/index.js'
-
-/** One line of a benchmark's result. */
-export interface BenchResult {
-  readonly metric: string
-  readonly value: number
-  readonly unit: string
-  readonly peer?: string
-  readonly ratio?: number
-}
+import type { BenchResult } from './result.js'
 
 const PROMPT_TOKENS = 160
 const SAMPLED_TOKENS = 100
@@ -106,5 +98,3 @@ function findModel(): string {
       '--layers 6 --hidden 256 --heads 4 --kv-heads 2 --head-dim 64 --ffn 768 --vocab 2048',
   )
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.table((await run()).results)

@@ -6,16 +6,7 @@ import { join } from 'node:path'
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import { LIMITS, type PolicyManifest, peerIdOfKey, policyIdOf, sealManifest, sha256 } from '../proto/index.js'
 import { type BlobStore, createBlobStore, createHost, createSnapshotExchange } from '../swarm/index.js'
-
-export interface BenchResult {
-  readonly metric: string
-  readonly value: number
-  readonly unit: string
-  /** What the value is compared with. */
-  readonly peer?: string
-  /** Ours divided by the peer's. */
-  readonly ratio?: number
-}
+import type { BenchResult } from './result.js'
 
 const SIZE_BYTES = 32 * LIMITS.chunkBytes.value
 const REPETITIONS = 3

@@ -3,17 +3,18 @@ process.
 
 The batch has the demo's shape: groups of 8 rollouts, about 200 prompt tokens shared by a group, about 250 tokens
 after them of which a third were sampled. Both sides start from the same adapter and their gradients are compared, so
-neither can win by computing something else. Prints one JSON object. Needs coordinator/trainer/requirements-test.txt.
+neither can win by computing something else. Prints one JSON object, `versions` and `results`; `npm run bench -- trainer`
+adds the machine. Needs coordinator/trainer/requirements-test.txt.
 """
 
 import argparse
 import contextlib
 import json
 import os
-import platform
 import sys
 import tempfile
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -248,37 +249,16 @@ def main() -> None:
         "single": "training step, one rollout per forward",
         "bfloat16": "training step, prompts shared, bfloat16 autocast",
     }
-    results = []
+    shape = f"{len(batch.rollouts)} rollouts, {args.layers} layers of {args.hidden}, {args.threads} thread(s)"
+    results = [{"metric": f"batch: {shape}", "value": batch.tokens, "unit": "tokens"}]
     for name, label in labels.items():
         # Processor time too: on a shared machine it is the steadier of the two.
         for i, unit in enumerate(("batch tokens/s", "batch tokens per processor second")):
             ours, theirs = batch.tokens / best[name][i], batch.tokens / best["trl"][i]
-            results.append(
-                {
-                    "metric": label,
-                    "value": ours,
-                    "unit": unit,
-                    "peer": peer,
-                    "peerValue": theirs,
-                    "ratio": ours / theirs,
-                }
-            )
+            results.append({"metric": label, "value": ours, "unit": unit, "peer": peer, "ratio": ours / theirs})
     results.append({"metric": "largest gradient difference to the peer", "value": gap, "unit": f"of {largest:.3g}"})
-    machine = {
-        "platform": platform.platform(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "threads": args.threads,
-    }
-    shape = {
-        "groups": args.groups,
-        "rollouts": len(batch.rollouts),
-        "tokens": batch.tokens,
-        "layers": args.layers,
-        "hidden": args.hidden,
-        "vocab": args.vocab,
-    }
-    print(json.dumps({"bench": "trainer", "machine": machine, "shape": shape, "results": results}, allow_nan=False))
+    versions = {name: version(name) for name in ("torch", "transformers", "peft", "trl")}
+    print(json.dumps({"versions": versions, "results": results}, allow_nan=False))
 
 
 if __name__ == "__main__":

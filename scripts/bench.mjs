@@ -1,0 +1,96 @@
+// Runs one benchmark and prints its numbers; nothing is asserted about them. Usage: npm run bench -- NAME [--json]
+import { spawn, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { arch, cpus, platform, release, totalmem } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const LONGEST_MS = 30 * 60_000
+
+/** `packages`: those whose version a reader needs to know. */
+const BENCHES = {
+  env: { about: 'the worlds: sessions, forks and tool calls', packages: ['@modelcontextprotocol/sdk', 'zod'] },
+  rollout: { about: 'sampling in lockstep on one CPU thread', packages: ['node-llama-cpp'] },
+  snapshot: { about: 'adapter downloads from several peers', packages: ['libp2p', '@libp2p/noise', '@libp2p/yamux'] },
+  trainer: { about: "one training step beside TRL's GRPOTrainer", python: 'bench/trainer_bench.py' },
+}
+
+const fail = (message) => {
+  console.error(`bench: ${message}`)
+  process.exit(2)
+}
+
+function readArguments() {
+  const choices = Object.entries(BENCHES).map(([name, { about }]) => `\n  ${name.padEnd(9)} ${about}`)
+  try {
+    const { values, positionals } = parseArgs({ options: { json: { type: 'boolean' } }, allowPositionals: true })
+    const [name, ...more] = positionals
+    if (name === undefined || more.length > 0) fail(`name one benchmark:${choices.join('')}`)
+    if (!Object.hasOwn(BENCHES, name)) fail(`there is no benchmark "${name}"; choose from:${choices.join('')}`)
+    return { name, json: values.json ?? false }
+  } catch (error) {
+    return fail(error.message)
+  }
+}
+
+/** What set-up and build say goes to stderr: stdout is for the result alone. */
+function setUp(withTests) {
+  const args = [`${root}scripts/setup.mjs`, ...(withTests ? ['--tests'] : [])]
+  const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', 2, 2] })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+async function runModule(name, packages) {
+  const { run } = await import(`../dist/bench/${name}.js`)
+  const pinned = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')).packages
+  const versions = Object.fromEntries(packages.map((pack) => [pack, pinned[`node_modules/${pack}`].version]))
+  return { versions, ...(await run()) }
+}
+
+/** Runs a Python benchmark, which prints one JSON object with `versions` and `results`. */
+async function runPython(script) {
+  const child = spawn(`${root}.venv/bin/python`, [script], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: LONGEST_MS,
+  })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
+    output += chunk
+  })
+  const status = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve))
+  if (status !== 0) throw new Error(`${script} ended with status ${status}`)
+  return JSON.parse(output)
+}
+
+async function show({ name, machine, versions, results }) {
+  const { default: Table } = await import('cli-table3')
+  const table = new Table({ head: ['metric', 'value', 'unit', 'ratio', 'compared with'], style: { head: [] } })
+  for (const { metric, value, unit, peer, ratio } of results) {
+    table.push([
+      metric,
+      Number(value.toPrecision(4)),
+      unit,
+      ratio === undefined ? '' : ratio.toPrecision(3),
+      peer ?? '',
+    ])
+  }
+  console.log(`${name}: ${machine.cpu}, ${machine.cores} cores, ${machine.platform}`)
+  console.log(Object.entries(versions).flat().join(' '))
+  console.log(table.toString())
+}
+
+const { name, json } = readArguments()
+const { packages, python } = BENCHES[name]
+setUp(python !== undefined)
+const { versions, results } = python ? await runPython(python) : await runModule(name, packages)
+const machine = {
+  platform: `${platform()} ${release()} ${arch()}`,
+  cpu: cpus()[0]?.model ?? 'unknown',
+  cores: cpus().length,
+  memoryGiB: Math.round(totalmem() / 2 ** 30),
+}
+const report = { name, machine, versions: { node: process.versions.node, ...versions }, results }
+if (json) console.log(JSON.stringify(report))
+else await show(report)
