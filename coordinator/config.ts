@@ -7,7 +7,8 @@ import { LIMITS } from '../proto/index.js'
 
 const positive = z.int().min(1)
 
-const configSchema = z.strictObject({
+/** The form of `run.yaml`; docs/configuration.md lists every field. */
+export const configSchema = z.strictObject({
   /** Everything the coordinator keeps: key, event log, blobs, spool. One process per directory. */
   dataDir: z.string().min(1),
   /** libp2p addresses to listen on. Port 0 takes a free one. */
