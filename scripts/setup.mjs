@@ -49,7 +49,9 @@ function installNodeModules() {
   console.error(`setup: installing npm packages${lean ? ' (lean: CPU builds only)' : ''}`)
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const hint = 'Check the network connection and try again.'
-  run('npm', ['ci', ...flags, ...(lean ? ['--omit=optional'] : [])], hint)
+  // Not `npm ci`: it refuses a lock file made where a registry lacks other platforms' optional packages. The versions are
+  // the locked ones either way.
+  run('npm', ['install', '--no-save', ...flags, ...(lean ? ['--omit=optional'] : [])], hint)
   if (lean) run('npm', ['install', '--no-save', ...flags, ...platformPackages()], hint)
   writeFileSync(stamp, wanted)
 }
