@@ -91,6 +91,8 @@ async function main() {
   const options = readOptions()
   const setupSeconds = await setupOrExit()
   if (!existsSync(model)) throw new Error(`the demo model is missing: ${model}`)
+  // Node 20 lacks Promise.withResolvers.
+  await import('../dist/swarm/polyfill.js')
   const { execa } = await import('execa')
   const { createLogUpdate } = await import('log-update')
   const started = performance.now()
