@@ -1,9 +1,9 @@
 """
 Random documents that can only be predicted by copying, over token ids without meaning.
 
-Two layers of attention have to cooperate before a transformer copies ("induction heads", Olsson et al., arXiv
-2209.11895); on dialogues alone that did not happen within millions of tokens. Lengths and offsets are drawn at random
-on purpose: with a fixed set of lengths the model learns the offsets instead of the content.
+They keep the placed circuit (`induction_init.py`) at its work while the dialogues are learnt, and measure it. Lengths
+and offsets are drawn at random on purpose: with a fixed set of lengths a model learns the offsets instead of the
+content.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ DIGIT_IDS = np.arange(FIRST_FREE_ID + 15, FIRST_FREE_ID + 25)
 
 @dataclass(frozen=True)
 class Difficulty:
-    """Upper bounds of what a document asks for; a curriculum raises them."""
+    """Upper bounds of what a document asks for."""
 
     length: int  # tokens of one document
     repeat_max: int  # tokens of a repeated string
@@ -69,16 +69,6 @@ def between(rng: np.random.Generator, low: int, high: int) -> int:
     return int(rng.integers(low, max(low, high) + 1))
 
 
-def echoes(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
-    """A string over the whole table and at once the same again: the plainest document that needs copying."""
-    draft = Draft([], [])
-    while len(draft.ids) < d.length:
-        string = rng.integers(FIRST_FREE_ID, vocab_size, between(rng, 4, d.repeat_max)).tolist()
-        draft.add(string)
-        draft.copy(string, 1)
-    return draft
-
-
 def repeats(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
     """Strings that come again, at once or after a gap, once or several times."""
     draft = Draft([], [])
@@ -112,8 +102,8 @@ def spans(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
     return draft
 
 
-def records(rng: np.random.Generator, vocab_size: int, d: Difficulty, value_first: bool) -> Draft:
-    """Records of key and value in a fixed syntax, then queries by key."""
+def lookups(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
+    """Records of a key, then its value in a fixed syntax, then queries by key."""
     draft = Draft([], [])
     symbols = Symbols(rng, vocab_size)
     while len(draft.ids) < d.length:
@@ -125,24 +115,13 @@ def records(rng: np.random.Generator, vocab_size: int, d: Difficulty, value_firs
                 continue
             seen.add(key[0])
             value = symbols.draw(between(rng, 1, 5))
-            first, second = (value, key) if value_first else (key, value)
-            draft.add(opening + first + middle + second + closing)
+            draft.add(opening + key + middle + value + closing)
             pairs.append((key, value))
         for index in rng.permutation(len(pairs))[: between(rng, 2, 12)]:
             key, value = pairs[index]
             draft.add(asking + key + middle)
             draft.add(value + closing, 1)
     return draft
-
-
-def lookups(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
-    """Look-up of what follows a key: the field of a record has to be told from the same field of the others."""
-    return records(rng, vocab_size, d, value_first=False)
-
-
-def reversed_lookups(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
-    """Look-up of what stands before a key: not learned within a few million tokens, so only a small share."""
-    return records(rng, vocab_size, d, value_first=True)
 
 
 def tables(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
@@ -176,11 +155,9 @@ def tables(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
 
 
 KINDS: dict[str, Callable[[np.random.Generator, int, Difficulty], Draft]] = {
-    'echoes': echoes,
     'repeats': repeats,
     'spans': spans,
     'lookups': lookups,
-    'reversed': reversed_lookups,
     'tables': tables,
 }
 

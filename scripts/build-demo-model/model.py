@@ -14,11 +14,11 @@ class ModelConfig:
     vocab_size: int = 2048
     hidden_size: int = 256
     num_layers: int = 6
-    num_heads: int = 8
-    num_kv_heads: int = 4
-    head_dim: int = 32
+    num_heads: int = 4
+    num_kv_heads: int = 2
+    head_dim: int = 64
     ffn_size: int = 768
-    rope_theta: float = 1_000_000.0
+    rope_theta: float = 10_000.0
     rms_norm_eps: float = 1e-6
     context_length: int = 2048
 
@@ -141,12 +141,9 @@ class Qwen3(nn.Module):
         self.config = config
         self.model = Backbone(config)
         generator = torch.Generator().manual_seed(seed)
-        for name, parameter in self.named_parameters():
-            if name.endswith(('o_proj.weight', 'down_proj.weight')):
-                # Blocks that start as the identity keep the token readable for every layer: copying forms sooner.
-                nn.init.zeros_(parameter)
-            elif parameter.ndim == 2:
-                nn.init.normal_(parameter, std=0.04 if 'embed_tokens' in name else 0.02, generator=generator)
+        for parameter in self.parameters():
+            if parameter.ndim == 2:
+                nn.init.normal_(parameter, std=0.02, generator=generator)
         cos, sin = rope_tables(config, config.context_length)
         self.register_buffer('cos', cos, persistent=False)
         self.register_buffer('sin', sin, persistent=False)

@@ -1,9 +1,10 @@
 """Sizes and material small enough for tests."""
 
 import numpy as np
+import torch
 
 from dialogues import Dialogue
-from model import ModelConfig
+from model import ModelConfig, Qwen3
 
 TINY = ModelConfig(
     vocab_size=512,
@@ -26,3 +27,12 @@ def random_dialogue(rng: np.random.Generator, length: int, vocab_size: int = TIN
         ids[start : start + 10] = ids[source : source + 10]
         assistant[start : start + 10] = True
     return Dialogue(ids, assistant)
+
+
+def trained_a_little() -> Qwen3:
+    """A model whose every weight is off its start."""
+    model = Qwen3(TINY, seed=1)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.05 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2)))
+    return model

@@ -4,20 +4,10 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import save_file
-from sizes import TINY, random_dialogue
+from sizes import TINY, random_dialogue, trained_a_little
 
 from dialogues import BadShard, Dialogue, batches, pad, read_shard, write_shard
 from evaluate import sources, teacher_forced
-from finetune import CONTEXT_WEIGHT, dialogue_loss
-from model import Qwen3
-
-
-def trained_a_little() -> Qwen3:
-    model = Qwen3(TINY, seed=1)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(0.05 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2)))
-    return model
 
 
 def test_a_shard_reads_back_as_it_was_written(tmp_path):
@@ -56,28 +46,6 @@ def test_dialogues_of_a_batch_do_not_see_each_other():
         alone = model(torch.from_numpy(second.ids[None].astype(np.int64)))
     torch.testing.assert_close(together[1, :60], alone[0], atol=1e-5, rtol=0)
     torch.testing.assert_close(elsewhere[1, :60], alone[0], atol=1e-5, rtol=0)
-
-
-def test_padding_is_not_trained_on():
-    rng = np.random.default_rng(4)
-    model = trained_a_little()
-    rows = pad([random_dialogue(rng, 50), random_dialogue(rng, 140)])
-    before = dialogue_loss(model, rows, np.random.default_rng(0))[0]
-    rows.ids[~rows.present] = 77
-    assert float(dialogue_loss(model, rows, np.random.default_rng(0))[0]) == float(before)
-
-
-def test_drawing_context_tokens_keeps_the_expected_loss():
-    rng = np.random.default_rng(5)
-    model = trained_a_little()
-    rows = pad([random_dialogue(rng, 200) for _ in range(4)])
-    with torch.no_grad():
-        drawn = np.mean([float(dialogue_loss(model, rows, np.random.default_rng(seed))[0]) for seed in range(30)])
-        logits = model(torch.from_numpy(rows.ids[:, :-1])).flatten(0, 1)
-        targets = torch.from_numpy(rows.ids[:, 1:]).flatten()
-        losses = torch.nn.functional.cross_entropy(logits, targets, reduction='none')
-    weights = torch.from_numpy(np.where(rows.assistant[:, 1:], 1.0, CONTEXT_WEIGHT)).flatten()
-    assert drawn == pytest.approx(float((losses * weights).sum() / weights.sum()), rel=0.02)
 
 
 def test_an_epoch_holds_every_dialogue_once_in_an_order_the_seed_fixes(tmp_path):
