@@ -85,10 +85,12 @@ export function readConfig(file: string): RunConfig {
   if (!parsed.success) throw new ConfigError(`${file}:\n${z.prettifyError(parsed.error)}`)
   const { dataDir, base, trainer } = parsed.data
   const from = (path: string): string => resolve(dirname(file), path)
+  /** A bare name is looked up in PATH. */
+  const program = (name: string): string => (name.includes('/') ? from(name) : name)
   return {
     ...parsed.data,
     dataDir: from(dataDir),
     base: { ...base, path: from(base.path) },
-    trainer: { ...trainer, ...(trainer.python === undefined ? {} : { python: from(trainer.python) }) },
+    trainer: { ...trainer, ...(trainer.python === undefined ? {} : { python: program(trainer.python) }) },
   }
 }

@@ -3,12 +3,11 @@ import { createReadStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import writeFileAtomic from 'write-file-atomic'
 import { openTokenizer } from '../engine/index.js'
 import { createPromptRenderer, DEFAULT_LIMITS, type EpisodeLimits, type Stage } from '../episode/index.js'
-import { sealVerdictDigest, type Verdict } from '../proto/index.js'
+import { SwarmRefusal, sealVerdictDigest, type Verdict } from '../proto/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition } from '../servers/kernel/index.js'
 import {
@@ -25,19 +24,19 @@ import {
   systemClock,
 } from '../swarm/index.js'
 import { synthesise } from '../synthesis/index.js'
-import { writeBatch } from './batch-spool.js'
 import { canaryProbes } from './canary.js'
 import { ConfigError, type RunConfig } from './config.js'
 import type { RunEvent } from './events.js'
+import { keepHouse } from './housekeeping.js'
 import { createIntake } from './intake.js'
 import { createLeaseDesk } from './lease-desk.js'
 import { policyFrame } from './policy-description.js'
 import { createPublisher } from './publisher.js'
 import { openRecorder } from './recorder.js'
-import type { BatchRecord, JudgedGroup, RunState } from './run-state.js'
+import type { JudgedGroup, RunState } from './run-state.js'
 import { openEventLog } from './store.js'
 import { createTorchrunEngine, type TrainerEvent } from './train-engine.js'
-import { readStep } from './trainer-steps.js'
+import { runTraining } from './training-loop.js'
 
 /** What an operator, or a program that started the coordinator, is told as it happens. */
 export type Progress =
@@ -66,8 +65,6 @@ export interface CoordinatorOptions {
   readonly onProgress: (progress: Progress) => void
 }
 
-const TICK_MS = 200
-const ANNOUNCE_EVERY_MS = 5000
 const MAX_TRAINER_FAILURES = 3
 
 /** Starts, or after a stop at any instant resumes, a run. */
@@ -113,6 +110,10 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
       exchangePeers: true,
       logger,
       onRefusal: (refusal) => onProgress({ type: 'refusal', refusal }),
+    }).catch((cause: Error) => {
+      // The library's message goes on with a stack trace.
+      const reason = cause.message.split(/\n +at /)[0]!.replaceAll(/\s+/g, ' ')
+      throw new ConfigError(`listen: ${config.listen.join(', ')}: ${reason}`, { cause })
     })
     cleanUps.push(() => host.close())
     const blobs = await createBlobStore(folder('blobs'))
@@ -167,7 +168,18 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
         gate.check(group)
         intake.check(group)
       },
-      deliver: (group) => intake.accept(group),
+      deliver: (group) => {
+        try {
+          intake.accept(group)
+        } catch (why) {
+          // No room, or late by a moment: the node hands the group over itself and hears it then.
+          if (!(why instanceof SwarmRefusal)) throw why
+          logger.debug(
+            { lease: group.announcement.leaseId, code: why.code },
+            'gossip brought a group that is not taken',
+          )
+        }
+      },
     })
 
     await writeFileAtomic(
@@ -177,7 +189,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
         baseSha256,
         baseModel: { name: config.base.name },
         probes: canaryProbes(tasks, stage, limits),
-        ...config.trainer.settings,
+        ...trainerSettings(config),
       }),
     )
     const trainer = createTorchrunEngine(
@@ -190,6 +202,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
         processes: config.trainer.processes,
         logFile: folder('trainer.log'),
         maxFailures: MAX_TRAINER_FAILURES,
+        onEvent: (event) => onProgress({ type: 'trainer', event }),
       },
       logger,
     )
@@ -198,80 +211,27 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
     await publisher.restore()
     onProgress({ type: 'listening', addresses: host.addresses(), runId: host.runId })
 
-    /** Forms the next batch when enough groups are there. The log decides which: the first that are fresh enough. */
-    const formBatch = (): Promise<BatchRecord | null> =>
-      recorder.record((state): BatchRecord | null => {
-        const chosen = state.trainable(config.maxStaleness).slice(0, config.batchGroups)
-        if (state.pendingBatch || chosen.length < config.batchGroups) return null
-        const leaseIds = chosen.map(({ leaseId }) => leaseId)
-        const step = state.current!.step + 1
-        const name = createHash('sha256')
-          .update(JSON.stringify([step, leaseIds]))
-          .digest('hex')
-          .slice(0, 12)
-        return { type: 'batched', atMs: clock.now(), batchId: `step-${step}-${name}`, step, leaseIds }
-      })
-
-    const train = async (batch: BatchRecord): Promise<void> => {
-      const groups = []
-      for (const leaseId of batch.leaseIds) {
-        const { version } = recorder.state.judged.get(leaseId)!
-        groups.push({ leaseId, policyVersion: version, rollouts: await intake.replayAccepted(leaseId, signal) })
-      }
-      const { batchId, step } = batch
-      await writeBatch(folder('spool'), { batchId, roundId: `round-${step}`, baseSha256, parentStep: step - 1, groups })
-      const outcome = await trainer.outcome(batchId, signal)
-      if (outcome.kind === 'refused') {
-        await recorder.record(() => ({
-          type: 'batch-refused',
-          atMs: clock.now(),
-          batchId,
-          code: outcome.code,
-          detail: outcome.detail,
-        }))
-        return
-      }
-      onProgress({ type: 'trainer', event: outcome.event })
-      await publisher.publish(step, await readStep(folder('spool'), step))
-      await recorder.record(() => ({ type: 'trained', atMs: clock.now(), batchId, step, skipped: outcome.skipped }))
-    }
-
     const run = async (): Promise<void> => {
-      await trainer.start(signal)
-      if (!recorder.state.current) await publisher.publish(0, await readStep(folder('spool'), 0))
-      while (recorder.state.current!.version < config.versions) {
-        const batch = recorder.state.pendingBatch ?? (await formBatch())
-        if (batch) await train(batch)
-        else await sleep(TICK_MS, undefined, { signal })
-      }
+      const spool = folder('spool')
+      await runTraining({ config, baseSha256, spool, recorder, intake, publisher, trainer, clock }, signal)
       await trainer.close()
       onProgress({ type: 'complete', version: recorder.state.current!.version })
     }
-
-    /** Slow, periodic duties; each failure is logged and the next turn tries again. */
-    const housekeeping = async (): Promise<void> => {
-      const sent = new Map<string, number>(
-        [...recorder.state.nodes].map(([node, { verdicts }]) => [node, verdicts.length]),
-      )
-      for (let turn = 0; ; turn++) {
-        await sleep(TICK_MS, undefined, { signal })
-        await desk.releaseLapsed()
-        for (const [node, { verdicts }] of recorder.state.nodes) {
-          const from = sent.get(node) ?? 0
-          if (verdicts.length === from) continue
-          sent.set(node, verdicts.length)
-          await host.gossip.publish(channels.verdicts, await digest(node, from, verdicts.length - from))
-        }
-        if ((turn * TICK_MS) % ANNOUNCE_EVERY_MS === 0) await publisher.announce()
-      }
-    }
-    const background = housekeeping().catch((error: unknown) => {
-      if (!signal.aborted) logger.error({ error }, 'housekeeping stopped')
-    })
+    const background = keepHouse(
+      {
+        state: recorder.state,
+        releaseLapsed: () => desk.releaseLapsed(),
+        sendVerdicts: async (node, from, count) => {
+          await host.gossip.publish(channels.verdicts, await digest(node, from, count))
+        },
+        announcePolicy: () => publisher.announce(),
+        logger,
+      },
+      signal,
+    )
     const complete = run()
-    const ended = complete.catch((error: unknown) => {
-      if (!signal.aborted) logger.error({ error }, 'the run stopped')
-    })
+    // Whoever started the run hears of its end through `complete`.
+    const ended = complete.catch(() => undefined)
     cleanUps.push(() => Promise.all([background, ended, intake.idle()]))
     return { runId: host.runId, addresses: host.addresses(), state: recorder.state, complete, close }
   } catch (error) {
@@ -289,6 +249,12 @@ function serversOf(config: RunConfig): ServerDefinition[] {
       )
     return server
   })
+}
+
+/** The run's own staleness limit holds for the trainer too, unless the operator sets another. */
+function trainerSettings({ trainer: { settings }, maxStaleness }: RunConfig): object {
+  const { loss = {} } = settings
+  return { ...settings, loss: typeof loss === 'object' ? { maxStaleness, ...loss } : loss }
 }
 
 function toVerdict({ leaseId, bodySha256, accepted, code, detail, credit, atMs }: JudgedGroup): Verdict {

@@ -1,19 +1,29 @@
 #!/usr/bin/env node
 import '../swarm/polyfill.js'
 import { Command } from 'commander'
+import { EngineError } from '../engine/index.js'
+import { IdentityError } from '../swarm/index.js'
 import { ConfigError } from './config.js'
 import { addEvalCommand } from './eval-command.js'
 import { addStartCommand } from './start-command.js'
+import { StoreError } from './store.js'
 import { addSynthesizeCommand } from './synthesize-command.js'
+import { TrainerError } from './train-engine.js'
 
 const program = new Command('prove-coordinator').description('Run a PROVE training swarm')
 addSynthesizeCommand(program)
 addStartCommand(program)
 addEvalCommand(program)
+
+/** What the operator can put right; anything else is a fault of ours and keeps its stack trace. */
+const EXPECTED = [ConfigError, StoreError, TrainerError, EngineError, IdentityError]
+const isFileError = (error: unknown): error is Error =>
+  error instanceof Error && 'syscall' in error && 'path' in error && typeof error.path === 'string'
+
 try {
   await program.parseAsync()
 } catch (error) {
-  if (!(error instanceof ConfigError)) throw error
-  process.stderr.write(`prove-coordinator: ${error.message}\n`)
-  process.exitCode = 2
+  if (!isFileError(error) && !EXPECTED.some((kind) => error instanceof kind)) throw error
+  process.stderr.write(`prove-coordinator: ${(error as Error).message}\n`)
+  process.exitCode = error instanceof ConfigError ? 2 : 1
 }

@@ -1,4 +1,5 @@
 import type { Progress } from './coordinator.js'
+import type { TrainerEvent } from './train-engine.js'
 
 /** One line for the operator, or `null` for what is only worth a metric. */
 export function progressLine(progress: Progress): string | null {
@@ -11,10 +12,8 @@ export function progressLine(progress: Progress): string | null {
       const { peer, code, detail, protocol } = progress.refusal
       return `refused ${code} from ${peer.slice(-8)} on ${protocol}${detail ? `: ${detail}` : ''}`
     }
-    case 'trainer': {
-      const stats = progress.event.stats as Record<string, unknown> | undefined
-      return `trainer: step ${progress.event.step} ${progress.event.event}${stats ? ` ${JSON.stringify(stats).slice(0, 200)}` : ''}`
-    }
+    case 'trainer':
+      return trainerLine(progress.event)
     case 'event':
       return eventLine(progress.event)
   }
@@ -39,6 +38,23 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return event.skipped ? `step ${event.step} left the policy as it was` : null
     case 'leased':
     case 'released':
+      return null
+  }
+}
+
+function trainerLine({ event, step, reason, code, message, batchId, ...rest }: TrainerEvent): string | null {
+  switch (event) {
+    case 'ready':
+      return `trainer: ready at step ${step}`
+    case 'step': {
+      const stats = rest.stats as Record<string, unknown> | undefined
+      return stats ? `trainer: step ${step} ${JSON.stringify(stats).slice(0, 200)}` : null
+    }
+    case 'skipped':
+      return `trainer: step ${step} skipped: ${reason}`
+    case 'error':
+      return `trainer: ended with ${code}: ${message}${batchId == null ? '' : ` (batch ${batchId})`}`
+    default:
       return null
   }
 }

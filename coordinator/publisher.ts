@@ -148,7 +148,10 @@ export function createPublisher(parts: PublisherParts): Publisher {
         roundSecret: secret.toString('hex'),
       }))
       snapshots.offer(sealed)
-      await announceSealed(sealed)
+      // The publication stands, whether gossip takes it now or at the next announcement.
+      await announceSealed(sealed).catch((error: unknown) => {
+        host.logger.warn({ version, error }, 'a publication could not be announced yet')
+      })
     },
     async announce() {
       const sealed = snapshots.newest()

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createWriteStream, type WriteStream } from 'node:fs'
+import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 
@@ -17,24 +19,35 @@ export type TrainerEvent = z.output<typeof event>
 
 /** What became of a batch. */
 export type BatchOutcome =
-  | { readonly kind: 'trained'; readonly step: number; readonly skipped: boolean; readonly event: TrainerEvent }
+  | { readonly kind: 'trained'; readonly step: number }
   | { readonly kind: 'refused'; readonly code: string; readonly detail: string }
+
+export type TrainerErrorCode =
+  /** It cannot be started at all: no such Python. */
+  | 'trainer_unusable'
+  /** It ends again and again, or says that it cannot work with its settings, its base or its spool. */
+  | 'trainer_failed'
+  | 'closed'
 
 export class TrainerError extends Error {
   override readonly name = 'TrainerError'
   constructor(
-    readonly code: 'trainer_unusable' | 'trainer_failed' | 'closed',
+    readonly code: TrainerErrorCode,
     message: string,
+    options?: ErrorOptions,
   ) {
-    super(`${code}: ${message}`)
+    super(`${code}: ${message}`, options)
   }
 }
 
 /** The process that turns batches into steps. Batches travel through the spool; see docs/trainer.md. */
 export interface TrainEngine {
-  /** Resolves when the trainer stands at its newest complete step. */
+  /** Resolves when the trainer stands at its newest complete step. @throws TrainerError */
   start(signal: AbortSignal): Promise<{ readonly step: number }>
-  /** What becomes of a batch that lies in the spool. Idempotent: a batch that was trained before returns its step. */
+  /**
+   * What becomes of a batch that lies in the spool. Idempotent: a batch that was trained before returns its step.
+   * @throws TrainerError when there will be no outcome
+   */
   outcome(batchId: string, signal: AbortSignal): Promise<BatchOutcome>
   close(): Promise<void>
 }
@@ -49,27 +62,51 @@ export interface TorchrunOptions {
   readonly processes: number
   /** Receives the trainer's stderr. */
   readonly logFile: string
-  /** Starts in a row without a step after which the batch in hand is given up. */
+  /** Deaths with one batch in hand after which it is given up; starts in a row that fail after which the trainer is. */
   readonly maxFailures: number
+  readonly onEvent: (event: TrainerEvent) => void
 }
 
 const RESTART_PAUSE_MS = 1000
 const CLOSE_TIMEOUT_MS = 20_000
+/** A trainer that idled for so long before it ended did start: someone ended it, or the machine ran short. */
+const GOOD_START_MS = 60_000
+const STDERR_TAIL_CHARS = 4000
+/** Codes of `error` events that starting again cannot cure. */
+const HOPELESS = /^(config|base|resume|device|step)_/
 
-/** Supervises the trainer under torchrun: restarted when it dies, given up on a batch that kills it `maxFailures` times. */
+const refusalFile = z.looseObject({ code: z.string(), message: z.string() })
+
+/**
+ * Supervises the trainer under torchrun. It is started again when it dies; a batch that kills it `maxFailures` times is
+ * taken out of the spool and refused; a trainer that cannot start, or ends without a batch in hand as often, is given up.
+ */
 export function createTorchrunEngine(options: TorchrunOptions, log: Logger): TrainEngine {
-  let child: ChildProcess | undefined
-  let closing = false
-  let running: Promise<void> | undefined
-  let failures = 0
-  let ready = Promise.withResolvers<{ step: number }>()
+  const { spool, logFile, maxFailures } = options
+  const stopping = new AbortController()
+  let child: ChildProcess | null = null
+  let running: Promise<void> | null = null
+  let closing: Promise<void> | null = null
+  let failure: TrainerError | null = null
+  const ready = Promise.withResolvers<{ step: number }>()
   const outcomes = new Map<string, BatchOutcome>()
   const waiting = new Map<string, PromiseWithResolvers<BatchOutcome>>()
+  const deaths = new Map<string, number>()
+  /** What this start of the trainer has said so far. */
+  let said: { ready: boolean; batch: string | null; error: TrainerEvent | null; stderr: string } = NOTHING_SAID
 
   const settle = (batchId: string, outcome: BatchOutcome): void => {
     outcomes.set(batchId, outcome)
+    deaths.delete(batchId)
     waiting.get(batchId)?.resolve(outcome)
     waiting.delete(batchId)
+  }
+
+  /** A refusal that is on disk already: the trainer reports each only once, and we may have been away. */
+  const settleIfRefused = async (batchId: string): Promise<void> => {
+    const text = await readFile(join(spool, 'batches', batchId, 'refused.json'), 'utf8').catch(() => null)
+    const refused = refusalFile.safeParse(text === null ? null : parseJson(text))
+    if (refused.success) settle(batchId, { kind: 'refused', code: refused.data.code, detail: refused.data.message })
   }
 
   const onLine = (line: string): void => {
@@ -78,89 +115,114 @@ export function createTorchrunEngine(options: TorchrunOptions, log: Logger): Tra
       log.warn({ line: line.slice(0, 200) }, 'the trainer wrote something that is no event')
       return
     }
-    const said = parsed.data
-    log.debug(said, 'trainer')
-    if (said.event === 'ready') ready.resolve({ step: said.step ?? 0 })
-    if (said.batchId == null) return
-    if (said.event === 'step' || said.event === 'skipped') {
-      failures = 0
-      settle(said.batchId, { kind: 'trained', step: said.step!, skipped: said.event === 'skipped', event: said })
+    const news = parsed.data
+    log.debug(news, 'trainer')
+    if (news.event === 'ready') {
+      said.ready = true
+      ready.resolve({ step: news.step ?? 0 })
+      for (const batchId of waiting.keys()) void settleIfRefused(batchId)
     }
-    if (said.event === 'rejected')
-      settle(said.batchId, { kind: 'refused', code: said.code ?? 'rejected', detail: said.message ?? '' })
+    if (news.event === 'error') said.error = news
+    if (news.batchId != null) {
+      if (news.event === 'training' || news.event === 'error') said.batch = news.batchId
+      if (news.event === 'step' || news.event === 'skipped') {
+        said.batch = null
+        settle(news.batchId, { kind: 'trained', step: news.step! })
+      }
+      if (news.event === 'rejected') {
+        said.batch = null
+        settle(news.batchId, { kind: 'refused', code: news.code ?? 'rejected', detail: news.message ?? '' })
+      }
+    }
+    options.onEvent(news)
   }
 
   const runOnce = async (stderr: WriteStream): Promise<number | null> => {
-    const launch = [
-      '-m',
-      'torch.distributed.run',
-      '--standalone',
-      '--nproc-per-node',
-      String(options.processes),
-      '-m',
-      'prove_trainer',
-    ]
-    const args = [
-      ...launch,
-      '--spool',
-      options.spool,
-      '--base',
-      options.base,
-      '--config',
-      options.config,
-      '--parent-pid',
-      String(process.pid),
-    ]
+    const torchrun = ['-m', 'torch.distributed.run', '--standalone', '--nproc-per-node', String(options.processes)]
+    const worker = ['-m', 'prove_trainer', '--spool', spool, '--base', options.base, '--config', options.config]
+    const args = [...torchrun, ...worker, '--parent-pid', String(process.pid)]
     const env = {
       ...process.env,
       PYTHONPATH: options.packageFolder,
       OMP_NUM_THREADS: '1',
       TORCH_CPP_LOG_LEVEL: 'ERROR',
     }
-    child = spawn(options.python, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    child.stderr!.pipe(stderr, { end: false })
-    createInterface({ input: child.stdout! }).on('line', onLine)
-    const spawned = child
-    return new Promise((resolve, reject) => {
-      spawned.once('error', (cause) =>
-        reject(new TrainerError('trainer_unusable', `${options.python}: ${cause.message}`)),
-      )
-      spawned.once('close', (code) => resolve(code))
+    said = { ...NOTHING_SAID }
+    const spawned = spawn(options.python, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    child = spawned
+    spawned.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said.stderr = (said.stderr + text).slice(-STDERR_TAIL_CHARS)
+      stderr.write(text)
     })
+    createInterface({ input: spawned.stdout }).on('line', onLine)
+    try {
+      return await new Promise((resolve, reject) => {
+        spawned.once('error', (cause) =>
+          reject(new TrainerError('trainer_unusable', `${options.python}: ${cause.message}`, { cause })),
+        )
+        spawned.once('close', (code) => resolve(code))
+      })
+    } finally {
+      child = null
+    }
+  }
+
+  /** In which batch the trainer died: the one it named, or else the one that lay before it. */
+  const blamed = (): string | null => said.batch ?? (said.ready ? ([...waiting.keys()][0] ?? null) : null)
+
+  const giveUp = async (batchId: string): Promise<void> => {
+    // Out of the trainer's sight, or the next start would take it again; kept for whoever wants to know why.
+    const kept = join(spool, 'given-up', batchId)
+    await rm(kept, { recursive: true, force: true })
+    await mkdir(join(spool, 'given-up'), { recursive: true })
+    await rename(join(spool, 'batches', batchId), kept)
+    settle(batchId, { kind: 'refused', code: 'trainer_failed', detail: `the trainer died of it ${maxFailures} times` })
   }
 
   const supervise = async (): Promise<void> => {
-    const stderr = createWriteStream(options.logFile, { flags: 'a' })
+    const stderr = createWriteStream(logFile, { flags: 'a' })
+    stderr.on('error', (error) => log.error({ error }, 'the log of the trainer cannot be written'))
+    let badStarts = 0
     try {
-      while (!closing) {
+      while (!stopping.signal.aborted) {
+        const startedAt = performance.now()
         const code = await runOnce(stderr)
-        child = undefined
-        if (closing) break
-        failures++
-        log.warn({ code, failures }, 'the trainer ended; starting it again')
-        if (failures >= options.maxFailures) {
-          const error = new TrainerError(
-            'trainer_failed',
-            `it ended ${failures} times in a row; see ${options.logFile}`,
-          )
-          ready.reject(error)
-          if (waiting.size === 0) throw error
-          for (const batchId of [...waiting.keys()])
-            settle(batchId, { kind: 'refused', code: error.code, detail: error.message })
-          failures = 0
+        if (stopping.signal.aborted) break
+        const batchId = blamed()
+        const { error } = said
+        const why = error ? `${error.code}: ${error.message}` : (said.stderr.trim().split('\n').at(-1) ?? '')
+        log.warn({ code, batchId, why }, 'the trainer ended; starting it again')
+        if (batchId === null) {
+          badStarts = performance.now() - startedAt > GOOD_START_MS ? 1 : badStarts + 1
+          if (badStarts >= maxFailures || (!said.ready && HOPELESS.test(error?.code ?? '')))
+            throw new TrainerError('trainer_failed', `${why} (see ${logFile})`)
+        } else {
+          badStarts = 0
+          const times = (deaths.get(batchId) ?? 0) + 1
+          deaths.set(batchId, times)
+          if (times >= maxFailures) await giveUp(batchId)
         }
-        ready = Promise.withResolvers()
-        ready.promise.catch(() => log.debug('nobody waits for this start of the trainer'))
-        await new Promise((resolve) => setTimeout(resolve, RESTART_PAUSE_MS * failures))
+        await sleep(RESTART_PAUSE_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
       }
     } catch (cause) {
-      const error = cause instanceof TrainerError ? cause : new TrainerError('trainer_failed', String(cause))
-      ready.reject(error)
-      for (const waiter of waiting.values()) waiter.reject(error)
-      waiting.clear()
+      failure =
+        cause instanceof TrainerError ? cause : new TrainerError('trainer_failed', (cause as Error).message, { cause })
     } finally {
       stderr.end()
+      failure ??= new TrainerError('closed', 'the trainer was closed')
+      ready.reject(failure)
+      for (const waiter of waiting.values()) waiter.reject(failure)
+      waiting.clear()
     }
+  }
+
+  const stop = async (): Promise<void> => {
+    stopping.abort()
+    const ending = child
+    const timer = setTimeout(() => ending?.kill('SIGKILL'), CLOSE_TIMEOUT_MS)
+    ending?.kill('SIGTERM')
+    await running
+    clearTimeout(timer)
   }
 
   return {
@@ -168,29 +230,23 @@ export function createTorchrunEngine(options: TorchrunOptions, log: Logger): Tra
       running ??= supervise()
       return abortable(ready.promise, signal)
     },
-    outcome(batchId, signal) {
+    async outcome(batchId, signal) {
+      await settleIfRefused(batchId)
       const known = outcomes.get(batchId)
-      if (known) return Promise.resolve(known)
+      if (known) return known
+      if (failure) throw failure
       const waiter = waiting.get(batchId) ?? Promise.withResolvers<BatchOutcome>()
       waiting.set(batchId, waiter)
       return abortable(waiter.promise, signal)
     },
-    async close() {
-      if (closing) return
-      closing = true
-      const ending = child
-      if (ending && ending.exitCode === null) {
-        const gone = once(ending, 'close')
-        ending.kill('SIGTERM')
-        const timer = setTimeout(() => ending.kill('SIGKILL'), CLOSE_TIMEOUT_MS)
-        await gone
-        clearTimeout(timer)
-      }
-      await running
-      for (const waiter of waiting.values()) waiter.reject(new TrainerError('closed', 'the trainer was closed'))
+    close() {
+      closing ??= stop()
+      return closing
     },
   }
 }
+
+const NOTHING_SAID = { ready: false, batch: null, error: null, stderr: '' }
 
 function parseJson(line: string): unknown {
   try {
@@ -202,6 +258,8 @@ function parseJson(line: string): unknown {
 
 /** The promise, or the signal's reason if that comes first. */
 async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  // Whoever stops waiting must not turn a later failure into one that nobody handles.
+  promise.catch(() => undefined)
   signal.throwIfAborted()
   const aborted = Promise.withResolvers<never>()
   const onAbort = (): void => aborted.reject(signal.reason)

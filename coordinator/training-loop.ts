@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../swarm/index.js'
+import { writeBatch } from './batch-spool.js'
+import type { RunConfig } from './config.js'
+import type { Intake } from './intake.js'
+import type { Publisher } from './publisher.js'
+import type { Recorder } from './recorder.js'
+import type { BatchRecord } from './run-state.js'
+import { type TrainEngine, TrainerError } from './train-engine.js'
+import { readStep } from './trainer-steps.js'
+
+export interface TrainingLoopParts {
+  readonly config: RunConfig
+  readonly baseSha256: string
+  /** Directory shared with the trainer. */
+  readonly spool: string
+  readonly recorder: Recorder
+  readonly intake: Intake
+  readonly publisher: Publisher
+  readonly trainer: TrainEngine
+  readonly clock: Clock
+}
+
+const TICK_MS = 200
+
+/**
+ * Turns accepted groups into versions until the run is complete. Whatever was begun before a stop is finished first:
+ * the log says which batch is pending, the spool whether the trainer has already made its step.
+ * @throws TrainerError, and the signal's reason
+ */
+export async function runTraining(parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
+  const { config, spool, recorder, publisher, trainer } = parts
+  const { state } = recorder
+  const { step } = await trainer.start(signal)
+  checkSpool(parts, step)
+  if (!state.current) await publisher.publish(0, await readStep(spool, 0))
+  while (state.pendingBatch || state.current!.version < config.versions) {
+    const batch = state.pendingBatch ?? (await formBatch(parts))
+    if (batch) await train(batch, parts, signal)
+    else await sleep(TICK_MS, undefined, { signal })
+  }
+}
+
+/** A spool of another run, or one put back from a backup, would make every batch wait for a step that never comes. */
+function checkSpool({ recorder: { state }, spool }: TrainingLoopParts, step: number): void {
+  const published = state.current?.step ?? 0
+  const pending = state.pendingBatch?.step
+  if (step === published || step === pending) return
+  throw new TrainerError(
+    'trainer_failed',
+    `the log ends at step ${published}, the trainer at step ${step}: ${spool} is not the spool of this log`,
+  )
+}
+
+/** Forms the next batch when enough groups are there. The log decides which: the first that are fresh enough. */
+function formBatch({ config, recorder, clock }: TrainingLoopParts): Promise<BatchRecord | null> {
+  return recorder.record((state): BatchRecord | null => {
+    const chosen = state.trainable(config.maxStaleness).slice(0, config.batchGroups)
+    if (state.pendingBatch || chosen.length < config.batchGroups) return null
+    const leaseIds = chosen.map(({ leaseId }) => leaseId)
+    const step = state.current!.step + 1
+    const name = createHash('sha256')
+      .update(JSON.stringify([step, leaseIds]))
+      .digest('hex')
+      .slice(0, 12)
+    return { type: 'batched', atMs: clock.now(), batchId: `step-${step}-${name}`, step, leaseIds }
+  })
+}
+
+async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
+  const { baseSha256, spool, recorder, intake, publisher, trainer, clock } = parts
+  const { batchId, step } = batch
+  const groups = []
+  for (const leaseId of batch.leaseIds) {
+    const { version } = recorder.state.judged.get(leaseId)!
+    groups.push({ leaseId, policyVersion: version, rollouts: await intake.replayAccepted(leaseId, signal) })
+  }
+  await writeBatch(spool, { batchId, roundId: `round-${step}`, baseSha256, parentStep: step - 1, groups })
+  const outcome = await trainer.outcome(batchId, signal)
+  if (outcome.kind === 'refused') {
+    const { code, detail } = outcome
+    await recorder.record(() => ({ type: 'batch-refused', atMs: clock.now(), batchId, code, detail }))
+    return
+  }
+  const made = await readStep(spool, step)
+  await publisher.publish(step, made)
+  await recorder.record(() => ({
+    type: 'trained',
+    atMs: clock.now(),
+    batchId,
+    step,
+    skipped: made.skipped !== null,
+  }))
+}
