@@ -18,6 +18,10 @@ import type { JudgedGroup, LeaseRecord, RunState } from './run-state.js'
 /** A group that was announced in time may arrive this much after its deadline: gossip and clocks are not exact. */
 const GRACE_MS = 5000
 const PULL_TIMEOUT_MS = 30_000
+/** Bodies pulled at once. Judging is one at a time, but a node that delivers slowly must hold up no other. */
+const PULLS = 16
+/** Announced groups without a verdict; with their bodies, a bound on memory. */
+const MAX_IN_HAND = 128
 const FLAT = 1e-8
 
 export interface Intake {
@@ -46,9 +50,11 @@ export interface IntakeParts {
 /** Where groups come in: stage 0 of the judging table, the pull of the body, stages 1 to 3, and the verdict on record. */
 export function createIntake(parts: IntakeParts): Intake {
   const { config, tasks, limits, stage, recorder, bodies, host, clock, signal } = parts
-  const inHand = new Set<string>()
-  const queue = pLimit(1)
-  let settled: Promise<unknown> = Promise.resolve()
+  /** Leases of groups without a verdict yet, with their nodes. */
+  const inHand = new Map<string, string>()
+  const pulls = pLimit(PULLS)
+  const judging = pLimit(1)
+  const underWay = new Set<Promise<void>>()
 
   /** The lease an announcement answers. @throws SwarmRefusal */
   const leaseOf = (state: RunState, { announcement, signer }: ReceivedGroup): LeaseRecord => {
@@ -94,34 +100,21 @@ export function createIntake(parts: IntakeParts): Intake {
     })
   }
 
-  const judge = async (lease: LeaseRecord, { announcement, body, signer }: ReceivedGroup): Promise<void> => {
+  const pull = ({ announcement, signer }: ReceivedGroup): Promise<Uint8Array> =>
+    pulls(() =>
+      fetchGroupBody(host, [signer], announcement, AbortSignal.any([signal, AbortSignal.timeout(PULL_TIMEOUT_MS)])),
+    )
+
+  const judge = async (lease: LeaseRecord, group: ReceivedGroup): Promise<void> => {
+    const { announcement, body, signer } = group
     const { rewards } = announcement
     if (isStale(recorder.state, lease)) return verdict(lease, announcement, refused('stale_policy', ''))
     if (Math.max(...rewards) - Math.min(...rewards) < FLAT) {
       return verdict(lease, announcement, { ...ACCEPTED, rewards, flat: true })
     }
     try {
-      const bytes =
-        body ??
-        (await fetchGroupBody(
-          host,
-          [signer],
-          announcement,
-          AbortSignal.any([signal, AbortSignal.timeout(PULL_TIMEOUT_MS)]),
-        ))
-      const rollouts = await judgeGroup(groupBody.parse(bytes), expected(lease), stage, signal)
-      const recomputed = rollouts.map(({ reward }) => reward.total)
-      if (rewards.some((reward, i) => reward !== recomputed[i]))
-        throw refusal('reward_mismatch', 'the announcement claims other rewards')
-      // The body must be on disk before the verdict that accepts it.
-      await bodies.put(bytes)
-      await verdict(lease, announcement, {
-        ...ACCEPTED,
-        credit: rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0),
-        rewards: recomputed,
-        calls: rollouts.reduce((sum, { calls }) => sum + calls.length, 0),
-        solved: rollouts.filter(({ solved }) => solved).length,
-      })
+      const bytes = body ?? (await pull(group))
+      await judging(() => judgeBody(lease, announcement, bytes))
     } catch (why) {
       signal.throwIfAborted()
       if (!(why instanceof SwarmRefusal)) {
@@ -131,6 +124,22 @@ export function createIntake(parts: IntakeParts): Intake {
       }
       await verdict(lease, announcement, refused(why.code, why.detail))
     }
+  }
+
+  const judgeBody = async (lease: LeaseRecord, announcement: GroupAnnouncement, bytes: Uint8Array): Promise<void> => {
+    const rollouts = await judgeGroup(groupBody.parse(bytes), expected(lease), stage, signal)
+    const recomputed = rollouts.map(({ reward }) => reward.total)
+    if (announcement.rewards.some((reward, i) => reward !== recomputed[i]))
+      throw refusal('reward_mismatch', 'the announcement claims other rewards')
+    // The body must be on disk before the verdict that accepts it.
+    await bodies.put(bytes)
+    await verdict(lease, announcement, {
+      ...ACCEPTED,
+      credit: rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0),
+      rewards: recomputed,
+      calls: rollouts.reduce((sum, { calls }) => sum + calls.length, 0),
+      solved: rollouts.filter(({ solved }) => solved).length,
+    })
   }
 
   const expected = (lease: LeaseRecord) => ({
@@ -144,15 +153,21 @@ export function createIntake(parts: IntakeParts): Intake {
   return {
     check,
     accept(group) {
-      const lease = check(group)
-      if (recorder.state.judged.has(lease.leaseId) || inHand.has(lease.leaseId)) return
-      inHand.add(lease.leaseId)
-      const judged = queue(() => judge(lease, group))
+      const { leaseId, node } = check(group)
+      if (recorder.state.judged.has(leaseId) || inHand.has(leaseId)) return
+      const held = [...inHand.values()].filter((other) => other === node).length
+      if (held >= config.leases.perNode || inHand.size >= MAX_IN_HAND)
+        throw refusal('overloaded', `${held} groups of this node wait for their verdicts, ${inHand.size} in all`)
+      inHand.set(leaseId, node)
+      const work = judge(recorder.state.leases.get(leaseId)!, group)
         .catch((error: unknown) => {
-          if (!signal.aborted) host.logger.error({ lease: lease.leaseId, error }, 'judging failed')
+          if (!signal.aborted) host.logger.error({ lease: leaseId, error }, 'judging failed')
         })
-        .finally(() => inHand.delete(lease.leaseId))
-      settled = Promise.all([settled, judged])
+        .finally(() => {
+          inHand.delete(leaseId)
+          underWay.delete(work)
+        })
+      underWay.add(work)
     },
     async replayAccepted(leaseId, caller) {
       const { state } = recorder
@@ -163,7 +178,7 @@ export function createIntake(parts: IntakeParts): Intake {
       return judgeGroup(body, expected(state.leases.get(leaseId)!), stage, caller)
     },
     async idle() {
-      await settled
+      while (underWay.size > 0) await Promise.all(underWay)
     },
   }
 }
@@ -185,5 +200,16 @@ const refused = (code: RefusalCode, detail: string): Outcome => ({
   ...ACCEPTED,
   accepted: false,
   code,
-  detail: detail.slice(0, LIMITS.detailBytes.value / 2),
+  detail: sentence(detail),
 })
+
+/** A detail as verdicts may carry it: no control characters, and short also when a hostile group chose the letters. */
+function sentence(detail: string): string {
+  const printable = Buffer.from(detail.replaceAll(/\p{Cc}/gu, ' '))
+  if (printable.length <= LIMITS.detailBytes.value) return printable.toString()
+  // A character cut in half decodes to U+FFFD, which is longer than the bytes it replaces.
+  return printable
+    .subarray(0, LIMITS.detailBytes.value - 3)
+    .toString()
+    .replace(/\ufffd$/, '')
+}
