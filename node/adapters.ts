@@ -8,6 +8,7 @@ import {
   type JoinAddress,
   openIdentity,
   type SnapshotExchange,
+  TransportError,
 } from '../swarm/index.js'
 
 /** Names of the published files in the folder a researcher gets: what PEFT and llama.cpp expect. */
@@ -48,6 +49,8 @@ export async function openAdapterLibrary(
     snapshots = await createSnapshotExchange(host, { store })
   } catch (error) {
     await host.close()
+    if (error instanceof DOMException && error.name === 'TimeoutError')
+      throw new TransportError('timeout', coordinator.address, { cause: error })
     throw error
   }
   const sources = [coordinator.peerId]

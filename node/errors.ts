@@ -7,6 +7,10 @@ export type NodeErrorCode =
   | 'canary_failed'
   /** A lease whose task or policy is not what it says. */
   | 'bad_lease'
+  /** Another process works with the data directory. */
+  | 'in_use'
+  /** The data directory cannot be read or written. */
+  | 'unreadable'
 
 export class NodeError extends Error {
   override readonly name = 'NodeError'

@@ -174,7 +174,10 @@ adapters
     }),
   )
 
+/** What the volunteer can put right; anything else is a fault of ours and keeps its stack trace. */
 const EXPECTED = [NodeError, EngineError, TransportError, IdentityError]
+const isFileError = (error: unknown): boolean =>
+  error instanceof Error && 'syscall' in error && 'path' in error && typeof error.path === 'string'
 
 try {
   await program.parseAsync()
@@ -183,7 +186,7 @@ try {
     !existsSync(demoModel) && error instanceof NodeError && error.code === 'wrong_base'
       ? ' (give the base model with --model)'
       : ''
-  if (!EXPECTED.some((kind) => error instanceof kind)) throw error
+  if (!isFileError(error) && !EXPECTED.some((kind) => error instanceof kind)) throw error
   process.stderr.write(`prove-node: ${(error as Error).message}${missing}\n`)
   process.exitCode = 1
 }

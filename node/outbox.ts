@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openVerdictDigest, type Verdict } from '../proto/index.js'
 import { channelsOf, offerGroup, requestVerdicts, type SwarmHost, TransportError } from '../swarm/index.js'
 import type { NodeStore, PendingGroup } from './store.js'
@@ -53,9 +54,9 @@ export async function openOutbox({ host, coordinator, store, onVerdict, onDroppe
   const takeDigest = async (digest: Uint8Array): Promise<void> => {
     const { peerId, fromCursor, verdicts } = await openVerdictDigest(digest, host.runId)
     if (peerId !== host.peerId) return
-    for (const verdict of await store.addVerdicts(fromCursor, verdicts)) onVerdict(verdict)
-    // A verdict on record settles its group also when a crash came between the two writes.
-    for (const { leaseId } of verdicts) await drop(leaseId)
+    const fresh = await store.addVerdicts(fromCursor, verdicts)
+    for (const { leaseId } of verdicts) waiting.delete(leaseId)
+    for (const verdict of fresh) onVerdict(verdict)
   }
 
   const askForVerdicts = async (): Promise<void> => {
@@ -68,6 +69,7 @@ export async function openOutbox({ host, coordinator, store, onVerdict, onDroppe
     }
   }
 
+  /** A group that the coordinator does not take now is offered again; it holds up no other. */
   const offer = async (group: PendingGroup): Promise<void> => {
     try {
       await offerGroup(
@@ -77,7 +79,11 @@ export async function openOutbox({ host, coordinator, store, onVerdict, onDroppe
         AbortSignal.any([closing.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
       )
     } catch (error) {
-      if (!(error instanceof TransportError) || error.refusal === null || !FINAL.has(error.refusal)) throw error
+      if (!(error instanceof TransportError) || error.refusal === null) throw error
+      if (!FINAL.has(error.refusal)) {
+        host.logger.info({ lease: group.leaseId, error }, 'a group is not taken yet')
+        return
+      }
       await drop(group.leaseId)
       onDropped(group.leaseId, error.refusal)
     }
@@ -92,24 +98,18 @@ export async function openOutbox({ host, coordinator, store, onVerdict, onDroppe
     }
   }
 
-  let wake = (): void => {}
+  let pause = new AbortController()
+  const wake = (): void => pause.abort()
   const run = async (): Promise<void> => {
     while (!closing.signal.aborted) {
+      pause = new AbortController()
       try {
         await lookAfter()
       } catch (error) {
         if (closing.signal.aborted) return
         host.logger.info({ error }, 'groups wait for their verdicts')
       }
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, TURN_MS)
-        wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-        closing.signal.addEventListener('abort', wake, { once: true })
-        if (closing.signal.aborted) wake()
-      })
+      await sleep(TURN_MS, undefined, { signal: pause.signal }).catch(() => undefined)
     }
   }
   // Gossip tells that there are verdicts; they are taken in the order of the node's own list, on request.
@@ -133,6 +133,7 @@ export async function openOutbox({ host, coordinator, store, onVerdict, onDroppe
     },
     async close() {
       closing.abort(new TransportError('closed', 'the node is closing'))
+      wake()
       leave()
       await running
     },

@@ -15,6 +15,8 @@ export type NodeProgress =
     }
   | { readonly type: 'verdict'; readonly verdict: Verdict }
   | { readonly type: 'dropped'; readonly leaseId: string; readonly code: string }
+  /** The coordinator has not been reached for some seconds; the node goes on trying. */
+  | { readonly type: 'offline' }
   | { readonly type: 'idle'; readonly reason: string; readonly detail: string }
 
 /** One line for the volunteer, or `null` for what happens too often to be worth one. */
@@ -35,6 +37,8 @@ export function progressLine(progress: NodeProgress): string | null {
     }
     case 'dropped':
       return `group ${progress.leaseId.slice(0, 8)} was not taken: ${progress.code}`
+    case 'offline':
+      return 'the coordinator cannot be reached; trying again'
     case 'idle':
       return null
   }

@@ -1,5 +1,6 @@
 import { Level } from 'level'
 import type { Verdict } from '../proto/index.js'
+import { NodeError } from './errors.js'
 
 /** A finished group that waits for its verdict. */
 export interface PendingGroup {
@@ -15,11 +16,15 @@ export interface NodeStore {
   pending(): Promise<PendingGroup[]>
   /** Resolves when the group is on disk. */
   addPending(group: PendingGroup): Promise<void>
+  /** Forgets a group that will never get a verdict. */
   removePending(leaseId: string): Promise<void>
   body(bodySha256: string): Promise<Uint8Array | null>
   /** Number of verdicts on record: where to ask the coordinator to go on from. */
   verdictCount(): Promise<number>
-  /** Appends verdicts from position `from` on; those already on record are passed over. @returns the new ones */
+  /**
+   * Appends verdicts from position `from` on, passing over those already on record, and in the same write forgets the
+   * groups they settle: a group with a verdict would otherwise be offered for ever. @returns the new ones
+   */
   addVerdicts(from: number, verdicts: readonly Verdict[]): Promise<Verdict[]>
   verdicts(): Promise<Verdict[]>
   close(): Promise<void>
@@ -27,10 +32,13 @@ export interface NodeStore {
 
 const key = (position: number): string => String(position).padStart(12, '0')
 
-/** @param runId  a node may take part in several runs; their records never meet */
+/**
+ * @param runId  a node may take part in several runs; their records never meet
+ * @throws NodeError `in_use`, `unreadable`
+ */
 export async function openNodeStore(directory: string, runId: string): Promise<NodeStore> {
   const db = new Level<string, unknown>(directory)
-  await db.open()
+  await open(db, directory)
   const announcements = db.sublevel<string, Uint8Array>(`${runId}:announcements`, { valueEncoding: 'view' })
   const bodies = db.sublevel<string, Uint8Array>(`${runId}:bodies`, { valueEncoding: 'view' })
   const hashes = db.sublevel<string, string>(`${runId}:hashes`, { valueEncoding: 'utf8' })
@@ -38,6 +46,15 @@ export async function openNodeStore(directory: string, runId: string): Promise<N
   const verdictCount = async (): Promise<number> => {
     const [last] = await ledger.keys({ reverse: true, limit: 1 }).all()
     return last === undefined ? 0 : Number(last) + 1
+  }
+  const forgetting = async (leaseId: string) => {
+    const bodySha256 = await hashes.get(leaseId)
+    if (bodySha256 === undefined) return []
+    return [
+      { type: 'del' as const, sublevel: announcements, key: leaseId },
+      { type: 'del' as const, sublevel: bodies, key: bodySha256 },
+      { type: 'del' as const, sublevel: hashes, key: leaseId },
+    ]
   }
   return {
     async pending() {
@@ -57,32 +74,41 @@ export async function openNodeStore(directory: string, runId: string): Promise<N
         .write({ sync: true })
     },
     async removePending(leaseId) {
-      const bodySha256 = await hashes.get(leaseId)
-      if (bodySha256 === undefined) return
-      await db.batch([
-        { type: 'del', sublevel: announcements, key: leaseId },
-        { type: 'del', sublevel: bodies, key: bodySha256 },
-        { type: 'del', sublevel: hashes, key: leaseId },
-      ])
+      await db.batch(await forgetting(leaseId))
     },
     body: async (bodySha256) => (await bodies.get(bodySha256)) ?? null,
     verdictCount,
     async addVerdicts(from, verdicts) {
       const known = await verdictCount()
       const fresh = from > known ? [] : verdicts.slice(known - from)
-      await db.batch(
-        fresh.map((value, i) => ({
-          type: 'put' as const,
-          sublevel: ledger,
-          key: key(known + i),
-          value,
-          valueEncoding: 'json',
-        })),
-        { sync: true },
-      )
+      const records = fresh.map((value, i) => ({
+        type: 'put' as const,
+        sublevel: ledger,
+        key: key(known + i),
+        value,
+        valueEncoding: 'json',
+      }))
+      const settled = await Promise.all(verdicts.map(({ leaseId }) => forgetting(leaseId)))
+      await db.batch([...records, ...settled.flat()], { sync: true })
       return fresh
     },
     verdicts: () => ledger.values().all(),
     close: () => db.close(),
+  }
+}
+
+async function open(db: Level<string, unknown>, directory: string): Promise<void> {
+  try {
+    await db.open()
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error
+    if (cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED') {
+      throw new NodeError(
+        'in_use',
+        `another process works with ${directory}; stop it, or give this one another --data-dir`,
+        { cause },
+      )
+    }
+    throw new NodeError('unreadable', `${directory}: ${(cause as Error).message}`, { cause })
   }
 }

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PrivateKey } from '@libp2p/interface'
-import type { Engine } from '../engine/index.js'
-import { parseTask, runGroup, type Stage, type Task } from '../episode/index.js'
+import { type Engine, EngineError } from '../engine/index.js'
+import { EpisodeError, parseTask, runGroup, type Stage, type Task } from '../episode/index.js'
 import {
   type GroupAnnouncement,
   groupBody,
   type Lease,
   type LeaseAsk,
+  SwarmRefusal,
   sealGroupAnnouncement,
   sha256,
 } from '../proto/index.js'
@@ -38,32 +39,59 @@ const REQUEST_TIMEOUT_MS = 15_000
 const RETRY_MS = 1000
 const SHORTEST_PAUSE_MS = 100
 
+/** How long a missing connection is no news. */
+const PATIENCE_MS = 5000
+/** Crashes of the engine in a row, without a finished group, after which it is not started again. */
+const MAX_CRASHES = 3
+
 /**
  * Works until the signal fires: newest policy, a lease, a group, again. What fails on the way to the coordinator is
- * tried again; a node that cannot do the run's work at all stops.
- * @throws NodeError `wrong_base`, `incompatible`, `canary_failed`; EngineError
+ * tried again, and so is a crash of the engine; a node that cannot do the run's work at all stops.
+ * @throws NodeError `wrong_base`, `incompatible`, `canary_failed`, `bad_lease`; EngineError
  */
 export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
-  const { connected, keeper, onProgress, host } = parts
+  const { keeper, onProgress, host } = parts
+  let crashes = 0
   while (!signal.aborted) {
     try {
-      await connected(signal)
+      await untilConnected(parts, signal)
       const before = keeper.loaded
       const policy = await keeper.update(signal)
       if (policy !== before)
         onProgress({ type: 'policy', version: policy.manifest.version, policyId: policy.manifest.policyId })
-      await workUnder(policy, parts, signal)
+      await workUnder(policy, parts, signal, () => {
+        crashes = 0
+      })
     } catch (error) {
       if (signal.aborted) return
-      if (!(error instanceof TransportError) && !isTimeout(error)) throw error
-      host.logger.info({ error }, 'the coordinator cannot be reached')
+      if (error instanceof EngineError && error.code === 'engine_crashed') {
+        crashes += 1
+        if (crashes >= MAX_CRASHES) throw error
+        host.logger.warn({ error, crashes }, 'the engine crashed; it is started again')
+      } else if (error instanceof TransportError || error instanceof SwarmRefusal || isTimeout(error)) {
+        host.logger.info({ error }, 'the coordinator cannot be worked with at the moment')
+      } else throw error
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
     }
   }
 }
 
+async function untilConnected({ connected, onProgress }: WorkLoopParts, signal: AbortSignal): Promise<void> {
+  const impatient = setTimeout(() => onProgress({ type: 'offline' }), PATIENCE_MS)
+  try {
+    await connected(signal)
+  } finally {
+    clearTimeout(impatient)
+  }
+}
+
 /** Groups for one policy, until the coordinator names another. */
-async function workUnder(policy: LoadedPolicy, parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
+async function workUnder(
+  policy: LoadedPolicy,
+  parts: WorkLoopParts,
+  signal: AbortSignal,
+  onGroup: () => void,
+): Promise<void> {
   const { host, coordinator, outbox, agent, team, engine, onProgress } = parts
   while (!signal.aborted) {
     const ask: LeaseAsk = {
@@ -78,7 +106,10 @@ async function workUnder(policy: LoadedPolicy, parts: WorkLoopParts, signal: Abo
     }
     const response = await requestLeases(host, coordinator, ask, within(signal))
     if (response.manifestId !== policy.manifestId) return
-    for (const lease of response.leases) await work(lease, policy, parts, signal)
+    for (const lease of response.leases) {
+      await work(lease, policy, parts, signal)
+      onGroup()
+    }
     if (response.leases.length > 0) continue
     onProgress({ type: 'idle', reason: response.reason ?? 'no_work', detail: response.detail })
     await sleep(Math.max(SHORTEST_PAUSE_MS, response.retryAfterMs), undefined, { signal })
@@ -125,6 +156,9 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
       { kind: 'return', leaseIds: [lease.leaseId], reason },
       AbortSignal.timeout(2000),
     ).catch((why: unknown) => host.logger.debug({ error: why }, 'the lease could not be given back'))
+    // Our worlds, or the limits of the manifest, cannot hold the task: no other lease of this run would fare better.
+    if (error instanceof EpisodeError)
+      throw new NodeError('bad_lease', `task ${lease.taskId}: ${error.message}`, { cause: error })
     throw error
   }
 }
