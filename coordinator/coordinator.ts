@@ -7,20 +7,14 @@ import type { Logger } from 'pino'
 import writeFileAtomic from 'write-file-atomic'
 import { openTokenizer } from '../engine/index.js'
 import { createPromptRenderer, DEFAULT_LIMITS, type EpisodeLimits, type Stage } from '../episode/index.js'
-import { SwarmRefusal, sealVerdictDigest, type Verdict } from '../proto/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition } from '../servers/kernel/index.js'
 import {
-  channelsOf,
   createBlobStore,
-  createGroupGate,
   createHost,
   createSnapshotExchange,
   openIdentity,
   type RefusalEvent,
-  serveGroups,
-  serveLeases,
-  serveVerdicts,
   systemClock,
 } from '../swarm/index.js'
 import { synthesise } from '../synthesis/index.js'
@@ -33,7 +27,8 @@ import { createLeaseDesk } from './lease-desk.js'
 import { policyFrame } from './policy-description.js'
 import { createPublisher } from './publisher.js'
 import { openRecorder } from './recorder.js'
-import type { JudgedGroup, RunState } from './run-state.js'
+import type { RunState } from './run-state.js'
+import { serveRun } from './services.js'
 import { openEventLog } from './store.js'
 import { createTorchrunEngine, type TrainerEvent } from './train-engine.js'
 import { runTraining } from './training-loop.js'
@@ -120,7 +115,6 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
     const bodies = await createBlobStore(folder('bodies'))
     const snapshots = await createSnapshotExchange(host, { store: blobs })
     cleanUps.push(() => snapshots.close())
-    const channels = channelsOf(host.runId)
 
     const baseSha256 = await hashFile(config.base.path)
     const frame = policyFrame(config, baseSha256, tokenizer.chatTemplate, servers)
@@ -140,47 +134,9 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
       manifests,
     })
 
-    const digest = (node: string, cursor: number, max: number): Promise<Uint8Array> => {
-      const record = recorder.state.nodes.get(node)
-      return sealVerdictDigest(identity.privateKey, host.runId, {
-        peerId: node,
-        fromCursor: cursor,
-        verdicts: (record?.verdicts.slice(cursor, cursor + max) ?? []).map(toVerdict),
-        totalCredit: record?.credit ?? 0,
-        issuedAtMs: clock.now(),
-      })
-    }
-    const services = await Promise.all([
-      serveLeases(host, (request, caller) => desk.answer(request, caller.peer)),
-      serveVerdicts(host, async ({ cursor, max }, { peer }) => ({
-        digest: await digest(peer, cursor, max),
-        more: (recorder.state.nodes.get(peer)?.verdicts.length ?? 0) > cursor + max,
-      })),
-      serveGroups(host, {
-        lookup: (hash) => bodies.read(hash),
-        onOffer: async (group) => intake.accept(group),
-      }),
-    ])
-    cleanUps.push(() => Promise.all(services.map((server) => server.close())))
-    const gate = createGroupGate(clock)
-    host.gossip.join(channels.groups, {
-      check: (group) => {
-        gate.check(group)
-        intake.check(group)
-      },
-      deliver: (group) => {
-        try {
-          intake.accept(group)
-        } catch (why) {
-          // No room, or late by a moment: the node hands the group over itself and hears it then.
-          if (!(why instanceof SwarmRefusal)) throw why
-          logger.debug(
-            { lease: group.announcement.leaseId, code: why.code },
-            'gossip brought a group that is not taken',
-          )
-        }
-      },
-    })
+    const { privateKey: key } = identity
+    const services = await serveRun({ host, key, state: recorder.state, desk, intake, bodies, clock })
+    cleanUps.push(() => services.close())
 
     await writeFileAtomic(
       folder('trainer.json'),
@@ -221,9 +177,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
       {
         state: recorder.state,
         releaseLapsed: () => desk.releaseLapsed(),
-        sendVerdicts: async (node, from, count) => {
-          await host.gossip.publish(channels.verdicts, await digest(node, from, count))
-        },
+        sendVerdicts: (node, from, count) => services.sendVerdicts(node, from, count),
         announcePolicy: () => publisher.announce(),
         logger,
       },
@@ -255,10 +209,6 @@ function serversOf(config: RunConfig): ServerDefinition[] {
 function trainerSettings({ trainer: { settings }, maxStaleness }: RunConfig): object {
   const { loss = {} } = settings
   return { ...settings, loss: typeof loss === 'object' ? { maxStaleness, ...loss } : loss }
-}
-
-function toVerdict({ leaseId, bodySha256, accepted, code, detail, credit, atMs }: JudgedGroup): Verdict {
-  return { leaseId, bodySha256, accepted, code, detail, credit, receivedAtMs: atMs }
 }
 
 async function hashFile(path: string): Promise<string> {
