@@ -1,6 +1,6 @@
 // Makes models/demo/prove-demo-base-f16.gguf from nothing, step by step. A step whose output exists is skipped, so an
-// interrupted build goes on where it stopped; training steps also resume from their own checkpoints.
-// Usage: npm run build && node scripts/build-demo-model/build.mjs [--seconds 3600] [--demonstrations 40000] [--threads 2] [--work DIR]
+// interrupted build goes on where it stopped; training also resumes from its own checkpoint.
+// Usage: npm run build && node scripts/build-demo-model/build.mjs [--tokens 9500000] [--demonstrations 6000] [--threads 1] [--work DIR] [--out FILE]
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,9 +11,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const here = fileURLToPath(new URL('.', import.meta.url))
 const { values } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '3600' },
-    demonstrations: { type: 'string', default: '40000' },
-    threads: { type: 'string', default: '2' },
+    tokens: { type: 'string', default: '9500000' },
+    // Per set of demonstrations; there is one set for each of SETS.
+    demonstrations: { type: 'string', default: '6000' },
+    threads: { type: 'string', default: '1' },
     work: { type: 'string', default: join(root, '.cache/demo-model') },
     out: { type: 'string', default: join(root, 'models/demo/prove-demo-base-f16.gguf') },
   },
@@ -24,12 +25,14 @@ mkdirSync(values.work, { recursive: true })
 const paths = {
   corpus: work('corpus.jsonl'),
   tokenizer: work('tokenizer'),
-  pretrained: work('pretrained.pt'),
+  start: work('init.pt'),
   vocabulary: work('vocabulary.gguf'),
   shards: work('shards'),
   heldOut: work('held-out'),
   finetuned: work('finetuned.pt'),
 }
+/** Seeds of the sets of demonstrations. Sets are small so that an interrupted build loses little. */
+const SETS = [100, 101, 102, 103, 104, 105]
 const template = join(here, 'chat-template.jinja')
 
 const isWindows = process.platform === 'win32'
@@ -65,32 +68,35 @@ function shards(name, folder, ...flags) {
   }
 }
 
-step('corpus', synthesize('--count', '10000', '--seed', '1', '--corpus', paths.corpus, '--chat-template', template))
+step('corpus', synthesize('--count', '6000', '--seed', '1', '--corpus', paths.corpus, '--chat-template', template))
 step(
   'tokenizer',
   python('tokenizer.py', '--corpus', paths.corpus, '--chat-template', template, '--out', paths.tokenizer),
 )
-step('pretrain', python('pretrain.py', '--out', paths.pretrained, '--threads', values.threads))
+step('init', python('induction_init.py', '--out', paths.start))
 step(
   'vocabulary',
   python(
     'export.py',
-    ...['--checkpoint', paths.pretrained],
+    ...['--checkpoint', paths.start],
     ...['--tokenizer', paths.tokenizer],
     ...['--out', paths.vocabulary],
   ),
 )
-shards('shards', paths.shards, '--count', values.demonstrations, '--seed', '2')
-shards('held-out', paths.heldOut, '--count', '400', '--seed', '3', '--split', 'held-out')
+for (const seed of SETS) {
+  shards(`shards-${seed}`, join(paths.shards, `${seed}`), '--count', values.demonstrations, '--seed', `${seed}`)
+}
+// Flaws are drawn, so nothing can foretell them: only experts' demonstrations tell what was learnt.
+shards('held-out', paths.heldOut, '--count', '600', '--seed', '3', '--split', 'held-out', '--experts', '1')
 step(
   'finetune',
   python(
     'finetune.py',
-    ...['--start', paths.pretrained],
+    ...['--start', paths.start],
     ...['--shards', paths.shards],
     ...['--held-out', join(paths.heldOut, 'shard-00000.safetensors')],
     ...['--out', paths.finetuned],
-    ...['--seconds', values.seconds],
+    ...['--tokens', values.tokens],
     ...['--threads', values.threads],
   ),
 )
