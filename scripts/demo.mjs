@@ -11,7 +11,7 @@ import { setupOrExit } from './setup.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const demo = join(root, '.demo')
 const model = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
-const DEFAULTS = { seed: 0, versions: 12, nodes: 3, tasks: 300, samples: 2 }
+const DEFAULTS = { seed: 0, versions: 16, nodes: 3, tasks: 300, samples: 2 }
 const bin = (name) => join(root, 'dist', name, 'main.js')
 
 function readOptions() {
