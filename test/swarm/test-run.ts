@@ -1,0 +1,271 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RunConfig } from '../../coordinator/config.js'
+import type { RunEvent } from '../../coordinator/events.js'
+import { createIntake, type Intake } from '../../coordinator/intake.js'
+import { createLeaseDesk, type LeaseDesk } from '../../coordinator/lease-desk.js'
+import { policyFrame } from '../../coordinator/policy-description.js'
+import { createPublisher, type Publisher } from '../../coordinator/publisher.js'
+import { openRecorder, type Recorder } from '../../coordinator/recorder.js'
+import { type RunServices, serveRun } from '../../coordinator/services.js'
+import { openEventLog } from '../../coordinator/store.js'
+import { groundTruthScript, type Rollout, type Task } from '../../episode/index.js'
+import { type NodeStore, openNodeStore, type PendingGroup } from '../../node/store.js'
+import {
+  type GroupAnnouncement,
+  groupBody,
+  type Lease,
+  type LeaseAsk,
+  type LeaseResponse,
+  sealGroupAnnouncement,
+  sha256,
+} from '../../proto/index.js'
+import {
+  createBlobStore,
+  createSnapshotExchange,
+  requestLeases,
+  type SnapshotExchange,
+  serveGroups,
+} from '../../swarm/index.js'
+import { library } from '../unit/library-world.js'
+import { AMPLE, bodyOf, lendingTask, play, stageOf } from '../unit/scripted.js'
+import { connect, createTestSwarm, soon, type TestNode, type TestSwarm } from './swarm-nodes.js'
+
+/** A whole run in one process: the coordinator's own parts on disk and on the loopback, and volunteers that follow scripts. */
+
+export const GROUP_SIZE = 2
+const limits = AMPLE
+const stage = stageOf()
+
+export const TASKS: readonly Task[] = [
+  'Please lend emma to Ada.',
+  'Could Ada have emma?',
+  'Ada wants to read emma.',
+].map((wish) => lendingTask({ turns: [wish, 'Now take that loan back.'] }))
+const HELPFUL = (task: Task): string[] => groundTruthScript(task)
+const LAZY = ['No.', 'No.']
+
+export type RunSettings = Partial<Pick<RunConfig, 'batchGroups' | 'maxStaleness' | 'versions' | 'leases'>>
+
+const configOf = (settings: RunSettings): RunConfig => ({
+  dataDir: '',
+  listen: [],
+  announce: [],
+  base: { path: '', name: 'village-model', quantisation: 'f16' },
+  tasks: { servers: ['library'], seed: 1, count: TASKS.length },
+  groupSize: GROUP_SIZE,
+  batchGroups: 2,
+  versions: 100,
+  maxStaleness: 1,
+  leases: { durationMs: 60_000, perNode: 2 },
+  limits: { maxTurnTokens: 96, maxRolloutTokens: 1024, maxAssistantTurns: 10 },
+  trainer: { processes: 1, settings: {} },
+  manifestLifetimeMs: 3_600_000,
+  ...settings,
+})
+
+export interface TestCoordinator {
+  readonly node: TestNode
+  readonly recorder: Recorder
+  readonly desk: LeaseDesk
+  readonly intake: Intake
+  readonly publisher: Publisher
+  readonly snapshots: SnapshotExchange
+  readonly services: RunServices
+  /** Publishes the next version, with an adapter of its own. */
+  publish(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface Volunteer extends TestNode {
+  store: NodeStore
+  /** Bodies asked for by the coordinator, with the answers they get. */
+  readonly pulls: string[]
+  /** Replaced by a test, what the volunteer answers to a pull. */
+  serve: (hash: string) => Promise<Uint8Array | null>
+  ask(change?: Partial<LeaseAsk>): Promise<LeaseResponse>
+  /** An honest group for the lease, or one that its changes make dishonest. */
+  finish(lease: Lease, change?: GroupChange): Promise<PendingGroup>
+  reopenStore(): Promise<void>
+}
+
+export interface GroupChange {
+  /** What the policy says in each rollout. */
+  readonly scripts?: readonly (readonly string[])[]
+  readonly announce?: Partial<GroupAnnouncement>
+  readonly policyId?: string
+  /** Sends the body along. Default: the coordinator has to pull it. */
+  readonly inline?: boolean
+}
+
+export interface TestRun {
+  readonly swarm: TestSwarm
+  readonly clock: { nowMs: number; now(): number }
+  /** Events since the start of this process, as they were reported. */
+  readonly events: RunEvent[]
+  coordinator: TestCoordinator
+  volunteer(seed: number): Promise<Volunteer>
+  /** Stops the coordinator, and starts it again from what is on disk; volunteers have to connect again. */
+  restart(): Promise<void>
+  eventsOf<T extends RunEvent['type']>(type: T): Extract<RunEvent, { type: T }>[]
+  close(): Promise<void>
+}
+
+export async function createTestRun(settings: RunSettings = {}): Promise<TestRun> {
+  const swarm = await createTestSwarm()
+  const folder = await swarm.folder()
+  const config = configOf(settings)
+  const clock = { nowMs: Date.now(), now: () => clock.nowMs }
+  const events: RunEvent[] = []
+  const stores: NodeStore[] = []
+
+  const start = async (): Promise<TestCoordinator> => {
+    const closing = new AbortController()
+    const node = await swarm.node(1)
+    const { host, key } = node
+    const recorder = await openRecorder(await openEventLog(join(folder, 'log')), (event) => events.push(event))
+    const blobs = await createBlobStore(join(folder, 'blobs'))
+    const bodies = await createBlobStore(join(folder, 'bodies'))
+    const manifests = join(folder, 'manifests')
+    await mkdir(manifests, { recursive: true })
+    const snapshots = await createSnapshotExchange(host, { store: blobs })
+    const { signal } = closing
+    const intake = createIntake({ config, tasks: TASKS, limits, stage, recorder, bodies, host, clock, signal })
+    const desk = createLeaseDesk(config, TASKS, recorder, clock)
+    const frame = policyFrame(config, sha256(new Uint8Array([1])), stage.tokenizer.chatTemplate, [library])
+    const publisher = createPublisher({
+      config,
+      frame,
+      limits,
+      recorder,
+      blobs,
+      snapshots,
+      host,
+      key,
+      clock,
+      manifests,
+    })
+    const services = await serveRun({ host, key, state: recorder.state, desk, intake, bodies, clock })
+    await publisher.restore()
+    return {
+      node,
+      recorder,
+      desk,
+      intake,
+      publisher,
+      snapshots,
+      services,
+      async publish() {
+        const version = (recorder.state.current?.version ?? -1) + 1
+        await publisher.publish(version, await trainerStep(folder, version))
+      },
+      async close() {
+        closing.abort(new Error('the coordinator is closing'))
+        await intake.idle()
+        await services.close()
+        await snapshots.close()
+        await host.close()
+        await recorder.close()
+      },
+    }
+  }
+
+  const run: TestRun = {
+    swarm,
+    clock,
+    events,
+    coordinator: await start(),
+    async restart() {
+      await run.coordinator.close()
+      run.coordinator = await start()
+    },
+    eventsOf: (type) => events.filter((event) => event.type === type) as never,
+    async volunteer(seed) {
+      const volunteer = await createVolunteer(run, await swarm.node(seed, false), await swarm.folder(), stores)
+      await connect(volunteer, run.coordinator.node)
+      return volunteer
+    },
+    async close() {
+      await run.coordinator.close()
+      for (const store of stores) await store.close()
+      await swarm.close()
+    },
+  }
+  await run.coordinator.publish()
+  return run
+}
+
+/** Files as the trainer leaves them; what is in them is of no consequence to anyone here. */
+async function trainerStep(folder: string, step: number) {
+  const files = join(folder, `step-${step}`)
+  await mkdir(join(files, 'adapter'), { recursive: true })
+  for (const name of ['adapter.gguf', 'adapter/adapter_model.safetensors', 'adapter/adapter_config.json'])
+    await writeFile(join(files, name), `${name} of step ${step}`)
+  const lora = { rank: 4, alpha: 8, targetModules: ['q_proj'] }
+  return { step, batchId: null, skipped: null, lora, files: {}, stats: null, probes: [], folder: files }
+}
+
+async function createVolunteer(run: TestRun, node: TestNode, folder: string, stores: NodeStore[]): Promise<Volunteer> {
+  const { host, key } = node
+  const openStore = async (): Promise<NodeStore> => {
+    const store = await openNodeStore(folder, run.swarm.runId)
+    stores.push(store)
+    return store
+  }
+  const made = new Map<string, Uint8Array>()
+  const volunteer: Volunteer = {
+    ...node,
+    store: await openStore(),
+    pulls: [],
+    serve: async (hash) => made.get(hash) ?? null,
+    ask: (change = {}) =>
+      requestLeases(
+        host,
+        run.swarm.runId,
+        {
+          kind: 'ask',
+          count: 1,
+          policyId: run.coordinator.recorder.state.current!.policyId,
+          nonce: randomBytes(16).toString('hex'),
+          holding: [],
+          agent: 'test/1',
+          backend: 'cpu',
+          team: null,
+          ...change,
+        },
+        soon(),
+      ),
+    async finish(lease, { scripts, announce, policyId = lease.policyId, inline = false } = {}) {
+      const task = TASKS.find(({ id }) => id === lease.taskId)!
+      const rollouts: Rollout[] = []
+      for (const script of scripts ?? [HELPFUL(task), LAZY]) rollouts.push(await play(task, script, stage, limits))
+      const body = groupBody.encode({ ...bodyOf(task, rollouts), leaseId: lease.leaseId, policyId })
+      made.set(sha256(body), body)
+      const announcement: GroupAnnouncement = {
+        leaseId: lease.leaseId,
+        taskId: lease.taskId,
+        policyId,
+        rewards: rollouts.map(({ reward }) => reward.total),
+        bodySha256: sha256(body),
+        bodySizeBytes: body.length,
+        nonce: randomBytes(16).toString('hex'),
+        tokensGenerated: rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0),
+        ...announce,
+      }
+      const sealed = await sealGroupAnnouncement(key, run.swarm.runId, announcement, inline ? body : null)
+      return { leaseId: lease.leaseId, bodySha256: announcement.bodySha256, sealed, body }
+    },
+    async reopenStore() {
+      await volunteer.store.close()
+      volunteer.store = await openStore()
+    },
+  }
+  await serveGroups(host, {
+    lookup: (hash) => {
+      volunteer.pulls.push(hash)
+      return volunteer.serve(hash)
+    },
+  })
+  return volunteer
+}
