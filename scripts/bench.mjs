@@ -66,7 +66,10 @@ async function runPython(script) {
 
 async function show({ name, machine, versions, results }) {
   const { default: Table } = await import('cli-table3')
-  const table = new Table({ head: ['metric', 'value', 'unit', 'ratio', 'compared with'], style: { head: [], border: [] } })
+  const table = new Table({
+    head: ['metric', 'value', 'unit', 'ratio', 'compared with'],
+    style: { head: [], border: [] },
+  })
   for (const { metric, value, unit, peer, ratio } of results) {
     table.push([
       metric,

@@ -1,5 +1,11 @@
 import type { Task } from '../episode/index.js'
-import { deriveSeed, type SeededRandom, type ServerDefinition, seededRandom, type WorldCache } from '../servers/kernel/index.js'
+import {
+  deriveSeed,
+  type SeededRandom,
+  type ServerDefinition,
+  seededRandom,
+  type WorldCache,
+} from '../servers/kernel/index.js'
 import { type Chain, type Split, splitChains } from './chains.js'
 import { DEFAULT_TASK_SETTINGS, makeTask, type TaskSettings } from './make-task.js'
 
