@@ -1,18 +1,10 @@
-import { createHash } from 'node:crypto'
-import canonicalize from 'canonicalize'
-import { DIALECT } from '../episode/index.js'
+import { DIALECT, toolsetSchemaSha256 } from '../episode/index.js'
 import { PLAIN_SAMPLER, type PolicyDescription, type Sha256, sha256 } from '../proto/index.js'
-import { offeredTool, type ServerDefinition } from '../servers/kernel/index.js'
+import type { ServerDefinition } from '../servers/kernel/index.js'
 import type { RunConfig } from './config.js'
 
 /** What all policies of a run have in common: everything but the adapter. */
 export type PolicyFrame = Omit<PolicyDescription, 'adapter'>
-
-/** Hash over every tool as it is offered: nodes and judge must run the same worlds. */
-export function toolsetSchemaSha256(servers: readonly ServerDefinition[]): Sha256 {
-  const offered = servers.map(({ name, tools }) => ({ server: name, tools: tools.map(offeredTool) }))
-  return createHash('sha256').update(canonicalize(offered)!).digest('hex')
-}
 
 /** What the canary's expectations were measured to hold for; any build of llama.cpp behind that binding. */
 const ENGINE_RANGE = { nodeLlamaCpp: '3.22.x', llamaCpp: '*' }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import canonicalize from 'canonicalize'
 import type { ScoredExample } from '../reward/index.js'
 import { type OfferedTool, offeredTool, type ServerDefinition } from '../servers/kernel/index.js'
 import { EpisodeError } from './errors.js'
@@ -27,4 +29,10 @@ export function toolsetOf(task: Task, catalogue: Catalogue): RoutedTool[] {
 
 export function exampleOf(task: Task, offered: readonly OfferedTool[]): ScoredExample {
   return { offered, groundTruth: task.groundTruth }
+}
+
+/** SHA-256 (hex) over every tool of the servers as it is offered: a node and its judge must play in the same worlds. */
+export function toolsetSchemaSha256(servers: readonly ServerDefinition[]): string {
+  const offered = servers.map(({ name, tools }) => ({ server: name, tools: tools.map(offeredTool) }))
+  return createHash('sha256').update(canonicalize(offered)!).digest('hex')
 }

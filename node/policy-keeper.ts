@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Engine, Tokenizer } from '../engine/index.js'
-import { DEFAULT_LIMITS, DIALECT, type EpisodeLimits } from '../episode/index.js'
+import { type Catalogue, DEFAULT_LIMITS, DIALECT, type EpisodeLimits, toolsetSchemaSha256 } from '../episode/index.js'
 import { checkSuccession, type PolicyManifest, type SealedManifest } from '../proto/index.js'
 import type { Clock, SnapshotExchange } from '../swarm/index.js'
 import { checkCanary } from './canary.js'
@@ -26,6 +26,7 @@ export interface PolicyKeeperParts {
   readonly engine: Engine
   readonly tokenizer: Tokenizer
   readonly baseSha256: string
+  readonly catalogue: Catalogue
   readonly snapshots: SnapshotExchange
   /** Who may have manifests and blobs, the coordinator first. */
   readonly peers: () => readonly string[]
@@ -33,10 +34,10 @@ export interface PolicyKeeperParts {
 }
 
 export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
-  const { engine, tokenizer, baseSha256, snapshots, peers, clock } = parts
+  const { engine, tokenizer, baseSha256, catalogue, snapshots, peers, clock } = parts
   let loaded: LoadedPolicy | null = null
 
-  const checkCompatible = ({ policy }: PolicyManifest): void => {
+  const checkCompatible = ({ policy, taskSpec }: PolicyManifest): void => {
     if (policy.base.ggufSha256 !== baseSha256) {
       throw new NodeError(
         'wrong_base',
@@ -47,6 +48,13 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     const template = createHash('sha256').update(tokenizer.chatTemplate).digest('hex')
     if (policy.chatTemplateSha256 !== template)
       throw new NodeError('incompatible', 'another chat template than the base model holds')
+    const names = (taskSpec.servers ?? '').split(',')
+    const servers = names.flatMap((name) => catalogue.get(name) ?? [])
+    if (servers.length < names.length || policy.toolsetSchemaSha256 !== toolsetSchemaSha256(servers))
+      throw new NodeError(
+        'incompatible',
+        `the run's worlds (${names.join(', ')}) are not those of this version of the node`,
+      )
   }
 
   const load = async ({ manifest, manifestId }: SealedManifest, signal: AbortSignal): Promise<LoadedPolicy> => {

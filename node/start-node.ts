@@ -104,7 +104,15 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       coordinator.peerId,
       ...host.connections().flatMap(({ peer, limited }) => (limited || peer === coordinator.peerId ? [] : [peer])),
     ]
-    const keeper = createPolicyKeeper({ engine, tokenizer, baseSha256, snapshots, peers, clock: systemClock })
+    const keeper = createPolicyKeeper({
+      engine,
+      tokenizer,
+      baseSha256,
+      catalogue: CATALOGUE,
+      snapshots,
+      peers,
+      clock: systemClock,
+    })
     const stage: Stage = {
       catalogue: CATALOGUE,
       worlds: createWorldCache(),
