@@ -17,7 +17,8 @@ export type NodeProgress =
   | { readonly type: 'dropped'; readonly leaseId: string; readonly code: string }
   /** The coordinator has not been reached for some seconds; the node goes on trying. */
   | { readonly type: 'offline' }
-  | { readonly type: 'idle'; readonly reason: string; readonly detail: string }
+  /** There is no work at the moment. `waiting`: finished groups without a verdict. */
+  | { readonly type: 'idle'; readonly reason: string; readonly detail: string; readonly waiting: number }
 
 /** One line for the volunteer, or `null` for what happens too often to be worth one. */
 export function progressLine(progress: NodeProgress): string | null {

@@ -111,7 +111,8 @@ async function workUnder(
       onGroup()
     }
     if (response.leases.length > 0) continue
-    onProgress({ type: 'idle', reason: response.reason ?? 'no_work', detail: response.detail })
+    const { reason, detail } = response
+    onProgress({ type: 'idle', reason: reason ?? 'no_work', detail, waiting: outbox.waiting.length })
     await sleep(Math.max(SHORTEST_PAUSE_MS, response.retryAfterMs), undefined, { signal })
   }
 }
