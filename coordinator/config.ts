@@ -79,10 +79,14 @@ export function readConfig(file: string): RunConfig {
   try {
     content = parse(readFileSync(file, 'utf8'))
   } catch (cause) {
-    throw new ConfigError(`${file}: ${(cause as Error).message}`, { cause })
+    // A syntax error is followed by an excerpt of the file.
+    throw new ConfigError(`${file}: ${(cause as Error).message.split('\n')[0]}`, { cause })
   }
   const parsed = configSchema.safeParse(content)
-  if (!parsed.success) throw new ConfigError(`${file}:\n${z.prettifyError(parsed.error)}`)
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`)
+    throw new ConfigError(`${file}: ${issues.join('; ')}`)
+  }
   const { dataDir, base, trainer } = parsed.data
   const from = (path: string): string => resolve(dirname(file), path)
   /** A bare name is looked up in PATH. */

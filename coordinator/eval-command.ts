@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type AdapterFile, openEngine, openTokenizer } from '../engine/index.js'
-import { createPromptRenderer, DEFAULT_LIMITS, type Stage, type Task } from '../episode/index.js'
+import { createPromptRenderer, DEFAULT_LIMITS, runAll, type Stage, type Task } from '../episode/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import { createWorldCache } from '../servers/kernel/index.js'
 import { synthesise } from '../synthesis/index.js'
@@ -45,6 +45,7 @@ async function evaluate(options: EvalOptions, command: Command): Promise<void> {
   const worlds = createWorldCache()
   const tasks = [...synthesise(servers, worlds, { seed: options.seed, split: 'held-out', count: options.tasks })]
   const modelPath = resolve(options.model)
+  const adapter = adapterFile(options.adapter)
   const tokenizer = await openTokenizer(modelPath)
   const stage: Stage = {
     catalogue: new Map(servers.map((server) => [server.name, server])),
@@ -55,9 +56,8 @@ async function evaluate(options: EvalOptions, command: Command): Promise<void> {
   const limits = DEFAULT_LIMITS
   const { lanes, threads } = options
   const settings = { samplesPerTask: options.samples, lanes, seed: options.seed, limits }
-  const { signal } = new AbortController()
   /** Each policy has an engine of its own, so that both run at the same time. */
-  const run = async (adapter: AdapterFile | null): Promise<TaskResult[]> => {
+  const run = async (adapter: AdapterFile | null, signal: AbortSignal): Promise<TaskResult[]> => {
     const engine = await openEngine({ modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' })
     try {
       return await evaluatePolicy(tasks, adapter, engine, stage, settings, signal)
@@ -66,8 +66,11 @@ async function evaluate(options: EvalOptions, command: Command): Promise<void> {
     }
   }
   try {
-    const [before, after] = await Promise.all([run(null), run(adapterFile(options.adapter))])
-    const comparison = { ...comparePolicies(before, after), callsTeacher: meanCalls(tasks) }
+    const [before, after] = await runAll(
+      [null, adapter].map((policy) => (signal) => run(policy, signal)),
+      new AbortController().signal,
+    )
+    const comparison = { ...comparePolicies(before!, after!), callsTeacher: meanCalls(tasks) }
     process.stdout.write(`${options.json ? JSON.stringify(comparison) : table(comparison)}\n`)
   } finally {
     await tokenizer.close()

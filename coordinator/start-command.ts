@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import pino from 'pino'
 import { readConfig } from './config.js'
 import { type Progress, startCoordinator } from './coordinator.js'
@@ -10,6 +10,8 @@ import { progressLine } from './progress-line.js'
 /** Root of the installed package: the trainer's Python sources are not compiled into dist/. */
 const packageRoot = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../' : '../', import.meta.url))
 
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error']
+
 export function addStartCommand(program: Command): void {
   program
     .command('start')
@@ -17,7 +19,7 @@ export function addStartCommand(program: Command): void {
     .requiredOption('--config <file>', 'run.yaml')
     .option('--json', 'report progress as JSON lines on stdout', false)
     .option('--exit-when-complete', 'stop when the last version is published instead of serving it on', false)
-    .option('--log-level <level>', 'trace, debug, info, warn or error, on stderr', 'warn')
+    .addOption(new Option('--log-level <level>', 'what is logged on stderr').choices(LOG_LEVELS).default('warn'))
     .action(start)
 }
 

@@ -7,6 +7,8 @@ export type NodeErrorCode =
   | 'canary_failed'
   /** A lease whose task or policy is not what it says. */
   | 'bad_lease'
+  /** The addresses to listen on cannot be used. */
+  | 'bad_listen'
   /** Another process works with the data directory. */
   | 'in_use'
   /** The data directory cannot be read or written. */

@@ -3,10 +3,11 @@ import '../swarm/polyfill.js'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import envPaths from 'env-paths'
 import pino from 'pino'
 import { EngineError } from '../engine/index.js'
+import { LIMITS } from '../proto/index.js'
 import {
   exportIdentity,
   IdentityError,
@@ -44,6 +45,14 @@ const countOption = (text: string): number => {
   return value
 }
 
+/** As the coordinator accepts it: a name it refuses would keep the node without work for ever. */
+const teamOption = (text: string): string => {
+  const most = LIMITS.shortNameBytes.value
+  if (!/^[\x21-\x7e]+$/.test(text) || text.length > most)
+    throw new InvalidArgumentError(`Give up to ${most} ASCII letters, digits or signs, without spaces.`)
+  return text
+}
+
 const program = new Command('prove-node').description('Take part in a PROVE training swarm')
 program.enablePositionalOptions()
 
@@ -61,9 +70,13 @@ program
   .option('--threads <number>', 'CPU threads for inference', countOption, 1)
   .option('--lanes <number>', 'rollouts generated in parallel', countOption, 16)
   .option('--cpu', 'do not use a GPU', false)
-  .option('--team <name>', 'name under which nodes are grouped')
+  .option('--team <name>', 'name under which nodes are grouped', teamOption)
   .option('--json', 'report progress as JSON lines on stdout', false)
-  .option('--log-level <level>', 'trace, debug, info, warn or error, on stderr', 'warn')
+  .addOption(
+    new Option('--log-level <level>', 'what is logged on stderr')
+      .choices(['trace', 'debug', 'info', 'warn', 'error'])
+      .default('warn'),
+  )
   .action(joinRun)
 
 interface JoinOptions {

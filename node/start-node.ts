@@ -79,6 +79,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       runId: coordinator.peerId,
       listen: options.listen,
       logger,
+    }).catch((cause: Error) => {
+      // The library's message goes on with a stack trace.
+      const reason = cause.message.split(/\n +at /)[0]!.replaceAll(/\s+/g, ' ')
+      throw new NodeError('bad_listen', `${options.listen.join(', ')}: ${reason}`, { cause })
     })
     cleanUps.push(() => host.close())
     const connection = keepConnected(host, coordinator)

@@ -1,0 +1,201 @@
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { stringify } from 'yaml'
+import { openEventLog } from '../../coordinator/store.js'
+import { openNodeStore } from '../../node/store.js'
+import { checkout } from '../checkout.js'
+import { createTestRun, type TestRun } from '../swarm/test-run.js'
+import { createMachine, demoModel, type Machine } from './programs.js'
+
+const model = demoModel()
+const NOBODY = '12D3KooWKRYhZeD3sAWvz1zaSsEXnwnktvv4iaprLHrCgZBZWyEq'
+/** Nothing listens there. */
+const DEAD_END = `/ip4/127.0.0.1/tcp/1/p2p/${NOBODY}`
+
+let folder = ''
+test.before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'prove-cli-'))
+  await writeFile(join(folder, 'notes.txt'), 'not a model')
+})
+test.after(() => rm(folder, { recursive: true, force: true }))
+
+const closing: (TestRun | Machine)[] = []
+test.after.each(async () => {
+  for (const open of closing.splice(0)) await open.close()
+})
+
+interface Failure {
+  readonly code: number | undefined
+  readonly stderr: string
+}
+
+/** Runs a program that must fail with one line for the user, and no stack trace. */
+async function failure(program: 'coordinator' | 'node', ...args: string[]): Promise<Failure> {
+  const result = await execa(process.execPath, [join(checkout, 'dist', program, 'main.js'), ...args], {
+    cwd: folder,
+    reject: false,
+    timeout: 60_000,
+    stdin: 'ignore',
+  })
+  assert.not.ok(result.timedOut, `${args.join(' ')} did not end`)
+  assert.ok(result.exitCode !== 0, `${args.join(' ')} went well`)
+  assert.not.match(result.stderr, /^\s+at .+:\d+/m)
+  // Log lines are JSON objects; what is left is for the user.
+  const lines = result.stderr.split('\n').filter((line) => !line.startsWith('{'))
+  assert.is(lines.length, 1, result.stderr)
+  return { code: result.exitCode, stderr: lines[0]! }
+}
+
+async function config(name: string, change: object = {}): Promise<string> {
+  const file = join(folder, `${name}.yaml`)
+  const content = {
+    dataDir: `${name}-data`,
+    base: { path: model, name: 'prove-demo-base' },
+    tasks: { servers: ['banking'], count: 5 },
+    ...change,
+  }
+  await writeFile(file, stringify(content))
+  return file
+}
+
+const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'node', readonly string[], RegExp])[] = [
+  ['an address that is none', 'node', ['join', 'nonsense'], /not a network address: nonsense/],
+  ['an address without a key', 'node', ['join', '/ip4/127.0.0.1/tcp/1'], /must end in \/p2p\//],
+  ['a key that is none', 'node', ['join', '/ip4/127.0.0.1/tcp/1/p2p/xyz'], /not a peer id: xyz/],
+  ['an address without a port', 'node', ['join', `/ip4/127.0.0.1/p2p/${NOBODY}`], /needs a \/tcp\/ part/],
+  ['no address', 'node', ['join'], /missing required argument 'address'/],
+  ['lanes that are no count', 'node', ['join', DEAD_END, '--lanes', '0'], /an integer from 1 to 256/],
+  ['an option that does not exist', 'node', ['join', DEAD_END, '--fast'], /unknown option '--fast'/],
+  ['a team with a space', 'node', ['join', DEAD_END, '--team', 'blue cats'], /without spaces/],
+  ['a log level that does not exist', 'node', ['join', DEAD_END, '--log-level', 'loud'], /Allowed choices/],
+  ['a missing model', 'node', ['join', DEAD_END, '--model', 'gone.gguf', '--data-dir', 'n'], /wrong_base.*gone\.gguf/],
+  [
+    'a model that is none',
+    'node',
+    ['join', DEAD_END, '--model', 'notes.txt', '--data-dir', 'n'],
+    /model_refused.*GGUF/,
+  ],
+  [
+    'a data directory that is a file',
+    'node',
+    ['join', DEAD_END, '--model', model, '--data-dir', 'notes.txt', '--cpu'],
+    /EEXIST.*notes\.txt/,
+  ],
+  [
+    'an address to listen on that is none',
+    'node',
+    ['join', DEAD_END, '--model', model, '--data-dir', 'n', '--cpu', '--listen', 'here'],
+    /bad_listen: here/,
+  ],
+  ['adapters of a coordinator that is away', 'node', ['adapters', 'list', DEAD_END, '--data-dir', 'n'], /unreachable/],
+  ['a key that cannot be imported', 'node', ['identity', 'import', 'abc', '--data-dir', 'n'], /not_a_key/],
+  ['a command that does not exist', 'node', ['dance'], /unknown command 'dance'/],
+  ['no configuration', 'coordinator', ['start'], /required option '--config/],
+  ['a missing configuration', 'coordinator', ['start', '--config', 'gone.yaml'], /gone\.yaml: ENOENT/],
+  ['an adapter that is missing', 'coordinator', ['eval', '--model', model, '--adapter', 'gone.gguf'], /ENOENT.*gone/],
+  [
+    'a server that is unknown',
+    'coordinator',
+    ['eval', '--model', model, '--adapter', 'x', '--servers', 'zoo'],
+    /"zoo"/,
+  ],
+  ['a count of nothing', 'coordinator', ['synthesize', '--count', '0'], /an integer from 1/],
+  [
+    'a folder that is missing',
+    'coordinator',
+    ['synthesize', '--count', '1', '--tasks', 'no/tasks'],
+    /ENOENT.*no\/tasks/,
+  ],
+]
+for (const [what, program, args, expected] of COMMAND_LINES) {
+  test(`${program} ${args[0]} with ${what} says so in one line`, async () => {
+    assert.match((await failure(program, ...args)).stderr, expected)
+  })
+}
+
+const CONFIGS: readonly (readonly [string, object, RegExp])[] = [
+  [
+    'an unknown server',
+    { tasks: { servers: ['bankign'] } },
+    /tasks\.servers: there is no server "bankign"; choose from /,
+  ],
+  ['a group of one', { groupSize: 1 }, /bad-\d+\.yaml: groupSize: /],
+  ['a field that does not exist', { groupsize: 8 }, /bad-\d+\.yaml: the file: Unrecognized key: "groupsize"/],
+  ['no base model', { base: undefined }, /bad-\d+\.yaml: base: /],
+  ['a base model that is missing', { base: { path: 'gone.gguf', name: 'x' } }, /model_refused: .*gone\.gguf.*ENOENT/],
+  ['a base model that is none', { base: { path: 'notes.txt', name: 'x' } }, /model_refused: .*GGUF/],
+  ['an address to listen on that is none', { listen: ['here'] }, /listen: here: /],
+  ['limits that no task fits', { limits: { maxRolloutTokens: 40 } }, /limits\.maxRolloutTokens is too small/],
+  ['a Python that is missing', { trainer: { python: 'no-such-python' } }, /trainer_unusable: no-such-python/],
+  [
+    'settings that the trainer refuses',
+    { trainer: { settings: { optimizer: { lr: -1 } } } },
+    /trainer_failed: config_invalid: .*optimizer\.lr .*trainer\.log/,
+  ],
+]
+for (const [i, [what, change, expected]] of CONFIGS.entries()) {
+  test(`a configuration with ${what} stops the coordinator with one line`, async () => {
+    assert.match((await failure('coordinator', 'start', '--config', await config(`bad-${i}`, change))).stderr, expected)
+  })
+}
+
+test('a configuration that is no YAML is named with the place of the mistake', async () => {
+  await writeFile(join(folder, 'broken.yaml'), 'base: [')
+  const { code, stderr } = await failure('coordinator', 'start', '--config', 'broken.yaml')
+  assert.is(code, 2)
+  assert.match(stderr, /^prove-coordinator: broken\.yaml: .*line 1/)
+})
+
+test('a trainer that lacks its packages is given up after some attempts, with its last words', async () => {
+  // Python's own -S leaves the packages out, but torchrun's arguments are ours: a script puts it before them.
+  const python = join(folder, 'bare-python')
+  await writeFile(python, '#!/bin/sh\nexec python3 -S -E "$@"\n', { mode: 0o755 })
+  const file = await config('bare', { trainer: { python } })
+  assert.match(
+    (await failure('coordinator', 'start', '--config', file)).stderr,
+    /trainer_failed: .*torch.*trainer\.log/,
+  )
+})
+
+test('a second process on one data directory is refused with what to do', async () => {
+  const log = await openEventLog(join(folder, 'busy-data', 'log'))
+  const store = await openNodeStore(join(folder, 'busy-node', 'store'), NOBODY)
+  try {
+    const coordinator = await failure('coordinator', 'start', '--config', await config('busy'))
+    assert.match(coordinator.stderr, /^prove-coordinator: in_use: another process works with .*stop it/)
+    const node = await failure('node', 'join', DEAD_END, '--model', model, '--data-dir', 'busy-node', '--cpu')
+    assert.match(node.stderr, /^prove-node: in_use: another process works with .*--data-dir/)
+  } finally {
+    await log.close()
+    await store.close()
+  }
+})
+
+test('a node with another base model than the run’s stops with both hashes', async () => {
+  const run = await createTestRun()
+  closing.push(run)
+  const other = join(folder, 'other.gguf')
+  await copyFile(model, other)
+  const [address] = run.coordinator.node.host.addresses()
+  const { stderr } = await failure('node', 'join', address!, '--model', other, '--data-dir', 'other', '--cpu')
+  assert.match(
+    stderr,
+    /^prove-node: wrong_base: the run uses village-model with SHA-256 [0-9a-f]{64}; yours has [0-9a-f]{64}/,
+  )
+})
+
+test('a node that cannot reach its coordinator says so, goes on trying, and stops when it is told to', async () => {
+  const machine = await createMachine()
+  closing.push(machine)
+  const node = machine.start('node', ['join', DEAD_END, '--model', model, '--data-dir', 'n', '--cpu', '--json'])
+  await node.until('word that nobody answers', ({ type }) => type === 'offline')
+  node.kill('SIGTERM')
+  assert.is(await node.ended, 0, node.stderr)
+  assert.equal(machine.processes(), [])
+})
+
+test.run()
