@@ -1,0 +1,210 @@
+import '../../swarm/polyfill.js'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  createTorchrunEngine,
+  type TrainEngine,
+  TrainerError,
+  type TrainerEvent,
+} from '../../coordinator/train-engine.js'
+
+/**
+ * How the coordinator supervises its trainer. In place of Python stands a program that speaks the trainer's protocol
+ * (docs/trainer.md) and can be told to die, which the real one cannot; that one is driven in recovery.test.ts.
+ */
+
+const signal = AbortSignal.timeout(120_000)
+const engines: TrainEngine[] = []
+let spool = ''
+
+test.before.each(async () => {
+  spool = await mkdtemp(join(tmpdir(), 'prove-spool-'))
+  await mkdir(join(spool, 'batches'), { recursive: true })
+})
+test.after.each(async () => {
+  for (const engine of engines.splice(0)) await engine.close()
+  await rm(spool, { recursive: true, force: true })
+})
+
+/** @param life  body of `async ({ say, batches, life, sleep })`; `life` counts the starts from 1 */
+async function trainerThat(life: string): Promise<{ engine: TrainEngine; events: TrainerEvent[] }> {
+  const program = join(spool, 'trainer.mjs')
+  await writeFile(
+    program,
+    `#!${process.execPath}
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+const spool = process.argv[process.argv.indexOf('--spool') + 1]
+appendFileSync(spool + '/starts', 'x')
+const life = readFileSync(spool + '/starts', 'utf8').length
+const say = (event, fields = {}) => process.stdout.write(JSON.stringify({ event, ...fields }) + '\\n')
+const die = (code, ...words) => new Promise(() => process.stderr.write(words.join(' ') + '\\n', () => process.exit(code)))
+const batch = async () => {
+  for (;;) {
+    const [name] = readdirSync(spool + '/batches').sort()
+    if (name) return name
+    await sleep(20)
+  }
+}
+${life}
+`,
+    { mode: 0o755 },
+  )
+  const events: TrainerEvent[] = []
+  const engine = createTorchrunEngine(
+    {
+      python: program,
+      packageFolder: spool,
+      spool,
+      base: 'base.gguf',
+      config: 'trainer.json',
+      processes: 1,
+      logFile: join(spool, 'trainer.log'),
+      maxFailures: 3,
+      onEvent: (event) => events.push(event),
+    },
+    pino({ level: 'silent' }),
+  )
+  engines.push(engine)
+  return { engine, events }
+}
+
+const starts = async (): Promise<number> => (await readFile(join(spool, 'starts'), 'utf8')).length
+const addBatch = (name: string) => mkdir(join(spool, 'batches', name))
+
+async function failure(work: Promise<unknown>): Promise<TrainerError> {
+  const error = await work.then(
+    () => null,
+    (why: unknown) => why,
+  )
+  assert.instance(error, TrainerError)
+  return error as TrainerError
+}
+
+test('a trainer that dies in the middle of a step is started again, and the batch is trained', async () => {
+  const { engine, events } = await trainerThat(`
+    say('ready', { step: 4 })
+    const batchId = await batch()
+    say('training', { batchId, step: 5 })
+    if (life < 3) process.kill(process.pid, 'SIGKILL')
+    say('step', { batchId, step: 5 })
+    await sleep(60_000)`)
+  assert.equal(await engine.start(signal), { step: 4 })
+  await addBatch('step-5')
+  assert.equal(await engine.outcome('step-5', signal), { kind: 'trained', step: 5 })
+  assert.is(await starts(), 3)
+  assert.equal(
+    events.map(({ event }) => event),
+    ['ready', 'training', 'ready', 'training', 'ready', 'training', 'step'],
+  )
+  assert.equal(await engine.outcome('step-5', signal), { kind: 'trained', step: 5 }, 'the answer is remembered')
+})
+
+test('a batch that kills the trainer three times is refused and out of its sight, and the next one is trained', async () => {
+  const { engine } = await trainerThat(`
+    say('ready', { step: 0 })
+    const batchId = await batch()
+    say('training', { batchId, step: 1 })
+    if (batchId === 'poison') await die(1, 'out of memory')
+    say('step', { batchId, step: 1 })
+    await sleep(60_000)`)
+  await engine.start(signal)
+  await addBatch('poison')
+  const outcome = await engine.outcome('poison', signal)
+  assert.is(outcome.kind === 'refused' && outcome.code, 'trainer_failed')
+  assert.is(await starts(), 3)
+  assert.equal(await readdir(join(spool, 'batches')), [])
+  assert.equal(await readdir(join(spool, 'given-up')), ['poison'])
+  await addBatch('sound')
+  assert.equal(await engine.outcome('sound', signal), { kind: 'trained', step: 1 })
+})
+
+test('a trainer that never gets ready is given up with its last words, and no batch is blamed', async () => {
+  const { engine } = await trainerThat(`await die(1, 'Traceback ...\\nModuleNotFoundError: no torch here')`)
+  await addBatch('step-1')
+  const waiting = failure(engine.outcome('step-1', signal))
+  const error = await failure(engine.start(signal))
+  assert.is(error.code, 'trainer_failed')
+  assert.match(error.message, /ModuleNotFoundError: no torch here \(see .*trainer\.log\)/)
+  assert.is(await starts(), 3)
+  assert.is((await waiting).code, 'trainer_failed')
+  assert.is((await failure(engine.outcome('step-1', signal))).code, 'trainer_failed', 'also who asks later hears it')
+  assert.equal(await readdir(join(spool, 'batches')), ['step-1'])
+  assert.match(await readFile(join(spool, 'trainer.log'), 'utf8'), /no torch here/)
+})
+
+test('a trainer that refuses its settings is not started again', async () => {
+  const { engine } = await trainerThat(`
+    say('error', { code: 'config_invalid', message: 'lr must be positive', batchId: null })
+    process.exitCode = 2`)
+  assert.match((await failure(engine.start(signal))).message, /config_invalid: lr must be positive/)
+  assert.is(await starts(), 1)
+})
+
+test('a refusal that was written while nobody listened is found', async () => {
+  const { engine } = await trainerThat(`
+    say('ready', { step: 2 })
+    await sleep(60_000)`)
+  await addBatch('step-3')
+  await writeFile(join(spool, 'batches', 'step-3', 'refused.json'), '{"code":"bad_tokens","message":"token 70000"}')
+  await engine.start(signal)
+  const refused = { kind: 'refused', code: 'bad_tokens', detail: 'token 70000' }
+  assert.equal(await engine.outcome('step-3', signal), refused)
+})
+
+test('a trainer that dies between writing a refusal and telling it is asked again at its next start', async () => {
+  const { engine } = await trainerThat(`
+    const { writeFileSync } = await import('node:fs')
+    say('ready', { step: 0 })
+    const batchId = await batch()
+    if (life === 1) {
+      writeFileSync(spool + '/batches/' + batchId + '/refused.json', '{"code":"bad_mask","message":"no ones"}')
+      process.kill(process.pid, 'SIGKILL')
+    }
+    await sleep(60_000)`)
+  await engine.start(signal)
+  const outcome = engine.outcome('step-1', signal)
+  await addBatch('step-1')
+  assert.equal(await outcome, { kind: 'refused', code: 'bad_mask', detail: 'no ones' })
+})
+
+test('a close ends the trainer, whether it runs or is about to be started again', async () => {
+  const { engine } = await trainerThat(`
+    say('ready', { step: 0, pid: process.pid })
+    await sleep(60_000)`)
+  await engine.start(signal)
+  const waiting = failure(engine.outcome('step-1', signal))
+  await engine.close()
+  assert.is((await waiting).code, 'closed')
+  assert.is(await starts(), 1)
+
+  const dying = await trainerThat(`
+    say('ready', { step: 0 })
+    await die(1)`)
+  await dying.engine.start(signal)
+  await dying.engine.close()
+  const lives = await starts()
+  assert.is((await failure(dying.engine.outcome('step-1', signal))).code, 'closed')
+  assert.is(await starts(), lives)
+})
+
+test('who stops waiting leaves the trainer alone', async () => {
+  const { engine } = await trainerThat(`
+    say('ready', { step: 0 })
+    const batchId = await batch()
+    say('step', { batchId, step: 1 })
+    await sleep(60_000)`)
+  await engine.start(signal)
+  const impatient = new AbortController()
+  const waiting = engine.outcome('step-1', impatient.signal).catch((why: unknown) => why)
+  impatient.abort('no more')
+  assert.is(await waiting, 'no more')
+  await addBatch('step-1')
+  assert.equal(await engine.outcome('step-1', signal), { kind: 'trained', step: 1 })
+})
+
+test.run()
