@@ -272,7 +272,7 @@ test('the process ends, and leaves nothing behind, when its parent is killed', a
     const engine = await openEngine(${JSON.stringify(options)})
     const [source] = await engine.openLanes([${JSON.stringify(lane(2))}], new AbortController().signal)
     source.next([], 200, new AbortController().signal)
-    console.log(engine.pid)
+    process.stdout.write(String(engine.pid))
     setInterval(() => {}, 1000)`
   const folder = await mkdtemp(join(tmpdir(), 'engine-test-'))
   const loader = import.meta.url.endsWith('.ts') ? ['--import', import.meta.resolve('tsx')] : []
