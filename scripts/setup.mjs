@@ -52,7 +52,7 @@ function installNodeModules() {
   // Not `npm ci`: it refuses a lock file made where a registry lacks other platforms' optional packages. The versions are
   // the locked ones either way.
   run('npm', ['install', '--no-save', ...flags, ...(lean ? ['--omit=optional'] : [])], hint)
-  if (lean) run('npm', ['install', '--no-save', ...flags, ...platformPackages()], hint)
+  if (lean) run('npm', ['install', '--no-save', '--omit=optional', ...flags, ...platformPackages()], hint)
   writeFileSync(stamp, wanted)
 }
 
