@@ -15,7 +15,7 @@ function run(command, args, env = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: root,
-      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...env },
       timeout: SUITE_TIMEOUT_MS,
     })
     let output = ''

@@ -69,7 +69,8 @@ export async function createMachine(): Promise<Machine> {
       const main = join(checkout, 'dist', program, 'main.js')
       const child = spawn(process.execPath, [main, ...args], {
         cwd: folder,
-        env: { ...process.env, [MARK]: mark, NO_COLOR: '1' },
+        // uvu sets FORCE_COLOR, and Node warns of the contradiction on stderr.
+        env: { ...process.env, [MARK]: mark, NO_COLOR: '1', FORCE_COLOR: undefined },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       const followed = follow(name, child)
