@@ -37,6 +37,8 @@ interface Failure {
 async function failure(program: 'coordinator' | 'node', ...args: string[]): Promise<Failure> {
   const result = await execa(process.execPath, [join(checkout, 'dist', program, 'main.js'), ...args], {
     cwd: folder,
+    // uvu sets FORCE_COLOR, and Node warns of the contradiction on stderr.
+    env: { NO_COLOR: '1', FORCE_COLOR: undefined },
     reject: false,
     timeout: 60_000,
     stdin: 'ignore',
