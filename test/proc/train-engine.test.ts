@@ -17,7 +17,7 @@ import {
  * (docs/trainer.md) and can be told to die, which the real one cannot; that one is driven in recovery.test.ts.
  */
 
-const signal = AbortSignal.timeout(120_000)
+const signal = (): AbortSignal => AbortSignal.timeout(60_000)
 const engines: TrainEngine[] = []
 let spool = ''
 
@@ -93,15 +93,15 @@ test('a trainer that dies in the middle of a step is started again, and the batc
     if (life < 3) process.kill(process.pid, 'SIGKILL')
     say('step', { batchId, step: 5 })
     await sleep(60_000)`)
-  assert.equal(await engine.start(signal), { step: 4 })
+  assert.equal(await engine.start(signal()), { step: 4 })
   await addBatch('step-5')
-  assert.equal(await engine.outcome('step-5', signal), { kind: 'trained', step: 5 })
+  assert.equal(await engine.outcome('step-5', signal()), { kind: 'trained', step: 5 })
   assert.is(await starts(), 3)
   assert.equal(
     events.map(({ event }) => event),
     ['ready', 'training', 'ready', 'training', 'ready', 'training', 'step'],
   )
-  assert.equal(await engine.outcome('step-5', signal), { kind: 'trained', step: 5 }, 'the answer is remembered')
+  assert.equal(await engine.outcome('step-5', signal()), { kind: 'trained', step: 5 }, 'the answer is remembered')
 })
 
 test('a batch that kills the trainer three times is refused and out of its sight, and the next one is trained', async () => {
@@ -112,27 +112,27 @@ test('a batch that kills the trainer three times is refused and out of its sight
     if (batchId === 'poison') await die(1, 'out of memory')
     say('step', { batchId, step: 1 })
     await sleep(60_000)`)
-  await engine.start(signal)
+  await engine.start(signal())
   await addBatch('poison')
-  const outcome = await engine.outcome('poison', signal)
+  const outcome = await engine.outcome('poison', signal())
   assert.is(outcome.kind === 'refused' && outcome.code, 'trainer_failed')
   assert.is(await starts(), 3)
   assert.equal(await readdir(join(spool, 'batches')), [])
   assert.equal(await readdir(join(spool, 'given-up')), ['poison'])
   await addBatch('sound')
-  assert.equal(await engine.outcome('sound', signal), { kind: 'trained', step: 1 })
+  assert.equal(await engine.outcome('sound', signal()), { kind: 'trained', step: 1 })
 })
 
 test('a trainer that never gets ready is given up with its last words, and no batch is blamed', async () => {
   const { engine } = await trainerThat(`await die(1, 'Traceback ...\\nModuleNotFoundError: no torch here')`)
   await addBatch('step-1')
-  const waiting = failure(engine.outcome('step-1', signal))
-  const error = await failure(engine.start(signal))
+  const waiting = failure(engine.outcome('step-1', signal()))
+  const error = await failure(engine.start(signal()))
   assert.is(error.code, 'trainer_failed')
   assert.match(error.message, /ModuleNotFoundError: no torch here \(see .*trainer\.log\)/)
   assert.is(await starts(), 3)
   assert.is((await waiting).code, 'trainer_failed')
-  assert.is((await failure(engine.outcome('step-1', signal))).code, 'trainer_failed', 'also who asks later hears it')
+  assert.is((await failure(engine.outcome('step-1', signal()))).code, 'trainer_failed', 'also who asks later hears it')
   assert.equal(await readdir(join(spool, 'batches')), ['step-1'])
   assert.match(await readFile(join(spool, 'trainer.log'), 'utf8'), /no torch here/)
 })
@@ -141,7 +141,7 @@ test('a trainer that refuses its settings is not started again', async () => {
   const { engine } = await trainerThat(`
     say('error', { code: 'config_invalid', message: 'lr must be positive', batchId: null })
     process.exitCode = 2`)
-  assert.match((await failure(engine.start(signal))).message, /config_invalid: lr must be positive/)
+  assert.match((await failure(engine.start(signal()))).message, /config_invalid: lr must be positive/)
   assert.is(await starts(), 1)
 })
 
@@ -151,9 +151,9 @@ test('a refusal that was written while nobody listened is found', async () => {
     await sleep(60_000)`)
   await addBatch('step-3')
   await writeFile(join(spool, 'batches', 'step-3', 'refused.json'), '{"code":"bad_tokens","message":"token 70000"}')
-  await engine.start(signal)
+  await engine.start(signal())
   const refused = { kind: 'refused', code: 'bad_tokens', detail: 'token 70000' }
-  assert.equal(await engine.outcome('step-3', signal), refused)
+  assert.equal(await engine.outcome('step-3', signal()), refused)
 })
 
 test('a trainer that dies between writing a refusal and telling it is asked again at its next start', async () => {
@@ -166,8 +166,8 @@ test('a trainer that dies between writing a refusal and telling it is asked agai
       process.kill(process.pid, 'SIGKILL')
     }
     await sleep(60_000)`)
-  await engine.start(signal)
-  const outcome = engine.outcome('step-1', signal)
+  await engine.start(signal())
+  const outcome = engine.outcome('step-1', signal())
   await addBatch('step-1')
   assert.equal(await outcome, { kind: 'refused', code: 'bad_mask', detail: 'no ones' })
 })
@@ -176,8 +176,8 @@ test('a close ends the trainer, whether it runs or is about to be started again'
   const { engine } = await trainerThat(`
     say('ready', { step: 0, pid: process.pid })
     await sleep(60_000)`)
-  await engine.start(signal)
-  const waiting = failure(engine.outcome('step-1', signal))
+  await engine.start(signal())
+  const waiting = failure(engine.outcome('step-1', signal()))
   await engine.close()
   assert.is((await waiting).code, 'closed')
   assert.is(await starts(), 1)
@@ -185,10 +185,10 @@ test('a close ends the trainer, whether it runs or is about to be started again'
   const dying = await trainerThat(`
     say('ready', { step: 0 })
     await die(1)`)
-  await dying.engine.start(signal)
+  await dying.engine.start(signal())
   await dying.engine.close()
   const lives = await starts()
-  assert.is((await failure(dying.engine.outcome('step-1', signal))).code, 'closed')
+  assert.is((await failure(dying.engine.outcome('step-1', signal()))).code, 'closed')
   assert.is(await starts(), lives)
 })
 
@@ -198,13 +198,13 @@ test('who stops waiting leaves the trainer alone', async () => {
     const batchId = await batch()
     say('step', { batchId, step: 1 })
     await sleep(60_000)`)
-  await engine.start(signal)
+  await engine.start(signal())
   const impatient = new AbortController()
   const waiting = engine.outcome('step-1', impatient.signal).catch((why: unknown) => why)
   impatient.abort('no more')
   assert.is(await waiting, 'no more')
   await addBatch('step-1')
-  assert.equal(await engine.outcome('step-1', signal), { kind: 'trained', step: 1 })
+  assert.equal(await engine.outcome('step-1', signal()), { kind: 'trained', step: 1 })
 })
 
 test.run()

@@ -5,7 +5,8 @@ import { connectInProcess, generateWorld, type McpConnection, Session } from '..
 import { library } from './library-world.js'
 
 const world = generateWorld(library, 1)
-const signal = AbortSignal.timeout(10_000)
+// All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
+const { signal } = new AbortController()
 
 async function connected(use: (connection: McpConnection, session: Session) => Promise<void>): Promise<void> {
   const session = Session.open(world)
