@@ -45,7 +45,7 @@ async function measureWorld(server: ServerDefinition, emptyCalls: number): Promi
   const calls = conversation(server, world)
   const played = Session.open(world)
   play(played, calls)
-  const rows = Object.fromEntries([...world.tables].map(([name, table]) => [name, [...table.values()]]))
+  const rows = Object.fromEntries([...world.tables].map(([name, table]) => [name, table.rows]))
 
   let seed = 2
   const generated = await perSecond(1, () => generateWorld(server, seed++))

@@ -1,9 +1,17 @@
 import { z } from 'zod'
 
+/**
+ * Values that all worlds share: a city of the gazetteer by name, a street address in one (`12 Mill Lane, Lisbon`), a
+ * date (YYYY-MM-DD).
+ */
+export type CommonValue = 'city' | 'address' | 'date'
+
 /** What a field of a tool's input or output means beyond its JSON type. Kept beside the schema, never shown to a client. */
 export interface FieldMeaning {
   /** The field carries the key of an entity of this kind. */
   readonly entity?: string
+  /** The value means the same in every world, so that one world's output can feed another's input. */
+  readonly common?: CommonValue
   /** A secret: a task may use it only if it came from an earlier user turn or tool result (paper, section 3.2). */
   readonly sensitive?: boolean
 }
@@ -19,6 +27,12 @@ export function ref(entity: string, description?: string): z.ZodString {
 /** Marks a field as sensitive. Apply it last: later schema methods return a copy without the mark. */
 export function sensitive<S extends z.ZodType>(field: S): S {
   meanings.add(field, { ...meanings.get(field), sensitive: true })
+  return field
+}
+
+/** Marks a field as one whose value other worlds understand. Apply it last: later schema methods return a copy without the mark. */
+export function common<S extends z.ZodType>(value: CommonValue, field: S): S {
+  meanings.add(field, { ...meanings.get(field), common: value })
   return field
 }
 

@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { OverlayTable, type Row } from '../../servers/kernel/table.js'
+import { OverlayTable, type Row, SeedTable, UndoLog } from '../../servers/kernel/table.js'
 
 const SEED: readonly Row[] = ['kettle', 'toaster', 'lamp'].map((id) => ({ id, price: 0 }))
 const seedMap = new Map(SEED.map((row) => [row.id as string, row]))
+const open = (log = new UndoLog()) => new OverlayTable(new SeedTable('id', SEED), log)
 
 type Step =
   | { readonly do: 'insert' | 'update' | 'remove'; readonly id: string; readonly price: number }
@@ -52,6 +53,11 @@ function assertAgrees(table: OverlayTable, model: Model): void {
   assert.equal(table.list(dear), rowsOf(model).filter(dear))
   assert.equal(table.find(dear), rowsOf(model).find(dear))
   assert.is(table.count(dear), rowsOf(model).filter(dear).length)
+  for (let price = 0; price <= 4; price++)
+    assert.equal(
+      table.by('price', price),
+      rowsOf(model).filter((row) => row.price === price),
+    )
   const ids = [...new Set([...seedMap.keys(), ...model.rows.keys()])].sort()
   const changed = ids.flatMap((id) =>
     isDeepStrictEqual(seedMap.get(id), model.rows.get(id)) ? [] : [[id, model.rows.get(id) ?? null]],
@@ -74,7 +80,8 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 test('a table behaves like a map with a first-written order, through commits, rollbacks and forks', () => {
   fc.assert(
     fc.property(steps, (list) => {
-      let table = new OverlayTable('id', seedMap)
+      let log = new UndoLog()
+      let table = open(log)
       let model: Model = { rows: new Map(seedMap), order: [...seedMap.keys()] }
       let committed = copy(model)
       const left: (readonly [OverlayTable, Model])[] = []
@@ -82,16 +89,17 @@ test('a table behaves like a map with a first-written order, through commits, ro
         if ('id' in step) {
           assert.is(applyToTable(table, step), applyToModel(model, step), JSON.stringify(step))
         } else if (step.do === 'commit') {
-          table.commit()
+          log.commit()
           committed = copy(model)
         } else if (step.do === 'rollback') {
-          table.rollback()
+          log.rollback()
           model = copy(committed)
         } else {
           // Forks are taken between transactions; both go on, the original untouched by what follows.
-          table.commit()
+          log.commit()
           left.push([table, copy(model)])
-          table = table.fork()
+          log = new UndoLog()
+          table = table.fork(log)
           committed = copy(model)
         }
         assertAgrees(table, model)
@@ -104,22 +112,21 @@ test('a table behaves like a map with a first-written order, through commits, ro
 })
 
 test('a write to the original after a fork does not reach the fork', () => {
-  const table = new OverlayTable('id', seedMap)
-  const fork = table.fork()
+  const table = open()
+  const fork = table.fork(new UndoLog())
   table.update('lamp', { price: 9 })
-  table.commit()
   assert.is(fork.get('lamp')!.price, 0)
   assert.is(table.get('lamp')!.price, 9)
 })
 
 test('an update may not change the key', () => {
-  const table = new OverlayTable('id', seedMap)
+  const table = open()
   assert.throws(() => table.update('lamp', { id: 'candle' }), /key of lamp cannot change/)
   assert.equal(table.changes(isDeepStrictEqual), [])
 })
 
 test('keys that every object inherits are ordinary keys', () => {
-  const table = new OverlayTable('id', seedMap)
+  const table = open()
   for (const id of ['constructor', '__proto__', 'toString']) {
     assert.is(table.get(id), undefined)
     table.insert({ id, price: 1 })
