@@ -17,7 +17,7 @@ const ONE_ADAPTER = {
   'node-llama-cpp': '^engine/llama\\.ts$',
   '@chainsafe/libp2p-gossipsub': '^swarm/(gossip|host)\\.ts$',
   level: '^(node|coordinator)/store\\.ts$',
-  '@modelcontextprotocol/sdk': '^servers/kernel/mcp\\.ts$',
+  '@modelcontextprotocol/sdk': '^servers/kernel/mcp/',
   protobufjs: '^proto/',
 }
 

@@ -9,18 +9,8 @@ export class DomainError extends Error {
   }
 }
 
+/** Why a session does not execute a call; like a domain failure, it reaches the policy as a tool error. */
 export type CallRefusalCode = 'unknown_tool' | 'invalid_arguments'
-
-/** A call the session refused to execute: no such tool, or arguments that do not fit the tool's input schema. */
-export class CallRefusal extends Error {
-  override readonly name = 'CallRefusal'
-  constructor(
-    readonly code: CallRefusalCode,
-    message: string,
-  ) {
-    super(message)
-  }
-}
 
 /** A world that breaks its own declaration (bad seed row, output that does not fit its schema). Always the author's bug. */
 export class WorldDefect extends Error {

@@ -11,7 +11,7 @@ import type {
   ToolContext,
   ToolDefinition,
 } from './define-server.js'
-import { CallRefusal, DomainError, WorldDefect } from './errors.js'
+import { type CallRefusalCode, DomainError, WorldDefect } from './errors.js'
 import { deriveSeed, type SeededRandom, seededRandom } from './random.js'
 import { OverlayTable, SeedTable, UndoLog } from './table.js'
 
@@ -113,9 +113,9 @@ export class Session {
    */
   call(name: string, args: unknown): CallResult {
     const tool = this.world.server.toolsByName.get(name)
-    if (!tool) return failure(new CallRefusal('unknown_tool', `There is no tool called ${name}.`))
+    if (!tool) return callRefused('unknown_tool', `There is no tool called ${name}.`)
     const parsed = tool.input.safeParse(args)
-    if (!parsed.success) return failure(new CallRefusal('invalid_arguments', describeIssues(parsed.error)))
+    if (!parsed.success) return callRefused('invalid_arguments', describeIssues(parsed.error))
     this.#random = undefined
     this.#running = tool
     try {
@@ -126,7 +126,7 @@ export class Session {
       return { ok: true, output }
     } catch (cause) {
       this.#log.rollback()
-      if (cause instanceof DomainError) return failure(cause)
+      if (cause instanceof DomainError) return { ok: false, code: cause.code, message: cause.message }
       throw new WorldDefect(
         this.world.server.name,
         `${name} with ${JSON.stringify(args)}: ${(cause as Error).message}`,
@@ -215,7 +215,8 @@ export class Session {
   }
 }
 
-const failure = ({ code, message }: DomainError | CallRefusal): CallResult => ({ ok: false, code, message })
+/** A call that was not executed: no such tool, or arguments that do not fit the tool's input schema. */
+export const callRefused = (code: CallRefusalCode, message: string): CallResult => ({ ok: false, code, message })
 
 function describeIssues(error: z.ZodError): string {
   return error.issues.map((issue) => `${issue.path.join('.') || 'arguments'}: ${issue.message}`).join('; ')

@@ -1,0 +1,150 @@
+import type { z } from 'zod'
+import { dependencyGraph, jsonSchemaOf, meaningOf, type ServerDefinition, type ToolDefinition } from './kernel/index.js'
+
+/** Tools that produce something and tools that take it: the edges of the dependency graph that share a reason. */
+interface EdgeGroup {
+  /** `account` for an entity, `card_frozen` for a fact. */
+  readonly reason: string
+  readonly kind: 'explicit' | 'implicit'
+  readonly from: readonly string[]
+  readonly to: readonly string[]
+}
+
+/** A world in Markdown, as `docs/servers.md` and `prove-server describe` show it. `level` is that of its heading. */
+export function describeServer(server: ServerDefinition, level = 1): string {
+  const heading = (depth: number, text: string): string => `${'#'.repeat(level + depth)} ${text}`
+  const groups = edgeGroups(server)
+  return [
+    heading(0, server.name),
+    server.description,
+    heading(1, `${server.tools.length} tools`),
+    table(['tool', 'what it does', 'parameters', 'answers with', 'kind'], server.tools.map(toolRow)),
+    heading(1, 'Failures'),
+    table(
+      ['code', 'meaning'],
+      Object.entries(server.failures).map(([code, message]) => [`\`${code}\``, message]),
+    ),
+    heading(1, 'Invariants'),
+    server.invariants.map(({ name }) => `- ${name}`).join('\n'),
+    heading(1, 'Dependency graph'),
+    `${count(dependencyGraph(server).edges.length, 'edge')}: every tool on the left of a row leads to every other tool on its right.`,
+    table(
+      ['from', 'through', 'to'],
+      groups.map(({ from, reason, to, kind }) => [
+        codes(from),
+        kind === 'explicit' ? `the key of a ${server.entities[reason]!.noun}` : `the fact \`${reason}\``,
+        codes(to),
+      ]),
+    ),
+    ['```mermaid', ...drawing(groups), '```'].join('\n'),
+  ].join('\n\n')
+}
+
+/** The whole catalogue: a table of the worlds, then each of them. */
+export function describeCatalogue(catalogue: ReadonlyMap<string, ServerDefinition>): string {
+  const servers = [...catalogue.values()]
+  const tools = servers.reduce((sum, server) => sum + server.tools.length, 0)
+  return `${[
+    '# The worlds',
+    'Generated from the declarations in `servers/` by `npm run docs`; a test checks that it is current.',
+    `${servers.length} servers with ${tools} tools. [worlds.md](worlds.md) shows how to add one.`,
+    table(
+      ['server', 'tools', 'failures', 'edges', 'what it is'],
+      servers.map((server) => [
+        `[${server.name}](#${server.name})`,
+        String(server.tools.length),
+        String(Object.keys(server.failures).length),
+        String(dependencyGraph(server).edges.length),
+        server.description,
+      ]),
+    ),
+    ...servers.map((server) => describeServer(server, 2)),
+  ].join('\n\n')}\n`
+}
+
+function toolRow(tool: ToolDefinition): string[] {
+  const { readOnly, destructive, idempotent } = tool.annotations
+  const hints = [readOnly ? 'reads' : 'writes', destructive && 'destructive', !readOnly && idempotent && 'idempotent']
+  return [
+    `\`${tool.name}\``,
+    tool.description,
+    Object.entries(tool.input.shape)
+      .map(([name, field]) => parameter(tool, name, field as z.ZodType))
+      .join('; '),
+    Object.keys(tool.output.shape)
+      .map((name) => `\`${name}\``)
+      .join(' '),
+    hints.filter(Boolean).join(', '),
+  ]
+}
+
+interface FieldSchema {
+  readonly type?: string
+  readonly enum?: readonly unknown[]
+  readonly items?: FieldSchema
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly description?: string
+}
+
+function parameter(tool: ToolDefinition, name: string, field: z.ZodType): string {
+  const { properties } = jsonSchemaOf(tool.input, 'input') as { properties: Record<string, FieldSchema> }
+  const schema = properties[name]!
+  const { entity, sensitive } = meaningOf(field)
+  const notes = [
+    entity === undefined ? typeOf(schema) : `key of a ${entity}`,
+    field.isOptional() && 'optional',
+    sensitive && 'secret',
+    schema.description,
+  ]
+  return `\`${name}\`: ${notes.filter(Boolean).join(', ')}`
+}
+
+function typeOf({ type, enum: options, items, minimum, maximum }: FieldSchema): string {
+  if (options) return options.map((option) => `\`${option}\``).join(' or ')
+  if (items) return `list of ${typeOf(items)}`
+  if (type !== 'integer' && type !== 'number') return type ?? 'any'
+  if (minimum !== undefined && maximum !== undefined) return `${type} ${minimum} to ${maximum}`
+  return minimum === undefined ? type : `${type} from ${minimum}`
+}
+
+function edgeGroups(server: ServerDefinition): EdgeGroup[] {
+  const groups = new Map<string, { kind: EdgeGroup['kind']; from: Set<string>; to: Set<string> }>()
+  for (const edge of dependencyGraph(server).edges) {
+    const reason = edge.kind === 'explicit' ? edge.entity : edge.fact
+    const id = `${edge.kind} ${reason}`
+    const group = groups.get(id) ?? { kind: edge.kind, from: new Set(), to: new Set() }
+    group.from.add(edge.from)
+    group.to.add(edge.to)
+    groups.set(id, group)
+  }
+  return [...groups].map(([id, { kind, from, to }]) => ({
+    reason: id.slice(id.indexOf(' ') + 1),
+    kind,
+    from: [...from],
+    to: [...to],
+  }))
+}
+
+/** Entities as round nodes and facts as hexagons between the tools: far fewer lines than one from tool to tool. */
+function drawing(groups: readonly EdgeGroup[]): string[] {
+  const lines = ['flowchart LR']
+  for (const [index, { reason, kind, from, to }] of groups.entries()) {
+    const node = `${kind === 'explicit' ? 'e' : 'f'}${index}`
+    const [arrow, open, close] = kind === 'explicit' ? ['-->', '([', '])'] : ['-.->', '{{', '}}']
+    lines.push(`  ${node}${open}${reason}${close}`)
+    // A tool that both gives and takes would be drawn as a loop through the node; the names keep them apart.
+    for (const tool of from) lines.push(`  ${tool} ${arrow} ${node}`)
+    for (const tool of to) lines.push(`  ${node} ${arrow} ${tool}`)
+  }
+  return lines
+}
+
+const codes = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(' ')
+const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,5 @@
+export * from './http.js'
+export * from './in-process.js'
+export * from './limits.js'
+export { offerWorlds, STATE_HASH, type WorldOffer } from './server.js'
+export * from './stdio.js'

@@ -1,0 +1,13 @@
+/** Bounds of what a host of worlds does for its clients. */
+export const HOST_LIMITS = {
+  /** Tools in one page of `tools/list`: every world fits on one, all twenty together take four. */
+  toolsPerPage: 100,
+  /** Open sessions of an HTTP host. One costs some 100 kB with its connection, so this bounds it at about 25 MB. */
+  maxSessions: 256,
+  /** An HTTP session without a request for this long is closed: clients that vanish rarely say so. */
+  idleMs: 30 * 60_000,
+  /** Bytes of one HTTP request. The largest arguments of our tools are a few kB of text. */
+  maxRequestBytes: 256 * 1024,
+  /** Time to send one HTTP request in full, so that slow senders do not hold connections. */
+  requestTimeoutMs: 30_000,
+} as const

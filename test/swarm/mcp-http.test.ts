@@ -1,0 +1,267 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  createWorldCache,
+  generateWorld,
+  HOST_LIMITS,
+  type HttpHost,
+  type HttpHostOptions,
+  offerWorlds,
+  Session,
+  STATE_HASH,
+  serveHttp,
+} from '../../servers/kernel/index.js'
+import { library } from '../unit/library-world.js'
+
+const TIMEOUT_MS = 20_000
+const test = suite('worlds over streamable HTTP')
+const worlds = createWorldCache()
+const SEED = 3
+
+async function hosted(use: (host: HttpHost) => Promise<void>, options: Partial<HttpHostOptions> = {}): Promise<void> {
+  const open = (server: typeof library, seed = SEED) => worlds.open(server, seed)
+  const host = await serveHttp(offerWorlds([library]), open, { port: 0, ...options })
+  try {
+    await use(host)
+  } finally {
+    await host.close()
+  }
+}
+
+async function connect(url: string): Promise<{ client: Client; transport: StreamableHTTPClientTransport }> {
+  const transport = new StreamableHTTPClientTransport(new URL(url))
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  await client.connect(transport, { timeout: TIMEOUT_MS })
+  return { client, transport }
+}
+
+const call = async (client: Client, name: string, args: Record<string, unknown>, hash = false) =>
+  (await client.callTool({ name, arguments: args, ...(hash ? { _meta: { [STATE_HASH]: true } } : {}) }, undefined, {
+    timeout: TIMEOUT_MS,
+  })) as CallToolResult
+
+const textOf = ({ content }: CallToolResult): string => (content[0]?.type === 'text' ? content[0].text : '')
+
+const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+}
+const post = (url: string, body: unknown, headers: Record<string, string> = {}) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { ...HEADERS, ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+const begin = async (url: string): Promise<string> => {
+  const response = await post(url, INITIALIZE)
+  assert.is(response.status, 200, await response.text())
+  return response.headers.get('mcp-session-id')!
+}
+const ping = (url: string, id: string) => post(url, { jsonrpc: '2.0', id: 2, method: 'ping' }, { 'mcp-session-id': id })
+
+test('a call answers with the very JSON of a session in process, and with the state hash when asked', () =>
+  hosted(async ({ url }) => {
+    const { client } = await connect(url)
+    const twin = worlds.open(library, SEED)
+    const lend = { book: 'emma', reader: 'Ada' }
+    const expected = twin.call('lend_book', lend)
+    const result = await call(client, 'lend_book', lend, true)
+    assert.is(textOf(result), JSON.stringify(expected.ok && expected.output))
+    assert.equal(result._meta, { [STATE_HASH]: twin.stateHash() })
+    assert.is((await call(client, 'list_books', {}))._meta, undefined)
+    await client.close()
+  }))
+
+test('every client has a session of its own, in the world of the seed it asked for', () =>
+  hosted(async ({ url }) => {
+    const [ada, bo, cleo] = await Promise.all([connect(url), connect(url), connect(`${url}?seed=9`)])
+    const lend = { book: 'emma', reader: 'Ada' }
+    const first = await call(ada.client, 'lend_book', lend, true)
+    assert.is((await call(ada.client, 'lend_book', lend)).isError, true)
+    assert.equal(await call(bo.client, 'lend_book', lend, true), first)
+    const other = Session.open(generateWorld(library, 9))
+    other.call('lend_book', lend)
+    assert.equal((await call(cleo.client, 'lend_book', lend, true))._meta, { [STATE_HASH]: other.stateHash() })
+    assert.is.not(other.stateHash(), first._meta![STATE_HASH])
+    await Promise.all([ada, bo, cleo].map(({ client }) => client.close()))
+  }))
+
+test('a failed call is a tool error with its code, a defect of the world a protocol error; both leave the session alive', () =>
+  hosted(async ({ url }) => {
+    const { client } = await connect(url)
+    for (const [name, args, code] of [
+      ['lend_book', { book: 'ulysses', reader: 'Ada' }, 'unknown_book'],
+      ['lend_book', { book: 7 }, 'invalid_arguments'],
+      ['fly', {}, 'unknown_tool'],
+    ] as const) {
+      const result = await call(client, name, args)
+      assert.is(result.isError, true)
+      assert.is((JSON.parse(textOf(result)) as { error: string }).error, code)
+    }
+    const failed = await call(client, 'burn_down', { how: 'throwing' }).catch((error: Error) => error)
+    assert.instance(failed, Error)
+    assert.is((await call(client, 'list_books', {})).isError ?? false, false)
+    await client.close()
+  }))
+
+test('a session ends with DELETE, and its id is then unknown', () =>
+  hosted(async (host) => {
+    const { client, transport } = await connect(host.url)
+    const id = transport.sessionId!
+    assert.is(host.sessionCount, 1)
+    await transport.terminateSession()
+    assert.is(host.sessionCount, 0)
+    assert.is((await ping(host.url, id)).status, 404)
+    await client.close()
+  }))
+
+test('an idle session is closed, one that is used is not, and a stream held open does not count as use', async () => {
+  let now = 0
+  await hosted(
+    async (host) => {
+      const idle = await begin(host.url)
+      const used = await begin(host.url)
+      const stream = await fetch(host.url, {
+        headers: { accept: 'text/event-stream', 'mcp-session-id': idle },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      })
+      assert.is(stream.status, 200)
+      now = 600
+      assert.is((await ping(host.url, used)).status, 200)
+      now = 1000
+      assert.is(host.closeIdle(), 1)
+      assert.is((await ping(host.url, idle)).status, 404)
+      assert.is((await ping(host.url, used)).status, 200)
+      assert.is(await stream.text(), '')
+    },
+    { idleMs: 1000, now: () => now },
+  )
+})
+
+test('one session more than the limit is refused until another ends or was idle too long', async () => {
+  let now = 0
+  await hosted(
+    async (host) => {
+      const first = await begin(host.url)
+      await begin(host.url)
+      const refused = await post(host.url, INITIALIZE)
+      assert.is(refused.status, 503)
+      assert.match(await refused.text(), /All 2 sessions are in use/)
+      await fetch(host.url, { method: 'DELETE', headers: { 'mcp-session-id': first } })
+      await begin(host.url)
+      assert.is((await post(host.url, INITIALIZE)).status, 503)
+      now = 5000
+      await begin(host.url)
+      assert.is(host.sessionCount, 1)
+    },
+    { maxSessions: 2, idleMs: 5000, now: () => now },
+  )
+})
+
+test('at once no more sessions than the limit can be opened', () =>
+  hosted(
+    async (host) => {
+      const statuses = await Promise.all(
+        Array.from({ length: 12 }, async () => (await post(host.url, INITIALIZE)).status),
+      )
+      assert.is(statuses.filter((status) => status === 200).length, 3)
+      assert.is(statuses.filter((status) => status === 503).length, 9)
+      assert.is(host.sessionCount, 3)
+    },
+    { maxSessions: 3 },
+  ))
+
+test('requests under another host name or from another origin are refused', () =>
+  hosted(
+    async ({ url }) => {
+      const { port } = new URL(url)
+      for (const [headers, status] of [
+        [{ host: 'evil.example' }, 403],
+        [{ host: `evil.example:${port}` }, 403],
+        [{ host: 'not a host' }, 400],
+        [{ origin: 'http://evil.example' }, 403],
+        [{ origin: 'null' }, 403],
+        [{ origin: 'http://localhost:5173' }, 200],
+        [{ host: `localhost:${port}` }, 200],
+        [{ host: 'worlds.example' }, 200],
+      ] as const) {
+        assert.is(await rawStatus(Number(port), headers), status, JSON.stringify(headers))
+      }
+    },
+    { allowedHosts: ['worlds.example'] },
+  ))
+
+test('bad requests get a JSON-RPC error and leave the host running', () =>
+  hosted(async (host) => {
+    const { url } = host
+    const elsewhere = url.replace('/mcp', '/else')
+    const large = JSON.stringify({ ...INITIALIZE, padding: 'x'.repeat(HOST_LIMITS.maxRequestBytes) })
+    for (const [what, response, status] of [
+      ['no initialize', post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }), 400],
+      ['not JSON', post(url, '{"jsonrpc":'), 400],
+      ['not JSON-RPC', post(url, '[1, 2]'), 400],
+      ['too large', post(url, large), 413],
+      ['wrong type', post(url, INITIALIZE, { 'content-type': 'text/plain' }), 415],
+      ['no session', post(url, INITIALIZE, { 'mcp-session-id': 'nobody' }), 404],
+      ['other method', fetch(url, { method: 'PUT' }), 405],
+      ['other path', post(elsewhere, INITIALIZE), 404],
+      ['wrong seed', post(`${url}?seed=-1`, INITIALIZE), 400],
+      ['huge seed', post(`${url}?seed=4294967296`, INITIALIZE), 400],
+    ] as const) {
+      const got = await response
+      assert.is(got.status, status, what)
+      assert.is(typeof ((await got.json()) as { error: { message: string } }).error.message, 'string', what)
+    }
+    assert.is(host.sessionCount, 0)
+    await begin(url)
+  }))
+
+test('a cursor that the list did not give is refused', () =>
+  hosted(async ({ url }) => {
+    const { client } = await connect(url)
+    for (const cursor of ['-1', '5000', 'next', '1e3'])
+      assert.instance(await client.listTools({ cursor }).catch((error: Error) => error), Error, cursor)
+    await client.close()
+  }))
+
+test('closing the host ends its sessions and frees the port', async () => {
+  let closed = ''
+  await hosted(async ({ url }) => {
+    closed = url
+    await begin(url)
+  })
+  assert.instance(await post(closed, INITIALIZE).catch((error: Error) => error), Error)
+  await hosted(async ({ url }) => void (await begin(url)), { port: Number(new URL(closed).port) })
+})
+
+/** `fetch` does not let a caller set the Host header. */
+async function rawStatus(port: number, headers: Record<string, string>): Promise<number> {
+  const { request } = await import('node:http')
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      {
+        host: '127.0.0.1',
+        port,
+        path: '/mcp',
+        method: 'POST',
+        headers: { ...HEADERS, ...headers },
+        timeout: TIMEOUT_MS,
+      },
+      (response) => {
+        response.resume()
+        resolve(response.statusCode!)
+      },
+    )
+    sent.on('error', reject)
+    sent.end(JSON.stringify(INITIALIZE))
+  })
+}
+
+test.run()
