@@ -1,0 +1,63 @@
+"""Plays scripted calls against MCP servers with the reference Python client and compares every answer.
+
+Reads one script as JSON from standard input:
+  {"connections": [{"name", "stdio": [command, ...] | "http": url, "tools": [names], "calls": [
+     {"tool", "arguments", "error": bool, "text": str | null, "hash": str}]}]}
+`hash` is the state hash after the call; `text` null means that the wording is not compared. Prints one line of JSON,
+{"listed": n, "called": n}, or fails with the first difference.
+"""
+
+import asyncio
+import json
+import sys
+
+from mcp import Client, StdioServerParameters
+
+STATE_HASH = "prove/stateHash"
+TIMEOUT_S = 60
+
+
+async def all_tools(client: Client) -> list[str]:
+    names: list[str] = []
+    cursor = None
+    while True:
+        page = await client.list_tools(cursor=cursor)
+        names += [tool.name for tool in page.tools]
+        cursor = page.next_cursor
+        if cursor is None:
+            return names
+
+
+async def play(connection: dict) -> tuple[int, int]:
+    if "stdio" in connection:
+        command, *args = connection["stdio"]
+        server = StdioServerParameters(command=command, args=args)
+    else:
+        server = connection["http"]
+    async with Client(server, read_timeout_seconds=TIMEOUT_S) as client:
+        listed = await all_tools(client)
+        assert listed == connection["tools"], f"{connection['name']}: tools/list gave {listed}"
+        for call in connection["calls"]:
+            what = f"{connection['name']}: {call['tool']} {json.dumps(call['arguments'])}"
+            result = await client.call_tool(call["tool"], call["arguments"], meta={STATE_HASH: True})
+            text = result.content[0].text
+            assert bool(result.is_error) == call["error"], f"{what} answered {text}"
+            if call["text"] is not None:
+                assert text == call["text"], f"{what} answered {text} instead of {call['text']}"
+            if call["error"]:
+                error = json.loads(text)
+                assert set(error) == {"error", "message"} and all(error.values()), f"{what} answered {text}"
+            else:
+                assert result.structured_content == json.loads(text), f"{what}: structured content differs"
+            assert result.meta[STATE_HASH] == call["hash"], f"{what} left another state"
+        return len(listed), len(connection["calls"])
+
+
+async def main() -> None:
+    script = json.load(sys.stdin)
+    played = [await play(connection) for connection in script["connections"]]
+    listed, called = (sum(column) for column in zip(*played))
+    print(json.dumps({"listed": listed, "called": called}))
+
+
+asyncio.run(main())
