@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import * as fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -24,6 +25,7 @@ export interface ContractOptions {
 
 const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1)
 const MAX_ENTRIES = 5
+const LONG_CALLS = 10_000
 
 /** Registers and runs, as a suite of its own, what must hold for every world. */
 export function checkWorldContract(server: ServerDefinition, options: ContractOptions): void {
@@ -182,6 +184,26 @@ export function checkWorldContract(server: ServerDefinition, options: ContractOp
       }),
       { numRuns: 40, seed: 20260302 },
     )
+  })
+
+  test('stays sound over 10,000 random calls, whose replay gives the same bytes', () => {
+    const play = (inspect: boolean): string => {
+      const bytes = createHash('sha256')
+      for (const index of SEEDS.keys()) {
+        const session = open(index)
+        const random = seededRandom(deriveSeed('long', index))
+        for (let step = 1; step <= LONG_CALLS / SEEDS.length; step++) {
+          const tool = random.pick(server.tools)
+          const sampled = random.chance(0.6) ? session.sampleArguments(tool, random, {}) : null
+          const args = sampled ?? scramble(session, tool, random)
+          bytes.update(JSON.stringify(session.call(tool.name, args)))
+          if (inspect && step % 50 === 0) assert.equal(session.violations(), [], `${step} calls, last ${tool.name}`)
+        }
+        bytes.update(session.stateHash())
+      }
+      return bytes.digest('hex')
+    }
+    assert.is(play(true), play(false))
   })
 
   test('has a provocation for every failure code', () => {
