@@ -1,0 +1,34 @@
+import type { SeededRandom } from '../kernel/random.js'
+import type { TableView } from '../kernel/table.js'
+import { bandOf, freeShares, tradingObstacle } from './rules.js'
+import type { Instrument, TradingView } from './schema.js'
+
+/** How often a sampler draws before it gives up. */
+export const DRAWS = 24
+
+/** The rows a sampler may choose from: the bound one or, without a binding, all; in either case only those that fit. */
+export function choices<R>(table: TableView<R>, bound: string | undefined, fits: (row: R) => boolean): R[] {
+  if (bound === undefined) return table.list(fits)
+  const row = table.get(bound)
+  return row !== undefined && fits(row) ? [row] : []
+}
+
+/** Instruments that can be traded now, those held twice, since owners ask more. */
+export function tradable(db: TradingView, now: string, bound: string | undefined): Instrument[] {
+  const open = choices(db.instruments, bound, (row) => !tradingObstacle(db, now, row))
+  return [...open, ...open.filter(({ instrument }) => freeShares(db, instrument) > 0)]
+}
+
+/** A quantity as people name them: one to some lots, or all of `most`. */
+export function sampleQuantity(random: SeededRandom, lot: number, most: number): number {
+  const whole = Math.floor(most / lot)
+  if (whole < 1) return lot
+  return lot * (random.chance(0.2) ? Math.min(whole, 40) : random.int(1, Math.min(whole, 12)))
+}
+
+/** A price on the tick grid and in the band, at most `ticks` away from the last one. */
+export function samplePrice(random: SeededRandom, instrument: Instrument, ticks: number): number {
+  const { low, high } = bandOf(instrument)
+  const drawn = instrument.last + instrument.tick * random.int(-ticks, ticks)
+  return Math.min(high, Math.max(low, drawn))
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { isOpen } from '../rules.js'
+import { choices } from '../sampling.js'
+import { price, SIDES, tradingTool } from '../schema.js'
+import { instrumentOf, SHOWN } from './lookup.js'
+
+const searchInstruments = tradingTool({
+  name: 'search_instruments',
+  description:
+    'Search shares by words of the name, the sector (energy, finance, health, technology, transport) or the exchange.',
+  input: z.strictObject({
+    query: z.string().trim().min(2).max(40).describe('All words must occur.'),
+    max_price: price.optional().describe('Highest last price in EUR.'),
+  }),
+  output: z.object({
+    found: z.int(),
+    instruments: z.array(
+      z.object({ name: z.string(), instrument: ref('instrument'), sector: z.string(), last: z.int() }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'search the instruments for "{query}"[ that cost at most {max_price}]',
+    'look for shares matching "{query}"[ with a last price of no more than {max_price}]',
+    'find instruments by the words "{query}"[ up to a price of {max_price}]',
+    'show which instruments match "{query}"[ and are at {max_price} or less]',
+  ],
+  sample({ db, random, bound }) {
+    const { name, sector, last, venue } = random.pick(db.instruments.list())
+    const place = db.venues.get(venue)!.name.split(' ')[0]!
+    const [first, second] = name.split(' ') as [string, string]
+    const queries = [name, name, first, second, `${sector} ${place}`, `${second} ${place}`]
+    const query = bound.query ?? random.pick(queries)
+    const max_price = bound.max_price ?? (random.chance(0.3) ? Math.ceil(last / 50) * 50 : undefined)
+    return { query, ...(max_price === undefined ? {} : { max_price }) }
+  },
+  run({ query, max_price = Number.POSITIVE_INFINITY }, { db }) {
+    const words = query.toLowerCase().split(/\s+/)
+    const hits = db.instruments.list((row) => row.last <= max_price && words.every((word) => row.words.includes(word)))
+    return { found: hits.length, instruments: hits.slice(0, SHOWN) }
+  },
+})
+
+const getQuote = tradingTool({
+  name: 'get_quote',
+  description:
+    'Look up the market of an instrument: best bid and ask, last price, lot and tick size, whether it trades now.',
+  input: z.strictObject({ instrument: ref('instrument') }),
+  output: z.object({
+    name: z.string(),
+    instrument: ref('instrument'),
+    bid: z.int().optional().describe('Best price to sell at; absent when nobody bids.'),
+    ask: z.int().optional().describe('Best price to buy at; absent when nobody offers.'),
+    last: z.int(),
+    opening_price: z.int(),
+    lot: z.int(),
+    tick: z.int(),
+    market: z.enum(['open', 'closed', 'halted']),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'get the quote of {instrument}',
+    'look up what {instrument} is trading at',
+    'tell me the bid and ask for {instrument}',
+    'check the current price of {instrument}',
+  ],
+  sample({ db, random, bound }) {
+    return { instrument: bound.instrument ?? random.pick(db.instruments.list()).instrument }
+  },
+  run(args, context) {
+    const { db, now } = context
+    const row = instrumentOf(context, args.instrument)
+    const { buy, sell } = db.books.get(row.instrument)!
+    const hours = isOpen(db.venues.get(row.venue)!, now()) ? 'open' : 'closed'
+    const market: 'open' | 'closed' | 'halted' = row.status === 'halted' ? 'halted' : hours
+    return {
+      name: row.name,
+      instrument: row.instrument,
+      ...(buy[0] ? { bid: buy[0].price } : {}),
+      ...(sell[0] ? { ask: sell[0].price } : {}),
+      last: row.last,
+      opening_price: row.reference,
+      lot: row.lot,
+      tick: row.tick,
+      market,
+    }
+  },
+})
+
+const viewOrderBook = tradingTool({
+  name: 'view_order_book',
+  description: 'Show one side of the order book of an instrument: up to five price levels, the best first.',
+  input: z.strictObject({
+    instrument: ref('instrument'),
+    side: z.enum(SIDES).describe('buy: the bids; sell: the offers.'),
+  }),
+  output: z.object({
+    name: z.string(),
+    instrument: ref('instrument'),
+    levels: z.array(z.object({ price: z.int(), quantity: z.int(), orders: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show the {side} side of the order book of {instrument}',
+    'open the {side} orders in the book of {instrument}',
+    'view the order book for {instrument} on the {side} side',
+    'tell me how deep the {side} side of the book is for {instrument}',
+  ],
+  sample({ db, random, bound }) {
+    const side = bound.side ?? random.pick(SIDES)
+    const filled = choices(db.books, bound.instrument, (book) => book[side].length > 0)
+    return filled.length > 0 ? { instrument: random.pick(filled).instrument, side } : null
+  },
+  run({ instrument, side }, context) {
+    const { name } = instrumentOf(context, instrument)
+    const levels: { price: number; quantity: number; orders: number }[] = []
+    for (const entry of context.db.books.get(instrument)![side]) {
+      const level = levels.at(-1)
+      if (level?.price === entry.price) {
+        level.quantity += entry.quantity
+        level.orders++
+      } else if (levels.length === SHOWN) break
+      else levels.push({ price: entry.price, quantity: entry.quantity, orders: 1 })
+    }
+    return { name, instrument, levels }
+  },
+})
+
+export const marketTools = [searchInstruments, getQuote, viewOrderBook]

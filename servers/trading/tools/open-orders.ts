@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { reserve } from '../execution.js'
+import { bookWithout, buyingPower, freeShares, stopObstacle } from '../rules.js'
+import { choices, DRAWS, samplePrice, sampleQuantity } from '../sampling.js'
+import { ORDER_STATUSES, price, SIDES, shares, tradingTool } from '../schema.js'
+import { instrumentOf, openOrder, SHOWN } from './lookup.js'
+
+const cancelTradeOrder = tradingTool({
+  name: 'cancel_trade_order',
+  description: 'Cancel an open limit or stop order, at any hour; what it had reserved is free again.',
+  input: z.strictObject({ trade_order: ref('trade_order') }),
+  output: z.object({
+    name: z.string(),
+    trade_order: ref('trade_order'),
+    status: z.string(),
+    open: z.int().describe('Shares that were not traded.'),
+    buying_power: z.int(),
+  }),
+  annotations: { readOnly: false, destructive: true },
+  establishes: ['money_moved'],
+  ask: [
+    'cancel {trade_order}',
+    'withdraw {trade_order} before it trades',
+    'take {trade_order} out of the market',
+    'call off {trade_order} and free what it reserved',
+  ],
+  sample({ db, random, bound }) {
+    const orders = choices(db.trade_orders, bound.trade_order, ({ status }) => status === 'open')
+    return orders.length > 0 ? { trade_order: random.pick(orders).trade_order } : null
+  },
+  run({ trade_order }, context) {
+    const { db } = context
+    const order = openOrder(context, trade_order)
+    if (order.kind === 'limit') db.books.update(order.instrument, { [order.side]: bookWithout(db, order) })
+    reserve(context, order, -1)
+    return { ...db.trade_orders.update(trade_order, { status: 'cancelled' }), buying_power: buyingPower(db) }
+  },
+})
+
+const listTradeOrders = tradingTool({
+  name: 'list_trade_orders',
+  description: 'List your orders of a status, the newest first; open ones include stop orders.',
+  input: z.strictObject({ status: z.enum(ORDER_STATUSES), side: z.enum(SIDES).optional() }),
+  output: z.object({
+    found: z.int(),
+    orders: z.array(
+      z.object({
+        name: z.string(),
+        trade_order: ref('trade_order'),
+        kind: z.string(),
+        quantity: z.int(),
+        price: z.int().optional().describe('Limit or stop price.'),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  needs: ['order_placed'],
+  ask: [
+    'list my {status} trade orders[ on the {side} side]',
+    'show the orders in my portfolio that are {status}[, only {side} orders]',
+    'look up which of my stock orders are {status}[ and on the {side} side]',
+    'tell me my {status} orders at the exchange[, just to {side}]',
+  ],
+  sample({ db, random, bound }) {
+    const status = bound.status ?? random.pick(['open', 'open', ...ORDER_STATUSES])
+    const rows = db.trade_orders.by('status', status)
+    const side = bound.side ?? (rows.length > 0 && random.chance(0.5) ? random.pick(rows).side : undefined)
+    return { status, ...(side === undefined ? {} : { side }) }
+  },
+  run({ status, side }, { db }) {
+    const rows = db.trade_orders.by('status', status)
+    const orders = (side === undefined ? [...rows] : rows.filter((row) => row.side === side)).reverse()
+    return {
+      found: orders.length,
+      orders: orders.slice(0, SHOWN).map((row) => ({ ...row, price: row.price ?? undefined })),
+    }
+  },
+})
+
+const protectPosition = tradingTool({
+  name: 'protect_position',
+  description:
+    'Place a stop order: it sells shares you hold at the best bids as soon as the last price falls to the stop price. It reserves the shares.',
+  input: z.strictObject({
+    instrument: ref('instrument'),
+    quantity: shares.describe('Free shares of the position, a multiple of the lot size.'),
+    stop_price: price.describe('EUR, below the last price and a multiple of the tick size.'),
+  }),
+  output: z.object({
+    name: z.string(),
+    instrument: ref('instrument'),
+    trade_order: ref('trade_order'),
+    stop_price: z.int(),
+    free: z.int().describe('Shares of the position that are still free.'),
+  }),
+  annotations: { readOnly: false },
+  establishes: ['order_placed'],
+  ask: [
+    'protect {quantity} shares of {instrument} with a stop at {stop_price}',
+    'set a stop order at {stop_price} for {quantity} shares of {instrument}',
+    'sell {quantity} shares of {instrument} should it fall to {stop_price}',
+    'place a stop loss on {quantity} of my shares of {instrument} at {stop_price}',
+  ],
+  sample({ db, random, bound }) {
+    const held = choices(db.positions, bound.instrument, ({ shares, reserved }) => shares > reserved)
+    for (let draw = 0; draw < DRAWS && held.length > 0; draw++) {
+      const { instrument, shares, reserved } = random.pick(held)
+      const row = db.instruments.get(instrument)!
+      const quantity = bound.quantity ?? sampleQuantity(random, row.lot, shares - reserved)
+      const stop_price = bound.stop_price ?? samplePrice(random, row, 8)
+      if (!stopObstacle(db, row, quantity, stop_price)) return { instrument, quantity, stop_price }
+    }
+    return null
+  },
+  run({ instrument: key, quantity, stop_price }, context) {
+    const { db, fail, nextId } = context
+    const instrument = instrumentOf(context, key)
+    const obstacle = stopObstacle(db, instrument, quantity, stop_price)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const order = db.trade_orders.insert({
+      trade_order: nextId('stop'),
+      instrument: key,
+      name: instrument.name,
+      side: 'sell',
+      kind: 'stop',
+      quantity,
+      open: quantity,
+      price: stop_price,
+      status: 'open',
+    })
+    reserve(context, order, 1)
+    return {
+      name: order.name,
+      instrument: key,
+      trade_order: order.trade_order,
+      stop_price,
+      free: freeShares(db, key),
+    }
+  },
+})
+
+export const openOrderTools = [listTradeOrders, cancelTradeOrder, protectPosition]

@@ -1,0 +1,167 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { type Consequences, execute, reserve, shrink } from '../execution.js'
+import { amountOf, sharesAhead, sharesOf } from '../matching.js'
+import {
+  bookWithout,
+  buyingPower,
+  freeShares,
+  isObstacle,
+  LIMITS,
+  lotObstacle,
+  planOrder,
+  tradingObstacle,
+} from '../rules.js'
+import { choices, DRAWS, samplePrice, sampleQuantity, tradable } from '../sampling.js'
+import { price, SIDES, shares, type TradeOrder, type TradingView, tradingTool } from '../schema.js'
+import { instrumentOf, openOrder } from './lookup.js'
+
+/** What every tool tells that may have traded. */
+const executed = {
+  name: z.string(),
+  trade_order: ref('trade_order'),
+  status: z.string(),
+  filled: z.int().describe('Shares traded by this call.'),
+  amount: z.int().describe('EUR paid or received for them.'),
+  open: z.int().describe('Shares that wait in the book.'),
+  ahead: z.int().optional().describe('Shares in the book that trade before them.'),
+  buying_power: z.int(),
+  stops_triggered: z.int().optional(),
+  alert_fired: z.boolean().optional(),
+  halted: z.boolean().optional().describe('The price moved so far that trading is halted.'),
+}
+
+function told(db: TradingView, { instrument, side, name, trade_order, status, open }: TradeOrder) {
+  return {
+    name,
+    instrument,
+    trade_order,
+    status,
+    open,
+    ...(open > 0 ? { ahead: sharesAhead(db.books.get(instrument)![side], trade_order) } : {}),
+    buying_power: buyingPower(db),
+  }
+}
+
+const notable = ({ stops_triggered, alert_fired, halted }: Consequences) => ({
+  ...(stops_triggered > 0 ? { stops_triggered } : {}),
+  ...(alert_fired ? { alert_fired } : {}),
+  ...(halted ? { halted } : {}),
+})
+
+const placeTradeOrder = tradingTool({
+  name: 'place_trade_order',
+  description:
+    'Buy or sell shares during trading hours. Without a limit price the order must fill at once; with one, what does not fill waits in the book. No short selling.',
+  input: z.strictObject({
+    instrument: ref('instrument'),
+    side: z.enum(SIDES),
+    quantity: shares.describe('Shares, a multiple of the lot size.'),
+    limit_price: price
+      .optional()
+      .describe(`EUR per share, a multiple of the tick size within ${LIMITS.band} % of the opening price.`),
+  }),
+  output: z.object({ ...executed, instrument: ref('instrument') }),
+  annotations: { readOnly: false },
+  establishes: ['order_placed', 'money_moved'],
+  ask: [
+    'place an order to {side} {quantity} shares of {instrument}[ with a limit of {limit_price}]',
+    'go to the exchange and {side} {quantity} shares of {instrument}[ at a limit price of {limit_price}]',
+    'put in a {side} order for {quantity} shares of {instrument}[, limited to {limit_price}]',
+    'send an order to the market: {side} {quantity} of {instrument}[ with the limit price {limit_price}]',
+  ],
+  sample({ db, random, bound, now }) {
+    const candidates = tradable(db, now(), bound.instrument)
+    for (let draw = 0; draw < DRAWS && candidates.length > 0; draw++) {
+      const row = random.pick(candidates)
+      const { instrument, lot } = row
+      const free = freeShares(db, instrument)
+      const side = bound.side ?? (free > 0 && random.chance(0.6) ? 'sell' : 'buy')
+      const most = side === 'sell' ? free : Math.floor(buyingPower(db) / row.last)
+      const quantity = bound.quantity ?? sampleQuantity(random, lot, most)
+      const limit = bound.limit_price ?? (random.chance(0.5) ? samplePrice(random, row, 4) : null)
+      if (isObstacle(planOrder(db, now(), { instrument: row, side, quantity, price: limit }))) continue
+      return { instrument, side, quantity, ...(limit === null ? {} : { limit_price: limit }) }
+    }
+    return null
+  },
+  run({ instrument: key, side, quantity, limit_price = null }, context) {
+    const { db, fail, now } = context
+    const terms = { instrument: instrumentOf(context, key), side, quantity, price: limit_price }
+    const plan = planOrder(db, now(), terms)
+    if (isObstacle(plan)) return fail(plan.code, plan.detail)
+    const { order, consequences } = execute(context, terms, plan)
+    return {
+      ...told(db, order),
+      filled: sharesOf(plan.fills),
+      amount: amountOf(plan.fills),
+      ...notable(consequences),
+    }
+  },
+})
+
+const amendTradeOrder = tradingTool({
+  name: 'amend_trade_order',
+  description:
+    'Change the limit price of an open limit order, and with it the shares still open if given. A lower quantity at the same price keeps its place in the book; any other change goes to the back and may trade at once.',
+  input: z.strictObject({
+    trade_order: ref('trade_order'),
+    limit_price: price,
+    quantity: shares.optional().describe('New number of shares still open.'),
+  }),
+  output: z.object({ ...executed, instrument: ref('instrument') }),
+  annotations: { readOnly: false },
+  establishes: ['money_moved'],
+  ask: [
+    'amend {trade_order} to a limit price of {limit_price}[ and {quantity} open shares]',
+    'change the limit of {trade_order} to {limit_price}[ with {quantity} shares still open]',
+    'reprice {trade_order} at {limit_price}[ for {quantity} shares]',
+    'set the limit price of {trade_order} to {limit_price}[ and its open quantity to {quantity}]',
+  ],
+  sample({ db, random, bound, now }) {
+    const orders = choices(
+      db.trade_orders,
+      bound.trade_order,
+      ({ status, kind }) => status === 'open' && kind === 'limit',
+    )
+    for (let draw = 0; draw < DRAWS && orders.length > 0; draw++) {
+      const order = random.pick(orders)
+      const { trade_order, open, side } = order
+      const instrument = db.instruments.get(order.instrument)!
+      const limit_price = bound.limit_price ?? samplePrice(random, instrument, 6)
+      const quantity = bound.quantity ?? (random.chance(0.3) ? sampleQuantity(random, instrument.lot, open) : undefined)
+      if (limit_price === order.price && (quantity ?? open) === open) continue
+      const terms = { instrument, side, quantity: quantity ?? open, price: limit_price }
+      if (isObstacle(planOrder(db, now(), terms, order))) continue
+      return { trade_order, limit_price, ...(quantity === undefined ? {} : { quantity }) }
+    }
+    return null
+  },
+  run({ trade_order, limit_price, quantity }, context) {
+    const { db, fail, now } = context
+    const order = openOrder(context, trade_order)
+    if (order.kind !== 'limit') fail('not_a_limit_order', `${trade_order} is a ${order.kind} order.`)
+    const instrument = db.instruments.get(order.instrument)!
+    const wanted = quantity ?? order.open
+    if (limit_price === order.price && wanted === order.open) fail('nothing_amended')
+    if (limit_price === order.price && wanted < order.open) {
+      const obstacle = tradingObstacle(db, now(), instrument) ?? lotObstacle(instrument, wanted)
+      if (obstacle) fail(obstacle.code, obstacle.detail)
+      return { ...told(db, shrink(context, order, wanted)), filled: 0, amount: 0 }
+    }
+    const terms = { instrument, side: order.side, quantity: wanted, price: limit_price }
+    const plan = planOrder(db, now(), terms, order)
+    if (isObstacle(plan)) return fail(plan.code, plan.detail)
+    reserve(context, order, -1)
+    db.books.update(order.instrument, { [order.side]: bookWithout(db, order) })
+    const { order: amended, consequences } = execute(context, terms, plan, order)
+    return {
+      ...told(db, amended),
+      filled: sharesOf(plan.fills),
+      amount: amountOf(plan.fills),
+      ...notable(consequences),
+    }
+  },
+})
+
+export const orderTools = [placeTradeOrder, amendTradeOrder]

@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import { ACCOUNT, buyingPower } from '../rules.js'
+import { SECTORS, TRADE_KINDS, tradingTool } from '../schema.js'
+import { instrumentOf, SHOWN } from './lookup.js'
+
+const listPositions = tradingTool({
+  name: 'list_positions',
+  description: 'List the shares you hold; free are those that no open order has reserved, value is at the last price.',
+  input: z.strictObject({ sector: z.enum(SECTORS).optional() }),
+  output: z.object({
+    found: z.int(),
+    positions: z.array(
+      z.object({
+        name: z.string(),
+        instrument: ref('instrument'),
+        shares: z.int(),
+        free: z.int(),
+        value: z.int(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  needs: ['money_moved'],
+  ask: [
+    'list my positions[ in the {sector} sector]',
+    'show the shares I hold[ in {sector}]',
+    'tell me what is in my portfolio[ from the {sector} sector]',
+    'look up my holdings[, only those in {sector}]',
+  ],
+  sample({ db, random, bound }) {
+    const sector = bound.sector ?? (random.chance(0.6) ? random.pick(db.positions.list()).sector : undefined)
+    return sector === undefined ? {} : { sector }
+  },
+  run({ sector }, { db }) {
+    const held = sector === undefined ? db.positions.list() : db.positions.by('sector', sector)
+    return {
+      found: held.length,
+      positions: held.slice(0, SHOWN).map(({ name, instrument, shares, reserved }) => ({
+        name,
+        instrument,
+        shares,
+        free: shares - reserved,
+        value: shares * db.instruments.get(instrument)!.last,
+      })),
+    }
+  },
+})
+
+const checkBuyingPower = tradingTool({
+  name: 'check_buying_power',
+  description:
+    'Show the cash, what open buy orders have reserved of it, and per sector how much is invested of the most that may be.',
+  input: z.strictObject({}),
+  output: z.object({
+    cash: z.int(),
+    reserved: z.int(),
+    buying_power: z.int(),
+    sectors: z.array(z.object({ sector: z.string(), exposure: z.int(), limit: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  needs: ['money_moved'],
+  ask: [
+    'check my buying power',
+    'tell me how much money I have left to invest',
+    'show my cash and the risk limits of the sectors',
+    'look up what is left of my trading cash',
+  ],
+  sample: () => ({}),
+  run(_, { db }) {
+    const { cash, reserved } = db.account.get(ACCOUNT)!
+    return { cash, reserved, buying_power: buyingPower(db), sectors: db.sectors.list() }
+  },
+})
+
+const listTrades = tradingTool({
+  name: 'list_trades',
+  description: 'List your past trades and dividends in an instrument, the newest first.',
+  input: z.strictObject({ instrument: ref('instrument'), kind: z.enum(TRADE_KINDS).optional() }),
+  output: z.object({
+    name: z.string(),
+    instrument: ref('instrument'),
+    found: z.int(),
+    trades: z.array(
+      z.object({
+        kind: z.string(),
+        quantity: z.int(),
+        price: z.int().describe('EUR per share.'),
+        date: common('date', z.string()),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  needs: ['money_moved'],
+  ask: [
+    'list my past trades in {instrument}[, only of the kind {kind}]',
+    'show the trade history of {instrument}[ with only the {kind} entries]',
+    'look up when and at what price I traded {instrument}[, just {kind} entries]',
+    'tell me what I did with {instrument} so far[, {kind} entries only]',
+  ],
+  sample({ db, random, bound }) {
+    const trades = db.trades.list(
+      ({ instrument, kind }) => instrument === (bound.instrument ?? instrument) && kind === (bound.kind ?? kind),
+    )
+    if (trades.length === 0) return null
+    const { instrument, kind } = random.pick(trades)
+    return { instrument, ...(bound.kind !== undefined || random.chance(0.3) ? { kind } : {}) }
+  },
+  run({ instrument, kind }, context) {
+    const { name } = instrumentOf(context, instrument)
+    const all = context.db.trades.by('instrument', instrument)
+    const trades = (kind === undefined ? [...all] : all.filter((row) => row.kind === kind)).reverse()
+    return { name, instrument, found: trades.length, trades: trades.slice(0, SHOWN) }
+  },
+})
+
+export const portfolioTools = [listPositions, checkBuyingPower, listTrades]

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { LIMITS, watchObstacle } from '../rules.js'
+import { choices, DRAWS } from '../sampling.js'
+import { price, tradingTool } from '../schema.js'
+import { instrumentOf, SHOWN } from './lookup.js'
+
+const addToWatchlist = tradingTool({
+  name: 'add_to_watchlist',
+  description: `Watch an instrument: an alert fires once its last price reaches the alert price, from below or above. At most ${LIMITS.armedAlerts} alerts are armed.`,
+  input: z.strictObject({
+    instrument: ref('instrument'),
+    alert_price: price.describe('EUR, different from the last price.'),
+  }),
+  output: z.object({
+    name: z.string(),
+    instrument: ref('instrument'),
+    direction: z.string().describe('above: fires when the price has risen that far.'),
+    alert_price: z.int(),
+    armed: z.int().describe('Alerts that are armed now.'),
+  }),
+  annotations: { readOnly: false },
+  establishes: ['watching'],
+  ask: [
+    'put {instrument} on my watchlist with an alert at {alert_price}',
+    'watch {instrument} and alert me at {alert_price}',
+    'add {instrument} to the watchlist with the alert price {alert_price}',
+    'tell me once {instrument} reaches {alert_price} by setting an alert',
+  ],
+  sample({ db, random, bound }) {
+    const rows = choices(
+      db.instruments,
+      bound.instrument,
+      ({ instrument }) => db.watches.get(instrument)?.status !== 'armed',
+    )
+    for (let draw = 0; draw < DRAWS && rows.length > 0; draw++) {
+      const row = random.pick(rows)
+      const moved = Math.round((row.last * random.int(88, 112)) / 100)
+      const alert_price = bound.alert_price ?? (moved > 100 ? Math.round(moved / 5) * 5 : moved)
+      if (!watchObstacle(db, row, alert_price)) return { instrument: row.instrument, alert_price }
+    }
+    return null
+  },
+  run({ instrument, alert_price }, context) {
+    const { db, fail } = context
+    const row = instrumentOf(context, instrument)
+    const obstacle = watchObstacle(db, row, alert_price)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const direction = alert_price > row.last ? 'above' : 'below'
+    const watch = { instrument, name: row.name, direction, alert_price, status: 'armed' } as const
+    if (db.watches.has(instrument)) db.watches.update(instrument, watch)
+    else db.watches.insert(watch)
+    return { ...watch, armed: db.watches.by('status', 'armed').length }
+  },
+})
+
+const viewWatchlist = tradingTool({
+  name: 'view_watchlist',
+  description: 'Show the instruments you watch: those whose alert is still armed, or those whose alert has fired.',
+  input: z.strictObject({ status: z.enum(['armed', 'fired']) }),
+  output: z.object({
+    found: z.int(),
+    watched: z.array(
+      z.object({ name: z.string(), instrument: ref('instrument'), direction: z.string(), alert_price: z.int() }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  needs: ['watching'],
+  ask: [
+    'view the {status} alerts on my watchlist',
+    'show which price alerts on the watchlist are {status}',
+    'open my watchlist and list the {status} alerts',
+    'tell me which watched instruments have {status} alerts',
+  ],
+  sample({ db, random, bound }) {
+    return { status: bound.status ?? random.pick(db.watches.list()).status }
+  },
+  run({ status }, { db }) {
+    const watched = [...db.watches.by('status', status)].reverse()
+    return { found: watched.length, watched: watched.slice(0, SHOWN) }
+  },
+})
+
+export const watchlistTools = [addToWatchlist, viewWatchlist]
