@@ -1,0 +1,34 @@
+import type { SeededRandom } from '../kernel/random.js'
+import type { TableView } from '../kernel/table.js'
+import { isReferenceUsed } from './rules.js'
+import type { PaymentsView } from './schema.js'
+import { REFERENCE_WORDS } from './words.js'
+
+/** The row that `bound` names if it fits, or one that fits at random; nothing when there is none. */
+export function choose<R>(
+  table: TableView<R>,
+  random: SeededRandom,
+  bound: string | undefined,
+  fits: (row: R) => boolean = () => true,
+): R | undefined {
+  if (bound !== undefined) {
+    const row = table.get(bound)
+    return row !== undefined && fits(row) ? row : undefined
+  }
+  const rows = table.list(fits)
+  return rows.length > 0 ? random.pick(rows) : undefined
+}
+
+/** An amount as people name them, mostly round, from 1 to `most`. */
+export function sampleAmount(random: SeededRandom, most: number): number {
+  const step = random.pick([1, 5, 10, 50, 100].filter((each) => each <= most))
+  return step * random.int(1, Math.floor(most / step))
+}
+
+/** A reference that nothing carries yet, such as `deposit-37`. */
+export function newReference(db: PaymentsView, random: SeededRandom): string {
+  let reference = ''
+  do reference = `${random.pick(REFERENCE_WORDS)}-${random.int(10, 999)}`
+  while (isReferenceUsed(db, reference))
+  return reference
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { ref, sensitive } from '../../kernel/fields.js'
+import { isUsable, mentioning, owedBy } from '../rules.js'
+import { paymentsTool } from '../schema.js'
+import { SHOWN } from './lookup.js'
+
+const findCustomer = paymentsTool({
+  name: 'find_customer',
+  description:
+    'Find customers by name or part of it: what they owe in euros, and the tokens of their saved cards that have not expired.',
+  input: z.strictObject({ name: z.string().min(2).max(40) }),
+  output: z.object({
+    found: z.int(),
+    customers: z.array(
+      z.object({
+        name: z.string(),
+        customer: ref('customer'),
+        status: z.string(),
+        owes: z.int(),
+        tokens: z.array(sensitive(ref('token'))),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find the customer {name}',
+    'look up {name} among the customers',
+    'search my customers for {name}',
+    'check what the customer {name} owes',
+  ],
+  sample({ db, random, bound }) {
+    const { name, customer } = random.pick(db.customers.list())
+    const surname = customer.slice(0, customer.indexOf('-'))
+    return { name: random.chance(0.25) ? surname : name, ...bound }
+  },
+  run({ name }, { db, today }) {
+    const matches = mentioning(name)
+    const found = db.customers.list(({ text }) => matches(text))
+    const date = today()
+    const customers = found.slice(0, SHOWN).map((row) => ({
+      name: row.name,
+      customer: row.customer,
+      status: row.status,
+      owes: owedBy(db, row.customer),
+      tokens: db.tokens
+        .by('customer', row.customer)
+        .filter((token) => isUsable(token, date))
+        .map(({ token }) => token),
+    }))
+    return { found: found.length, customers }
+  },
+})
+
+export const customerTools = [findCustomer]

@@ -1,0 +1,165 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import {
+  creditLeft,
+  LIMITS,
+  mentioning,
+  notify,
+  owedOn,
+  sendingObstacle,
+  shiftDate,
+  shownStatus,
+  voidingObstacle,
+} from '../rules.js'
+import { choose, sampleAmount } from '../sampling.js'
+import { INVOICE_STATUSES, type Invoice, money, type PaymentsView, paymentsTool } from '../schema.js'
+import { WORK_FIRST, WORK_SECOND } from '../words.js'
+import { customerOf, invoiceOf, SHOWN } from './lookup.js'
+
+const invoiceState = { title: z.string(), invoice: ref('invoice'), status: z.string() }
+
+const hasDraft = (db: PaymentsView, customer: string, title: string): boolean =>
+  db.invoices.by('customer', customer).some((row) => row.status === 'draft' && row.title === title)
+
+const createInvoice = paymentsTool({
+  name: 'create_invoice',
+  description: `Draft an invoice for a customer who is not blocked. Due in ${LIMITS.dueDays} days unless a date up to ${LIMITS.dueDaysAtMost} days ahead is given. A draft has to be sent before it can be charged.`,
+  input: z.strictObject({
+    customer: ref('customer'),
+    title: z.string().trim().min(3).max(40).describe('What is invoiced.'),
+    amount: money.describe('Euros.'),
+    due: common('date', z.iso.date()).optional(),
+  }),
+  output: z.object({ ...invoiceState, amount: z.int(), due: common('date', z.string()) }),
+  annotations: { readOnly: false },
+  ask: [
+    'draft an invoice of {amount} for {customer} titled "{title}"[, due on {due}]',
+    'create an invoice titled "{title}" over {amount} for {customer}[ that is due on {due}]',
+    'write {customer} an invoice titled "{title}" for {amount}[ with the due date {due}]',
+    'prepare the invoice "{title}" of {amount} for {customer}[, due {due}]',
+  ],
+  sample({ db, random, bound, today }) {
+    const customer = choose(db.customers, random, bound.customer, ({ status }) => status === 'active')
+    const title = bound.title ?? `${random.pick(WORK_FIRST)} ${random.pick(WORK_SECOND)}`
+    if (!customer || hasDraft(db, customer.customer, title)) return null
+    // Mostly small enough to be sent within the customer's credit.
+    const left = creditLeft(db, customer)
+    const amount = sampleAmount(random, left >= 20 ? Math.min(left, 900) : 900)
+    const due = random.chance(0.3) ? { due: shiftDate(today(), random.int(1, 60)) } : {}
+    return { amount, ...due, ...bound, customer: customer.customer, title }
+  },
+  run({ customer, title, amount, due }, context) {
+    const { db, fail, nextId, today } = context
+    const { name, status } = customerOf(context, customer)
+    if (status === 'blocked') fail('customer_blocked', `${name} is blocked: nothing new can be invoiced.`)
+    if (hasDraft(db, customer, title)) fail('invoice_exists')
+    const date = today()
+    if (due !== undefined && (due < date || due > shiftDate(date, LIMITS.dueDaysAtMost))) fail('due_out_of_range')
+    return db.invoices.insert({
+      invoice: nextId('invoice'),
+      title,
+      customer,
+      text: `${title} ${name}`.toLowerCase(),
+      amount,
+      captured: 0,
+      refunded: 0,
+      status: 'draft',
+      due: due ?? shiftDate(date, LIMITS.dueDays),
+    })
+  },
+})
+
+const sendInvoice = paymentsTool({
+  name: 'send_invoice',
+  description:
+    'Send a draft to its customer, which opens it. The open invoices of a customer must stay within its credit.',
+  input: z.strictObject({ invoice: ref('invoice') }),
+  output: z.object({ ...invoiceState, owed: z.int(), due: common('date', z.string()) }),
+  annotations: { readOnly: false },
+  establishes: ['notice_sent'],
+  ask: [
+    'send {invoice} to its customer',
+    'send the draft {invoice} out',
+    'open the draft {invoice} by sending it',
+    'let {invoice} go out to the customer',
+  ],
+  sample({ db, random, bound, today }) {
+    const fits = (row: Invoice) => sendingObstacle(db, today(), row) === undefined
+    const invoice = choose(db.invoices, random, bound.invoice, (row) => row.status === 'draft' && fits(row))
+    return invoice ? { invoice: invoice.invoice } : null
+  },
+  run({ invoice }, context) {
+    const { db, fail, today } = context
+    const obstacle = sendingObstacle(db, today(), invoiceOf(context, invoice))
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const sent = db.invoices.update(invoice, { status: 'open' })
+    notify(db, 'invoice')
+    return { ...sent, owed: owedOn(sent) }
+  },
+})
+
+const searchInvoices = paymentsTool({
+  name: 'search_invoices',
+  description:
+    'Search invoices by words of the title or the customer name, by status, or by both. Overdue ones are open past their due date.',
+  input: z.strictObject({
+    words: z.string().min(2).max(60).optional(),
+    status: z.enum(INVOICE_STATUSES).optional(),
+  }),
+  output: z.object({
+    found: z.int(),
+    invoices: z.array(z.object({ ...invoiceState, customer: ref('customer'), owed: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'search the invoices[ for {words}][ with the status {status}]',
+    'find my invoices[ about {words}][ that have the status {status}]',
+    'look through the invoices[ for {words}][, only those with the status {status}]',
+    'show me the invoices[ that mention {words}][ and are {status}]',
+  ],
+  sample({ db, random, bound, today }) {
+    const row = random.pick(db.invoices.list())
+    const status = shownStatus(row, today())
+    if (random.chance(0.15)) return { status, ...bound }
+    const words = random.chance(0.7) ? row.title : db.customers.get(row.customer)!.name
+    return { words, ...(random.chance(0.3) ? { status } : {}), ...bound }
+  },
+  run({ words, status }, { db, today }) {
+    const date = today()
+    const stored = status === 'overdue' ? 'open' : status
+    const matches = words === undefined ? () => true : mentioning(words)
+    const fits = (row: Invoice) => matches(row.text) && (status === undefined || shownStatus(row, date) === status)
+    const found = stored === undefined ? db.invoices.list(fits) : db.invoices.by('status', stored).filter(fits)
+    const invoices = found.slice(0, SHOWN).map((row) => ({ ...row, status: shownStatus(row, date), owed: owedOn(row) }))
+    return { found: found.length, invoices }
+  },
+})
+
+const voidInvoice = paymentsTool({
+  name: 'void_invoice',
+  description:
+    'Make a draft, open or overdue invoice void for good. Whatever was collected on it must be refunded first.',
+  input: z.strictObject({ invoice: ref('invoice') }),
+  output: z.object(invoiceState),
+  annotations: { readOnly: false, destructive: true },
+  establishes: ['notice_sent'],
+  ask: [
+    'make {invoice} void',
+    'void {invoice}',
+    'withdraw {invoice} by making it void',
+    'declare {invoice} void so that nobody pays it',
+  ],
+  sample({ db, random, bound }) {
+    const invoice = choose(db.invoices, random, bound.invoice, (row) => voidingObstacle(row) === undefined)
+    return invoice ? { invoice: invoice.invoice } : null
+  },
+  run({ invoice }, context) {
+    const { db, fail } = context
+    const obstacle = voidingObstacle(invoiceOf(context, invoice))
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    notify(db, 'invoice')
+    return db.invoices.update(invoice, { status: 'void' })
+  },
+})
+
+export const invoiceTools = [createInvoice, sendInvoice, searchInvoices, voidInvoice]

@@ -1,0 +1,201 @@
+import { z } from 'zod'
+import { ref, sensitive } from '../../kernel/fields.js'
+import {
+  chargeObstacle,
+  isReferenceUsed,
+  isUsable,
+  LIMITS,
+  notify,
+  owedOn,
+  payoutObstacle,
+  refundable,
+  refundObstacle,
+  shiftDate,
+  shownStatus,
+} from '../rules.js'
+import { choose, newReference, sampleAmount } from '../sampling.js'
+import {
+  type Invoice,
+  money,
+  type PaymentsContext,
+  type PaymentsView,
+  paymentsTool,
+  type Refund,
+  reference,
+} from '../schema.js'
+import { invoiceOf, tokenOf } from './lookup.js'
+
+const REPEATABLE = 'Repeating a call with the same reference changes nothing'
+const outcome = { title: z.string(), invoice: ref('invoice'), status: z.string() }
+
+function summary({ db }: PaymentsContext, key: string, date: string) {
+  const invoice = db.invoices.get(key)!
+  return {
+    title: invoice.title,
+    invoice: key,
+    status: shownStatus(invoice, date),
+    owed: owedOn(invoice),
+    balance: db.balance.get('main')!.available,
+  }
+}
+
+/** The amounts, from the least to the most, that can be charged for an invoice to a card; nothing when none can. */
+function chargeable(invoice: Invoice, limit: number, today: string): readonly [number, number] | undefined {
+  const owed = owedOn(invoice)
+  const least = invoice.due < today ? owed : 1
+  const most = Math.min(owed, limit)
+  return owed > 0 && most >= least ? [least, most] : undefined
+}
+
+function chargeablePair(db: PaymentsView, today: string, invoice: Invoice, token?: string) {
+  if (owedOn(invoice) === 0) return []
+  return db.tokens
+    .by('customer', invoice.customer)
+    .filter((row) => (token ?? row.token) === row.token && isUsable(row, today))
+    .flatMap((row) => {
+      const range = chargeable(invoice, row.limit, today)
+      return range ? [{ token: row.token, range }] : []
+    })
+}
+
+const chargeInvoice = paymentsTool({
+  name: 'charge_invoice',
+  description: `Collect euros on an open invoice from a saved card of its customer, in parts if it is not overdue. ${REPEATABLE}; with other arguments a used reference is refused.`,
+  input: z.strictObject({
+    invoice: ref('invoice'),
+    token: sensitive(ref('token', 'Token of the saved card.')),
+    amount: money,
+    reference,
+  }),
+  output: z.object({ ...outcome, owed: z.int(), balance: z.int() }),
+  annotations: { readOnly: false, idempotent: true },
+  establishes: ['money_captured', 'notice_sent'],
+  ask: [
+    'charge {amount} for {invoice} to {token} with the reference {reference}',
+    'collect {amount} on {invoice} from {token}, reference {reference}',
+    'take {amount} for {invoice} from {token} under the reference {reference}',
+    'use {token} to collect {amount} for {invoice} with the reference {reference}',
+  ],
+  sample({ db, random, bound, today }) {
+    const date = today()
+    const invoice = choose(
+      db.invoices,
+      random,
+      bound.invoice,
+      (row) => chargeablePair(db, date, row, bound.token).length > 0,
+    )
+    if (!invoice) return null
+    const { token, range } = random.pick(chargeablePair(db, date, invoice, bound.token))
+    const [least, most] = range
+    const amount = least === most || random.chance(0.5) ? most : sampleAmount(random, most)
+    return { amount, reference: newReference(db, random), ...bound, invoice: invoice.invoice, token }
+  },
+  run(args, context) {
+    const { db, fail, today } = context
+    const invoice = invoiceOf(context, args.invoice)
+    const token = tokenOf(context, args.token)
+    const date = today()
+    const before = db.charges.get(args.reference)
+    if (before?.invoice === args.invoice && before.token === args.token && before.amount === args.amount)
+      return summary(context, args.invoice, date)
+    if (isReferenceUsed(db, args.reference)) fail('reference_reused')
+    const obstacle = chargeObstacle(date, invoice, token, args.amount)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    db.charges.insert({ ...args, refunded: 0, date })
+    const captured = invoice.captured + args.amount
+    const paid = captured - invoice.refunded === invoice.amount
+    db.invoices.update(args.invoice, { captured, status: paid ? 'paid' : 'open' })
+    db.balance.update('main', { available: db.balance.get('main')!.available + args.amount })
+    notify(db, 'charge')
+    return summary(context, args.invoice, date)
+  },
+})
+
+const issueRefund = paymentsTool({
+  name: 'issue_refund',
+  description: `Give back euros collected on an invoice in the last ${LIMITS.refundDays} days, out of the balance. ${REPEATABLE}; with other arguments a used reference is refused.`,
+  input: z.strictObject({ invoice: ref('invoice'), amount: money, reference }),
+  output: z.object({ ...outcome, refunded: z.int().describe('In all, on this invoice.'), balance: z.int() }),
+  annotations: { readOnly: false, idempotent: true },
+  establishes: ['notice_sent'],
+  ask: [
+    'refund {amount} on {invoice} with the reference {reference}',
+    'give back {amount} of {invoice} under the reference {reference}',
+    'return {amount} for {invoice} to the customer, reference {reference}',
+    'issue a refund of {amount} on {invoice}, using the reference {reference}',
+  ],
+  sample({ db, random, bound, today }) {
+    const { available } = db.balance.get('main')!
+    const most = (row: Invoice) =>
+      row.captured === row.refunded ? 0 : Math.min(available, refundable(db, today(), row.invoice))
+    const invoice = choose(db.invoices, random, bound.invoice, (row) => most(row) > 0)
+    if (!invoice) return null
+    const amount = random.chance(0.4) ? most(invoice) : sampleAmount(random, most(invoice))
+    return { amount, reference: newReference(db, random), ...bound, invoice: invoice.invoice }
+  },
+  run(args, context) {
+    const { db, fail, today } = context
+    const invoice = invoiceOf(context, args.invoice)
+    const date = today()
+    const before = db.refunds.get(args.reference)
+    if (before?.invoice !== args.invoice || before.amount !== args.amount) {
+      if (isReferenceUsed(db, args.reference)) fail('reference_reused')
+      const obstacle = refundObstacle(db, date, invoice, args.amount)
+      if (obstacle) fail(obstacle.code, obstacle.detail)
+      refund(context, invoice, { reference: args.reference, invoice: args.invoice, amount: args.amount, date })
+    }
+    return { ...summary(context, args.invoice, date), refunded: db.invoices.get(args.invoice)!.refunded }
+  },
+})
+
+/** Takes a refund out of the charges that are recent enough, the earliest first. */
+function refund({ db }: PaymentsContext, invoice: Invoice, made: Refund): void {
+  const { amount, date } = made
+  const since = shiftDate(date, -LIMITS.refundDays)
+  let left = amount
+  for (const charge of db.charges.by('invoice', made.invoice)) {
+    const part = charge.date < since ? 0 : Math.min(left, charge.amount - charge.refunded)
+    if (part > 0) db.charges.update(charge.reference, { refunded: charge.refunded + part })
+    left -= part
+  }
+  db.refunds.insert(made)
+  const refunded = invoice.refunded + amount
+  const status = invoice.status === 'paid' && refunded === invoice.captured ? 'refunded' : invoice.status
+  db.invoices.update(made.invoice, { refunded, status })
+  db.balance.update('main', { available: db.balance.get('main')!.available - amount })
+  notify(db, 'refund')
+}
+
+const requestPayout = paymentsTool({
+  name: 'request_payout',
+  description: `Pay out euros from the balance to the merchant's bank, at least ${LIMITS.payout} and once a day. A reserve must stay in the balance.`,
+  input: z.strictObject({ amount: money }),
+  output: z.object({ payout: z.string(), amount: z.int(), balance: z.int() }),
+  annotations: { readOnly: false },
+  needs: ['money_captured'],
+  establishes: ['notice_sent'],
+  ask: [
+    'pay out {amount} to my bank',
+    'request a payout of {amount}',
+    'send {amount} of the balance to our bank account',
+    'move {amount} from the balance to the bank as a payout',
+  ],
+  sample({ db, random, bound, today }) {
+    const { available, reserve } = db.balance.get('main')!
+    const most = available - reserve
+    if (payoutObstacle(db, today(), Math.max(most, LIMITS.payout))) return null
+    const amount = 10 * random.int(LIMITS.payout / 10, Math.floor(most / 10))
+    return { amount: random.chance(0.1) ? most : amount, ...bound }
+  },
+  run({ amount }, { db, fail, nextId, today }) {
+    const date = today()
+    const obstacle = payoutObstacle(db, date, amount)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const { payout } = db.payouts.insert({ payout: nextId('payout'), amount, date })
+    const { available } = db.balance.update('main', { available: db.balance.get('main')!.available - amount })
+    notify(db, 'payout')
+    return { payout, amount, balance: available }
+  },
+})
+
+export const moneyTools = [chargeInvoice, issueRefund, requestPayout]

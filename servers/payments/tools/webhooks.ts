@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { attempt, LIMITS, retriesLeft } from '../rules.js'
+import { choose } from '../sampling.js'
+import { paymentsTool, WEBHOOK_STATUSES, type Webhook } from '../schema.js'
+import { webhookOf } from './lookup.js'
+
+const LISTED = 5
+
+const listWebhooks = paymentsTool({
+  name: 'list_webhooks',
+  description:
+    'List the webhooks that are told of invoices, charges, refunds or payouts, with the number of notices that wait to be delivered.',
+  input: z.strictObject({ status: z.enum(WEBHOOK_STATUSES).optional() }),
+  output: z.object({
+    found: z.int(),
+    webhooks: z.array(
+      z.object({
+        name: z.string(),
+        webhook: ref('webhook'),
+        topic: z.string(),
+        status: z.string(),
+        pending: z.int(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  needs: ['notice_sent'],
+  ask: [
+    'list the webhooks[ with the status {status}]',
+    'show me the webhooks[ that are {status}]',
+    'check the state of the webhooks[, only the {status} ones]',
+    'tell me which webhooks there are[ with the status {status}]',
+  ],
+  sample: ({ db, random, bound }) => ({
+    ...(random.chance(0.6) ? { status: random.pick(db.webhooks.list()).status } : {}),
+    ...bound,
+  }),
+  run({ status }, { db }) {
+    const webhooks = status === undefined ? db.webhooks.list() : db.webhooks.by('status', status)
+    return { found: webhooks.length, webhooks: webhooks.slice(0, LISTED) }
+  },
+})
+
+const retryWebhook = paymentsTool({
+  name: 'retry_webhook',
+  description: `Try once more to deliver what is pending at a webhook; success also enables a disabled one. At most ${LIMITS.retries} times a day each; ${LIMITS.webhookFailures} failures in a row disable a webhook.`,
+  input: z.strictObject({ webhook: ref('webhook') }),
+  output: z.object({
+    name: z.string(),
+    webhook: ref('webhook'),
+    status: z.string(),
+    delivered: z.int().describe('Notices delivered by this retry.'),
+    pending: z.int(),
+    retries_left: z.int(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'retry {webhook}',
+    'try once more to deliver what waits at {webhook}',
+    'redeliver the pending notices of {webhook}',
+    'attempt the delivery to {webhook} again',
+  ],
+  sample({ db, random, bound, today }) {
+    const fits = (row: Webhook) => row.pending > 0 && retriesLeft(row, today()) > 0
+    const webhook = choose(db.webhooks, random, bound.webhook, fits)
+    return webhook ? { webhook: webhook.webhook } : null
+  },
+  run({ webhook }, context) {
+    const { db, fail, today } = context
+    const row = webhookOf(context, webhook)
+    if (row.pending === 0) fail('nothing_pending', `Nothing waits to be delivered to ${webhook}.`)
+    const date = today()
+    const left = retriesLeft(row, date)
+    if (left === 0) fail('no_retries_left', `${webhook} was retried ${LIMITS.retries} times today.`)
+    const tried = db.webhooks.update(webhook, {
+      ...attempt(row, 0),
+      retried: date,
+      retries: LIMITS.retries - left + 1,
+    })
+    return { ...tried, delivered: row.pending - tried.pending, retries_left: left - 1 }
+  },
+})
+
+export const webhookTools = [listWebhooks, retryWebhook]
