@@ -79,8 +79,8 @@ const sendInvoice = paymentsTool({
   establishes: ['notice_sent'],
   ask: [
     'send {invoice} to its customer',
-    'send the draft {invoice} out',
-    'open the draft {invoice} by sending it',
+    'send {invoice} out',
+    'open {invoice} by sending it',
     'let {invoice} go out to the customer',
   ],
   sample({ db, random, bound, today }) {
@@ -113,9 +113,9 @@ const searchInvoices = paymentsTool({
   annotations: { readOnly: true },
   ask: [
     'search the invoices[ for {words}][ with the status {status}]',
-    'find my invoices[ about {words}][ that have the status {status}]',
+    'find the invoices[ about {words}][ with {status} as their status]',
     'look through the invoices[ for {words}][, only those with the status {status}]',
-    'show me the invoices[ that mention {words}][ and are {status}]',
+    'show me the invoices[ that mention {words}][, only the {status} ones]',
   ],
   sample({ db, random, bound, today }) {
     const row = random.pick(db.invoices.list())
