@@ -1,0 +1,45 @@
+import { defineServer } from '../kernel/define-server.js'
+import { shoppingInvariants } from './invariants.js'
+import { failures, tables } from './schema.js'
+import { seedShopping } from './seed.js'
+import { afterSalesTools } from './tools/after-sales.js'
+import { cartTools } from './tools/cart.js'
+import { catalogueTools } from './tools/catalogue.js'
+import { couponTools } from './tools/coupons.js'
+import { deliveryTools } from './tools/delivery.js'
+import { orderTools } from './tools/orders.js'
+import { paymentTools } from './tools/payment.js'
+import { wishlistTools } from './tools/wishlist.js'
+
+/** One customer's online shop: a catalogue with variants and stock, a cart that lasts, coupons, orders that can be cancelled for half an hour and sent back for a month. */
+export const shopping = defineServer({
+  name: 'shopping',
+  title: 'Shopping',
+  description:
+    'Catalogue, cart, wishlist, coupons, delivery, payment, orders, returns and reviews of one shop customer.',
+  tables,
+  entities: {
+    brand: { noun: 'brand', table: 'brands', label: 'name' },
+    product: { noun: 'product', table: 'products', label: 'title' },
+    variant: { noun: 'variant', table: 'variants', label: 'name' },
+    cart_item: { noun: 'article', table: 'cart_lines', label: 'name' },
+    coupon: { noun: 'coupon', table: 'coupons', label: 'name' },
+    delivery_address: { noun: 'delivery address', table: 'delivery_addresses', label: 'name' },
+    payment_method: { noun: 'payment method', table: 'payment_methods', label: 'name' },
+    order: { noun: 'order', table: 'orders', label: 'title' },
+    item: { noun: 'item', table: 'order_items', label: 'name' },
+  },
+  failures,
+  tools: [
+    ...catalogueTools,
+    ...cartTools,
+    ...wishlistTools,
+    ...couponTools,
+    ...deliveryTools,
+    ...paymentTools,
+    ...orderTools,
+    ...afterSalesTools,
+  ],
+  invariants: shoppingInvariants,
+  seed: seedShopping,
+})

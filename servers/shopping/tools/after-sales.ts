@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { productOf, unless } from '../lookup.js'
+import { refund, restock } from '../ordering.js'
+import { customerOf, LIMITS, returnObstacle, wasDelivered } from '../rules.js'
+import { choose } from '../sampling.js'
+import { money, shoppingTool } from '../schema.js'
+import { REVIEW_TEXTS } from '../words.js'
+import { ratingOf } from './catalogue.js'
+
+const returnItem = shoppingTool({
+  name: 'return_item',
+  description: `Send an item of a delivered order back within ${LIMITS.returnDays} days of delivery, all pieces of it. What was paid for it is refunded, the points earned with it are taken back as far as you still have them. What was on final sale cannot be returned.`,
+  input: z.strictObject({ item: ref('item') }),
+  output: z.object({
+    name: z.string(),
+    item: ref('item'),
+    refund: money,
+    refunded_to: z.string(),
+    points: z.int().describe('What you have left'),
+  }),
+  annotations: { readOnly: false, destructive: true },
+  ask: [
+    'return {item} to the shop',
+    'send {item} back to the shop',
+    'give {item} back and get a refund',
+    'start a return for {item}',
+  ],
+  sample({ db, random, bound, today }) {
+    const row = choose(db.order_items, random, bound.item, (item) => !returnObstacle(db, item, today()))
+    return row ? { item: row.item } : null
+  },
+  run({ item: key }, context) {
+    const { db, fail, today } = context
+    const item = db.order_items.get(key) ?? fail('unknown_item', `There is no ${key}.`)
+    unless(context, returnObstacle(db, item, today()))
+    const order = db.orders.get(item.order)!
+    restock(db, item)
+    const before = customerOf(db).points
+    const points_back = Math.min(before, item.paid)
+    const { points } = db.customers.update('me', { points: before - points_back })
+    db.order_items.update(key, { returned: true, points_back })
+    db.orders.update(order.order, { refunded: order.refunded + item.paid })
+    const refunded_to = refund(db, order, item.paid)
+    return { name: item.name, item: key, refund: item.paid, refunded_to, points }
+  },
+})
+
+const writeReview = shoppingTool({
+  name: 'write_review',
+  description: 'Review a product that was delivered to you, with one to five stars. One review per product.',
+  input: z.strictObject({
+    product: ref('product'),
+    stars: z.int().min(1).max(5),
+    text: z.string().trim().min(3).max(120),
+  }),
+  output: z.object({
+    title: z.string(),
+    product: ref('product'),
+    rating: z.number().describe('Average of all reviews'),
+    reviews: z.int(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'review {product} with {stars} stars and the words "{text}"',
+    'give {product} {stars} stars and write "{text}"',
+    'write a {stars}-star review of {product} saying "{text}"',
+    'rate {product} with {stars} of 5 stars, commenting "{text}"',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(
+      db.products,
+      random,
+      bound.product,
+      ({ product }) => !db.reviews.has(product) && wasDelivered(db, product),
+    )
+    if (!row) return null
+    return { stars: random.int(1, 5), text: random.pick(REVIEW_TEXTS), ...bound, product: row.product }
+  },
+  run({ product, stars, text }, context) {
+    const { db, fail, today } = context
+    const row = productOf(context, product)
+    if (!wasDelivered(db, product)) fail('not_delivered', `${row.title} has not been delivered to you.`)
+    if (db.reviews.has(product)) fail('already_reviewed')
+    db.reviews.insert({ product, stars, text, written: today() })
+    const rated = db.products.update(product, { stars: row.stars + stars, reviews: row.reviews + 1 })
+    return { title: row.title, product, rating: ratingOf(rated), reviews: rated.reviews }
+  },
+})
+
+export const afterSalesTools = [returnItem, writeReview]

@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { variantOf } from '../lookup.js'
+import { cartBill, cartLines, couponObstacle, customerOf, LIMITS, worthOf } from '../rules.js'
+import { choose } from '../sampling.js'
+import { money, quantity, type ShoppingDb, type ShoppingView, shoppingTool, type Variant } from '../schema.js'
+
+/** How many more of the variant the cart can take. */
+function roomFor(db: ShoppingView, { variant, stock }: Variant): number {
+  const line = db.cart_lines.get(variant)
+  if (!line && db.cart_lines.count() >= LIMITS.cartLines) return 0
+  return Math.min(stock, LIMITS.perVariant) - (line?.quantity ?? 0)
+}
+
+/** Takes the coupon off a cart that no longer meets its conditions, and returns it. */
+function dropUnfitCoupon(db: ShoppingDb, today: string): string | undefined {
+  const { coupon } = customerOf(db)
+  if (coupon === null || !couponObstacle(db.coupons.get(coupon)!, cartLines(db), today)) return undefined
+  db.customers.update('me', { coupon: null })
+  return coupon
+}
+
+const addToCart = shoppingTool({
+  name: 'add_to_cart',
+  description: `Put a variant of a product into the cart, at most ${LIMITS.perVariant} of each and no more than are in stock. The cart holds ${LIMITS.cartLines} different articles. What was on the wishlist leaves it.`,
+  input: z.strictObject({ variant: ref('variant'), quantity }),
+  output: z.object({
+    name: z.string(),
+    variant: ref('cart_item'),
+    quantity: z.int().describe('Now in the cart'),
+    cart_value: money,
+  }),
+  annotations: { readOnly: false },
+  establishes: ['cart_filled'],
+  ask: [
+    'put {quantity} of {variant} into my cart',
+    'add {variant} to the cart, quantity {quantity}',
+    'place {variant} in my shopping cart, {quantity} of it',
+    'add {quantity} times {variant} to my cart',
+  ],
+  sample({ db, random, bound }) {
+    const wanted = bound.quantity ?? 1
+    const row = choose(db.variants, random, bound.variant, (variant) => roomFor(db, variant) >= wanted)
+    if (!row) return null
+    return { variant: row.variant, quantity: bound.quantity ?? random.int(1, Math.min(3, roomFor(db, row))) }
+  },
+  run({ variant, quantity }, context) {
+    const { db, fail } = context
+    const row = variantOf(context, variant)
+    const before = db.cart_lines.get(variant)?.quantity ?? 0
+    const after = before + quantity
+    if (row.stock === 0) fail('out_of_stock', `${row.name} is sold out.`)
+    if (after > LIMITS.perVariant)
+      fail('quantity_limit', `At most ${LIMITS.perVariant} per customer, the cart has ${before}.`)
+    if (after > row.stock) fail('not_enough_stock', `${row.stock} in stock, ${before} in the cart already.`)
+    if (before > 0) db.cart_lines.update(variant, { quantity: after })
+    else if (db.cart_lines.count() >= LIMITS.cartLines) fail('cart_full')
+    else db.cart_lines.insert({ variant, quantity })
+    if (db.wishes.has(variant)) db.wishes.remove(variant)
+    return { name: row.name, variant, quantity: after, cart_value: worthOf(cartLines(db)) }
+  },
+})
+
+const removeFromCart = shoppingTool({
+  name: 'remove_from_cart',
+  description:
+    'Take a variant out of the cart, all of it unless a smaller quantity is given. A coupon whose conditions the cart no longer meets is taken off.',
+  input: z.strictObject({ variant: ref('cart_item'), quantity: quantity.optional() }),
+  output: z.object({
+    name: z.string(),
+    variant: ref('variant'),
+    quantity: z.int().describe('Still in the cart'),
+    cart_value: money,
+    coupon_removed: z.string().optional(),
+  }),
+  annotations: { readOnly: false, destructive: true },
+  needs: ['cart_filled'],
+  ask: [
+    'take {variant} out of my cart[, but only {quantity} of it]',
+    'remove {variant} from the cart[, just {quantity}]',
+    'drop {variant} from my shopping cart[, {quantity} of them]',
+    'put {variant} back, out of the cart[, only {quantity} of it]',
+  ],
+  sample({ db, random, bound }) {
+    const line = choose(db.cart_lines, random, bound.variant, (row) => row.quantity >= (bound.quantity ?? 1))
+    if (!line) return null
+    const some = line.quantity > 1 && random.chance(0.3) ? { quantity: random.int(1, line.quantity - 1) } : {}
+    return { variant: line.variant, ...some, ...bound }
+  },
+  run({ variant, quantity }, context) {
+    const { db, fail, today } = context
+    const row = variantOf(context, variant)
+    const line = db.cart_lines.get(variant) ?? fail('not_in_cart', `${row.name} is not in the cart.`)
+    const left = quantity === undefined ? 0 : line.quantity - quantity
+    if (left < 0) fail('not_in_cart', `The cart has only ${line.quantity} of ${row.name}.`)
+    if (left === 0) db.cart_lines.remove(variant)
+    else db.cart_lines.update(variant, { quantity: left })
+    const dropped = dropUnfitCoupon(db, today())
+    const told = { name: row.name, variant, quantity: left, cart_value: worthOf(cartLines(db)) }
+    return dropped === undefined ? told : { ...told, coupon_removed: dropped }
+  },
+})
+
+const viewCart = shoppingTool({
+  name: 'view_cart',
+  description: 'Show what is in the cart, the coupon on it and what it costs without shipping.',
+  input: z.strictObject({}),
+  output: z.object({
+    items: z.array(z.object({ name: z.string(), variant: ref('cart_item'), quantity: z.int(), price: money })),
+    coupon: z.string().nullable(),
+    discount: money,
+    total: money,
+  }),
+  annotations: { readOnly: true },
+  needs: ['cart_filled'],
+  ask: [
+    'show me my cart',
+    'tell me what is in my shopping cart',
+    'look into the cart',
+    'check what the things in my cart cost',
+    'view my cart with the total',
+  ],
+  sample: () => ({}),
+  run(_, { db }) {
+    const lines = cartLines(db)
+    const { discount, due } = cartBill(db, lines)
+    const items = lines.map(({ variant, quantity }) => ({ ...variant, quantity }))
+    return { items, coupon: customerOf(db).coupon, discount, total: due }
+  },
+})
+
+export const cartTools = [addToCart, removeFromCart, viewCart]

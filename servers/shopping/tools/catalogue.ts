@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { productOf, SHOWN } from '../lookup.js'
+import { choose } from '../sampling.js'
+import { CATEGORIES, money, type Product, shoppingTool } from '../schema.js'
+
+const entry = z.object({ title: z.string(), product: ref('product'), brand: z.string(), price: money })
+const maxPrice = money.optional().describe('Highest price, in whole currency units')
+
+/** Whether all words occur in what is searched through. */
+const hasWords = (text: string, words: readonly string[]): boolean => words.every((word) => text.includes(word))
+
+const wordsOf = (text: string): string[] => text.toLowerCase().split(/\s+/)
+
+/** The cheapest first; among equals, the order of the catalogue. */
+const cheapest = (products: readonly Product[]): Product[] =>
+  (products.length > 1 ? [...products].sort((a, b) => a.price - b.price) : products).slice(0, SHOWN)
+
+/** A round price a little above `price`, as people name them. */
+const roundAbove = (price: number): number => (Math.floor(price / 10) + 1) * 10
+
+const listBrands = shoppingTool({
+  name: 'list_brands',
+  description: 'List the brands the shop has in a category, with the number of products of each.',
+  input: z.strictObject({ category: z.enum(CATEGORIES) }),
+  output: z.object({
+    found: z.int(),
+    brands: z.array(z.object({ name: z.string(), brand: ref('brand'), products: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list the brands for {category}',
+    'show me which {category} brands the shop has',
+    'tell me what brands there are in {category}',
+    'look up the brands in the category {category}',
+  ],
+  sample: ({ random, bound }) => ({ category: random.pick(CATEGORIES), ...bound }),
+  run({ category }, { db }) {
+    const counts = new Map<string, number>()
+    for (const { brand } of db.products.by('category', category)) counts.set(brand, (counts.get(brand) ?? 0) + 1)
+    const brands = [...counts].map(([brand, products]) => ({ ...db.brands.get(brand)!, products }))
+    return { found: brands.length, brands: brands.slice(0, SHOWN) }
+  },
+})
+
+const browseProducts = shoppingTool({
+  name: 'browse_products',
+  description: 'List the products of one brand in a category, the cheapest first.',
+  input: z.strictObject({ category: z.enum(CATEGORIES), brand: ref('brand'), max_price: maxPrice }),
+  output: z.object({
+    found: z.int(),
+    products: z.array(z.object({ title: z.string(), product: ref('product'), price: money })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'browse {category} of {brand}[ up to {max_price}]',
+    'show me what {brand} offers in {category}[ for at most {max_price}]',
+    'list the {category} products of {brand}[ that cost {max_price} or less]',
+    'see which products in {category} are made by {brand}[, none above {max_price}]',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(
+      db.products,
+      random,
+      undefined,
+      ({ brand, category }) => brand === (bound.brand ?? brand) && category === (bound.category ?? category),
+    )
+    if (!row) return null
+    const limit = random.chance(0.3) ? { max_price: roundAbove(row.price) } : {}
+    return { category: row.category, brand: row.brand, ...limit, ...bound }
+  },
+  run({ category, brand, max_price = Number.POSITIVE_INFINITY }, { db, fail }) {
+    if (!db.brands.has(brand)) fail('unknown_brand', `There is no brand ${brand}.`)
+    const products = db.products.by('brand', brand).filter((row) => row.category === category && row.price <= max_price)
+    return { found: products.length, products: cheapest(products) }
+  },
+})
+
+const searchProducts = shoppingTool({
+  name: 'search_products',
+  description: 'Search the catalogue for words in title or brand, the cheapest first.',
+  input: z.strictObject({
+    text: z.string().trim().min(2).max(40).describe('Words that must all occur in title or brand'),
+    category: z.enum(CATEGORIES).optional(),
+    max_price: maxPrice,
+  }),
+  output: z.object({ found: z.int(), products: z.array(entry) }),
+  annotations: { readOnly: true },
+  ask: [
+    'search the shop for "{text}"[ in {category}][ up to {max_price}]',
+    'find "{text}" in the shop[ under {category}][ for at most {max_price}]',
+    'look for a product called "{text}"[ in the category {category}][ that costs no more than {max_price}]',
+    'see whether the shop sells "{text}"[ among {category}][ for {max_price} or less]',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(
+      db.products,
+      random,
+      undefined,
+      ({ category, price }) => category === (bound.category ?? category) && price <= (bound.max_price ?? price),
+    )
+    if (!row) return null
+    const [word] = random.sample(row.title.split(' '), 1) as [string]
+    const rare = db.products.count(({ words }) => words.includes(word.toLowerCase())) <= 3
+    return {
+      text: rare && random.chance(0.5) ? word : row.title,
+      ...(random.chance(0.3) ? { category: row.category } : {}),
+      ...(random.chance(0.3) ? { max_price: roundAbove(row.price) } : {}),
+      ...bound,
+    }
+  },
+  run({ text, category, max_price = Number.POSITIVE_INFINITY }, { db }) {
+    const words = wordsOf(text)
+    const fits = (row: Product) => row.price <= max_price && hasWords(row.words, words)
+    const products = category === undefined ? db.products.list(fits) : db.products.by('category', category).filter(fits)
+    const shown = cheapest(products).map((row) => ({ ...row, brand: db.brands.get(row.brand)!.name }))
+    return { found: products.length, products: shown }
+  },
+})
+
+const showProduct = shoppingTool({
+  name: 'show_product',
+  description:
+    'Show a product with its average rating and its variants, their prices and stock. What is on final sale cannot be returned.',
+  input: z.strictObject({ product: ref('product') }),
+  output: z.object({
+    title: z.string(),
+    product: ref('product'),
+    brand: z.string(),
+    rating: z.number(),
+    final_sale: z.boolean(),
+    variants: z.array(z.object({ name: z.string(), variant: ref('variant'), price: money, stock: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show me {product} with its variants',
+    'open the page of {product} in the shop',
+    'tell me which variants of {product} are in stock',
+    'look at the details and prices of {product}',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(db.products, random, bound.product)
+    return row ? { product: row.product } : null
+  },
+  run({ product }, context) {
+    const row = productOf(context, product)
+    return {
+      title: row.title,
+      product,
+      brand: context.db.brands.get(row.brand)!.name,
+      rating: ratingOf(row),
+      final_sale: !row.returnable,
+      variants: [...context.db.variants.by('product', product)],
+    }
+  },
+})
+
+/** The average of all stars, to one decimal; 0 without reviews. */
+export function ratingOf({ stars, reviews }: Pick<Product, 'stars' | 'reviews'>): number {
+  return reviews === 0 ? 0 : Math.round((10 * stars) / reviews) / 10
+}
+
+export const catalogueTools = [listBrands, searchProducts, browseProducts, showProduct]

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import { addressIn, CITIES, parseAddress } from '../../kernel/gazetteer.js'
+import { slug } from '../keys.js'
+import { deliveryAddressOf } from '../lookup.js'
+import { cartBill, cartLines, customerOf, LIMITS, shiftDate, shippingOptions } from '../rules.js'
+import { choose } from '../sampling.js'
+import { money, SHIPPINGS, shoppingTool } from '../schema.js'
+import { ADDRESS_NAMES } from '../words.js'
+
+const addressEntry = z.object({
+  name: z.string(),
+  delivery_address: ref('delivery_address'),
+  address: common('address', z.string()),
+})
+
+const listDeliveryAddresses = shoppingTool({
+  name: 'list_delivery_addresses',
+  description: 'List the delivery addresses you have saved in the shop.',
+  input: z.strictObject({}),
+  output: z.object({ found: z.int(), delivery_addresses: z.array(addressEntry) }),
+  annotations: { readOnly: true },
+  ask: [
+    'list my delivery addresses',
+    'show me the addresses saved in the shop',
+    'tell me where the shop can deliver to me',
+    'look up my saved delivery addresses',
+  ],
+  sample: () => ({}),
+  run(_, { db }) {
+    const delivery_addresses = db.delivery_addresses.list()
+    return { found: delivery_addresses.length, delivery_addresses }
+  },
+})
+
+const addDeliveryAddress = shoppingTool({
+  name: 'add_delivery_address',
+  description: `Save a delivery address under a name, at most ${LIMITS.addresses} in all.`,
+  input: z.strictObject({
+    name: z
+      .string()
+      .trim()
+      .min(2)
+      .max(20)
+      .regex(/^[A-Za-z][A-Za-z ]+$/, 'a name has letters and spaces')
+      .describe('Such as Home'),
+    address: common('address', z.string().trim().min(8).max(60).describe('Such as 12 Mill Lane, Lisbon')),
+  }),
+  output: addressEntry,
+  annotations: { readOnly: false },
+  ask: [
+    'save {address} as the delivery address "{name}"',
+    'add the delivery address {address} under the name "{name}"',
+    'store {address} in my shop account and call it "{name}"',
+    'create a delivery address named "{name}" at {address}',
+  ],
+  sample({ db, random, bound }) {
+    if (db.delivery_addresses.count() >= LIMITS.addresses) return null
+    const free = ADDRESS_NAMES.filter((name) => !db.delivery_addresses.has(slug(name)))
+    return { name: random.pick(free), address: addressIn(random, random.pick(CITIES).city), ...bound }
+  },
+  run({ name, address }, { db, fail }) {
+    const place = parseAddress(address) ?? fail('address_not_found', `There is no ${address}.`)
+    const delivery_address = slug(name)
+    if (db.delivery_addresses.has(delivery_address)) fail('address_name_taken', `There is a ${name} already.`)
+    if (db.delivery_addresses.count() >= LIMITS.addresses) fail('too_many_addresses')
+    return db.delivery_addresses.insert({
+      delivery_address,
+      name,
+      address: `${place.house} ${place.street}, ${place.city.city}`,
+    })
+  },
+})
+
+const listShippingOptions = shoppingTool({
+  name: 'list_shipping_options',
+  description: `List how the cart can be sent to a delivery address, with cost and day of arrival. Standard is free from ${LIMITS.freeShipping} after the coupon; bulky articles go by standard only.`,
+  input: z.strictObject({ delivery_address: ref('delivery_address') }),
+  output: z.object({
+    name: z.string(),
+    delivery_address: ref('delivery_address'),
+    options: z.array(z.object({ shipping: z.enum(SHIPPINGS), cost: money, arrives: common('date', z.string()) })),
+  }),
+  annotations: { readOnly: true },
+  needs: ['cart_filled'],
+  ask: [
+    'list the shipping options for {delivery_address}',
+    'show me how my cart can be sent to {delivery_address}',
+    'check what shipping to {delivery_address} costs',
+    'tell me how fast the shop can ship to {delivery_address}',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(db.delivery_addresses, random, bound.delivery_address)
+    return row ? { delivery_address: row.delivery_address } : null
+  },
+  run({ delivery_address }, context) {
+    const { db, today } = context
+    const { name, address } = deliveryAddressOf(context, delivery_address)
+    const lines = cartLines(db)
+    const options = shippingOptions(customerOf(db).shop_city, address, lines, cartBill(db, lines).due)
+    const date = today()
+    return {
+      name,
+      delivery_address,
+      options: options.map(({ shipping, cost, days }) => ({ shipping, cost, arrives: shiftDate(date, days) })),
+    }
+  },
+})
+
+export const deliveryTools = [listDeliveryAddresses, addDeliveryAddress, listShippingOptions]

@@ -1,0 +1,204 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import { deliveryAddressOf, orderOf, paymentMethodOf, SHOWN, unless } from '../lookup.js'
+import { placeOrder as place, refund, restock } from '../ordering.js'
+import {
+  appliedCouponObstacle,
+  cartBill,
+  cartLines,
+  customerOf,
+  LIMITS,
+  mostPoints,
+  paymentObstacle,
+  pointsWorth,
+  shippingOptions,
+  stockObstacle,
+} from '../rules.js'
+import { choose } from '../sampling.js'
+import { money, ORDER_STATUSES, SHIPPINGS, shoppingTool } from '../schema.js'
+
+const placeOrder = shoppingTool({
+  name: 'place_order',
+  description: `Order everything in the cart: it is taken from stock and the total is charged at once. Loyalty points are spent in steps of ${LIMITS.pointStep}, worth ${LIMITS.stepValue} each, for at most half of the articles. The order can be cancelled for ${LIMITS.cancelMinutes} minutes.`,
+  input: z.strictObject({
+    delivery_address: ref('delivery_address'),
+    payment_method: ref('payment_method'),
+    shipping: z.enum(SHIPPINGS),
+    points: z.int().min(LIMITS.pointStep).max(2000).multipleOf(LIMITS.pointStep).optional(),
+  }),
+  output: z.object({
+    title: z.string(),
+    order: ref('order'),
+    status: z.string(),
+    total: money,
+    arrives: common('date', z.string()),
+    points_earned: z.int().describe('Pending until delivery'),
+  }),
+  annotations: { readOnly: false },
+  needs: ['cart_filled', 'coupon_applied'],
+  ask: [
+    'order my cart to {delivery_address} by {shipping} shipping and pay with {payment_method}[, using {points} points]',
+    'check out: {shipping} shipping to {delivery_address}, paid with {payment_method}[ and {points} loyalty points]',
+    'buy what is in my cart, charge {payment_method} and send it {shipping} to {delivery_address}[, with {points} points]',
+    'place the order with {shipping} shipping, delivered to {delivery_address}, charged to {payment_method}[, spending {points} points]',
+  ],
+  sample({ db, random, bound, today }) {
+    const lines = cartLines(db)
+    if (lines.length === 0 || stockObstacle(lines) || appliedCouponObstacle(db, lines, today())) return null
+    const { shop_city, points } = customerOf(db)
+    const to = choose(db.delivery_addresses, random, bound.delivery_address)
+    if (!to) return null
+    const { due } = cartBill(db, lines)
+    const options = shippingOptions(shop_city, to.address, lines, due)
+    const option = random.pick(options.filter(({ shipping }) => shipping === (bound.shipping ?? shipping)))
+    const most = Math.min(mostPoints(due), Math.floor(points / LIMITS.pointStep) * LIMITS.pointStep)
+    const spent = bound.points ?? (most > 0 && random.chance(0.3) ? random.int(1, most / 100) * 100 : 0)
+    const total = due - pointsWorth(spent) + option.cost
+    const method = choose(db.payment_methods, random, bound.payment_method, (row) => !paymentObstacle(row, total))
+    if (!method) return null
+    return {
+      delivery_address: to.delivery_address,
+      payment_method: method.payment_method,
+      shipping: option.shipping,
+      ...(spent > 0 ? { points: spent } : {}),
+    }
+  },
+  run({ delivery_address, payment_method, shipping, points = 0 }, context) {
+    const { db, fail, today } = context
+    const to = deliveryAddressOf(context, delivery_address)
+    const method = paymentMethodOf(context, payment_method)
+    const lines = cartLines(db)
+    if (lines.length === 0) fail('cart_empty')
+    unless(context, stockObstacle(lines))
+    // Its last day may have passed since it was put on the cart.
+    unless(context, appliedCouponObstacle(db, lines, today()))
+    const customer = customerOf(db)
+    const value = cartBill(db, lines).due
+    const option = shippingOptions(customer.shop_city, to.address, lines, value).find(
+      (candidate) => candidate.shipping === shipping,
+    )
+    if (!option) return fail('shipping_unavailable', `${shipping} shipping to ${to.name} is not possible.`)
+    if (points > customer.points) fail('not_enough_points', `You have ${customer.points} points.`)
+    if (points > mostPoints(value)) fail('too_many_points', `At most ${mostPoints(value)} points for this cart.`)
+    const bill = cartBill(db, lines, pointsWorth(points))
+    unless(context, paymentObstacle(method, bill.due + option.cost))
+    return place(context, { lines, bill, to, method, option, points })
+  },
+})
+
+const listOrders = shoppingTool({
+  name: 'list_orders',
+  description: 'List your orders of one status, the newest first.',
+  input: z.strictObject({ status: z.enum(ORDER_STATUSES) }),
+  output: z.object({
+    found: z.int(),
+    orders: z.array(
+      z.object({ title: z.string(), order: ref('order'), placed: common('date', z.string()), total: money }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list my {status} orders',
+    'show me the orders that are {status}',
+    'look up which of my orders are {status}',
+    'tell me which orders have the status {status}',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(db.orders, random, undefined)
+    return row ? { status: row.status, ...bound } : { status: random.pick(ORDER_STATUSES), ...bound }
+  },
+  run({ status }, { db }) {
+    const orders = db.orders.by('status', status)
+    const newest = orders.slice(-SHOWN).reverse()
+    return { found: orders.length, orders: newest.map((row) => ({ ...row, placed: row.placed.slice(0, 10) })) }
+  },
+})
+
+const showOrder = shoppingTool({
+  name: 'show_order',
+  description: 'Show the status of an order, its day of arrival and its items; those sent back have returned true.',
+  input: z.strictObject({ order: ref('order') }),
+  output: z.object({
+    title: z.string(),
+    order: ref('order'),
+    status: z.string(),
+    arrives: common('date', z.string()),
+    items: z.array(
+      z.object({
+        name: z.string(),
+        item: ref('item'),
+        product: ref('product'),
+        quantity: z.int(),
+        returned: z.boolean().optional(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show me {order} with its items',
+    'check the status of {order}',
+    'tell me what is in {order} and when it arrives',
+    'look up the details of {order}',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(db.orders, random, bound.order)
+    return row ? { order: row.order } : null
+  },
+  run({ order }, context) {
+    const row = orderOf(context, order)
+    const items = context.db.order_items
+      .by('order', order)
+      .map(({ name, item, product, quantity, returned }) =>
+        returned ? { name, item, product, quantity, returned } : { name, item, product, quantity },
+      )
+    return { ...row, items }
+  },
+})
+
+const cancelOrder = shoppingTool({
+  name: 'cancel_order',
+  description: `Cancel an order within ${LIMITS.cancelMinutes} minutes of placing it. The articles go back to stock; money, spent points and coupon come back to you.`,
+  input: z.strictObject({ order: ref('order') }),
+  output: z.object({
+    title: z.string(),
+    order: ref('order'),
+    status: z.string(),
+    refund: money,
+    refunded_to: z.string(),
+  }),
+  annotations: { readOnly: false, destructive: true },
+  ask: [
+    'cancel {order}',
+    'call off {order} and get the money back',
+    'stop {order} before it is shipped',
+    'withdraw {order} from the shop',
+  ],
+  sample({ db, random, bound, now }) {
+    const row = choose(
+      db.orders,
+      random,
+      bound.order,
+      ({ status, cancel_until }) => status === 'placed' && cancel_until >= now(),
+    )
+    return row ? { order: row.order } : null
+  },
+  run({ order }, context) {
+    const { db, fail, now } = context
+    const row = orderOf(context, order)
+    if (row.status !== 'placed') fail('not_cancellable', `${order} is ${row.status}.`)
+    if (now() > row.cancel_until)
+      fail('cancel_window_over', `It could be cancelled until ${row.cancel_until.slice(11, 16)}.`)
+    for (const line of db.order_items.by('order', order)) restock(db, line)
+    const customer = customerOf(db)
+    db.customers.update('me', {
+      points: customer.points + row.points_used,
+      pending_points: customer.pending_points - row.points_earned,
+    })
+    if (row.coupon !== null) db.coupons.update(row.coupon, { used: false })
+    const refunded_to = refund(db, row, row.total)
+    const { status } = db.orders.update(order, { status: 'cancelled', refunded: row.total })
+    return { title: row.title, order, status, refund: row.total, refunded_to }
+  },
+})
+
+export const orderTools = [placeOrder, listOrders, showOrder, cancelOrder]

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { SHOWN, variantOf } from '../lookup.js'
+import { LIMITS } from '../rules.js'
+import { choose } from '../sampling.js'
+import { money, shoppingTool, type Variant } from '../schema.js'
+
+const addToWishlist = shoppingTool({
+  name: 'add_to_wishlist',
+  description: `Remember a variant of a product on the wishlist, also when it is sold out. The wishlist holds ${LIMITS.wishes} and nothing that is in the cart.`,
+  input: z.strictObject({ variant: ref('variant') }),
+  output: z.object({ name: z.string(), variant: ref('variant'), on_wishlist: z.int() }),
+  annotations: { readOnly: false },
+  ask: [
+    'add {variant} to my wishlist',
+    'put {variant} on the wishlist',
+    'save {variant} for later on my wishlist',
+    'remember {variant} on my wishlist',
+  ],
+  sample({ db, random, bound }) {
+    if (db.wishes.count() >= LIMITS.wishes) return null
+    const fits = ({ variant }: Variant) => !db.wishes.has(variant) && !db.cart_lines.has(variant)
+    const row = choose(db.variants, random, bound.variant, fits)
+    return row ? { variant: row.variant } : null
+  },
+  run({ variant }, context) {
+    const { db, fail } = context
+    const { name } = variantOf(context, variant)
+    if (db.wishes.has(variant)) fail('already_on_wishlist', `${name} is on the wishlist already.`)
+    if (db.cart_lines.has(variant)) fail('already_in_cart', `${name} is in the cart already.`)
+    const count = db.wishes.count()
+    if (count >= LIMITS.wishes) fail('wishlist_full', `It holds ${LIMITS.wishes} articles.`)
+    db.wishes.insert({ variant })
+    return { name, variant, on_wishlist: count + 1 }
+  },
+})
+
+const viewWishlist = shoppingTool({
+  name: 'view_wishlist',
+  description: 'Show what is on the wishlist, the newest first, with price and stock.',
+  input: z.strictObject({}),
+  output: z.object({
+    found: z.int(),
+    items: z.array(z.object({ name: z.string(), variant: ref('variant'), price: money, stock: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show me my wishlist',
+    'tell me what is on my wishlist',
+    'open the wishlist',
+    'check which things I saved on my wishlist',
+  ],
+  sample: () => ({}),
+  run(_, { db }) {
+    const wishes = db.wishes.list().reverse()
+    return { found: wishes.length, items: wishes.slice(0, SHOWN).map(({ variant }) => db.variants.get(variant)!) }
+  },
+})
+
+export const wishlistTools = [addToWishlist, viewWishlist]
