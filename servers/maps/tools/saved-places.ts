@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { LIMITS } from '../limits.js'
+import { someAddress, someCity } from '../sampling.js'
+import { address, mapsTool } from '../schema.js'
+import { SAVED_NAMES } from '../words.js'
+import { SHOWN, spotAt } from './lookup.js'
+
+const savePlace = mapsTool({
+  name: 'save_place',
+  description: `Save an address under a name. An address has one name and a name marks one address, so either replaces what was saved before. At most ${LIMITS.savedPlaces} can be saved.`,
+  input: z.strictObject({
+    address: address(),
+    name: z
+      .string()
+      .trim()
+      .regex(/^[A-Za-z][A-Za-z0-9 '-]{1,23}$/, 'letters, digits, spaces, hyphens and apostrophes, at most 24'),
+  }),
+  output: z.object({
+    name: z.string(),
+    address: address(),
+    saved: z.int().describe('Number of saved addresses.'),
+    replaced: z.string().optional().describe('The address or name that gave way.'),
+  }),
+  annotations: { readOnly: false, destructive: true, idempotent: true },
+  ask: [
+    'save {address} as "{name}"',
+    'add {address} to my saved places under the name "{name}"',
+    'remember {address} as "{name}" on the map',
+    'store {address} among my saved places, calling it "{name}"',
+  ],
+  sample(sampling) {
+    const { db, random, bound } = sampling
+    const where = bound.address ?? someAddress(sampling, someCity(sampling))
+    const full = db.saved_places.count() >= LIMITS.savedPlaces && !db.saved_places.has(where)
+    const used = db.saved_places.list().map(({ name }) => name)
+    const free = SAVED_NAMES.filter((name) => !used.includes(name))
+    const name = bound.name ?? random.pick(full || random.chance(0.15) ? used : free)
+    return full && !used.includes(name) ? null : { address: where, name, ...bound }
+  },
+  run(args, context) {
+    const { db, fail } = context
+    const { address: where } = spotAt(context, args.address)
+    const name = args.name.replaceAll(/\s+/g, ' ')
+    const earlier = db.saved_places.get(where)
+    const rows = db.saved_places.list()
+    const marked = rows.find((row) => row.name.toLowerCase() === name.toLowerCase() && row.address !== where)
+    if (!earlier && !marked && rows.length >= LIMITS.savedPlaces)
+      fail('too_many_saved_places', `${LIMITS.savedPlaces} places are saved: use a name that one of them has.`)
+    if (marked) db.saved_places.remove(marked.address)
+    if (earlier) db.saved_places.update(where, { name })
+    else db.saved_places.insert({ address: where, name })
+    const renamed = earlier && earlier.name !== name ? earlier.name : undefined
+    const replaced = marked?.address ?? renamed
+    const saved = rows.length + (earlier ? 0 : 1) - (marked ? 1 : 0)
+    return { name, address: where, saved, ...(replaced === undefined ? {} : { replaced }) }
+  },
+})
+
+const listSavedPlaces = mapsTool({
+  name: 'list_saved_places',
+  description: `List saved addresses with their names, those saved last first. Shows at most ${SHOWN}.`,
+  input: z.strictObject({
+    name: z.string().trim().min(2).max(24).optional().describe('Only places with this in their name.'),
+  }),
+  output: z.object({ found: z.int(), places: z.array(z.object({ name: z.string(), address: address() })) }),
+  annotations: { readOnly: true },
+  ask: [
+    'list my saved places[ called "{name}"]',
+    'show me the addresses I saved[ under "{name}"]',
+    'look at my saved places[ with "{name}" in the name]',
+    'tell me which addresses are saved on the map[ as "{name}"]',
+  ],
+  sample({ db, random, bound }) {
+    const rows = db.saved_places.list()
+    return { ...(rows.length > 0 && random.chance(0.4) ? { name: random.pick(rows).name } : {}), ...bound }
+  },
+  run({ name }, { db }) {
+    const part = name?.toLowerCase() ?? ''
+    const rows = db.saved_places.list((row) => row.name.toLowerCase().includes(part)).reverse()
+    return { found: rows.length, places: rows.slice(0, SHOWN) }
+  },
+})
+
+export const savedPlaceTools = [savePlace, listSavedPlaces]

@@ -1,0 +1,176 @@
+import { z } from 'zod'
+import { FIRST_TRANSIT, type Journey, journey, journeyObstacle, LONGEST, roadMetres } from '../routing.js'
+import { someTrip } from '../sampling.js'
+import { address, type FailureCode, type MapsView, MODES, type Mode, mapsTool } from '../schema.js'
+import { locate, type Spot, straightMetres } from '../streets.js'
+import { spotAt } from './lookup.js'
+
+const ENDS = { from_address: address(), to_address: address() }
+const mode = z.enum(MODES)
+
+interface Traveller {
+  readonly db: MapsView
+  now(): string
+  fail(code: FailureCode, detail?: string): never
+}
+
+function travel({ db, now, fail }: Traveller, from: Spot, to: Spot, by: Mode): Journey {
+  const obstacle = journeyObstacle(db, now(), from, to, by)
+  return obstacle ? fail(obstacle.code, obstacle.detail) : journey(db, from, to, by)
+}
+
+const measureDistance = mapsTool({
+  name: 'measure_distance',
+  description:
+    'Measure how far two addresses are apart, in metres: in a straight line and, where there is a way over land, by road.',
+  input: z.strictObject(ENDS),
+  output: z.object({ straight_metres: z.int(), road_metres: z.int().optional() }),
+  annotations: { readOnly: true },
+  ask: [
+    'measure the distance from {from_address} to {to_address}',
+    'tell me how many metres it is from {from_address} to {to_address}',
+    'work out how far {from_address} and {to_address} are apart',
+    'get the straight-line and road distance between {from_address} and {to_address}',
+  ],
+  sample(sampling) {
+    const { bound } = sampling
+    const trip = someTrip(sampling, { from: bound.from_address, to: bound.to_address, mode: 'driving' })
+    return trip ? { from_address: trip.from.address, to_address: trip.to.address, ...bound } : null
+  },
+  run({ from_address, to_address }, context) {
+    const [from, to] = [spotAt(context, from_address), spotAt(context, to_address)]
+    if (from.address === to.address) context.fail('same_address', `Both addresses are ${from.address}.`)
+    const road = roadMetres(from, to)
+    return { straight_metres: straightMetres(from, to), ...(Number.isFinite(road) ? { road_metres: road } : {}) }
+  },
+})
+
+const getTravelTime = mapsTool({
+  name: 'get_travel_time',
+  description: `Tell how many minutes the way from one address to another takes by one mode of travel. Walking goes up to ${LONGEST.walking! / 1000} km, cycling up to ${LONGEST.cycling! / 1000} km.`,
+  input: z.strictObject({ ...ENDS, mode }),
+  output: z.object({ minutes: z.int(), metres: z.int() }),
+  annotations: { readOnly: true },
+  needs: ['roads_changed'],
+  ask: [
+    'tell me how long {mode} takes from {from_address} to {to_address}',
+    'get the {mode} time from {from_address} to {to_address}',
+    'work out how many minutes {mode} from {from_address} to {to_address} takes',
+    'estimate the travel time by {mode} between {from_address} and {to_address}',
+  ],
+  sample(sampling) {
+    const { bound } = sampling
+    const trip = someTrip(sampling, { from: bound.from_address, to: bound.to_address, mode: bound.mode })
+    return trip ? { from_address: trip.from.address, to_address: trip.to.address, mode: trip.mode, ...bound } : null
+  },
+  run(args, context) {
+    const { minutes, metres } = travel(
+      context,
+      spotAt(context, args.from_address),
+      spotAt(context, args.to_address),
+      args.mode,
+    )
+    return { minutes, metres }
+  },
+})
+
+const planRoute = mapsTool({
+  name: 'plan_route',
+  description: `Plan the shortest route between two addresses, step by step. Cars avoid closed roads; transit rests from midnight to ${FIRST_TRANSIT} local time.`,
+  input: z.strictObject({ ...ENDS, mode }),
+  output: z.object({
+    metres: z.int(),
+    minutes: z.int(),
+    steps: z.array(z.object({ road: z.string(), heading: z.string().optional(), metres: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  needs: ['roads_changed'],
+  ask: [
+    'plan a {mode} route from {from_address} to {to_address}',
+    'give me {mode} directions from {from_address} to {to_address}',
+    'show me step by step how to get from {from_address} to {to_address} by {mode}',
+    'find the {mode} route that leads from {from_address} to {to_address}',
+  ],
+  sample(sampling) {
+    const { bound } = sampling
+    const trip = someTrip(sampling, { from: bound.from_address, to: bound.to_address, mode: bound.mode })
+    return trip ? { from_address: trip.from.address, to_address: trip.to.address, mode: trip.mode, ...bound } : null
+  },
+  run(args, context) {
+    const { legs, ...totals } = travel(
+      context,
+      spotAt(context, args.from_address),
+      spotAt(context, args.to_address),
+      args.mode,
+    )
+    return { ...totals, steps: [...legs] }
+  },
+})
+
+const planRouteWithStop = mapsTool({
+  name: 'plan_route_with_stop',
+  description: 'Plan a route that stops at an address on the way, and tell by how much the stop makes it longer.',
+  input: z.strictObject({ from_address: address(), stop_address: address(), to_address: address(), mode }),
+  output: z.object({
+    metres: z.int(),
+    minutes: z.int(),
+    minutes_to_stop: z.int(),
+    detour_metres: z.int().describe('More than without the stop.'),
+    detour_minutes: z.int(),
+  }),
+  annotations: { readOnly: true },
+  needs: ['roads_changed'],
+  ask: [
+    'plan a {mode} route from {from_address} to {to_address} with a stop at {stop_address}',
+    'tell me how much of a detour {stop_address} is on the {mode} route from {from_address} to {to_address}',
+    'route me by {mode} from {from_address} via {stop_address} to {to_address}',
+    'work out the {mode} trip from {from_address} to {to_address} that stops at {stop_address}',
+  ],
+  sample(sampling) {
+    const { db, now, bound } = sampling
+    for (let attempt = 0; attempt < 4; attempt++) {
+      const ends = { from: bound.from_address, to: bound.to_address, mode: bound.mode }
+      // Whatever is bound is the anchor; the other two addresses are found around it.
+      const free = ends.from === undefined && ends.to === undefined
+      const trip = someTrip(sampling, free ? { from: bound.stop_address, mode: ends.mode } : ends)
+      const third = trip && someTrip(sampling, { from: trip.from.address, mode: trip.mode })?.to
+      if (!trip || !third) return null
+      const [from, stop, to] =
+        free && bound.stop_address !== undefined ? [third, trip.from, trip.to] : [trip.from, third, trip.to]
+      const middle = bound.stop_address === undefined ? stop : locate(bound.stop_address)
+      if (!middle) return null
+      const parts = [
+        [from, to],
+        [from, middle],
+        [middle, to],
+      ] as const
+      if (parts.some(([a, b]) => journeyObstacle(db, now(), a, b, trip.mode))) continue
+      return {
+        from_address: from.address,
+        stop_address: middle.address,
+        to_address: to.address,
+        mode: trip.mode,
+        ...bound,
+      }
+    }
+    return null
+  },
+  run(args, context) {
+    const from = spotAt(context, args.from_address)
+    const stop = spotAt(context, args.stop_address)
+    const to = spotAt(context, args.to_address)
+    const direct = travel(context, from, to, args.mode)
+    const [first, second] = [travel(context, from, stop, args.mode), travel(context, stop, to, args.mode)]
+    const metres = first.metres + second.metres
+    const minutes = first.minutes + second.minutes
+    return {
+      metres,
+      minutes,
+      minutes_to_stop: first.minutes,
+      detour_metres: metres - direct.metres,
+      detour_minutes: minutes - direct.minutes,
+    }
+  },
+})
+
+export const travelTools = [measureDistance, getTravelTime, planRoute, planRouteWithStop]
