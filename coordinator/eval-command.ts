@@ -4,11 +4,10 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type AdapterFile, openEngine, openTokenizer } from '../engine/index.js'
 import { createPromptRenderer, DEFAULT_LIMITS, runAll, type Stage, type Task } from '../episode/index.js'
-import { CATALOGUE } from '../servers/catalogue.js'
-import { createWorldCache } from '../servers/kernel/index.js'
+import { createWorldCache, type ServerDefinition } from '../servers/kernel/index.js'
 import { synthesise } from '../synthesis/index.js'
 import { type Comparison, comparePolicies, type Estimate, evaluatePolicy, type TaskResult } from './evaluate.js'
-import { integerOption } from './options.js'
+import { integerOption, worldsOption } from './options.js'
 
 interface EvalOptions {
   model: string
@@ -16,7 +15,7 @@ interface EvalOptions {
   tasks: number
   samples: number
   seed: number
-  servers: string
+  worlds: ServerDefinition[]
   lanes: number
   threads: number
   json: boolean
@@ -31,17 +30,15 @@ export function addEvalCommand(program: Command): void {
     .option('--tasks <number>', 'held-out tasks', integerOption(2, 100_000), 200)
     .option('--samples <number>', 'rollouts per task', integerOption(1, 64), 1)
     .option('--seed <number>', 'seed of the tasks and of the sampler', integerOption(0, 0xffffffff), 0)
-    .option('--servers <names>', 'comma-separated', [...CATALOGUE.keys()].join(','))
+    .addOption(worldsOption())
     .option('--lanes <number>', 'rollouts generated in parallel', integerOption(1, 256), 16)
     .option('--threads <number>', 'CPU threads', integerOption(1, 256), 1)
     .option('--json', 'print one JSON object', false)
     .action(evaluate)
 }
 
-async function evaluate(options: EvalOptions, command: Command): Promise<void> {
-  const servers = options.servers
-    .split(',')
-    .map((name) => CATALOGUE.get(name) ?? command.error(`there is no server "${name}"`))
+async function evaluate(options: EvalOptions): Promise<void> {
+  const servers = options.worlds
   const worlds = createWorldCache()
   const tasks = [...synthesise(servers, worlds, { seed: options.seed, split: 'held-out', count: options.tasks })]
   const modelPath = resolve(options.model)

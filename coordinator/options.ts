@@ -1,4 +1,6 @@
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
+import { CATALOGUE } from '../servers/catalogue.js'
+import type { ServerDefinition } from '../servers/kernel/index.js'
 
 /** Parses a command-line integer within bounds. */
 export function integerOption(low: number, high: number): (text: string) => number {
@@ -15,4 +17,17 @@ export function shareOption(text: string): number {
   const value = Number(text)
   if (!(value >= 0 && value <= 1)) throw new InvalidArgumentError('Give a number from 0 to 1.')
   return value
+}
+
+/** `--worlds banking,email`: the worlds by name, all of the catalogue without it. */
+export function worldsOption(): Option {
+  const parse = (text: string): ServerDefinition[] =>
+    text.split(',').map((name) => {
+      const server = CATALOGUE.get(name)
+      if (!server) {
+        throw new InvalidArgumentError(`There is no world "${name}". Choose from ${[...CATALOGUE.keys()].join(', ')}.`)
+      }
+      return server
+    })
+  return new Option('--worlds <names>', 'comma-separated').argParser(parse).default([...CATALOGUE.values()], 'all')
 }

@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import writeFileAtomic from 'write-file-atomic'
 import { openTokenizer } from '../engine/tokenizer.js'
-import { CATALOGUE } from '../servers/catalogue.js'
-import { createWorldCache } from '../servers/kernel/index.js'
+import { createWorldCache, type ServerDefinition } from '../servers/kernel/index.js'
 import { type Split, synthesise } from '../synthesis/index.js'
 import { codePointTokenizer, type Demonstrators, demonstrations } from './demonstrations.js'
-import { integerOption, shareOption } from './options.js'
+import { integerOption, shareOption, worldsOption } from './options.js'
 import { encodeSafetensors } from './safetensors.js'
 
 interface SynthesizeOptions {
   count: number
   seed: number
+  worlds: ServerDefinition[]
   split: Split
   tasks?: string
   corpus?: string
@@ -35,6 +35,7 @@ export function addSynthesizeCommand(program: Command): void {
     )
     .requiredOption('--count <number>', 'tasks to make', integerOption(1, 10_000_000))
     .option('--seed <number>', 'seed of the data set', integerOption(0, 0xffffffff), 0)
+    .addOption(worldsOption())
     .option('--split <split>', 'train or held-out', 'train')
     .option('--tasks <file>', 'write the tasks as JSON lines')
     .option('--corpus <file>', 'write whole demonstrations as text, JSON lines {"text": ...}; needs --chat-template')
@@ -48,7 +49,7 @@ export function addSynthesizeCommand(program: Command): void {
 
 async function synthesize(options: SynthesizeOptions, command: Command): Promise<void> {
   if (options.split !== 'train' && options.split !== 'held-out') command.error(`--split must be train or held-out`)
-  const servers = [...CATALOGUE.values()]
+  const servers = options.worlds
   const worlds = createWorldCache(64)
   const demonstrators: Demonstrators = { expertShare: options.experts, flaws: DEMO_FLAWS }
   const tasks = () => synthesise(servers, worlds, { seed: options.seed, split: options.split, count: options.count })

@@ -1,6 +1,6 @@
 // Builds dist/ from the TypeScript rooms: protobuf code first, then tsc.
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, statSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -27,8 +27,22 @@ export function generateProto() {
   execFileSync(bin('pbjs'), [...flags, '-d', '-o', generated, schema], { stdio: 'inherit', cwd: root })
 }
 
+/** What was built from sources that are gone: a world or a test that was removed would otherwise live on. */
+function removeStale() {
+  if (!existsSync(`${root}dist/servers`)) return
+  for (const file of readdirSync(`${root}dist`, { recursive: true })) {
+    if (!file.endsWith('.js') || file.startsWith('proto/gen')) continue
+    if (!existsSync(`${root}${file.slice(0, -3)}.ts`)) rmSync(`${root}dist/${file}`)
+  }
+  for (const world of readdirSync(`${root}dist/servers`, { withFileTypes: true })) {
+    if (world.isDirectory() && !existsSync(`${root}servers/${world.name}`))
+      rmSync(`${root}dist/servers/${world.name}`, { recursive: true })
+  }
+}
+
 export function build() {
   generateProto()
+  removeStale()
   execFileSync(bin('tsc'), ['-p', root], { stdio: 'inherit', cwd: root })
   if (existsSync(generated)) cpSync(generated, `${root}dist/proto/gen/swarm.js`, { recursive: true })
 }

@@ -13,6 +13,8 @@ const demo = join(root, '.demo')
 const model = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
 const DEFAULTS = { seed: 0, versions: 16, nodes: 3, tasks: 300, samples: 2 }
 const bin = (name) => join(root, 'dist', name, 'main.js')
+/** The worlds whose words the demo model knows. */
+const WORLDS = ['banking', 'calendar', 'email', 'issue_tracker']
 
 function readOptions() {
   const options = Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, { type: 'string' }]))
@@ -31,7 +33,7 @@ function readOptions() {
 const runConfig = ({ seed, versions }) => ({
   dataDir: 'coordinator',
   base: { path: model, name: 'prove-demo-base' },
-  tasks: { servers: ['banking', 'calendar', 'email', 'issue_tracker'], seed, count: 1500 },
+  tasks: { servers: WORLDS, seed, count: 1500 },
   groupSize: 8,
   batchGroups: 12,
   versions,
@@ -207,6 +209,8 @@ async function main() {
       join(adapter, 'adapter.gguf'),
       '--tasks',
       `${options.tasks}`,
+      '--worlds',
+      WORLDS.join(','),
       '--json',
     ]
     const evaluation = await execa(

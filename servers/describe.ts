@@ -32,7 +32,7 @@ export function describeServer(server: ServerDefinition, level = 1): string {
       ['from', 'through', 'to'],
       groups.map(({ from, reason, to, kind }) => [
         codes(from),
-        kind === 'explicit' ? `the key of a ${server.entities[reason]!.noun}` : `the fact \`${reason}\``,
+        kind === 'explicit' ? `${reason.replaceAll('_', ' ')} key` : `\`${reason}\` holds`,
         codes(to),
       ]),
     ),
@@ -92,10 +92,10 @@ function parameter(tool: ToolDefinition, name: string, field: z.ZodType): string
   const schema = properties[name]!
   const { entity, sensitive } = meaningOf(field)
   const notes = [
-    entity === undefined ? typeOf(schema) : `key of a ${entity}`,
+    entity === undefined ? typeOf(schema) : `${entity.replaceAll('_', ' ')} key`,
     field.isOptional() && 'optional',
     sensitive && 'secret',
-    schema.description,
+    schema.description?.replace(/\.$/, ''),
   ]
   return `\`${name}\`: ${notes.filter(Boolean).join(', ')}`
 }
@@ -133,7 +133,6 @@ function drawing(groups: readonly EdgeGroup[]): string[] {
     const node = `${kind === 'explicit' ? 'e' : 'f'}${index}`
     const [arrow, open, close] = kind === 'explicit' ? ['-->', '([', '])'] : ['-.->', '{{', '}}']
     lines.push(`  ${node}${open}${reason}${close}`)
-    // A tool that both gives and takes would be drawn as a loop through the node; the names keep them apart.
     for (const tool of from) lines.push(`  ${tool} ${arrow} ${node}`)
     for (const tool of to) lines.push(`  ${node} ${arrow} ${tool}`)
   }

@@ -33,12 +33,21 @@ const paths = {
 }
 /** Seeds of the sets of demonstrations. Sets are small so that an interrupted build loses little. */
 const SETS = [100, 101, 102, 103, 104, 105]
+/** The worlds whose words the model learns. */
+const WORLDS = 'banking,calendar,email,issue_tracker'
 const template = join(here, 'chat-template.jinja')
 
 const isWindows = process.platform === 'win32'
 const venv = join(root, '.venv', isWindows ? 'Scripts/python.exe' : 'bin/python')
 const python = (script, ...flags) => [existsSync(venv) ? venv : 'python3', join(here, script), ...flags]
-const synthesize = (...flags) => [process.execPath, join(root, 'dist/coordinator/main.js'), 'synthesize', ...flags]
+const synthesize = (...flags) => [
+  process.execPath,
+  join(root, 'dist/coordinator/main.js'),
+  'synthesize',
+  '--worlds',
+  WORLDS,
+  ...flags,
+]
 
 /** Runs one command; `done` is a marker written only after success, because outputs appear before they are complete. */
 function step(name, command) {

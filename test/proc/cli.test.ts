@@ -99,12 +99,7 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'node', readonl
   ['no configuration', 'coordinator', ['start'], /required option '--config/],
   ['a missing configuration', 'coordinator', ['start', '--config', 'gone.yaml'], /gone\.yaml: ENOENT/],
   ['an adapter that is missing', 'coordinator', ['eval', '--model', model, '--adapter', 'gone.gguf'], /ENOENT.*gone/],
-  [
-    'a server that is unknown',
-    'coordinator',
-    ['eval', '--model', model, '--adapter', 'x', '--servers', 'zoo'],
-    /"zoo"/,
-  ],
+  ['a server that is unknown', 'coordinator', ['eval', '--model', model, '--adapter', 'x', '--worlds', 'zoo'], /"zoo"/],
   ['a count of nothing', 'coordinator', ['synthesize', '--count', '0'], /an integer from 1/],
   [
     'a folder that is missing',

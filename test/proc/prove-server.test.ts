@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { execa } from 'execa'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CATALOGUE } from '../../servers/catalogue.js'
+import { describeServer } from '../../servers/describe.js'
 import { generateWorld, offeredTool, Session, seededRandom } from '../../servers/kernel/index.js'
 import { checkout } from '../checkout.js'
 
@@ -29,6 +31,17 @@ async function served(args: string[], use: (client: Client, pid: number) => Prom
 
 const call = async (client: Client, name: string, args: Record<string, unknown>) =>
   (await client.callTool({ name, arguments: args }, undefined, { timeout: TIMEOUT_MS })) as CallToolResult
+
+/** The address that the program prints when it is ready. */
+async function addressIn(stderr: NodeJS.ReadableStream): Promise<string> {
+  let said = ''
+  for await (const chunk of stderr) {
+    said += String(chunk)
+    const [url] = said.match(/http:\S+/) ?? []
+    if (url !== undefined) return url
+  }
+  throw new Error(`the server ended and said ${said}`)
+}
 
 const textOf = ({ content }: CallToolResult): string => {
   const first = content[0]
@@ -120,13 +133,70 @@ test('the process ends by itself with code 0 at the end of its input, and stdout
   assert.match(stderr, /banking, seed 0, 17 tools, MCP on stdio/)
 })
 
-test('without a name the servers are listed', async () => {
-  const { exitCode, stdout } = await run()
+test('"list", or no name at all, lists the worlds', async () => {
+  for (const args of [[], ['list']]) {
+    const { exitCode, stdout, stderr } = await run(...args)
+    assert.is(exitCode, 0)
+    assert.equal(
+      stdout.split('\n').map((line) => line.split(' ')[0]),
+      [...CATALOGUE.keys()],
+    )
+    assert.match(stderr, /20 servers, 343 tools/)
+  }
+})
+
+test('"describe" shows the tools, failures and graph of a world', async () => {
+  const { exitCode, stdout } = await run('describe', 'banking')
   assert.is(exitCode, 0)
-  assert.equal(
-    stdout.split('\n').map((line) => line.split(' ')[0]),
-    [...CATALOGUE.keys()],
-  )
+  assert.is(stdout, describeServer(CATALOGUE.get('banking')!))
+  assert.is((await run('describe', 'bank')).exitCode, 2)
+})
+
+test('several worlds are offered together, and naming one twice makes no difference', () =>
+  served(['calendar', 'email', 'calendar'], async (client) => {
+    const { tools } = await client.listTools(undefined, { timeout: TIMEOUT_MS })
+    const expected = ['calendar', 'email'].flatMap((name) => CATALOGUE.get(name)!.tools.map((tool) => tool.name))
+    assert.equal(
+      tools.map(({ name }) => name),
+      expected,
+    )
+    assert.is((await call(client, 'list_calendars', {})).isError ?? false, false)
+    assert.is((await call(client, 'set_auto_reply', {})).isError, true)
+  }))
+
+test('over HTTP it says where, serves clients that ask for a seed, and ends cleanly when told to', async () => {
+  const server = execa(process.execPath, [program, 'calendar', '--http', '0', '--seed', '4'], {
+    reject: false,
+    timeout: TIMEOUT_MS,
+  })
+  try {
+    const url = await addressIn(server.stderr)
+    const answers: string[] = []
+    for (const query of ['', '?seed=4', '?seed=5']) {
+      const client = new Client({ name: 'test', version: '1.0.0' })
+      await client.connect(new StreamableHTTPClientTransport(new URL(url + query)), { timeout: TIMEOUT_MS })
+      answers.push(textOf(await call(client, 'find_events', { title: 'a' })))
+      await client.close()
+    }
+    assert.is(answers[0], answers[1])
+    assert.is.not(answers[0], answers[2])
+    const second = await run('email', '--http', new URL(url).port)
+    assert.is(second.exitCode, 1)
+    assert.match(second.stderr, /cannot listen on 127\.0\.0\.1, port \d+: .*EADDRINUSE/)
+  } finally {
+    server.kill('SIGTERM')
+  }
+  const { exitCode, stdout } = await server
+  assert.is(exitCode, 0)
+  assert.is(stdout, '')
+})
+
+test('a wrong port says what a port is and exits with 2', async () => {
+  for (const port of ['-1', '65536', 'http', '']) {
+    const { exitCode, stderr } = await run('banking', `--http=${port}`)
+    assert.is(exitCode, 2, `port "${port}"`)
+    assert.match(stderr, /a port from 0 to 65535/)
+  }
 })
 
 test('an unknown server name gives the choice of names and exit code 2', async () => {

@@ -1,0 +1,11 @@
+// Writes the documentation that is generated from the code. Usage: npm run docs
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { build } from './build.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+build()
+const { CATALOGUE } = await import('../dist/servers/catalogue.js')
+const { describeCatalogue } = await import('../dist/servers/describe.js')
+writeFileSync(`${root}docs/servers.md`, describeCatalogue(CATALOGUE))
