@@ -1,0 +1,49 @@
+import { defineServer } from '../kernel/define-server.js'
+import { iotInvariants } from './invariants.js'
+import { failures, tables } from './schema.js'
+import { seedIot } from './seed.js'
+import { applianceTools } from './tools/appliances.js'
+import { automationTools } from './tools/automations.js'
+import { careTools } from './tools/care.js'
+import { comfortTools } from './tools/comfort.js'
+import { discoveryTools } from './tools/discovery.js'
+import { lockTools } from './tools/locks.js'
+import { modeTools } from './tools/mode.js'
+import { sceneTools } from './tools/scenes.js'
+import { watchingTools } from './tools/watching.js'
+
+/** A smart home: modes that gate actions, circuits with a limit, devices that fail, scenes, and automations that must not contradict each other. */
+export const iotDevices = defineServer({
+  name: 'iot_devices',
+  title: 'Smart home',
+  description: 'Rooms, lights, locks, heating, covers, sensors, cameras, speakers, appliances and scenes of one house.',
+  tables,
+  entities: {
+    room: { noun: 'room', table: 'rooms', label: 'name' },
+    device: { noun: 'device', table: 'devices', label: 'name' },
+    light: { noun: 'light', table: 'devices', label: 'name' },
+    lock: { noun: 'lock', table: 'devices', label: 'name' },
+    thermostat: { noun: 'thermostat', table: 'devices', label: 'name' },
+    cover: { noun: 'cover', table: 'devices', label: 'name' },
+    sensor: { noun: 'sensor', table: 'devices', label: 'name' },
+    camera: { noun: 'camera', table: 'devices', label: 'name' },
+    speaker: { noun: 'speaker', table: 'devices', label: 'name' },
+    appliance: { noun: 'appliance', table: 'devices', label: 'name' },
+    scene: { noun: 'scene', table: 'scenes', label: 'name' },
+    automation: { noun: 'automation', table: 'automations', label: 'name' },
+  },
+  failures,
+  tools: [
+    ...discoveryTools,
+    ...careTools,
+    ...comfortTools,
+    ...lockTools,
+    ...watchingTools,
+    ...applianceTools,
+    ...modeTools,
+    ...sceneTools,
+    ...automationTools,
+  ],
+  invariants: iotInvariants,
+  seed: seedIot,
+})

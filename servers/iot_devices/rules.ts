@@ -1,0 +1,146 @@
+import {
+  type Context,
+  type Device,
+  type FailureCode,
+  HOME,
+  type IotDb,
+  type IotView,
+  type Kind,
+  LIMITS,
+  type Mode,
+  type Room,
+} from './schema.js'
+import { UNITS } from './words.js'
+
+/** Why something cannot be done, with the names and numbers that matter. */
+export interface Obstacle {
+  readonly code: FailureCode
+  readonly detail?: string
+}
+
+/** A state of the home at a moment: what rules look at. */
+export interface Scenery {
+  readonly db: IotView
+  now(): string
+}
+
+export const modeOf = (db: IotView): Mode => db.home.get(HOME)!.mode
+
+export const roomOf = ({ db, fail }: Context, key: string): Room =>
+  db.rooms.get(key) ?? fail('unknown_room', `There is no room ${key}.`)
+
+export const deviceOf = ({ db, fail }: Context, key: string): Device =>
+  db.devices.get(key) ?? fail('unknown_device', `There is no device ${key}.`)
+
+/** Whether a firmware update keeps the device busy. */
+export const isUpdating = ({ now }: Scenery, { busy_until }: Device): boolean => busy_until !== '' && now() < busy_until
+
+/** What keeps a device from doing anything, if something does. */
+export function unready(scenery: Scenery, device: Device): Obstacle | undefined {
+  if (!device.online) return { code: 'device_offline', detail: `${device.device} is offline.` }
+  if (isUpdating(scenery, device))
+    return { code: 'device_busy', detail: `${device.device} is updating until ${device.busy_until.slice(11, 16)}.` }
+  return undefined
+}
+
+/** The device, if it is of this kind and can do something now. */
+export function ready(context: Context, key: string, kind: Kind): Device {
+  const device = deviceOf(context, key)
+  if (device.kind !== kind) context.fail('wrong_kind', `${key} is a ${device.kind}, not a ${kind}.`)
+  check(context, unready(context, device))
+  return device
+}
+
+/** Ends the call if something stands against it. */
+export function check({ fail }: Context, obstacle: Obstacle | undefined): void {
+  if (obstacle) fail(obstacle.code, obstacle.detail)
+}
+
+/** Changes a device and keeps the load of its room in step. */
+export function change(db: IotDb, device: Device, patch: Partial<Device>): Device {
+  const next = db.devices.update(device.device, patch)
+  if (next.load !== device.load) {
+    const { room, load } = db.rooms.get(device.room)!
+    db.rooms.update(room, { load: load + next.load - device.load })
+  }
+  return next
+}
+
+/** What a light draws at a brightness. */
+export const lightLoad = ({ watts }: Device, brightness: number): number => Math.round((watts * brightness) / 100)
+
+/** What stands against another `more` watts in a room. */
+export function overload(db: IotView, key: string, more: number): Obstacle | undefined {
+  const { limit, load } = db.rooms.get(key)!
+  if (more <= 0 || load + more <= limit) return undefined
+  return { code: 'circuit_overloaded', detail: `${key} has ${limit - load} watts left, ${more} would be needed.` }
+}
+
+export function lightObstacle(db: IotView, light: Device, brightness: number): Obstacle | undefined {
+  if (light.low === light.high && brightness !== 0 && brightness !== 100)
+    return { code: 'not_dimmable', detail: `${light.device} can only be at 0 or 100 percent.` }
+  return overload(db, light.room, lightLoad(light, brightness) - light.load)
+}
+
+export const isOpenWindow = ({ type, level }: Device): boolean => type === 'window' && level > 0
+
+export function thermostatObstacle(db: IotView, thermostat: Device, degrees: number): Obstacle | undefined {
+  const { device, low, high, level, room } = thermostat
+  if (degrees < low || degrees > high)
+    return { code: 'out_of_range', detail: `${device} takes ${low} to ${high} degrees.` }
+  if (modeOf(db) === 'away' && degrees > LIMITS.awayDegrees)
+    return { code: 'mode_forbids', detail: `In away mode nothing is heated above ${LIMITS.awayDegrees} degrees.` }
+  if (degrees <= level) return undefined
+  const open = db.devices.by('room', room).find(isOpenWindow)
+  return open && { code: 'window_open', detail: `${open.device} is open: shut it before heating more.` }
+}
+
+export function coverObstacle(db: IotView, { type, level }: Device, position: number): Obstacle | undefined {
+  if (type !== 'window' || position <= level) return undefined
+  const mode = modeOf(db)
+  if (mode !== 'home') return { code: 'mode_forbids', detail: `Windows cannot be opened in ${mode} mode.` }
+  return isRaining(db) ? { code: 'raining' } : undefined
+}
+
+export const isRaining = (db: IotView): boolean =>
+  db.devices.by('type', 'rain').some(({ online, level }) => online && level > 0)
+
+export function lockObstacle({ device, state, battery }: Device): Obstacle | undefined {
+  if (state === 'ajar') return { code: 'door_ajar', detail: `The door of ${device} stands ajar.` }
+  if (battery !== null && battery < LIMITS.lockBattery)
+    return {
+      code: 'battery_low',
+      detail: `${device} has ${battery} percent left, the motor needs ${LIMITS.lockBattery}.`,
+    }
+  return undefined
+}
+
+/** What the device is doing or measuring, in a word or two. */
+export function statusOf(scenery: Scenery, device: Device): string {
+  if (!device.online) return 'offline'
+  if (isUpdating(scenery, device)) return 'updating'
+  const { kind, type, state, level, program, child_lock } = device
+  switch (kind) {
+    case 'light':
+      return state === 'on' ? `${level} percent` : 'off'
+    case 'thermostat':
+      return `${level} degrees`
+    case 'cover':
+      return level === 0 ? 'shut' : `${level} percent open`
+    case 'sensor':
+      return `${level} ${UNITS[type]}`
+    case 'speaker':
+      return state === 'on' ? program : 'off'
+    case 'appliance':
+      return state === 'on' ? program : child_lock ? 'child-locked' : 'off'
+    default:
+      return state
+  }
+}
+
+/** `instant` moved by `minutes`, both in the form of the session's clock. */
+export const later = (instant: string, minutes: number): string =>
+  new Date(Date.parse(instant) + minutes * 60_000).toISOString().replace('.000Z', 'Z')
+
+/** A name as a key: `Movie Night` -> `movie-night`. */
+export const slug = (name: string): string => (name.toLowerCase().match(/[a-z0-9]+/g) ?? []).join('-')

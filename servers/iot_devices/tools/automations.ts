@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { check, type Obstacle } from '../rules.js'
+import { choose } from '../sampling.js'
+import { conflictOf } from '../scenes.js'
+import { type Automation, type IotView, type Scene, SWITCH, TRIGGERS, tool } from '../schema.js'
+import { automationOf, sceneOf } from './lookup.js'
+
+type Trigger = Automation['trigger']
+
+/** Automations that a list shows at most. */
+const LISTED = 4
+
+function conflict(db: IotView, scene: Scene, trigger: Trigger): Obstacle | undefined {
+  const other = conflictOf(db, scene, trigger)
+  return (
+    other && {
+      code: 'automation_conflict',
+      detail: `${other.automation} sets the same devices of ${scene.room} differently at ${trigger}.`,
+    }
+  )
+}
+
+function creationObstacle(db: IotView, scene: Scene, trigger: Trigger): Obstacle | undefined {
+  const twin = db.automations.by('scene', scene.scene).find((row) => row.trigger === trigger)
+  if (twin) return { code: 'automation_exists', detail: `${twin.automation} runs it at ${trigger} already.` }
+  return conflict(db, scene, trigger)
+}
+
+const listAutomations = tool({
+  name: 'list_automations',
+  description:
+    'List the automations with a trigger: the scene that each runs and whether it is on. Shows the first four.',
+  input: z.strictObject({ trigger: z.enum(TRIGGERS) }),
+  output: z.object({
+    found: z.int(),
+    automations: z.array(
+      z.object({ name: z.string(), automation: ref('automation'), scene: ref('scene'), status: z.string() }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list the automations at {trigger}',
+    'show which automations run at {trigger}',
+    'look up what the home does by itself at {trigger}',
+    'tell me which automations have the trigger {trigger}',
+  ],
+  sample({ db, random, bound }) {
+    const automation = choose(db.automations, random, undefined)
+    return { trigger: bound.trigger ?? automation?.trigger ?? random.pick(TRIGGERS) }
+  },
+  run({ trigger }, { db }) {
+    const automations = db.automations.by('trigger', trigger)
+    return { found: automations.length, automations: automations.slice(0, LISTED) }
+  },
+})
+
+const createAutomation = tool({
+  name: 'create_automation',
+  description:
+    'Make a scene run by itself at sunrise, sunset, arrival (home mode), departure (away mode) or bedtime (night mode). It must not set a device differently from another automation that is on at the same trigger.',
+  input: z.strictObject({ scene: ref('scene'), trigger: z.enum(TRIGGERS) }),
+  output: z.object({ name: z.string(), automation: ref('automation'), scene: z.string(), status: z.string() }),
+  annotations: { readOnly: false },
+  establishes: ['automation_on'],
+  needs: ['scene_saved', 'conflict_removed'],
+  ask: [
+    'create an automation that runs {scene} at {trigger}',
+    'make {scene} run by itself at {trigger}',
+    'automate {scene} for {trigger}',
+    'set up an automation with the trigger {trigger} for {scene}',
+  ],
+  sample({ db, random, bound }) {
+    const triggers = bound.trigger === undefined ? TRIGGERS : [bound.trigger]
+    const possible = (row: Scene) => triggers.filter((trigger) => !creationObstacle(db, row, trigger))
+    const scene = choose(db.scenes, random, bound.scene, (row) => possible(row).length > 0)
+    return scene ? { scene: scene.scene, trigger: random.pick(possible(scene)) } : null
+  },
+  run({ scene: key, trigger }, context) {
+    const { db, nextId } = context
+    const scene = sceneOf(context, key)
+    check(context, creationObstacle(db, scene, trigger))
+    return db.automations.insert({
+      automation: nextId(trigger),
+      name: `${scene.name} at ${trigger}`,
+      scene: key,
+      trigger,
+      status: 'on',
+    })
+  },
+})
+
+const switchAutomation = tool({
+  name: 'switch_automation',
+  description:
+    'Switch an automation on or off. It cannot be switched on while another one at the same trigger sets a device differently.',
+  input: z.strictObject({ automation: ref('automation'), status: z.enum(SWITCH) }),
+  output: z.object({ name: z.string(), automation: ref('automation'), status: z.string() }),
+  annotations: { readOnly: false, idempotent: true },
+  establishes: ['conflict_removed'],
+  needs: ['automation_on'],
+  ask: [
+    'switch the automation {automation} {status}',
+    'turn {automation} {status}',
+    'set the automation {automation} to {status}',
+    'make the automation {automation} go {status}',
+  ],
+  sample({ db, random, bound }) {
+    const possible = (row: Automation) =>
+      (bound.status === undefined ? SWITCH : [bound.status]).filter(
+        (status) =>
+          status !== row.status && (status === 'off' || !conflict(db, db.scenes.get(row.scene)!, row.trigger)),
+      )
+    const automation = choose(db.automations, random, bound.automation, (row) => possible(row).length > 0)
+    return automation ? { automation: automation.automation, status: random.pick(possible(automation)) } : null
+  },
+  run({ automation: key, status }, context) {
+    const { db } = context
+    const automation = automationOf(context, key)
+    if (status === 'on' && automation.status === 'off')
+      check(context, conflict(db, db.scenes.get(automation.scene)!, automation.trigger))
+    return db.automations.update(key, { status })
+  },
+})
+
+export const automationTools = [listAutomations, createAutomation, switchAutomation]

@@ -1,0 +1,175 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { isUpdating, modeOf, roomOf, statusOf } from '../rules.js'
+import { choose } from '../sampling.js'
+import {
+  type Device,
+  FAULTS,
+  FLOORS,
+  HOME,
+  type IotView,
+  KINDS,
+  keyByKind,
+  keyOf,
+  LIMITS,
+  SHOWN,
+  SHOWN_BY_NAME,
+  tool,
+} from '../schema.js'
+
+type Fault = (typeof FAULTS)[number]
+
+const HAS_FAULT: Readonly<Record<Fault, (device: Device) => boolean>> = {
+  offline: ({ online }) => !online,
+  battery: ({ battery }) => battery !== null && battery < LIMITS.lowBattery,
+  firmware: ({ firmware, latest }) => firmware !== latest,
+}
+
+/** Devices whose name has every word of the query. */
+function named(db: IotView, query: string): Device[] {
+  const words = query.toLowerCase().split(/\s+/)
+  return db.devices.list(({ name }) => {
+    const text = name.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+}
+
+const listRooms = tool({
+  name: 'list_rooms',
+  description:
+    'List the rooms of a floor with what their lights and appliances draw and what the circuit carries, in watts, and the mode of the home.',
+  input: z.strictObject({ floor: z.enum(FLOORS) }),
+  output: z.object({
+    mode: z.string(),
+    rooms: z.array(z.object({ name: z.string(), room: ref('room'), load: z.int(), limit: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list the rooms on the {floor} floor',
+    'show me which rooms are on the {floor} level of the house',
+    'tell me what rooms the {floor} area has',
+    'look up the rooms in the {floor} part of the home',
+  ],
+  sample: ({ random, bound }) => ({ floor: random.pick(FLOORS), ...bound }),
+  run: ({ floor }, { db }) => ({ mode: modeOf(db), rooms: db.rooms.by('floor', floor).slice(0, SHOWN) }),
+})
+
+const listDevices = tool({
+  name: 'list_devices',
+  description:
+    'List the devices of a room, of all kinds or of one, with their status. Covers are blinds and roof windows.',
+  input: z.strictObject({ room: ref('room'), kind: z.enum(KINDS).optional() }),
+  output: z.object({
+    found: z.int(),
+    devices: z.array(z.object({ name: z.string(), ...keyByKind, status: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list the devices in {room}[ of the kind {kind}]',
+    'show me what is installed in {room}[, only the kind {kind}]',
+    'look up the smart devices of {room}[ that are of the kind {kind}]',
+    'tell me which devices {room} has[ of the kind {kind}]',
+  ],
+  sample({ db, random, bound }) {
+    const device = choose(
+      db.devices,
+      random,
+      undefined,
+      ({ room, kind }) => room === (bound.room ?? room) && kind === (bound.kind ?? kind),
+    )
+    if (!device) return null
+    const kind = bound.kind ?? (random.chance(0.5) ? device.kind : undefined)
+    return { room: device.room, ...(kind ? { kind } : {}) }
+  },
+  run({ room, kind }, context) {
+    roomOf(context, room)
+    const there = context.db.devices.by('room', room)
+    const devices = kind ? there.filter((device) => device.kind === kind) : there
+    return {
+      found: devices.length,
+      devices: devices
+        .slice(0, SHOWN)
+        .map((device) => ({ name: device.name, ...keyOf(device), status: statusOf(context, device) })),
+    }
+  },
+})
+
+const findDevice = tool({
+  name: 'find_device',
+  description: `Find devices by the words of their name, such as "kitchen oven". Shows the first ${SHOWN_BY_NAME}, with the battery in percent if there is one.`,
+  input: z.strictObject({ name: z.string().trim().min(2).max(40).describe('Name or words of it') }),
+  output: z.object({
+    found: z.int(),
+    devices: z.array(
+      z.object({
+        name: z.string(),
+        device: ref('device'),
+        ...keyByKind,
+        status: z.string(),
+        battery: z.int().optional(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find the device called {name}',
+    'look up {name} among the devices',
+    'search the home for a device named {name}',
+    'check how {name} is doing',
+  ],
+  sample({ db, random, bound }) {
+    const { name } = random.pick(db.devices.list())
+    const part = name.split(' ').slice(-2).join(' ')
+    return { name: random.chance(0.25) && named(db, part).length <= SHOWN_BY_NAME ? part : name, ...bound }
+  },
+  run({ name }, context) {
+    const devices = named(context.db, name)
+    return {
+      found: devices.length,
+      devices: devices.slice(0, SHOWN_BY_NAME).map((device) => ({
+        name: device.name,
+        device: device.device,
+        ...keyOf(device),
+        status: statusOf(context, device),
+        ...(device.battery === null ? {} : { battery: device.battery }),
+      })),
+    }
+  },
+})
+
+const findFaultyDevices = tool({
+  name: 'find_faulty_devices',
+  description: `Find devices that are offline, whose battery is below ${LIMITS.lowBattery} percent, or whose firmware is out of date. Also tells how many spare batteries are left.`,
+  input: z.strictObject({ fault: z.enum(FAULTS) }),
+  output: z.object({
+    found: z.int(),
+    spare_batteries: z.int(),
+    devices: z.array(
+      z.object({ name: z.string(), device: ref('device'), battery: z.int().optional(), status: z.string() }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find the devices with a {fault} problem',
+    'show which devices have {fault} trouble',
+    'look for devices that need care because of {fault}',
+    'check the home for {fault} faults',
+  ],
+  sample: ({ random, bound }) => ({ fault: random.pick(FAULTS), ...bound }),
+  run({ fault }, context) {
+    const { db } = context
+    const devices = db.devices.list(HAS_FAULT[fault])
+    return {
+      found: devices.length,
+      spare_batteries: db.home.get(HOME)!.spare_batteries,
+      devices: devices.slice(0, SHOWN).map((device) => ({
+        name: device.name,
+        device: device.device,
+        ...(device.battery === null ? {} : { battery: device.battery }),
+        status: !device.online ? 'offline' : isUpdating(context, device) ? 'updating' : 'online',
+      })),
+    }
+  },
+})
+
+export const discoveryTools = [listRooms, listDevices, findDevice, findFaultyDevices]

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { check, roomOf, slug } from '../rules.js'
+import { choose } from '../sampling.js'
+import { applyScene, isSettable, sceneObstacle } from '../scenes.js'
+import { type IotView, type Scene, SHOWN, tool } from '../schema.js'
+import { SCENE_NAMES } from '../words.js'
+import { sceneOf } from './lookup.js'
+
+/** What the room is like now, as a scene would set it. Devices that are offline are left out. */
+const settingsNow = (db: IotView, room: string): Scene['settings'] =>
+  db.devices
+    .by('room', room)
+    .filter((device) => device.online && isSettable(device))
+    .map(({ device, level }) => ({ device, level }))
+
+const listScenes = tool({
+  name: 'list_scenes',
+  description: 'List the scenes of a room with the number of devices that each sets.',
+  input: z.strictObject({ room: ref('room') }),
+  output: z.object({
+    found: z.int(),
+    scenes: z.array(z.object({ name: z.string(), scene: ref('scene'), devices: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list the scenes of {room}',
+    'show me which scenes {room} has',
+    'look up the scenes for {room}',
+    'tell me what scenes are saved for {room}',
+  ],
+  sample({ db, random, bound }) {
+    const room = choose(db.rooms, random, bound.room, (row) => db.scenes.by('room', row.room).length > 0)
+    return room ? { room: room.room } : null
+  },
+  run({ room }, context) {
+    roomOf(context, room)
+    const scenes = context.db.scenes.by('room', room)
+    return {
+      found: scenes.length,
+      scenes: scenes.slice(0, SHOWN).map(({ name, scene, settings }) => ({ name, scene, devices: settings.length })),
+    }
+  },
+})
+
+const saveScene = tool({
+  name: 'save_scene',
+  description:
+    'Save the present state of the lights, thermostats and blinds of a room as a scene under a new name. Devices that are offline are left out.',
+  input: z.strictObject({
+    room: ref('room'),
+    name: z
+      .string()
+      .trim()
+      .min(2)
+      .max(40)
+      .regex(/^[A-Za-z][A-Za-z0-9 ]+$/, 'a name has letters, digits and spaces'),
+  }),
+  output: z.object({ name: z.string(), scene: ref('scene'), room: z.string(), devices: z.int() }),
+  annotations: { readOnly: false },
+  establishes: ['scene_saved'],
+  needs: ['room_arranged'],
+  ask: [
+    'save the state of {room} as a scene with the name "{name}"',
+    'create a scene called "{name}" from how {room} is now',
+    'keep the present setting of {room} as the scene "{name}"',
+    'store how {room} is set up now under the scene name "{name}"',
+  ],
+  sample({ db, random, bound }) {
+    const room = choose(db.rooms, random, bound.room, (row) => settingsNow(db, row.room).length > 0)
+    const free = (bound.name === undefined ? SCENE_NAMES : [bound.name]).filter((name) => !db.scenes.has(slug(name)))
+    return room && free.length > 0 ? { room: room.room, name: random.pick(free) } : null
+  },
+  run({ room, name }, context) {
+    const { db, fail } = context
+    roomOf(context, room)
+    const scene = slug(name)
+    if (db.scenes.has(scene)) fail('scene_exists', `There is a scene ${scene} already.`)
+    const settings = settingsNow(db, room)
+    if (settings.length === 0) fail('nothing_to_save', `${room} has nothing that a scene can set.`)
+    db.scenes.insert({ scene, name, room, settings })
+    return { name, scene, room, devices: settings.length }
+  },
+})
+
+const runScene = tool({
+  name: 'run_scene',
+  description:
+    'Run a scene: set all its devices at once. It fails as a whole if one of them is offline or busy, if the circuit cannot carry it, or if a rule for the thermostat stands against it.',
+  input: z.strictObject({ scene: ref('scene') }),
+  output: z.object({
+    name: z.string(),
+    scene: ref('scene'),
+    room: z.string(),
+    devices_changed: z.int(),
+    room_load: z.int(),
+  }),
+  annotations: { readOnly: false, idempotent: true },
+  needs: ['device_online', 'windows_moved'],
+  ask: ['run {scene}', 'activate the scene {scene}', 'set the mood with the scene {scene}', 'start the scene {scene}'],
+  sample(draw) {
+    const scene = choose(draw.db.scenes, draw.random, draw.bound.scene, (row) => !sceneObstacle(draw, row))
+    return scene ? { scene: scene.scene } : null
+  },
+  run({ scene: key }, context) {
+    const { db } = context
+    const scene = sceneOf(context, key)
+    check(context, sceneObstacle(context, scene))
+    const devices_changed = applyScene(db, scene)
+    const { room, load: room_load } = db.rooms.get(scene.room)!
+    return { name: scene.name, scene: key, room, devices_changed, room_load }
+  },
+})
+
+export const sceneTools = [listScenes, saveScene, runScene]

@@ -1,0 +1,182 @@
+import { type FLOORS, type Kind, LIMITS } from './schema.js'
+
+interface RoomKind {
+  readonly name: string
+  readonly floor: (typeof FLOORS)[number]
+  /** Circuit limit, watts. */
+  readonly limit: number
+}
+
+const rooms = (floor: RoomKind['floor'], limit: number, names: string): RoomKind[] =>
+  names.split(', ').map((name) => ({ name, floor, limit }))
+
+/** Rooms that every home has, then those it may have, by floor. */
+export const FIXED_ROOMS: readonly RoomKind[] = [
+  ...rooms('ground', 5200, 'Kitchen'),
+  ...rooms('ground', 2300, 'Hall'),
+  ...rooms('cellar', 3600, 'Laundry'),
+]
+export const GROUND_ROOMS = rooms('ground', 2300, 'Living Room, Dining Room, Study, Library, Sunroom, Music Room')
+export const UPPER_ROOMS = rooms(
+  'upper',
+  2300,
+  'Main Bedroom, Guest Bedroom, Kids Bedroom, Nursery, Dressing Room, Gallery, Loft, Bathroom',
+)
+export const CELLAR_ROOMS = rooms('cellar', 2900, 'Workshop, Gym, Cinema, Wine Cellar, Hobby Room')
+export const OUTSIDE_ROOMS = rooms('outside', 2300, 'Garage, Terrace, Garden, Porch, Carport, Balcony')
+
+/** What a device is, beyond its kind. */
+export interface DeviceType {
+  readonly kind: Kind
+  readonly type: string
+  readonly label: string
+  readonly low: number
+  readonly high: number
+  readonly watts: number
+  readonly hot: boolean
+  readonly noisy: boolean
+}
+
+const plain = { low: 0, high: 0, watts: 0, hot: false, noisy: false }
+
+const light = (type: string, label: string, watts: number, dimmable = true): DeviceType => ({
+  ...plain,
+  kind: 'light',
+  type,
+  label,
+  low: dimmable ? 0 : 100,
+  high: 100,
+  watts,
+})
+
+export const INDOOR_LIGHTS: readonly DeviceType[] = [
+  light('ceiling', 'Ceiling Lamp', 60),
+  light('lamp', 'Floor Lamp', 40),
+  light('strip', 'LED Strip', 30),
+  light('spots', 'Spotlights', 80),
+  light('wall', 'Wall Light', 20),
+  light('chandelier', 'Chandelier', 140),
+  light('reading', 'Reading Light', 10, false),
+  light('night', 'Night Light', 4, false),
+  light('desk', 'Desk Lamp', 12),
+]
+export const OUTDOOR_LIGHTS: readonly DeviceType[] = [
+  light('flood', 'Flood Light', 150, false),
+  light('path', 'Path Lights', 40),
+  light('lantern', 'Lantern', 20),
+]
+
+const appliance = (type: string, label: string, watts: number, ...traits: ('hot' | 'noisy')[]): DeviceType => ({
+  ...plain,
+  kind: 'appliance',
+  type,
+  label,
+  watts,
+  hot: traits.includes('hot'),
+  noisy: traits.includes('noisy'),
+})
+
+export const KITCHEN_APPLIANCES: readonly DeviceType[] = [
+  appliance('oven', 'Oven', 2500, 'hot'),
+  appliance('hob', 'Hob', 3000, 'hot'),
+  appliance('grill', 'Grill', 1800, 'hot'),
+  appliance('dishwasher', 'Dishwasher', 1800, 'noisy'),
+  appliance('kettle', 'Kettle', 2200, 'hot'),
+  appliance('coffee', 'Coffee Machine', 1200),
+  appliance('bread', 'Bread Maker', 600),
+  appliance('rice', 'Rice Cooker', 700),
+]
+export const LAUNDRY_APPLIANCES: readonly DeviceType[] = [
+  appliance('washer', 'Washing Machine', 2000, 'noisy'),
+  appliance('dryer', 'Tumble Dryer', 2200, 'noisy'),
+  appliance('press', 'Steam Press', 1600, 'hot'),
+]
+export const OTHER_APPLIANCES: readonly DeviceType[] = [
+  appliance('heater', 'Fan Heater', 1500, 'hot'),
+  appliance('purifier', 'Air Purifier', 60),
+  appliance('vacuum', 'Robot Vacuum', 100, 'noisy'),
+  appliance('humidifier', 'Humidifier', 40),
+  appliance('fan', 'Ceiling Fan', 80),
+]
+
+const sensor = (type: string, label: string, low: number, high: number): DeviceType => ({
+  ...plain,
+  kind: 'sensor',
+  type,
+  label,
+  low,
+  high,
+})
+
+export const INDOOR_SENSORS: readonly DeviceType[] = [
+  sensor('temperature', 'Temperature Sensor', 15, 26),
+  sensor('humidity', 'Humidity Sensor', 28, 72),
+  sensor('motion', 'Motion Sensor', 0, 60),
+  sensor('air', 'Air Quality Sensor', 400, 1500),
+]
+export const OUTDOOR_SENSORS: readonly DeviceType[] = [
+  sensor('temperature', 'Temperature Sensor', -6, 14),
+  sensor('motion', 'Motion Sensor', 0, 90),
+]
+export const RAIN_SENSOR = sensor('rain', 'Rain Sensor', 0, 12)
+
+/** What the numbers of a sensor mean. */
+export const UNITS: Readonly<Record<string, string>> = {
+  temperature: 'degrees',
+  humidity: 'percent',
+  motion: 'movements',
+  air: 'ppm',
+  rain: 'mm',
+}
+
+export const BLIND: DeviceType = { ...plain, kind: 'cover', type: 'blind', label: 'Blind', high: 100 }
+export const WINDOW: DeviceType = { ...plain, kind: 'cover', type: 'window', label: 'Roof Window', high: 100 }
+export const LOCK: DeviceType = { ...plain, kind: 'lock', type: 'door', label: 'Door' }
+export const CAMERA: DeviceType = { ...plain, kind: 'camera', type: 'camera', label: 'Camera' }
+export const SPEAKER: DeviceType = { ...plain, kind: 'speaker', type: 'speaker', label: 'Speaker', high: 100 }
+
+/** Target range of a room's thermostat, degrees. Wide enough below for away mode. */
+export function thermostatOf(room: string): DeviceType {
+  const [low, high] =
+    room === 'Wine Cellar'
+      ? [8, 16]
+      : room === 'Bathroom'
+        ? [14, 28]
+        : /Nursery|Kids/.test(room)
+          ? [16, 24]
+          : [LIMITS.awayDegrees - 6, 26]
+  return { ...plain, kind: 'thermostat', type: 'thermostat', label: 'Thermostat', low: low!, high: high! }
+}
+
+export const SCENE_NAMES: readonly string[] = [
+  'Movie Night',
+  'Movie Marathon',
+  'Cosy Evening',
+  'Bright Morning',
+  'Quiet Morning',
+  'Homework',
+  'Dinner Party',
+  'Dinner For Two',
+  'Siesta',
+  'Deep Clean',
+  'Reading Time',
+  'Candle Light',
+  'Yoga',
+  'Game Night',
+  'Wake Up',
+  'Focus',
+  'Wind Down',
+  'Guests',
+  'Sunday Brunch',
+  'Sweet Dreams',
+  'Star Gazing',
+  'Spa Hour',
+  'Party Lights',
+  'Home Office',
+  'Rainy Day',
+  'Summer Breeze',
+  'Winter Warmth',
+  'Tea Time',
+  'Band Practice',
+  'Midnight Snack',
+]
