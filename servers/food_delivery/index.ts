@@ -1,0 +1,28 @@
+import { defineServer } from '../kernel/define-server.js'
+import { foodInvariants } from './invariants.js'
+import { failures, tables } from './schema.js'
+import { seedFoodDelivery } from './seed.js'
+import { afterDeliveryTools } from './tools/after-delivery.js'
+import { basketTools } from './tools/basket.js'
+import { checkoutTools } from './tools/checkout.js'
+import { menuTools } from './tools/menus.js'
+import { orderTools } from './tools/orders.js'
+
+/** Meals from restaurants with hours, zones and minimums: one basket, promos, credit, and orders that live by the clock. */
+export const foodDelivery = defineServer({
+  name: 'food_delivery',
+  title: 'Food delivery',
+  description: 'Restaurants, their menus, a basket, promos, and food orders from placing to delivery and after.',
+  tables,
+  entities: {
+    restaurant: { noun: 'restaurant', table: 'restaurants', label: 'name' },
+    dish: { noun: 'dish', table: 'dishes', label: 'name' },
+    promo: { noun: 'promo', table: 'promos' },
+    dropoff: { noun: 'drop-off', table: 'dropoffs', label: 'name' },
+    food_order: { noun: 'food order', table: 'food_orders', label: 'name' },
+  },
+  failures,
+  tools: [...menuTools, ...basketTools, ...checkoutTools, ...orderTools, ...afterDeliveryTools],
+  invariants: foodInvariants,
+  seed: seedFoodDelivery,
+})

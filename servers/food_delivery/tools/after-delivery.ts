@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { claimObstacle, LIMITS, ratingObstacle, ratingOf, refundFor, unclaimed } from '../rules.js'
+import { choose } from '../sampling.js'
+import { foodTool } from '../schema.js'
+import { orderOf } from './lookup.js'
+
+const reportMissingDish = foodTool({
+  name: 'report_missing_dish',
+  description: `Report portions that were missing from a delivered food order; they are refunded to the credit. Within ${LIMITS.claimHours} hours of delivery, and at most ${LIMITS.claimsPerMonth} times in 30 days.`,
+  input: z.strictObject({
+    food_order: ref('food_order'),
+    dish: ref('dish'),
+    quantity: z.int().min(1).max(9).describe('Missing portions.'),
+  }),
+  output: z.object({ name: z.string(), food_order: ref('food_order'), refund: z.int(), credit: z.int() }),
+  annotations: { readOnly: false },
+  ask: [
+    'report {quantity} of {dish} missing from {food_order}',
+    'get me a refund because {quantity} of {dish} did not come with {food_order}',
+    'say that {food_order} came without {quantity} of {dish}',
+    'complain that {quantity} of {dish} was left out of {food_order}',
+  ],
+  sample({ db, random, bound, now }) {
+    const least = bound.quantity ?? 1
+    const order = choose(
+      db.food_orders,
+      random,
+      bound.food_order,
+      (row) =>
+        row.items.some((item) => (bound.dish ?? item.dish) === item.dish && unclaimed(db, row, item) >= least) &&
+        claimObstacle(db, now(), row) === undefined,
+    )
+    if (!order) return null
+    const items = order.items.filter(
+      (item) => (bound.dish ?? item.dish) === item.dish && unclaimed(db, order, item) >= least,
+    )
+    const item = random.pick(items)
+    const quantity = bound.quantity ?? random.int(1, unclaimed(db, order, item))
+    return { food_order: order.food_order, dish: item.dish, quantity }
+  },
+  run({ food_order, dish, quantity }, context) {
+    const { db, fail, nextId, now, today } = context
+    const order = orderOf(context, food_order)
+    const obstacle = claimObstacle(db, now(), order)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const item = order.items.find((row) => row.dish === dish) ?? fail('dish_not_ordered')
+    const left = unclaimed(db, order, item)
+    if (quantity > left) fail('more_than_delivered', `${left} of ${item.quantity} portions can still be reported.`)
+    const refund = refundFor(order, item, quantity)
+    db.claims.insert({ claim: nextId('claim'), food_order, dish, quantity, refund, date: today() })
+    db.food_orders.update(food_order, { refunded: order.refunded + refund })
+    const { credit } = db.customers.update('me', { credit: db.customers.get('me')!.credit + refund })
+    return { name: order.name, food_order, refund, credit }
+  },
+})
+
+const rateFoodOrder = foodTool({
+  name: 'rate_food_order',
+  description: `Rate a delivered food order with one to five stars, once, within ${LIMITS.ratingDays} days. The stars count for the restaurant.`,
+  input: z.strictObject({ food_order: ref('food_order'), stars: z.int().min(1).max(5) }),
+  output: z.object({
+    name: z.string(),
+    food_order: ref('food_order'),
+    stars: z.int(),
+    rating: z.number().describe('Of the restaurant, with this one.'),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'rate {food_order} with {stars} stars',
+    'give {food_order} {stars} stars',
+    'leave a rating of {stars} stars for {food_order}',
+    'score {food_order} {stars} out of five',
+  ],
+  sample({ db, random, bound, now }) {
+    const at = now()
+    const order = choose(db.food_orders, random, bound.food_order, (row) => ratingObstacle(at, row) === undefined)
+    return order ? { food_order: order.food_order, stars: bound.stars ?? random.int(1, 5) } : null
+  },
+  run({ food_order, stars }, context) {
+    const { db, fail, now } = context
+    const order = orderOf(context, food_order)
+    const obstacle = ratingObstacle(now(), order)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    db.food_orders.update(food_order, { stars, rated_at: now() })
+    const { rating_sum, rating_count } = db.restaurants.get(order.restaurant)!
+    const restaurant = db.restaurants.update(order.restaurant, {
+      rating_sum: rating_sum + stars,
+      rating_count: rating_count + 1,
+    })
+    return { name: order.name, food_order, stars, rating: ratingOf(restaurant) }
+  },
+})
+
+export const afterDeliveryTools = [reportMissingDish, rateFoodOrder]

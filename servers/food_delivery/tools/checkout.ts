@@ -1,0 +1,247 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import { addressIn } from '../../kernel/gazetteer.js'
+import { clockOf, minutesOf, timeOf } from '../clock.js'
+import {
+  basketRestaurant,
+  cityNamed,
+  isOpen,
+  LIMITS,
+  locate,
+  orderObstacle,
+  priceOf,
+  rideMinutes,
+  slug,
+  statusOf,
+  timesFrom,
+  timesUntil,
+  topUpLeft,
+} from '../rules.js'
+import { choose } from '../sampling.js'
+import { clock, foodTool, type Restaurant } from '../schema.js'
+import { COURIERS, NEW_DROPOFFS } from '../words.js'
+import { dropoffOf, SHOWN } from './lookup.js'
+
+const listDropoffs = foodTool({
+  name: 'list_dropoffs',
+  description: 'List your saved drop-offs (places food is delivered to) in a city.',
+  input: z.strictObject({ city: common('city', z.string().trim().min(2).max(40)) }),
+  output: z.object({
+    found: z.int(),
+    dropoffs: z.array(z.object({ name: z.string(), dropoff: ref('dropoff'), address: common('address', z.string()) })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list my drop-offs in {city}',
+    'show where in {city} I have food delivered to',
+    'look up my saved drop-offs in {city}',
+    'tell me which delivery places I have saved in {city}',
+  ],
+  sample: ({ db, random, bound }) => ({ city: random.pick(db.dropoffs.list()).city, ...bound }),
+  run({ city }, { db }) {
+    const dropoffs = db.dropoffs.by('city', cityNamed(city))
+    return { found: dropoffs.length, dropoffs: dropoffs.slice(0, SHOWN) }
+  },
+})
+
+const addDropoff = foodTool({
+  name: 'add_dropoff',
+  description: `Save a place that food can be delivered to, under a name of its own. Up to ${LIMITS.dropoffs} can be saved.`,
+  input: z.strictObject({
+    name: z
+      .string()
+      .trim()
+      .min(2)
+      .max(30)
+      .regex(/^[A-Za-z][A-Za-z0-9 '-]*$/, 'a name has letters, digits, spaces, hyphens'),
+    address: common('address', z.string().trim().min(6).max(60).describe('As in "12 Mill Lane, Lisbon".')),
+  }),
+  output: z.object({
+    name: z.string(),
+    dropoff: ref('dropoff'),
+    address: common('address', z.string()),
+    zone: z.string(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'save {address} as a drop-off called "{name}"',
+    'add a drop-off named "{name}" at {address}',
+    'let me have food delivered to {address} under the name "{name}"',
+    'remember {address} as the delivery place "{name}"',
+  ],
+  sample({ db, random, bound }) {
+    if (db.dropoffs.count() >= LIMITS.dropoffs) return null
+    const free = NEW_DROPOFFS.filter((name) => !db.dropoffs.has(slug(name)))
+    if (free.length === 0) return null
+    const { city } = db.dropoffs.list()[0]!
+    return { name: random.pick(free), address: addressIn(random, city), ...bound }
+  },
+  run({ name, address }, { db, fail }) {
+    const place = locate(address) ?? fail('unknown_address', `There is no address ${address}.`)
+    const dropoff = slug(name)
+    if (db.dropoffs.has(dropoff)) fail('dropoff_exists', `${name} is the name of a drop-off already.`)
+    if (db.dropoffs.count() >= LIMITS.dropoffs) fail('too_many_dropoffs')
+    return db.dropoffs.insert({ dropoff, name, ...place })
+  },
+})
+
+const topUpCredit = foodTool({
+  name: 'top_up_credit',
+  description: `Add money from your card to the credit that food orders are paid from, at most ${LIMITS.topUpPerDay} a day.`,
+  input: z.strictObject({ amount: z.int().min(5).max(200) }),
+  output: z.object({ amount: z.int(), credit: z.int() }),
+  annotations: { readOnly: false },
+  establishes: ['credit_added'],
+  ask: [
+    'top up my food credit by {amount}',
+    'add {amount} to my credit for food orders',
+    'charge {amount} to my card as food credit',
+    'raise my food credit by {amount}',
+  ],
+  sample({ db, random, bound, today }) {
+    const most = Math.min(80, topUpLeft(db, today()))
+    if (most < (bound.amount ?? 5)) return null
+    return {
+      amount: random.chance(0.6) && most >= 10 ? 5 * random.int(2, Math.floor(most / 5)) : random.int(5, most),
+      ...bound,
+    }
+  },
+  run({ amount }, { db, fail, nextId, today }) {
+    const left = topUpLeft(db, today())
+    if (amount > left) fail('top_up_limit', `Only ${left} may still be added today.`)
+    db.top_ups.insert({ top_up: nextId('topup'), amount, date: today() })
+    return { amount, credit: db.customers.update('me', { credit: db.customers.get('me')!.credit + amount }).credit }
+  },
+})
+
+/** A time today at which `restaurant` can deliver, on the quarter of an hour; nothing when there is none left. */
+function laterToday(
+  random: { pick<T>(items: readonly T[]): T },
+  now: string,
+  restaurant: Restaurant,
+): string | undefined {
+  const earliest = minutesOf(timeOf(now)) + LIMITS.scheduleAheadMinutes + 5
+  const quarters = Array.from({ length: 96 }, (_, i) => 15 * i).filter(
+    (minutes) => minutes >= earliest && isOpen(restaurant, clockOf(minutes)),
+  )
+  return quarters.length > 0 ? clockOf(random.pick(quarters)) : undefined
+}
+
+const placeFoodOrder = foodTool({
+  name: 'place_food_order',
+  description: `Order what is in the basket to a drop-off and pay from the credit. Without a time it comes as soon as possible, while the restaurant is open; a time is today, within opening hours and at least ${LIMITS.scheduleAheadMinutes} minutes ahead.`,
+  input: z.strictObject({
+    dropoff: ref('dropoff'),
+    time: clock.optional().describe('When it shall arrive today, HH:MM.'),
+    tip: z.int().min(1).max(20).optional().describe('For the courier.'),
+  }),
+  output: z.object({
+    name: z.string(),
+    food_order: ref('food_order'),
+    status: z.string(),
+    paid: z.int(),
+    credit: z.int(),
+    arrives: z.string(),
+  }),
+  annotations: { readOnly: false },
+  establishes: ['food_ordered'],
+  needs: ['basket_filled', 'credit_added'],
+  ask: [
+    'order what is in the basket to {dropoff}[ for {time}][ with a tip of {tip}]',
+    'have the basket delivered to {dropoff}[ at {time}][, tipping {tip}]',
+    'send the food in my basket to {dropoff}[ at {time}][ and tip the courier {tip}]',
+    'place the food order for {dropoff}[, arriving at {time}][, plus a tip of {tip}]',
+  ],
+  sample({ db, random, bound, now }) {
+    const lines = db.basket.list()
+    const restaurant = basketRestaurant(db, lines)
+    if (!restaurant) return null
+    const food = priceOf(lines)
+    const open = isOpen(restaurant, timeOf(now()))
+    const time = bound.time ?? (open && random.chance(0.7) ? undefined : laterToday(random, now(), restaurant))
+    const dropoff = choose(
+      db.dropoffs,
+      random,
+      bound.dropoff,
+      (row) => orderObstacle(now(), restaurant, row, food, time) === undefined,
+    )
+    if (!dropoff) return null
+    const { promo, credit } = db.customers.get('me')!
+    const spare = credit - food - restaurant.fee + (promo === null ? 0 : db.promos.get(promo)!.off)
+    if (spare < (bound.tip ?? 0)) return null
+    const tip = bound.tip ?? (spare > 0 && random.chance(0.3) ? random.int(1, Math.min(6, spare)) : undefined)
+    return {
+      dropoff: dropoff.dropoff,
+      ...(time === undefined ? {} : { time }),
+      ...(tip === undefined ? {} : { tip }),
+    }
+  },
+  run({ dropoff, time, tip = 0 }, context) {
+    const { db, fail, nextId, now, today, random } = context
+    const lines = db.basket.list()
+    const restaurant = basketRestaurant(db, lines) ?? fail('basket_empty')
+    const to = dropoffOf(context, dropoff)
+    const food = priceOf(lines)
+    const obstacle = orderObstacle(now(), restaurant, to, food, time)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const { promo, credit } = db.customers.get('me')!
+    const discount = promo === null ? 0 : discountNow(context, promo)
+    const paid = food - discount + restaurant.fee + tip
+    if (paid > credit) fail('insufficient_credit', `The order costs ${paid}, the credit is ${credit}.`)
+    const ride = rideMinutes(restaurant, to)
+    const placed_at = now()
+    const times =
+      time === undefined
+        ? timesFrom(placed_at, restaurant.cook_minutes, ride)
+        : timesUntil(`${today()}T${time}:00Z`, restaurant.cook_minutes, ride)
+    const order = db.food_orders.insert({
+      food_order: nextId('food'),
+      name: restaurant.name,
+      restaurant: restaurant.restaurant,
+      dropoff,
+      items: lines.map((line) => ({ ...line, name: db.dishes.get(line.dish)!.name })),
+      food,
+      discount,
+      fee: restaurant.fee,
+      tip,
+      paid,
+      refunded: 0,
+      promo,
+      scheduled: time !== undefined,
+      placed_at,
+      ...times,
+      cancelled_at: null,
+      courier: random.pick(COURIERS),
+      instruction: '',
+      stars: null,
+      rated_at: null,
+    })
+    for (const { dish, quantity } of lines) {
+      db.dishes.update(dish, { left: db.dishes.get(dish)!.left - quantity })
+      db.basket.remove(dish)
+    }
+    db.customers.update('me', { credit: credit - paid, promo: null })
+    return {
+      name: order.name,
+      food_order: order.food_order,
+      status: statusOf(order, placed_at),
+      paid,
+      credit: credit - paid,
+      arrives: timeOf(order.delivered_at),
+    }
+  },
+})
+
+interface Checkout {
+  readonly db: { readonly promos: { get(key: string): { readonly off: number; readonly expires: string } | undefined } }
+  fail(code: 'promo_expired', detail: string): never
+  today(): string
+}
+
+/** What the basket's promo takes off; it may have expired since it was applied. */
+function discountNow({ db, fail, today }: Checkout, key: string): number {
+  const { off, expires } = db.promos.get(key)!
+  return expires < today() ? fail('promo_expired', `${key} expired on ${expires}: empty the basket.`) : off
+}
+
+export const checkoutTools = [listDropoffs, addDropoff, topUpCredit, placeFoodOrder]

@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { deliversTo, mentions, ratingOf } from '../rules.js'
+import { choose } from '../sampling.js'
+import { ALLERGENS, CUISINES, type FoodView, foodTool, type Restaurant } from '../schema.js'
+import { dishOf, dropoffOf, restaurantOf, SHOWN } from './lookup.js'
+
+/** Restaurants that a search shows at most: their entries are long. */
+const SHOWN_RESTAURANTS = 4
+
+const serves = (db: FoodView, { restaurant }: Restaurant, dish: string): boolean =>
+  db.dishes.by('restaurant', restaurant).some(({ name }) => mentions(name, dish))
+
+const findRestaurants = foodTool({
+  name: 'find_restaurants',
+  description:
+    'Find the restaurants of a cuisine that deliver to a drop-off, the best rated first, with opening hours and minimum order.',
+  input: z.strictObject({
+    cuisine: z.enum(CUISINES),
+    dropoff: ref('dropoff'),
+    serving: z.string().trim().min(2).max(40).optional().describe('Name of a dish on the menu, or part of it.'),
+  }),
+  output: z.object({
+    found: z.int(),
+    restaurants: z.array(
+      z.object({
+        name: z.string(),
+        restaurant: ref('restaurant'),
+        hours: z.string(),
+        minimum: z.int(),
+        rating: z.number(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find {cuisine} restaurants that deliver to {dropoff}[ and serve {serving}]',
+    'look for {cuisine} food that can be delivered to {dropoff}[ from a place with {serving} on the menu]',
+    'show me the {cuisine} places that come to {dropoff}[ with {serving}]',
+    'tell me which {cuisine} restaurants bring food to {dropoff}[ and have {serving}]',
+  ],
+  sample({ db, random, bound }) {
+    const dropoff = choose(db.dropoffs, random, bound.dropoff)
+    if (!dropoff) return null
+    const near = db.restaurants.by('city', dropoff.city).filter((row) => deliversTo(row, dropoff))
+    const fitting = bound.cuisine === undefined ? near : near.filter(({ cuisine }) => cuisine === bound.cuisine)
+    if (fitting.length === 0) return null
+    const { cuisine, restaurant } = random.pick(fitting)
+    const serving = random.chance(0.3) ? random.pick(db.dishes.by('restaurant', restaurant)).name : undefined
+    return { cuisine, dropoff: dropoff.dropoff, ...(serving === undefined ? {} : { serving }), ...bound }
+  },
+  run({ cuisine, dropoff, serving }, context) {
+    const { db } = context
+    const to = dropoffOf(context, dropoff)
+    const restaurants = db.restaurants
+      .by('cuisine', cuisine)
+      .filter((row) => deliversTo(row, to) && (serving === undefined || serves(db, row, serving)))
+      .sort((a, b) => ratingOf(b) - ratingOf(a))
+    return {
+      found: restaurants.length,
+      restaurants: restaurants.slice(0, SHOWN_RESTAURANTS).map((row) => ({
+        name: row.name,
+        restaurant: row.restaurant,
+        hours: `${row.opens}-${row.closes}`,
+        minimum: row.minimum,
+        rating: ratingOf(row),
+      })),
+    }
+  },
+})
+
+const showMenu = foodTool({
+  name: 'show_menu',
+  description: 'Show the dishes a restaurant can make now, the cheapest first; sold-out dishes are left out.',
+  input: z.strictObject({
+    restaurant: ref('restaurant'),
+    without: z.enum(ALLERGENS).optional().describe('Leave out dishes that contain this.'),
+  }),
+  output: z.object({
+    name: z.string(),
+    restaurant: ref('restaurant'),
+    found: z.int(),
+    dishes: z.array(z.object({ name: z.string(), dish: ref('dish'), price: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show the menu of {restaurant}[, without {without}]',
+    'tell me what {restaurant} has on its menu[ without {without}]',
+    'list the dishes {restaurant} can make[ that are free of {without}]',
+    'look up what I can eat from {restaurant}[, nothing with {without}]',
+  ],
+  sample({ db, random, bound }) {
+    const restaurant = choose(db.restaurants, random, bound.restaurant)
+    if (!restaurant) return null
+    const without = bound.without ?? (random.chance(0.3) ? random.pick(ALLERGENS) : undefined)
+    return { restaurant: restaurant.restaurant, ...(without === undefined ? {} : { without }) }
+  },
+  run({ restaurant, without }, context) {
+    const { name } = restaurantOf(context, restaurant)
+    const dishes = context.db.dishes
+      .by('restaurant', restaurant)
+      .filter(({ left, allergens }) => left > 0 && (without === undefined || !allergens.includes(without)))
+      .sort((a, b) => a.price - b.price)
+    return { name, restaurant, found: dishes.length, dishes: dishes.slice(0, SHOWN) }
+  },
+})
+
+const showDish = foodTool({
+  name: 'show_dish',
+  description:
+    'Show the price, the options (one must be chosen if there are any), the allergens and the portions left of a dish.',
+  input: z.strictObject({ dish: ref('dish') }),
+  output: z.object({
+    name: z.string(),
+    dish: ref('dish'),
+    restaurant: ref('restaurant'),
+    price: z.int(),
+    options: z.array(z.object({ option: z.string(), extra: z.int() })),
+    allergens: z.string(),
+    left: z.int(),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show me the details of {dish}',
+    'check which allergens and options {dish} has',
+    'tell me what is in {dish} and what it costs',
+    'look at {dish} more closely',
+  ],
+  sample({ db, random, bound }) {
+    const dish = choose(db.dishes, random, bound.dish)
+    return dish ? { dish: dish.dish } : null
+  },
+  run({ dish }, context) {
+    const row = dishOf(context, dish)
+    return { ...row, options: [...row.options], allergens: row.allergens.join(', ') || 'none' }
+  },
+})
+
+export const menuTools = [findRestaurants, showMenu, showDish]

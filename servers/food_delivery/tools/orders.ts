@@ -1,0 +1,181 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import { timeOf } from '../clock.js'
+import { cancelFee, LIMITS, statusOf } from '../rules.js'
+import { choose } from '../sampling.js'
+import { type FoodOrder, foodTool } from '../schema.js'
+import { INSTRUCTIONS } from '../words.js'
+import { orderOf, SHOWN } from './lookup.js'
+
+const STATES = ['scheduled', 'underway', 'delivered', 'cancelled'] as const
+
+/** The status as a customer would sort it. */
+function stateOf(order: FoodOrder, now: string): (typeof STATES)[number] {
+  const status = statusOf(order, now)
+  return status === 'scheduled' || status === 'delivered' || status === 'cancelled' ? status : 'underway'
+}
+
+const listFoodOrders = foodTool({
+  name: 'list_food_orders',
+  description:
+    'List your food orders, the newest first: scheduled for later, underway (placed, accepted, cooking or on the way), delivered or cancelled.',
+  input: z.strictObject({ state: z.enum(STATES), restaurant: ref('restaurant').optional() }),
+  output: z.object({
+    found: z.int(),
+    food_orders: z.array(
+      z.object({ name: z.string(), food_order: ref('food_order'), paid: z.int(), date: common('date', z.string()) }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list my {state} food orders[ from {restaurant}]',
+    'show me which food orders are {state}[ at {restaurant}]',
+    'look up the food orders of mine that are {state}[, only those from {restaurant}]',
+    'tell me about my {state} meals[ from {restaurant}]',
+  ],
+  sample({ db, random, bound, now }) {
+    const state = bound.state ?? random.pick(STATES)
+    const orders = db.food_orders.list((row) => stateOf(row, now()) === state)
+    const restaurant =
+      bound.restaurant ?? (orders.length > 0 && random.chance(0.4) ? random.pick(orders).restaurant : undefined)
+    return { state, ...(restaurant === undefined ? {} : { restaurant }) }
+  },
+  run({ state, restaurant }, { db, fail, now }) {
+    if (restaurant !== undefined && !db.restaurants.has(restaurant)) fail('unknown_restaurant')
+    const at = now()
+    const orders = restaurant === undefined ? db.food_orders.list() : db.food_orders.by('restaurant', restaurant)
+    const fitting = orders.filter((row) => stateOf(row, at) === state).reverse()
+    return {
+      found: fitting.length,
+      food_orders: fitting
+        .slice(0, SHOWN)
+        .map(({ name, food_order, paid, placed_at }) => ({ name, food_order, paid, date: placed_at.slice(0, 10) })),
+    }
+  },
+})
+
+const trackFoodOrder = foodTool({
+  name: 'track_food_order',
+  description: 'Show where a food order stands, when it arrives or arrived, what it holds and who brings it.',
+  input: z.strictObject({ food_order: ref('food_order') }),
+  output: z.object({
+    name: z.string(),
+    food_order: ref('food_order'),
+    status: z.string(),
+    arrives: z.string().describe('HH:MM.'),
+    address: common('address', z.string()),
+    courier: z.string().optional(),
+    dishes: z.array(z.object({ name: z.string(), dish: ref('dish'), quantity: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'track {food_order}',
+    'check where {food_order} is',
+    'tell me the status of {food_order} and what is in it',
+    'look up when {food_order} arrives',
+  ],
+  sample({ db, random, bound, now }) {
+    const at = now()
+    const open = (row: FoodOrder) => stateOf(row, at) === 'underway'
+    const order =
+      bound.food_order === undefined && random.chance(0.5)
+        ? (choose(db.food_orders, random, undefined, open) ?? choose(db.food_orders, random, undefined))
+        : choose(db.food_orders, random, bound.food_order)
+    return order ? { food_order: order.food_order } : null
+  },
+  run({ food_order }, context) {
+    const order = orderOf(context, food_order)
+    const status = statusOf(order, context.now())
+    return {
+      name: order.name,
+      food_order,
+      status,
+      arrives: timeOf(order.delivered_at),
+      address: context.db.dropoffs.get(order.dropoff)!.address,
+      ...(status === 'on_the_way' || status === 'delivered' ? { courier: order.courier } : {}),
+      dishes: order.items.map(({ name, dish, quantity }) => ({ name, dish, quantity })),
+    }
+  },
+})
+
+const cancelFoodOrder = foodTool({
+  name: 'cancel_food_order',
+  description: `Cancel a food order before the kitchen begins to cook, ${LIMITS.cookingAfterMinutes} minutes after it was placed. It is free until the restaurant accepts it (${LIMITS.acceptMinutes} minutes); then ${LIMITS.cancelFeePercent} percent of the food's price is kept.`,
+  input: z.strictObject({ food_order: ref('food_order') }),
+  output: z.object({
+    name: z.string(),
+    food_order: ref('food_order'),
+    status: z.string(),
+    refund: z.int(),
+    credit: z.int(),
+  }),
+  annotations: { readOnly: false, destructive: true },
+  needs: ['food_ordered'],
+  ask: [
+    'cancel {food_order}',
+    'call off {food_order} before it is cooked',
+    'withdraw {food_order} and give me the money back',
+    'stop {food_order}, I do not want it any more',
+  ],
+  sample({ db, random, bound, now }) {
+    const at = now()
+    const order = choose(
+      db.food_orders,
+      random,
+      bound.food_order,
+      (row) => row.cancelled_at === null && at < row.cooking_at,
+    )
+    return order ? { food_order: order.food_order } : null
+  },
+  run({ food_order }, context) {
+    const { db, fail, now } = context
+    const order = orderOf(context, food_order)
+    const status = statusOf(order, now())
+    if (status === 'cancelled') fail('order_cancelled')
+    if (status === 'delivered') fail('already_delivered')
+    if (status === 'cooking' || status === 'on_the_way')
+      fail('too_late_to_cancel', `${food_order} is ${status === 'cooking' ? 'being cooked' : 'on the way'}.`)
+    const refund = order.paid - cancelFee(order, status)
+    db.food_orders.update(food_order, { cancelled_at: now(), refunded: refund })
+    for (const { dish, quantity } of order.items) db.dishes.update(dish, { left: db.dishes.get(dish)!.left + quantity })
+    const { credit } = db.customers.update('me', { credit: db.customers.get('me')!.credit + refund })
+    return { name: order.name, food_order, status: 'cancelled', refund, credit }
+  },
+})
+
+const instructCourier = foodTool({
+  name: 'instruct_courier',
+  description:
+    'Tell the courier of a food order how to hand it over, until it is delivered. Replaces what was said before.',
+  input: z.strictObject({ food_order: ref('food_order'), instruction: z.string().trim().min(3).max(80) }),
+  output: z.object({ name: z.string(), food_order: ref('food_order'), instruction: z.string(), status: z.string() }),
+  annotations: { readOnly: false, idempotent: true },
+  needs: ['food_ordered'],
+  ask: [
+    'tell the courier of {food_order}: "{instruction}"',
+    'leave the courier of {food_order} the instruction "{instruction}"',
+    'add the delivery note "{instruction}" to {food_order}',
+    'let whoever brings {food_order} know: "{instruction}"',
+  ],
+  sample({ db, random, bound, now }) {
+    const at = now()
+    const order = choose(
+      db.food_orders,
+      random,
+      bound.food_order,
+      (row) => row.cancelled_at === null && at < row.delivered_at,
+    )
+    return order ? { food_order: order.food_order, instruction: bound.instruction ?? random.pick(INSTRUCTIONS) } : null
+  },
+  run({ food_order, instruction }, context) {
+    const { db, fail, now } = context
+    const order = orderOf(context, food_order)
+    const status = statusOf(order, now())
+    if (status === 'cancelled') fail('order_cancelled')
+    if (status === 'delivered') fail('already_delivered')
+    db.food_orders.update(food_order, { instruction })
+    return { name: order.name, food_order, instruction, status }
+  },
+})
+
+export const orderTools = [listFoodOrders, trackFoodOrder, cancelFoodOrder, instructCourier]
