@@ -1,4 +1,4 @@
-import { CITIES, parseAddress } from '../kernel/gazetteer.js'
+import { CITIES } from '../kernel/gazetteer.js'
 import type {
   Coupon,
   Customer,
@@ -137,6 +137,7 @@ export const pointsWorth = (points: number): number => (points / LIMITS.pointSte
 export const mostPoints = (value: number): number => Math.floor(value / 2 / LIMITS.stepValue) * LIMITS.pointStep
 
 const OVERSEAS = new Set(['United States', 'Canada'])
+const COUNTRIES: ReadonlyMap<string, string> = new Map(CITIES.map(({ city, country }) => [city, country]))
 
 export interface ShippingOption {
   readonly shipping: Shipping
@@ -144,17 +145,17 @@ export interface ShippingOption {
   readonly days: number
 }
 
-/** The ways to send `lines`, worth `value` after the coupon, from the shop's city to `address`. */
+/** The ways to send `lines`, worth `value` after the coupon, from the shop's city to another. */
 export function shippingOptions(
   shopCity: string,
-  address: string,
+  toCity: string,
   lines: readonly Line[],
   value: number,
 ): ShippingOption[] {
-  const to = parseAddress(address)!.city
-  const { country } = CITIES.find(({ city }) => city === shopCity)!
-  const far = OVERSEAS.has(to.country) !== OVERSEAS.has(country)
-  const abroad = to.country !== country
+  const from = COUNTRIES.get(shopCity)!
+  const to = COUNTRIES.get(toCity)!
+  const far = OVERSEAS.has(to) !== OVERSEAS.has(from)
+  const abroad = to !== from
   const standard = {
     shipping: 'standard',
     cost: value >= LIMITS.freeShipping ? 0 : far ? 8 : 4,
@@ -162,7 +163,7 @@ export function shippingOptions(
   } as const
   if (far || lines.some(({ product }) => product.bulky)) return [standard]
   const express = { shipping: 'express', cost: abroad ? 12 : 9, days: abroad ? 2 : 1 } as const
-  return to.city === shopCity ? [standard, express, { shipping: 'courier', cost: 14, days: 0 }] : [standard, express]
+  return toCity === shopCity ? [standard, express, { shipping: 'courier', cost: 14, days: 0 }] : [standard, express]
 }
 
 /** What stands against charging `total` to `method`, if anything. */

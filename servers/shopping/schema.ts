@@ -67,7 +67,13 @@ const coupon = z.object({
   used: z.boolean(),
 })
 
-const deliveryAddress = z.object({ delivery_address: z.string(), name: z.string(), address: z.string() })
+const deliveryAddress = z.object({
+  delivery_address: z.string(),
+  name: z.string(),
+  address: z.string(),
+  /** The city of `address`. */
+  city: z.string(),
+})
 
 const paymentMethod = z.object({
   payment_method: z.string(),

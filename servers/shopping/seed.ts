@@ -136,6 +136,7 @@ function seedAddresses(random: SeededRandom, shopCity: string): DeliveryAddress[
     delivery_address: slug(name),
     name,
     address: addressIn(random, cities[i]!),
+    city: cities[i]!,
   }))
 }
 

@@ -65,14 +65,10 @@ function fillCart(session: Session, quantity = 2, fits: (row: Variant) => boolea
 
 const richCard = (session: Session) => method(session, (row) => row.status === 'active' && row.available >= 400)
 const nearby = (session: Session) =>
-  shopOf(session).delivery_addresses.find(({ address }) =>
-    address.endsWith(`, ${customerOf(shopOf(session)).shop_city}`),
-  )!
+  shopOf(session).delivery_addresses.find(({ city }) => city === customerOf(shopOf(session)).shop_city)!
 const overseas = (session: Session) => {
   const { shop_city } = customerOf(shopOf(session))
-  return shopOf(session).delivery_addresses.find(
-    ({ address }) => shippingOptions(shop_city, address, [], 0)[0]!.cost === 8,
-  )!
+  return shopOf(session).delivery_addresses.find(({ city }) => shippingOptions(shop_city, city, [], 0)[0]!.cost === 8)!
 }
 const checkout = (session: Session, more: Record<string, unknown> = {}) =>
   [
@@ -348,7 +344,7 @@ test('a gift card adds to the store credit once, with its code in any case', () 
 
 test('bulky articles go by standard shipping, and couriers only ride in the city of the shop', () => {
   const kinds = (shop: string, to: string, lines: Line[] = []) =>
-    shippingOptions(shop, `12 Mill Lane, ${to}`, lines, 10).map(({ shipping }) => shipping)
+    shippingOptions(shop, to, lines, 10).map(({ shipping }) => shipping)
   const session = open(1)
   const table = product(session, ({ bulky }) => bulky)
   const bulky = { product: table, variant: variant(session, (row) => row.product === table.product), quantity: 1 }
@@ -356,7 +352,7 @@ test('bulky articles go by standard shipping, and couriers only ride in the city
   assert.equal(kinds('Lyon', 'Oslo'), ['standard', 'express'])
   assert.equal(kinds('Lyon', 'Boston'), ['standard'])
   assert.equal(kinds('Lyon', 'Lyon', [bulky]), ['standard'])
-  assert.is(shippingOptions('Lyon', '12 Mill Lane, Oslo', [], LIMITS.freeShipping)[0]!.cost, 0)
+  assert.is(shippingOptions('Lyon', 'Oslo', [], LIMITS.freeShipping)[0]!.cost, 0)
 })
 
 test('discounts are shared by the lines in whole units without remainder', () => {

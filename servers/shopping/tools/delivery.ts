@@ -68,6 +68,7 @@ const addDeliveryAddress = shoppingTool({
       delivery_address,
       name,
       address: `${place.house} ${place.street}, ${place.city.city}`,
+      city: place.city.city,
     })
   },
 })
@@ -95,9 +96,9 @@ const listShippingOptions = shoppingTool({
   },
   run({ delivery_address }, context) {
     const { db, today } = context
-    const { name, address } = deliveryAddressOf(context, delivery_address)
+    const { name, city } = deliveryAddressOf(context, delivery_address)
     const lines = cartLines(db)
-    const options = shippingOptions(customerOf(db).shop_city, address, lines, cartBill(db, lines).due)
+    const options = shippingOptions(customerOf(db).shop_city, city, lines, cartBill(db, lines).due)
     const date = today()
     return {
       name,

@@ -49,7 +49,7 @@ const placeOrder = shoppingTool({
     const to = choose(db.delivery_addresses, random, bound.delivery_address)
     if (!to) return null
     const { due } = cartBill(db, lines)
-    const options = shippingOptions(shop_city, to.address, lines, due)
+    const options = shippingOptions(shop_city, to.city, lines, due)
     const option = random.pick(options.filter(({ shipping }) => shipping === (bound.shipping ?? shipping)))
     const most = Math.min(mostPoints(due), Math.floor(points / LIMITS.pointStep) * LIMITS.pointStep)
     const spent = bound.points ?? (most > 0 && random.chance(0.3) ? random.int(1, most / 100) * 100 : 0)
@@ -74,7 +74,7 @@ const placeOrder = shoppingTool({
     unless(context, appliedCouponObstacle(db, lines, today()))
     const customer = customerOf(db)
     const value = cartBill(db, lines).due
-    const option = shippingOptions(customer.shop_city, to.address, lines, value).find(
+    const option = shippingOptions(customer.shop_city, to.city, lines, value).find(
       (candidate) => candidate.shipping === shipping,
     )
     if (!option) return fail('shipping_unavailable', `${shipping} shipping to ${to.name} is not possible.`)
