@@ -93,7 +93,7 @@ checkWorldContract(shopping, {
   toolCount: 23,
   sampleFloor: 1,
   provoke: {
-    unknown_brand: () => ['browse_products', { category: 'books', brand: 'noname' }],
+    unknown_brand: () => ['browse_products', { brand: 'noname' }],
     unknown_product: () => ['show_product', { product: 'shirt-7' }],
     unknown_variant: () => ['add_to_cart', { variant: 'shirt-7-blue', quantity: 1 }],
     unknown_coupon: () => ['apply_coupon', { coupon: 'never-99' }],

@@ -36,7 +36,7 @@ const addToCart = shoppingTool({
     'put {quantity} of {variant} into my cart',
     'add {variant} to the cart, quantity {quantity}',
     'place {variant} in my shopping cart, {quantity} of it',
-    'add {quantity} times {variant} to my cart',
+    'add {variant} to my cart with the quantity {quantity}',
   ],
   sample({ db, random, bound }) {
     const wanted = bound.quantity ?? 1
@@ -79,7 +79,7 @@ const removeFromCart = shoppingTool({
     'take {variant} out of my cart[, but only {quantity} of it]',
     'remove {variant} from the cart[, just {quantity}]',
     'drop {variant} from my shopping cart[, {quantity} of them]',
-    'put {variant} back, out of the cart[, only {quantity} of it]',
+    'delete {variant} from my cart[, but just {quantity} of it]',
   ],
   sample({ db, random, bound }) {
     const line = choose(db.cart_lines, random, bound.variant, (row) => row.quantity >= (bound.quantity ?? 1))

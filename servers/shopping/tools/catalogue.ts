@@ -45,18 +45,18 @@ const listBrands = shoppingTool({
 
 const browseProducts = shoppingTool({
   name: 'browse_products',
-  description: 'List the products of one brand in a category, the cheapest first.',
-  input: z.strictObject({ category: z.enum(CATEGORIES), brand: ref('brand'), max_price: maxPrice }),
+  description: 'List the products of a brand, the cheapest first.',
+  input: z.strictObject({ brand: ref('brand'), category: z.enum(CATEGORIES).optional(), max_price: maxPrice }),
   output: z.object({
     found: z.int(),
     products: z.array(z.object({ title: z.string(), product: ref('product'), price: money })),
   }),
   annotations: { readOnly: true },
   ask: [
-    'browse {category} of {brand}[ up to {max_price}]',
-    'show me what {brand} offers in {category}[ for at most {max_price}]',
-    'list the {category} products of {brand}[ that cost {max_price} or less]',
-    'see which products in {category} are made by {brand}[, none above {max_price}]',
+    'browse the products of {brand}[ in {category}][ up to {max_price}]',
+    'show me what {brand} offers[ in the category {category}][ for at most {max_price}]',
+    'list what the shop has from {brand}[, only {category}][, for {max_price} or less]',
+    'see which products are made by {brand}[ for {category}][, none above {max_price}]',
   ],
   sample({ db, random, bound }) {
     const row = choose(
@@ -66,12 +66,18 @@ const browseProducts = shoppingTool({
       ({ brand, category }) => brand === (bound.brand ?? brand) && category === (bound.category ?? category),
     )
     if (!row) return null
-    const limit = random.chance(0.3) ? { max_price: roundAbove(row.price) } : {}
-    return { category: row.category, brand: row.brand, ...limit, ...bound }
+    return {
+      brand: row.brand,
+      ...(random.chance(0.3) ? { category: row.category } : {}),
+      ...(random.chance(0.3) ? { max_price: roundAbove(row.price) } : {}),
+      ...bound,
+    }
   },
-  run({ category, brand, max_price = Number.POSITIVE_INFINITY }, { db, fail }) {
+  run({ brand, category, max_price = Number.POSITIVE_INFINITY }, { db, fail }) {
     if (!db.brands.has(brand)) fail('unknown_brand', `There is no brand ${brand}.`)
-    const products = db.products.by('brand', brand).filter((row) => row.category === category && row.price <= max_price)
+    const products = db.products
+      .by('brand', brand)
+      .filter((row) => row.price <= max_price && (category === undefined || row.category === category))
     return { found: products.length, products: cheapest(products) }
   },
 })

@@ -39,7 +39,7 @@ const placeOrder = shoppingTool({
   ask: [
     'order my cart to {delivery_address} by {shipping} shipping and pay with {payment_method}[, using {points} points]',
     'check out: {shipping} shipping to {delivery_address}, paid with {payment_method}[ and {points} loyalty points]',
-    'buy what is in my cart, charge {payment_method} and send it {shipping} to {delivery_address}[, with {points} points]',
+    'buy what is in my cart with {payment_method} and send it to {delivery_address} by {shipping} shipping[, with {points} points off]',
     'place the order with {shipping} shipping, delivered to {delivery_address}, charged to {payment_method}[, spending {points} points]',
   ],
   sample({ db, random, bound, today }) {
