@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
-import canonicalize from 'canonicalize'
 import { z } from 'zod'
 import type {
   Db,
@@ -13,7 +11,7 @@ import type {
 } from './define-server.js'
 import { type CallRefusalCode, DomainError, WorldDefect } from './errors.js'
 import { deriveSeed, type SeededRandom, seededRandom } from './random.js'
-import { OverlayTable, SeedTable, UndoLog } from './table.js'
+import { deepFreeze, OverlayTable, SeedTable, UndoLog } from './table.js'
 
 /** Virtual time at which every session begins. A Monday morning, so that "this week" lies ahead. */
 export const SESSION_START = '2026-03-02T09:00:00Z'
@@ -29,6 +27,10 @@ export interface SeedWorld {
   readonly server: ServerDefinition
   readonly seed: number
   readonly tables: ReadonlyMap<string, SeedTable>
+  /** In alphabetical order. */
+  readonly tableNames: readonly string[]
+  /** The number in the first key that a session makes, by the key's prefix. */
+  firstKey(prefix: string): number
 }
 
 /**
@@ -51,15 +53,20 @@ export function generateWorld(server: ServerDefinition, seed: number): SeedWorld
       throw defect((cause as Error).message)
     }
   }
-  return { server, seed, tables }
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value)
-    for (const part of Object.values(value)) deepFreeze(part)
+  const firstKeys = new Map<string, number>()
+  return {
+    server,
+    seed,
+    tables,
+    tableNames: [...tables.keys()].sort(),
+    firstKey(prefix) {
+      const known = firstKeys.get(prefix)
+      if (known !== undefined) return known
+      const first = 100 + (deriveSeed(server.name, seed, 'first key', prefix) % 800)
+      firstKeys.set(prefix, first)
+      return first
+    },
   }
-  return value
 }
 
 /** One isolated state of a world, with its own clock, key counters and random stream. */
@@ -70,6 +77,8 @@ export class Session {
   readonly #counters: Map<string, number>
   #ticks: number
   #calls: number
+  /** The time that was last asked for. */
+  #told = { ticks: 0, time: SESSION_START }
   /** The tables by name, as handlers and samplers see them. */
   readonly #db: Record<string, OverlayTable> = {}
   #context: ToolContext | undefined
@@ -103,7 +112,8 @@ export class Session {
   }
 
   now(): string {
-    return new Date(START_MS + this.#ticks * TICK_MS).toISOString().replace('.000Z', 'Z')
+    if (this.#told.ticks !== this.#ticks) this.#told = { ticks: this.#ticks, time: timeAfter(this.#ticks) }
+    return this.#told.time
   }
 
   /**
@@ -152,17 +162,19 @@ export class Session {
   }
 
   /**
-   * SHA-256 (hex) of the seed's identity and of every row that differs from the seed. The clock, key counters and the
+   * SHA-256 (hex) of the seed's identity and of every row that differs from the seed, as canonical JSON (RFC 8785). The clock, key counters and the
    * order of calls do not enter: two routes to the same state have the same hash.
    */
   stateHash(): string {
-    const changed: Record<string, unknown> = {}
-    for (const [name, table] of this.#tables) {
-      const rows = table.changes(isDeepStrictEqual)
-      if (rows.length > 0) changed[name] = Object.fromEntries(rows)
+    const changed: string[] = []
+    for (const name of this.world.tableNames) {
+      const rows = this.#tables.get(name)!.changes()
+      if (rows.length === 0) continue
+      changed.push(`${JSON.stringify(name)}:{${rows.map(([key, json]) => `${JSON.stringify(key)}:${json}`).join(',')}}`)
     }
-    const state = { server: this.world.server.name, seed: this.world.seed, changed }
-    return createHash('sha256').update(canonicalize(state)!).digest('hex')
+    const { server, seed } = this.world
+    const state = `{"changed":{${changed.join(',')}},"seed":${seed},"server":${JSON.stringify(server.name)}}`
+    return createHash('sha256').update(state).digest('hex')
   }
 
   /** What the world's invariants find wrong with this state; empty when all hold and every row fits its schema. */
@@ -196,11 +208,10 @@ export class Session {
       now: () => this.now(),
       today: () => this.now().slice(0, 10),
       nextId: (prefix) => {
-        const first = 100 + (deriveSeed(server.name, seed, 'first key', prefix) % 800)
         const used = this.#counters.get(prefix) ?? 0
         this.#log.record(() => this.#counters.set(prefix, used))
         this.#counters.set(prefix, used + 1)
-        return `${prefix}-${first + used}`
+        return `${prefix}-${this.world.firstKey(prefix) + used}`
       },
       get random() {
         return random()
@@ -214,6 +225,8 @@ export class Session {
     return this.#context
   }
 }
+
+const timeAfter = (ticks: number): string => new Date(START_MS + ticks * TICK_MS).toISOString().replace('.000Z', 'Z')
 
 /** A call that was not executed: no such tool, or arguments that do not fit the tool's input schema. */
 export const callRefused = (code: CallRefusalCode, message: string): CallResult => ({ ok: false, code, message })

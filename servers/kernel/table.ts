@@ -1,3 +1,5 @@
+import canonicalize from 'canonicalize'
+
 /** A row as handlers see it: immutable; change it with `update`. */
 export type Row = Readonly<Record<string, unknown>>
 
@@ -22,6 +24,27 @@ export interface Table<R> extends TableView<R> {
   update(key: string, patch: Partial<R>): R
   /** @throws Error if there is no such row */
   remove(key: string): void
+}
+
+/** Rows never change, so each is turned into text at most once, by whichever session asks first. */
+const texts = new WeakMap<Row, string>()
+
+function canonicalJson(row: Row): string {
+  let text = texts.get(row)
+  if (text === undefined) {
+    text = canonicalize(row)!
+    texts.set(row, text)
+  }
+  return text
+}
+
+/** So that a handler that changes a row in place fails instead of reaching other sessions. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const part of Object.values(value)) deepFreeze(part)
+  }
+  return value
 }
 
 const NO_ROWS: readonly Row[] = Object.freeze([])
@@ -166,14 +189,19 @@ export class OverlayTable implements Table<Row> {
     return new OverlayTable(this.#seed, log, new Map(this.#overlay))
   }
 
-  /** Rows that differ from the seed, by ascending key; `null` for removed ones. Writes that restored the seed's row do not count. */
-  changes(same: (a: Row, b: Row) => boolean): [key: string, row: Row | null][] {
-    return [...this.#overlay]
-      .filter(([key, row]) => {
-        const seeded = this.#seed.get(key)
-        return row === null ? seeded !== undefined : seeded === undefined || !same(seeded, row)
-      })
-      .sort(([a], [b]) => (a < b ? -1 : 1))
+  /**
+   * Rows that differ from the seed, by ascending key, as canonical JSON; `null` for removed ones. Writes that restored
+   * the seed's row do not count.
+   */
+  changes(): [key: string, json: string][] {
+    const changed: [string, string][] = []
+    for (const [key, row] of this.#overlay) {
+      const seeded = this.#seed.get(key)
+      if (row === seeded || (row === null && seeded === undefined)) continue
+      const json = row === null ? 'null' : canonicalJson(row)
+      if (seeded === undefined || json !== canonicalJson(seeded)) changed.push([key, json])
+    }
+    return changed.sort(([a], [b]) => (a < b ? -1 : 1))
   }
 
   #merged(): Row[] {
@@ -191,6 +219,7 @@ export class OverlayTable implements Table<Row> {
   }
 
   #write<R extends Row | null>(key: string, row: R): R {
+    deepFreeze(row)
     const before = this.#overlay.get(key)
     this.#log.record(() => {
       if (before === undefined) this.#overlay.delete(key)

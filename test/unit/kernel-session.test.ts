@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import canonicalize from 'canonicalize'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -121,6 +123,38 @@ test('the state hash ignores the clock, the key counters and the order of calls'
   succeed(other, ...lend('emma'))
   assert.is(other.stateHash(), lent)
   assert.is.not(session.now(), other.now())
+})
+
+test('the state hash is that of the canonical JSON of seed and changed rows', () => {
+  const session = open()
+  const { loan } = succeed(session, ...lend('emma'))
+  const changed = {
+    loans: { [loan as string]: session.db.loans!.get(loan as string) },
+    books: { emma: session.db.books!.get('emma') },
+  }
+  const state = canonicalize({ server: 'library', seed: session.world.seed, changed })!
+  assert.is(session.stateHash(), createHash('sha256').update(state).digest('hex'))
+})
+
+test('a handler that changes a row in place breaks its world, not other sessions', () => {
+  const careless = defineServer({
+    ...librarySpec,
+    tools: [
+      {
+        ...tools.lendBook,
+        input: tools.lendBook.input,
+        run: ({ book }, { db, nextId }) => {
+          const loans = db.loans as Table<Record<string, unknown>>
+          const made = loans.insert({ loan: nextId('loan'), book, reader: 'Ada', due: '2026-03-09' })
+          ;(made as { reader: string }).reader = 'Bo'
+          return { loan: made.loan, due: '', lucky_number: 1 }
+        },
+      },
+    ],
+  })
+  const session = Session.open(generateWorld(careless, 1))
+  assert.throws(() => session.call('lend_book', { book: 'emma', reader: 'Ada' }), /read only property 'reader'/)
+  assert.is(session.db.loans!.count(), 0)
 })
 
 test('rows that were restored do not count as changed', () => {

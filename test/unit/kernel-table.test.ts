@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import canonicalize from 'canonicalize'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -60,9 +61,9 @@ function assertAgrees(table: OverlayTable, model: Model): void {
     )
   const ids = [...new Set([...seedMap.keys(), ...model.rows.keys()])].sort()
   const changed = ids.flatMap((id) =>
-    isDeepStrictEqual(seedMap.get(id), model.rows.get(id)) ? [] : [[id, model.rows.get(id) ?? null]],
+    isDeepStrictEqual(seedMap.get(id), model.rows.get(id)) ? [] : [[id, canonicalize(model.rows.get(id) ?? null)]],
   )
-  assert.equal(table.changes(isDeepStrictEqual), changed)
+  assert.equal(table.changes(), changed)
 }
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
@@ -122,7 +123,7 @@ test('a write to the original after a fork does not reach the fork', () => {
 test('an update may not change the key', () => {
   const table = open()
   assert.throws(() => table.update('lamp', { id: 'candle' }), /key of lamp cannot change/)
-  assert.equal(table.changes(isDeepStrictEqual), [])
+  assert.equal(table.changes(), [])
 })
 
 test('keys that every object inherits are ordinary keys', () => {
