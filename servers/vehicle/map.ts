@@ -1,0 +1,49 @@
+import { type Address, CITIES, type City, STREETS } from '../kernel/gazetteer.js'
+
+/** A point on a flat map, whole km. */
+export interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+const KM_PER_LATITUDE = 111.3
+/** At 50° north; good enough within a day's drive, and the same for both ends. */
+const KM_PER_LONGITUDE = 71.5
+/** Roads are longer than the straight line. */
+const DETOUR = 1.25
+const BLOCK_KM = 2
+const BLOCKS_PER_ROW = 7
+
+const centre = ({ latitude, longitude }: City): Point => ({
+  x: Math.round(longitude * KM_PER_LONGITUDE),
+  y: Math.round(latitude * KM_PER_LATITUDE),
+})
+
+/** Where an address lies: its city's centre, moved by a block per street. */
+export function pointOf({ street, city }: Address): Point {
+  const block = STREETS.indexOf(street)
+  const { x, y } = centre(city)
+  return {
+    x: x + BLOCK_KM * ((block % BLOCKS_PER_ROW) - 3),
+    y: y + BLOCK_KM * (Math.floor(block / BLOCKS_PER_ROW) - 3),
+  }
+}
+
+/** By road, at least 1 km. Square roots are exact everywhere, unlike `Math.hypot`. */
+export function roadKm(a: Point, b: Point): number {
+  return Math.max(1, Math.round(DETOUR * Math.sqrt((a.x - b.x) ** 2 + (a.y - b.y) ** 2)))
+}
+
+/** Cities that can be driven to from `city` on one charge of a good battery, the nearest first. */
+const neighbours = (city: City): City[] =>
+  CITIES.map((other) => ({ other, km: roadKm(centre(city), centre(other)) }))
+    .filter(({ other, km }) => other !== city && km <= 430)
+    .sort((a, b) => a.km - b.km)
+    .slice(0, 4)
+    .map(({ other }) => other)
+
+/** Cities in which a car may live, each with those around it. */
+export const HOMES: readonly { readonly city: City; readonly around: readonly City[] }[] = CITIES.map((city) => ({
+  city,
+  around: neighbours(city),
+})).filter(({ around }) => around.length >= 2)

@@ -1,0 +1,40 @@
+import type { SampleContext } from '../kernel/define-server.js'
+import type { SeededRandom } from '../kernel/random.js'
+import type { VehicleTables } from './schema.js'
+
+/** What samplers of this world draw from. */
+export type Draw<A> = SampleContext<VehicleTables, A>
+
+/** One of the candidates that agree with what is bound; `null` when there is none. */
+export function pickAgreeing<A extends object>(
+  random: SeededRandom,
+  bound: Partial<A>,
+  candidates: readonly A[],
+): A | null {
+  const fixed = Object.entries(bound)
+  const agreeing =
+    fixed.length === 0
+      ? candidates
+      : candidates.filter((candidate) => fixed.every(([name, value]) => candidate[name as keyof A] === value))
+  return agreeing.length > 0 ? random.pick(agreeing) : null
+}
+
+/** The row of that key if it fits, or any that fits. */
+export function choose<R>(
+  random: SeededRandom,
+  table: { get(key: string): R | undefined; list(where: (row: R) => boolean): R[] },
+  bound: string | undefined,
+  fits: (row: R) => boolean,
+): R | undefined {
+  if (bound !== undefined) {
+    const row = table.get(bound)
+    return row !== undefined && fits(row) ? row : undefined
+  }
+  const rows = table.list(fits)
+  return rows.length > 0 ? random.pick(rows) : undefined
+}
+
+/** Every combination of two lists. */
+export function cross<A, B>(first: readonly A[], second: readonly B[]): (readonly [A, B])[] {
+  return first.flatMap((a) => second.map((b) => [a, b] as const))
+}

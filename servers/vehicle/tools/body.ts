@@ -1,0 +1,199 @@
+import { z } from 'zod'
+import { sensitive } from '../../kernel/fields.js'
+import { faultOf, hasPower, LIMITS, type Obstacle, theCar } from '../rules.js'
+import { cross, pickAgreeing } from '../sampling.js'
+import {
+  BEAMS,
+  CAR,
+  type Car,
+  DOORS,
+  type Door,
+  GUARDS,
+  opening,
+  type VehicleView,
+  vehicleTool,
+  WINDOWS,
+} from '../schema.js'
+
+const ACTIONS = ['open', 'close', 'lock', 'unlock'] as const
+type Action = (typeof ACTIONS)[number]
+
+function doorObstacle(car: Car, { door, open, locked }: Door, action: Action): Obstacle | undefined {
+  if (action === 'lock') return open ? { code: 'door_open', detail: `${door} is open.` } : undefined
+  if (action === 'close') return undefined
+  if (car.speed > 0) return { code: 'vehicle_moving', detail: `The car goes ${car.speed} km/h.` }
+  if (door === 'trunk' && car.guard === 'valet') return { code: 'valet_restricted' }
+  if (action === 'unlock') return undefined
+  if (door === 'rear' && car.guard === 'child') return { code: 'child_lock' }
+  return locked ? { code: 'door_locked', detail: `${door} is locked.` } : undefined
+}
+
+/** What the action makes of a door. */
+const after = ({ open, locked }: Door, action: Action): Pick<Door, 'open' | 'locked'> => ({
+  open: action === 'open' || (action !== 'close' && open),
+  locked: action === 'lock' || (action !== 'unlock' && locked),
+})
+
+const operateDoor = vehicleTool({
+  name: 'operate_door',
+  description:
+    'Open, close, lock or unlock a door; "rear" are both rear doors, "trunk" is the trunk. The car must stand still to open or unlock. A locked door must be unlocked first, an open one closed before it is locked. Valet mode keeps the trunk shut, child mode the rear doors.',
+  input: z.strictObject({ door: z.enum(DOORS), action: z.enum(ACTIONS) }),
+  output: z.object({ door: z.string(), open: z.boolean(), locked: z.boolean() }),
+  annotations: { readOnly: false, idempotent: true },
+  establishes: ['doors_closed'],
+  needs: ['guard_set'],
+  ask: [
+    'remotely {action} the {door} door',
+    'make the car {action} the {door} door',
+    'use the app to {action} the {door} door of the car',
+    'go ahead and {action} the {door} door',
+  ],
+  sample({ db, random, bound }) {
+    const car = theCar(db)
+    const changes = cross(db.doors.list(), ACTIONS)
+      .filter(([row, action]) => {
+        const { open, locked } = after(row, action)
+        return (open !== row.open || locked !== row.locked) && !doorObstacle(car, row, action)
+      })
+      .map(([{ door }, action]) => ({ door, action }))
+    return pickAgreeing(random, bound, changes)
+  },
+  run({ door, action }, { db, fail }) {
+    const row = db.doors.get(door)!
+    const obstacle = doorObstacle(theCar(db), row, action)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    return db.doors.update(door, after(row, action))
+  },
+})
+
+function windowObstacle(db: VehicleView, window: string, opening: number): Obstacle | undefined {
+  const car = theCar(db)
+  if (car.guard === 'child') return { code: 'child_lock', detail: 'The windows do not move in child mode.' }
+  if (!hasPower(car)) return { code: 'low_battery' }
+  if (window !== 'roof') return undefined
+  const broken = faultOf(db, 'roof')
+  if (broken) return { code: 'part_faulty', detail: `"${broken.title}" disables the roof window.` }
+  return car.speed > LIMITS.roof && opening > 0
+    ? { code: 'over_limit', detail: `The roof window stays shut above ${LIMITS.roof} km/h.` }
+    : undefined
+}
+
+const moveWindow = vehicleTool({
+  name: 'move_window',
+  description: `Move a window to an opening in per cent, 0 being shut. Not in child mode. With the engine off the battery must hold ${LIMITS.standby} %; above ${LIMITS.roof} km/h the roof window stays shut.`,
+  input: z.strictObject({ window: z.enum(WINDOWS), opening }),
+  output: z.object({ window: z.string(), opening: z.int() }),
+  annotations: { readOnly: false, idempotent: true },
+  needs: ['guard_set'],
+  ask: [
+    'move the {window} window to {opening} percent open',
+    'set the {window} window to {opening} percent',
+    'bring the {window} window to an opening of {opening} percent',
+    'put the {window} window at {opening} percent open',
+  ],
+  sample({ db, random, bound }) {
+    const opening = bound.opening ?? random.pick([0, 0, random.int(1, 10) * 10, random.int(1, 4) * 25])
+    const windows = WINDOWS.filter((window) => !windowObstacle(db, window, opening))
+    return pickAgreeing(
+      random,
+      bound,
+      windows.map((window) => ({ window, opening })),
+    )
+  },
+  run({ window, opening }, { db, fail }) {
+    const obstacle = windowObstacle(db, window, opening)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    return db.windows.update(window, { opening })
+  },
+})
+
+function beamObstacle(db: VehicleView, beam: Car['beam']): Obstacle | undefined {
+  const car = theCar(db)
+  if (beam === 'off' && car.speed > 0) return { code: 'vehicle_moving', detail: 'The lights stay on while driving.' }
+  if (beam === 'off' || beam === 'parking') return undefined
+  if (car.engine === 'off') return { code: 'engine_off' }
+  const broken = beam === 'low' ? undefined : faultOf(db, beam)
+  return broken && { code: 'part_faulty', detail: `"${broken.title}" disables the ${beam} beam.` }
+}
+
+const setHeadlights = vehicleTool({
+  name: 'set_headlights',
+  description:
+    'Set the headlights to a beam, or off when the car stands. Low, high and fog need a running engine. Stopping the engine turns them off.',
+  input: z.strictObject({ beam: z.enum(BEAMS) }),
+  output: z.object({ beam: z.string(), engine: z.string() }),
+  annotations: { readOnly: false, idempotent: true },
+  needs: ['engine_running'],
+  ask: [
+    'set the headlights to {beam}',
+    'switch the headlights to {beam}',
+    'change the headlights of the car to {beam}',
+    'turn the headlights to {beam}',
+  ],
+  sample({ db, random, bound }) {
+    const beams = BEAMS.filter((beam) => beam !== theCar(db).beam && !beamObstacle(db, beam))
+    return pickAgreeing(
+      random,
+      bound,
+      beams.map((beam) => ({ beam })),
+    )
+  },
+  run({ beam }, { db, fail }) {
+    const obstacle = beamObstacle(db, beam)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    return db.cars.update(CAR, { beam })
+  },
+})
+
+function guardObstacle(db: VehicleView, guard: Car['guard'], pin: string): Obstacle | undefined {
+  const car = theCar(db)
+  if (car.speed > 0) return { code: 'vehicle_moving', detail: `The car goes ${car.speed} km/h.` }
+  if (pin !== car.pin) return { code: 'wrong_pin' }
+  if (guard !== 'valet') return undefined
+  if (car.under_way) return { code: 'trip_under_way' }
+  return db.doors.get('trunk')!.open ? { code: 'door_open', detail: 'The trunk must be closed first.' } : undefined
+}
+
+const setGuardMode = vehicleTool({
+  name: 'set_guard_mode',
+  description: `Turn valet mode or child mode on, or both off, with the four-digit PIN of the car, which must stand still. Valet mode allows ${LIMITS.valet} km/h, locks the trunk and hides saved destinations and trips. Child mode blocks windows, rear doors and explicit music.`,
+  input: z.strictObject({
+    mode: z.enum(GUARDS),
+    pin: sensitive(z.string().regex(/^\d{4}$/, 'a PIN has four digits')),
+  }),
+  output: z.object({ mode: z.string() }),
+  annotations: { readOnly: false, idempotent: true },
+  establishes: ['guard_set'],
+  ask: [
+    'set the guard mode to {mode} with the PIN {pin}',
+    'switch the guard mode of the car to {mode}, the PIN is {pin}',
+    'use the PIN {pin} to put the guard mode on {mode}',
+    'change the guard mode to {mode} using PIN {pin}',
+  ],
+  sample({ db, random, bound }) {
+    const { guard, pin } = theCar(db)
+    const modes = GUARDS.filter((mode) => mode !== guard && !guardObstacle(db, mode, pin))
+    return pickAgreeing(
+      random,
+      bound,
+      modes.map((mode) => ({ mode, pin })),
+    )
+  },
+  run({ mode, pin }, { db, fail }) {
+    const obstacle = guardObstacle(db, mode, pin)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const { route, playlist } = theCar(db)
+    db.cars.update(CAR, { guard: mode })
+    if (mode === 'valet') {
+      db.doors.update('trunk', { locked: true })
+      if (route !== null && db.destinations.get(route)!.kind === 'saved')
+        db.cars.update(CAR, { route: null, route_km: 0 })
+    }
+    if (mode === 'child' && playlist !== null && db.playlists.get(playlist)!.explicit)
+      db.cars.update(CAR, { playlist: null })
+    return { mode }
+  },
+})
+
+export const bodyTools = [operateDoor, moveWindow, setHeadlights, setGuardMode]

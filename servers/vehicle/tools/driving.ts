@@ -1,0 +1,224 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import {
+  brakeOutcome,
+  chargePercent,
+  cruiseObstacle,
+  goAt,
+  LIMITS,
+  shiftObstacle,
+  speedObstacle,
+  startObstacle,
+  theCar,
+  topSpeed,
+} from '../rules.js'
+import { choose, cross, pickAgreeing } from '../sampling.js'
+import { CAR, GEARS, PURPOSES, speed, vehicleTool } from '../schema.js'
+
+const startEngine = vehicleTool({
+  name: 'start_engine',
+  description:
+    'Start the engine for a driver with a valid licence, who becomes the current driver with their seat and temperature. The gear must be in park or neutral, the foot brake on and the charging cable out.',
+  input: z.strictObject({ driver: ref('driver') }),
+  output: z.object({
+    name: z.string(),
+    driver: ref('driver'),
+    engine: z.string(),
+    seat: z.int(),
+    temperature: z.int(),
+    top_speed: z.int(),
+  }),
+  annotations: { readOnly: false },
+  establishes: ['engine_running'],
+  needs: ['brake_set', 'cable_moved'],
+  ask: [
+    'start the engine for {driver}',
+    'start the car with {driver} as the driver',
+    'turn the engine on for {driver}',
+    'let {driver} start the engine',
+  ],
+  sample({ db, random, bound, today }) {
+    const row = choose(random, db.drivers, bound.driver, ({ driver }) => !startObstacle(db, today(), driver))
+    return row ? { driver: row.driver } : null
+  },
+  run({ driver }, { db, fail, today }) {
+    const obstacle = startObstacle(db, today(), driver)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const row = db.drivers.get(driver)!
+    const car = db.cars.update(CAR, {
+      engine: 'running',
+      driver,
+      climate: { ...theCar(db).climate, driver: row.temperature },
+    })
+    return { ...row, engine: car.engine, top_speed: topSpeed(db, car).limit }
+  },
+})
+
+const stopEngine = vehicleTool({
+  name: 'stop_engine',
+  description:
+    'Stop the engine; the gear must be in park. A trip that is under way ends at its destination and goes into the trip log, as private unless a purpose is given; a route on which the car has not moved is dropped.',
+  input: z.strictObject({ purpose: z.enum(PURPOSES).optional() }),
+  output: z.object({
+    engine: z.string(),
+    charge: z.int(),
+    name: z.string().optional(),
+    destination: ref('destination', 'Where the trip ended.').optional(),
+    km: z.int().optional(),
+    purpose: z.string().optional(),
+  }),
+  annotations: { readOnly: false },
+  establishes: ['engine_stopped'],
+  needs: ['engine_running', 'gear_set'],
+  ask: [
+    'stop the engine[ and log the trip as {purpose}]',
+    'turn the engine off[ and log the drive as {purpose}]',
+    'shut the engine down[, the trip was {purpose}]',
+    'switch off the engine of the car[ and record a {purpose} trip]',
+  ],
+  sample({ db, random, bound }) {
+    const { engine, gear, under_way } = theCar(db)
+    if (engine === 'off' || gear !== 'park') return null
+    const purpose = bound.purpose ?? (random.chance(0.5) ? random.pick(PURPOSES) : undefined)
+    return under_way && purpose !== undefined ? { purpose } : {}
+  },
+  run({ purpose }, { db, fail, nextId, today }) {
+    const car = theCar(db)
+    if (car.engine === 'off') fail('engine_off', 'The engine is off already.')
+    if (car.gear !== 'park') fail('not_in_park', `The gear is in ${car.gear}.`)
+    const rest = { engine: 'off', beam: 'off', route: null, route_km: 0, under_way: false } as const
+    if (!car.under_way || car.route === null) {
+      if (purpose !== undefined) fail('no_trip')
+      return { engine: db.cars.update(CAR, rest).engine, charge: chargePercent(car) }
+    }
+    const km = car.route_km
+    const arrived = db.cars.update(CAR, {
+      ...rest,
+      energy: car.energy - km * car.consumption,
+      odometer: car.odometer + km,
+      location: car.route,
+    })
+    const trip = db.trips.insert({
+      trip: nextId('trip'),
+      name: db.destinations.get(car.route)!.name,
+      destination: car.route,
+      driver: car.driver,
+      date: today(),
+      km,
+      purpose: purpose ?? 'private',
+    })
+    return { ...trip, engine: arrived.engine, charge: chargePercent(arrived) }
+  },
+})
+
+const setBrake = vehicleTool({
+  name: 'set_brake',
+  description: `Put the foot brake or the parking brake on or off. The foot brake stops the car and ends cruise control. The parking brake goes on only when the car stands, and off only while the foot brake is on. In drive or reverse the car creeps at ${LIMITS.creep} km/h once both are off.`,
+  input: z.strictObject({ brake: z.enum(['foot', 'parking']), state: z.enum(['on', 'off']) }),
+  output: z.object({ foot_brake: z.string(), parking_brake: z.string(), speed: z.int() }),
+  annotations: { readOnly: false, idempotent: true },
+  establishes: ['brake_set'],
+  ask: [
+    'put the {brake} brake {state}',
+    'set the {brake} brake to {state}',
+    'turn the {brake} brake {state}',
+    'switch the {brake} brake {state}',
+  ],
+  sample({ db, random, bound }) {
+    const car = theCar(db)
+    const changes = cross(['foot', 'parking'] as const, ['on', 'off'] as const)
+      .filter(([brake, state]) => car[`${brake}_brake`] !== state && !('code' in brakeOutcome(db, brake, state)))
+      .map(([brake, state]) => ({ brake, state }))
+    return pickAgreeing(random, bound, changes)
+  },
+  run({ brake, state }, { db, fail }) {
+    const outcome = brakeOutcome(db, brake, state)
+    if ('code' in outcome) return fail(outcome.code, outcome.detail)
+    const cruise = outcome.speed === 0 ? null : theCar(db).cruise
+    goAt(db, outcome.speed, cruise)
+    return db.cars.update(CAR, brake === 'foot' ? { foot_brake: state } : { parking_brake: state })
+  },
+})
+
+const shiftGear = vehicleTool({
+  name: 'shift_gear',
+  description:
+    'Shift into a gear. The foot brake must be on and the charging cable out; drive and reverse need a running engine.',
+  input: z.strictObject({ gear: z.enum(GEARS) }),
+  output: z.object({ gear: z.string(), engine: z.string(), foot_brake: z.string(), parking_brake: z.string() }),
+  annotations: { readOnly: false, idempotent: true },
+  establishes: ['gear_set'],
+  needs: ['engine_running', 'brake_set'],
+  ask: ['shift into {gear}', 'put the car in {gear}', 'change the gear to {gear}', 'select the gear {gear}'],
+  sample({ db, random, bound }) {
+    const car = theCar(db)
+    const gears = GEARS.filter((gear) => gear !== car.gear && !shiftObstacle(car, gear))
+    return pickAgreeing(
+      random,
+      bound,
+      gears.map((gear) => ({ gear })),
+    )
+  },
+  run({ gear }, { db, fail }) {
+    const obstacle = shiftObstacle(theCar(db), gear)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    return db.cars.update(CAR, { gear })
+  },
+})
+
+const drives = z.object({ speed: z.int(), cruise: z.int().nullable(), driver: ref('driver') })
+
+const accelerateTo = vehicleTool({
+  name: 'accelerate_to',
+  description: `Drive at a speed in km/h, without cruise control. The gear must be in drive or reverse, both brakes off and all doors closed. The driver, reverse (${LIMITS.reverse}), valet mode (${LIMITS.valet}) and a critical fault (${LIMITS.hold}) limit the speed. Above ${LIMITS.autoLock} the doors lock, above ${LIMITS.roof} the roof window shuts.`,
+  input: z.strictObject({ speed: speed.min(5) }),
+  output: drives,
+  annotations: { readOnly: false, idempotent: true },
+  establishes: ['moving'],
+  needs: ['gear_set', 'brake_set', 'doors_closed'],
+  ask: [
+    'accelerate to {speed} km/h',
+    'bring the car to {speed} km/h',
+    'drive at {speed} km/h',
+    'go at a speed of {speed} km/h',
+  ],
+  sample({ db, random, bound }) {
+    if (bound.speed !== undefined) return speedObstacle(db, bound.speed) ? null : { speed: bound.speed }
+    if (speedObstacle(db, 5)) return null
+    const { limit } = topSpeed(db, theCar(db))
+    return { speed: random.int(1, Math.floor(limit / 5)) * 5 }
+  },
+  run({ speed }, { db, fail }) {
+    const obstacle = speedObstacle(db, speed)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    return goAt(db, speed, null)
+  },
+})
+
+const setCruiseControl = vehicleTool({
+  name: 'set_cruise_control',
+  description: `Let cruise control hold a speed in km/h. The car must already go at least ${LIMITS.cruise} in drive; the driver's top speed and the valet mode hold. A critical fault whose repair is not booked prevents it. The foot brake or accelerating ends it.`,
+  input: z.strictObject({ speed: speed.min(LIMITS.cruise) }),
+  output: drives,
+  annotations: { readOnly: false, idempotent: true },
+  needs: ['moving', 'hold_lifted'],
+  ask: [
+    'set cruise control to {speed} km/h',
+    'let cruise control hold {speed} km/h',
+    'turn on cruise control at {speed} km/h',
+    'keep {speed} km/h with cruise control',
+  ],
+  sample({ db, random, bound }) {
+    if (bound.speed !== undefined) return cruiseObstacle(db, bound.speed) ? null : { speed: bound.speed }
+    if (cruiseObstacle(db, LIMITS.cruise)) return null
+    const { limit } = topSpeed(db, theCar(db))
+    return { speed: random.int(LIMITS.cruise / 5, Math.floor(limit / 5)) * 5 }
+  },
+  run({ speed }, { db, fail }) {
+    const obstacle = cruiseObstacle(db, speed)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    return goAt(db, speed, speed)
+  },
+})
+
+export const drivingTools = [startEngine, stopEngine, setBrake, shiftGear, accelerateTo, setCruiseControl]

@@ -1,0 +1,231 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import { addressIn, CITIES, parseAddress } from '../../kernel/gazetteer.js'
+import { pointOf, roadKm } from '../map.js'
+import { LIMITS, mentions, rangeKm, routeObstacle, slug, theCar } from '../rules.js'
+import { choose } from '../sampling.js'
+import { CAR, type Destination, KINDS, PURPOSES, type VehicleView, vehicleTool } from '../schema.js'
+import { PLACE_FIRST, PLACE_SECOND } from '../words.js'
+
+/** Entries that a search of destinations shows at most: they are long. */
+const SHOWN_PLACES = 3
+const SHOWN_TRIPS = 5
+
+const fromHere = (db: VehicleView, place: Destination): number =>
+  roadKm(db.destinations.get(theCar(db).location)!, place)
+
+const offerOf = ({ kind, kilowatts, connector, tariff, repairs, free_from }: Destination): string | undefined => {
+  if (kind === 'garage') return `garage for ${repairs.join(', ')}, from ${free_from}`
+  return kilowatts === null ? undefined : `charger, ${kilowatts} kW ${connector}, ${tariff} cents`
+}
+
+const isHidden = (db: VehicleView, { kind }: Destination): boolean => kind === 'saved' && theCar(db).guard === 'valet'
+
+const findDestination = vehicleTool({
+  name: 'find_destination',
+  description:
+    'Find saved destinations, public chargers and garages by name or city. The nearest come first; chargers show power, connector and price per kWh, garages what they repair and from when. Saved ones are hidden in valet mode.',
+  input: z.strictObject({
+    text: z.string().trim().min(2).max(40).describe('Words of the name or city.'),
+    kind: z.enum(KINDS).optional(),
+  }),
+  output: z.object({
+    found: z.int(),
+    destinations: z.array(
+      z.object({
+        name: z.string(),
+        destination: ref('destination'),
+        city: common('city', z.string()),
+        km: z.int(),
+        offer: z.string().optional(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find {text} among the destinations of the car[, only of the kind {kind}]',
+    'search the navigation system for {text}[ of the kind {kind}]',
+    'look up {text} in the navigation system[, kind {kind}]',
+    'see whether the car knows a destination {text}[ of the kind {kind}]',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(random, db.destinations, undefined, (place) => !isHidden(db, place))
+    if (!row) return null
+    if (random.chance(0.12)) return { text: row.city, kind: row.kind, ...bound }
+    const text = random.chance(0.15) ? `${row.name} ${row.city}` : row.name
+    return { text, ...(random.chance(0.3) ? { kind: row.kind } : {}), ...bound }
+  },
+  run({ text, kind }, { db }) {
+    const known = db.destinations.list(
+      (row) =>
+        (kind === undefined || row.kind === kind) && mentions(`${row.name} ${row.city}`, text) && !isHidden(db, row),
+    )
+    const nearest = known
+      .map((row) => {
+        const offer = offerOf(row)
+        return { ...row, km: fromHere(db, row), ...(offer === undefined ? {} : { offer }) }
+      })
+      .sort((a, b) => a.km - b.km)
+    return { found: known.length, destinations: nearest.slice(0, SHOWN_PLACES) }
+  },
+})
+
+const saveDestination = vehicleTool({
+  name: 'save_destination',
+  description: `Save a destination under a new name. The address has the form "12 Mill Lane, Lisbon". At most ${LIMITS.saved} can be saved, and none in valet mode.`,
+  input: z.strictObject({
+    name: z
+      .string()
+      .trim()
+      .min(2)
+      .max(30)
+      .regex(/^[A-Za-z][A-Za-z0-9 '-]*$/, 'a name has letters, digits, spaces, apostrophes and hyphens'),
+    address: common('address', z.string().min(5).max(80)),
+  }),
+  output: z.object({
+    name: z.string(),
+    destination: ref('destination'),
+    city: common('city', z.string()),
+    km: z.int(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'save {address} as the destination "{name}"',
+    'add the destination "{name}" at {address} to the car',
+    'store {address} in the navigation system under the name "{name}"',
+    'remember {address} as "{name}" in the car',
+  ],
+  sample({ db, random, bound }) {
+    if (theCar(db).guard === 'valet' || db.destinations.by('kind', 'saved').length >= LIMITS.saved) return null
+    const here = db.destinations.get(theCar(db).location)!
+    const city = random.chance(0.75) ? here.city : random.pick(CITIES).city
+    const names = Array.from({ length: 6 }, () => `${random.pick(PLACE_FIRST)} ${random.pick(PLACE_SECOND)}`)
+    const name = bound.name ?? names.find((candidate) => !isSaved(db, candidate))
+    return name === undefined ? null : { name, address: bound.address ?? addressIn(random, city) }
+  },
+  run({ name, address }, { db, fail, nextId }) {
+    const where = parseAddress(address)
+    if (!where) return fail('unknown_address', `There is no address ${address}.`)
+    if (theCar(db).guard === 'valet') fail('valet_restricted')
+    if (isSaved(db, name)) fail('destination_exists', `${name} is saved already.`)
+    if (db.destinations.by('kind', 'saved').length >= LIMITS.saved) fail('memory_full')
+    const row = db.destinations.insert({
+      destination: db.destinations.has(slug(name)) ? nextId(slug(name)) : slug(name),
+      name,
+      kind: 'saved',
+      address: `${where.house} ${where.street}, ${where.city.city}`,
+      city: where.city.city,
+      ...pointOf(where),
+      kilowatts: null,
+      connector: null,
+      tariff: 0,
+      repairs: [],
+      free_from: null,
+      open_saturdays: false,
+    })
+    return { ...row, km: fromHere(db, row) }
+  },
+})
+
+function isSaved(db: VehicleView, name: string): boolean {
+  const wanted = name.toLowerCase()
+  return db.destinations.by('kind', 'saved').some((row) => row.name.toLowerCase() === wanted)
+}
+
+/** km of the route; avoiding a kind of road makes it longer. */
+const routeKm = (db: VehicleView, place: Destination, avoid: string | undefined): number =>
+  avoid === undefined ? fromHere(db, place) : Math.ceil(fromHere(db, place) * 1.2)
+
+const startNavigation = vehicleTool({
+  name: 'start_navigation',
+  description:
+    'Start route guidance to a destination, charger or garage that the battery can reach; avoiding a kind of road makes the way a fifth longer. The engine must be running and no trip under way. In valet mode saved destinations are refused.',
+  input: z.strictObject({
+    destination: ref('destination'),
+    avoid: z.enum(['tolls', 'motorways', 'ferries']).optional(),
+  }),
+  output: z.object({
+    name: z.string(),
+    destination: ref('destination'),
+    address: common('address', z.string()),
+    km: z.int(),
+    range_left: z.int(),
+  }),
+  annotations: { readOnly: false },
+  needs: ['engine_running'],
+  ask: [
+    'navigate to {destination}[ and avoid {avoid}]',
+    'start the navigation to {destination}[, avoiding {avoid}]',
+    'guide me to {destination}[ without {avoid}]',
+    'set the navigation to {destination}[ but avoid {avoid}]',
+  ],
+  sample({ db, random, bound }) {
+    const car = theCar(db)
+    const avoid =
+      bound.avoid ?? (random.chance(0.3) ? random.pick(['tolls', 'motorways', 'ferries'] as const) : undefined)
+    const row = choose(
+      random,
+      db.destinations,
+      bound.destination,
+      (place) => !routeObstacle(car, place, routeKm(db, place, avoid)),
+    )
+    return row ? { destination: row.destination, ...(avoid === undefined ? {} : { avoid }) } : null
+  },
+  run({ destination, avoid }, { db, fail }) {
+    const place = db.destinations.get(destination) ?? fail('unknown_destination', `There is no ${destination}.`)
+    const car = theCar(db)
+    const km = routeKm(db, place, avoid)
+    const obstacle = routeObstacle(car, place, km)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    db.cars.update(CAR, { route: destination, route_km: km, under_way: car.speed > 0 })
+    return { ...place, km, range_left: rangeKm(car) - km }
+  },
+})
+
+const searchTrips = vehicleTool({
+  name: 'search_trips',
+  description: 'List the logged trips of a driver in a month, the newest first. Hidden in valet mode.',
+  input: z.strictObject({
+    driver: ref('driver'),
+    month: z
+      .string()
+      .regex(/^\d{4}-\d{2}$/, 'a month is YYYY-MM')
+      .describe('YYYY-MM'),
+    purpose: z.enum(PURPOSES).optional(),
+  }),
+  output: z.object({
+    found: z.int(),
+    trips: z.array(
+      z.object({
+        name: z.string(),
+        destination: ref('destination'),
+        date: common('date', z.string()),
+        km: z.int(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list the trips of {driver} in {month}[ that were {purpose}]',
+    'show me where {driver} drove in {month}[, only {purpose} trips]',
+    'search the trip log for {driver} in {month}[ and the purpose {purpose}]',
+    'look up the trips that {driver} made in {month}[ for {purpose} purposes]',
+  ],
+  sample({ db, random, bound }) {
+    if (theCar(db).guard === 'valet') return null
+    const trips = bound.driver === undefined ? db.trips.list() : db.trips.by('driver', bound.driver)
+    if (trips.length === 0) return null
+    const { driver, date, purpose } = random.pick(trips)
+    return { driver, month: date.slice(0, 7), ...(random.chance(0.5) ? { purpose } : {}), ...bound }
+  },
+  run({ driver, month, purpose }, { db, fail }) {
+    if (!db.drivers.has(driver)) fail('unknown_driver', `There is no driver ${driver}.`)
+    if (theCar(db).guard === 'valet') fail('valet_restricted', 'The trip log is hidden in valet mode.')
+    const trips = db.trips
+      .by('driver', driver)
+      .filter((row) => row.date.startsWith(month) && (purpose === undefined || row.purpose === purpose))
+    return { found: trips.length, trips: trips.slice(-SHOWN_TRIPS).reverse() }
+  },
+})
+
+export const journeyTools = [findDestination, saveDestination, startNavigation, searchTrips]

@@ -1,0 +1,82 @@
+import type { Fault } from './schema.js'
+
+/** The vocabulary that cars and their drivers are made of. */
+
+const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+
+export const FIRST_NAMES = words(`
+  Ana Ben Carla Daniel Elena Felix Grace Hugo Ines Jonas Kira Leon Maya Noah Olga Paul Rosa Sam Tara Victor Wendy Yara
+  Adam Bella Carlos Diana Erik Fiona Hanna Ivan Julia Karl Lena Marco Nina Oscar Petra Ravi Sofia Tom`)
+
+export const LAST_NAMES = words(`
+  Lima Costa Weber Novak Rossi Silva Berg Klein Moreau Ortiz Patel Reyes Sato Vega Wolf Young Adler Baker Dunn Evans
+  Fischer Garcia Hansen Jensen Keller Larsen Meyer Olsen Parker Romero Stone Torres Walsh Zhang`)
+
+export const MODELS = words('Aurora Breeze Comet Dune Ember Falcon Glacier Horizon Indigo Juniper Kestrel Lynx')
+
+export const PLACE_FIRST = words(`
+  Riverside Central Northgate Sunny Harbour Maple Castle Lakeside Garden Royal Silver Corner Hillside Crystal Meadow`)
+
+export const PLACE_SECOND = words(`
+  Gym School Office Library Bakery Clinic Stadium Market Cinema Museum Theatre Kindergarten Pharmacy Studio Warehouse`)
+
+/** Destinations that are people. */
+export const VISITS = [
+  'Grandma Rosa',
+  'Grandpa Henry',
+  'Uncle Victor',
+  'Aunt Clara',
+  'Cousin Emil',
+  'Cousin Dora',
+  'Neighbour Finn',
+  'Coach Marta',
+] as const
+
+export const CHARGER_FIRST = words('Volt Spark Green Rapid Swift Ampere Bolt Solar')
+export const CHARGER_SECOND = words('Point Park Plaza Hub Depot')
+export const GARAGE_SECOND = words('Motors Garage Autoworks')
+
+export const PLAYLIST_FIRST = words('Autumn Sunday Midnight Highway Summer Rainy Morning Golden Quiet Neon')
+export const PLAYLIST_SECOND = words('Drive Songs Jazz Beats Classics Rock Stories Dance')
+
+type FaultKind = readonly [
+  title: string,
+  system: Fault['system'],
+  severity: Fault['severity'],
+  disables: Fault['disables'],
+]
+
+/** Faults that disable a part: every car has one or two. */
+export const DISABLING_FAULTS: readonly FaultKind[] = [
+  ['Radar sensor dirty', 'drive', 'warning', 'cruise'],
+  ['High beam failed', 'body', 'warning', 'high'],
+  ['Fog light failed', 'body', 'warning', 'fog'],
+  ['Roof motor stuck', 'body', 'warning', 'roof'],
+  ['Rear heater failed', 'climate', 'warning', 'rear'],
+]
+
+export const CRITICAL_FAULTS: readonly FaultKind[] = [
+  ['Brake fluid low', 'drive', 'critical', null],
+  ['Steering assist weak', 'drive', 'critical', null],
+  ['Annual service overdue', 'drive', 'critical', null],
+  ['Battery cell imbalance', 'battery', 'critical', null],
+  ['Battery coolant low', 'battery', 'critical', null],
+  ['Tyre tread thin', 'tyres', 'critical', null],
+]
+
+export const MINOR_FAULTS: readonly FaultKind[] = [
+  ['Front brake pads worn', 'drive', 'warning', null],
+  ['Rear brake pads worn', 'drive', 'warning', null],
+  ['Charging port stiff', 'battery', 'notice', null],
+  ['Battery fan noisy', 'battery', 'notice', null],
+  ['Front left tyre soft', 'tyres', 'warning', null],
+  ['Rear right tyre soft', 'tyres', 'warning', null],
+  ['Wheel balance off', 'tyres', 'notice', null],
+  ['Wiper blades worn', 'body', 'notice', null],
+  ['Door seal loose', 'body', 'notice', null],
+  ['Cabin filter full', 'climate', 'notice', null],
+  ['Refrigerant low', 'climate', 'warning', null],
+  ['Speaker crackles', 'media', 'notice', null],
+  ['Antenna signal weak', 'media', 'notice', null],
+  ['Touchscreen slow', 'media', 'notice', null],
+]
