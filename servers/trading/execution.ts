@@ -30,7 +30,7 @@ export function execute(
   const traded = amended ? amended.quantity - amended.open : 0
   if (plan.fills.length > 0) {
     db.books.update(instrument.instrument, { [opposite(side)]: plan.left })
-    settle(context, instrument.instrument, side, plan.fills)
+    settle(context, instrument.instrument, side, plan.fills, key, traded)
   }
   const terms = { quantity: traded + quantity, open, price, status: open > 0 ? 'open' : 'filled' } as const
   const order = amended
@@ -82,10 +82,23 @@ export function shrink(context: Context, order: TradeOrder, open: number): Trade
   return smaller
 }
 
-/** Exchanges cash for shares at the prices of the fills, records the trades and moves the last price. */
-function settle({ db, nextId, today }: Context, instrument: string, side: Side, fills: readonly Fill[]): void {
-  for (const { price, quantity } of fills)
-    db.trades.insert({ trade: nextId('trade'), instrument, kind: side, quantity, price, date: today() })
+/**
+ * Exchanges cash for shares at the prices of the fills, records the trades and moves the last price.
+ * @param before  shares the order had traded before: together with the order's key a new key for each trade
+ */
+function settle(
+  { db, today }: Context,
+  instrument: string,
+  side: Side,
+  fills: readonly Fill[],
+  order: string,
+  before: number,
+): void {
+  let traded = before
+  for (const { price, quantity } of fills) {
+    db.trades.insert({ trade: `${order}/${traded}`, instrument, kind: side, quantity, price, date: today() })
+    traded += quantity
+  }
   const amount = amountOf(fills)
   const quantity = sharesOf(fills)
   const { cash } = db.account.get(ACCOUNT)!
@@ -144,7 +157,7 @@ function trigger(context: Context, stop: TradeOrder): void {
   const { fills, left, unfilled } = match(db.books.get(instrument)!.buy, 'sell', open, null)
   if (fills.length > 0) {
     db.books.update(instrument, { buy: left })
-    settle(context, instrument, 'sell', fills)
+    settle(context, instrument, 'sell', fills, trade_order, stop.quantity - open)
   }
   db.trade_orders.update(trade_order, { open: unfilled, status: unfilled > 0 ? 'cancelled' : 'filled' })
 }
