@@ -100,10 +100,10 @@ const switchAutomation = tool({
   establishes: ['conflict_removed'],
   needs: ['automation_on'],
   ask: [
-    'switch the automation {automation} {status}',
-    'turn {automation} {status}',
-    'set the automation {automation} to {status}',
-    'make the automation {automation} go {status}',
+    'switch {automation} {status} among the automations',
+    'turn {automation} {status} in the list of automations',
+    'set {automation} to {status} in the automations',
+    'see to it that {automation} is {status} as an automation',
   ],
   sample({ db, random, bound }) {
     const possible = (row: Automation) =>

@@ -68,7 +68,7 @@ const replaceBattery = tool({
     'replace the battery of {device}',
     'put a fresh battery into {device}',
     'swap the battery in {device} for a new one',
-    'note that {device} gets a new battery from the spares',
+    'use a spare battery for {device}',
   ],
   sample({ db, random, bound }) {
     const device = choose(db.devices, random, bound.device, (row) => !batteryObstacle(db, row))
@@ -88,7 +88,8 @@ const updateFirmware = tool({
   name: 'update_firmware',
   description: `Install the latest firmware on a device. A light, camera or speaker is switched off for it, and nothing can be done with the device for ${LIMITS.updateMinutes} minutes. An appliance must not be running.`,
   input: z.strictObject({ device: ref('device') }),
-  output: z.object({ name: z.string(), device: ref('device'), firmware: z.string(), busy_until: z.string() }),
+  // Not a reference: nothing can be done with the device for a while.
+  output: z.object({ name: z.string(), device: z.string(), firmware: z.string(), busy_until: z.string() }),
   annotations: { readOnly: false },
   needs: ['device_online', 'battery_replaced', 'appliance_stopped'],
   ask: [

@@ -45,9 +45,9 @@ const listRooms = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'list the rooms on the {floor} floor',
-    'show me which rooms are on the {floor} level of the house',
-    'tell me what rooms the {floor} area has',
+    'list the rooms of the {floor} floor',
+    'show me which rooms there are on the {floor} level',
+    'tell me what rooms the {floor} area of the home has',
     'look up the rooms in the {floor} part of the home',
   ],
   sample: ({ random, bound }) => ({ floor: random.pick(FLOORS), ...bound }),
@@ -152,7 +152,7 @@ const findFaultyDevices = tool({
   ask: [
     'find the devices with a {fault} problem',
     'show which devices have {fault} trouble',
-    'look for devices that need care because of {fault}',
+    'look for devices that have the fault {fault}',
     'check the home for {fault} faults',
   ],
   sample: ({ random, bound }) => ({ fault: random.pick(FAULTS), ...bound }),

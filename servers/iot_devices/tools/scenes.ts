@@ -97,7 +97,7 @@ const runScene = tool({
   }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['device_online', 'windows_moved'],
-  ask: ['run {scene}', 'activate the scene {scene}', 'set the mood with the scene {scene}', 'start the scene {scene}'],
+  ask: ['run {scene}', 'activate {scene}', 'set the mood with {scene}', 'put {scene} into effect'],
   sample(draw) {
     const scene = choose(draw.db.scenes, draw.random, draw.bound.scene, (row) => !sceneObstacle(draw, row))
     return scene ? { scene: scene.scene } : null
