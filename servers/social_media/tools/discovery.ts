@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { isVisible, me, mentioning, relationTo } from '../rules.js'
+import { FEEDS, type Post, type SocialDb, socialTool } from '../schema.js'
+import { listed, listedPost, SHOWN } from './lookup.js'
+
+const PROFILES_SHOWN = 4
+const TRENDS = 5
+
+const findProfile = socialTool({
+  name: 'find_profile',
+  description:
+    'Find profiles by name or part of it, and how they stand to you: "asking" ones wait for your answer to their follow request. Who has blocked you is not found.',
+  input: z.strictObject({ name: z.string().min(2).max(40) }),
+  output: z.object({
+    found: z.int(),
+    profiles: z.array(
+      z.object({
+        name: z.string(),
+        profile: ref('profile'),
+        private: z.boolean(),
+        followers: z.int(),
+        relation: z.string(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find the profile of {name}',
+    'look {name} up',
+    'search for {name} among the profiles',
+    'check how the profile of {name} stands to me',
+  ],
+  sample({ db, random, bound }) {
+    const { name } = random.pick(db.profiles.list(({ profile }) => !db.blocks.has(`${profile}>${me(db)}`)))
+    const asked = random.chance(0.2) ? random.pick(name.split(' ')) : name
+    return { name: asked, ...bound }
+  },
+  run({ name }, { db }) {
+    const own = me(db)
+    const matches = mentioning(name)
+    const found = db.profiles.list(({ lower, profile }) => matches(lower) && !db.blocks.has(`${profile}>${own}`))
+    const profiles = found.slice(0, PROFILES_SHOWN).map((row) => ({ ...row, relation: relationTo(db, row) }))
+    return { found: found.length, profiles }
+  },
+})
+
+const searchPosts = socialTool({
+  name: 'search_posts',
+  description:
+    'Search the posts and replies that you can see, the newest first, by words of the text, the author or the hashtag.',
+  input: z.strictObject({ words: z.string().min(2).max(80) }),
+  output: z.object({ found: z.int(), posts: z.array(listedPost) }),
+  annotations: { readOnly: true },
+  ask: [
+    'search the posts for "{words}"',
+    'find the posts that say "{words}"',
+    'look for "{words}" in the posts',
+    'see what was posted with the words "{words}"',
+  ],
+  sample({ db, random, bound }) {
+    const post = random.pick(db.posts.list((row) => row.reply_to === null && isVisible(db, row)))
+    const { name } = db.profiles.get(post.profile)!
+    const drawn = random.int(1, 10)
+    // Hashtags and names hit several posts, a whole text just one.
+    const words = drawn === 1 && post.hashtag ? post.hashtag : drawn <= 3 ? name : post.text
+    return { words, ...bound }
+  },
+  run({ words }, { db }) {
+    const matches = mentioning(words)
+    const found = db.posts.list((row) => matches(row.lower) && isVisible(db, row)).reverse()
+    return { found: found.length, posts: found.slice(0, SHOWN).map(listed) }
+  },
+})
+
+const openFeed = socialTool({
+  name: 'open_feed',
+  description: `Show the newest ${SHOWN} posts of the home feed (of profiles you follow and have not muted), of your own, or of your bookmarks.`,
+  input: z.strictObject({ feed: z.enum(FEEDS) }),
+  output: z.object({ posts: z.array(listedPost) }),
+  annotations: { readOnly: true },
+  ask: [
+    'open the {feed} feed',
+    'show me the newest posts in the {feed} feed',
+    'see what is new in the {feed} feed',
+    'go through my {feed} feed',
+  ],
+  sample: ({ random, bound }) => ({ feed: random.pick(FEEDS), ...bound }),
+  run: ({ feed }, { db }) => ({ posts: newest(db, feed).map(listed) }),
+})
+
+function newest(db: SocialDb, feed: (typeof FEEDS)[number]): Post[] {
+  const own = me(db)
+  if (feed === 'mine') return db.posts.by('profile', own).slice(-SHOWN).reverse()
+  if (feed === 'bookmarks') {
+    const kept = db.bookmarks.list().map(({ post }) => db.posts.get(post)!)
+    return lastOf(kept, (post) => isVisible(db, post))
+  }
+  const shown = new Set<string>()
+  for (const { status, followed } of db.follows.by('follower', own))
+    if (status === 'active' && !db.profiles.get(followed)!.muted) shown.add(followed)
+  return lastOf(db.posts.list(), ({ reply_to, profile }) => reply_to === null && shown.has(profile))
+}
+
+/** The last few posts that fit, the last one first. */
+function lastOf(posts: readonly Post[], fits: (post: Post) => boolean): Post[] {
+  const found: Post[] = []
+  for (let i = posts.length - 1; i >= 0 && found.length < SHOWN; i--) if (fits(posts[i]!)) found.push(posts[i]!)
+  return found
+}
+
+const listTrends = socialTool({
+  name: 'list_trends',
+  description: 'List the five hashtags with the most posts.',
+  input: z.strictObject({}),
+  output: z.object({ trends: z.array(z.object({ hashtag: ref('hashtag'), posts: z.int() })) }),
+  annotations: { readOnly: true },
+  ask: [
+    'list the trends',
+    'show me which hashtags are trending',
+    'tell me the most used hashtags',
+    'check what is trending',
+  ],
+  sample: () => ({}),
+  run(_, { db }) {
+    const trends = db.hashtags.list().sort((a, b) => b.posts - a.posts || (a.hashtag < b.hashtag ? -1 : 1))
+    return { trends: trends.slice(0, TRENDS) }
+  },
+})
+
+export const discoveryTools = [findProfile, searchPosts, openFeed, listTrends]

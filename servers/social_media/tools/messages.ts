@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { LIMITS, liveStory, messageObstacle, shiftMinutes, viewObstacle } from '../rules.js'
+import { choose } from '../sampling.js'
+import { socialTool } from '../schema.js'
+import { MESSAGES } from '../words.js'
+import { profileOf } from './lookup.js'
+
+const viewStory = socialTool({
+  name: 'view_story',
+  description:
+    'View the latest story of a profile. Stories expire after 24 hours; those of private profiles are for their followers.',
+  input: z.strictObject({ profile: ref('profile') }),
+  output: z.object({
+    name: z.string(),
+    profile: ref('profile'),
+    story: z.string(),
+    expires: z.string().describe('UTC.'),
+    post: ref('post', 'The post that the story shares.').optional(),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'view the story of {profile}',
+    'show me the latest story of {profile}',
+    'look at the story that {profile} has up',
+    'open the story of {profile}',
+  ],
+  sample({ db, random, bound, now }) {
+    const instant = now()
+    const profile = choose(
+      db.profiles,
+      random,
+      bound.profile,
+      (row) => viewObstacle(db, row) === undefined && liveStory(db, instant, row.profile) !== undefined,
+    )
+    return profile ? { profile: profile.profile } : null
+  },
+  run({ profile }, context) {
+    const { db, fail, now } = context
+    const row = profileOf(context, profile)
+    const obstacle = viewObstacle(db, row)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const { text, at, post } =
+      liveStory(db, now(), profile) ?? fail('no_live_story', `${profile} has no story of the last 24 hours.`)
+    const expires = shiftMinutes(at, LIMITS.storyMinutes)
+    return { name: row.name, profile, story: text, expires, ...(post === null ? {} : { post }) }
+  },
+})
+
+const sendDirectMessage = socialTool({
+  name: 'send_direct_message',
+  description:
+    'Write to a profile that follows you, or to any other with an open inbox: there only once until it answers.',
+  input: z.strictObject({ profile: ref('profile'), text: z.string().trim().min(2).max(200) }),
+  output: z.object({
+    name: z.string(),
+    profile: ref('profile'),
+    direct_message: z.string(),
+    conversation: z.int().describe('Messages exchanged so far.'),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'send {profile} the direct message "{text}"',
+    'write "{text}" to {profile} in a direct message',
+    'message {profile} directly with "{text}"',
+    'send a direct message to {profile} that says "{text}"',
+  ],
+  sample({ db, random, bound }) {
+    const profile = choose(db.profiles, random, bound.profile, (row) => messageObstacle(db, row) === undefined)
+    return profile ? { text: random.pick(MESSAGES), ...bound, profile: profile.profile } : null
+  },
+  run({ profile, text }, context) {
+    const { db, fail, nextId, now } = context
+    const row = profileOf(context, profile)
+    const obstacle = messageObstacle(db, row)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const message = { profile, from_me: true, text, at: now() }
+    const { direct_message } = db.direct_messages.insert({ direct_message: nextId('message'), ...message })
+    const conversation = db.direct_messages.by('profile', profile).length
+    return { name: row.name, profile, direct_message, conversation }
+  },
+})
+
+export const messageTools = [viewStory, sendDirectMessage]

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { editObstacle, LIMITS, me, postsLeft, replyObstacle, writingObstacle } from '../rules.js'
+import { choose, postText, replyText } from '../sampling.js'
+import { type Post, type SocialContext, type SocialView, socialTool } from '../schema.js'
+import { NEW_HASHTAGS } from '../words.js'
+import { postOf, writtenText } from './lookup.js'
+
+/** Whether I have posted the text on the given day. */
+const isRepeated = (db: SocialView, text: string, day: string): boolean =>
+  db.posts.by('profile', me(db)).some((row) => row.reply_to === null && row.text === text && row.at.startsWith(day))
+
+function write(context: SocialContext, key: string, text: string, of: Pick<Post, 'hashtag' | 'reply_to'>): Post {
+  const { db, now } = context
+  const author = db.profiles.get(me(db))!
+  db.profiles.update(author.profile, { posts: author.posts + 1 })
+  return db.posts.insert({
+    ...of,
+    post: key,
+    text,
+    lower: `${text} ${author.name} ${of.hashtag ?? ''}`.toLowerCase(),
+    profile: author.profile,
+    at: now(),
+    likes: 0,
+    replies: 0,
+    shares: 0,
+    edited: false,
+  })
+}
+
+const publishPost = socialTool({
+  name: 'publish_post',
+  description: `Publish a post under a hashtag, new or known. At most ${LIMITS.text} characters; at most ${LIMITS.postsPerDay} posts and replies a day; not the same text twice a day.`,
+  input: z.strictObject({ text: writtenText, hashtag: ref('hashtag', 'One lower-case word, without the #.') }),
+  output: z.object({ text: z.string(), post: ref('post'), hashtag: ref('hashtag'), left_today: z.int() }),
+  annotations: { readOnly: false },
+  ask: [
+    'publish "{text}" under {hashtag}',
+    'post "{text}", tagged with {hashtag}',
+    'write a post that says "{text}" and tag it with {hashtag}',
+    'put up a post under {hashtag} that says "{text}"',
+  ],
+  sample({ db, random, bound, today }) {
+    const known = random.chance(0.85) ? db.hashtags.list().map((row) => row.hashtag) : NEW_HASHTAGS
+    const hashtag = bound.hashtag ?? random.pick(known)
+    const text = bound.text ?? postText(random, hashtag)
+    const blocked = writingObstacle(db, today(), text) !== undefined || isRepeated(db, text, today())
+    return blocked ? null : { text, hashtag }
+  },
+  run({ text, hashtag }, context) {
+    const { db, fail, nextId, today } = context
+    if (!/^[a-z][a-z0-9]{1,24}$/.test(hashtag)) fail('bad_hashtag')
+    const day = today()
+    const obstacle = writingObstacle(db, day, text)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    if (isRepeated(db, text, day)) fail('duplicate_post')
+    const known = db.hashtags.get(hashtag)
+    if (known) db.hashtags.update(hashtag, { posts: known.posts + 1 })
+    else db.hashtags.insert({ hashtag, posts: 1 })
+    const { post } = write(context, nextId('post'), text, { hashtag, reply_to: null })
+    return { text, post, hashtag, left_today: postsLeft(db, day) }
+  },
+})
+
+const editPost = socialTool({
+  name: 'edit_post',
+  description: `Replace the text of a post or reply of your own, at most ${LIMITS.editMinutes} minutes after it was written. At most ${LIMITS.text} characters.`,
+  input: z.strictObject({ post: ref('post'), text: writtenText }),
+  output: z.object({ text: z.string(), post: ref('post'), edited: z.boolean(), likes: z.int() }),
+  annotations: { readOnly: false, destructive: true, idempotent: true },
+  ask: [
+    'change the text of {post} to "{text}"',
+    'edit {post} so that it says "{text}"',
+    'correct {post} to read "{text}"',
+    'replace what {post} says with "{text}"',
+  ],
+  sample({ db, random, bound, now }) {
+    const post = choose(db.posts, random, bound.post, (row) => editObstacle(db, now(), row) === undefined)
+    if (!post) return null
+    const text = post.hashtag === null ? replyText(random) : postText(random, post.hashtag)
+    return { text, ...bound, post: post.post }
+  },
+  run({ post, text }, context) {
+    const { db, fail, now } = context
+    const row = postOf(context, post)
+    const obstacle = editObstacle(db, now(), row)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    if (text.length > LIMITS.text) fail('text_too_long')
+    const lower = `${text} ${db.profiles.get(row.profile)!.name} ${row.hashtag ?? ''}`.toLowerCase()
+    return db.posts.update(post, { text, lower, edited: true })
+  },
+})
+
+const replyToPost = socialTool({
+  name: 'reply_to_post',
+  description: `Reply to a post or reply that you can see. Some authors let only those reply whom they follow. Replies count towards the ${LIMITS.postsPerDay} posts a day.`,
+  input: z.strictObject({ post: ref('post'), text: writtenText }),
+  output: z.object({
+    text: z.string(),
+    post: ref('post', 'The reply.'),
+    reply_to: z.string(),
+    replies: z.int().describe('Replies that the answered post has now.'),
+    left_today: z.int(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'reply "{text}" to {post}',
+    'answer {post} with "{text}"',
+    'write "{text}" as a reply to {post}',
+    'respond to {post}, saying "{text}"',
+  ],
+  sample({ db, random, bound, today }) {
+    if (postsLeft(db, today()) <= 0) return null
+    const post = choose(db.posts, random, bound.post, (row) => replyObstacle(db, row) === undefined)
+    return post ? { text: replyText(random), ...bound, post: post.post } : null
+  },
+  run({ post, text }, context) {
+    const { db, fail, nextId, today } = context
+    const day = today()
+    const answered = postOf(context, post)
+    const obstacle = replyObstacle(db, answered) ?? writingObstacle(db, day, text)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const reply = write(context, nextId('reply'), text, { hashtag: null, reply_to: post })
+    const { replies } = db.posts.update(post, { replies: answered.replies + 1 })
+    return { text, post: reply.post, reply_to: post, replies, left_today: postsLeft(db, day) }
+  },
+})
+
+export const postTools = [publishPost, editPost, replyToPost]

@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { followObstacle, LIMITS, me, relationTo } from '../rules.js'
+import { choose } from '../sampling.js'
+import { ANSWERS, RESTRICTIONS, type SocialDb, type SocialView, socialTool } from '../schema.js'
+import { profileOf } from './lookup.js'
+
+const person = { name: z.string(), profile: ref('profile') }
+
+const followProfile = socialTool({
+  name: 'follow_profile',
+  description: `Follow a profile; a private one only receives a request. At most ${LIMITS.followsPerDay} a day, and not across a block.`,
+  input: z.strictObject({ profile: ref('profile') }),
+  output: z.object({ ...person, relation: z.string(), followers: z.int() }),
+  annotations: { readOnly: false },
+  ask: ['follow {profile}', 'start following {profile}', 'have me follow {profile}', 'become a follower of {profile}'],
+  sample({ db, random, bound, today }) {
+    const day = today()
+    const profile = choose(db.profiles, random, bound.profile, (row) => followObstacle(db, day, row) === undefined)
+    return profile ? { profile: profile.profile } : null
+  },
+  run({ profile }, context) {
+    const { db, fail, today } = context
+    const row = profileOf(context, profile)
+    const date = today()
+    const obstacle = followObstacle(db, date, row)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const own = db.profiles.get(me(db))!
+    const follow = `${own.profile}>${profile}`
+    const link = { follow, follower: own.profile, followed: profile, date }
+    if (row.private) {
+      db.follows.insert({ ...link, status: 'requested' })
+      return { ...row, relation: 'requested' }
+    }
+    db.follows.insert({ ...link, status: 'active' })
+    db.profiles.update(own.profile, { following: own.following + 1 })
+    const followed = db.profiles.update(profile, { followers: row.followers + 1 })
+    return { ...followed, relation: relationTo(db, followed) }
+  },
+})
+
+const isAsking = (db: SocialView, profile: string): boolean =>
+  db.follows.get(`${profile}>${me(db)}`)?.status === 'requested'
+
+const answerFollowRequest = socialTool({
+  name: 'answer_follow_request',
+  description:
+    'Accept or decline the request of a profile to follow you. Those you accept see your posts and can be written to.',
+  input: z.strictObject({ profile: ref('profile'), answer: z.enum(ANSWERS) }),
+  output: z.object({ ...person, relation: z.string(), your_followers: z.int() }),
+  annotations: { readOnly: false },
+  ask: [
+    'answer the follow request of {profile} with {answer}',
+    'respond to the follow request of {profile} with {answer}',
+    'let {answer} be my answer to the follow request of {profile}',
+    'see to the follow request of {profile} and {answer} it',
+  ],
+  sample({ db, random, bound }) {
+    const profile = choose(db.profiles, random, bound.profile, (row) => isAsking(db, row.profile))
+    if (!profile) return null
+    return { answer: random.pick(['accept', 'accept', 'decline'] as const), ...bound, profile: profile.profile }
+  },
+  run({ profile, answer }, context) {
+    const { db, fail } = context
+    const row = profileOf(context, profile)
+    if (!isAsking(db, profile)) fail('no_follow_request', `${profile} has not asked to follow you.`)
+    const own = db.profiles.get(me(db))!
+    const follow = `${profile}>${own.profile}`
+    if (answer === 'decline') {
+      db.follows.remove(follow)
+      return { ...row, relation: relationTo(db, row), your_followers: own.followers }
+    }
+    db.follows.update(follow, { status: 'active' })
+    const asked = db.profiles.update(profile, { following: row.following + 1 })
+    const { followers } = db.profiles.update(own.profile, { followers: own.followers + 1 })
+    return { ...asked, relation: relationTo(db, asked), your_followers: followers }
+  },
+})
+
+/** Ends that one profile follows another or asks to. */
+function unlink(db: SocialDb, follower: string, followed: string): void {
+  const follow = `${follower}>${followed}`
+  const link = db.follows.get(follow)
+  if (!link) return
+  db.follows.remove(follow)
+  if (link.status === 'requested') return
+  db.profiles.update(follower, { following: db.profiles.get(follower)!.following - 1 })
+  db.profiles.update(followed, { followers: db.profiles.get(followed)!.followers - 1 })
+}
+
+const restrictProfile = socialTool({
+  name: 'restrict_profile',
+  description:
+    'Mute, block or unrestrict a profile. The muted disappear from your home feed. After a block neither side sees or writes to the other, and following ends in both directions, even if the block is lifted.',
+  input: z.strictObject({ profile: ref('profile'), restriction: z.enum(RESTRICTIONS) }),
+  output: z.object({ ...person, restriction: z.string(), relation: z.string() }),
+  annotations: { readOnly: false, destructive: true, idempotent: true },
+  ask: [
+    'set {profile} to {restriction}',
+    'keep {profile} {restriction} from now on',
+    'make sure that {profile} is {restriction}',
+    'change the restriction of {profile} to {restriction}',
+  ],
+  sample({ db, random, bound }) {
+    const restriction = bound.restriction ?? random.pick(RESTRICTIONS)
+    const own = me(db)
+    const current = (profile: string, muted: boolean) =>
+      db.blocks.has(`${own}>${profile}`) ? 'blocked' : muted ? 'muted' : 'unrestricted'
+    const profile = choose(
+      db.profiles,
+      random,
+      bound.profile,
+      (row) => row.profile !== own && current(row.profile, row.muted) !== restriction,
+    )
+    return profile ? { profile: profile.profile, restriction } : null
+  },
+  run({ profile, restriction }, context) {
+    const { db, fail } = context
+    profileOf(context, profile)
+    const own = me(db)
+    if (profile === own) fail('own_profile')
+    const block = `${own}>${profile}`
+    if (restriction === 'blocked') {
+      if (!db.blocks.has(block)) db.blocks.insert({ block, blocker: own, blocked: profile })
+      unlink(db, own, profile)
+      unlink(db, profile, own)
+    } else if (db.blocks.has(block)) db.blocks.remove(block)
+    const row = db.profiles.update(profile, { muted: restriction === 'muted' })
+    return { ...row, restriction, relation: relationTo(db, row) }
+  },
+})
+
+export const profileTools = [followProfile, answerFollowRequest, restrictProfile]

@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { bookmarkObstacle, LIMITS, liveStories, me, postObstacle, shareObstacle } from '../rules.js'
+import { choose } from '../sampling.js'
+import { PLACES, socialTool } from '../schema.js'
+import { postOf } from './lookup.js'
+
+const likePost = socialTool({
+  name: 'like_post',
+  description: 'Like a post or reply that you can see.',
+  input: z.strictObject({ post: ref('post') }),
+  output: z.object({ text: z.string(), post: ref('post'), profile: ref('profile'), likes: z.int() }),
+  annotations: { readOnly: false },
+  ask: ['like {post}', 'leave a like on {post}', 'give {post} a like', 'mark {post} as one I like'],
+  sample({ db, random, bound }) {
+    const own = me(db)
+    const post = choose(
+      db.posts,
+      random,
+      bound.post,
+      (row) => !db.likes.has(`${own}>${row.post}`) && postObstacle(db, row) === undefined,
+    )
+    return post ? { post: post.post } : null
+  },
+  run({ post }, context) {
+    const { db, fail } = context
+    const row = postOf(context, post)
+    const obstacle = postObstacle(db, row)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const profile = me(db)
+    const like = `${profile}>${post}`
+    if (db.likes.has(like)) fail('already_liked')
+    db.likes.insert({ like, profile, post })
+    return db.posts.update(post, { likes: row.likes + 1 })
+  },
+})
+
+const sharePost = socialTool({
+  name: 'share_post',
+  description: `Share a post of a public profile once, in your feed or as a story. A story lives 24 hours and at most ${LIMITS.liveStories} of yours at a time.`,
+  input: z.strictObject({ post: ref('post'), place: z.enum(PLACES) }),
+  output: z.object({
+    text: z.string(),
+    post: ref('post'),
+    place: z.string(),
+    shares: z.int(),
+    live_stories: z.int().optional(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'share {post} in my {place}',
+    'pass {post} on in my {place}',
+    'put {post} into my {place} for others to see',
+    'repost {post} in my {place}',
+  ],
+  sample({ db, random, bound, now }) {
+    const place = bound.place ?? random.pick(PLACES)
+    const post = choose(db.posts, random, bound.post, (row) => shareObstacle(db, now(), row, place) === undefined)
+    return post ? { post: post.post, place } : null
+  },
+  run({ post, place }, context) {
+    const { db, fail, nextId, now } = context
+    const row = postOf(context, post)
+    const at = now()
+    const obstacle = shareObstacle(db, at, row, place)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const profile = me(db)
+    db.shares.insert({ share: `${profile}>${post}`, profile, post })
+    const { shares } = db.posts.update(post, { shares: row.shares + 1 })
+    if (place === 'feed') return { text: row.text, post, place, shares }
+    db.stories.insert({ story: nextId('story'), profile, text: row.text, post, at })
+    return { text: row.text, post, place, shares, live_stories: liveStories(db, at, profile) }
+  },
+})
+
+const bookmarkPost = socialTool({
+  name: 'bookmark_post',
+  description: `Keep a post that you can see among your bookmarks, of which there are at most ${LIMITS.bookmarks}. Nobody else learns of it.`,
+  input: z.strictObject({ post: ref('post') }),
+  output: z.object({ text: z.string(), post: ref('post'), profile: ref('profile'), bookmarks: z.int() }),
+  annotations: { readOnly: false },
+  ask: ['bookmark {post}', 'add {post} to my bookmarks', 'keep {post} among my bookmarks', 'put a bookmark on {post}'],
+  sample({ db, random, bound }) {
+    const post = choose(db.posts, random, bound.post, (row) => bookmarkObstacle(db, row) === undefined)
+    return post ? { post: post.post } : null
+  },
+  run({ post }, context) {
+    const { db, fail } = context
+    const row = postOf(context, post)
+    const obstacle = bookmarkObstacle(db, row)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    db.bookmarks.insert({ post })
+    return { text: row.text, post, profile: row.profile, bookmarks: db.bookmarks.count() }
+  },
+})
+
+export const reactionTools = [likePost, sharePost, bookmarkPost]
