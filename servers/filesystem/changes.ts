@@ -1,0 +1,154 @@
+import { byteLength } from './contents.js'
+import { currentUser, isObstacle, isWithin, join, subtree, walk } from './paths.js'
+import { entryObstacle, groupIn, placeObstacle, quotaObstacle } from './rules.js'
+import type { FilesystemContext, Member, Node, Obstacle } from './schema.js'
+
+/** What an entry is, apart from where it lies and whose it is. */
+export type Content = Pick<Node, 'kind' | 'mode' | 'bytes' | 'text' | 'target' | 'photo' | 'members'>
+
+const NOTHING: Pick<Content, 'bytes' | 'text' | 'target' | 'photo' | 'members'> = {
+  bytes: 0,
+  text: '',
+  target: null,
+  photo: null,
+  members: [],
+}
+
+export const directoryContent = (mode = 0o755): Content => ({ ...NOTHING, kind: 'directory', mode })
+export const linkContent = (target: string): Content => ({ ...NOTHING, kind: 'link', mode: 0o777, target })
+export const textContent = (text: string): Content => ({
+  ...NOTHING,
+  kind: 'text',
+  mode: 0o644,
+  text,
+  bytes: byteLength(text),
+})
+export const archiveContent = (members: readonly Member[], bytes: number): Content => ({
+  ...NOTHING,
+  kind: 'archive',
+  mode: 0o644,
+  members: [...members],
+  bytes,
+})
+
+/** Bits that a copy or an extracted file does not get: writing for group and others. */
+const UMASK = 0o022
+
+/** The content of `node` as a copy has it. */
+export const copyOf = ({ kind, mode, bytes, text, target, photo, members }: Node): Content => ({
+  kind,
+  mode: kind === 'link' ? mode : mode & ~UMASK,
+  bytes,
+  text,
+  target,
+  photo,
+  members,
+})
+
+/** Ends the call if something stands against it. */
+export function enforce({ fail }: FilesystemContext, found: Obstacle | undefined): void {
+  if (found) fail(found.code, found.detail)
+}
+
+/** What a path leads to; ends the call if it leads nowhere. */
+export function reach({ db, fail }: FilesystemContext, path: string, follow = true): Node {
+  const found = walk(db, path, follow)
+  return isObstacle(found) ? fail(found.code, found.detail) : found
+}
+
+export function directoryAt(context: FilesystemContext, path: string, follow = true): Node {
+  const node = reach(context, path, follow)
+  return node.kind === 'directory' ? node : context.fail('not_a_directory', `${node.path} is not a directory.`)
+}
+
+/** A file of any kind, or a link that is not followed. */
+export function fileAt(context: FilesystemContext, path: string, follow = true): Node {
+  const node = reach(context, path, follow)
+  return node.kind === 'directory' ? context.fail('is_a_directory', `${node.path} is a directory.`) : node
+}
+
+/** The session's time to the minute, as modification times have it. */
+export function clock({ now }: FilesystemContext): string {
+  const time = now()
+  return `${time.slice(0, 10)} ${time.slice(11, 16)}`
+}
+
+/** Books what `owner` gains (or gives back). Ends the call if that is over the quota. */
+export function charge(context: FilesystemContext, owner: string, bytes: number, entries: number): void {
+  if (bytes === 0 && entries === 0) return
+  enforce(context, quotaObstacle(context.db, owner, bytes, entries))
+  const { used_bytes, used_entries } = context.db.users.get(owner)!
+  context.db.users.update(owner, { used_bytes: used_bytes + bytes, used_entries: used_entries + entries })
+}
+
+/** Puts something new, owned by the current user, into a directory. Ends the call if that cannot be. */
+export function make(context: FilesystemContext, directory: Node, name: string, content: Content): Node {
+  const { db } = context
+  const user = currentUser(db)
+  enforce(context, entryObstacle(db, user, directory, name))
+  touch(context, directory.path)
+  return makeUnchecked(context, directory, name, content)
+}
+
+/** As `make`, in a directory that the same call has made. */
+export function makeUnchecked(context: FilesystemContext, directory: Node, name: string, content: Content): Node {
+  const { db } = context
+  const user = currentUser(db)
+  const path = join(directory.path, name)
+  enforce(context, placeObstacle(path))
+  charge(context, user.user, content.bytes, 1)
+  return db.nodes.insert({
+    ...content,
+    path,
+    name,
+    parent: directory.path,
+    owner: user.user,
+    group: groupIn(user, directory),
+    sticky: false,
+    modified: clock(context),
+  })
+}
+
+/** Gives a file another content; owner, group and permissions stay. Ends the call if the owner's quota is too small. */
+export function refill(context: FilesystemContext, node: Node, content: Content): Node {
+  charge(context, node.owner, content.bytes - node.bytes, 0)
+  const { kind, bytes, text, target, photo, members } = content
+  return context.db.nodes.update(node.path, { kind, bytes, text, target, photo, members, modified: clock(context) })
+}
+
+/** Removes an entry that holds nothing, for good. */
+export function erase(context: FilesystemContext, node: Node): void {
+  context.db.nodes.remove(node.path)
+  charge(context, node.owner, -node.bytes, -1)
+  touch(context, node.parent)
+}
+
+/** Something was put into the directory or taken out of it. */
+export function touch(context: FilesystemContext, directory: string): void {
+  context.db.nodes.update(directory, { modified: clock(context) })
+}
+
+/**
+ * Gives an entry, with everything in it, another place. The working directory goes along. The caller has checked what
+ * stands against it; this ends the call if a path grows too long or too deep.
+ */
+export function relocate(context: FilesystemContext, node: Node, directory: Node, name: string): Node {
+  const { db } = context
+  const from = node.path
+  const to = join(directory.path, name)
+  const moved = node.kind === 'directory' ? subtree(db, node) : []
+  const rebase = (path: string): string => to + path.slice(from.length)
+  enforce(context, placeObstacle(to))
+  for (const { path } of moved) enforce(context, placeObstacle(rebase(path)))
+  for (const { path } of moved) db.nodes.remove(path)
+  db.nodes.remove(from)
+  const placed = db.nodes.insert({ ...node, path: to, name, parent: directory.path })
+  for (const entry of moved) db.nodes.insert({ ...entry, path: rebase(entry.path), parent: rebase(entry.parent) })
+  const session = db.session.get('current')!
+  if (node.kind === 'directory' && isWithin(session.directory, from))
+    db.session.update('current', { directory: rebase(session.directory) })
+  // The old parent keeps its path: it cannot lie in what was moved.
+  touch(context, node.parent)
+  if (directory.path !== node.parent) touch(context, directory.path)
+  return placed
+}

@@ -1,0 +1,104 @@
+import type { SeededRandom } from '../kernel/random.js'
+import { linesOf } from './contents.js'
+import { currentUser, isObstacle, isWithin, walk, workingDirectory } from './paths.js'
+import { readObstacle } from './rules.js'
+import type { FilesystemView, Node, Sampling } from './schema.js'
+import { LIMITS } from './schema.js'
+
+/** Something on disk, and the path by which a user speaks of it. */
+export interface Spoken {
+  readonly node: Node
+  readonly path: string
+}
+
+/** Random draws before all entries are looked at. */
+const DRAWS = 24
+
+/** Whether the directories on the way let the current user get to `node`. */
+const isReachable = (db: FilesystemView, node: Node): boolean => walk(db, node.path, false) === node
+
+/** A path to `node` as people say it: absolute, from the home directory, or from the working directory. */
+export function say({ db, random }: Sampling, node: Node): string {
+  const { home } = currentUser(db)
+  const here = workingDirectory(db)
+  const { path } = node
+  const ways = [path]
+  if (isWithin(path, home)) ways.push(`~${path.slice(home.length)}`)
+  const near = here === '/' ? path.slice(1) : path.slice(here.length + 1)
+  if (path !== here && isWithin(path, here)) ways.push(near, ...(here === home ? [] : [near, near, near]))
+  return random.pick(ways)
+}
+
+/**
+ * What `bound` leads to if it fits, or something that fits at random, the working directory preferred once it is not the
+ * home directory; nothing when there is none.
+ * @param follow  whether the tool follows a link at the end of the path
+ */
+export function choose(
+  sampling: Sampling,
+  bound: string | undefined,
+  fits: (node: Node) => boolean,
+  follow = true,
+): Spoken | undefined {
+  const { db, random } = sampling
+  if (bound !== undefined) {
+    const node = walk(db, bound, follow)
+    return !isObstacle(node) && fits(node) ? { node, path: bound } : undefined
+  }
+  const suits = (node: Node): boolean => fits(node) && isReachable(db, node)
+  const here = workingDirectory(db)
+  if (here !== currentUser(db).home && random.chance(0.6)) {
+    const near = db.nodes.list(({ path }) => path.length > here.length && isWithin(path, here)).filter(suits)
+    if (near.length > 0) return spoken(sampling, random.pick(near))
+  }
+  const rows = db.nodes.list()
+  for (let draw = 0; draw < DRAWS; draw++) {
+    const node = random.pick(rows)
+    if (suits(node)) return spoken(sampling, node)
+  }
+  const all = rows.filter(suits)
+  return all.length > 0 ? spoken(sampling, random.pick(all)) : undefined
+}
+
+const spoken = (sampling: Sampling, node: Node): Spoken => ({ node, path: say(sampling, node) })
+
+/** A text file that may be read and has at least `least` lines. */
+export function chooseText(sampling: Sampling, bound: string | undefined, least = 1): Spoken | undefined {
+  const user = currentUser(sampling.db)
+  return choose(
+    sampling,
+    bound,
+    (node) => node.kind === 'text' && linesOf(node.text).length >= least && !readObstacle(user, node),
+  )
+}
+
+/** A directory that fits. */
+export function chooseDirectory(
+  sampling: Sampling,
+  bound: string | undefined,
+  fits: (node: Node) => boolean,
+  follow = true,
+): Spoken | undefined {
+  return choose(sampling, bound, (node) => node.kind === 'directory' && fits(node), follow)
+}
+
+/** One of `candidates` that is not refused, the bound one if there is one. */
+export function free<T>(
+  random: SeededRandom,
+  bound: T | undefined,
+  candidates: readonly T[],
+  isRefused: (candidate: T) => boolean,
+): T | undefined {
+  if (bound !== undefined) return isRefused(bound) ? undefined : bound
+  return random.shuffle(candidates).find((candidate) => !isRefused(candidate))
+}
+
+/** A word or two of a line that say something: letters, digits, points and hyphens, at least four characters. */
+export function telling(random: SeededRandom, text: string): string | undefined {
+  const line = random.pick(linesOf(text))
+  const words = line.match(/[A-Za-z0-9][A-Za-z0-9.-]*[A-Za-z0-9]/g)?.filter((word) => word.length >= 4)
+  return words && words.length > 0 ? random.pick(words) : undefined
+}
+
+/** Whether a name is short enough to be given to a copy or a new entry without running into a limit. */
+export const isShort = ({ path }: Node): boolean => path.length < LIMITS.path - 30

@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { differences, excerpt, joinWithin, linesOf } from '../contents.js'
+import { chooseText, telling } from '../sampling.js'
+import { fileKey, filesystemTool, LIMITS, type Node } from '../schema.js'
+import { readableText } from './lookup.js'
+
+const matching = (node: Node, text: string): { line: number; text: string }[] => {
+  const wanted = text.toLowerCase()
+  return linesOf(node.text).flatMap((line, i) =>
+    line.toLowerCase().includes(wanted) ? [{ line: i + 1, text: excerpt(line, 60) }] : [],
+  )
+}
+
+const searchInFile = filesystemTool({
+  name: 'search_in_file',
+  description: 'Show the lines of one text file that have a text in them, in any case, with their numbers.',
+  input: z.strictObject({ file: fileKey(), text: z.string().min(1).max(60) }),
+  output: z.object({
+    name: z.string(),
+    found: z.int(),
+    matches: z.array(z.object({ line: z.int(), text: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show the lines with "{text}" in {file}',
+    'search {file} for lines that contain "{text}"',
+    'find "{text}" within the file {file}',
+    'tell me on which lines of {file} "{text}" occurs',
+  ],
+  sample(context) {
+    const chosen = chooseText(context, context.bound.file)
+    const text = context.bound.text ?? (chosen && telling(context.random, chosen.node.text))
+    return chosen && text !== undefined ? { file: chosen.path, text } : null
+  },
+  run({ file, text }, context) {
+    const node = readableText(context, file)
+    const matches = matching(node, text)
+    return { name: node.name, found: matches.length, matches: matches.slice(0, LIMITS.shown) }
+  },
+})
+
+const ORDERS = ['alphabetical', 'reverse', 'frequency'] as const
+
+/** Each different line once with the number of times it occurs, the most frequent first. */
+function tally(lines: readonly string[]): string[] {
+  const times = new Map<string, number>()
+  for (const line of lines) times.set(line, (times.get(line) ?? 0) + 1)
+  return [...times].sort(([, a], [, b]) => b - a).map(([line, count]) => `${count} ${line}`)
+}
+
+const sortLines = filesystemTool({
+  name: 'sort_lines',
+  description:
+    'Show the lines of a text file in order without changing it: alphabetical, reverse, or by frequency, which shows each different line once after the number of times it occurs.',
+  input: z.strictObject({ file: fileKey(), order: z.enum(ORDERS) }),
+  output: z.object({ name: z.string(), lines: z.int(), text: z.string() }),
+  annotations: { readOnly: true },
+  ask: [
+    'show the lines of {file} in {order} order',
+    'sort the lines of the file {file} in {order} order',
+    'print {file} with its lines in order of {order}',
+    'give me the lines of {file}, sorted by {order} order',
+  ],
+  sample(context) {
+    const { bound, random } = context
+    const order = bound.order ?? random.pick(ORDERS)
+    const chosen = chooseText(context, bound.file, bound.file === undefined ? 3 : 1)
+    return chosen ? { file: chosen.path, order } : null
+  },
+  run({ file, order }, context) {
+    const node = readableText(context, file)
+    const lines = linesOf(node.text)
+    const sorted = order === 'frequency' ? tally(lines) : lines.sort()
+    if (order === 'reverse') sorted.reverse()
+    return { name: node.name, lines: sorted.length, text: joinWithin(sorted, 420) }
+  },
+})
+
+const compareFiles = filesystemTool({
+  name: 'compare_files',
+  description:
+    'Compare two text files line by line: the lines to take out of the first (`- `) and to add (`+ `) to get the second.',
+  input: z.strictObject({ file: fileKey(), other_file: fileKey('Path of the file to compare it with') }),
+  output: z.object({ identical: z.boolean(), removed: z.int(), added: z.int(), changes: z.array(z.string()) }),
+  annotations: { readOnly: true },
+  ask: [
+    'compare {file} with {other_file}',
+    'show how {other_file} differs from {file}',
+    'list the differences from {file} to {other_file}',
+    'check whether {file} and {other_file} are the same',
+  ],
+  sample(context) {
+    const { bound, db, random } = context
+    const chosen = chooseText(context, bound.file)
+    if (!chosen) return null
+    // Somebody compares what belongs together: the same name elsewhere, or a neighbour of the same kind.
+    const ending = chosen.node.name.slice(chosen.node.name.lastIndexOf('.'))
+    const kin = db.nodes.list(
+      ({ path, kind, name, parent }) =>
+        kind === 'text' &&
+        path !== chosen.node.path &&
+        (name === chosen.node.name || (parent === chosen.node.parent && name.endsWith(ending))),
+    )
+    const other = chooseText(context, bound.other_file ?? (kin.length > 0 ? random.pick(kin).path : undefined))
+    return other && other.node !== chosen.node ? { file: chosen.path, other_file: other.path } : null
+  },
+  run({ file, other_file }, context) {
+    const first = readableText(context, file)
+    const second = readableText(context, other_file)
+    if (first.path === second.path) context.fail('same_file', `Both paths lead to ${first.path}.`)
+    const changes = differences(first.text, second.text)
+    const removed = changes.filter((change) => change.startsWith('- ')).length
+    return {
+      identical: first.text === second.text,
+      removed,
+      added: changes.length - removed,
+      changes: changes.slice(0, LIMITS.shown).map((change) => excerpt(change, 60)),
+    }
+  },
+})
+
+export const analysingTools = [searchInFile, sortLines, compareFiles]

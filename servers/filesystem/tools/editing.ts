@@ -1,0 +1,168 @@
+import { z } from 'zod'
+import { directoryAt, enforce, make, reach, refill, textContent } from '../changes.js'
+import { asStored, linesOf } from '../contents.js'
+import { currentUser, join } from '../paths.js'
+import { changeObstacle, entryObstacle, quotaObstacle } from '../rules.js'
+import { choose, chooseDirectory, free, isShort, telling } from '../sampling.js'
+import {
+  directoryKey,
+  type FilesystemContext,
+  type FilesystemView,
+  fileKey,
+  filesystemTool,
+  LIMITS,
+  lineField,
+  type Node,
+  nameField,
+} from '../schema.js'
+import { FILE_NAMES, LINES, REPLACEMENTS } from '../words.js'
+import { textAt } from './lookup.js'
+
+/** Room that samples leave in a file and in a quota, for the longest line. Bytes. */
+const SPARE = 200
+
+/** Whether the current user can write a little more into a text file. */
+function takesMore(db: FilesystemView, node: Node): boolean {
+  return (
+    node.kind === 'text' &&
+    changeObstacle(db, currentUser(db), node) === undefined &&
+    node.bytes + SPARE <= LIMITS.textBytes &&
+    quotaObstacle(db, node.owner, SPARE, 0) === undefined
+  )
+}
+
+/** Gives a text file a new text, if it may be changed and is not too long. */
+function rewrite(context: FilesystemContext, node: Node, text: string): Node {
+  enforce(context, changeObstacle(context.db, currentUser(context.db), node))
+  return refill(context, node, withinLimit(context, text))
+}
+
+function withinLimit(context: FilesystemContext, text: string): ReturnType<typeof textContent> {
+  const content = textContent(text)
+  return content.bytes <= LIMITS.textBytes
+    ? content
+    : context.fail('file_too_large', `That would be ${content.bytes} bytes; ${LIMITS.textBytes} are allowed.`)
+}
+
+const writeFile = filesystemTool({
+  name: 'write_file',
+  description:
+    'Write a text file in a directory. A text file of that name is overwritten unless if_exists is refuse. New files can be written by their owner and read by all (644).',
+  input: z.strictObject({
+    directory: directoryKey('Directory in which the file is written'),
+    name: nameField.describe('Name of the file.'),
+    text: z.string().min(1).max(400),
+    if_exists: z.enum(['overwrite', 'refuse']).optional(),
+  }),
+  output: z.object({ name: z.string(), file: fileKey(), bytes: z.int(), status: z.enum(['created', 'overwritten']) }),
+  annotations: { readOnly: false, destructive: true },
+  ask: [
+    'write "{text}" to a file called {name} in {directory}[, and {if_exists} if there is one]',
+    'create the file {name} in {directory} with the text "{text}"[, but {if_exists} if it exists]',
+    'save "{text}" in {directory} as {name}[ and {if_exists} if that file is already there]',
+    'make a file named {name} in the directory {directory} that says "{text}"',
+  ],
+  sample(context) {
+    const { db, random, bound } = context
+    const user = currentUser(db)
+    if (quotaObstacle(db, user.user, SPARE, 1)) return null
+    const names = bound.name === undefined ? FILE_NAMES : [bound.name]
+    const refuses = (node: Node, name: string): boolean => entryObstacle(db, user, node, name) !== undefined
+    const place = chooseDirectory(
+      context,
+      bound.directory,
+      (node) => isShort(node) && names.some((name) => !refuses(node, name)),
+    )
+    const name = place && free(random, bound.name, FILE_NAMES, (candidate) => refuses(place.node, candidate))
+    if (!place || name === undefined) return null
+    const choice = bound.if_exists ?? (random.chance(0.25) ? random.pick(['overwrite', 'refuse'] as const) : undefined)
+    return {
+      directory: place.path,
+      name,
+      text: bound.text ?? random.pick(LINES),
+      ...(choice === undefined ? {} : { if_exists: choice }),
+    }
+  },
+  run({ directory, name, text, if_exists }, context) {
+    const { db, fail } = context
+    const place = directoryAt(context, directory)
+    const path = join(place.path, name)
+    const content = withinLimit(context, asStored(text))
+    if (!db.nodes.has(path)) {
+      const file = make(context, place, name, content)
+      return { name, file: file.path, bytes: file.bytes, status: 'created' as const }
+    }
+    if (if_exists === 'refuse') fail('already_exists', `${path} exists already.`)
+    const existing = reach(context, path)
+    if (existing.kind === 'directory') fail('is_a_directory', `${existing.path} is a directory.`)
+    if (existing.kind !== 'text') fail('not_text', `${existing.path} is a ${existing.kind}, not a text file.`)
+    const file = rewrite(context, existing, content.text)
+    return { name: file.name, file: file.path, bytes: file.bytes, status: 'overwritten' as const }
+  },
+})
+
+const appendToFile = filesystemTool({
+  name: 'append_to_file',
+  description: `Add a line at the end of an existing text file. Needs write permission; a text file may have ${LIMITS.textBytes} bytes.`,
+  input: z.strictObject({ file: fileKey(), text: lineField }),
+  output: z.object({ name: z.string(), file: fileKey(), lines: z.int(), bytes: z.int() }),
+  annotations: { readOnly: false },
+  ask: [
+    'append "{text}" to {file}',
+    'add the line "{text}" at the end of {file}',
+    'put "{text}" at the bottom of the file {file}',
+    'extend {file} by the line "{text}"',
+  ],
+  sample(context) {
+    const { db, random, bound } = context
+    const chosen = choose(context, bound.file, (node) => takesMore(db, node))
+    return chosen ? { file: chosen.path, text: bound.text ?? random.pick(LINES) } : null
+  },
+  run({ file, text }, context) {
+    const node = textAt(context, file)
+    const { name, path, bytes, text: stored } = rewrite(context, node, asStored(node.text) + asStored(text))
+    return { name, file: path, lines: linesOf(stored).length, bytes }
+  },
+})
+
+const replaceText = filesystemTool({
+  name: 'replace_text',
+  description:
+    'Replace a text by another wherever it occurs in a text file, in exactly that case. Needs write permission.',
+  input: z.strictObject({
+    file: fileKey(),
+    old_text: z.string().min(1).max(100),
+    new_text: z.string().max(100),
+  }),
+  output: z.object({ name: z.string(), file: fileKey(), replaced: z.int(), bytes: z.int() }),
+  annotations: { readOnly: false, destructive: true },
+  ask: [
+    'replace "{old_text}" by "{new_text}" in {file}',
+    'change "{old_text}" to "{new_text}" in the file {file}',
+    'put "{new_text}" in place of "{old_text}" throughout {file}',
+    'edit {file} so that it says "{new_text}" instead of "{old_text}"',
+  ],
+  sample(context) {
+    const { db, random, bound } = context
+    const chosen = choose(
+      context,
+      bound.file,
+      (node) => takesMore(db, node) && linesOf(node.text).length > 0 && telling(random, node.text) !== undefined,
+    )
+    const old = bound.old_text ?? (chosen && telling(random, chosen.node.text))
+    if (!chosen || old === undefined) return null
+    const candidates = /^\d[\d.-]*$/.test(old) ? [String(random.int(12, 980) * 5)] : REPLACEMENTS
+    const replacement = free(random, bound.new_text, candidates, (text) => text === old)
+    return replacement === undefined ? null : { file: chosen.path, old_text: old, new_text: replacement }
+  },
+  run({ file, old_text, new_text }, context) {
+    const node = textAt(context, file)
+    enforce(context, changeObstacle(context.db, currentUser(context.db), node))
+    const parts = node.text.split(old_text)
+    if (parts.length === 1) context.fail('text_not_found', `"${old_text}" does not occur in ${node.path}.`)
+    const { name, path, bytes } = rewrite(context, node, asStored(parts.join(new_text)))
+    return { name, file: path, replaced: parts.length - 1, bytes }
+  },
+})
+
+export const editingTools = [writeFile, appendToFile, replaceText]

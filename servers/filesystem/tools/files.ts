@@ -1,0 +1,198 @@
+import { z } from 'zod'
+import { copyOf, directoryAt, enforce, erase, fileAt, make, reach, refill, relocate } from '../changes.js'
+import { currentUser, join } from '../paths.js'
+import { changeObstacle, entryObstacle, isFile, quotaObstacle, readObstacle, removalObstacle } from '../rules.js'
+import { choose, chooseDirectory, free, isShort } from '../sampling.js'
+import {
+  directoryKey,
+  type FilesystemContext,
+  fileKey,
+  filesystemTool,
+  type Node,
+  nameField,
+  type Sampling,
+} from '../schema.js'
+import { FILE_NAMES } from '../words.js'
+
+const ifExists = z.enum(['overwrite', 'refuse']).optional()
+const status = z.enum(['moved', 'copied', 'replaced'])
+
+/** A directory that takes something called `name`; where something of that name is, only if it was bound. */
+function placeFor(context: Sampling, bound: string | undefined, name: string, from: string) {
+  const user = currentUser(context.db)
+  return chooseDirectory(
+    context,
+    bound,
+    (node) => isShort(node) && node.path !== from && entryObstacle(context.db, user, node, name) === undefined,
+  )
+}
+
+/** The file of that name in the directory, if there is one that may be replaced; ends the call if it may not. */
+function toReplace(
+  context: FilesystemContext,
+  directory: Node,
+  name: string,
+  source: Node,
+  choice: 'overwrite' | 'refuse' | undefined,
+): Node | undefined {
+  const path = join(directory.path, name)
+  const existing = context.db.nodes.get(path)
+  if (!existing) return undefined
+  if (choice === 'refuse') context.fail('already_exists', `${path} exists already.`)
+  if (existing.kind === 'directory') context.fail('is_a_directory', `${path} is a directory and cannot be replaced.`)
+  if (existing.path === source.path) context.fail('same_file', `${path} is there already.`)
+  return existing
+}
+
+const moveFile = filesystemTool({
+  name: 'move_file',
+  description:
+    'Move a file (or a link itself) into another directory under the same name. A file of that name there is overwritten unless if_exists is refuse. Needs write permission on both directories.',
+  input: z.strictObject({
+    file: fileKey(),
+    directory: directoryKey('Directory into which it is moved'),
+    if_exists: ifExists,
+  }),
+  output: z.object({ name: z.string(), file: fileKey('New path'), status }),
+  annotations: { readOnly: false, destructive: true },
+  ask: [
+    'move {file} to {directory}[, and {if_exists} if it is there already]',
+    'put {file} into the directory {directory}[ but {if_exists} if a file of that name exists]',
+    'shift the file {file} over to {directory}[, and {if_exists} if there is one of that name]',
+    'take {file} out of its directory and place it in {directory}',
+  ],
+  sample(context) {
+    const { db, random, bound } = context
+    const user = currentUser(db)
+    const chosen = choose(context, bound.file, (node) => isFile(node) && !removalObstacle(db, user, node), false)
+    const place = chosen && placeFor(context, bound.directory, chosen.node.name, chosen.node.parent)
+    if (!place) return null
+    const choice = bound.if_exists ?? (random.chance(0.25) ? random.pick(['overwrite', 'refuse'] as const) : undefined)
+    return { file: chosen.path, directory: place.path, ...(choice === undefined ? {} : { if_exists: choice }) }
+  },
+  run({ file, directory, if_exists }, context) {
+    const { db } = context
+    const user = currentUser(db)
+    const source = fileAt(context, file, false)
+    const place = directoryAt(context, directory)
+    enforce(context, removalObstacle(db, user, source))
+    const existing = toReplace(context, place, source.name, source, if_exists)
+    if (existing) {
+      enforce(context, removalObstacle(db, user, existing))
+      erase(context, existing)
+    }
+    enforce(context, entryObstacle(db, user, place, source.name))
+    const moved = relocate(context, source, place, source.name)
+    return { name: moved.name, file: moved.path, status: existing ? ('replaced' as const) : ('moved' as const) }
+  },
+})
+
+const renameFile = filesystemTool({
+  name: 'rename_file',
+  description: 'Give a file (or a link itself) another name in the same directory. The name must be free.',
+  input: z.strictObject({ file: fileKey(), new_name: nameField }),
+  output: z.object({ name: z.string(), file: fileKey('New path') }),
+  annotations: { readOnly: false },
+  ask: [
+    'rename {file} to {new_name}',
+    'give {file} the name {new_name}',
+    'change the name of {file} to {new_name}',
+    'call the file {file} {new_name} from now on',
+  ],
+  sample(context) {
+    const { db, random, bound } = context
+    const user = currentUser(db)
+    const chosen = choose(
+      context,
+      bound.file,
+      (node) => isFile(node) && isShort(node) && !removalObstacle(db, user, node),
+      false,
+    )
+    if (!chosen) return null
+    const { node } = chosen
+    const ending = node.name.includes('.') ? node.name.slice(node.name.lastIndexOf('.')) : ''
+    const names = FILE_NAMES.map((name) => name.slice(0, name.lastIndexOf('.')) + ending)
+    const directory = db.nodes.get(node.parent)!
+    const name = free(
+      random,
+      bound.new_name,
+      names,
+      (candidate) => entryObstacle(db, user, directory, candidate) !== undefined,
+    )
+    return name === undefined ? null : { file: chosen.path, new_name: name }
+  },
+  run({ file, new_name }, context) {
+    const { db } = context
+    const user = currentUser(db)
+    const node = fileAt(context, file, false)
+    enforce(context, removalObstacle(db, user, node))
+    const directory = db.nodes.get(node.parent)!
+    enforce(context, entryObstacle(db, user, directory, new_name))
+    const renamed = relocate(context, node, directory, new_name)
+    return { name: renamed.name, file: renamed.path }
+  },
+})
+
+const copyFile = filesystemTool({
+  name: 'copy_file',
+  description:
+    'Copy a file into a directory, under the same name or a new one; the copy is yours and counts against the quota. A file of that name there gets the new content (which needs write permission on it) unless if_exists is refuse. Links are followed.',
+  input: z.strictObject({
+    file: fileKey(),
+    directory: directoryKey('Directory into which it is copied'),
+    new_name: nameField.optional(),
+    if_exists: ifExists,
+  }),
+  output: z.object({ name: z.string(), file: fileKey('Path of the copy'), bytes: z.int(), status }),
+  annotations: { readOnly: false, destructive: true },
+  ask: [
+    'copy {file} to {directory}[ under the name {new_name}][, and {if_exists} if it is there already]',
+    'put a copy of {file} into {directory}[ called {new_name}][ but {if_exists} if that name is taken]',
+    'duplicate {file} in the directory {directory}[ as {new_name}][, and {if_exists} if that file exists]',
+    'make a copy of {file} in {directory}',
+  ],
+  sample(context) {
+    const { db, random, bound } = context
+    const user = currentUser(db)
+    const chosen = choose(
+      context,
+      bound.file,
+      (node) => isFile(node) && !readObstacle(user, node) && !quotaObstacle(db, user.user, node.bytes, 1),
+    )
+    if (!chosen) return null
+    const { node } = chosen
+    const ending = node.name.includes('.') ? node.name.slice(node.name.lastIndexOf('.')) : ''
+    const other = random.pick(FILE_NAMES).split('.')[0] + ending
+    const newName = bound.new_name ?? (random.chance(0.3) ? other : undefined)
+    const plain = chosen.path.slice(chosen.path.lastIndexOf('/') + 1)
+    const place = placeFor(context, bound.directory, newName ?? plain, newName === undefined ? node.parent : '')
+    if (!place) return null
+    const choice = bound.if_exists ?? (random.chance(0.2) ? random.pick(['overwrite', 'refuse'] as const) : undefined)
+    return {
+      file: chosen.path,
+      directory: place.path,
+      ...(newName === undefined ? {} : { new_name: newName }),
+      ...(choice === undefined ? {} : { if_exists: choice }),
+    }
+  },
+  run({ file, directory, new_name, if_exists }, context) {
+    const { db } = context
+    const user = currentUser(db)
+    const source = fileAt(context, file)
+    const place = directoryAt(context, directory)
+    enforce(context, readObstacle(user, source))
+    const name = new_name ?? fileAt(context, file, false).name
+    if (!toReplace(context, place, name, source, if_exists)) {
+      const copy = make(context, place, name, copyOf(source))
+      return { name, file: copy.path, bytes: copy.bytes, status: 'copied' as const }
+    }
+    const existing = reach(context, join(place.path, name))
+    if (existing.kind === 'directory') context.fail('is_a_directory', `${existing.path} is a directory.`)
+    if (existing.path === source.path) context.fail('same_file', `Both paths lead to ${source.path}.`)
+    enforce(context, changeObstacle(db, user, existing))
+    const copy = refill(context, existing, copyOf(source))
+    return { name: copy.name, file: copy.path, bytes: copy.bytes, status: 'replaced' as const }
+  },
+})
+
+export const fileTools = [moveFile, renameFile, copyFile]

@@ -1,0 +1,184 @@
+import { z } from 'zod'
+import { excerpt, linesOf } from '../contents.js'
+import { below, currentUser, fitsPattern, isObstacle, permits, walk, workingDirectory } from '../paths.js'
+import { isFile, listingObstacle, READ } from '../rules.js'
+import { chooseDirectory, type Spoken, telling } from '../sampling.js'
+import { directoryKey, fileKey, filesystemTool, LIMITS, type Node, type Sampling } from '../schema.js'
+import { reachable } from './lookup.js'
+
+const patternField = z
+  .string()
+  .min(1)
+  .max(32)
+  .describe('A whole name; `*` stands for any characters and `?` for one, such as budget*.csv.')
+const scopeField = directoryKey('Where to search; the working directory if not given').optional()
+
+/** A directory to search, said or left out, with what can be found in it; nothing when nothing fits. */
+function chooseScope(
+  context: Sampling,
+  bound: string | undefined,
+  fits: (node: Node) => boolean,
+): { scope: Spoken | undefined; hits: Node[] } | undefined {
+  const { db, random } = context
+  const user = currentUser(db)
+  const here = walk(db, workingDirectory(db))
+  const hitsIn = (node: Node): Node[] => (listingObstacle(user, node) ? [] : below(db, user, node).filter(fits))
+  if (bound === undefined && random.chance(0.6) && !isObstacle(here)) {
+    const hits = hitsIn(here)
+    if (hits.length > 0) return { scope: undefined, hits }
+  }
+  const scope = chooseDirectory(context, bound, (node) => hitsIn(node).length > 0)
+  return scope && { scope, hits: hitsIn(scope.node) }
+}
+
+/** A pattern that finds `name`: itself, its beginning or its ending. */
+function patternFor({ random }: Sampling, name: string): string {
+  const point = name.lastIndexOf('.')
+  const stem = /^[A-Za-z]+/.exec(name)?.[0] ?? name
+  const ways = [name, name]
+  if (stem.length >= 3 && stem.length < name.length) ways.push(`${stem}*`)
+  if (point > 0 && random.chance(0.4)) ways.push(`*${name.slice(point)}`)
+  return random.pick(ways).slice(0, 32)
+}
+
+const findFiles = filesystemTool({
+  name: 'find_files',
+  description: 'Find files (not directories or links) by name, beneath a directory or else the working directory.',
+  input: z.strictObject({ pattern: patternField, directory: scopeField }),
+  output: z.object({
+    found: z.int(),
+    files: z.array(z.object({ name: z.string(), file: fileKey(), modified: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  needs: ['working_directory_chosen'],
+  ask: [
+    'find files called {pattern}[ in {directory}]',
+    'look for files named {pattern}[ somewhere under {directory}]',
+    'search[ {directory}] for files with the name {pattern}',
+    'locate the files whose name matches {pattern}[ beneath {directory}]',
+  ],
+  sample(context) {
+    const { bound, random } = context
+    const { pattern } = bound
+    const chosen = chooseScope(
+      context,
+      bound.directory,
+      (node) => isFile(node) && (pattern === undefined || fitsPattern(node.name, pattern)),
+    )
+    if (!chosen) return null
+    return {
+      pattern: pattern ?? patternFor(context, random.pick(chosen.hits).name),
+      ...(chosen.scope && { directory: chosen.scope.path }),
+    }
+  },
+  run({ pattern, directory }, context) {
+    const files = reachable(context, directory ?? '.').filter((node) => isFile(node) && fitsPattern(node.name, pattern))
+    return {
+      found: files.length,
+      files: files.slice(0, LIMITS.shown).map(({ name, path, modified }) => ({ name, file: path, modified })),
+    }
+  },
+})
+
+const findDirectories = filesystemTool({
+  name: 'find_directories',
+  description: 'Find directories by name, beneath a directory or else the working directory.',
+  input: z.strictObject({ pattern: patternField, directory: scopeField }),
+  output: z.object({
+    found: z.int(),
+    directories: z.array(z.object({ name: z.string(), directory: directoryKey(), owner: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  needs: ['working_directory_chosen'],
+  ask: [
+    'find directories called {pattern}[ in {directory}]',
+    'look for a directory named {pattern}[ somewhere under {directory}]',
+    'search[ {directory}] for directories with the name {pattern}',
+    'locate the directories whose name matches {pattern}[ beneath {directory}]',
+  ],
+  sample(context) {
+    const { bound, random } = context
+    const { pattern } = bound
+    const chosen = chooseScope(
+      context,
+      bound.directory,
+      ({ kind, name }) => kind === 'directory' && (pattern === undefined || fitsPattern(name, pattern)),
+    )
+    if (!chosen) return null
+    return {
+      pattern: pattern ?? patternFor(context, random.pick(chosen.hits).name),
+      ...(chosen.scope && { directory: chosen.scope.path }),
+    }
+  },
+  run({ pattern, directory }, context) {
+    const directories = reachable(context, directory ?? '.').filter(
+      ({ kind, name }) => kind === 'directory' && fitsPattern(name, pattern),
+    )
+    return {
+      found: directories.length,
+      directories: directories
+        .slice(0, LIMITS.shown)
+        .map(({ name, path, owner }) => ({ name, directory: path, owner })),
+    }
+  },
+})
+
+/** The first line that mentions `text` in any case, and its number from 1; nothing when no line does. */
+function mention(node: Node, text: string): { line: number; said: string } | undefined {
+  if (!node.text.toLowerCase().includes(text)) return undefined
+  const lines = linesOf(node.text)
+  const at = lines.findIndex((line) => line.toLowerCase().includes(text))
+  return at < 0 ? undefined : { line: at + 1, said: lines[at]! }
+}
+
+const searchText = filesystemTool({
+  name: 'search_text',
+  description:
+    'Search the contents of text files, in any case, beneath a directory or else the working directory; shows the first line of each file that has the text.',
+  input: z.strictObject({ text: z.string().min(2).max(60), directory: scopeField }),
+  output: z.object({
+    found: z.int(),
+    files: z.array(z.object({ name: z.string(), file: fileKey(), line: z.int(), text: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  needs: ['working_directory_chosen'],
+  ask: [
+    'search the files[ in {directory}] for the text "{text}"',
+    'find which files[ under {directory}] mention "{text}"',
+    'look for "{text}" inside the files[ beneath {directory}]',
+    'grep for "{text}"[ in all files under {directory}]',
+  ],
+  sample(context) {
+    const { bound, db, random } = context
+    const user = currentUser(db)
+    const said = bound.text?.toLowerCase()
+    const chosen = chooseScope(
+      context,
+      bound.directory,
+      (node) =>
+        node.kind === 'text' &&
+        node.text !== '' &&
+        permits(user, node, READ) &&
+        (said === undefined || mention(node, said) !== undefined),
+    )
+    if (!chosen) return null
+    const { hits } = chosen
+    const draws = bound.text ? [bound.text] : [0, 1, 2, 3].flatMap(() => telling(random, random.pick(hits).text) ?? [])
+    // The rarest of a few words: most searches should lead to one to three files.
+    const hitsOf = (text: string): number => hits.filter((node) => mention(node, text.toLowerCase())).length
+    const [text] = draws.map((draw) => ({ draw, hits: hitsOf(draw) })).sort((a, b) => a.hits - b.hits)
+    return text ? { text: text.draw, ...(chosen.scope && { directory: chosen.scope.path }) } : null
+  },
+  run({ text, directory }, context) {
+    const user = currentUser(context.db)
+    const wanted = text.toLowerCase()
+    const files = reachable(context, directory ?? '.').flatMap((node) => {
+      if (node.kind !== 'text' || !permits(user, node, READ)) return []
+      const found = mention(node, wanted)
+      return found ? [{ name: node.name, file: node.path, line: found.line, text: excerpt(found.said, 44) }] : []
+    })
+    return { found: files.length, files: files.slice(0, LIMITS.shown) }
+  },
+})
+
+export const findingTools = [findFiles, findDirectories, searchText]

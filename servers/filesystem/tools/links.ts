@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { directoryAt, enforce, linkContent, make, reach } from '../changes.js'
+import { below, currentUser, isObstacle, walk } from '../paths.js'
+import { entryObstacle, listingObstacle, quotaObstacle } from '../rules.js'
+import { choose, chooseDirectory, free, isShort } from '../sampling.js'
+import { directoryKey, type FilesystemView, fileKey, filesystemTool, LIMITS, type Node, nameField } from '../schema.js'
+import { LINK_NAMES } from '../words.js'
+
+const linkKey = () => ref('link', 'Path of a symbolic link')
+const STATES = ['working', 'broken'] as const
+
+/** A link is broken if what it leads to is missing, out of reach, or itself. */
+const stateOf = (db: FilesystemView, link: Node): (typeof STATES)[number] =>
+  isObstacle(walk(db, link.path)) ? 'broken' : 'working'
+
+const findLinks = filesystemTool({
+  name: 'find_links',
+  description: 'Find the symbolic links beneath a directory that work, or those that lead nowhere.',
+  input: z.strictObject({ directory: directoryKey(), state: z.enum(STATES) }),
+  output: z.object({
+    found: z.int(),
+    links: z.array(z.object({ name: z.string(), link: linkKey(), target: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find the {state} links under {directory}',
+    'list the symbolic links in {directory} that are {state}',
+    'look in {directory} for {state} symbolic links',
+    'show which links beneath {directory} are {state}',
+  ],
+  sample(context) {
+    const { db, random, bound } = context
+    const user = currentUser(db)
+    const state = bound.state ?? random.pick(STATES)
+    const holds = (node: Node): boolean =>
+      below(db, user, node).some((entry) => entry.kind === 'link' && stateOf(db, entry) === state)
+    const chosen = chooseDirectory(
+      context,
+      bound.directory,
+      (node) => !listingObstacle(user, node) && (bound.directory !== undefined || holds(node)),
+    )
+    return chosen ? { directory: chosen.path, state } : null
+  },
+  run({ directory, state }, context) {
+    const { db } = context
+    const node = directoryAt(context, directory)
+    const user = currentUser(db)
+    enforce(context, listingObstacle(user, node))
+    const links = below(db, user, node).filter((entry) => entry.kind === 'link' && stateOf(db, entry) === state)
+    return {
+      found: links.length,
+      links: links.slice(0, LIMITS.shown).map(({ name, path, target }) => ({ name, link: path, target: target! })),
+    }
+  },
+})
+
+const readLink = filesystemTool({
+  name: 'read_link',
+  description: 'Show where a symbolic link points, and the file or directory that it leads to in the end.',
+  input: z.strictObject({ link: linkKey() }),
+  output: z.object({
+    name: z.string(),
+    target: z.string(),
+    state: z.string(),
+    file: fileKey().optional(),
+    directory: directoryKey().optional(),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show where the link {link} points',
+    'resolve the symbolic link {link}',
+    'tell me what {link} is a link to',
+    'read the link {link}',
+  ],
+  sample(context) {
+    const chosen = choose(context, context.bound.link, ({ kind }) => kind === 'link', false)
+    return chosen ? { link: chosen.path } : null
+  },
+  run({ link }, context) {
+    const node = reach(context, link, false)
+    if (node.target === null) return context.fail('not_a_link', `${node.path} is not a symbolic link.`)
+    const end = walk(context.db, node.path)
+    if (isObstacle(end)) return { name: node.name, target: node.target, state: 'broken' }
+    return {
+      name: end.name,
+      target: node.target,
+      state: 'working',
+      ...(end.kind === 'directory' ? { directory: end.path } : { file: end.path }),
+    }
+  },
+})
+
+const createLink = filesystemTool({
+  name: 'create_link',
+  description: 'Make a symbolic link to an existing file or directory. It breaks when its target is moved or removed.',
+  input: z.strictObject({
+    file: fileKey('Path of the file or directory that the link points to'),
+    directory: directoryKey('Directory in which the link is made'),
+    name: nameField.describe('Name of the link.'),
+  }),
+  output: z.object({ name: z.string(), link: linkKey(), target: z.string() }),
+  annotations: { readOnly: false },
+  ask: [
+    'make a link called {name} in {directory} that points to {file}',
+    'link {file} into {directory} under the name {name}',
+    'create the symbolic link {name} to {file} in the directory {directory}',
+    'put a link named {name} to {file} in {directory}',
+  ],
+  sample(context) {
+    const { db, random, bound } = context
+    const user = currentUser(db)
+    if (quotaObstacle(db, user.user, 0, 1)) return null
+    const target = choose(context, bound.file, (node) => node.kind === 'text' || bound.file !== undefined)
+    const refuses = (node: Node, name: string): boolean => entryObstacle(db, user, node, name) !== undefined
+    const names = bound.name === undefined ? LINK_NAMES : [bound.name]
+    const place = chooseDirectory(
+      context,
+      bound.directory,
+      (node) => isShort(node) && names.some((name) => !refuses(node, name)),
+    )
+    if (!target || !place) return null
+    const name = free(random, bound.name, LINK_NAMES, (candidate) => refuses(place.node, candidate))
+    return name === undefined ? null : { file: target.path, directory: place.path, name }
+  },
+  run({ file, directory, name }, context) {
+    const target = reach(context, file)
+    const link = make(context, directoryAt(context, directory), name, linkContent(target.path))
+    return { name, link: link.path, target: target.path }
+  },
+})
+
+export const linkTools = [findLinks, readLink, createLink]

@@ -1,0 +1,25 @@
+import { directoryAt, enforce, fileAt } from '../changes.js'
+import { below, currentUser } from '../paths.js'
+import { listingObstacle, readObstacle } from '../rules.js'
+import type { FilesystemContext, Node } from '../schema.js'
+
+/** The text file a path leads to; ends the call if it is something else. */
+export function textAt(context: FilesystemContext, path: string): Node {
+  const node = fileAt(context, path)
+  return node.kind === 'text' ? node : context.fail('not_text', `${node.path} is a ${node.kind}, not a text file.`)
+}
+
+/** The text file a path leads to; ends the call if it is something else or may not be read. */
+export function readableText(context: FilesystemContext, path: string): Node {
+  const node = textAt(context, path)
+  enforce(context, readObstacle(currentUser(context.db), node))
+  return node
+}
+
+/** Everything beneath a directory that the current user can get at, by path. */
+export function reachable(context: FilesystemContext, directory: string): Node[] {
+  const node = directoryAt(context, directory)
+  const user = currentUser(context.db)
+  enforce(context, listingObstacle(user, node))
+  return below(context.db, user, node)
+}

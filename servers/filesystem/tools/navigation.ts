@@ -1,0 +1,239 @@
+import { z } from 'zod'
+import { directoryAt, enforce } from '../changes.js'
+import { joinWithin } from '../contents.js'
+import { below, byPath, currentUser, depthOf, permits, workingDirectory } from '../paths.js'
+import { EXECUTE, isFile, listingObstacle } from '../rules.js'
+import { chooseDirectory } from '../sampling.js'
+import { directoryKey, fileKey, filesystemTool, LIMITS, type Node } from '../schema.js'
+
+const changeDirectory = filesystemTool({
+  name: 'change_directory',
+  description:
+    'Make a directory the working directory, from which relative paths and searches start. Paths may use `.`, `..` and `~`.',
+  input: z.strictObject({ directory: directoryKey() }),
+  output: z.object({ name: z.string(), directory: directoryKey(), entries: z.int() }),
+  annotations: { readOnly: false },
+  establishes: ['working_directory_chosen'],
+  ask: [
+    'change to the directory {directory}',
+    'go to {directory}',
+    'switch to {directory} as the working directory',
+    'cd into {directory}',
+  ],
+  sample(context) {
+    const { db, bound } = context
+    const user = currentUser(db)
+    const here = workingDirectory(db)
+    const chosen = chooseDirectory(
+      context,
+      bound.directory,
+      (node) => permits(user, node, EXECUTE) && (bound.directory !== undefined || node.path !== here),
+    )
+    return chosen ? { directory: chosen.path } : null
+  },
+  run({ directory }, context) {
+    const node = directoryAt(context, directory)
+    const user = currentUser(context.db)
+    if (!permits(user, node, EXECUTE))
+      context.fail('permission_denied', `${node.path} may not be entered by ${user.user}.`)
+    context.db.session.update('current', { directory: node.path })
+    return { name: node.name, directory: node.path, entries: context.db.nodes.by('parent', node.path).length }
+  },
+})
+
+const showSession = filesystemTool({
+  name: 'show_session',
+  description:
+    'Show the working directory, the current user with its groups, and what is used and free of the quota. The trash counts as used.',
+  input: z.strictObject({}),
+  output: z.object({
+    name: z.string(),
+    directory: directoryKey(),
+    user: z.string(),
+    groups: z.string(),
+    used_bytes: z.int(),
+    free_bytes: z.int(),
+    free_entries: z.int().describe('Files and directories that may still be made.'),
+  }),
+  annotations: { readOnly: true },
+  needs: ['working_directory_chosen', 'trash_emptied'],
+  ask: [
+    'tell me which directory I am in and how much of my quota is left',
+    'show who I am here and what the working directory is',
+    'print the working directory, my groups and my quota',
+    'check where I am working and how much space I have left',
+  ],
+  sample: () => ({}),
+  run(_, { db }) {
+    const { user, groups, quota_bytes, used_bytes, quota_entries, used_entries } = currentUser(db)
+    const directory = workingDirectory(db)
+    return {
+      name: db.nodes.get(directory)!.name,
+      directory,
+      user,
+      groups: groups.join(', '),
+      used_bytes,
+      free_bytes: quota_bytes - used_bytes,
+      free_entries: quota_entries - used_entries,
+    }
+  },
+})
+
+const ORDERS = ['name', 'newest', 'largest'] as const
+
+const arrange: Record<(typeof ORDERS)[number], (a: Node, b: Node) => number> = {
+  name: byPath,
+  newest: (a, b) => (a.modified > b.modified ? -1 : a.modified < b.modified ? 1 : byPath(a, b)),
+  largest: (a, b) => b.bytes - a.bytes || byPath(a, b),
+}
+
+const listDirectory = filesystemTool({
+  name: 'list_directory',
+  description: `List what lies in a directory: up to ${LIMITS.shown} directories and ${LIMITS.shown} files per page, and how many links there are. Needs read and execute permission.`,
+  input: z.strictObject({
+    directory: directoryKey(),
+    order: z.enum(ORDERS).optional(),
+    page: z.int().min(1).max(40).optional(),
+  }),
+  output: z.object({
+    found: z.int(),
+    directories: z.array(z.object({ name: z.string(), directory: directoryKey() })),
+    files: z.array(z.object({ name: z.string(), file: fileKey(), bytes: z.int() })),
+    links: z.int(),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list {directory}[ ordered by {order}][, page {page}]',
+    'show what is in the directory {directory}[, sorted by {order}][, page {page} of it]',
+    'list the files and directories in {directory}[ by {order}]',
+    'look at the contents of {directory}[, page {page}]',
+  ],
+  sample(context) {
+    const { db, random, bound } = context
+    const user = currentUser(db)
+    const chosen = chooseDirectory(
+      context,
+      bound.directory,
+      (node) => !listingObstacle(user, node) && db.nodes.by('parent', node.path).length > 0,
+    )
+    if (!chosen) return null
+    const order = bound.order ?? (random.chance(0.3) ? random.pick(ORDERS) : undefined)
+    const many = db.nodes.by('parent', chosen.node.path).filter(isFile).length > LIMITS.shown
+    const page = bound.page ?? (many && random.chance(0.3) ? 2 : undefined)
+    return {
+      directory: chosen.path,
+      ...(order === undefined ? {} : { order }),
+      ...(page === undefined ? {} : { page }),
+    }
+  },
+  run({ directory, order, page }, context) {
+    const { db } = context
+    const node = directoryAt(context, directory)
+    enforce(context, listingObstacle(currentUser(db), node))
+    const entries = [...db.nodes.by('parent', node.path)].sort(arrange[order ?? 'name'])
+    const from = ((page ?? 1) - 1) * LIMITS.shown
+    const shown = (fits: (entry: Node) => boolean): Node[] => entries.filter(fits).slice(from, from + LIMITS.shown)
+    return {
+      found: entries.length,
+      directories: shown(({ kind }) => kind === 'directory').map(({ name, path }) => ({ name, directory: path })),
+      files: shown(isFile).map(({ name, path, bytes }) => ({ name, file: path, bytes })),
+      links: entries.filter(({ kind }) => kind === 'link').length,
+    }
+  },
+})
+
+/** Levels and characters that a tree shows. */
+const TREE = { levels: 3, characters: 460 } as const
+
+const showTree = filesystemTool({
+  name: 'show_tree',
+  description: `Show the directories beneath a directory as an indented tree, ${TREE.levels} levels deep, each with the number of files directly in it.`,
+  input: z.strictObject({ directory: directoryKey() }),
+  output: z.object({ name: z.string(), directories: z.int(), files: z.int(), tree: z.string() }),
+  annotations: { readOnly: true },
+  ask: [
+    'show the tree of directories under {directory}',
+    'draw {directory} as a tree',
+    'show me how {directory} is divided into directories',
+    'print the directory tree of {directory}',
+  ],
+  sample(context) {
+    const { db, bound } = context
+    const user = currentUser(db)
+    const chosen = chooseDirectory(
+      context,
+      bound.directory,
+      (node) =>
+        !listingObstacle(user, node) &&
+        (bound.directory !== undefined || db.nodes.by('parent', node.path).some(({ kind }) => kind === 'directory')),
+    )
+    return chosen ? { directory: chosen.path } : null
+  },
+  run({ directory }, context) {
+    const { db } = context
+    const root = directoryAt(context, directory)
+    const user = currentUser(db)
+    enforce(context, listingObstacle(user, root))
+    const all = below(db, user, root)
+    const directories = all.filter(({ kind }) => kind === 'directory')
+    const counts = new Map<string, number>()
+    for (const node of all) if (isFile(node)) counts.set(node.parent, (counts.get(node.parent) ?? 0) + 1)
+    const base = depthOf(root.path)
+    const lines = [root, ...directories]
+      .filter(({ path }) => depthOf(path) - base <= TREE.levels)
+      .map(
+        ({ path, name }) =>
+          `${'  '.repeat(depthOf(path) - base)}${path === '/' ? '' : name}/ (${counts.get(path) ?? 0})`,
+      )
+    return {
+      name: root.name,
+      directories: directories.length,
+      files: all.filter(isFile).length,
+      tree: joinWithin(lines, TREE.characters),
+    }
+  },
+})
+
+const showDiskUsage = filesystemTool({
+  name: 'show_disk_usage',
+  description:
+    'Add up the bytes of all files beneath a directory, and name the largest one. What may not be read is left out.',
+  input: z.strictObject({ directory: directoryKey() }),
+  output: z.object({
+    bytes: z.int(),
+    files: z.int(),
+    directories: z.int(),
+    largest: z.object({ name: z.string(), file: fileKey(), bytes: z.int() }).optional(),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show how much space {directory} takes',
+    'measure the disk usage of {directory}',
+    'add up how many bytes are in {directory}',
+    'tell me how large {directory} is and which file in it is the largest',
+  ],
+  sample(context) {
+    const user = currentUser(context.db)
+    const chosen = chooseDirectory(context, context.bound.directory, (node) => !listingObstacle(user, node))
+    return chosen ? { directory: chosen.path } : null
+  },
+  run({ directory }, context) {
+    const root = directoryAt(context, directory)
+    const user = currentUser(context.db)
+    enforce(context, listingObstacle(user, root))
+    const all = below(context.db, user, root)
+    const files = all.filter(isFile)
+    const largest = files.reduce<Node | undefined>(
+      (top, file) => (top && top.bytes >= file.bytes ? top : file),
+      undefined,
+    )
+    return {
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+      files: files.length,
+      directories: all.filter(({ kind }) => kind === 'directory').length,
+      ...(largest && { largest: { name: largest.name, file: largest.path, bytes: largest.bytes } }),
+    }
+  },
+})
+
+export const navigationTools = [changeDirectory, showSession, listDirectory, showTree, showDiskUsage]

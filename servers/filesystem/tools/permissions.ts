@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { directoryAt, fileAt } from '../changes.js'
+import { currentUser } from '../paths.js'
+import { isFile, octal } from '../rules.js'
+import { choose, chooseDirectory, free } from '../sampling.js'
+import { directoryKey, type FilesystemContext, fileKey, filesystemTool, modeField, type Node } from '../schema.js'
+
+const FILE_MODES = ['600', '640', '644', '660', '664', '444', '755'] as const
+const DIRECTORY_MODES = ['700', '750', '755', '770', '775', '555'] as const
+
+/** Gives an entry other permission bits; ends the call if it is somebody else's. A directory stays sticky. */
+function setMode(context: FilesystemContext, node: Node, mode: string): { name: string; before: string; mode: string } {
+  const { user } = currentUser(context.db)
+  if (node.owner !== user) context.fail('not_owner', `${node.path} belongs to ${node.owner}.`)
+  context.db.nodes.update(node.path, { mode: Number.parseInt(mode, 8) })
+  return { name: node.name, before: octal(node.mode), mode }
+}
+
+const changeFilePermissions = filesystemTool({
+  name: 'change_file_permissions',
+  description:
+    'Set who may read (4), write (2) and execute (1) a file: a digit each for its owner, its group and others. Only the owner may do that; links are followed.',
+  input: z.strictObject({ file: fileKey(), mode: modeField }),
+  output: z.object({ name: z.string(), file: fileKey(), before: z.string(), mode: z.string() }),
+  annotations: { readOnly: false },
+  ask: [
+    'set the permissions of the file {file} to {mode}',
+    'change the mode of {file} to {mode}',
+    'chmod the file {file} to {mode}',
+    'give the file {file} the permissions {mode}',
+  ],
+  sample(context) {
+    const { db, random, bound } = context
+    const { user } = currentUser(db)
+    const chosen = choose(context, bound.file, (node) => isFile(node) && node.owner === user)
+    const mode = chosen && free(random, bound.mode, FILE_MODES, (digits) => digits === octal(chosen.node.mode))
+    return chosen && mode !== undefined ? { file: chosen.path, mode } : null
+  },
+  run({ file, mode }, context) {
+    const node = fileAt(context, file)
+    return { ...setMode(context, node, mode), file: node.path }
+  },
+})
+
+const changeDirectoryPermissions = filesystemTool({
+  name: 'change_directory_permissions',
+  description:
+    'Set who may list (4), add and remove in (2) and enter (1) a directory: a digit each for its owner, its group and others. Only the owner may do that; what lies in it keeps its own permissions.',
+  input: z.strictObject({ directory: directoryKey(), mode: modeField }),
+  output: z.object({ name: z.string(), directory: directoryKey(), before: z.string(), mode: z.string() }),
+  annotations: { readOnly: false },
+  ask: [
+    'set the permissions of the directory {directory} to {mode}',
+    'change the mode of the directory {directory} to {mode}',
+    'chmod the directory {directory} to {mode}',
+    'give the directory {directory} the permissions {mode}',
+  ],
+  sample(context) {
+    const { db, random, bound } = context
+    const { user } = currentUser(db)
+    const chosen = chooseDirectory(context, bound.directory, (node) => node.owner === user)
+    const mode = chosen && free(random, bound.mode, DIRECTORY_MODES, (digits) => digits === octal(chosen.node.mode))
+    return chosen && mode !== undefined ? { directory: chosen.path, mode } : null
+  },
+  run({ directory, mode }, context) {
+    const node = directoryAt(context, directory)
+    return { ...setMode(context, node, mode), directory: node.path }
+  },
+})
+
+export const permissionTools = [changeFilePermissions, changeDirectoryPermissions]

@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { common } from '../../kernel/fields.js'
+import { fileAt } from '../changes.js'
+import { checksumOf, excerpt, joinWithin, linesOf } from '../contents.js'
+import { octal } from '../rules.js'
+import { choose, chooseText } from '../sampling.js'
+import { fileKey, filesystemTool } from '../schema.js'
+import { readableText } from './lookup.js'
+
+/** Characters of a file's content in one result. */
+const ROOM = 420
+
+const readFile = filesystemTool({
+  name: 'read_file',
+  description: `Read a text file from its beginning, up to ${ROOM} characters. Needs read permission; links are followed.`,
+  input: z.strictObject({ file: fileKey() }),
+  output: z.object({ name: z.string(), file: fileKey(), lines: z.int(), text: z.string() }),
+  annotations: { readOnly: true },
+  ask: [
+    'read the file {file}',
+    'show me what is written in {file}',
+    'print the content of {file}',
+    'open {file} and show its text',
+  ],
+  sample(context) {
+    const chosen = chooseText(context, context.bound.file)
+    return chosen ? { file: chosen.path } : null
+  },
+  run({ file }, context) {
+    const node = readableText(context, file)
+    return { name: node.name, file: node.path, lines: linesOf(node.text).length, text: excerpt(node.text, ROOM) }
+  },
+})
+
+const readLines = filesystemTool({
+  name: 'read_lines',
+  description: 'Read the first or the last lines of a text file.',
+  input: z.strictObject({ file: fileKey(), part: z.enum(['first', 'last']), lines: z.int().min(1).max(20) }),
+  output: z.object({
+    name: z.string(),
+    from_line: z.int().describe('Number of the first line shown.'),
+    text: z.string(),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'read the {part} {lines} lines of {file}',
+    'show the {part} {lines} lines in the file {file}',
+    'print only the {part} {lines} lines of {file}',
+    'look at the {part} {lines} lines of the file {file}',
+  ],
+  sample(context) {
+    const { bound, random } = context
+    const chosen = chooseText(context, bound.file, bound.file === undefined ? 3 : 1)
+    if (!chosen) return null
+    const part = bound.part ?? random.pick(['first', 'last'] as const)
+    const most = Math.min(5, linesOf(chosen.node.text).length)
+    return { file: chosen.path, part, lines: bound.lines ?? random.int(Math.min(2, most), most) }
+  },
+  run({ file, part, lines }, context) {
+    const node = readableText(context, file)
+    const all = linesOf(node.text)
+    const from = part === 'first' ? 0 : Math.max(0, all.length - lines)
+    return { name: node.name, from_line: from + 1, text: joinWithin(all.slice(from, from + lines), ROOM) }
+  },
+})
+
+const countLines = filesystemTool({
+  name: 'count_lines',
+  description: 'Count the lines, words and bytes of a text file.',
+  input: z.strictObject({ file: fileKey() }),
+  output: z.object({ name: z.string(), lines: z.int(), words: z.int(), bytes: z.int() }),
+  annotations: { readOnly: true },
+  ask: [
+    'count the lines in {file}',
+    'tell me how many lines and words {file} has',
+    'count lines, words and bytes of the file {file}',
+    'find out how many lines long {file} is',
+  ],
+  sample(context) {
+    const chosen = chooseText(context, context.bound.file)
+    return chosen ? { file: chosen.path } : null
+  },
+  run({ file }, context) {
+    const { name, text, bytes } = readableText(context, file)
+    return { name, lines: linesOf(text).length, words: text.match(/\S+/g)?.length ?? 0, bytes }
+  },
+})
+
+const showFileInfo = filesystemTool({
+  name: 'show_file_info',
+  description:
+    'Show kind, size, modification time, owner, group, permissions and checksum of a file, and of a photo when and where it was taken. Needs no permission on the file itself; links are followed.',
+  input: z.strictObject({ file: fileKey() }),
+  output: z.object({
+    name: z.string(),
+    file: fileKey(),
+    kind: z.string(),
+    bytes: z.int(),
+    modified: z.string(),
+    owner: z.string(),
+    group: z.string(),
+    mode: z.string(),
+    checksum: z.string().describe('Eight digits that depend on the content alone.'),
+    taken: common('date', z.string()).optional(),
+    city: common('city', z.string()).optional(),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show the details of the file {file}',
+    'tell me the size, owner and permissions of {file}',
+    'look up when {file} was last modified and by whom it is owned',
+    'check the permissions and the checksum of {file}',
+  ],
+  sample(context) {
+    const chosen = choose(context, context.bound.file, ({ kind }) => kind !== 'directory' && kind !== 'link')
+    return chosen ? { file: chosen.path } : null
+  },
+  run({ file }, context) {
+    const node = fileAt(context, file)
+    const { name, path, kind, bytes, modified, owner, group, mode, photo } = node
+    return {
+      name,
+      file: path,
+      kind,
+      bytes,
+      modified,
+      owner,
+      group,
+      mode: octal(mode),
+      checksum: checksumOf(node),
+      ...(photo && { taken: photo.taken, city: photo.city }),
+    }
+  },
+})
+
+export const readingTools = [readFile, readLines, countLines, showFileInfo]

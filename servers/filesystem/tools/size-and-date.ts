@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { common } from '../../kernel/fields.js'
+import { below, currentUser } from '../paths.js'
+import { isFile, listingObstacle } from '../rules.js'
+import { chooseDirectory } from '../sampling.js'
+import { directoryKey, type FilesystemView, fileKey, filesystemTool, LIMITS, type Node } from '../schema.js'
+import { reachable } from './lookup.js'
+
+/** Sizes as people name them. Bytes. */
+const SIZES = [
+  50, 80, 100, 120, 150, 180, 200, 250, 300, 400, 500, 1000, 5000, 100_000, 1_000_000, 1_500_000, 2_000_000, 2_500_000,
+  3_000_000,
+] as const
+
+/** The sizes that one to three files beneath the directory are above. */
+function tellingSizes(db: FilesystemView, directory: Node): number[] {
+  const sizes = below(db, currentUser(db), directory)
+    .filter(isFile)
+    .map(({ bytes }) => bytes)
+  return SIZES.filter((size) => {
+    const larger = sizes.filter((bytes) => bytes > size).length
+    return larger >= 1 && larger <= 3
+  })
+}
+
+const findFilesBySize = filesystemTool({
+  name: 'find_files_by_size',
+  description: 'Find the files beneath a directory that have more than a number of bytes, the largest first.',
+  input: z.strictObject({ directory: directoryKey(), bytes: z.int().min(0).max(100_000_000) }),
+  output: z.object({
+    found: z.int(),
+    files: z.array(z.object({ name: z.string(), file: fileKey(), bytes: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find the files under {directory} that are larger than {bytes} bytes',
+    'look in {directory} for files of more than {bytes} bytes',
+    'list files above {bytes} bytes in {directory} and beneath it',
+    'show which files in {directory} have more than {bytes} bytes',
+  ],
+  sample(context) {
+    const { db, random, bound } = context
+    const user = currentUser(db)
+    const chosen = chooseDirectory(
+      context,
+      bound.directory,
+      (node) => !listingObstacle(user, node) && (bound.directory !== undefined || tellingSizes(db, node).length > 0),
+    )
+    if (!chosen) return null
+    const sizes = tellingSizes(db, chosen.node)
+    return { directory: chosen.path, bytes: bound.bytes ?? random.pick(sizes.length > 0 ? sizes : SIZES) }
+  },
+  run({ directory, bytes }, context) {
+    const files = reachable(context, directory)
+      .filter((node) => isFile(node) && node.bytes > bytes)
+      .sort((a, b) => b.bytes - a.bytes)
+    return {
+      found: files.length,
+      files: files.slice(0, LIMITS.shown).map((file) => ({ name: file.name, file: file.path, bytes: file.bytes })),
+    }
+  },
+})
+
+const findFilesByDate = filesystemTool({
+  name: 'find_files_by_date',
+  description:
+    'Find the files beneath a directory that were last modified since a date (that day included, the newest first) or before it (the oldest first).',
+  input: z.strictObject({
+    directory: directoryKey(),
+    when: z.enum(['since', 'before']),
+    date: common(
+      'date',
+      z
+        .string()
+        .regex(/^\d{4}-\d{2}-\d{2}$/)
+        .describe('YYYY-MM-DD'),
+    ),
+  }),
+  output: z.object({
+    found: z.int(),
+    files: z.array(z.object({ name: z.string(), file: fileKey(), modified: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find the files under {directory} modified {when} {date}',
+    'list what was changed {when} {date} in {directory}',
+    'show the files in {directory} last modified {when} {date}',
+    'look in {directory} for files that changed {when} {date}',
+  ],
+  sample(context) {
+    const { db, random, bound } = context
+    const user = currentUser(db)
+    const chosen = chooseDirectory(
+      context,
+      bound.directory,
+      (node) =>
+        !listingObstacle(user, node) &&
+        (bound.directory !== undefined || db.nodes.by('parent', node.path).some(isFile)),
+    )
+    if (!chosen) return null
+    const dates = below(db, user, chosen.node)
+      .filter(isFile)
+      .map(({ modified }) => modified.slice(0, 10))
+      .sort()
+    const when = bound.when ?? random.pick(['since', 'before'] as const)
+    // A day near the end that is asked about: one to three files lie beyond it.
+    const place = random.int(1, Math.min(3, Math.max(1, dates.length - 1)))
+    const date = bound.date ?? dates.at(when === 'since' ? -place : place) ?? context.today()
+    return { directory: chosen.path, when, date }
+  },
+  run({ directory, when, date }, context) {
+    const newest = when === 'since' ? -1 : 1
+    const files = reachable(context, directory)
+      .filter((node) => isFile(node) && (when === 'since' ? node.modified >= date : node.modified < date))
+      .sort((a, b) => (a.modified < b.modified ? -newest : a.modified > b.modified ? newest : 0))
+    return {
+      found: files.length,
+      files: files.slice(0, LIMITS.shown).map(({ name, path, modified }) => ({ name, file: path, modified })),
+    }
+  },
+})
+
+export const sizeAndDateTools = [findFilesBySize, findFilesByDate]
