@@ -38,7 +38,11 @@ export function shiftDate(date: string, days: number): string {
 
 /** A test whether every word of `query` occurs in a text that is in lower case. */
 export function mentioning(query: string): (text: string) => boolean {
-  const words = query.toLowerCase().split(/\s+/)
+  // The longest word first: it is the one that fewest texts have.
+  const words = query
+    .toLowerCase()
+    .split(/\s+/)
+    .sort((a, b) => b.length - a.length)
   return (text) => words.every((word) => text.includes(word))
 }
 

@@ -60,7 +60,11 @@ export function shiftMinutes(instant: string, minutes: number): string {
 
 /** A test whether every word of `query` occurs in a text that is in lower case. */
 export function mentioning(query: string): (text: string) => boolean {
-  const words = query.toLowerCase().split(/\s+/)
+  // The longest word first: it is the one that fewest texts have.
+  const words = query
+    .toLowerCase()
+    .split(/\s+/)
+    .sort((a, b) => b.length - a.length)
   return (text) => words.every((word) => text.includes(word))
 }
 
@@ -106,11 +110,11 @@ export function postsLeft(db: SocialView, today: string): number {
   return left
 }
 
-/** What stands against writing a text today, if anything. */
-export function writingObstacle(db: SocialView, today: string, text: string): Obstacle | undefined {
+/** What stands against writing a text when `left` more may be written today, if anything. */
+export function writingObstacle(text: string, left: number): Obstacle | undefined {
   if (text.length > LIMITS.text)
     return { code: 'text_too_long', detail: `It has ${text.length} characters, ${LIMITS.text} are allowed.` }
-  return postsLeft(db, today) <= 0 ? { code: 'daily_limit_reached' } : undefined
+  return left <= 0 ? { code: 'daily_limit_reached' } : undefined
 }
 
 export function replyObstacle(db: SocialView, post: Post): Obstacle | undefined {

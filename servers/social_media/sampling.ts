@@ -17,9 +17,9 @@ export function choose<R>(
   return rows.length > 0 ? random.pick(rows) : undefined
 }
 
-/** What somebody might post under a hashtag that the seeds know, or under any other. */
+/** What somebody might post under a hashtag. */
 export function postText(random: SeededRandom, hashtag: string): string {
-  const things = HASHTAGS[hashtag] ?? random.pick(Object.values(HASHTAGS))
+  const things = HASHTAGS[hashtag] ?? [hashtag]
   return random.pick(TEMPLATES).replace('{}', random.pick(things))
 }
 

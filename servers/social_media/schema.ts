@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Db, type DbView, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 
-export const FEEDS = ['home', 'mine', 'bookmarks'] as const
+export const FEEDS = ['home', 'personal', 'bookmarks'] as const
 export const PLACES = ['feed', 'story'] as const
 export const RESTRICTIONS = ['unrestricted', 'muted', 'blocked'] as const
 export const ANSWERS = ['accept', 'decline'] as const
@@ -131,6 +131,7 @@ export type SocialContext = ToolContext<SocialTables, FailureCode>
 export type Profile = RowOf<SocialTables['profiles']>
 export type Follow = RowOf<SocialTables['follows']>
 export type Block = RowOf<SocialTables['blocks']>
+export type Hashtag = RowOf<SocialTables['hashtags']>
 export type Post = RowOf<SocialTables['posts']>
 export type Like = RowOf<SocialTables['likes']>
 export type Share = RowOf<SocialTables['shares']>

@@ -10,7 +10,8 @@ const REPLIES = 44
 /** Minutes before the session at which my latest posts were written: two can still be edited, the others are older. */
 const OWN_POSTS = [4, 17, 95, 1500, 2900, 4700, 7300, 9100] as const
 /** Minutes before the session at which stories were told: two have expired, one expires a few minutes into the session. */
-const STORY_AGES = [2600, 1800, LIMITS.storyMinutes - 6, 1380, 1200, 990, 800, 610, 470, 300, 130, 40] as const
+const STORY_AGES = [2600, 1800, LIMITS.storyMinutes - 6] as const
+const STORIES = 24
 
 type Draft = Omit<Post, 'likes' | 'replies' | 'shares'>
 interface People {
@@ -204,15 +205,16 @@ function seedProfiles(
 }
 
 function seedStories(random: SeededRandom, start: string, others: readonly string[]): Story[] {
-  const tellers = random.sample(others.slice(2), STORY_AGES.length)
-  const texts = random.sample(words.STORIES, STORY_AGES.length)
-  return STORY_AGES.map((age, i) => ({
-    story: `story-${10 + i}`,
-    profile: tellers[i]!,
-    text: texts[i]!,
-    post: null,
-    at: shiftMinutes(start, -age),
-  }))
+  const tellers = random.sample(others.slice(2), STORIES)
+  return tellers
+    .map((profile, i) => ({
+      profile,
+      text: random.pick(words.STORIES),
+      post: null,
+      at: shiftMinutes(start, -(STORY_AGES[i] ?? random.int(30, 1300))),
+    }))
+    .sort(byTime)
+    .map((story, i) => ({ story: `story-${10 + i}`, ...story }))
 }
 
 /** Conversations with followers, some with strangers whose inbox is open, of whom one in two has not answered yet. */

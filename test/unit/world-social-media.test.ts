@@ -258,7 +258,7 @@ test('the home feed has what followed profiles posted, the newest first', () => 
     if (i > 0) assert.ok(feed[i - 1]!.at >= row.at)
   }
   const { post: key } = succeed(session, ...publish('Castling late'))
-  assert.is(feedOf(session, 'mine')[0]!.post, key)
+  assert.is(feedOf(session, 'personal')[0]!.post, key)
 })
 
 test('a post shared as a story can be viewed there and liked from there', () => {

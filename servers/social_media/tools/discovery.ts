@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
 import { isVisible, me, mentioning, relationTo } from '../rules.js'
-import { FEEDS, type Post, type SocialDb, socialTool } from '../schema.js'
+import { FEEDS, type Hashtag, type Post, type SocialDb, socialTool } from '../schema.js'
 import { listed, listedPost, SHOWN } from './lookup.js'
 
 const PROFILES_SHOWN = 4
@@ -75,7 +75,7 @@ const searchPosts = socialTool({
 
 const openFeed = socialTool({
   name: 'open_feed',
-  description: `Show the newest ${SHOWN} posts of the home feed (of profiles you follow and have not muted), of your own, or of your bookmarks.`,
+  description: `Show the newest ${SHOWN} posts of a feed: home has those of profiles you follow and have not muted, personal your own, bookmarks the ones you kept.`,
   input: z.strictObject({ feed: z.enum(FEEDS) }),
   output: z.object({ posts: z.array(listedPost) }),
   annotations: { readOnly: true },
@@ -91,7 +91,7 @@ const openFeed = socialTool({
 
 function newest(db: SocialDb, feed: (typeof FEEDS)[number]): Post[] {
   const own = me(db)
-  if (feed === 'mine') return db.posts.by('profile', own).slice(-SHOWN).reverse()
+  if (feed === 'personal') return db.posts.by('profile', own).slice(-SHOWN).reverse()
   if (feed === 'bookmarks') {
     const kept = db.bookmarks.list().map(({ post }) => db.posts.get(post)!)
     return lastOf(kept, (post) => isVisible(db, post))
@@ -123,9 +123,18 @@ const listTrends = socialTool({
   ],
   sample: () => ({}),
   run(_, { db }) {
-    const trends = db.hashtags.list().sort((a, b) => b.posts - a.posts || (a.hashtag < b.hashtag ? -1 : 1))
-    return { trends: trends.slice(0, TRENDS) }
+    // Inserted one by one: sorting all hashtags took most of the call.
+    const trends: Hashtag[] = []
+    for (const row of db.hashtags.list()) {
+      let place = trends.length
+      while (place > 0 && isAhead(row, trends[place - 1]!)) place--
+      if (place < TRENDS) trends.splice(place, 0, row)
+      if (trends.length > TRENDS) trends.pop()
+    }
+    return { trends }
   },
 })
+
+const isAhead = (a: Hashtag, b: Hashtag): boolean => a.posts > b.posts || (a.posts === b.posts && a.hashtag < b.hashtag)
 
 export const discoveryTools = [findProfile, searchPosts, openFeed, listTrends]

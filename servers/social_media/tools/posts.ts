@@ -44,21 +44,23 @@ const publishPost = socialTool({
     const known = random.chance(0.85) ? db.hashtags.list().map((row) => row.hashtag) : NEW_HASHTAGS
     const hashtag = bound.hashtag ?? random.pick(known)
     const text = bound.text ?? postText(random, hashtag)
-    const blocked = writingObstacle(db, today(), text) !== undefined || isRepeated(db, text, today())
-    return blocked ? null : { text, hashtag }
+    const day = today()
+    const refused = writingObstacle(text, postsLeft(db, day)) !== undefined || isRepeated(db, text, day)
+    return refused ? null : { text, hashtag }
   },
   run({ text, hashtag }, context) {
     const { db, fail, nextId, today } = context
     if (!/^[a-z][a-z0-9]{1,24}$/.test(hashtag)) fail('bad_hashtag')
     const day = today()
-    const obstacle = writingObstacle(db, day, text)
+    const left = postsLeft(db, day)
+    const obstacle = writingObstacle(text, left)
     if (obstacle) fail(obstacle.code, obstacle.detail)
     if (isRepeated(db, text, day)) fail('duplicate_post')
     const known = db.hashtags.get(hashtag)
     if (known) db.hashtags.update(hashtag, { posts: known.posts + 1 })
     else db.hashtags.insert({ hashtag, posts: 1 })
     const { post } = write(context, nextId('post'), text, { hashtag, reply_to: null })
-    return { text, post, hashtag, left_today: postsLeft(db, day) }
+    return { text, post, hashtag, left_today: left - 1 }
   },
 })
 
@@ -116,13 +118,13 @@ const replyToPost = socialTool({
   },
   run({ post, text }, context) {
     const { db, fail, nextId, today } = context
-    const day = today()
     const answered = postOf(context, post)
-    const obstacle = replyObstacle(db, answered) ?? writingObstacle(db, day, text)
+    const left = postsLeft(db, today())
+    const obstacle = replyObstacle(db, answered) ?? writingObstacle(text, left)
     if (obstacle) fail(obstacle.code, obstacle.detail)
     const reply = write(context, nextId('reply'), text, { hashtag: null, reply_to: post })
     const { replies } = db.posts.update(post, { replies: answered.replies + 1 })
-    return { text, post: reply.post, reply_to: post, replies, left_today: postsLeft(db, day) }
+    return { text, post: reply.post, reply_to: post, replies, left_today: left - 1 }
   },
 })
 

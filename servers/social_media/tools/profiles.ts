@@ -97,8 +97,8 @@ const restrictProfile = socialTool({
   annotations: { readOnly: false, destructive: true, idempotent: true },
   ask: [
     'set {profile} to {restriction}',
-    'keep {profile} {restriction} from now on',
-    'make sure that {profile} is {restriction}',
+    'have {profile} {restriction} from now on',
+    'make {profile} {restriction}',
     'change the restriction of {profile} to {restriction}',
   ],
   sample({ db, random, bound }) {
