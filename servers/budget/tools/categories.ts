@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { fill } from '../booking.js'
+import { envelopeOf, leftOf, monthOf, movable, takeObstacle } from '../rules.js'
+import { choices, DRAWS, sampleAmount } from '../sampling.js'
+import { amount, budgetTool, GROUPS } from '../schema.js'
+import { budgetOf, categoryOf, refuse } from './lookup.js'
+
+const listCategories = budgetTool({
+  name: 'list_categories',
+  description:
+    'List the categories of a group with their limit and what is left of it in a month, the current one by default. A hard limit holds, a soft one may be overspent by a fifth.',
+  input: z.strictObject({ group: z.enum(GROUPS), month: ref('month', 'YYYY-MM').optional() }),
+  output: z.object({
+    month: ref('month'),
+    categories: z.array(
+      z.object({ name: z.string(), category: ref('category'), kind: z.string(), limit: z.int(), left: z.int() }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  needs: ['budget_changed'],
+  ask: [
+    'list the {group} categories of the budget[ for {month}]',
+    'show the limits of the categories for {group}[ in {month}]',
+    'tell me what is left in the {group} categories[ of {month}]',
+    'look up the {group} part of the household budget[ for the month {month}]',
+  ],
+  sample({ db, random, bound }) {
+    const month = bound.month ?? (random.chance(0.3) ? random.pick(db.months.list()).month : undefined)
+    return { group: bound.group ?? random.pick(GROUPS), ...(month === undefined ? {} : { month }) }
+  },
+  run({ group, month: key }, context) {
+    const { db } = context
+    const { month } = budgetOf(context, key)
+    const categories = db.categories.by('group', group).map(({ name, category, kind }) => {
+      const envelope = envelopeOf(db, category, month)
+      return { name, category, kind, limit: envelope.limit, left: leftOf(envelope) }
+    })
+    return { month, categories }
+  },
+})
+
+const moveBetweenCategories = budgetTool({
+  name: 'move_between_categories',
+  description:
+    'Move budget that is left from one category to another in an open month, the current one by default. Money that unpaid recurring expenses need stays.',
+  input: z.strictObject({
+    from_category: ref('category'),
+    to_category: ref('category'),
+    amount,
+    month: ref('month', 'YYYY-MM').optional(),
+  }),
+  output: z.object({
+    name: z.string(),
+    category: ref('category', 'The category that received the money.'),
+    limit: z.int().describe('Its new limit.'),
+    left: z.int().describe('What is left of it.'),
+    from_left: z.int().describe('What is left in the other one.'),
+    month: ref('month'),
+  }),
+  annotations: { readOnly: false },
+  establishes: ['budget_changed'],
+  ask: [
+    'move {amount} from {from_category} to {to_category}[ in {month}]',
+    'shift {amount} of the budget out of {from_category} into {to_category}[ for {month}]',
+    'take {amount} from {from_category} and give it to {to_category}[ in the month {month}]',
+    'top up {to_category} with {amount} from {from_category}[ in {month}]',
+  ],
+  sample({ db, random, bound, today }) {
+    const over = db.envelopes.list(({ limit, spent }) => spent > limit)
+    for (let draw = 0; draw < DRAWS; draw++) {
+      // Often somebody covers what is overspent.
+      const gap =
+        bound.month === undefined && bound.to_category === undefined && over.length > 0 && random.chance(0.5)
+          ? random.pick(over)
+          : undefined
+      const key = bound.month ?? gap?.month ?? (random.chance(0.3) ? random.pick(db.months.list()).month : undefined)
+      const month = db.months.get(key ?? monthOf(today()))
+      if (!month || month.status === 'closed') continue
+      const givers = choices(
+        db.categories,
+        bound.from_category,
+        ({ category }) => movable(db, category, month) >= (bound.amount ?? 1) && category !== bound.to_category,
+      )
+      if (givers.length === 0) continue
+      const from_category = random.pick(givers).category
+      const to_category = bound.to_category ?? gap?.category ?? random.pick(db.categories.list()).category
+      if (to_category === from_category || !db.categories.has(to_category)) continue
+      const most = movable(db, from_category, month)
+      const needed = gap ? gap.spent - gap.limit : most
+      const given = bound.amount ?? (gap && needed <= most ? needed : sampleAmount(random, most))
+      return { from_category, to_category, amount: given, ...(key === undefined ? {} : { month: key }) }
+    }
+    return null
+  },
+  run({ from_category, to_category, amount, month: key }, context) {
+    const { db, fail } = context
+    const { month } = budgetOf(context, key)
+    const from = categoryOf(context, from_category)
+    const to = categoryOf(context, to_category)
+    if (from === to) fail('same_category')
+    refuse(context, takeObstacle(db, from, month, amount))
+    fill(context, from_category, month, -amount)
+    const limit = fill(context, to_category, month, amount)
+    return {
+      name: to.name,
+      category: to_category,
+      limit,
+      left: leftOf(envelopeOf(db, to_category, month)),
+      from_left: leftOf(envelopeOf(db, from_category, month)),
+      month,
+    }
+  },
+})
+
+export const categoryTools = [listCategories, moveBetweenCategories]

@@ -1,0 +1,214 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import { book, rememberLast } from '../booking.js'
+import { envelopeOf, HOUSEHOLD, leftOf, monthObstacle, monthOf, recordObstacle, splitObstacle } from '../rules.js'
+import { choices, DRAWS, sampleAmount } from '../sampling.js'
+import { amount, budgetTool } from '../schema.js'
+import { PLACES } from '../words.js'
+import { categoryOf, expenseOf, memberOf, refuse, SHOWN } from './lookup.js'
+
+const searchExpenses = budgetTool({
+  name: 'search_expenses',
+  description: 'Search expenses by words of the description or the name of the member, the newest first.',
+  input: z.strictObject({
+    text: z.string().trim().min(2).max(40).describe('All words must occur.'),
+    month: ref('month', 'YYYY-MM').optional(),
+  }),
+  output: z.object({
+    found: z.int(),
+    expenses: z.array(
+      z.object({
+        description: z.string(),
+        expense: ref('expense'),
+        amount: z.int(),
+        category: ref('category'),
+        member: ref('member'),
+        date: common('date', z.string()),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  needs: ['expense_recorded'],
+  ask: [
+    'search the expenses for "{text}"[ in {month}]',
+    'look for expenses that mention "{text}"[ in the budget of {month}]',
+    'find what the household spent under "{text}"[ during {month}]',
+    'show the expenses matching "{text}"[ for the month {month}]',
+  ],
+  sample({ db, random, bound }) {
+    const rows = db.expenses.list((row) => row.month === (bound.month ?? row.month))
+    if (rows.length === 0) return null
+    const { description, month, member } = random.pick(rows)
+    const { name } = db.members.get(member)!
+    const last = description.split(' ').at(-1)!
+    const text = random.pick([
+      description,
+      description,
+      description,
+      last.length > 2 ? last : description,
+      `${name} ${last}`,
+    ])
+    return { text, ...(bound.month !== undefined || random.chance(0.3) ? { month } : {}), ...bound }
+  },
+  run({ text, month }, { db, fail }) {
+    if (month !== undefined && !db.months.has(month)) fail('unknown_month', `There is no budget for ${month}.`)
+    const words = text.toLowerCase().split(/\s+/)
+    const said = (row: { readonly words: string }) => words.every((word) => row.words.includes(word))
+    const found = month === undefined ? db.expenses.list(said) : db.expenses.by('month', month).filter(said)
+    return { found: found.length, expenses: found.slice(-SHOWN).reverse() }
+  },
+})
+
+const recordExpense = budgetTool({
+  name: 'record_expense',
+  description:
+    'Record what a member of the household spent today. Teenagers may spend only from some categories and within their allowance.',
+  input: z.strictObject({
+    description: z.string().trim().min(2).max(40),
+    category: ref('category'),
+    amount,
+    member: ref('member', 'Who spent it: the first name in lower case.'),
+  }),
+  output: z.object({
+    description: z.string(),
+    expense: ref('expense'),
+    category: ref('category'),
+    amount: z.int(),
+    left: z.int().describe('What is left in the category; negative when it is overspent.'),
+  }),
+  annotations: { readOnly: false },
+  establishes: ['expense_recorded', 'budget_changed'],
+  ask: [
+    'record an expense of {amount} by {member} for "{description}" in {category}',
+    'note that {member} spent {amount} on "{description}", under {category}',
+    'enter "{description}" for {amount} in {category} as an expense of {member}',
+    'add an expense "{description}" of {amount} to {category}, paid by {member}',
+  ],
+  sample({ db, random, bound, today }) {
+    const categories = choices(db.categories, bound.category, ({ kind }) => kind !== 'reserve')
+    const members = choices(db.members, bound.member, () => true)
+    for (let draw = 0; draw < DRAWS && categories.length > 0 && members.length > 0; draw++) {
+      const category = random.pick(categories)
+      const member = random.pick(members)
+      const { limit, spent } = envelopeOf(db, category.category, monthOf(today()))
+      const most = Math.max(1, category.kind === 'soft' ? Math.floor(limit * 1.1) - spent : limit - spent)
+      const sum = bound.amount ?? sampleAmount(random, Math.min(most, member.role === 'teen' ? 25 : 160))
+      const known = db.expenses.by('category', category.category)
+      const noun = known.length > 0 ? random.pick(known).description.split(' ').at(-1)! : category.name
+      const description = bound.description ?? `${random.pick(PLACES)} ${noun}`
+      if (recordObstacle(db, today(), { description, category, amount: sum, member })) continue
+      return { description, category: category.category, amount: sum, member: member.member }
+    }
+    return null
+  },
+  run(args, context) {
+    const { db, today } = context
+    const { description, amount } = args
+    const category = categoryOf(context, args.category)
+    const member = memberOf(context, args.member)
+    refuse(context, recordObstacle(db, today(), { description, category, amount, member }))
+    const month = monthOf(today())
+    const row = book(context, { ...args, month, recurring_expense: null, split_from: null })
+    rememberLast(context, row.expense)
+    return { ...row, left: leftOf(envelopeOf(db, category.category, month)) }
+  },
+})
+
+const splitExpense = budgetTool({
+  name: 'split_expense',
+  description:
+    'Move part of an expense to another category, as an expense of its own. Its month must be open; recurring payments and parts cannot be split.',
+  input: z.strictObject({
+    expense: ref('expense'),
+    category: ref('category', 'The category of the part.'),
+    amount: amount.describe('Of the part; less than the expense.'),
+  }),
+  output: z.object({
+    description: z.string(),
+    expense: ref('expense', 'The new part.'),
+    category: ref('category'),
+    amount: z.int(),
+    remaining: z.int().describe('What remains of the expense that was split.'),
+  }),
+  annotations: { readOnly: false },
+  establishes: ['budget_changed'],
+  ask: [
+    'split {expense} and put {amount} of it under {category}',
+    'move {amount} of {expense} into {category} as a part of its own',
+    'divide {expense}: {amount} belongs to {category}',
+    'count {amount} of what {expense} cost in {category} instead, by splitting it',
+  ],
+  sample({ db, random, bound }) {
+    const expenses = choices(
+      db.expenses,
+      bound.expense,
+      (row) => row.amount > 1 && row.recurring_expense === null && row.split_from === null,
+    )
+    for (let draw = 0; draw < DRAWS && expenses.length > 0; draw++) {
+      const expense = random.pick(expenses)
+      const category =
+        bound.category === undefined ? random.pick(db.categories.list()) : db.categories.get(bound.category)
+      const part = bound.amount ?? sampleAmount(random, expense.amount - 1)
+      if (!category || splitObstacle(db, expense, category, part)) continue
+      return { expense: expense.expense, category: category.category, amount: part }
+    }
+    return null
+  },
+  run({ expense: key, category: to, amount }, context) {
+    const { db } = context
+    const expense = expenseOf(context, key)
+    const category = categoryOf(context, to)
+    refuse(context, splitObstacle(db, expense, category, amount))
+    const { envelope, spent } = envelopeOf(db, expense.category, expense.month)
+    db.envelopes.update(envelope, { spent: spent - amount })
+    const remaining = db.expenses.update(key, { amount: expense.amount - amount }).amount
+    const { description, member, month } = expense
+    const part = { description, category: to, member, amount, month, recurring_expense: null, split_from: key }
+    if (db.household.get(HOUSEHOLD)!.last_expense === key) rememberLast(context, null)
+    return { ...book(context, part), remaining }
+  },
+})
+
+const undoExpense = budgetTool({
+  name: 'undo_expense',
+  description:
+    'Undo the last expense that was recorded or the last recurring expense that was paid, once, as long as its month is open and it has not been split.',
+  input: z.strictObject({ expense: ref('expense') }),
+  output: z.object({
+    description: z.string(),
+    expense: ref('expense', 'It no longer exists.'),
+    category: ref('category'),
+    left: z.int().describe('What is left in the category now.'),
+  }),
+  annotations: { readOnly: false, destructive: true },
+  establishes: ['budget_changed'],
+  ask: [
+    'undo {expense}, the last one',
+    'take {expense} back out of the books',
+    'reverse the last entry, {expense}',
+    'remove {expense}, which was entered last',
+  ],
+  sample({ db, bound }) {
+    const last = db.household.get(HOUSEHOLD)!.last_expense
+    if (last === null || (bound.expense ?? last) !== last) return null
+    return monthObstacle(db, db.expenses.get(last)!.month) ? null : { expense: last }
+  },
+  run({ expense: key }, context) {
+    const { db, fail } = context
+    const expense = expenseOf(context, key)
+    const { category, month, recurring_expense, amount, description } = expense
+    if (db.household.get(HOUSEHOLD)!.last_expense !== key) fail('not_last_expense', `${key} is not the last expense.`)
+    refuse(context, monthObstacle(db, month))
+    db.expenses.remove(key)
+    const { envelope, spent } = envelopeOf(db, category, month)
+    const after = db.envelopes.update(envelope, { spent: spent - amount })
+    if (recurring_expense !== null) {
+      const unpaid = [...db.months.get(month)!.unpaid, recurring_expense].sort()
+      db.months.update(month, { unpaid })
+    }
+    rememberLast(context, null)
+    return { description, expense: key, category, left: leftOf(after) }
+  },
+})
+
+export const expenseTools = [searchExpenses, recordExpense, splitExpense, undoExpense]

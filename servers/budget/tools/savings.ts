@@ -1,0 +1,140 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import { type Context, fill } from '../booking.js'
+import { envelopeOf, leftOf, monthObstacle, monthOf, movable, takeObstacle, withdrawalObstacle } from '../rules.js'
+import { choices, sampleAmount } from '../sampling.js'
+import { amount, budgetTool, type SavingsGoal } from '../schema.js'
+import { categoryOf, goalOf, refuse } from './lookup.js'
+
+const listSavingsGoals = budgetTool({
+  name: 'list_savings_goals',
+  description: 'List the savings goals of the household: what is saved, the target, and until when they are locked.',
+  input: z.strictObject({}),
+  output: z.object({
+    goals: z.array(
+      z.object({
+        name: z.string(),
+        savings_goal: ref('savings_goal'),
+        saved: z.int(),
+        target: z.int(),
+        locked_until: common('date', z.string()).optional(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  needs: ['savings_changed'],
+  ask: [
+    'list the savings goals',
+    'show what the household is saving for',
+    'tell me how far we are with our savings goals',
+    'look up our savings goals',
+  ],
+  sample: () => ({}),
+  run(_, { db }) {
+    return { goals: db.savings_goals.list().map((row) => ({ ...row, locked_until: row.locked_until ?? undefined })) }
+  },
+})
+
+/** What both directions tell. */
+const moved = z.object({
+  name: z.string(),
+  savings_goal: ref('savings_goal'),
+  saved: z.int(),
+  target: z.int(),
+  category: ref('category'),
+  left: z.int().describe('What is left in the category.'),
+})
+
+/** Moves `sum` from an envelope of the current month to a goal, or back when negative, and tells how both stand. */
+function transfer(context: Context, goal: SavingsGoal, category: string, sum: number) {
+  const { db, nextId, today } = context
+  const month = monthOf(today())
+  fill(context, category, month, -sum)
+  const { savings_goal } = goal
+  db.savings_moves.insert({ savings_move: nextId('saving'), savings_goal, amount: sum, month })
+  const after = db.savings_goals.update(savings_goal, { saved: goal.saved + sum })
+  return { ...after, category, left: leftOf(envelopeOf(db, category, month)) }
+}
+
+const contribute = budgetTool({
+  name: 'contribute_to_savings_goal',
+  description: 'Put budget that is left in a category this month into a savings goal, up to its target.',
+  input: z.strictObject({
+    savings_goal: ref('savings_goal'),
+    category: ref('category', 'Where the money comes from.'),
+    amount,
+  }),
+  output: moved,
+  annotations: { readOnly: false },
+  establishes: ['savings_changed', 'budget_changed'],
+  ask: [
+    'put {amount} from {category} into {savings_goal}',
+    'save {amount} of {category} for {savings_goal}',
+    'contribute {amount} to {savings_goal} out of {category}',
+    'add {amount} that is left in {category} to {savings_goal}',
+  ],
+  sample({ db, random, bound, today }) {
+    const month = db.months.get(monthOf(today()))!
+    const least = bound.amount ?? 1
+    const goals = choices(db.savings_goals, bound.savings_goal, ({ saved, target }) => target - saved >= least)
+    const givers = choices(db.categories, bound.category, ({ category }) => movable(db, category, month) >= least)
+    if (goals.length === 0 || givers.length === 0) return null
+    const { savings_goal, saved, target } = random.pick(goals)
+    const { category } = random.pick(givers)
+    const most = Math.min(target - saved, movable(db, category, month))
+    return { savings_goal, category, amount: bound.amount ?? sampleAmount(random, most) }
+  },
+  run({ savings_goal, category: key, amount }, context) {
+    const { db, fail, today } = context
+    const goal = goalOf(context, savings_goal)
+    const category = categoryOf(context, key)
+    const missing = goal.target - goal.saved
+    if (amount > missing) fail('over_target', `${goal.name} needs only ${missing} EUR more.`)
+    refuse(context, takeObstacle(db, category, monthOf(today()), amount))
+    return transfer(context, goal, key, amount)
+  },
+})
+
+const withdraw = budgetTool({
+  name: 'withdraw_from_savings_goal',
+  description:
+    'Take money out of a savings goal into a category of this month: once a month per goal, and not while the goal is locked, unless its target is reached.',
+  input: z.strictObject({
+    savings_goal: ref('savings_goal'),
+    category: ref('category', 'Where the money goes.'),
+    amount,
+  }),
+  output: moved,
+  annotations: { readOnly: false },
+  establishes: ['savings_changed', 'budget_changed'],
+  ask: [
+    'withdraw {amount} from {savings_goal} for {category}',
+    'take {amount} out of {savings_goal} and put it into {category}',
+    'use {amount} of the savings in {savings_goal} for {category}',
+    'release {amount} from {savings_goal} to {category}',
+  ],
+  sample({ db, random, bound, today }) {
+    const goals = choices(
+      db.savings_goals,
+      bound.savings_goal,
+      (row) => !withdrawalObstacle(db, today(), row, bound.amount ?? 1),
+    )
+    const receivers = choices(db.categories, bound.category, () => true)
+    if (goals.length === 0 || receivers.length === 0) return null
+    const { savings_goal, saved } = random.pick(goals)
+    return {
+      savings_goal,
+      category: random.pick(receivers).category,
+      amount: bound.amount ?? sampleAmount(random, saved),
+    }
+  },
+  run({ savings_goal, category: key, amount }, context) {
+    const { db, today } = context
+    const goal = goalOf(context, savings_goal)
+    categoryOf(context, key)
+    refuse(context, withdrawalObstacle(db, today(), goal, amount) ?? monthObstacle(db, monthOf(today())))
+    return transfer(context, goal, key, -amount)
+  },
+})
+
+export const savingsTools = [listSavingsGoals, contribute, withdraw]
