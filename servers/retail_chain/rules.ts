@@ -1,0 +1,169 @@
+import { CITIES } from '../kernel/gazetteer.js'
+import {
+  type Article,
+  type FailureCode,
+  type Reservation,
+  type RetailView,
+  type Shipment,
+  type Stock,
+  type Store,
+  WEEKDAYS,
+} from './schema.js'
+
+/** The chain's limits: name, value, unit. */
+export const LIMITS = {
+  /** Open reservations of one customer in the whole chain. */
+  reservations: 3,
+  /** How long an article is kept, the day of the reservation not counted. Days. */
+  reservationDays: 2,
+  /** A count that differs from the books by more than this has to be confirmed by a second one. Pieces. */
+  countTolerance: 3,
+} as const
+
+/** Why something cannot be done, with the numbers that matter. */
+export interface Obstacle {
+  readonly code: FailureCode
+  readonly detail?: string
+}
+
+interface Reader {
+  readonly db: RetailView
+  fail(code: FailureCode, detail?: string): never
+}
+
+export const storeOf = ({ db, fail }: Reader, key: string): Store =>
+  db.stores.get(key) ?? fail('unknown_store', `There is no store ${key}.`)
+
+export const articleOf = ({ db, fail }: Reader, key: string): Article =>
+  db.articles.get(key) ?? fail('unknown_article', `There is no article ${key}.`)
+
+export const stockKey = (store: string, article: string): string => `${store} ${article}`
+
+/** What the store has of the article, if it carries it. */
+export const stockOf = ({ db, fail }: Reader, store: Store, { article, title }: Article): Stock =>
+  db.stocks.get(stockKey(store.store, article)) ?? fail('not_carried', `${store.name} does not carry ${title}.`)
+
+/** Ends the call with a failure if something stands against it. */
+export function unless({ fail }: Reader, obstacle: Obstacle | undefined): void {
+  if (obstacle) fail(obstacle.code, obstacle.detail)
+}
+
+/** Entries that a list or search shows at most. */
+export const SHOWN = 5
+
+/** Pieces that can be sold, reserved or sent away. */
+export const availableOf = ({ on_hand, reserved }: Stock): number => on_hand - reserved
+
+/** Pieces that the store has room for beside those it has and those on their way. */
+export const roomOf = ({ capacity, on_hand, incoming }: Stock): number => capacity - on_hand - incoming
+
+export const isLow = ({ on_hand, incoming, reorder_point }: Stock): boolean => on_hand + incoming <= reorder_point
+
+/** Whether the store is open at `now` (ISO 8601 UTC). */
+export function isOpen({ opens, closes, closed_on }: Store, now: string): boolean {
+  const time = now.slice(11, 16)
+  return opens <= time && time < closes && WEEKDAYS[new Date(now).getUTCDay()] !== closed_on
+}
+
+/** What stands against work in the store at `now`, if anything. */
+export function closedObstacle(store: Store, now: string): Obstacle | undefined {
+  return isOpen(store, now)
+    ? undefined
+    : {
+        code: 'store_closed',
+        detail: `${store.name} is open ${store.opens}-${store.closes}, but not on ${store.closed_on}.`,
+      }
+}
+
+const COUNTRIES: ReadonlyMap<string, string> = new Map(CITIES.map(({ city, country }) => [city, country]))
+
+/** Days a shipment takes: none within a city, one within a country, else two. */
+export function daysBetween(fromCity: string, toCity: string): number {
+  if (fromCity === toCity) return 0
+  return COUNTRIES.get(fromCity) === COUNTRIES.get(toCity) ? 1 : 2
+}
+
+/** What stands against sending `quantity` pieces from one store to another, if anything. */
+export function transferObstacle(from: Stock, to: Stock, quantity: number): Obstacle | undefined {
+  if (from.store === to.store) return { code: 'same_store' }
+  if (availableOf(from) < quantity)
+    return { code: 'not_enough_stock', detail: `${from.store} can spare ${availableOf(from)}.` }
+  return spaceObstacle(to, quantity)
+}
+
+function spaceObstacle(to: Stock, quantity: number): Obstacle | undefined {
+  return roomOf(to) < quantity
+    ? { code: 'no_shelf_space', detail: `${to.store} has room for ${Math.max(0, roomOf(to))} more.` }
+    : undefined
+}
+
+/** What stands against ordering `packs` of the article from the warehouse for a store, if anything. */
+export function reorderObstacle(db: RetailView, article: Article, to: Stock, packs: number): Obstacle | undefined {
+  const open = db.shipments
+    .by('article', article.article)
+    .find(({ to_store, from_store, status }) => to_store === to.store && from_store === null && status === 'transit')
+  if (open) return { code: 'already_on_order', detail: `${open.shipment} with ${open.quantity} pieces is on its way.` }
+  if (article.warehouse < packs * article.pack)
+    return {
+      code: 'warehouse_short',
+      detail: `The warehouse has ${Math.floor(article.warehouse / article.pack)} packs of ${article.pack}.`,
+    }
+  return spaceObstacle(to, packs * article.pack)
+}
+
+/** What stands against receiving the shipment at `now`, if anything. */
+export function receiveObstacle(db: RetailView, shipment: Shipment, now: string): Obstacle | undefined {
+  if (shipment.status === 'received') return { code: 'already_received' }
+  if (shipment.due > now.slice(0, 10)) return { code: 'still_in_transit', detail: `It arrives on ${shipment.due}.` }
+  return closedObstacle(db.stores.get(shipment.to_store)!, now)
+}
+
+/** Open reservations of a customer, whose name is compared without regard to case. */
+export function openReservations(db: RetailView, customer: string): number {
+  const name = customer.toLowerCase()
+  return db.reservations.by('status', 'open').filter(({ customer_name }) => customer_name.toLowerCase() === name).length
+}
+
+/** What stands against handing out the reserved pieces or giving them up at `now`, if anything. */
+export function closingObstacle(
+  db: RetailView,
+  { status, until, store }: Reservation,
+  outcome: 'collected' | 'cancelled',
+  now: string,
+): Obstacle | undefined {
+  if (status !== 'open') return { code: 'reservation_closed', detail: `It was ${status}.` }
+  if (outcome === 'cancelled') return undefined
+  if (until < now.slice(0, 10)) return { code: 'reservation_expired', detail: `It was kept until ${until}.` }
+  return closedObstacle(db.stores.get(store)!, now)
+}
+
+/** The list price less `percent`, rounded to whole units. */
+export const reducedPrice = (price: number, percent: number): number => Math.floor((price * (100 - percent) + 50) / 100)
+
+/** What stands against marking the article down to `percent` below its list price, if anything. */
+export function markdownObstacle(
+  { price, cost }: Article,
+  stock: Stock,
+  percent: number,
+  today: string,
+): Obstacle | undefined {
+  const reduced = reducedPrice(price, percent)
+  if (stock.marked_down === today) return { code: 'marked_down_today' }
+  if (reduced >= stock.price) return { code: 'not_a_markdown', detail: `It costs ${stock.price} there already.` }
+  return reduced < cost
+    ? { code: 'below_cost', detail: `${percent} % off would be ${reduced}; the least is ${cost}.` }
+    : undefined
+}
+
+/** What stands against a count of `counted` pieces, if anything. */
+export function countObstacle(stock: Stock, counted: number, today: string): Obstacle | undefined {
+  if (stock.counted === today) return { code: 'counted_today' }
+  if (counted < stock.reserved)
+    return { code: 'below_reserved', detail: `${stock.reserved} pieces are reserved; cancel reservations first.` }
+  return spaceObstacle(stock, counted - stock.on_hand)
+}
+
+/** `date` (YYYY-MM-DD) moved by a number of days. */
+export function shiftDate(date: string, days: number): string {
+  return days === 0 ? date : new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
+}

@@ -1,0 +1,184 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import { articleOf, availableOf, isLow, isOpen, SHOWN, storeOf } from '../rules.js'
+import { choose, chooseStock } from '../sampling.js'
+import { type Article, DEPARTMENTS, money, retailTool, type Stock } from '../schema.js'
+
+const cityName = () => common('city', z.string().trim().min(2).max(40))
+
+const findStores = retailTool({
+  name: 'find_stores',
+  description: 'List the stores of the chain in a city, with opening hours (UTC) and whether they are open now.',
+  input: z.strictObject({ city: cityName() }),
+  output: z.object({
+    found: z.int(),
+    stores: z.array(
+      z.object({
+        name: z.string(),
+        store: ref('store'),
+        address: common('address', z.string()),
+        opens: z.string(),
+        closes: z.string(),
+        open_now: z.boolean(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find our stores in {city}',
+    'list the stores of the chain in {city}',
+    'show me which stores we have in {city}',
+    'look up our stores in {city} and their opening hours',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(db.stores, random, undefined)
+    return row ? { city: row.city, ...bound } : null
+  },
+  run({ city }, { db, now }) {
+    const name = city.toLowerCase()
+    const at = now()
+    const stores = db.stores.list((row) => row.city.toLowerCase() === name)
+    return {
+      found: stores.length,
+      stores: stores.slice(0, SHOWN).map((row) => ({ ...row, open_now: isOpen(row, at) })),
+    }
+  },
+})
+
+const searchArticles = retailTool({
+  name: 'search_articles',
+  description:
+    'Search the articles of the chain by words of the title, with list price, pieces per pack and pieces in the warehouse.',
+  input: z.strictObject({
+    text: z.string().trim().min(2).max(40).describe('Words that must all occur in the title'),
+    department: z.enum(DEPARTMENTS).optional(),
+  }),
+  output: z.object({
+    found: z.int(),
+    articles: z.array(
+      z.object({ title: z.string(), article: ref('article'), price: money, pack: z.int(), warehouse: z.int() }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'search our articles for "{text}"[ in {department}]',
+    'find the article "{text}"[ in the {department} department]',
+    'look up "{text}" among the articles of the chain[ under {department}]',
+    'check whether the chain carries "{text}"[ in {department}]',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(
+      db.articles,
+      random,
+      undefined,
+      ({ department }) => department === (bound.department ?? department),
+    )
+    if (!row) return null
+    const word = random.pick(row.title.split(' '))
+    const rare = db.articles.count(({ words }) => words.includes(word.toLowerCase())) <= 3
+    return {
+      text: rare && random.chance(0.5) ? word : row.title,
+      ...(random.chance(0.3) ? { department: row.department } : {}),
+      ...bound,
+    }
+  },
+  run({ text, department }, { db }) {
+    const words = text.toLowerCase().split(/\s+/)
+    const fits = (row: Article) =>
+      (department === undefined || row.department === department) && words.every((word) => row.words.includes(word))
+    const articles = db.articles.list(fits)
+    return { found: articles.length, articles: articles.slice(0, SHOWN) }
+  },
+})
+
+const checkStock = retailTool({
+  name: 'check_stock',
+  description:
+    'Show which stores have an article available, those with the most first. Reserved pieces are not available.',
+  input: z.strictObject({ article: ref('article'), city: cityName().optional() }),
+  output: z.object({
+    title: z.string(),
+    article: ref('article'),
+    found: z.int(),
+    stores: z.array(z.object({ name: z.string(), store: ref('store'), available: z.int(), price: money })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'check where {article} is in stock[ in {city}]',
+    'show me which stores have {article}[ in {city}]',
+    'look up the stock of {article}[ in our {city} stores]',
+    'tell me how many of {article} the stores have[ in {city}]',
+  ],
+  sample({ db, random, bound }) {
+    const row = chooseStock(db, random, { article: bound.article }, (stock) => availableOf(stock) > 0)
+    if (!row) return null
+    const { city } = db.stores.get(row.store)!
+    return { article: row.article, ...(random.chance(0.3) ? { city } : {}), ...bound }
+  },
+  run({ article, city }, context) {
+    const { db } = context
+    const { title } = articleOf(context, article)
+    const name = city?.toLowerCase()
+    const having = db.stocks
+      .by('article', article)
+      .filter(
+        (row) => availableOf(row) > 0 && (name === undefined || db.stores.get(row.store)!.city.toLowerCase() === name),
+      )
+    const stores = having
+      .sort((a, b) => availableOf(b) - availableOf(a))
+      .slice(0, SHOWN)
+      .map((row) => ({ ...row, name: db.stores.get(row.store)!.name, available: availableOf(row) }))
+    return { title, article, found: having.length, stores }
+  },
+})
+
+/** Of low articles and of shipments, so many are shown of each. */
+const SHOWN_OF_STORE = 3
+
+const showStore = retailTool({
+  name: 'show_store',
+  description:
+    'Show whether a store is open now, which articles run low there and which shipments it has not received yet, those due first.',
+  input: z.strictObject({ store: ref('store') }),
+  output: z.object({
+    name: z.string(),
+    store: ref('store'),
+    open_now: z.boolean(),
+    low_articles: z.int(),
+    low: z.array(z.object({ title: z.string(), article: ref('article'), on_hand: z.int() })),
+    open_shipments: z.int(),
+    shipments: z.array(z.object({ title: z.string(), shipment: ref('shipment'), due: common('date', z.string()) })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show me how {store} is doing',
+    'tell me what runs low and what is due at {store}',
+    'give me an overview of {store}',
+    'check which articles {store} is short of and which shipments it waits for',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(db.stores, random, bound.store)
+    return row ? { store: row.store } : null
+  },
+  run({ store: key }, context) {
+    const { db, now } = context
+    const store = storeOf(context, key)
+    const low = db.stocks.by('store', key).filter(isLow)
+    const shipments = db.shipments
+      .by('to_store', key)
+      .filter(({ status }) => status === 'transit')
+      .sort((a, b) => (a.due < b.due ? -1 : a.due > b.due ? 1 : 0))
+    const titled = (row: Stock) => ({ ...row, title: db.articles.get(row.article)!.title })
+    return {
+      name: store.name,
+      store: key,
+      open_now: isOpen(store, now()),
+      low_articles: low.length,
+      low: low.slice(0, SHOWN_OF_STORE).map(titled),
+      open_shipments: shipments.length,
+      shipments: shipments.slice(0, SHOWN_OF_STORE),
+    }
+  },
+})
+
+export const findingTools = [findStores, searchArticles, checkStock, showStore]

@@ -1,0 +1,185 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import type { SeededRandom } from '../../kernel/random.js'
+import {
+  articleOf,
+  availableOf,
+  closedObstacle,
+  daysBetween,
+  isOpen,
+  receiveObstacle,
+  reorderObstacle,
+  roomOf,
+  shiftDate,
+  stockKey,
+  stockOf,
+  storeOf,
+  transferObstacle,
+  unless,
+} from '../rules.js'
+import { choose, chooseStock } from '../sampling.js'
+import { retailTool } from '../schema.js'
+
+const shipmentSent = z.object({
+  title: z.string(),
+  shipment: ref('shipment'),
+  quantity: z.int(),
+  due: common('date', z.string()),
+  status: z.string(),
+})
+
+/** From two to `most`, as people seldom move a single piece; one if that is the most. */
+const upTo = (random: SeededRandom, most: number): number => random.int(Math.min(2, most), most)
+
+const transferStock = retailTool({
+  name: 'transfer_stock',
+  description:
+    'Send pieces of an article from one store, which must be open, to another that carries it and has room. It arrives the same day within a city, the next within a country, else after two days, and counts there once it is received.',
+  input: z.strictObject({
+    article: ref('article'),
+    from_store: ref('store'),
+    to_store: ref('store'),
+    quantity: z.int().min(1).max(50),
+  }),
+  output: shipmentSent,
+  annotations: { readOnly: false },
+  ask: [
+    'transfer {quantity} of {article} from {from_store} to {to_store}',
+    'send {quantity} pieces of {article} over from {from_store} to {to_store}',
+    'move {article} from {from_store} to {to_store}, {quantity} of it',
+    'ship {quantity} of {article} out of {from_store} to {to_store}',
+  ],
+  sample({ db, random, bound, now }) {
+    const at = now()
+    const least = bound.quantity ?? 1
+    const from = chooseStock(
+      db,
+      random,
+      { store: bound.from_store, article: bound.article },
+      (row) =>
+        isOpen(db.stores.get(row.store)!, at) &&
+        db.stocks
+          .by('article', row.article)
+          .some((to) => to.store === (bound.to_store ?? to.store) && !transferObstacle(row, to, least)),
+    )
+    if (!from) return null
+    const to = chooseStock(
+      db,
+      random,
+      { store: bound.to_store, article: from.article },
+      (row) => !transferObstacle(from, row, least),
+    )
+    if (!to) return null
+    const quantity = bound.quantity ?? upTo(random, Math.min(8, availableOf(from), roomOf(to)))
+    return { article: from.article, from_store: from.store, to_store: to.store, quantity }
+  },
+  run({ article: key, from_store, to_store, quantity }, context) {
+    const { db, nextId, now, today } = context
+    const article = articleOf(context, key)
+    const sender = storeOf(context, from_store)
+    const receiver = storeOf(context, to_store)
+    const from = stockOf(context, sender, article)
+    const to = stockOf(context, receiver, article)
+    unless(context, transferObstacle(from, to, quantity))
+    unless(context, closedObstacle(sender, now()))
+    db.stocks.update(from.stock, { on_hand: from.on_hand - quantity })
+    db.stocks.update(to.stock, { incoming: to.incoming + quantity })
+    return db.shipments.insert({
+      shipment: nextId('shipment'),
+      article: key,
+      title: article.title,
+      quantity,
+      from_store,
+      to_store,
+      due: shiftDate(today(), daysBetween(sender.city, receiver.city)),
+      status: 'transit',
+    })
+  },
+})
+
+const reorderStock = retailTool({
+  name: 'reorder_stock',
+  description:
+    'Order full packs of an article from the warehouse for a store that carries it and has room. A store can wait for only one such shipment of an article at a time.',
+  input: z.strictObject({ article: ref('article'), store: ref('store'), packs: z.int().min(1).max(10) }),
+  output: shipmentSent,
+  annotations: { readOnly: false },
+  ask: [
+    'reorder {packs} packs of {article} for {store}',
+    'order {packs} packs of {article} from the warehouse for {store}',
+    'have the warehouse send {store} {packs} packs of {article}',
+    'restock {article} at {store} with {packs} packs from the warehouse',
+  ],
+  sample({ db, random, bound }) {
+    const least = bound.packs ?? 1
+    const row = chooseStock(
+      db,
+      random,
+      bound,
+      (stock) => !reorderObstacle(db, db.articles.get(stock.article)!, stock, least),
+    )
+    if (!row) return null
+    const { pack, warehouse } = db.articles.get(row.article)!
+    const most = Math.min(4, Math.floor(Math.min(warehouse, roomOf(row)) / pack))
+    return { article: row.article, store: row.store, packs: bound.packs ?? upTo(random, most) }
+  },
+  run({ article: key, store, packs }, context) {
+    const { db, nextId, today } = context
+    const article = articleOf(context, key)
+    const receiver = storeOf(context, store)
+    const to = stockOf(context, receiver, article)
+    unless(context, reorderObstacle(db, article, to, packs))
+    const quantity = packs * article.pack
+    db.articles.update(key, { warehouse: article.warehouse - quantity })
+    db.stocks.update(to.stock, { incoming: to.incoming + quantity })
+    return db.shipments.insert({
+      shipment: nextId('shipment'),
+      article: key,
+      title: article.title,
+      quantity,
+      from_store: null,
+      to_store: store,
+      due: shiftDate(today(), daysBetween(db.warehouses.get('warehouse')!.city, receiver.city)),
+      status: 'transit',
+    })
+  },
+})
+
+const receiveShipment = retailTool({
+  name: 'receive_shipment',
+  description: 'Book a shipment that has arrived into the stock of its store, which must be open.',
+  input: z.strictObject({ shipment: ref('shipment') }),
+  output: z.object({
+    title: z.string(),
+    shipment: ref('shipment'),
+    article: ref('article'),
+    store: ref('store'),
+    on_hand: z.int(),
+    status: z.string(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'receive {shipment}',
+    'book {shipment} into stock',
+    'take in {shipment} at its store',
+    'confirm that {shipment} has arrived',
+  ],
+  sample({ db, random, bound, now }) {
+    const row = choose(db.shipments, random, bound.shipment, (shipment) => !receiveObstacle(db, shipment, now()))
+    return row ? { shipment: row.shipment } : null
+  },
+  run({ shipment: key }, context) {
+    const { db, fail, now } = context
+    const row = db.shipments.get(key) ?? fail('unknown_shipment', `There is no ${key}.`)
+    unless(context, receiveObstacle(db, row, now()))
+    const stock = db.stocks.get(stockKey(row.to_store, row.article))!
+    const { on_hand } = db.stocks.update(stock.stock, {
+      on_hand: stock.on_hand + row.quantity,
+      incoming: stock.incoming - row.quantity,
+    })
+    const { status } = db.shipments.update(key, { status: 'received' })
+    return { title: row.title, shipment: key, article: row.article, store: row.to_store, on_hand, status }
+  },
+})
+
+export const movementTools = [transferStock, reorderStock, receiveShipment]

@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import {
+  articleOf,
+  countObstacle,
+  LIMITS,
+  markdownObstacle,
+  reducedPrice,
+  roomOf,
+  stockOf,
+  storeOf,
+  unless,
+} from '../rules.js'
+import { chooseStock } from '../sampling.js'
+import { money, pieces, retailTool } from '../schema.js'
+
+const MARKDOWNS = [10, 15, 20, 25, 30, 40, 50]
+
+const markDownArticle = retailTool({
+  name: 'mark_down_article',
+  description:
+    'Set the price of an article in one store to a percentage below its list price. It must get cheaper, but not cheaper than the chain bought it; once a day. Reservations keep their price.',
+  input: z.strictObject({ article: ref('article'), store: ref('store'), percent: z.int().min(5).max(70) }),
+  output: z.object({
+    title: z.string(),
+    // Not a reference: with a new price on the shelf the work is done.
+    article: z.string(),
+    store: z.string(),
+    price: money,
+    before: money,
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'mark {article} down by {percent} percent at {store}',
+    'reduce {article} at {store} to {percent} percent below the list price',
+    'take {percent} percent off {article} in {store}',
+    'offer {article} at {store} with {percent} percent off',
+  ],
+  sample({ db, random, bound, today }) {
+    const percents = random.shuffle(bound.percent === undefined ? MARKDOWNS : [bound.percent])
+    for (const percent of percents) {
+      const row = chooseStock(
+        db,
+        random,
+        bound,
+        (stock) => !markdownObstacle(db.articles.get(stock.article)!, stock, percent, today()),
+      )
+      if (row) return { article: row.article, store: row.store, percent }
+    }
+    return null
+  },
+  run({ article: key, store, percent }, context) {
+    const { db, today } = context
+    const article = articleOf(context, key)
+    const stock = stockOf(context, storeOf(context, store), article)
+    unless(context, markdownObstacle(article, stock, percent, today()))
+    const { price } = db.stocks.update(stock.stock, {
+      price: reducedPrice(article.price, percent),
+      marked_down: today(),
+    })
+    return { title: article.title, article: key, store, price, before: stock.price }
+  },
+})
+
+const countStock = retailTool({
+  name: 'count_stock',
+  description: `Record how many pieces of an article were counted in a store, reserved ones included. The books are corrected, but a count more than ${LIMITS.countTolerance} off needs a second one with the same result. Settled once a day.`,
+  input: z.strictObject({ article: ref('article'), store: ref('store'), counted: z.int().min(0).max(200) }),
+  output: z.object({
+    title: z.string(),
+    article: ref('article'),
+    store: z.string(),
+    on_hand: pieces,
+    difference: z.int(),
+    status: z.enum(['confirmed', 'corrected', 'recount']),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'record a count of {counted} for {article} at {store}',
+    'enter that {counted} of {article} were counted in {store}',
+    'set the counted stock of {article} at {store} to {counted}',
+    'note the stock count for {article} in {store} as {counted}',
+  ],
+  sample({ db, random, bound, today }) {
+    const row = chooseStock(
+      db,
+      random,
+      bound,
+      (stock) => !countObstacle(stock, bound.counted ?? stock.on_hand, today()),
+    )
+    if (!row) return null
+    const off = random.chance(0.2) ? random.int(-9, 6) : random.int(-3, 2)
+    const least = Math.max(row.reserved, row.on_hand + off)
+    return {
+      article: row.article,
+      store: row.store,
+      counted: bound.counted ?? Math.min(least, row.on_hand + roomOf(row)),
+    }
+  },
+  run({ article: key, store, counted }, context) {
+    const { db, today } = context
+    const article = articleOf(context, key)
+    const stock = stockOf(context, storeOf(context, store), article)
+    unless(context, countObstacle(stock, counted, today()))
+    const difference = counted - stock.on_hand
+    const told = { title: article.title, article: key, store, difference }
+    if (Math.abs(difference) > LIMITS.countTolerance && stock.doubted_count !== counted) {
+      db.stocks.update(stock.stock, { doubted_count: counted })
+      return { ...told, on_hand: stock.on_hand, status: 'recount' as const }
+    }
+    const { on_hand } = db.stocks.update(stock.stock, {
+      on_hand: counted,
+      missing: stock.missing - difference,
+      counted: today(),
+      doubted_count: null,
+    })
+    return { ...told, on_hand, status: difference === 0 ? ('confirmed' as const) : ('corrected' as const) }
+  },
+})
+
+export const shelfTools = [markDownArticle, countStock]
