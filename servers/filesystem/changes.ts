@@ -1,7 +1,7 @@
 import { byteLength } from './contents.js'
 import { currentUser, isObstacle, isWithin, join, subtree, walk } from './paths.js'
 import { entryObstacle, groupIn, placeObstacle, quotaObstacle } from './rules.js'
-import type { FilesystemContext, Member, Node, Obstacle } from './schema.js'
+import type { FilesystemContext, Member, Node, Obstacle, User } from './schema.js'
 
 /** What an entry is, apart from where it lies and whose it is. */
 export type Content = Pick<Node, 'kind' | 'mode' | 'bytes' | 'text' | 'target' | 'photo' | 'members'>
@@ -83,29 +83,76 @@ export function charge(context: FilesystemContext, owner: string, bytes: number,
 
 /** Puts something new, owned by the current user, into a directory. Ends the call if that cannot be. */
 export function make(context: FilesystemContext, directory: Node, name: string, content: Content): Node {
-  const { db } = context
-  const user = currentUser(db)
-  enforce(context, entryObstacle(db, user, directory, name))
-  touch(context, directory.path)
-  return makeUnchecked(context, directory, name, content)
+  const user = currentUser(context.db)
+  enforce(context, entryObstacle(context.db, user, directory, name))
+  charge(context, user.user, content.bytes, 1)
+  const time = clock(context)
+  touch(context, directory.path, time)
+  return insert(context, user, directory, name, content, time)
 }
 
-/** As `make`, in a directory that the same call has made. */
-export function makeUnchecked(context: FilesystemContext, directory: Node, name: string, content: Content): Node {
-  const { db } = context
-  const user = currentUser(db)
-  const path = join(directory.path, name)
-  enforce(context, placeObstacle(path))
-  charge(context, user.user, content.bytes, 1)
+/** An entry that goes into a directory that is made in the same call. */
+export interface Inner {
+  /** Path of the directory it goes into, as the caller counts. */
+  readonly within: string
+  readonly path: string
+  readonly name: string
+  readonly content: Content
+}
+
+/**
+ * Puts a new directory called `name` into another one, with everything in it. Ends the call if that cannot be.
+ * @param source  what the entries call the new directory
+ * @param inner   what goes into it, every directory before what goes into that
+ */
+export function makeTree(
+  context: FilesystemContext,
+  directory: Node,
+  name: string,
+  content: Content,
+  source: string,
+  inner: readonly Inner[],
+): Node {
+  const user = currentUser(context.db)
+  const top = make(context, directory, name, content)
+  charge(
+    context,
+    user.user,
+    inner.reduce((sum, entry) => sum + entry.content.bytes, 0),
+    inner.length,
+  )
+  const made = new Map([[source, top]])
+  for (const entry of inner) {
+    const parent = made.get(entry.within)!
+    enforce(context, placeObstacle(join(parent.path, entry.name)))
+    made.set(entry.path, insert(context, user, parent, entry.name, entry.content, top.modified))
+  }
+  return top
+}
+
+function insert(
+  { db }: FilesystemContext,
+  user: User,
+  directory: Node,
+  name: string,
+  content: Content,
+  time: string,
+): Node {
   return db.nodes.insert({
-    ...content,
-    path,
+    path: join(directory.path, name),
     name,
     parent: directory.path,
     owner: user.user,
     group: groupIn(user, directory),
     sticky: false,
-    modified: clock(context),
+    modified: time,
+    kind: content.kind,
+    mode: content.mode,
+    bytes: content.bytes,
+    text: content.text,
+    target: content.target,
+    photo: content.photo,
+    members: content.members,
   })
 }
 
@@ -124,8 +171,8 @@ export function erase(context: FilesystemContext, node: Node): void {
 }
 
 /** Something was put into the directory or taken out of it. */
-export function touch(context: FilesystemContext, directory: string): void {
-  context.db.nodes.update(directory, { modified: clock(context) })
+export function touch(context: FilesystemContext, directory: string, time = clock(context)): void {
+  context.db.nodes.update(directory, { modified: time })
 }
 
 /**

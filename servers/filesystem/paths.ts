@@ -47,13 +47,31 @@ export const isObstacle = (found: Node | Obstacle): found is Obstacle => 'code' 
  */
 export function walk(db: FilesystemView, path: string, follow = true): Node | Obstacle {
   const user = currentUser(db)
+  let start = workingDirectory(db)
+  let rest = path
+  if (path.startsWith('/')) start = '/'
+  else if (path === '~' || path.startsWith('~/')) {
+    start = user.home
+    rest = path.slice(2)
+  }
+  const direct = db.nodes.get(path === start || rest === '' ? start : path.startsWith('/') ? path : join(start, rest))
+  if (direct && !(follow && direct.target !== null) && isOpen(db, user, start, direct)) return direct
+  return stepByStep(db, user, start, rest, follow)
+}
+
+/** Whether `user` may enter every directory from `start` to the one that `node` lies in. */
+function isOpen(db: FilesystemView, user: User, start: string, node: Node): boolean {
+  let current = node
+  while (current.path !== start) {
+    current = db.nodes.get(current.parent)!
+    if (!permits(user, current, EXECUTE)) return false
+  }
+  return true
+}
+
+function stepByStep(db: FilesystemView, user: User, start: string, path: string, follow: boolean): Node | Obstacle {
   const pending = path.split('/').reverse()
-  let current: Node
-  if (path.startsWith('/')) current = db.nodes.get('/')!
-  else if (pending.at(-1) === '~') {
-    pending.pop()
-    current = db.nodes.get(user.home)!
-  } else current = db.nodes.get(workingDirectory(db))!
+  let current = db.nodes.get(start)!
   for (let hops = 0; pending.length > 0; ) {
     const segment = pending.pop()!
     if (current.kind !== 'directory') return obstacle('not_a_directory', `${current.path} is not a directory.`)
@@ -108,21 +126,31 @@ export function entriesOf(db: FilesystemView, directory: string): Node[] {
   return [...db.nodes.by('parent', directory)].sort(byPath)
 }
 
-/** Everything beneath a directory, whoever may see it; every directory before what lies in it. */
+/** Everything beneath a directory, whoever may see it; every directory before what lies in it, otherwise unordered. */
 export function subtree(db: FilesystemView, directory: Node): Node[] {
-  const prefix = join(directory.path, '')
-  return db.nodes.list(({ path }) => path.length > prefix.length && path.startsWith(prefix)).sort(byPath)
+  const found: Node[] = []
+  const open = [directory.path]
+  for (let next = open.pop(); next !== undefined; next = open.pop())
+    for (const entry of db.nodes.by('parent', next)) {
+      found.push(entry)
+      if (entry.kind === 'directory') open.push(entry.path)
+    }
+  return found
 }
 
 /**
- * Everything beneath `directory` that `user` can get at, by path: a directory that may not be listed is shown, but not
- * what lies in it.
+ * Everything beneath `directory` that `user` can get at, unordered: a directory that may not be listed is among it, but
+ * not what lies in it.
  */
 export function below(db: FilesystemView, user: User, directory: Node): Node[] {
-  const open = new Map([[directory.path, permits(user, directory, LIST)]])
-  return subtree(db, directory).filter((node) => {
-    const shown = open.get(node.parent)!
-    if (node.kind === 'directory') open.set(node.path, shown && permits(user, node, LIST))
-    return shown
-  })
+  const found: Node[] = []
+  const open = [directory]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (!permits(user, next, LIST)) continue
+    for (const entry of db.nodes.by('parent', next.path)) {
+      found.push(entry)
+      if (entry.kind === 'directory') open.push(entry)
+    }
+  }
+  return found
 }

@@ -85,11 +85,10 @@ export function relocationObstacle(db: FilesystemView, user: User, directory: No
   if (removal) return removal
   // As on Linux: another parent means another `..`, so the directory itself is written.
   if (!permits(user, directory, WRITE)) return denied(`${user.user} may not write ${directory.path}.`)
-  for (const node of subtree(db, directory)) {
-    const lock = lockObstacle(db, node)
-    if (lock) return lock
-  }
-  return undefined
+  const lock = subtree(db, directory).find(
+    ({ path }) => path.endsWith(LOCK) && db.nodes.has(path.slice(0, -LOCK.length)),
+  )
+  return lock && { code: 'file_locked', detail: `${lock.path} says that a file in ${directory.path} is in use.` }
 }
 
 /** What stands against trashing a directory with all that lies in it, if anything. */

@@ -5,15 +5,14 @@ import { fileKey, filesystemTool, LIMITS, type Node } from '../schema.js'
 import { readableText } from './lookup.js'
 
 const matching = (node: Node, text: string): { line: number; text: string }[] => {
-  const wanted = text.toLowerCase()
   return linesOf(node.text).flatMap((line, i) =>
-    line.toLowerCase().includes(wanted) ? [{ line: i + 1, text: excerpt(line, 60) }] : [],
+    line.includes(text) ? [{ line: i + 1, text: excerpt(line, 60) }] : [],
   )
 }
 
 const searchInFile = filesystemTool({
   name: 'search_in_file',
-  description: 'Show the lines of one text file that have a text in them, in any case, with their numbers.',
+  description: 'Show the lines of one text file that have a text in them, in exactly that case, with their numbers.',
   input: z.strictObject({ file: fileKey(), text: z.string().min(1).max(60) }),
   output: z.object({
     name: z.string(),

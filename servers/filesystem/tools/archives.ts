@@ -1,7 +1,17 @@
 import { z } from 'zod'
-import { archiveContent, directoryAt, directoryContent, enforce, fileAt, make, makeUnchecked } from '../changes.js'
+import {
+  archiveContent,
+  type Content,
+  directoryAt,
+  directoryContent,
+  enforce,
+  fileAt,
+  type Inner,
+  make,
+  makeTree,
+} from '../changes.js'
 import { packedBytes } from '../contents.js'
-import { below, currentUser, permits, walk, workingDirectory } from '../paths.js'
+import { below, byPath, currentUser, nameOf, permits, walk, workingDirectory } from '../paths.js'
 import { entryObstacle, listingObstacle, quotaObstacle, READ, readObstacle } from '../rules.js'
 import { choose, chooseDirectory, free, isShort } from '../sampling.js'
 import {
@@ -23,12 +33,14 @@ const ENDING = '.zip'
 /** The readable text files and photos beneath a directory, as an archive holds them. */
 function membersOf(db: FilesystemView, user: User, directory: Node): Member[] {
   const cut = directory.path.length - directory.name.length
-  return below(db, user, directory).flatMap((node) => {
-    const { kind, path, mode, bytes, text, photo } = node
-    return (kind === 'text' || kind === 'photo') && permits(user, node, READ)
-      ? [{ path: path.slice(cut), kind, mode, bytes, text, photo }]
-      : []
-  })
+  return below(db, user, directory)
+    .sort(byPath)
+    .flatMap((node) => {
+      const { kind, path, mode, bytes, text, photo } = node
+      return (kind === 'text' || kind === 'photo') && permits(user, node, READ)
+        ? [{ path: path.slice(cut), kind, mode, bytes, text, photo }]
+        : []
+    })
 }
 
 const createArchive = filesystemTool({
@@ -174,24 +186,15 @@ const extractArchive = filesystemTool({
   run({ file, directory }, context) {
     const archive = archiveAt(context, file)
     const root = rootOf(archive)
-    const top = make(context, directoryAt(context, directory), root, directoryContent())
-    const made = new Map([[root, top]])
-    const directoryFor = (path: string): Node => {
-      const known = made.get(path)
-      if (known) return known
-      const cut = path.lastIndexOf('/')
-      const created = makeUnchecked(context, directoryFor(path.slice(0, cut)), path.slice(cut + 1), directoryContent())
-      made.set(path, created)
-      return created
+    const inner = new Map<string, Inner>()
+    const add = (path: string, content: Content): void => {
+      const within = path.slice(0, path.lastIndexOf('/'))
+      if (within !== root && !inner.has(within)) add(within, directoryContent())
+      inner.set(path, { within, path, name: nameOf(path), content })
     }
-    for (const { path, ...content } of archive.members) {
-      const cut = path.lastIndexOf('/')
-      makeUnchecked(context, directoryFor(path.slice(0, cut)), path.slice(cut + 1), {
-        ...content,
-        target: null,
-        members: [],
-      })
-    }
+    for (const { path, ...content } of archive.members) add(path, { ...content, target: null, members: [] })
+    const place = directoryAt(context, directory)
+    const top = makeTree(context, place, root, directoryContent(), root, [...inner.values()])
     return {
       name: root,
       directory: top.path,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { copyOf, directoryAt, directoryContent, enforce, erase, make, makeUnchecked, relocate } from '../changes.js'
+import { copyOf, directoryAt, directoryContent, enforce, erase, make, makeTree, relocate } from '../changes.js'
 import { currentUser, isWithin, join, permits, subtree } from '../paths.js'
 import {
   entryObstacle,
@@ -232,14 +232,18 @@ const copyDirectory = filesystemTool({
     const place = directoryAt(context, into_directory)
     refuseItself(context, source, place)
     const entries = readableSubtree(context, source)
-    const copy = make(context, place, new_name ?? source.name, copyOf(source))
-    const made = new Map([[source.path, copy]])
-    for (const entry of entries)
-      made.set(entry.path, makeUnchecked(context, made.get(entry.parent)!, entry.name, copyOf(entry)))
+    const copy = makeTree(
+      context,
+      place,
+      new_name ?? source.name,
+      copyOf(source),
+      source.path,
+      entries.map((entry) => ({ within: entry.parent, path: entry.path, name: entry.name, content: copyOf(entry) })),
+    )
     return {
       name: copy.name,
       directory: copy.path,
-      copied: made.size,
+      copied: entries.length + 1,
       bytes: entries.reduce((sum, { bytes }) => sum + bytes, 0),
     }
   },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { excerpt, linesOf } from '../contents.js'
-import { below, currentUser, fitsPattern, isObstacle, permits, walk, workingDirectory } from '../paths.js'
+import { excerpt } from '../contents.js'
+import { below, byPath, currentUser, fitsPattern, isObstacle, permits, walk, workingDirectory } from '../paths.js'
 import { isFile, listingObstacle, READ } from '../rules.js'
 import { chooseDirectory, type Spoken, telling } from '../sampling.js'
 import { directoryKey, fileKey, filesystemTool, LIMITS, type Node, type Sampling } from '../schema.js'
@@ -72,7 +72,9 @@ const findFiles = filesystemTool({
     }
   },
   run({ pattern, directory }, context) {
-    const files = reachable(context, directory ?? '.').filter((node) => isFile(node) && fitsPattern(node.name, pattern))
+    const files = reachable(context, directory ?? '.')
+      .filter((node) => isFile(node) && fitsPattern(node.name, pattern))
+      .sort(byPath)
     return {
       found: files.length,
       files: files.slice(0, LIMITS.shown).map(({ name, path, modified }) => ({ name, file: path, modified })),
@@ -111,9 +113,9 @@ const findDirectories = filesystemTool({
     }
   },
   run({ pattern, directory }, context) {
-    const directories = reachable(context, directory ?? '.').filter(
-      ({ kind, name }) => kind === 'directory' && fitsPattern(name, pattern),
-    )
+    const directories = reachable(context, directory ?? '.')
+      .filter(({ kind, name }) => kind === 'directory' && fitsPattern(name, pattern))
+      .sort(byPath)
     return {
       found: directories.length,
       directories: directories
@@ -123,18 +125,20 @@ const findDirectories = filesystemTool({
   },
 })
 
-/** The first line that mentions `text` in any case, and its number from 1; nothing when no line does. */
-function mention(node: Node, text: string): { line: number; said: string } | undefined {
-  if (!node.text.toLowerCase().includes(text)) return undefined
-  const lines = linesOf(node.text)
-  const at = lines.findIndex((line) => line.toLowerCase().includes(text))
-  return at < 0 ? undefined : { line: at + 1, said: lines[at]! }
+/** The line on which `text` first occurs, and its number from 1; nothing when it does not. */
+function mention({ text: all }: Node, text: string): { line: number; said: string } | undefined {
+  const at = all.indexOf(text)
+  if (at < 0) return undefined
+  const from = all.lastIndexOf('\n', at - 1) + 1
+  let line = 1
+  for (let i = all.indexOf('\n'); i >= 0 && i < at; i = all.indexOf('\n', i + 1)) line++
+  return { line, said: all.slice(from, all.indexOf('\n', at)) }
 }
 
 const searchText = filesystemTool({
   name: 'search_text',
   description:
-    'Search the contents of text files, in any case, beneath a directory or else the working directory; shows the first line of each file that has the text.',
+    'Search the contents of text files, in exactly that case, beneath a directory or else the working directory; shows the first line of each file that has the text.',
   input: z.strictObject({ text: z.string().min(2).max(60), directory: scopeField }),
   output: z.object({
     found: z.int(),
@@ -151,7 +155,7 @@ const searchText = filesystemTool({
   sample(context) {
     const { bound, db, random } = context
     const user = currentUser(db)
-    const said = bound.text?.toLowerCase()
+    const said = bound.text
     const chosen = chooseScope(
       context,
       bound.directory,
@@ -159,25 +163,28 @@ const searchText = filesystemTool({
         node.kind === 'text' &&
         node.text !== '' &&
         permits(user, node, READ) &&
-        (said === undefined || mention(node, said) !== undefined),
+        (said === undefined || node.text.includes(said)),
     )
     if (!chosen) return null
     const { hits } = chosen
     const draws = bound.text ? [bound.text] : [0, 1, 2, 3].flatMap(() => telling(random, random.pick(hits).text) ?? [])
     // The rarest of a few words: most searches should lead to one to three files.
-    const hitsOf = (text: string): number => hits.filter((node) => mention(node, text.toLowerCase())).length
+    const hitsOf = (text: string): number => hits.filter((node) => node.text.includes(text)).length
     const [text] = draws.map((draw) => ({ draw, hits: hitsOf(draw) })).sort((a, b) => a.hits - b.hits)
     return text ? { text: text.draw, ...(chosen.scope && { directory: chosen.scope.path }) } : null
   },
   run({ text, directory }, context) {
     const user = currentUser(context.db)
-    const wanted = text.toLowerCase()
-    const files = reachable(context, directory ?? '.').flatMap((node) => {
-      if (node.kind !== 'text' || !permits(user, node, READ)) return []
-      const found = mention(node, wanted)
-      return found ? [{ name: node.name, file: node.path, line: found.line, text: excerpt(found.said, 44) }] : []
-    })
-    return { found: files.length, files: files.slice(0, LIMITS.shown) }
+    const files = reachable(context, directory ?? '.')
+      .filter((node) => node.kind === 'text' && node.text.includes(text) && permits(user, node, READ))
+      .sort(byPath)
+    return {
+      found: files.length,
+      files: files.slice(0, LIMITS.shown).map((node) => {
+        const { line, said } = mention(node, text)!
+        return { name: node.name, file: node.path, line, text: excerpt(said, 44) }
+      }),
+    }
   },
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
 import { directoryAt, enforce, linkContent, make, reach } from '../changes.js'
-import { below, currentUser, isObstacle, walk } from '../paths.js'
+import { below, byPath, currentUser, isObstacle, walk } from '../paths.js'
 import { entryObstacle, listingObstacle, quotaObstacle } from '../rules.js'
 import { choose, chooseDirectory, free, isShort } from '../sampling.js'
 import { directoryKey, type FilesystemView, fileKey, filesystemTool, LIMITS, type Node, nameField } from '../schema.js'
@@ -47,7 +47,9 @@ const findLinks = filesystemTool({
     const node = directoryAt(context, directory)
     const user = currentUser(db)
     enforce(context, listingObstacle(user, node))
-    const links = below(db, user, node).filter((entry) => entry.kind === 'link' && stateOf(db, entry) === state)
+    const links = below(db, user, node)
+      .filter((entry) => entry.kind === 'link' && stateOf(db, entry) === state)
+      .sort(byPath)
     return {
       found: links.length,
       links: links.slice(0, LIMITS.shown).map(({ name, path, target }) => ({ name, link: path, target: target! })),

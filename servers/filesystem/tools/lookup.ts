@@ -16,7 +16,7 @@ export function readableText(context: FilesystemContext, path: string): Node {
   return node
 }
 
-/** Everything beneath a directory that the current user can get at, by path. */
+/** Everything beneath a directory that the current user can get at, unordered. */
 export function reachable(context: FilesystemContext, directory: string): Node[] {
   const node = directoryAt(context, directory)
   const user = currentUser(context.db)

@@ -175,7 +175,7 @@ const showTree = filesystemTool({
     const user = currentUser(db)
     enforce(context, listingObstacle(user, root))
     const all = below(db, user, root)
-    const directories = all.filter(({ kind }) => kind === 'directory')
+    const directories = all.filter(({ kind }) => kind === 'directory').sort(byPath)
     const counts = new Map<string, number>()
     for (const node of all) if (isFile(node)) counts.set(node.parent, (counts.get(node.parent) ?? 0) + 1)
     const base = depthOf(root.path)
@@ -224,7 +224,7 @@ const showDiskUsage = filesystemTool({
     const all = below(context.db, user, root)
     const files = all.filter(isFile)
     const largest = files.reduce<Node | undefined>(
-      (top, file) => (top && top.bytes >= file.bytes ? top : file),
+      (top, file) => (top && arrange.largest(top, file) <= 0 ? top : file),
       undefined,
     )
     return {

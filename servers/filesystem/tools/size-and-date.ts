@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { common } from '../../kernel/fields.js'
-import { below, currentUser } from '../paths.js'
+import { below, byPath, currentUser } from '../paths.js'
 import { isFile, listingObstacle } from '../rules.js'
 import { chooseDirectory } from '../sampling.js'
 import { directoryKey, type FilesystemView, fileKey, filesystemTool, LIMITS, type Node } from '../schema.js'
@@ -53,7 +53,7 @@ const findFilesBySize = filesystemTool({
   run({ directory, bytes }, context) {
     const files = reachable(context, directory)
       .filter((node) => isFile(node) && node.bytes > bytes)
-      .sort((a, b) => b.bytes - a.bytes)
+      .sort((a, b) => b.bytes - a.bytes || byPath(a, b))
     return {
       found: files.length,
       files: files.slice(0, LIMITS.shown).map((file) => ({ name: file.name, file: file.path, bytes: file.bytes })),
@@ -109,10 +109,10 @@ const findFilesByDate = filesystemTool({
     return { directory: chosen.path, when, date }
   },
   run({ directory, when, date }, context) {
-    const newest = when === 'since' ? -1 : 1
+    const order = when === 'since' ? -1 : 1
     const files = reachable(context, directory)
       .filter((node) => isFile(node) && (when === 'since' ? node.modified >= date : node.modified < date))
-      .sort((a, b) => (a.modified < b.modified ? -newest : a.modified > b.modified ? newest : 0))
+      .sort((a, b) => (a.modified < b.modified ? -order : a.modified > b.modified ? order : byPath(a, b)))
     return {
       found: files.length,
       files: files.slice(0, LIMITS.shown).map(({ name, path, modified }) => ({ name, file: path, modified })),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { common, ref } from '../../kernel/fields.js'
 import { charge, clock, directoryAt, enforce, fileAt, touch } from '../changes.js'
-import { currentUser, isObstacle, join, subtree, walk } from '../paths.js'
+import { byPath, currentUser, isObstacle, join, subtree, walk } from '../paths.js'
 import { disposalObstacle, entryObstacle, isFile, removalObstacle } from '../rules.js'
 import { choose, chooseDirectory } from '../sampling.js'
 import {
@@ -27,7 +27,7 @@ const madeItem = z.object({
 /** Takes an entry, with everything in it, out of the tree and into the trash. Whoever owns it goes on being charged. */
 function throwAway(context: FilesystemContext, node: Node): z.output<typeof madeItem> {
   const { db } = context
-  const taken = [node, ...(node.kind === 'directory' ? subtree(db, node) : [])]
+  const taken = [node, ...(node.kind === 'directory' ? subtree(db, node).sort(byPath) : [])]
   for (const { path } of taken) db.nodes.remove(path)
   touch(context, node.parent)
   const cut = join(node.parent, '').length
