@@ -187,7 +187,8 @@ function purchases(
 /** Mostly a description that no other expense has. */
 function newDescription(random: SeededRandom, { places }: words.CategoryKind, used: Set<string>): string {
   let description = ''
-  for (let attempt = 0; attempt < (random.chance(0.9) ? 8 : 1); attempt++) {
+  const attempts = random.chance(0.9) ? 8 : 1
+  for (let attempt = 0; attempt < attempts; attempt++) {
     description = `${random.pick(words.PLACES)} ${random.pick(places)}`
     if (!used.has(description)) break
   }

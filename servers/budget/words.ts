@@ -60,6 +60,11 @@ export const LEISURE = [
   kind('Outings', 'soft', true, 'Zoo Museum Funfair Boats'),
 ] as const
 
+/** By the name of the category. */
+export const PLACES_OF: ReadonlyMap<string, readonly string[]> = new Map(
+  [...FIXED, ...HOME, ...DAILY, ...FAMILY, ...LEISURE].map(({ name, places }) => [name, places]),
+)
+
 /** First word of a description. */
 export const PLACES = words(`
   Maple Harbor Copper Sunny Corner Golden Little Royal Central Happy Lucky Urban Rustic Bright Ocean Village Star Grand

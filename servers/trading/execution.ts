@@ -12,6 +12,8 @@ export interface Consequences {
   readonly halted: boolean
 }
 
+const NONE: Consequences = { stops_triggered: 0, alert_fired: false, halted: false }
+
 /**
  * Carries out an order that nothing stands against: trades what the book offers, lets the rest of a limit order wait
  * in the book, and brings about what follows from the new price.
@@ -44,7 +46,7 @@ export function execute(
         ...terms,
       })
   if (open > 0) rest(context, order)
-  return { order, consequences: aftermath(context, instrument.instrument) }
+  return { order, consequences: plan.fills.length > 0 ? aftermath(context, instrument.instrument) : NONE }
 }
 
 /** Lets a limit order wait in the book behind those that came before, and reserves what it may cost. */

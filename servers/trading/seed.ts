@@ -44,7 +44,7 @@ export function seedTrading({ random, start }: SeedContext): SeedRows<TradingTab
 
 const slug = (name: string): string => name.toLowerCase().replace(' ', '-')
 
-/** Every first word names two companies of different sectors. Of the first eight, all can be traded and two are on the other exchanges. */
+/** Every first word names two companies of different sectors. The first eight can all be traded at the start; some later ones are halted or on an exchange that is closed. */
 function seedInstruments(random: SeededRandom): Instrument[] {
   const firsts = random.sample(COMPANY_FIRST, INSTRUMENTS / 2)
   const apart = random.int(1, SECTORS.length - 1)

@@ -213,7 +213,6 @@ test('both past months can be tidied and closed, one after the other, in every w
 test('only the last expense can be undone, and only once', () => {
   const session = open(4)
   const { category } = soft(session)
-  const before = session.stateHash()
   const room = left(session, category)
   const first = succeed(session, ...spend(adult(session), soft(session), 7))
   const second = succeed(session, ...spend(adult(session), soft(session), 8))
@@ -222,7 +221,7 @@ test('only the last expense can be undone, and only once', () => {
   assert.is(succeed(session, 'undo_expense', { expense: second.expense }).left, room - 7)
   const late = session.call('undo_expense', { expense: first.expense })
   assert.is(!late.ok && late.code, 'not_last_expense')
-  assert.is.not(session.stateHash(), before)
+  assert.is(left(session, category), room - 7)
 })
 
 test('an undone payment is due again, unless its month was closed meanwhile', () => {

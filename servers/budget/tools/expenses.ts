@@ -4,7 +4,7 @@ import { book, rememberLast } from '../booking.js'
 import { envelopeOf, HOUSEHOLD, leftOf, monthObstacle, monthOf, recordObstacle, splitObstacle } from '../rules.js'
 import { choices, DRAWS, sampleAmount } from '../sampling.js'
 import { amount, budgetTool } from '../schema.js'
-import { PLACES } from '../words.js'
+import { PLACES, PLACES_OF } from '../words.js'
 import { categoryOf, expenseOf, memberOf, refuse, SHOWN } from './lookup.js'
 
 const searchExpenses = budgetTool({
@@ -93,8 +93,7 @@ const recordExpense = budgetTool({
       const { limit, spent } = envelopeOf(db, category.category, monthOf(today()))
       const most = Math.max(1, category.kind === 'soft' ? Math.floor(limit * 1.1) - spent : limit - spent)
       const sum = bound.amount ?? sampleAmount(random, Math.min(most, member.role === 'teen' ? 25 : 160))
-      const known = db.expenses.by('category', category.category)
-      const noun = known.length > 0 ? random.pick(known).description.split(' ').at(-1)! : category.name
+      const noun = random.pick(PLACES_OF.get(category.name)!)
       const description = bound.description ?? `${random.pick(PLACES)} ${noun}`
       if (recordObstacle(db, today(), { description, category, amount: sum, member })) continue
       return { description, category: category.category, amount: sum, member: member.member }

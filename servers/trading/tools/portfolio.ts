@@ -29,7 +29,8 @@ const listPositions = tradingTool({
     'look up my holdings[, only those in {sector}]',
   ],
   sample({ db, random, bound }) {
-    const sector = bound.sector ?? (random.chance(0.6) ? random.pick(db.positions.list()).sector : undefined)
+    const held = db.positions.list()
+    const sector = bound.sector ?? (held.length > 0 && random.chance(0.6) ? random.pick(held).sector : undefined)
     return sector === undefined ? {} : { sector }
   },
   run({ sector }, { db }) {

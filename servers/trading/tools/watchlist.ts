@@ -25,7 +25,7 @@ const addToWatchlist = tradingTool({
     'put {instrument} on my watchlist with an alert at {alert_price}',
     'watch {instrument} and alert me at {alert_price}',
     'add {instrument} to the watchlist with the alert price {alert_price}',
-    'tell me once {instrument} reaches {alert_price} by setting an alert',
+    'set a price alert on {instrument} at {alert_price}',
   ],
   sample({ db, random, bound }) {
     const rows = choices(
