@@ -100,7 +100,8 @@ const checkStock = retailTool({
     title: z.string(),
     article: ref('article'),
     found: z.int(),
-    stores: z.array(z.object({ name: z.string(), store: ref('store'), available: z.int(), price: money })),
+    // The article is what one asks further about; with the store as a reference too, requests would drift to another article.
+    stores: z.array(z.object({ name: z.string(), store: z.string(), available: z.int(), price: money })),
   }),
   annotations: { readOnly: true },
   ask: [

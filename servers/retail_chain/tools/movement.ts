@@ -111,17 +111,19 @@ const reorderStock = retailTool({
     'restock {article} at {store} with {packs} packs from the warehouse',
   ],
   sample({ db, random, bound }) {
-    const least = bound.packs ?? 1
-    const row = chooseStock(
-      db,
-      random,
-      bound,
-      (stock) => !reorderObstacle(db, db.articles.get(stock.article)!, stock, least),
-    )
-    if (!row) return null
-    const { pack, warehouse } = db.articles.get(row.article)!
-    const most = Math.min(4, Math.floor(Math.min(warehouse, roomOf(row)) / pack))
-    return { article: row.article, store: row.store, packs: bound.packs ?? upTo(random, most) }
+    for (const least of bound.packs === undefined ? [2, 1] : [bound.packs]) {
+      const row = chooseStock(
+        db,
+        random,
+        bound,
+        (stock) => !reorderObstacle(db, db.articles.get(stock.article)!, stock, least),
+      )
+      if (!row) continue
+      const { pack, warehouse } = db.articles.get(row.article)!
+      const most = Math.min(4, Math.floor(Math.min(warehouse, roomOf(row)) / pack))
+      return { article: row.article, store: row.store, packs: bound.packs ?? random.int(least, most) }
+    }
+    return null
   },
   run({ article: key, store, packs }, context) {
     const { db, nextId, today } = context
@@ -153,7 +155,7 @@ const receiveShipment = retailTool({
     title: z.string(),
     shipment: ref('shipment'),
     article: ref('article'),
-    store: ref('store'),
+    store: z.string(),
     on_hand: z.int(),
     status: z.string(),
   }),
