@@ -10,7 +10,7 @@ export const LIMITS = {
   /** How far a limit or stop price may be from the opening price. Percent. */
   band: 15,
   /** A trade this far from the opening price halts the instrument. Percent. */
-  halt: 10,
+  halt: 5,
 } as const
 
 /** The only row of the table of accounts. */

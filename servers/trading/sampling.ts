@@ -19,11 +19,11 @@ export function tradable(db: TradingView, now: string, bound: string | undefined
   return [...open, ...open.filter(({ instrument }) => freeShares(db, instrument) > 0)]
 }
 
-/** A quantity as people name them: one to some lots, or all of `most`. */
+/** Some lots, mostly few, at most `most` shares; one lot when there is not even that. */
 export function sampleQuantity(random: SeededRandom, lot: number, most: number): number {
   const whole = Math.floor(most / lot)
   if (whole < 1) return lot
-  return lot * (random.chance(0.2) ? Math.min(whole, 40) : random.int(1, Math.min(whole, 12)))
+  return lot * random.int(1, Math.min(whole, random.pick([4, 12, 40])))
 }
 
 /** A price on the tick grid and in the band, at most `ticks` away from the last one. */

@@ -91,10 +91,10 @@ function seedBook(random: SeededRandom, instrument: Instrument, thin: boolean): 
     const entries: Entry[] = []
     let price = last
     for (let level = thin ? 2 : random.int(4, 6); level > 0; level--) {
-      price += direction * tick * Math.max(1, Math.round((reference * random.int(2, 14)) / 1000 / tick))
+      price += direction * tick * Math.max(1, Math.round((reference * random.int(2, 22)) / 1000 / tick))
       if (price < low || price > high) break
       for (let order = thin ? 1 : random.int(1, 2); order > 0; order--)
-        entries.push({ price, quantity: lot * (thin ? random.int(1, 3) : random.int(2, 24)), trade_order: null })
+        entries.push({ price, quantity: lot * random.int(1, thin ? 3 : 9), trade_order: null })
     }
     return entries
   }
@@ -222,7 +222,7 @@ function seedOrders(
   }
   const guarded = instruments[3]!
   const { low } = bandOf(guarded)
-  const stop = Math.max(low, guarded.last - guarded.tick * random.int(2, 6))
+  const stop = Math.max(low, guarded.last - guarded.tick * random.int(1, 3))
   waiting.push(make(guarded, 'stop', 'stop', 'open', guarded.lot * 2, stop))
   hold(guarded.instrument, guarded.lot * 2)
   return [...filled, ...cancelled, ...random.shuffle(waiting)]
@@ -251,7 +251,7 @@ function seedSectors(
 function seedWatches(random: SeededRandom, instruments: readonly Instrument[]): Watch[] {
   return random.sample(instruments, random.int(4, 6)).map(({ instrument, name, last, tick }, i): Watch => {
     const direction = random.pick(['above', 'below'] as const)
-    const away = (direction === 'above' ? 1 : -1) * tick * random.int(3, 9)
+    const away = (direction === 'above' ? 1 : -1) * tick * random.int(1, 6)
     // A fired alert is one that the last price has passed.
     return i === 0
       ? { instrument, name, direction, alert_price: last - away, status: 'fired' }

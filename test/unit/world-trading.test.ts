@@ -4,7 +4,7 @@ import { dependencyGraph } from '../../servers/kernel/dependency-graph.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
 import { trading } from '../../servers/trading/index.js'
 import { match, queue } from '../../servers/trading/matching.js'
-import { buyingPower, freeShares, LIMITS, tradingObstacle } from '../../servers/trading/rules.js'
+import { buyingPower, freeShares, isExtreme, LIMITS, tradingObstacle } from '../../servers/trading/rules.js'
 import type { Entry, Instrument, Side, TradeOrder, TradingView } from '../../servers/trading/schema.js'
 import { checkWorldContract } from './world-contract.js'
 
@@ -268,7 +268,7 @@ test('a sale that drives the price down triggers the stop below it and fires the
     (s, { instrument, lot, reference, last }, second, level) =>
       freeShares(marketOf(s), instrument) >= level + 3 * lot &&
       !marketOf(s).watches.has(instrument) &&
-      second > reference * 0.93 &&
+      second > reference * 0.96 &&
       second < last,
   )
   const stop = succeed(session, ...protect(row, row.lot, second))
@@ -288,13 +288,13 @@ test('a trade too far from the opening price halts the instrument, and stops the
     const db = marketOf(session)
     const row = held(session, (candidate) => {
       const { buy } = book(session, candidate)
-      const deep = buy.findIndex(({ price }) => (candidate.reference - price) * 10 >= candidate.reference)
+      const deep = buy.findIndex(({ price }) => isExtreme(candidate, price))
       const needed = buy.slice(0, deep).reduce((sum, { quantity }) => sum + quantity, 0)
       return deep > 0 && freeShares(db, candidate.instrument) >= needed + 2 * candidate.lot
     })
     if (!row) continue
     const { buy } = book(session, row)
-    const deep = buy.findIndex(({ price }) => (row.reference - price) * 10 >= row.reference)
+    const deep = buy.findIndex(({ price }) => isExtreme(row, price))
     const needed = buy.slice(0, deep).reduce((sum, { quantity }) => sum + quantity, 0)
     const stop = succeed(session, ...protect(row, row.lot, buy[deep]!.price))
     const told = succeed(session, ...place(row, 'sell', needed + row.lot))

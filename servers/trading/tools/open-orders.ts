@@ -108,7 +108,7 @@ const protectPosition = tradingTool({
       const { instrument, shares, reserved } = random.pick(held)
       const row = db.instruments.get(instrument)!
       const quantity = bound.quantity ?? sampleQuantity(random, row.lot, shares - reserved)
-      const stop_price = bound.stop_price ?? samplePrice(random, row, 8)
+      const stop_price = bound.stop_price ?? samplePrice(random, row, 5)
       if (!stopObstacle(db, row, quantity, stop_price)) return { instrument, quantity, stop_price }
     }
     return null

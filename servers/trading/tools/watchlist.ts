@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
 import { LIMITS, watchObstacle } from '../rules.js'
-import { choices, DRAWS } from '../sampling.js'
+import { choices, DRAWS, samplePrice } from '../sampling.js'
 import { price, tradingTool } from '../schema.js'
 import { instrumentOf, SHOWN } from './lookup.js'
 
@@ -35,8 +35,7 @@ const addToWatchlist = tradingTool({
     )
     for (let draw = 0; draw < DRAWS && rows.length > 0; draw++) {
       const row = random.pick(rows)
-      const moved = Math.round((row.last * random.int(88, 112)) / 100)
-      const alert_price = bound.alert_price ?? (moved > 100 ? Math.round(moved / 5) * 5 : moved)
+      const alert_price = bound.alert_price ?? samplePrice(random, row, random.pick([3, 12]))
       if (!watchObstacle(db, row, alert_price)) return { instrument: row.instrument, alert_price }
     }
     return null
