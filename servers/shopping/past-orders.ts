@@ -46,7 +46,7 @@ function courses(random: SeededRandom): Course[] {
 
 /** The customer's orders, oldest first, with what was returned and reviewed. */
 export function seedOrders(circumstances: Circumstances): PastOrders {
-  const { random, start } = circumstances
+  const { random } = circumstances
   const numbers = shortNumbers(random, 20)
   const all = courses(random)
     .sort((a, b) => b[1] - a[1])
@@ -58,7 +58,7 @@ export function seedOrders(circumstances: Circumstances): PastOrders {
   returnOne(random, rows, circumstances.products)
   const orders = rows.map(({ order }) => order)
   const items = rows.flatMap((row) => row.items)
-  const reviews = seedReviews(random, start, rows)
+  const reviews = seedReviews(random, rows)
   const stars = new Map(reviews.map((review) => [review.product, review.stars]))
   return {
     orders,
@@ -156,7 +156,7 @@ function returnOne(random: SeededRandom, rows: Rows[], products: readonly Produc
   row.order = { ...row.order, refunded: sent.paid }
 }
 
-function seedReviews(random: SeededRandom, start: string, rows: readonly Rows[]): Review[] {
+function seedReviews(random: SeededRandom, rows: readonly Rows[]): Review[] {
   const received = rows
     .filter(({ order }) => order.status === 'delivered')
     .flatMap(({ order, items }) => items.map(({ product }) => ({ product, arrives: order.arrives })))

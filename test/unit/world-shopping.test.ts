@@ -127,11 +127,14 @@ checkWorldContract(shopping, {
         succeed(s, 'add_to_wishlist', { variant: rows[i]!.variant })
       return ['add_to_wishlist', { variant: rows[LIMITS.wishes]!.variant }]
     },
-    coupon_expired: (s) => [
-      'apply_coupon',
-      { coupon: (fillCart(s), coupon(s, ({ expires }) => expires < TODAY).coupon) },
-    ],
-    coupon_used: (s) => ['apply_coupon', { coupon: (fillCart(s), coupon(s, ({ used }) => used).coupon) }],
+    coupon_expired: (s) => {
+      fillCart(s)
+      return ['apply_coupon', { coupon: coupon(s, ({ expires }) => expires < TODAY).coupon }]
+    },
+    coupon_used: (s) => {
+      fillCart(s)
+      return ['apply_coupon', { coupon: coupon(s, ({ used }) => used).coupon }]
+    },
     coupon_not_applicable: (s) => {
       const row = fillCart(s)
       const other = (candidate: Coupon) =>
