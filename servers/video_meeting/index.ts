@@ -1,0 +1,24 @@
+import { defineServer } from '../kernel/define-server.js'
+import { videoInvariants } from './invariants.js'
+import { failures, tables } from './schema.js'
+import { seedVideo } from './seed.js'
+import { meetingTools } from './tools/meetings.js'
+import { participantTools } from './tools/participants.js'
+import { recordingTools } from './tools/recordings.js'
+
+/** Video meetings of one user: from scheduled to live to ended, with waiting rooms, roles, and recordings that need consent and storage. */
+export const videoMeeting = defineServer({
+  name: 'video_meeting',
+  title: 'Video meetings',
+  description: 'Video meetings of one user, their participants and waiting rooms, and their recordings.',
+  tables,
+  entities: {
+    meeting: { noun: 'meeting', table: 'meetings', label: 'title' },
+    participant: { noun: 'participant', table: 'participants', label: 'name' },
+    recording: { noun: 'recording', table: 'recordings', label: 'title' },
+  },
+  failures,
+  tools: [...meetingTools, ...participantTools, ...recordingTools],
+  invariants: videoInvariants,
+  seed: seedVideo,
+})
