@@ -72,7 +72,7 @@ export class Builder {
   }
 }
 
-/** Who is who: the current user is in two of three teams, and so is a colleague; a third team is closed to both. */
+/** Who is who: the current user is in the first two teams, and each colleague in one; the third team is closed to the user. */
 export interface Staff {
   readonly me: string
   readonly colleagues: readonly string[]

@@ -1,6 +1,7 @@
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import { CITIES } from '../kernel/gazetteer.js'
 import type { SeededRandom } from '../kernel/random.js'
+import { isWithin } from './paths.js'
 import type { FilesystemTables, Node, TrashItem, User } from './schema.js'
 import { Builder, ROOT, type Staff } from './seed-builder.js'
 import { seedHome } from './seed-home.js'
@@ -29,28 +30,40 @@ export function seedFilesystem({ random, start }: SeedContext): SeedRows<Filesys
   }
 }
 
+/** A few things of the user's own that were thrown away on different days; one is a directory. */
 function seedTrash(random: SeededRandom, { me }: Staff, today: string): TrashItem[] {
-  const thrown = new Builder(random, today)
+  const home = `/home/${me}`
   const mine = { owner: me, group: 'staff' }
-  const [a, b] = random.sample(words.FILE_NAMES, 2) as [string, string]
-  const [old] = random.sample(words.RECIPES, 1) as [string]
-  thrown.text(`/home/${me}/notes/old-${a}`, mine, `${random.pick(words.LINES)}\n${random.pick(words.LINES)}\n`)
-  thrown.text(`/home/${me}/downloads/old-${b}`, mine, `${random.pick(words.LINES)}\n`)
-  thrown.text(`/home/${me}/notes/recipes/old-${old}.txt`, mine, `${random.pick(words.GROCERIES)}\n`)
-  thrown.photo(`/home/${me}/photos/blurred-${random.int(100, 999)}.jpg`, mine, random.pick(CITIES).city, 60)
-  const days = random.sample([1, 3, 6, 10, 15, 21, 28, 40], thrown.nodes.length).sort((x, y) => y - x)
-  const keys = random.sample(
+  const line = (): string => `${random.pick(words.LINES)}\n`
+  const [a, b, c] = random.sample(words.FILE_NAMES, 3) as [string, string, string]
+  const thrown = new Builder(random, today)
+  thrown.text(`${home}/notes/old-${a}`, mine, line() + line())
+  thrown.text(`${home}/downloads/old-${b}`, mine, line())
+  thrown.text(`${home}/notes/recipes/old-${random.pick(words.RECIPES)}.txt`, mine, `${random.pick(words.GROCERIES)}\n`)
+  thrown.photo(`${home}/photos/blurred-${random.int(100, 999)}.jpg`, mine, random.pick(CITIES).city, 60)
+  const project = `${home}/projects/${random.pick(words.PROJECTS)}-old`
+  thrown.directory(project, mine)
+  thrown.text(`${project}/${c}`, mine, line() + line() + line())
+  thrown.text(`${project}/readme.txt`, mine, line())
+  const roots = random.shuffle(thrown.nodes.filter(({ parent }) => parent !== project))
+  const days = random.sample([1, 3, 6, 10, 15, 21, 28, 40], roots.length)
+  const numbers = random.sample(
     Array.from({ length: 89 }, (_, i) => i + 10),
-    thrown.nodes.length,
+    roots.length,
   )
-  return random.shuffle(thrown.nodes).map(({ parent, ...node }, i) => ({
-    trash_item: `trash-${keys[i]}`,
-    name: node.name,
-    origin: parent,
-    trashed: `${thrown.date(days[i]!)} ${random.int(10, 18)}:${random.int(10, 59)}`,
-    bytes: node.bytes,
-    content: [{ ...node, path: node.name }],
-  }))
+  return roots.map(({ path: root, name, parent: origin }, i) => {
+    const content = thrown.nodes
+      .filter(({ path }) => isWithin(path, root))
+      .map(({ parent: _, ...node }) => ({ ...node, path: node.path.slice(origin.length + 1) }))
+    return {
+      trash_item: `trash-${numbers[i]}`,
+      name,
+      origin,
+      trashed: `${thrown.date(days[i]!)} ${random.int(10, 18)}:${random.int(10, 59)}`,
+      bytes: content.reduce((sum, { bytes }) => sum + bytes, 0),
+      content,
+    }
+  })
 }
 
 /** Users with what they own; the quota leaves room for two or three photos and some thirty files. */

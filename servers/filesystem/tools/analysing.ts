@@ -23,7 +23,7 @@ const searchInFile = filesystemTool({
   ask: [
     'show the lines with "{text}" in {file}',
     'search {file} for lines that contain "{text}"',
-    'find "{text}" within the file {file}',
+    'find "{text}" within {file}',
     'tell me on which lines of {file} "{text}" occurs',
   ],
   sample(context) {
@@ -56,9 +56,9 @@ const sortLines = filesystemTool({
   annotations: { readOnly: true },
   ask: [
     'show the lines of {file} in {order} order',
-    'sort the lines of the file {file} in {order} order',
-    'print {file} with its lines in order of {order}',
-    'give me the lines of {file}, sorted by {order} order',
+    'sort the lines of {file} in {order} order',
+    'print {file} with its lines in {order} order',
+    'give me the lines of {file}, sorted, in {order} order',
   ],
   sample(context) {
     const { bound, random } = context

@@ -54,10 +54,10 @@ const createArchive = filesystemTool({
   annotations: { readOnly: false },
   needs: ['working_directory_chosen'],
   ask: [
-    'pack the directory {directory} into an archive called {name}',
+    'pack {directory} into an archive called {name}',
     'zip {directory} up as {name}',
     'create the archive {name} from everything in {directory}',
-    'make an archive named {name} of the directory {directory}',
+    'make an archive named {name} of what {directory} holds',
   ],
   sample(context) {
     const { db, random, bound } = context
@@ -119,9 +119,9 @@ const listArchive = filesystemTool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'list what is in the archive {file}',
-    'show which files the archive {file} holds',
-    'look into the zip archive {file}',
+    'list what is packed in {file}',
+    'show which files are inside {file} without unpacking it',
+    'look into {file} to see what is zipped in it',
     'tell me what {file} would unpack to',
   ],
   sample(context) {
@@ -158,10 +158,10 @@ const extractArchive = filesystemTool({
   }),
   annotations: { readOnly: false },
   ask: [
-    'unpack the archive {file} in {directory}',
-    'extract {file} into the directory {directory}',
+    'unpack {file} in {directory}',
+    'extract {file} into {directory}',
     'unzip {file} to {directory}',
-    'restore what is packed in {file} beneath {directory}',
+    'unpack everything from {file} under {directory}',
   ],
   sample(context) {
     const { db, bound } = context

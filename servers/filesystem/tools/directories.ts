@@ -24,9 +24,9 @@ const makeDirectory = filesystemTool({
   annotations: { readOnly: false },
   ask: [
     'make a directory called {name} in {directory}',
-    'create the directory {name} inside {directory}',
+    'create a directory named {name} inside {directory}',
     'add a new directory named {name} to {directory}',
-    'set up an empty directory {name} in {directory}',
+    'set up an empty directory called {name} within {directory}',
   ],
   sample(context) {
     const { db, random, bound } = context
@@ -55,10 +55,10 @@ const removeDirectory = filesystemTool({
   output: z.object({ name: z.string(), removed: z.string().describe('Its former path.') }),
   annotations: { readOnly: false, destructive: true },
   ask: [
-    'remove the empty directory {directory}',
-    'delete {directory}, which should be empty',
-    'get rid of the empty directory {directory}',
-    'do away with {directory}, as nothing is in it',
+    'remove {directory}, an empty directory',
+    'remove {directory}, in which nothing is left',
+    'do an rmdir on {directory}',
+    'remove {directory} for good, as it is empty',
   ],
   sample(context) {
     const { db, bound } = context
@@ -105,10 +105,10 @@ const moveDirectory = filesystemTool({
   output: z.object({ name: z.string(), directory: directoryKey('New path'), moved: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'move the directory {directory} into {into_directory}',
-    'put the directory {directory} with everything in it into {into_directory}',
+    'move {directory} with everything in it into {into_directory}',
+    'put all of {directory} inside {into_directory} by moving it',
     'make {directory} a subdirectory of {into_directory} by moving it there',
-    'shift the whole directory {directory} to {into_directory}',
+    'shift {directory} as a whole to {into_directory}',
   ],
   sample(context) {
     const { db, bound } = context
@@ -188,10 +188,10 @@ const copyDirectory = filesystemTool({
   }),
   annotations: { readOnly: false },
   ask: [
-    'copy the directory {directory} into {into_directory}[ under the name {new_name}]',
-    'put a copy of the whole directory {directory} into {into_directory}[, called {new_name}]',
-    'duplicate the directory {directory} within {into_directory}[ as {new_name}]',
-    'make a full copy of the directory {directory} in {into_directory}[ named {new_name}]',
+    'copy {directory} with everything in it into {into_directory}[ under the name {new_name}]',
+    'put a copy of all of {directory} into {into_directory}[, called {new_name}]',
+    'duplicate {directory} and its contents within {into_directory}[ as {new_name}]',
+    'make a full copy of {directory}, subdirectories included, in {into_directory}[ named {new_name}]',
   ],
   sample(context) {
     const { db, random, bound } = context

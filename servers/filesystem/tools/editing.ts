@@ -60,7 +60,7 @@ const writeFile = filesystemTool({
     'write "{text}" to a file called {name} in {directory}[, and {if_exists} if there is one]',
     'create the file {name} in {directory} with the text "{text}"[, but {if_exists} if it exists]',
     'save "{text}" in {directory} as {name}[ and {if_exists} if that file is already there]',
-    'make a file named {name} in the directory {directory} that says "{text}"',
+    'make a file named {name} in {directory} that says "{text}"',
   ],
   sample(context) {
     const { db, random, bound } = context
@@ -110,7 +110,7 @@ const appendToFile = filesystemTool({
   ask: [
     'append "{text}" to {file}',
     'add the line "{text}" at the end of {file}',
-    'put "{text}" at the bottom of the file {file}',
+    'put "{text}" at the bottom of {file}',
     'extend {file} by the line "{text}"',
   ],
   sample(context) {
@@ -138,7 +138,7 @@ const replaceText = filesystemTool({
   annotations: { readOnly: false, destructive: true },
   ask: [
     'replace "{old_text}" by "{new_text}" in {file}',
-    'change "{old_text}" to "{new_text}" in the file {file}',
+    'change "{old_text}" to "{new_text}" in {file}',
     'put "{new_text}" in place of "{old_text}" throughout {file}',
     'edit {file} so that it says "{new_text}" instead of "{old_text}"',
   ],

@@ -57,9 +57,9 @@ const moveFile = filesystemTool({
   annotations: { readOnly: false, destructive: true },
   ask: [
     'move {file} to {directory}[, and {if_exists} if it is there already]',
-    'put {file} into the directory {directory}[ but {if_exists} if a file of that name exists]',
-    'shift the file {file} over to {directory}[, and {if_exists} if there is one of that name]',
-    'take {file} out of its directory and place it in {directory}',
+    'put {file} into {directory}, leaving no copy behind[, but {if_exists} if a file of that name exists]',
+    'shift {file} over to {directory}[, and {if_exists} if there is one of that name]',
+    'take {file} from where it is and place it in {directory}',
   ],
   sample(context) {
     const { db, random, bound } = context
@@ -97,7 +97,7 @@ const renameFile = filesystemTool({
     'rename {file} to {new_name}',
     'give {file} the name {new_name}',
     'change the name of {file} to {new_name}',
-    'call the file {file} {new_name} from now on',
+    'let {file} be called {new_name} from now on',
   ],
   sample(context) {
     const { db, random, bound } = context
@@ -148,7 +148,7 @@ const copyFile = filesystemTool({
   ask: [
     'copy {file} to {directory}[ under the name {new_name}][, and {if_exists} if it is there already]',
     'put a copy of {file} into {directory}[ called {new_name}][ but {if_exists} if that name is taken]',
-    'duplicate {file} in the directory {directory}[ as {new_name}][, and {if_exists} if that file exists]',
+    'duplicate {file} in {directory}[ as {new_name}][, and {if_exists} if that file exists]',
     'make a copy of {file} in {directory}',
   ],
   sample(context) {

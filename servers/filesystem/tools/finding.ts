@@ -66,8 +66,10 @@ const findFiles = filesystemTool({
       (node) => isFile(node) && (pattern === undefined || fitsPattern(node.name, pattern)),
     )
     if (!chosen) return null
+    // Archives are few, and what can be done with them begins with finding one.
+    const archives = random.chance(0.15) ? chosen.hits.filter(({ kind }) => kind === 'archive') : []
     return {
-      pattern: pattern ?? patternFor(context, random.pick(chosen.hits).name),
+      pattern: pattern ?? patternFor(context, random.pick(archives.length > 0 ? archives : chosen.hits).name),
       ...(chosen.scope && { directory: chosen.scope.path }),
     }
   },

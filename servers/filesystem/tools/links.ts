@@ -70,10 +70,10 @@ const readLink = filesystemTool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'show where the link {link} points',
-    'resolve the symbolic link {link}',
+    'show where {link} points',
+    'resolve {link} to what it leads to',
     'tell me what {link} is a link to',
-    'read the link {link}',
+    'follow {link} and tell me where it ends',
   ],
   sample(context) {
     const chosen = choose(context, context.bound.link, ({ kind }) => kind === 'link', false)
@@ -106,7 +106,7 @@ const createLink = filesystemTool({
   ask: [
     'make a link called {name} in {directory} that points to {file}',
     'link {file} into {directory} under the name {name}',
-    'create the symbolic link {name} to {file} in the directory {directory}',
+    'create the symbolic link {name} to {file} in {directory}',
     'put a link named {name} to {file} in {directory}',
   ],
   sample(context) {

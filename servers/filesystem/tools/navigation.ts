@@ -15,7 +15,7 @@ const changeDirectory = filesystemTool({
   annotations: { readOnly: false },
   establishes: ['working_directory_chosen'],
   ask: [
-    'change to the directory {directory}',
+    'make {directory} the working directory',
     'go to {directory}',
     'switch to {directory} as the working directory',
     'cd into {directory}',
@@ -104,7 +104,7 @@ const listDirectory = filesystemTool({
   annotations: { readOnly: true },
   ask: [
     'list {directory}[ ordered by {order}][, page {page}]',
-    'show what is in the directory {directory}[, sorted by {order}][, page {page} of it]',
+    'show what is in {directory}[, sorted by {order}][, page {page} of it]',
     'list the files and directories in {directory}[ by {order}]',
     'look at the contents of {directory}[, page {page}]',
   ],
@@ -207,9 +207,9 @@ const showDiskUsage = filesystemTool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'show how much space {directory} takes',
-    'measure the disk usage of {directory}',
-    'add up how many bytes are in {directory}',
+    'show how much space {directory} takes and its largest file',
+    'measure the disk usage of {directory} and name the largest file',
+    'add up how many bytes are in {directory} and find its largest file',
     'tell me how large {directory} is and which file in it is the largest',
   ],
   sample(context) {

@@ -24,10 +24,10 @@ const changeFilePermissions = filesystemTool({
   output: z.object({ name: z.string(), file: fileKey(), before: z.string(), mode: z.string() }),
   annotations: { readOnly: false },
   ask: [
-    'set the permissions of the file {file} to {mode}',
-    'change the mode of {file} to {mode}',
-    'chmod the file {file} to {mode}',
-    'give the file {file} the permissions {mode}',
+    'set the file permissions of {file} to {mode}',
+    'change the file mode of {file} to {mode}',
+    'chmod {file}, which is a file, to {mode}',
+    'give {file} the file permissions {mode}',
   ],
   sample(context) {
     const { db, random, bound } = context
@@ -50,10 +50,10 @@ const changeDirectoryPermissions = filesystemTool({
   output: z.object({ name: z.string(), directory: directoryKey(), before: z.string(), mode: z.string() }),
   annotations: { readOnly: false },
   ask: [
-    'set the permissions of the directory {directory} to {mode}',
-    'change the mode of the directory {directory} to {mode}',
-    'chmod the directory {directory} to {mode}',
-    'give the directory {directory} the permissions {mode}',
+    'set the directory permissions of {directory} to {mode}',
+    'change the directory mode of {directory} to {mode}',
+    'chmod {directory}, which is a directory, to {mode}',
+    'give {directory} the directory permissions {mode}',
   ],
   sample(context) {
     const { db, random, bound } = context

@@ -17,7 +17,7 @@ const readFile = filesystemTool({
   output: z.object({ name: z.string(), file: fileKey(), lines: z.int(), text: z.string() }),
   annotations: { readOnly: true },
   ask: [
-    'read the file {file}',
+    'read {file}',
     'show me what is written in {file}',
     'print the content of {file}',
     'open {file} and show its text',
@@ -44,17 +44,17 @@ const readLines = filesystemTool({
   annotations: { readOnly: true },
   ask: [
     'read the {part} {lines} lines of {file}',
-    'show the {part} {lines} lines in the file {file}',
+    'show the {part} {lines} lines in {file}',
     'print only the {part} {lines} lines of {file}',
-    'look at the {part} {lines} lines of the file {file}',
+    'look at no more than the {part} {lines} lines of {file}',
   ],
   sample(context) {
     const { bound, random } = context
-    const chosen = chooseText(context, bound.file, bound.file === undefined ? 3 : 1)
+    const chosen = chooseText(context, bound.file, 2)
     if (!chosen) return null
     const part = bound.part ?? random.pick(['first', 'last'] as const)
     const most = Math.min(5, linesOf(chosen.node.text).length)
-    return { file: chosen.path, part, lines: bound.lines ?? random.int(Math.min(2, most), most) }
+    return { file: chosen.path, part, lines: bound.lines ?? random.int(2, most) }
   },
   run({ file, part, lines }, context) {
     const node = readableText(context, file)
@@ -73,7 +73,7 @@ const countLines = filesystemTool({
   ask: [
     'count the lines in {file}',
     'tell me how many lines and words {file} has',
-    'count lines, words and bytes of the file {file}',
+    'count lines, words and bytes of {file}',
     'find out how many lines long {file} is',
   ],
   sample(context) {
@@ -106,7 +106,7 @@ const showFileInfo = filesystemTool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'show the details of the file {file}',
+    'show the file details of {file}',
     'tell me the size, owner and permissions of {file}',
     'look up when {file} was last modified and by whom it is owned',
     'check the permissions and the checksum of {file}',

@@ -48,7 +48,8 @@ const findFilesBySize = filesystemTool({
     )
     if (!chosen) return null
     const sizes = tellingSizes(db, chosen.node)
-    return { directory: chosen.path, bytes: bound.bytes ?? random.pick(sizes.length > 0 ? sizes : SIZES) }
+    const bytes = bound.bytes ?? (sizes.length > 0 ? random.pick(sizes) : undefined)
+    return bytes === undefined ? null : { directory: chosen.path, bytes }
   },
   run({ directory, bytes }, context) {
     const files = reachable(context, directory)
@@ -105,8 +106,8 @@ const findFilesByDate = filesystemTool({
     const when = bound.when ?? random.pick(['since', 'before'] as const)
     // A day near the end that is asked about: one to three files lie beyond it.
     const place = random.int(1, Math.min(3, Math.max(1, dates.length - 1)))
-    const date = bound.date ?? dates.at(when === 'since' ? -place : place) ?? context.today()
-    return { directory: chosen.path, when, date }
+    const date = bound.date ?? dates.at(when === 'since' ? -place : place) ?? dates[0]
+    return date === undefined ? null : { directory: chosen.path, when, date }
   },
   run({ directory, when, date }, context) {
     const order = when === 'since' ? -1 : 1

@@ -50,7 +50,12 @@ const trashFile = filesystemTool({
   output: madeItem,
   annotations: { readOnly: false, destructive: true },
   establishes: ['something_trashed'],
-  ask: ['delete the file {file}', 'put {file} into the trash', 'throw away the file {file}', 'trash {file}'],
+  ask: [
+    'delete {file}, a single file',
+    'put {file} into the trash as a file',
+    'throw {file} away, just that file',
+    'trash {file}, that one file',
+  ],
   sample(context) {
     const { db, bound } = context
     const user = currentUser(db)
@@ -73,10 +78,10 @@ const trashDirectory = filesystemTool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['something_trashed'],
   ask: [
-    'delete the directory {directory} with everything in it',
-    'put the whole directory {directory} into the trash',
+    'delete {directory} with everything in it',
+    'put all of {directory} into the trash',
     'throw away {directory} and all that it holds',
-    'trash the directory {directory} and its contents',
+    'trash {directory} and its contents',
   ],
   sample(context) {
     const { db, bound } = context
