@@ -1,0 +1,31 @@
+import { defineServer } from '../kernel/define-server.js'
+import { travelInvariants } from './invariants.js'
+import { failures, tables } from './schema.js'
+import { seedTravel } from './seed.js'
+import { bookingTools } from './tools/booking.js'
+import { changeTools } from './tools/changes.js'
+import { flightTools } from './tools/flights.js'
+import { itineraryTools } from './tools/itineraries.js'
+import { paymentTools } from './tools/payment.js'
+import { travellerTools } from './tools/travellers.js'
+
+/** A travel agency's desk: flights that follow from a timetable by rule, hotels, travellers, holds that lapse, budgets that pay. */
+export const travelBooking = defineServer({
+  name: 'travel_booking',
+  title: 'Travel booking',
+  description: 'Flights, hotels, travellers, itineraries, bookings with holds, and the budgets that pay for them.',
+  tables,
+  entities: {
+    // Rows exist only for flights that were booked or cancelled before the session; all others follow from the timetable.
+    flight: { noun: 'flight', table: 'flights', label: 'name' },
+    hotel: { noun: 'hotel', table: 'hotels', label: 'name' },
+    traveller: { noun: 'traveller', table: 'travellers', label: 'name' },
+    itinerary: { noun: 'itinerary', table: 'itineraries', label: 'title' },
+    booking: { noun: 'booking', table: 'bookings', label: 'title' },
+    budget: { noun: 'travel budget', table: 'budgets', label: 'name' },
+  },
+  failures,
+  tools: [...flightTools, ...travellerTools, ...itineraryTools, ...bookingTools, ...paymentTools, ...changeTools],
+  invariants: travelInvariants,
+  seed: seedTravel,
+})

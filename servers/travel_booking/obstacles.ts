@@ -1,0 +1,206 @@
+import { covers, flightOf, isCancelled, isLive, roomsLeft, seatsLeft } from './availability.js'
+import { clock, DATES, dayOf, instantOf, minuteOf, shiftDate } from './calendar.js'
+import { cabinOf, clash, flightTitle, LIMITS, type Obstacle, passportObstacle, REFUND } from './rules.js'
+import type { Booking, Hotel, Itinerary, TravelView } from './schema.js'
+import type { Cabin, Fare, Flight } from './timetable.js'
+
+/** What stands against anyone's taking the flight, if anything. */
+function departureObstacle(db: TravelView, now: string, flight: Flight): Obstacle | undefined {
+  if (isCancelled(db, flight.flight)) return { code: 'flight_cancelled', detail: `${flight.name} was cancelled.` }
+  if (flight.departs - minuteOf(now) < LIMITS.closesBefore)
+    return { code: 'too_late', detail: `Booking closes ${LIMITS.closesBefore} minutes before departure.` }
+  return undefined
+}
+
+/** What stands against a traveller's taking the flight beside those already booked (`except` one), if anything. */
+function personalObstacle(
+  db: TravelView,
+  now: string,
+  traveller: string,
+  flight: Flight,
+  except?: string,
+): Obstacle | undefined {
+  const passport = passportObstacle(db.travellers.get(traveller)!, flight)
+  if (passport) return passport
+  for (const row of db.bookings.by('traveller', traveller)) {
+    if (row.flight === null || row.booking === except || !isLive(row, now)) continue
+    const obstacle = clash(flightOf(db, row.flight)!, flight)
+    if (obstacle) return obstacle
+  }
+  return undefined
+}
+
+function seatObstacle(db: TravelView, now: string, flight: Flight, cabin: Cabin): Obstacle | undefined {
+  if (seatsLeft(db, flight, cabin, now) > 0) return undefined
+  return { code: 'flight_full', detail: `${flight.name} has no free seat in ${cabin}.` }
+}
+
+export function liveBookings(db: TravelView, itinerary: string, now: string): Booking[] {
+  return db.bookings.by('itinerary', itinerary).filter((row) => isLive(row, now))
+}
+
+function roomInItinerary(db: TravelView, now: string, { itinerary }: Itinerary): Obstacle | undefined {
+  if (liveBookings(db, itinerary, now).length < LIMITS.bookings) return undefined
+  return { code: 'itinerary_full', detail: `${itinerary} has ${LIMITS.bookings} bookings.` }
+}
+
+export function bookFlightObstacle(
+  db: TravelView,
+  now: string,
+  itinerary: Itinerary,
+  flight: Flight,
+  fare: Fare,
+): Obstacle | undefined {
+  return (
+    departureObstacle(db, now, flight) ??
+    roomInItinerary(db, now, itinerary) ??
+    personalObstacle(db, now, itinerary.traveller, flight) ??
+    seatObstacle(db, now, flight, cabinOf(fare))
+  )
+}
+
+/** What stands against a stay, if anything. @param date of the first night */
+export function bookHotelObstacle(
+  db: TravelView,
+  now: string,
+  itinerary: Itinerary,
+  hotel: Hotel,
+  date: string,
+  nights: number,
+): Obstacle | undefined {
+  const range = rangeObstacle(now, date, nights)
+  if (range) return range
+  const full = roomInItinerary(db, now, itinerary)
+  if (full) return full
+  const day = dayOf(date)!
+  const stays = db.bookings.by('traveller', itinerary.traveller).filter((row) => row.hotel !== null && isLive(row, now))
+  for (let night = day; night < day + nights; night++) {
+    const other = stays.find((row) => covers(row, night))
+    if (other) return { code: 'overlapping_stay', detail: `${other.title} takes up the night of ${DATES[night]}.` }
+  }
+  if (roomsLeft(db, hotel, day, nights, now) > 0) return undefined
+  return { code: 'hotel_full', detail: `${hotel.name} is full on one of the nights.` }
+}
+
+/** Whether nights, or a single day without `nights`, lie between today and the end of the timetable. */
+export function rangeObstacle(now: string, date: string, nights = 0): Obstacle | undefined {
+  const day = dayOf(date)
+  if (day !== undefined && date >= now.slice(0, 10) && day + nights < DATES.length) return undefined
+  return { code: 'date_out_of_range', detail: `Dates run from ${now.slice(0, 10)} to ${DATES.at(-1)}.` }
+}
+
+/** What stands against doing anything more with a booking, if anything. */
+export function settledObstacle(row: Booking, now: string): Obstacle | undefined {
+  if (row.status === 'cancelled') return { code: 'booking_cancelled', detail: `${row.booking} was cancelled.` }
+  if (isLive(row, now)) return undefined
+  return { code: 'hold_lapsed', detail: `The hold of ${row.booking} has lapsed: book again.` }
+}
+
+/** Whether the flight has left. */
+export function hasDeparted(flight: Flight, now: string): boolean {
+  return flight.departs <= minuteOf(now)
+}
+
+function flownObstacle(flight: Flight, now: string): Obstacle | undefined {
+  if (!hasDeparted(flight, now)) return undefined
+  return { code: 'too_late', detail: `${flight.name} left at ${clock(flight.departs, flight.day)}.` }
+}
+
+/** What cancelling would give back, or what stands against it. */
+export function refundOf(db: TravelView, row: Booking, now: string): { refund: number } | Obstacle {
+  const settled = settledObstacle(row, now)
+  if (settled) return settled
+  if (row.flight !== null) {
+    if (isCancelled(db, row.flight)) return { refund: row.paid }
+    const flown = flownObstacle(flightOf(db, row.flight)!, now)
+    return flown ?? { refund: Math.floor((row.paid * REFUND[row.fare!]) / 100) }
+  }
+  const today = now.slice(0, 10)
+  if (row.check_in! <= today) return { code: 'too_late', detail: `The stay began on ${row.check_in}.` }
+  const free = today <= shiftDate(row.check_in!, -LIMITS.hotelFreeDays)
+  return { refund: free ? row.paid : row.paid - Math.round(row.paid / row.nights!) }
+}
+
+/** What stands against changing a booking that is paid for to another flight, if anything. */
+export function changeObstacle(db: TravelView, now: string, row: Booking, flight: Flight): Obstacle | undefined {
+  if (row.flight === null) return { code: 'not_a_flight' }
+  const settled = settledObstacle(row, now)
+  if (settled) return settled
+  if (row.status !== 'confirmed') return { code: 'not_confirmed', detail: `${row.booking} has not been paid for yet.` }
+  if (row.flight === flight.flight) return { code: 'same_flight' }
+  const booked = flightOf(db, row.flight)!
+  const struck = isCancelled(db, row.flight)
+  const flown = struck ? undefined : flownObstacle(booked, now)
+  if (flown) return flown
+  if (row.fare === 'basic' && !struck) return { code: 'not_in_fare', detail: 'A basic fare cannot be changed.' }
+  if (booked.from !== flight.from || booked.to !== flight.to)
+    return { code: 'different_route', detail: `${row.booking} is for ${flightTitle(booked)}.` }
+  const obstacle =
+    departureObstacle(db, now, flight) ??
+    personalObstacle(db, now, row.traveller, flight, row.booking) ??
+    seatObstacle(db, now, flight, row.cabin!)
+  return obstacle ?? budgetObstacle(db, row.budget!, changeCost(db, row, flight))
+}
+
+/** What a change costs: the fee and what the new flight is dearer. Nothing if the airline had cancelled the old one. */
+export function changeCost(db: TravelView, row: Booking, flight: Flight): number {
+  if (isCancelled(db, row.flight!)) return 0
+  const dearer = flight.prices[row.fare!] - flightOf(db, row.flight!)!.prices[row.fare!]
+  return (row.fare === 'standard' ? LIMITS.changeFee : 0) + Math.max(0, dearer)
+}
+
+export function budgetObstacle(db: TravelView, budget: string, amount: number): Obstacle | undefined {
+  const { name, left } = db.budgets.get(budget)!
+  return amount > left ? { code: 'budget_exhausted', detail: `${name} has ${left} euros left.` } : undefined
+}
+
+/** What stands against paying for a held booking from a budget, if anything. */
+export function payObstacle(db: TravelView, now: string, row: Booking, budget: string): Obstacle | undefined {
+  const settled = settledObstacle(row, now)
+  if (settled) return settled
+  if (row.status === 'confirmed') return { code: 'already_paid' }
+  if (row.fare === 'business' && !db.budgets.get(budget)!.business)
+    return { code: 'business_not_covered', detail: `${db.budgets.get(budget)!.name} does not pay for business fares.` }
+  return budgetObstacle(db, budget, row.price)
+}
+
+/** What stands against more checked bags, if anything. */
+export function baggageObstacle(db: TravelView, now: string, row: Booking, bags: number): Obstacle | undefined {
+  const obstacle = aboardObstacle(db, now, row)
+  if (obstacle) return obstacle
+  if (row.extra_bags + bags > LIMITS.extraBags)
+    return { code: 'too_many_bags', detail: `${row.booking} has ${row.extra_bags} of ${LIMITS.extraBags} extra bags.` }
+  return row.budget === null ? undefined : budgetObstacle(db, row.budget, bags * LIMITS.bagFee)
+}
+
+/** What stands against an upgrade to business class, if anything. */
+export function upgradeObstacle(db: TravelView, now: string, row: Booking): Obstacle | undefined {
+  const obstacle = aboardObstacle(db, now, row)
+  if (obstacle) return obstacle
+  if (row.status !== 'confirmed') return { code: 'not_confirmed', detail: `${row.booking} has not been paid for yet.` }
+  if (row.cabin === 'business') return { code: 'already_business' }
+  if (row.fare === 'basic') return { code: 'not_in_fare', detail: 'A basic fare cannot be upgraded.' }
+  const { name, tier, points } = db.travellers.get(row.traveller)!
+  if (tier === 'none') return { code: 'tier_too_low', detail: `${name} has neither silver nor gold status.` }
+  if (tier === 'silver' && points < LIMITS.upgradePoints)
+    return {
+      code: 'not_enough_points',
+      detail: `An upgrade takes ${LIMITS.upgradePoints} points, ${name} has ${points}.`,
+    }
+  return seatObstacle(db, now, flightOf(db, row.flight!)!, 'business')
+}
+
+/** What stands against any service on board: no flight, no live booking, or a plane that is cancelled or gone. */
+export function aboardObstacle(db: TravelView, now: string, row: Booking): Obstacle | undefined {
+  if (row.flight === null) return { code: 'not_a_flight', detail: `${row.booking} is for a hotel.` }
+  const settled = settledObstacle(row, now)
+  if (settled) return settled
+  const flight = flightOf(db, row.flight)!
+  if (isCancelled(db, row.flight)) return { code: 'flight_cancelled', detail: `${flight.name} was cancelled.` }
+  return flownObstacle(flight, now)
+}
+
+/** When a hold made now lapses. */
+export function holdUntil(now: string): string {
+  return instantOf(minuteOf(now) + LIMITS.holdMinutes)
+}

@@ -1,0 +1,193 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { flightOf, lapseHolds, roomsLeft } from '../availability.js'
+import { DATES, dayOf } from '../calendar.js'
+import { bookFlightObstacle, bookHotelObstacle, holdUntil, rangeObstacle } from '../obstacles.js'
+import { cabinOf, flightTitle, LIMITS, stayTitle } from '../rules.js'
+import { dayAt, someFlight } from '../sampling.js'
+import { type Booking, cityField, dateField, type Itinerary, type TravelView, travelTool } from '../schema.js'
+import { cityAt, cityNumber, FARES } from '../timetable.js'
+import { flightCalled, hotelCalled, itineraryCalled, refuse } from './lookup.js'
+
+const nights = z.int().min(1).max(14)
+const held = {
+  title: z.string(),
+  booking: ref('booking'),
+  price: z.int(),
+  status: z.string(),
+  held_until: z.string().describe('HH:MM, UTC.'),
+}
+
+/** A booking that has just been made and not been paid for. */
+function heldBooking({ itinerary, traveller }: Itinerary, now: string): Omit<Booking, 'booking' | 'title' | 'price'> {
+  return {
+    itinerary,
+    traveller,
+    status: 'held',
+    held_until: holdUntil(now),
+    paid: 0,
+    budget: null,
+    flight: null,
+    fare: null,
+    cabin: null,
+    seat: null,
+    extra_bags: 0,
+    points_spent: 0,
+    hotel: null,
+    check_in: null,
+    nights: null,
+  }
+}
+
+const confirmation = (row: Booking) => ({ ...row, held_until: row.held_until!.slice(11, 16) })
+
+/** Where the traveller's last flight lands. */
+function lastCity(db: TravelView, traveller: string): number | undefined {
+  const rows = db.bookings.by('traveller', traveller).filter(({ flight, status }) => flight && status === 'confirmed')
+  const last = rows.at(-1)?.flight
+  return last ? flightOf(db, last)?.to : undefined
+}
+
+const bookFlight = travelTool({
+  name: 'book_flight',
+  description: `Book a seat on a flight for the traveller of an itinerary. It is held for ${LIMITS.holdMinutes} minutes, in which it has to be paid for. A basic fare cannot be changed, refunded or given a seat; standard refunds half, flex and business all.`,
+  input: z.strictObject({ itinerary: ref('itinerary'), flight: ref('flight'), fare: z.enum(FARES) }),
+  output: z.object(held),
+  annotations: { readOnly: false },
+  needs: ['passport_renewed'],
+  ask: [
+    'book {flight} on {itinerary} at the {fare} fare',
+    'add {flight} with a {fare} fare to {itinerary}',
+    'reserve a {fare} fare on {flight} for {itinerary}',
+    'put {flight} into {itinerary}, booked as {fare}',
+  ],
+  sample(sampling) {
+    const { db, random, bound, now } = sampling
+    for (let attempt = 0; attempt < 12; attempt++) {
+      const itinerary = bound.itinerary ? db.itineraries.get(bound.itinerary) : random.pick(db.itineraries.list())
+      if (!itinerary) return null
+      const from = random.chance(0.6) ? lastCity(db, itinerary.traveller) : undefined
+      const flight = bound.flight
+        ? flightOf(db, bound.flight)
+        : someFlight(sampling, from === undefined ? {} : { from })
+      const fare = bound.fare ?? random.pick(FARES)
+      if (!flight || bookFlightObstacle(db, now(), itinerary, flight, fare)) continue
+      return { itinerary: itinerary.itinerary, flight: flight.flight, fare }
+    }
+    return null
+  },
+  run(args, context) {
+    const { db, nextId } = context
+    const now = context.now()
+    lapseHolds(db, now)
+    const itinerary = itineraryCalled(context, args.itinerary)
+    const flight = flightCalled(context, args.flight)
+    refuse(context, bookFlightObstacle(db, now, itinerary, flight, args.fare))
+    const row = db.bookings.insert({
+      ...heldBooking(itinerary, now),
+      booking: nextId('booking'),
+      title: flightTitle(flight),
+      price: flight.prices[args.fare],
+      flight: flight.flight,
+      fare: args.fare,
+      cabin: cabinOf(args.fare),
+    })
+    return confirmation(row)
+  },
+})
+
+const searchHotels = travelTool({
+  name: 'search_hotels',
+  description:
+    'List the hotels of a city that have a free room on every night of a stay, the cheapest first. The price is for all nights, in euros.',
+  input: z.strictObject({ city: cityField(), date: dateField('Of the first night, YYYY-MM-DD.'), nights }),
+  output: z.object({
+    found: z.int(),
+    hotels: z.array(
+      z.object({ name: z.string(), hotel: ref('hotel'), stars: z.int(), price: z.int(), rooms: z.int() }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'search hotels in {city} for {nights} nights from {date}',
+    'find a hotel in {city} from {date} for {nights} nights',
+    'look up which hotels in {city} are free on {date} for {nights} nights',
+    'show me the hotels for {nights} nights in {city} from {date}',
+  ],
+  sample({ db, random, bound, now }) {
+    for (let attempt = 0; attempt < 6; attempt++) {
+      const { city } = random.pick(db.hotels.list())
+      const day = random.int(dayAt(now()) + 1, DATES.length - 7)
+      const args = { city, date: DATES[day]!, nights: random.int(1, 5), ...bound }
+      const first = dayOf(args.date)
+      if (first === undefined || rangeObstacle(now(), args.date, args.nights)) continue
+      const free = db.hotels.by('city', args.city).some((row) => roomsLeft(db, row, first, args.nights, now()) > 0)
+      if (free) return args
+    }
+    return null
+  },
+  run(args, context) {
+    const { db } = context
+    const now = context.now()
+    const number = cityNumber(args.city) ?? context.fail('unknown_city', `No city called ${args.city} is known.`)
+    refuse(context, rangeObstacle(now, args.date, args.nights))
+    const day = dayOf(args.date)!
+    const hotels = db.hotels
+      .by('city', cityAt(number).city)
+      .map((row) => ({ ...row, price: row.price * args.nights, rooms: roomsLeft(db, row, day, args.nights, now) }))
+      .filter(({ rooms }) => rooms > 0)
+      .sort((a, b) => a.price - b.price)
+    return { found: hotels.length, hotels }
+  },
+})
+
+const bookHotel = travelTool({
+  name: 'book_hotel',
+  description: `Book a hotel room for the traveller of an itinerary. It is held for ${LIMITS.holdMinutes} minutes, in which it has to be paid for. Cancelling is free until ${LIMITS.hotelFreeDays} days before the stay; after that the first night is kept.`,
+  input: z.strictObject({
+    itinerary: ref('itinerary'),
+    hotel: ref('hotel'),
+    date: dateField('Of the first night, YYYY-MM-DD.'),
+    nights,
+  }),
+  output: z.object(held),
+  annotations: { readOnly: false },
+  ask: [
+    'book {hotel} on {itinerary} for {nights} nights from {date}',
+    'add {nights} nights at {hotel} from {date} to {itinerary}',
+    'reserve a room at {hotel} for {itinerary} from {date}, {nights} nights',
+    'put a stay of {nights} nights at {hotel} beginning on {date} into {itinerary}',
+  ],
+  sample({ db, random, bound, now }) {
+    for (let attempt = 0; attempt < 12; attempt++) {
+      const itinerary = bound.itinerary ? db.itineraries.get(bound.itinerary) : random.pick(db.itineraries.list())
+      const hotel = bound.hotel ? db.hotels.get(bound.hotel) : random.pick(db.hotels.list())
+      if (!itinerary || !hotel) return null
+      const date = bound.date ?? DATES[random.int(dayAt(now()) + 1, DATES.length - 7)]!
+      const stay = bound.nights ?? random.int(1, 5)
+      if (bookHotelObstacle(db, now(), itinerary, hotel, date, stay)) continue
+      return { itinerary: itinerary.itinerary, hotel: hotel.hotel, date, nights: stay }
+    }
+    return null
+  },
+  run(args, context) {
+    const { db, nextId } = context
+    const now = context.now()
+    lapseHolds(db, now)
+    const itinerary = itineraryCalled(context, args.itinerary)
+    const hotel = hotelCalled(context, args.hotel)
+    refuse(context, bookHotelObstacle(db, now, itinerary, hotel, args.date, args.nights))
+    const row = db.bookings.insert({
+      ...heldBooking(itinerary, now),
+      booking: nextId('booking'),
+      title: stayTitle(hotel.name, args.date),
+      price: hotel.price * args.nights,
+      hotel: hotel.hotel,
+      check_in: args.date,
+      nights: args.nights,
+    })
+    return confirmation(row)
+  },
+})
+
+export const bookingTools = [bookFlight, searchHotels, bookHotel]

@@ -1,0 +1,255 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { CITIES } from '../../kernel/gazetteer.js'
+import { isCancelled, saltOf, seatsLeft, seatsToChoose } from '../availability.js'
+import { clock, DATES, dayOf, minuteOf } from '../calendar.js'
+import { flightMinutes } from '../distances.js'
+import { rangeObstacle } from '../obstacles.js'
+import { LIMITS } from '../rules.js'
+import { dayAt, someFlight } from '../sampling.js'
+import { CABINS, cityField, dateField, type TravelView, travelTool } from '../schema.js'
+import { cityAt, departureIn, type Flight, flightIn, flightsOn, HUBS, isFlown, SLOT_NUMBERS } from '../timetable.js'
+import { flightCalled, refuse, routeBetween, times } from './lookup.js'
+
+const DATE = 'YYYY-MM-DD; the timetable ends on 2026-04-15.'
+const routeAndDate = { from_city: cityField(), to_city: cityField(), date: dateField(DATE) }
+const euros = z.int().describe('Euros for a basic fare.')
+
+/** Whether the flight still takes bookings at all. */
+function isOffered(db: TravelView, now: string, flight: Flight): boolean {
+  return !isCancelled(db, flight.flight) && flight.departs - minuteOf(now) >= LIMITS.closesBefore
+}
+
+interface Connection {
+  readonly hub: number
+  readonly first: Flight
+  readonly second: Flight
+}
+
+/** The first flight of a route that leaves in a span of minutes and takes bookings. */
+function onwardFlight(
+  db: TravelView,
+  now: string,
+  from: number,
+  to: number,
+  span: readonly [earliest: number, latest: number],
+): Flight | undefined {
+  const salt = saltOf(db)
+  for (let day = Math.floor(span[0] / 1440); day <= Math.floor(span[1] / 1440); day++)
+    for (const slot of SLOT_NUMBERS) {
+      const departs = departureIn(salt, from, to, day, slot)
+      if (departs === undefined || departs < span[0] || departs > span[1]) continue
+      const flight = flightIn(salt, from, to, day, slot)
+      if (flight && isOffered(db, now, flight)) return flight
+    }
+  return undefined
+}
+
+/** Pairs of flights through a hub that leave on the day and connect, the earliest arrival first. */
+function connections(db: TravelView, now: string, from: number, to: number, day: number): Connection[] {
+  const salt = saltOf(db)
+  const found: Connection[] = []
+  for (const hub of HUBS) {
+    if (!isFlown(salt, from, hub) || !isFlown(salt, hub, to)) continue
+    for (const slot of SLOT_NUMBERS) {
+      const departs = departureIn(salt, from, hub, day, slot)
+      if (departs === undefined) continue
+      const lands = departs + flightMinutes(from, hub)
+      const second = onwardFlight(db, now, hub, to, [lands + LIMITS.connection, lands + LIMITS.layover])
+      const first = second && flightIn(salt, from, hub, day, slot)
+      if (first && isOffered(db, now, first)) found.push({ hub, first, second })
+    }
+  }
+  return found.sort((a, b) => a.second.arrives - b.second.arrives)
+}
+
+const searchFlights = travelTool({
+  name: 'search_flights',
+  description:
+    'List the direct flights between two cities on a date, with the basic fare in euros and the free economy seats. Times are UTC.',
+  input: z.strictObject(routeAndDate),
+  output: z.object({
+    found: z.int(),
+    flights: z.array(
+      z.object({
+        name: z.string(),
+        flight: ref('flight'),
+        departs: z.string(),
+        arrives: z.string(),
+        price: euros,
+        seats: z.int(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'search flights from {from_city} to {to_city} on {date}',
+    'find a direct flight from {from_city} to {to_city} for {date}',
+    'look up which flights leave {from_city} for {to_city} on {date}',
+    'show me the flights of {date} from {from_city} to {to_city}',
+  ],
+  sample(sampling) {
+    const flight = someFlight(sampling)
+    if (!flight) return null
+    const { from, to, day } = flight
+    return { from_city: cityAt(from).city, to_city: cityAt(to).city, date: DATES[day]!, ...sampling.bound }
+  },
+  run({ from_city, to_city, date }, context) {
+    const { db } = context
+    const now = context.now()
+    const [from, to] = routeBetween(context, from_city, to_city)
+    refuse(context, rangeObstacle(now, date))
+    const salt = saltOf(db)
+    if (!isFlown(salt, from, to))
+      context.fail('no_direct_route', `Nobody flies directly from ${from_city} to ${to_city}.`)
+    const flights = flightsOn(salt, from, to, dayOf(date)!).filter((flight) => isOffered(db, now, flight))
+    return {
+      found: flights.length,
+      flights: flights.map((flight) => ({
+        name: flight.name,
+        flight: flight.flight,
+        ...times(flight),
+        price: flight.prices.basic,
+        seats: seatsLeft(db, flight, 'economy', now),
+      })),
+    }
+  },
+})
+
+const findConnectingFlights = travelTool({
+  name: 'find_connecting_flights',
+  description: `Find pairs of flights between two cities that change planes once, leaving on a date, the earliest arrival first. The wait is ${LIMITS.connection} to ${LIMITS.layover} minutes; each flight is booked by itself.`,
+  input: z.strictObject(routeAndDate),
+  output: z.object({
+    found: z.int(),
+    connections: z.array(
+      z.object({
+        via: z.string(),
+        first_flight: ref('flight'),
+        second_flight: ref('flight'),
+        departs: z.string(),
+        arrives: z.string(),
+        price: euros,
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find connecting flights from {from_city} to {to_city} on {date}',
+    'look for a way to fly from {from_city} to {to_city} with one change on {date}',
+    'search connections with a stop from {from_city} to {to_city} for {date}',
+    'show me which connecting flights take me from {from_city} to {to_city} on {date}',
+  ],
+  sample({ db, random, now, bound }) {
+    if (Object.keys(bound).length > 0) return null
+    for (let attempt = 0; attempt < 6; attempt++) {
+      const [from, to] = random.sample([...CITIES.keys()], 2) as [number, number]
+      const day = random.int(dayAt(now()) + 1, DATES.length - 2)
+      if (attempt < 4 && isFlown(saltOf(db), from, to)) continue
+      if (connections(db, now(), from, to, day).length === 0) continue
+      return { from_city: cityAt(from).city, to_city: cityAt(to).city, date: DATES[day]! }
+    }
+    return null
+  },
+  run({ from_city, to_city, date }, context) {
+    const [from, to] = routeBetween(context, from_city, to_city)
+    refuse(context, rangeObstacle(context.now(), date))
+    const found = connections(context.db, context.now(), from, to, dayOf(date)!)
+    return {
+      found: found.length,
+      connections: found.slice(0, 3).map(({ hub, first, second }) => ({
+        via: cityAt(hub).city,
+        first_flight: first.flight,
+        second_flight: second.flight,
+        departs: clock(first.departs, first.day),
+        arrives: clock(second.arrives, first.day),
+        price: first.prices.basic + second.prices.basic,
+      })),
+    }
+  },
+})
+
+const getFlight = travelTool({
+  name: 'get_flight',
+  description: 'Show the times (UTC), status, fares in euros and free seats of a flight.',
+  input: z.strictObject({ flight: ref('flight') }),
+  output: z.object({
+    name: z.string(),
+    flight: ref('flight'),
+    date: dateField('Of departure.'),
+    departs: z.string(),
+    arrives: z.string(),
+    status: z.string(),
+    basic: z.int(),
+    standard: z.int(),
+    flex: z.int(),
+    business: z.int(),
+    economy_seats: z.int(),
+    business_seats: z.int(),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show me the fares of {flight}',
+    'look up the details of {flight}',
+    'check the status, times and prices of {flight}',
+    'tell me what {flight} costs and how many seats are left',
+  ],
+  sample(sampling) {
+    const { db, random, bound } = sampling
+    if (bound.flight !== undefined) return { flight: bound.flight }
+    // Often one that is booked: people ask about those.
+    const rows = db.flights.list()
+    const flight = random.chance(0.5) && rows.length > 0 ? random.pick(rows).flight : someFlight(sampling)?.flight
+    return flight === undefined ? null : { flight }
+  },
+  run(args, context) {
+    const { db, now } = context
+    const flight = flightCalled(context, args.flight)
+    return {
+      name: flight.name,
+      flight: flight.flight,
+      date: DATES[flight.day]!,
+      ...times(flight),
+      status: isCancelled(db, flight.flight) ? 'cancelled' : 'scheduled',
+      ...flight.prices,
+      economy_seats: seatsLeft(db, flight, 'economy', now()),
+      business_seats: seatsLeft(db, flight, 'business', now()),
+    }
+  },
+})
+
+const findFreeSeats = travelTool({
+  name: 'find_free_seats',
+  description:
+    'List some seats of a cabin that nobody has chosen on a flight, and whether they are at a window or an aisle.',
+  input: z.strictObject({ flight: ref('flight'), cabin: z.enum(CABINS) }),
+  output: z.object({ found: z.int(), seats: z.array(z.object({ seat: z.string(), position: z.string() })) }),
+  annotations: { readOnly: true },
+  establishes: ['seats_known'],
+  ask: [
+    'find free {cabin} seats on {flight}',
+    'show me which seats in {cabin} are free on {flight}',
+    'list the {cabin} seats that can be chosen on {flight}',
+    'look for a seat in {cabin} on {flight}',
+  ],
+  sample(sampling) {
+    const { db, random, bound } = sampling
+    const booked = db.flights.list(({ status }) => status === 'scheduled')
+    const free = random.chance(0.5) && booked.length > 0 ? random.pick(booked).flight : someFlight(sampling)?.flight
+    const flight = bound.flight ?? free
+    if (flight === undefined || isCancelled(db, flight)) return null
+    const cabin = bound.cabin ?? (random.chance(0.75) ? 'economy' : 'business')
+    return { flight, cabin }
+  },
+  run(args, context) {
+    const flight = flightCalled(context, args.flight)
+    if (isCancelled(context.db, flight.flight)) context.fail('flight_cancelled', `${flight.name} was cancelled.`)
+    const seats = seatsToChoose(context.db, flight, args.cabin, context.now())
+    return {
+      found: seats.length,
+      seats: seats.slice(0, 5).map((seat) => ({ seat, position: /[AD]$/.test(seat) ? 'window' : 'aisle' })),
+    }
+  },
+})
+
+export const flightTools = [searchFlights, findConnectingFlights, getFlight, findFreeSeats]

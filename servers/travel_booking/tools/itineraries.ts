@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { CITIES } from '../../kernel/gazetteer.js'
+import { statusAt } from '../availability.js'
+import { liveBookings } from '../obstacles.js'
+import { LIMITS } from '../rules.js'
+import { choose } from '../sampling.js'
+import { travelTool } from '../schema.js'
+import { PURPOSES } from '../words.js'
+import { itineraryCalled, travellerCalled } from './lookup.js'
+
+const listItineraries = travelTool({
+  name: 'list_itineraries',
+  description: 'List the itineraries of a traveller and how many bookings each has.',
+  input: z.strictObject({ traveller: ref('traveller') }),
+  output: z.object({
+    found: z.int(),
+    itineraries: z.array(z.object({ title: z.string(), itinerary: ref('itinerary'), bookings: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list the itineraries of {traveller}',
+    'show me which trips {traveller} has planned',
+    'look up the itineraries that belong to {traveller}',
+    'tell me what itineraries there are for {traveller}',
+  ],
+  sample({ db, random, bound }) {
+    if (bound.traveller !== undefined) return { traveller: bound.traveller }
+    return { traveller: random.pick(db.itineraries.list()).traveller }
+  },
+  run({ traveller }, context) {
+    travellerCalled(context, traveller)
+    const rows = context.db.itineraries.by('traveller', traveller)
+    const itineraries = rows.map(({ title, itinerary }) => ({
+      title,
+      itinerary,
+      bookings: liveBookings(context.db, itinerary, context.now()).length,
+    }))
+    return { found: rows.length, itineraries }
+  },
+})
+
+const createItinerary = travelTool({
+  name: 'create_itinerary',
+  description: `Begin an itinerary for a traveller, to which flights and hotels are booked. A traveller can have ${LIMITS.itineraries}.`,
+  input: z.strictObject({
+    traveller: ref('traveller'),
+    title: z
+      .string()
+      .trim()
+      .regex(/^[A-Za-z][A-Za-z0-9 '-]{2,39}$/, 'letters, digits, spaces, hyphens and apostrophes, 3 to 40'),
+  }),
+  output: z.object({ title: z.string(), itinerary: ref('itinerary'), traveller: ref('traveller') }),
+  annotations: { readOnly: false },
+  ask: [
+    'create an itinerary for {traveller} with the title "{title}"',
+    'begin a new itinerary called "{title}" for {traveller}',
+    'set up the itinerary "{title}" for {traveller}',
+    'open an itinerary for {traveller} under the title "{title}"',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(
+      db.travellers,
+      random,
+      bound.traveller,
+      ({ traveller }) => db.itineraries.by('traveller', traveller).length < LIMITS.itineraries,
+    )
+    if (!row) return null
+    const title = `${random.pick(CITIES).city} ${random.pick(PURPOSES)}`
+    const taken = db.itineraries.by('traveller', row.traveller).some((other) => other.title === title)
+    return taken ? null : { traveller: row.traveller, title, ...bound }
+  },
+  run({ traveller, title }, context) {
+    const { db, fail, nextId } = context
+    const { name } = travellerCalled(context, traveller)
+    const rows = db.itineraries.by('traveller', traveller)
+    if (rows.some((row) => row.title.toLowerCase() === title.toLowerCase()))
+      fail('title_taken', `${name} has ${title}.`)
+    if (rows.length >= LIMITS.itineraries) fail('too_many_itineraries', `${name} has ${rows.length} itineraries.`)
+    return db.itineraries.insert({ itinerary: nextId('trip'), title, traveller })
+  },
+})
+
+const getItinerary = travelTool({
+  name: 'get_itinerary',
+  description: 'Show the held and confirmed bookings of an itinerary and what they cost together, in euros.',
+  input: z.strictObject({ itinerary: ref('itinerary') }),
+  output: z.object({
+    title: z.string(),
+    itinerary: ref('itinerary'),
+    total: z.int(),
+    bookings: z.array(z.object({ title: z.string(), booking: ref('booking'), status: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show me what is booked in {itinerary}',
+    'look at the bookings of {itinerary}',
+    'get the itinerary {itinerary} with its total',
+    'tell me which bookings {itinerary} holds',
+  ],
+  sample({ db, random, bound }) {
+    if (bound.itinerary !== undefined) return { itinerary: bound.itinerary }
+    return { itinerary: random.pick(random.chance(0.8) ? db.bookings.list() : db.itineraries.list()).itinerary }
+  },
+  run(args, context) {
+    const { title, itinerary } = itineraryCalled(context, args.itinerary)
+    const now = context.now()
+    const rows = liveBookings(context.db, itinerary, now)
+    return {
+      title,
+      itinerary,
+      total: rows.reduce((sum, { price }) => sum + price, 0),
+      bookings: rows.map((row) => ({ title: row.title, booking: row.booking, status: statusAt(row, now) })),
+    }
+  },
+})
+
+export const itineraryTools = [listItineraries, createItinerary, getItinerary]

@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { statusAt } from '../availability.js'
+import { payObstacle, refundOf } from '../obstacles.js'
+import { choose } from '../sampling.js'
+import { travelTool } from '../schema.js'
+import { bookingCalled, budgetCalled, refuse } from './lookup.js'
+
+const listTravelBudgets = travelTool({
+  name: 'list_travel_budgets',
+  description:
+    'List the travel budgets that bookings are paid from: what they have left in euros and whether they pay for business fares.',
+  input: z.strictObject({}),
+  output: z.object({
+    found: z.int(),
+    budgets: z.array(z.object({ name: z.string(), budget: ref('budget'), left: z.int(), business: z.boolean() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list the travel budgets',
+    'show me what the travel budgets have left',
+    'look up which travel budgets there are',
+    'tell me how much is left in each travel budget',
+  ],
+  sample: () => ({}),
+  run(_, { db }) {
+    const budgets = db.budgets.list()
+    return { found: budgets.length, budgets }
+  },
+})
+
+const payBooking = travelTool({
+  name: 'pay_booking',
+  description: 'Pay for a held booking from a travel budget before the hold lapses; this confirms it.',
+  input: z.strictObject({ booking: ref('booking'), budget: ref('budget') }),
+  output: z.object({
+    title: z.string(),
+    booking: ref('booking'),
+    status: z.string(),
+    paid: z.int(),
+    budget_left: z.int(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'pay for {booking} from {budget}',
+    'use {budget} to pay for {booking}',
+    'confirm {booking} by paying it out of {budget}',
+    'settle {booking} with money from {budget}',
+  ],
+  sample({ db, random, bound, now }) {
+    const payable = (booking: string, budget: string): boolean =>
+      payObstacle(db, now(), db.bookings.get(booking)!, budget) === undefined
+    const payers = bound.budget === undefined ? db.budgets.list().map(({ budget }) => budget) : [bound.budget]
+    if (!payers.every((budget) => db.budgets.has(budget))) return null
+    const row = choose(
+      db.bookings,
+      random,
+      bound.booking,
+      ({ booking, status }) => status === 'held' && payers.some((budget) => payable(booking, budget)),
+    )
+    if (!row) return null
+    return { booking: row.booking, budget: random.pick(payers.filter((budget) => payable(row.booking, budget))) }
+  },
+  run(args, context) {
+    const { db } = context
+    const now = context.now()
+    const row = bookingCalled(context, args.booking)
+    const { budget, left } = budgetCalled(context, args.budget)
+    refuse(context, payObstacle(db, now, row, budget))
+    const { left: budget_left } = db.budgets.update(budget, { left: left - row.price })
+    const patch = { status: 'confirmed', held_until: null, paid: row.price, budget } as const
+    return { ...db.bookings.update(row.booking, patch), budget_left }
+  },
+})
+
+const getBooking = travelTool({
+  name: 'get_booking',
+  description: 'Show the status, price and details of a booking, and what cancelling it now would give back, in euros.',
+  input: z.strictObject({ booking: ref('booking') }),
+  output: z.object({
+    title: z.string(),
+    booking: ref('booking'),
+    status: z.string(),
+    price: z.int(),
+    held_until: z.string().optional(),
+    flight: ref('flight').optional(),
+    fare: z.string().optional(),
+    cabin: z.string().optional(),
+    seat: z.string().optional(),
+    extra_bags: z.int().optional(),
+    hotel: ref('hotel').optional(),
+    nights: z.int().optional(),
+    refund: z.int().optional(),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show me {booking}',
+    'look up the status of {booking}',
+    'get the details of {booking}',
+    'tell me what {booking} costs and what a cancellation would refund',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(db.bookings, random, bound.booking)
+    return row ? { booking: row.booking } : null
+  },
+  run(args, context) {
+    const { db } = context
+    const now = context.now()
+    const row = bookingCalled(context, args.booking)
+    const { title, booking, price, flight, fare, cabin, seat, hotel, nights } = row
+    const status = statusAt(row, now)
+    const given = refundOf(db, row, now)
+    const details = { flight, fare, cabin, seat, hotel, nights }
+    return {
+      title,
+      booking,
+      status,
+      price,
+      ...Object.fromEntries(Object.entries(details).filter(([, value]) => value !== null)),
+      ...(status === 'held' ? { held_until: row.held_until!.slice(11, 16) } : {}),
+      ...(row.extra_bags > 0 ? { extra_bags: row.extra_bags } : {}),
+      ...('refund' in given ? { refund: given.refund } : {}),
+    }
+  },
+})
+
+export const paymentTools = [listTravelBudgets, payBooking, getBooking]

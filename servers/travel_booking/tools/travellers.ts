@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { shiftDate } from '../calendar.js'
+import { choose } from '../sampling.js'
+import { travelTool } from '../schema.js'
+import { travellerCalled } from './lookup.js'
+
+/** Travellers that a search shows at most. */
+const SHOWN = 4
+/** Days for which a passport is issued at most. */
+const PASSPORT_DAYS = 3653
+
+const findTraveller = travelTool({
+  name: 'find_traveller',
+  description: 'Find travellers by name, with their loyalty tier, points and the date on which their passport expires.',
+  input: z.strictObject({ name: z.string().trim().min(2).max(40).describe('Full name or part of it.') }),
+  output: z.object({
+    found: z.int(),
+    travellers: z.array(
+      z.object({
+        name: z.string(),
+        traveller: ref('traveller'),
+        tier: z.string(),
+        points: z.int(),
+        passport_expires: z.string(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find the traveller {name}',
+    'look up {name} among the travellers',
+    'find the traveller called {name}',
+    'search the travellers for {name}',
+  ],
+  sample({ db, random, bound }) {
+    const { name } = random.pick(db.travellers.list())
+    return { name: random.chance(0.25) ? random.pick(name.split(' ')) : name, ...bound }
+  },
+  run({ name }, { db }) {
+    const words = name.toLowerCase().split(/\s+/)
+    const travellers = db.travellers.list((row) => {
+      const full = row.name.toLowerCase()
+      return words.every((word) => full.includes(word))
+    })
+    return { found: travellers.length, travellers: travellers.slice(0, SHOWN) }
+  },
+})
+
+const updatePassport = travelTool({
+  name: 'update_passport',
+  description:
+    'Record that a traveller has a new passport. It expires later than the old one and at most ten years from now.',
+  input: z.strictObject({ traveller: ref('traveller'), expires: z.iso.date().describe('YYYY-MM-DD') }),
+  output: z.object({ name: z.string(), traveller: ref('traveller'), passport_expires: z.string() }),
+  annotations: { readOnly: false },
+  establishes: ['passport_renewed'],
+  ask: [
+    'record that the new passport of {traveller} expires on {expires}',
+    'update the passport of {traveller} to expire on {expires}',
+    'enter a passport for {traveller} that is valid until {expires}',
+    'set the passport expiry of {traveller} to {expires}',
+  ],
+  sample({ db, random, bound, today }) {
+    const last = shiftDate(today(), 3100)
+    const row = choose(db.travellers, random, bound.traveller, ({ passport_expires }) => passport_expires < last)
+    return row ? { traveller: row.traveller, expires: shiftDate(last, random.int(0, 550)), ...bound } : null
+  },
+  run({ traveller, expires }, context) {
+    const { db, fail, today } = context
+    const row = travellerCalled(context, traveller)
+    if (expires <= row.passport_expires || expires <= today() || expires > shiftDate(today(), PASSPORT_DAYS))
+      fail('invalid_expiry', `The passport of ${row.name} expires on ${row.passport_expires} so far.`)
+    return db.travellers.update(traveller, { passport_expires: expires })
+  },
+})
+
+export const travellerTools = [findTraveller, updatePassport]

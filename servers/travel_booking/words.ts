@@ -1,0 +1,43 @@
+/** The vocabulary that travel worlds are made of. */
+
+const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+
+export const FIRST_NAMES = words(`
+  Amara Bruno Clara Dario Esther Farid Greta Hassan Ingrid Joel Katya Lorenzo Mira Nikolai Odette Pablo Rania Stefan
+  Thea Umar Valeria Walter Ximena Yusuf Zelda Anton Beatrix Cyril Delphine Emre`)
+export const LAST_NAMES = words(`
+  Albrecht Barros Cohen Dimitrov Engel Fontaine Gallo Haddad Iversen Jansen Kowalski Laurent Moretti Nakamura Okafor
+  Petrov Quintero Rahman Santos Thorne Ulrich Vasquez Winter Yilmaz Zimmer`)
+
+export const HOTEL_FIRST = words(`
+  Grand Royal Little Golden Old Park Central Silver Quiet Garden Imperial Modern Corner Blue Northern Harbour`)
+export const HOTEL_SECOND = words(`
+  Anchor Swan Palace Crown Terrace Lantern Bridge Oak Star Compass Mirror Fountain Pearl Tower Orchid Mill`)
+export const HOTEL_KINDS = ['Hotel', 'Hotel', 'Inn', 'Lodge', 'Suites'] as const
+
+/** What people travel for; an itinerary is called after it and the city. */
+export const PURPOSES = [
+  'Sales Visit',
+  'Conference',
+  'Workshop',
+  'Trade Fair',
+  'Training',
+  'Board Meeting',
+  'Site Visit',
+  'Interviews',
+  'Audit',
+  'Team Week',
+  'Book Fair',
+  'Research Stay',
+] as const
+
+/** Departments whose money is spent. */
+export const BUDGETS = [
+  'Sales Travel',
+  'Research Travel',
+  'Board Travel',
+  'Training Fund',
+  'Events Fund',
+  'Marketing Travel',
+  'Support Travel',
+] as const
