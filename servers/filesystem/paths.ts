@@ -121,11 +121,6 @@ export function fitsPattern(name: string, pattern: string): boolean {
 export const byPath = (a: { readonly path: string }, b: { readonly path: string }): number =>
   a.path < b.path ? -1 : a.path > b.path ? 1 : 0
 
-/** What lies in a directory, by name. */
-export function entriesOf(db: FilesystemView, directory: string): Node[] {
-  return [...db.nodes.by('parent', directory)].sort(byPath)
-}
-
 /** Everything beneath a directory, whoever may see it; every directory before what lies in it, otherwise unordered. */
 export function subtree(db: FilesystemView, directory: Node): Node[] {
   const found: Node[] = []

@@ -1,12 +1,5 @@
 import { z } from 'zod'
-import {
-  type Db,
-  type DbView,
-  type RowOf,
-  type SampleContext,
-  type ToolContext,
-  toolMaker,
-} from '../kernel/define-server.js'
+import { type DbView, type RowOf, type SampleContext, type ToolContext, toolMaker } from '../kernel/define-server.js'
 import { ref } from '../kernel/fields.js'
 
 /** The file system's limits: name, value, unit. */
@@ -137,12 +130,10 @@ export const failures = {
 
 export type FilesystemTables = typeof tables
 export type FailureCode = keyof typeof failures
-export type FilesystemDb = Db<FilesystemTables>
 export type FilesystemView = DbView<FilesystemTables>
 export type FilesystemContext = ToolContext<FilesystemTables, FailureCode>
 export type Sampling = Pick<SampleContext<FilesystemTables>, 'db' | 'random'>
 export type Node = RowOf<FilesystemTables['nodes']>
-export type TrashedNode = Readonly<z.output<typeof trashedNode>>
 export type TrashItem = RowOf<FilesystemTables['trash']>
 export type Member = Readonly<z.output<typeof member>>
 export type User = RowOf<FilesystemTables['users']>
