@@ -1,0 +1,25 @@
+import { defineServer } from '../kernel/define-server.js'
+import { marketInvariants } from './invariants.js'
+import { failures, tables } from './schema.js'
+import { seedMarketplace } from './seed.js'
+import { buyingTools } from './tools/buying.js'
+import { lookingTools } from './tools/looking.js'
+import { sellingTools } from './tools/selling.js'
+import { settlingTools } from './tools/settling.js'
+
+/** A second-hand market seen by one member, who buys and sells: auctions, fixed prices, offers, escrow, disputes, ratings. */
+export const marketplace = defineServer({
+  name: 'marketplace',
+  title: 'Marketplace',
+  description: 'Second-hand listings, auctions, offers and sales of one member of a marketplace.',
+  tables,
+  entities: {
+    listing: { noun: 'listing', table: 'listings', label: 'title' },
+    offer: { noun: 'offer', table: 'offers', label: 'title' },
+    sale: { noun: 'sale', table: 'sales', label: 'title' },
+  },
+  failures,
+  tools: [...lookingTools, ...buyingTools, ...sellingTools, ...settlingTools],
+  invariants: marketInvariants,
+  seed: seedMarketplace,
+})

@@ -1,0 +1,197 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { sell } from '../escrow.js'
+import { type Answer, answerObstacle, firstAnswer, nextAnswer, priceOf } from '../haggling.js'
+import { bidObstacle, buyObstacle, increment, LIMITS, leastOffer, nextPrice, offerObstacle } from '../rules.js'
+import { choose, roundAmount } from '../sampling.js'
+import { ANSWERS, type Listing, type MarketDb, marketTool, money, type Offer, YOU } from '../schema.js'
+import { listingOf, offerOf } from './lookup.js'
+
+/** Enters a bid and returns the listing as it then stands. */
+function enter(db: MarketDb, { listing, bids }: Listing, bidder: string, amount: number): Listing {
+  const place = bids + 1
+  db.bids.insert({ bid: `${listing}:${place}`, listing, bidder, amount, place })
+  return db.listings.update(listing, { bids: bids + 1, high: amount, leader: bidder })
+}
+
+const placeBid = marketTool({
+  name: 'place_bid',
+  description:
+    'Bid on an open auction of another seller, at least its next bid. Who led before may outbid you at once by an automatic bid. While you lead, the amount is bound in your wallet. Not while an auction you won is overdue for payment.',
+  input: z.strictObject({ listing: ref('listing'), amount: money }),
+  output: z.object({
+    title: z.string(),
+    listing: ref('listing'),
+    status: z.enum(['leading', 'outbid']),
+    high: z.int(),
+    next_bid: z.int(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'bid {amount} on {listing}',
+    'place a bid of {amount} on {listing}',
+    'enter a bid on {listing} for {amount}',
+    'make a bid on {listing}: {amount}',
+  ],
+  sample({ db, random, bound, now }) {
+    const row = choose(
+      random,
+      db.listings,
+      bound.listing,
+      (listing) => !bidObstacle(db, now(), listing, bound.amount ?? nextPrice(listing)),
+    )
+    if (!row) return null
+    if (bound.amount !== undefined) return { listing: row.listing, amount: bound.amount }
+    const least = nextPrice(row)
+    const amount = roundAmount(random, least, least + random.pick([0, 5, 20, 40]))
+    return { listing: row.listing, amount: bidObstacle(db, now(), row, amount) ? least : amount }
+  },
+  run({ listing, amount }, context) {
+    const { db, fail, now } = context
+    const row = listingOf(context, listing)
+    const obstacle = bidObstacle(db, now(), row, amount)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    let standing = enter(db, row, YOU, amount)
+    const answer = amount + increment(amount)
+    if (row.leader !== null && row.leader_limit !== null && row.leader_limit >= answer)
+      standing = enter(db, standing, row.leader, answer)
+    else standing = db.listings.update(listing, { leader_limit: null })
+    const status = standing.leader === YOU ? ('leading' as const) : ('outbid' as const)
+    return { title: row.title, listing, status, high: standing.high ?? amount, next_bid: nextPrice(standing) }
+  },
+})
+
+const buyListing = marketTool({
+  name: 'buy_listing',
+  description: `Buy a fixed-price listing, or pay for an auction that you have won. The money stays in escrow until you release it. A fixed-price purchase can be cancelled for ${LIMITS.cancelMinutes} minutes.`,
+  input: z.strictObject({ listing: ref('listing') }),
+  output: z.object({
+    title: z.string(),
+    sale: ref('sale'),
+    amount: z.int(),
+    stage: z.string(),
+    wallet: z.int(),
+  }),
+  annotations: { readOnly: false },
+  ask: ['buy {listing}', 'purchase {listing}', 'pay for {listing}', 'go ahead and buy {listing} with my wallet'],
+  sample({ db, random, bound, now }) {
+    const row = choose(random, db.listings, bound.listing, (listing) => !buyObstacle(db, now(), listing))
+    return row ? { listing: row.listing } : null
+  },
+  run({ listing }, context) {
+    const { db, fail, nextId, now } = context
+    const row = listingOf(context, listing)
+    const obstacle = buyObstacle(db, now(), row)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const amount = row.format === 'auction' ? (row.high ?? row.price) : row.price
+    const sale = sell(db, row, YOU, amount, { sale: nextId('sale'), now: now() })
+    return { ...sale, wallet: db.members.get(YOU)!.wallet }
+  },
+})
+
+const haggle = z.object({
+  title: z.string(),
+  offer: ref('offer'),
+  state: z.string(),
+  bid: z.int().describe('What the buyer last offered.'),
+  ask: z.int().describe('What the seller last asked.'),
+  sale: ref('sale', 'Made when both agree.').optional(),
+})
+
+const makeOffer = marketTool({
+  name: 'make_offer',
+  description: `Offer less than the price for a fixed-price listing, at least ${LIMITS.leastOffer} % of it. The seller answers at once: accepted (you have bought it), declined, or open with a lower price asked of you.`,
+  input: z.strictObject({ listing: ref('listing'), amount: money }),
+  output: haggle,
+  annotations: { readOnly: false },
+  ask: [
+    'offer {amount} for {listing}',
+    'make an offer of {amount} for {listing}',
+    'propose {amount} to the seller of {listing}',
+    'try to get {listing} with an offer of {amount}',
+  ],
+  sample({ db, random, bound, now }) {
+    const row = choose(
+      random,
+      db.listings,
+      bound.listing,
+      (listing) => !offerObstacle(db, now(), listing, bound.amount ?? leastOffer(listing)),
+    )
+    if (!row) return null
+    if (bound.amount !== undefined) return { listing: row.listing, amount: bound.amount }
+    const amount = roundAmount(random, Math.ceil(row.price * 0.6), Math.max(leastOffer(row), row.price - 1))
+    return { listing: row.listing, amount: offerObstacle(db, now(), row, amount) ? leastOffer(row) : amount }
+  },
+  run({ listing, amount }, context) {
+    const { db, fail, nextId, now, today } = context
+    const row = listingOf(context, listing)
+    const obstacle = offerObstacle(db, now(), row, amount)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const offer = db.offers.insert({
+      offer: nextId('offer'),
+      listing,
+      title: row.title,
+      buyer: YOU,
+      seller: row.seller,
+      ...firstAnswer(row, amount),
+      turn: 'buyer',
+      rounds: 0,
+      limit: row.least ?? row.price,
+      made: today(),
+    })
+    if (offer.state !== 'accepted') return offer
+    return { ...offer, sale: sell(db, row, YOU, amount, { sale: nextId('sale'), now: now() }).sale }
+  },
+})
+
+const answerOffer = marketTool({
+  name: 'answer_offer',
+  description: `Answer an open offer when it is your turn: accept or decline it, or counter with an amount between what was offered and what was asked. The other side replies at once and declines after ${LIMITS.rounds} counter-offers. Offers expire after ${LIMITS.offerDays} days.`,
+  input: z.strictObject({
+    offer: ref('offer'),
+    answer: z.enum(ANSWERS),
+    amount: money.optional().describe('Only with "counter".'),
+  }),
+  output: haggle,
+  annotations: { readOnly: false },
+  ask: [
+    'answer the offer {offer} with {answer}[ at {amount}]',
+    'reply to the offer {offer}: {answer}[ at {amount}]',
+    'respond to the offer {offer} with {answer}[, amount {amount}]',
+    'give {answer} as the answer to the offer {offer}[ with an amount of {amount}]',
+  ],
+  sample({ db, random, bound, now }) {
+    const answer = bound.answer ?? random.pick(ANSWERS)
+    const counter = answer === 'counter'
+    const amountFor = ({ bid, ask }: Offer) =>
+      counter ? (bound.amount ?? bid + 1 + random.int(0, ask - bid - 2)) : undefined
+    const fits = (row: Offer) =>
+      (!counter || row.ask - row.bid > 1) && !answerObstacle(db, now(), row, answer, counter ? row.bid + 1 : undefined)
+    const row = choose(random, db.offers, bound.offer, fits)
+    if (!row) return null
+    const amount = amountFor(row)
+    if (answerObstacle(db, now(), row, answer, amount)) return null
+    return { offer: row.offer, answer, ...(amount === undefined ? {} : { amount }) }
+  },
+  run({ offer, answer, amount }, context) {
+    const { db, fail, nextId, now } = context
+    const row = offerOf(context, offer)
+    const obstacle = answerObstacle(db, now(), row, answer, amount)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const after = db.offers.update(offer, {
+      ...outcomeOf(row, answer, amount, db),
+      rounds: row.rounds + (amount ? 1 : 0),
+    })
+    if (after.state !== 'accepted') return after
+    const price = amount ?? priceOf(row)
+    const at = { sale: nextId('sale'), now: now() }
+    return { ...after, sale: sell(db, db.listings.get(row.listing)!, row.buyer, price, at).sale }
+  },
+})
+
+function outcomeOf(offer: Offer, answer: Answer, amount: number | undefined, db: MarketDb): Partial<Offer> {
+  if (amount !== undefined) return nextAnswer(offer, amount, db.members.get(offer.buyer)!.wallet)
+  return { state: answer === 'accept' ? 'accepted' : 'declined' }
+}
+
+export const buyingTools = [placeBid, buyListing, makeOffer, answerOffer]

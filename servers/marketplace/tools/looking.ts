@@ -1,0 +1,222 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import { isExpired, priceOf, sideOf } from '../haggling.js'
+import { nextPrice, phaseOf, titleMatcher } from '../rules.js'
+import { choose } from '../sampling.js'
+import {
+  ACTIVITIES,
+  FORMATS,
+  type Listing,
+  type MarketView,
+  marketTool,
+  money,
+  type Offer,
+  type Sale,
+  YOU,
+} from '../schema.js'
+import { listingOf, SHOWN } from './lookup.js'
+
+const text = z.string().trim().min(2).max(40).describe('Words of the title.')
+
+const searchListings = marketTool({
+  name: 'search_listings',
+  description:
+    'Search what others have on sale now by words of the title. The price of an auction is the least next bid.',
+  input: z.strictObject({ text, format: z.enum(FORMATS).optional(), max_price: money.optional() }),
+  output: z.object({
+    found: z.int(),
+    listings: z.array(z.object({ title: z.string(), listing: ref('listing'), format: z.string(), price: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'search the marketplace for {text}[ in the format {format}][ for at most {max_price}]',
+    'look for a second-hand {text}[, format {format}][, up to {max_price}]',
+    'find listings of {text}[ with the format {format}][ that cost at most {max_price}]',
+    'see who sells {text} second-hand[ as {format}][ for no more than {max_price}]',
+  ],
+  sample({ db, random, bound, now }) {
+    const row = choose(random, db.listings, undefined, (listing) => isOnOffer(listing, now()))
+    if (!row) return null
+    const words = row.title.split(' ')
+    return {
+      text: random.chance(0.25) ? random.pick(words) : row.title,
+      ...(random.chance(0.25) ? { format: row.format } : {}),
+      ...(random.chance(0.25) ? { max_price: Math.ceil((nextPrice(row) + random.int(0, 30)) / 10) * 10 } : {}),
+      ...bound,
+    }
+  },
+  run({ text, format, max_price }, { db, now }) {
+    const fits = titleMatcher(text)
+    const moment = now()
+    const listings = db.listings.list(
+      (row) =>
+        fits(row.title) &&
+        isOnOffer(row, moment) &&
+        (format === undefined || row.format === format) &&
+        (max_price === undefined || nextPrice(row) <= max_price),
+    )
+    return {
+      found: listings.length,
+      listings: listings.slice(0, SHOWN).map((row) => ({ ...row, price: nextPrice(row) })),
+    }
+  },
+})
+
+const isOnOffer = (listing: Listing, now: string): boolean => listing.seller !== YOU && phaseOf(listing, now) === 'open'
+
+const getListing = marketTool({
+  name: 'get_listing',
+  description:
+    'Show a listing: its phase, the price (of an open auction the least next bid), the number of bids, whether the reserve is met, when it ends, and the seller with their rating.',
+  input: z.strictObject({ listing: ref('listing') }),
+  output: z.object({
+    title: z.string(),
+    listing: ref('listing'),
+    format: z.string(),
+    phase: z.string(),
+    price: z.int(),
+    bids: z.int(),
+    leader: z.string().nullable(),
+    reserve: z.string(),
+    ends: z.string(),
+    seller: z.string(),
+    rating: z.string(),
+    city: common('city', z.string()),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'show me the details of {listing}',
+    'open the listing {listing}',
+    'tell me who sells {listing} and when it ends',
+    'get the price, the bids and the seller of {listing}',
+  ],
+  sample({ db, random, bound }) {
+    const row = choose(random, db.listings, bound.listing, ({ status }) => status !== 'relisted')
+    return row ? { listing: row.listing } : null
+  },
+  run({ listing }, context) {
+    const { db, now } = context
+    const row = listingOf(context, listing)
+    const phase = phaseOf(row, now())
+    const seller = db.members.get(row.seller)!
+    return {
+      ...row,
+      phase,
+      price: phase === 'open' ? nextPrice(row) : (row.high ?? row.price),
+      leader: row.leader === null ? null : db.members.get(row.leader)!.name,
+      reserve: row.reserve === null ? 'none' : (row.high ?? 0) >= row.reserve ? 'met' : 'not met',
+      seller: seller.name,
+      rating: ratingOf(seller),
+      city: seller.city,
+    }
+  },
+})
+
+/** Such as `4.6 of 5 from 17`. */
+function ratingOf({ stars, ratings }: { readonly stars: number; readonly ratings: number }): string {
+  if (ratings === 0) return 'none'
+  const tenths = Math.round((10 * stars) / ratings)
+  return `${Math.floor(tenths / 10)}.${tenths % 10} of 5 from ${ratings}`
+}
+
+type Kind = (typeof ACTIVITIES)[number]
+
+interface Entry {
+  readonly title: string
+  readonly listing?: string
+  readonly offer?: string
+  readonly sale?: string
+  readonly state: string
+  readonly amount: number
+}
+
+function activity(db: MarketView, now: string, kind: Kind): Entry[] {
+  switch (kind) {
+    case 'listings':
+      return db.listings
+        .by('seller', YOU)
+        .filter(({ status }) => status !== 'sold' && status !== 'relisted')
+        .map((row) => listed(row, now))
+    case 'bids':
+      return biddings(db).map((row) => pursued(row, now))
+    case 'offers':
+      return [...db.offers.by('buyer', YOU), ...db.offers.by('seller', YOU)]
+        .filter(({ state }) => state === 'open')
+        .map((row) => haggled(row, now.slice(0, 10)))
+    case 'purchases':
+      return db.sales.by('buyer', YOU).map(traded)
+    case 'sales':
+      return db.sales.by('seller', YOU).map(traded)
+  }
+}
+
+const listed = (row: Listing, now: string): Entry => {
+  const phase = phaseOf(row, now)
+  const state =
+    phase === 'won' ? 'awaiting payment' : phase === 'open' && row.bids > 0 ? `open, bids: ${row.bids}` : phase
+  return { title: row.title, listing: row.listing, state, amount: row.high ?? row.price }
+}
+
+/** Auctions on which you have bid, in the order of the first bids. */
+function biddings(db: MarketView): Listing[] {
+  const keys = new Set(db.bids.by('bidder', YOU).map(({ listing }) => listing))
+  return [...keys].map((key) => db.listings.get(key)!).filter(({ status }) => status === 'active')
+}
+
+const pursued = (row: Listing, now: string): Entry => {
+  const leads = row.leader === YOU
+  const phase = phaseOf(row, now)
+  const state =
+    phase === 'open' ? (leads ? 'leading' : 'outbid') : phase === 'won' && leads ? 'won, to be paid' : 'lost'
+  return { title: row.title, listing: row.listing, state, amount: row.high ?? row.price }
+}
+
+const haggled = (row: Offer, today: string): Entry => {
+  const [side, direction] = [sideOf(row), sideOf(row) === 'buyer' ? 'sent' : 'received']
+  const state = isExpired(row, today) ? 'expired' : row.turn === side ? 'your turn' : 'waiting'
+  return { title: row.title, offer: row.offer, state: `${direction}, ${state}`, amount: priceOf(row) }
+}
+
+const traded = ({ title, sale, stage, amount }: Sale): Entry => ({ title, sale, state: stage, amount })
+
+const listMarketActivity = marketTool({
+  name: 'list_market_activity',
+  description:
+    'List your own side of the market: your listings, auctions you bid on, open offers sent or received (with the amount you would agree to), articles bought or sold. Words of the title narrow it down.',
+  input: z.strictObject({ kind: z.enum(ACTIVITIES), text: text.optional() }),
+  output: z.object({
+    found: z.int(),
+    entries: z.array(
+      z.object({
+        title: z.string(),
+        listing: ref('listing').optional(),
+        offer: ref('offer').optional(),
+        sale: ref('sale').optional(),
+        state: z.string(),
+        amount: z.int(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list my {kind} on the marketplace[ that mention {text}]',
+    'show what is in my {kind} on the marketplace[ about {text}]',
+    'look at the {kind} section of my market activity[, only {text}]',
+    'go through my market activity of the kind {kind}[ with {text} in the title]',
+  ],
+  sample({ db, random, bound, now }) {
+    const kinds = ACTIVITIES.filter((kind) => activity(db, now(), kind).length > 0)
+    const kind = bound.kind ?? random.pick(kinds)
+    const entries = activity(db, now(), kind)
+    const narrowed = entries.length > 0 && random.chance(0.45) ? { text: random.pick(entries).title } : {}
+    return { kind, ...narrowed, ...bound }
+  },
+  run({ kind, text }, { db, now }) {
+    const all = activity(db, now(), kind)
+    const fits = text === undefined ? undefined : titleMatcher(text)
+    const entries = fits ? all.filter(({ title }) => fits(title)) : all
+    return { found: entries.length, entries: entries.slice(0, SHOWN) }
+  },
+})
+
+export const lookingTools = [searchListings, getListing, listMarketActivity]

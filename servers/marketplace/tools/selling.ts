@@ -1,0 +1,182 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { lapseOffers, shipObstacle } from '../escrow.js'
+import { CARRIER_TERMS, charge, LIMITS, listingObstacle, phaseOf, relistObstacle, shiftInstant } from '../rules.js'
+import { choose, roundAmount } from '../sampling.js'
+import { CARRIERS, FORMATS, type Listing, marketTool, money, YOU } from '../schema.js'
+import { TITLE_FIRST, TITLE_SECOND } from '../words.js'
+import { listingOf, saleOf } from './lookup.js'
+
+const onSale = z.object({
+  title: z.string(),
+  listing: ref('listing'),
+  format: z.string(),
+  price: z.int(),
+  ends: z.string(),
+  wallet: z.int(),
+})
+
+/** A listing of yours that begins now. */
+const fresh = (
+  listing: string,
+  now: string,
+  terms: Pick<Listing, 'title' | 'format' | 'price' | 'reserve'>,
+): Listing => ({
+  listing,
+  ...terms,
+  seller: YOU,
+  status: 'active',
+  ends: shiftInstant(now, terms.format === 'auction' ? LIMITS.auctionDays : LIMITS.fixedDays),
+  bids: 0,
+  high: null,
+  leader: null,
+  leader_limit: null,
+  least: null,
+})
+
+const createListing = marketTool({
+  name: 'create_listing',
+  description: `Put an article of yours on sale: as an auction of ${LIMITS.auctionDays} days, where the price is the first bid and a reserve above it may be set, or at a fixed price for ${LIMITS.fixedDays} days. Costs ${LIMITS.listingFee}. At most ${LIMITS.openListings} listings of different titles.`,
+  input: z.strictObject({
+    title: z
+      .string()
+      .trim()
+      .min(3)
+      .max(40)
+      .regex(/^[A-Za-z0-9][A-Za-z0-9 '-]*$/, 'a title has letters, digits, spaces, apostrophes and hyphens'),
+    format: z.enum(FORMATS),
+    price: money,
+    reserve: money.optional().describe('Least winning bid of an auction.'),
+  }),
+  output: onSale,
+  annotations: { readOnly: false },
+  ask: [
+    'put "{title}" on sale in the format {format} for {price}[ with a reserve of {reserve}]',
+    'create a listing "{title}" with the format {format} and the price {price}[ and the reserve {reserve}]',
+    'sell my "{title}" on the marketplace, format {format}, price {price}[, reserve {reserve}]',
+    'offer "{title}" second-hand for {price} in the format {format}[, reserve {reserve}]',
+  ],
+  sample({ db, random, bound, now }) {
+    const titles = Array.from({ length: 6 }, () => `${random.pick(TITLE_FIRST)} ${random.pick(TITLE_SECOND)}`)
+    const title = bound.title ?? titles.find((candidate) => !listingObstacle(db, now(), candidate))
+    if (title === undefined || listingObstacle(db, now(), title)) return null
+    const format = bound.format ?? random.pick(FORMATS)
+    const price = bound.price ?? roundAmount(random, 5, 240)
+    const reserve =
+      bound.reserve ?? (format === 'auction' && random.chance(0.5) ? price + random.int(1, 12) * 5 : undefined)
+    return { title, format, price, ...(reserve === undefined ? {} : { reserve }) }
+  },
+  run({ title, format, price, reserve }, { db, fail, nextId, now }) {
+    if (reserve !== undefined && (format !== 'auction' || reserve <= price)) fail('bad_reserve')
+    const obstacle = listingObstacle(db, now(), title)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    charge(db, YOU, LIMITS.listingFee)
+    const row = fresh(nextId('listing'), now(), { title, format, price, reserve: reserve ?? null })
+    return { ...db.listings.insert(row), wallet: db.members.get(YOU)!.wallet }
+  },
+})
+
+const relistListing = marketTool({
+  name: 'relist_listing',
+  description: `List an article of yours again at a new price: one that was withdrawn or refunded, that ended unsold, or whose winner has not paid for ${LIMITS.paymentDays} days. It gets a new listing without a reserve and costs ${LIMITS.listingFee}.`,
+  input: z.strictObject({ listing: ref('listing'), price: money }),
+  output: onSale,
+  annotations: { readOnly: false },
+  ask: [
+    'relist {listing} for {price}',
+    'list {listing} again at {price}',
+    'put {listing} back on sale for {price}',
+    'renew {listing} with the price {price}',
+  ],
+  sample({ db, random, bound, now }) {
+    const row = choose(random, db.listings, bound.listing, (listing) => !relistObstacle(db, now(), listing))
+    if (!row) return null
+    const low = Math.max(1, Math.floor(row.price * 0.7))
+    return { listing: row.listing, price: bound.price ?? roundAmount(random, low, row.price) }
+  },
+  run({ listing, price }, context) {
+    const { db, fail, nextId, now } = context
+    const row = listingOf(context, listing)
+    const obstacle = relistObstacle(db, now(), row)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    charge(db, YOU, LIMITS.listingFee)
+    db.listings.update(listing, { status: 'relisted' })
+    const { title, format } = row
+    const again = db.listings.insert(fresh(nextId('listing'), now(), { title, format, price, reserve: null }))
+    return { ...again, wallet: db.members.get(YOU)!.wallet }
+  },
+})
+
+const withdrawListing = marketTool({
+  name: 'withdraw_listing',
+  description: 'Take an open listing of yours off the market; open offers for it lapse. Not an auction with bids.',
+  input: z.strictObject({ listing: ref('listing') }),
+  output: z.object({ title: z.string(), listing: ref('listing'), status: z.string() }),
+  annotations: { readOnly: false, destructive: true },
+  ask: [
+    'withdraw {listing}',
+    'take {listing} off the market',
+    'stop selling {listing}',
+    'remove {listing} from the marketplace',
+  ],
+  sample({ db, random, bound, now }) {
+    const row = choose(
+      random,
+      db.listings,
+      bound.listing,
+      (listing) => listing.seller === YOU && listing.bids === 0 && phaseOf(listing, now()) === 'open',
+    )
+    return row ? { listing: row.listing } : null
+  },
+  run({ listing }, context) {
+    const { db, fail, now } = context
+    const row = listingOf(context, listing)
+    if (row.seller !== YOU) fail('not_your_listing')
+    const phase = phaseOf(row, now())
+    if (phase !== 'open') fail('listing_gone', `${row.title} is ${phase}.`)
+    if (row.bids > 0) fail('has_bids', `${row.title} has ${row.bids} bids.`)
+    lapseOffers(db, listing)
+    return db.listings.update(listing, { status: 'withdrawn' })
+  },
+})
+
+const shipSale = marketTool({
+  name: 'ship_sale',
+  description: `Ship an article that you sold and that is paid. A letter takes what is worth up to ${CARRIER_TERMS.letter.worth} and costs ${CARRIER_TERMS.letter.cost}, a parcel ${CARRIER_TERMS.parcel.worth} for ${CARRIER_TERMS.parcel.cost}, a courier anything for ${CARRIER_TERMS.courier.cost}.`,
+  input: z.strictObject({ sale: ref('sale'), carrier: z.enum(CARRIERS) }),
+  output: z.object({
+    title: z.string(),
+    sale: ref('sale'),
+    stage: z.string(),
+    carrier: z.string(),
+    buyer: z.string(),
+    wallet: z.int(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'ship {sale} by {carrier}',
+    'send {sale} to the buyer by {carrier}',
+    'dispatch {sale} with the carrier {carrier}',
+    'use a {carrier} to ship {sale}',
+  ],
+  sample({ db, random, bound, now }) {
+    const carriers = bound.carrier === undefined ? CARRIERS : [bound.carrier]
+    const row = choose(random, db.sales, bound.sale, (sale) =>
+      carriers.some((carrier) => !shipObstacle(db, now(), sale, carrier)),
+    )
+    if (!row) return null
+    const carrier = random.pick(carriers.filter((name) => !shipObstacle(db, now(), row, name)))
+    return { sale: row.sale, carrier }
+  },
+  run({ sale, carrier }, context) {
+    const { db, fail, now, today } = context
+    const row = saleOf(context, sale)
+    const obstacle = shipObstacle(db, now(), row, carrier)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    charge(db, YOU, CARRIER_TERMS[carrier].cost)
+    const { title, stage, buyer } = db.sales.update(sale, { stage: 'shipped', carrier, shipped: today() })
+    return { title, sale, stage, carrier, buyer: db.members.get(buyer)!.name, wallet: db.members.get(YOU)!.wallet }
+  },
+})
+
+export const sellingTools = [createListing, relistListing, withdrawListing, shipSale]

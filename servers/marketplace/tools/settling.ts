@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { type Outcome, payBack, payOut, ratingObstacle, settleObstacle } from '../escrow.js'
+import { LIMITS } from '../rules.js'
+import { choose } from '../sampling.js'
+import { type MarketDb, marketTool, OUTCOMES, type Sale, YOU } from '../schema.js'
+import { saleOf } from './lookup.js'
+
+const settleSale = marketTool({
+  name: 'settle_sale',
+  description: `Decide about the money of a sale in escrow. As the buyer: release it to the seller once shipped, dispute the sale within ${LIMITS.disputeDays} days of shipping or when nothing was shipped for ${LIMITS.shipDays} days, or cancel a fixed-price purchase within ${LIMITS.cancelMinutes} minutes. As the seller: refund what is not shipped or is disputed, or claim the money ${LIMITS.disputeDays} days after shipping. The market keeps ${LIMITS.saleFee} % of a completed sale.`,
+  input: z.strictObject({ sale: ref('sale'), outcome: z.enum(OUTCOMES) }),
+  output: z.object({
+    title: z.string(),
+    sale: ref('sale'),
+    listing: ref('listing'),
+    stage: z.string(),
+    amount: z.int(),
+    wallet: z.int(),
+  }),
+  annotations: { readOnly: false, destructive: true },
+  establishes: ['sale_completed'],
+  ask: [
+    'go and {outcome} the sale {sale}',
+    'settle the sale {sale} with the outcome {outcome}',
+    'choose {outcome} for the money of the sale {sale}',
+    'decide on {outcome} for the sale {sale} in escrow',
+  ],
+  sample({ db, random, bound, now }) {
+    const outcomes = bound.outcome === undefined ? random.shuffle(OUTCOMES) : [bound.outcome]
+    for (const outcome of outcomes) {
+      const row = choose(random, db.sales, bound.sale, (sale) => !settleObstacle(db, now(), sale, outcome))
+      if (row) return { sale: row.sale, outcome }
+    }
+    return null
+  },
+  run({ sale, outcome }, context) {
+    const { db, fail, now, today } = context
+    const row = saleOf(context, sale)
+    const obstacle = settleObstacle(db, now(), row, outcome)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    return { ...settle(db, row, outcome, today()), wallet: db.members.get(YOU)!.wallet }
+  },
+})
+
+function settle(db: MarketDb, sale: Sale, outcome: Outcome, today: string): Sale {
+  if (outcome === 'dispute') return db.sales.update(sale.sale, { stage: 'disputed' })
+  return outcome === 'release' || outcome === 'claim' ? payOut(db, sale, today) : payBack(db, sale, today)
+}
+
+const rateSale = marketTool({
+  name: 'rate_sale',
+  description: `Give the seller of a completed purchase one to five stars, once and within ${LIMITS.ratingDays} days of its completion.`,
+  input: z.strictObject({ sale: ref('sale'), stars: z.int().min(1).max(5) }),
+  output: z.object({ title: z.string(), sale: ref('sale'), stars: z.int(), seller: z.string(), ratings: z.int() }),
+  annotations: { readOnly: false },
+  needs: ['sale_completed'],
+  ask: [
+    'rate {sale} with {stars} stars',
+    'give the seller {stars} stars for {sale}',
+    'leave a rating of {stars} stars for {sale}',
+    'rate the seller of {sale} with {stars} out of five stars',
+  ],
+  sample({ db, random, bound, today }) {
+    const row = choose(random, db.sales, bound.sale, (sale) => !ratingObstacle(today(), sale))
+    return row ? { sale: row.sale, stars: bound.stars ?? random.int(1, 5) } : null
+  },
+  run({ sale, stars }, context) {
+    const { db, fail, today } = context
+    const row = saleOf(context, sale)
+    const obstacle = ratingObstacle(today(), row)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    db.sales.update(sale, { stars })
+    const seller = db.members.get(row.seller)!
+    const { name, ratings } = db.members.update(row.seller, {
+      stars: seller.stars + stars,
+      ratings: seller.ratings + 1,
+    })
+    return { title: row.title, sale, stars, seller: name, ratings }
+  },
+})
+
+export const settlingTools = [settleSale, rateSale]
