@@ -57,7 +57,7 @@ const listRooms = tool({
 const listDevices = tool({
   name: 'list_devices',
   description:
-    'List the devices of a room, of all kinds or of one, with their status. Covers are blinds and roof windows.',
+    'List the devices of a room, of all kinds or of one, with their status. Covers are blinds and roof windows. Shows the first five.',
   input: z.strictObject({ room: ref('room'), kind: z.enum(KINDS).optional() }),
   output: z.object({
     found: z.int(),
@@ -139,7 +139,7 @@ const findDevice = tool({
 
 const findFaultyDevices = tool({
   name: 'find_faulty_devices',
-  description: `Find devices that are offline, whose battery is below ${LIMITS.lowBattery} percent, or whose firmware is out of date. Also tells how many spare batteries are left.`,
+  description: `Find devices that are offline, whose battery is below ${LIMITS.lowBattery} percent, or whose firmware is out of date. Shows the first ${SHOWN} and how many spare batteries are left.`,
   input: z.strictObject({ fault: z.enum(FAULTS) }),
   output: z.object({
     found: z.int(),
