@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { LIMITS, me, pinningObstacle, reactionObstacle } from '../rules.js'
+import { choose } from '../sampling.js'
+import { chatTool, EMOJI, type Message } from '../schema.js'
+import { about, messageNamed } from './lookup.js'
+
+const addReaction = chatTool({
+  name: 'add_reaction',
+  description: `React to a message in a channel that you are in and that is not archived, in at most ${LIMITS.reactions} different ways.`,
+  input: z.strictObject({ message: ref('message'), emoji: z.enum(EMOJI) }),
+  output: z.object({ ...about, reactions: z.int().describe('All reactions to the message, by anyone.') }),
+  annotations: { readOnly: false },
+  ask: [
+    'react to {message} with {emoji}',
+    'add the reaction {emoji} to {message}',
+    'leave the reaction {emoji} on {message}',
+    'respond to {message} with the emoji {emoji}',
+  ],
+  sample({ db, random, bound }) {
+    const emoji = bound.emoji ?? random.pick(EMOJI)
+    const fits = (row: Message) => reactionObstacle(db, row, emoji) === undefined
+    const row = choose(db.messages, random, bound.message, fits)
+    return row ? { message: row.message, emoji } : null
+  },
+  run({ message, emoji }, context) {
+    const { db, fail } = context
+    const row = messageNamed(context, message)
+    const obstacle = reactionObstacle(db, row, emoji)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const by = `${message}:${me(db)}`
+    db.reactions.insert({ reaction: `${by}:${emoji}`, by, message, emoji })
+    return db.messages.update(message, { reactions: row.reactions + 1 })
+  },
+})
+
+const pinChatMessage = chatTool({
+  name: 'pin_chat_message',
+  description: `Pin a message outside threads for everyone in its channel, which may have ${LIMITS.pins} pins. Guests cannot pin, and in announcement channels only workspace admins can. A pinned message cannot be edited.`,
+  input: z.strictObject({ message: ref('message') }),
+  output: z.object({ ...about, pins: z.int().describe('Pinned messages of the channel.') }),
+  annotations: { readOnly: false },
+  ask: [
+    'pin {message}',
+    'pin {message} to its channel',
+    'keep {message} in view by pinning it',
+    'put {message} among the pinned messages',
+  ],
+  sample({ db, random, bound }) {
+    const fits = (row: Message) => pinningObstacle(db, row) === undefined
+    const row = choose(db.messages, random, bound.message, fits)
+    return row ? { message: row.message } : null
+  },
+  run({ message }, context) {
+    const { db, fail } = context
+    const obstacle = pinningObstacle(db, messageNamed(context, message))
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const { text, channel } = db.messages.update(message, { pinned: true })
+    const { pins } = db.channels.update(channel, { pins: db.channels.get(channel)!.pins + 1 })
+    return { text, message, channel, pins }
+  },
+})
+
+export const markTools = [addReaction, pinChatMessage]

@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { editObstacle, isIn, LIMITS, me, notificationDue, postingObstacle, replyObstacle } from '../rules.js'
+import { choose, messageText, replyText } from '../sampling.js'
+import { type Channel, type ChatContext, chatTool, type Message } from '../schema.js'
+import { about, channelNamed, messageNamed, personNamed, writtenText } from './lookup.js'
+
+function write({ db, now }: ChatContext, row: Pick<Message, 'message' | 'text' | 'channel' | 'thread'>): Message {
+  return db.messages.insert({
+    ...row,
+    lower: row.text.toLowerCase(),
+    person: me(db),
+    at: now(),
+    replies: 0,
+    reactions: 0,
+    pinned: false,
+    edited: false,
+  })
+}
+
+const postChatMessage = chatTool({
+  name: 'post_chat_message',
+  description:
+    'Post a message in a channel that you are in, if it is not archived. Announcement channels take posts of workspace admins only; slow mode sets a pause between your posts. A mentioned teammate must be in the channel and is notified once do-not-disturb ends.',
+  input: z.strictObject({
+    channel: ref('channel'),
+    text: writtenText,
+    mention: ref('person', 'Teammate to notify.').optional(),
+  }),
+  output: z.object({ ...about, notified_at: z.string().optional().describe('UTC.') }),
+  annotations: { readOnly: false },
+  ask: [
+    'post "{text}" in {channel}[ and mention {mention}]',
+    'write "{text}" in {channel}[, mentioning {mention}]',
+    'tell {channel} "{text}"[ and mention {mention} in it]',
+    'put the message "{text}" into {channel}[ with a mention of {mention}]',
+  ],
+  sample({ db, random, bound, now }) {
+    const fits = (row: Channel) => postingObstacle(db, now(), row) === undefined
+    const row = choose(db.channels, random, bound.channel, fits)
+    if (!row) return null
+    const { channel } = row
+    const others = db.seats.by('channel', channel).filter(({ person }) => person !== me(db))
+    const mention = others.length > 0 && random.chance(0.3) ? { mention: random.pick(others).person } : {}
+    return { text: messageText(random), ...mention, ...bound, channel }
+  },
+  run({ channel, text, mention }, context) {
+    const { db, fail, nextId, now } = context
+    const at = now()
+    const obstacle = postingObstacle(db, at, channelNamed(context, channel))
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    if (mention === undefined)
+      return {
+        text,
+        channel,
+        message: write(context, { message: nextId('message'), text, channel, thread: null }).message,
+      }
+    const mentioned = personNamed(context, mention)
+    if (!isIn(db, channel, mention)) fail('mention_not_in_channel', `${mention} is not in ${channel}.`)
+    const { message } = write(context, { message: nextId('message'), text, channel, thread: null })
+    const due = notificationDue(at, mentioned)
+    db.mentions.insert({ mention: `${message}:${mention}`, message, person: mention, due })
+    return { text, message, channel, notified_at: due.slice(11, 16) }
+  },
+})
+
+const replyToChatMessage = chatTool({
+  name: 'reply_to_chat_message',
+  description:
+    'Reply in the thread of a message, in a channel that you are in and that is not archived. A reply to a reply joins the same thread. Threads know neither slow mode nor announcement rules.',
+  input: z.strictObject({ message: ref('message'), text: writtenText }),
+  output: z.object({ ...about, thread: z.string(), replies: z.int().describe('Replies in the thread.') }),
+  annotations: { readOnly: false },
+  ask: [
+    'reply "{text}" in the thread of {message}',
+    'answer {message} in its thread with "{text}"',
+    'write "{text}" under {message}',
+    'respond in the thread of {message}, saying "{text}"',
+  ],
+  sample({ db, random, bound }) {
+    const fits = (row: Message) => replyObstacle(db, row) === undefined
+    const row = choose(db.messages, random, bound.message, fits)
+    return row ? { text: replyText(random), ...bound, message: row.message } : null
+  },
+  run(args, context) {
+    const { db, fail, nextId } = context
+    const answered = messageNamed(context, args.message)
+    const obstacle = replyObstacle(db, answered)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const root = answered.thread === null ? answered : db.messages.get(answered.thread)!
+    const { channel, message: thread } = root
+    const { text, message } = write(context, { message: nextId('reply'), text: args.text, channel, thread })
+    const { replies } = db.messages.update(thread, { replies: root.replies + 1 })
+    return { text, message, channel, thread, replies }
+  },
+})
+
+const editChatMessage = chatTool({
+  name: 'edit_chat_message',
+  description: `Replace the text of a message or reply of your own within ${LIMITS.editMinutes} minutes, unless it is pinned or its channel is archived.`,
+  input: z.strictObject({ message: ref('message'), text: writtenText }),
+  output: z.object({ ...about, edited: z.boolean() }),
+  annotations: { readOnly: false, destructive: true, idempotent: true },
+  ask: [
+    'edit {message} to say "{text}"',
+    'change {message} to "{text}"',
+    'correct {message} so that it reads "{text}"',
+    'replace the text of {message} with "{text}"',
+  ],
+  sample({ db, random, bound, now }) {
+    const row = choose(db.messages, random, bound.message, (each) => editObstacle(db, now(), each) === undefined)
+    if (!row) return null
+    return { text: row.thread === null ? messageText(random) : replyText(random), ...bound, message: row.message }
+  },
+  run({ message, text }, context) {
+    const { db, fail, now } = context
+    const obstacle = editObstacle(db, now(), messageNamed(context, message))
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    return db.messages.update(message, { text, lower: text.toLowerCase(), edited: true })
+  },
+})
+
+export const messageTools = [postChatMessage, replyToChatMessage, editChatMessage]

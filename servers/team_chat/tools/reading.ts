@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { isIn, me, mentioning, readingObstacle } from '../rules.js'
+import { choose } from '../sampling.js'
+import { type Channel, chatTool, type Message } from '../schema.js'
+import { channelNamed, excerpt, SHOWN } from './lookup.js'
+
+/** Most messages that a list shows: each is long. */
+const MESSAGES_SHOWN = 3
+
+const findChannel = chatTool({
+  name: 'find_channel',
+  description:
+    'Find channels that you can read, by words of the name, the topic or the workspace, and whether you have joined them.',
+  input: z.strictObject({ name: z.string().min(2).max(60) }),
+  output: z.object({
+    found: z.int(),
+    channels: z.array(
+      z.object({
+        name: z.string(),
+        channel: ref('channel'),
+        workspace: z.string(),
+        kind: z.string(),
+        joined: z.boolean(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find the channels that match {name}',
+    'look {name} up among the channels',
+    'search the channels for {name}',
+    'see whether there is a channel for {name}',
+  ],
+  sample({ db, random, bound }) {
+    const { name, topic } = random.pick(db.channels.list((row) => readingObstacle(db, row) === undefined))
+    const drawn = random.int(1, 10)
+    return { name: drawn === 1 ? topic : drawn <= 3 ? name.slice(0, name.indexOf(' ')) : name, ...bound }
+  },
+  run({ name }, { db }) {
+    const own = me(db)
+    const matches = mentioning(name)
+    const found = db.channels.list((row) => matches(row.lower) && readingObstacle(db, row) === undefined)
+    const channels = found.slice(0, SHOWN).map((row) => ({
+      ...row,
+      kind: row.archived ? 'archived' : row.kind,
+      joined: isIn(db, row.channel, own),
+    }))
+    return { found: found.length, channels }
+  },
+})
+
+const findTeammate = chatTool({
+  name: 'find_teammate',
+  description:
+    'Find teammates by name or part of it: their role in each workspace and, while they do not want to be disturbed, until when (UTC).',
+  input: z.strictObject({ name: z.string().min(2).max(40) }),
+  output: z.object({
+    found: z.int(),
+    teammates: z.array(
+      z.object({
+        name: z.string(),
+        person: ref('person'),
+        roles: z.array(z.string()),
+        quiet_until: z.string().optional(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find the teammate {name}',
+    'look up {name} among my teammates',
+    'search the team for {name}',
+    'check which workspaces {name} belongs to',
+  ],
+  sample({ db, random, bound }) {
+    const { name } = random.pick(db.people.list())
+    return { name: random.chance(0.2) ? random.pick(name.split(' ')) : name, ...bound }
+  },
+  run({ name }, { db, now }) {
+    const instant = now()
+    const matches = mentioning(name)
+    const found = db.people.list(({ lower }) => matches(lower))
+    const teammates = found.slice(0, SHOWN).map((row) => ({
+      name: row.name,
+      person: row.person,
+      roles: row.active
+        ? db.memberships.by('person', row.person).map(({ workspace, role }) => `${workspace} ${role}`)
+        : ['deactivated'],
+      ...(row.quiet_until !== null && row.quiet_until > instant ? { quiet_until: row.quiet_until.slice(11, 16) } : {}),
+    }))
+    return { found: found.length, teammates }
+  },
+})
+
+const readChannel = chatTool({
+  name: 'read_channel',
+  description: `Show the latest ${MESSAGES_SHOWN} messages outside threads in a channel that you are in, or in one that is not private if you are not a guest of its workspace.`,
+  input: z.strictObject({ channel: ref('channel') }),
+  output: z.object({
+    name: z.string(),
+    channel: ref('channel'),
+    messages: z.array(z.object({ text: z.string(), message: ref('message'), person: z.string(), replies: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'read {channel}',
+    'show me the latest messages in {channel}',
+    'catch me up on {channel}',
+    'see what was written last in {channel}',
+  ],
+  sample({ db, random, bound }) {
+    const fits = (row: Channel) => readingObstacle(db, row) === undefined
+    const channel = choose(db.channels, random, bound.channel, fits)
+    return channel ? { channel: channel.channel } : null
+  },
+  run({ channel }, context) {
+    const { db, fail } = context
+    const row = channelNamed(context, channel)
+    const obstacle = readingObstacle(db, row)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const all = db.messages.by('channel', channel)
+    const messages: Message[] = []
+    for (let i = all.length - 1; i >= 0 && messages.length < MESSAGES_SHOWN; i--)
+      if (all[i]!.thread === null) messages.push(all[i]!)
+    return { name: row.name, channel, messages: messages.map((each) => ({ ...each, text: excerpt(each.text) })) }
+  },
+})
+
+const searchChatMessages = chatTool({
+  name: 'search_chat_messages',
+  description: 'Search messages and replies by their words in all channels that you can read, the newest first.',
+  input: z.strictObject({ words: z.string().min(2).max(80) }),
+  output: z.object({
+    found: z.int(),
+    messages: z.array(
+      z.object({ text: z.string(), message: ref('message'), channel: ref('channel'), person: z.string() }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'search the chat for "{words}"',
+    'find the chat message that says "{words}"',
+    'look for "{words}" in the chat',
+    'see where "{words}" was written in the chat',
+  ],
+  sample({ db, random, bound }) {
+    const { text } = random.pick(
+      db.messages.list((row) => row.thread === null && !readingObstacle(db, db.channels.get(row.channel)!)),
+    )
+    const [, subject] = text.match(/the (\w+(?: \w+)?)/) ?? []
+    return { words: subject !== undefined && random.chance(0.2) ? subject : text, ...bound }
+  },
+  run({ words }, { db }) {
+    const matches = mentioning(words)
+    const found = db.messages
+      .list((row) => matches(row.lower) && readingObstacle(db, db.channels.get(row.channel)!) === undefined)
+      .reverse()
+    const messages = found.slice(0, MESSAGES_SHOWN).map((row) => ({ ...row, text: excerpt(row.text) }))
+    return { found: found.length, messages }
+  },
+})
+
+export const readingTools = [findChannel, findTeammate, readChannel, searchChatMessages]
