@@ -1,0 +1,313 @@
+import { CITIES } from '../kernel/gazetteer.js'
+import type {
+  Activity,
+  Company,
+  CrmContact,
+  CrmView,
+  Deal,
+  DiscountRequest,
+  FailureCode,
+  Lead,
+  Rep,
+  Territory,
+} from './schema.js'
+import { addDays, isWorkday } from './workdays.js'
+
+/** The rules of the sales team: name, value, unit. */
+export const LIMITS = {
+  /** Companies per rep. */
+  companies: 12,
+  /** Contacted and qualified leads per rep. */
+  openLeads: 9,
+  /** Deals in negotiation per rep. */
+  negotiations: 5,
+  /** Activities that one rep plans for a day. */
+  activitiesPerDay: 4,
+  /** Least budget of a qualified lead. Currency units. */
+  budget: 1000,
+  /** Discount that a rep gives alone, and the highest of all. Percent. */
+  discountAlone: 15,
+  discountMost: 30,
+  /** Days within which somebody of the company was reached when a deal is won. */
+  reachedDays: 30,
+} as const
+
+/** Why something cannot be done, with the facts that matter. */
+export interface Obstacle {
+  readonly code: FailureCode
+  readonly detail?: string
+}
+
+const BY_COUNTRY: Readonly<Record<string, Territory>> = {
+  Denmark: 'north',
+  Finland: 'north',
+  Ireland: 'north',
+  Norway: 'north',
+  Sweden: 'north',
+  'United Kingdom': 'north',
+  Greece: 'south',
+  Italy: 'south',
+  Portugal: 'south',
+  Spain: 'south',
+  Canada: 'america',
+  'United States': 'america',
+}
+
+const BY_CITY: ReadonlyMap<string, Territory> = new Map(
+  CITIES.map(({ city, country }) => [city, BY_COUNTRY[country] ?? 'central']),
+)
+const SPELLINGS: ReadonlyMap<string, string> = new Map(CITIES.map(({ city }) => [city.toLowerCase(), city]))
+
+/** The territory of a city of the gazetteer: south is southern Europe, america North America, and so on. */
+export const territoryOf = (city: string): Territory => BY_CITY.get(city) ?? 'central'
+
+/** A city's name as the gazetteer spells it, whatever the capitals; an unknown one as it is given. */
+export const cityNamed = (name: string): string => SPELLINGS.get(name.toLowerCase()) ?? name
+
+/** The user. */
+export const me = (db: CrmView): Rep => db.reps.by('is_me', true)[0]!
+
+export const isMine = (db: CrmView, { rep }: { readonly rep: string | null }): boolean => rep === me(db).rep
+
+export const inMyTerritory = (db: CrmView, { city }: { readonly city: string }): boolean =>
+  territoryOf(city) === me(db).territory
+
+export const isOpen = ({ stage }: Pick<Deal, 'stage'>): boolean => stage !== 'won' && stage !== 'lost'
+
+/** What a deal brings after its discount, rounded up. */
+export const netValue = ({ amount, discount }: Pick<Deal, 'amount' | 'discount'>): number =>
+  amount - Math.floor((amount * discount) / 100)
+
+/** What a deal adds to its rep's pipeline. */
+export const pipelineValue = (deal: Deal): number => (isOpen(deal) ? netValue(deal) : 0)
+
+const negotiations = (db: CrmView, rep: string): number =>
+  db.deals.by('rep', rep).reduce((count, { stage }) => count + (stage === 'negotiation' ? 1 : 0), 0)
+
+/** The steps a deal may take; won and lost are final. */
+export const NEXT_STAGES: Readonly<Record<Deal['stage'], readonly Deal['stage'][]>> = {
+  discovery: ['proposal', 'lost'],
+  proposal: ['negotiation', 'discovery', 'lost'],
+  negotiation: ['won', 'proposal', 'lost'],
+  won: [],
+  lost: [],
+}
+
+/** What stands against moving one's deal to `stage` with the given close date, if anything. */
+export function moveObstacle(
+  db: CrmView,
+  today: string,
+  deal: Deal,
+  stage: Deal['stage'],
+  closeDate: string | null,
+): Obstacle | undefined {
+  if (!isMine(db, deal)) return { code: 'not_your_deal', detail: `${deal.title} belongs to ${deal.rep}.` }
+  if (!isOpen(deal)) return { code: 'deal_closed', detail: `${deal.title} is ${deal.stage}.` }
+  if (!NEXT_STAGES[deal.stage].includes(stage))
+    return {
+      code: 'stage_not_allowed',
+      detail: `From ${deal.stage} it can move to ${NEXT_STAGES[deal.stage].join(', ')}.`,
+    }
+  if (stage === 'proposal' && db.contacts.get(deal.crm_contact)!.do_not_contact) return { code: 'do_not_contact' }
+  if (stage === 'negotiation') return negotiationObstacle(db, deal.rep, closeDate)
+  return stage === 'won' ? winObstacle(db, today, deal) : undefined
+}
+
+function negotiationObstacle(db: CrmView, rep: string, closeDate: string | null): Obstacle | undefined {
+  if (closeDate === null) return { code: 'close_date_required' }
+  return negotiations(db, rep) >= LIMITS.negotiations
+    ? { code: 'negotiation_full', detail: `${LIMITS.negotiations} deals are in negotiation.` }
+    : undefined
+}
+
+function winObstacle(db: CrmView, today: string, deal: Deal): Obstacle | undefined {
+  if (deal.request !== null)
+    return { code: 'approval_pending', detail: `The discount request ${deal.request} is open.` }
+  const { last_reached } = db.companies.get(deal.company)!
+  if (last_reached === null || last_reached < addDays(today, -LIMITS.reachedDays))
+    return {
+      code: 'no_recent_contact',
+      detail: `Somebody of the company must have been reached within ${LIMITS.reachedDays} days.`,
+    }
+  return undefined
+}
+
+/** What stands against discounting one's deal by `percent`, if anything. */
+export function discountObstacle(db: CrmView, deal: Deal, percent: number): Obstacle | undefined {
+  if (!isMine(db, deal)) return { code: 'not_your_deal', detail: `${deal.title} belongs to ${deal.rep}.` }
+  if (!isOpen(deal)) return { code: 'deal_closed', detail: `${deal.title} is ${deal.stage}.` }
+  if (deal.stage === 'discovery') return { code: 'not_discountable' }
+  if (percent > LIMITS.discountMost)
+    return { code: 'discount_too_high', detail: `No discount is above ${LIMITS.discountMost} percent.` }
+  return undefined
+}
+
+/** What stands against approving a discount request, if anything. */
+export function approvalObstacle(db: CrmView, { deal: key, status }: DiscountRequest): Obstacle | undefined {
+  if (status !== 'open') return { code: 'request_closed', detail: `The request is ${status}.` }
+  const deal = db.deals.get(key)!
+  if (isMine(db, deal)) return { code: 'own_discount' }
+  return inMyTerritory(db, db.companies.get(deal.company)!) ? undefined : { code: 'outside_territory' }
+}
+
+/** What stands against giving a company and its open deals to `rep`, if anything. */
+export function handOverObstacle(db: CrmView, company: Company, rep: Rep): Obstacle | undefined {
+  if (!inMyTerritory(db, company))
+    return { code: 'outside_territory', detail: `${company.city} is not in your territory.` }
+  if (rep.territory !== territoryOf(company.city))
+    return { code: 'rep_elsewhere', detail: `${rep.name} works in the territory ${rep.territory}.` }
+  if (rep.rep === company.rep) return { code: 'already_owner' }
+  if (db.companies.by('rep', rep.rep).length >= LIMITS.companies)
+    return { code: 'rep_full', detail: `${rep.name} owns ${LIMITS.companies} companies.` }
+  const deals = db.deals.by('company', company.company)
+  if (deals.some(({ request }) => request !== null)) return { code: 'approval_pending' }
+  const moving = deals.reduce((count, { stage }) => count + (stage === 'negotiation' ? 1 : 0), 0)
+  return moving > 0 && negotiations(db, rep.rep) + moving > LIMITS.negotiations
+    ? { code: 'negotiation_full' }
+    : undefined
+}
+
+/** The steps a lead may take by hand; `convert_lead` takes the last one. */
+export const NEXT_LEAD_STATUSES: Readonly<Record<Lead['status'], readonly Lead['status'][]>> = {
+  new: ['contacted', 'lost'],
+  contacted: ['qualified', 'lost'],
+  qualified: ['lost'],
+  converted: [],
+  lost: [],
+}
+
+/** What stands against working on a lead at all, if anything: it must be one's own, or nobody's in one's territory. */
+export function leadObstacle(db: CrmView, lead: Lead): Obstacle | undefined {
+  if (lead.rep === null && !inMyTerritory(db, lead))
+    return { code: 'outside_territory', detail: `${lead.city} is not in your territory.` }
+  if (lead.rep !== null && !isMine(db, lead))
+    return { code: 'not_your_lead', detail: `${lead.name} is a lead of ${lead.rep}.` }
+  return lead.status === 'converted' || lead.status === 'lost'
+    ? { code: 'lead_closed', detail: `${lead.name} is ${lead.status}.` }
+    : undefined
+}
+
+/** What stands against moving a lead to `status`, if anything. */
+export function stepObstacle(
+  db: CrmView,
+  lead: Lead,
+  status: Lead['status'],
+  budget: number | null,
+): Obstacle | undefined {
+  const obstacle = leadObstacle(db, lead)
+  if (obstacle) return obstacle
+  if (!NEXT_LEAD_STATUSES[lead.status].includes(status))
+    return {
+      code: 'lead_step_not_allowed',
+      detail: `${lead.name} is ${lead.status} and can become ${NEXT_LEAD_STATUSES[lead.status].join(' or ')}.`,
+    }
+  if (status === 'contacted') {
+    if (contactWithEmail(db, lead.email)?.do_not_contact) return { code: 'do_not_contact' }
+    if (lead.rep === null && openLeads(db, me(db).rep) >= LIMITS.openLeads)
+      return { code: 'too_many_leads', detail: `You have ${LIMITS.openLeads} open leads.` }
+  }
+  if (status === 'qualified') {
+    if (budget === null) return { code: 'budget_required' }
+    if (budget < LIMITS.budget) return { code: 'budget_too_small', detail: `At least ${LIMITS.budget} is needed.` }
+  }
+  return undefined
+}
+
+export const openLeads = (db: CrmView, rep: string): number =>
+  db.leads
+    .by('rep', rep)
+    .reduce((count, { status }) => count + (status === 'converted' || status === 'lost' ? 0 : 1), 0)
+
+/** The company that a lead's firm is, if the system has it. */
+export const companyOfLead = (db: CrmView, { firm, city }: Lead): Company | undefined =>
+  db.companies.by('name', firm).find((row) => row.city === city)
+
+/** The contact that has, or was merged with one that has, the email address. */
+export function contactWithEmail(db: CrmView, email: string): CrmContact | undefined {
+  let contact = db.contacts.by('email', email)[0]
+  while (contact !== undefined && contact.merged_into !== null) contact = db.contacts.get(contact.merged_into)
+  return contact
+}
+
+/** What stands against converting a lead, if anything. */
+export function conversionObstacle(db: CrmView, lead: Lead): Obstacle | undefined {
+  const obstacle = leadObstacle(db, lead)
+  if (obstacle) return obstacle
+  if (lead.status !== 'qualified') return { code: 'lead_not_qualified', detail: `${lead.name} is ${lead.status}.` }
+  const company = companyOfLead(db, lead)
+  if (company && !isMine(db, company))
+    return { code: 'not_your_company', detail: `${company.name} belongs to ${company.rep}.` }
+  if (!company && db.companies.by('rep', me(db).rep).length >= LIMITS.companies) return { code: 'rep_full' }
+  const known = contactWithEmail(db, lead.email)
+  if (known?.do_not_contact) return { code: 'do_not_contact' }
+  return known && known.company !== company?.company
+    ? { code: 'email_taken', detail: `${known.crm_contact} of ${known.company} has the lead's email address.` }
+    : undefined
+}
+
+/** What stands against merging two contacts, if anything. */
+export function mergeObstacle(db: CrmView, from: CrmContact, into: CrmContact): Obstacle | undefined {
+  if (from.crm_contact === into.crm_contact) return { code: 'same_contact' }
+  if (from.company !== into.company || from.name.toLowerCase() !== into.name.toLowerCase())
+    return {
+      code: 'not_duplicates',
+      detail: `${from.name} of ${from.company} and ${into.name} of ${into.company} are two people.`,
+    }
+  return inMyTerritory(db, db.companies.get(into.company)!) ? undefined : { code: 'outside_territory' }
+}
+
+/** What stands against planning an activity, if anything. */
+export function planObstacle(
+  db: CrmView,
+  today: string,
+  contact: CrmContact,
+  kind: Activity['kind'],
+  date: string,
+): Obstacle | undefined {
+  const company = db.companies.get(contact.company)!
+  if (!isMine(db, company)) return { code: 'not_your_company', detail: `${company.name} belongs to ${company.rep}.` }
+  if (contact.do_not_contact)
+    return { code: 'do_not_contact', detail: `${contact.name} does not want to be contacted.` }
+  if (date < today) return { code: 'date_in_past', detail: `Today is ${today}.` }
+  if (!isWorkday(date)) return { code: 'not_a_workday', detail: `${date} is a Saturday or Sunday.` }
+  const open = db.activities.by('date', date).filter((row) => row.status === 'open' && isMine(db, row))
+  if (open.some((row) => row.crm_contact === contact.crm_contact && row.kind === kind))
+    return { code: 'activity_exists' }
+  return open.length >= LIMITS.activitiesPerDay
+    ? { code: 'day_full', detail: `${LIMITS.activitiesPerDay} activities are planned for ${date}.` }
+    : undefined
+}
+
+/** What stands against recording how an activity went, if anything. */
+export function completionObstacle(db: CrmView, today: string, activity: Activity): Obstacle | undefined {
+  if (!isMine(db, activity)) return { code: 'not_your_activity', detail: `It is an activity of ${activity.rep}.` }
+  if (activity.status !== 'open') return { code: 'activity_closed', detail: `It is ${activity.status}.` }
+  return activity.date > today ? { code: 'not_due_yet', detail: `It is due on ${activity.date}.` } : undefined
+}
+
+/** Whether every word of `query` occurs in `text`, which is in lower case. */
+export function mentions(text: string, words: readonly string[]): boolean {
+  return words.every((word) => text.includes(word))
+}
+
+export const wordsOf = (query: string): string[] => query.toLowerCase().split(/\s+/)
+
+/** What a search for a contact looks into. */
+export const contactText = (name: string, email: string, company: string): string =>
+  `${name} ${email} ${company}`.toLowerCase()
+
+/** A name as a key: `Ana Lima` -> `ana-lima`. */
+export const slug = (name: string): string => (name.toLowerCase().match(/[a-z0-9]+/g) ?? []).join('-')
+
+/** `slug(name)`, or with the first number from 2 that makes it new. */
+export function freeKey(isTaken: (key: string) => boolean, name: string): string {
+  const base = slug(name)
+  if (!isTaken(base)) return base
+  let number = 2
+  while (isTaken(`${base}-${number}`)) number++
+  return `${base}-${number}`
+}
+
+/** What an activity is called: `Call with Ana Lima`. */
+export const titleOf = (kind: Activity['kind'], name: string): string =>
+  `${kind[0]!.toUpperCase()}${kind.slice(1)} with ${name}`

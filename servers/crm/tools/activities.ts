@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import { completionObstacle, isMine, LIMITS, planObstacle, titleOf } from '../rules.js'
+import { choose, pickFrom } from '../sampling.js'
+import { ACTIVITY_KINDS, type Activity, crmTool, OUTCOMES } from '../schema.js'
+import { NOTES } from '../words.js'
+import { addDays, isWorkday, workdayAfter } from '../workdays.js'
+import { contactOf, SHOWN_LONG } from './lookup.js'
+
+const planActivity = crmTool({
+  name: 'plan_activity',
+  description: `Plan a call, meeting, demo or visit with a contact of one of your companies, on a workday from today on. At most ${LIMITS.activitiesPerDay} open ones a day, and none with people who do not want to be contacted.`,
+  input: z.strictObject({
+    crm_contact: ref('crm_contact'),
+    kind: z.enum(ACTIVITY_KINDS),
+    date: common('date', z.iso.date()),
+  }),
+  output: z.object({ title: z.string(), activity: ref('activity'), date: common('date', z.string()) }),
+  annotations: { readOnly: false },
+  establishes: ['activity_planned'],
+  ask: [
+    'plan a {kind} with {crm_contact} on {date}',
+    'schedule a {kind} with {crm_contact} for {date}',
+    'put a {kind} with {crm_contact} on my sales agenda for {date}',
+    'arrange a {kind} on {date} with {crm_contact}',
+  ],
+  sample({ db, random, bound, today }) {
+    const kind = bound.kind ?? random.pick(ACTIVITY_KINDS)
+    const later = Array.from({ length: 6 }, () => addDays(today(), random.int(1, 28))).filter(isWorkday)
+    const soon = isWorkday(today()) && random.chance(0.4)
+    const date = bound.date ?? (soon ? today() : pickFrom(random, later))
+    if (date === undefined) return null
+    const contact = choose(
+      db.contacts,
+      random,
+      bound.crm_contact,
+      (row) => row.merged_into === null && planObstacle(db, today(), row, kind, date) === undefined,
+    )
+    return contact ? { crm_contact: contact.crm_contact, kind, date } : null
+  },
+  run({ crm_contact, kind, date }, context) {
+    const { db, fail, nextId, today } = context
+    const contact = contactOf(context, crm_contact)
+    const obstacle = planObstacle(db, today(), contact, kind, date)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    return db.activities.insert({
+      activity: nextId(kind),
+      title: titleOf(kind, contact.name),
+      crm_contact,
+      rep: db.companies.get(contact.company)!.rep,
+      kind,
+      date,
+      status: 'open',
+      note: '',
+    })
+  },
+})
+
+const listActivities = crmTool({
+  name: 'list_activities',
+  description: 'List your activities of a day: open, done (with the note that was left) or dropped.',
+  input: z.strictObject({ date: common('date', z.iso.date()) }),
+  output: z.object({
+    found: z.int(),
+    activities: z.array(
+      z.object({
+        title: z.string(),
+        activity: ref('activity'),
+        crm_contact: ref('crm_contact'),
+        status: z.string(),
+        note: z.string().optional(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list my sales activities on {date}',
+    'show which calls, meetings, demos and visits I have on {date}',
+    'look up my sales agenda for {date}',
+    'tell me which activities with contacts fall on {date}',
+  ],
+  sample({ db, random, bound, today }) {
+    // Often today: what is due can be completed.
+    const date = bound.date ?? (random.chance(0.4) ? today() : undefined)
+    const activity = choose(db.activities, random, undefined, (row) => isMine(db, row))
+    return activity ? { date: date ?? activity.date } : null
+  },
+  run({ date }, { db }) {
+    const activities = db.activities.by('date', date).filter((row) => isMine(db, row))
+    return {
+      found: activities.length,
+      activities: activities
+        .slice(0, SHOWN_LONG)
+        .map(({ note, ...row }) => ({ ...row, ...(note === '' ? {} : { note }) })),
+    }
+  },
+})
+
+const completeActivity = crmTool({
+  name: 'complete_activity',
+  description:
+    'Record how an activity of yours went that was due today or before. reached: it is done, and the company counts as reached; missed: it moves to the next workday; refused: it is done, the person is never to be contacted again, and what else was planned with them is dropped.',
+  input: z.strictObject({
+    activity: ref('activity'),
+    outcome: z.enum(OUTCOMES),
+    note: z.string().trim().min(3).max(60).optional(),
+  }),
+  output: z.object({
+    title: z.string(),
+    activity: ref('activity'),
+    status: z.string(),
+    date: common('date', z.string()),
+    crm_contact: ref('crm_contact'),
+    dropped: z.int().describe('Other activities that were dropped.'),
+  }),
+  annotations: { readOnly: false },
+  establishes: ['company_reached'],
+  needs: ['activity_planned'],
+  ask: [
+    'record the outcome {outcome} for {activity}[ with the note "{note}"]',
+    'close {activity} as {outcome}[ and note "{note}"]',
+    'enter {outcome} as how {activity} went[, with the note "{note}"]',
+    'complete {activity} with the outcome {outcome}[ and the note "{note}"]',
+  ],
+  sample({ db, random, bound, today }) {
+    const activity = choose(
+      db.activities,
+      random,
+      bound.activity,
+      (row) => completionObstacle(db, today(), row) === undefined,
+    )
+    if (!activity) return null
+    const outcome = bound.outcome ?? random.pick(['reached', 'reached', 'reached', 'missed', 'refused'] as const)
+    const note = bound.note ?? (random.chance(0.4) ? random.pick(NOTES) : undefined)
+    return { activity: activity.activity, outcome, ...(note === undefined ? {} : { note }) }
+  },
+  run({ activity: key, outcome, note }, { db, fail, today }) {
+    const activity = db.activities.get(key) ?? fail('unknown_activity', `There is no activity ${key}.`)
+    const obstacle = completionObstacle(db, today(), activity)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const patch: Partial<Activity> = outcome === 'missed' ? { date: workdayAfter(today()) } : { status: 'done' }
+    const changed = db.activities.update(key, { ...patch, note: note ?? activity.note })
+    const contact = db.contacts.get(activity.crm_contact)!
+    if (outcome === 'reached') db.companies.update(contact.company, { last_reached: today() })
+    let dropped = 0
+    if (outcome === 'refused') {
+      db.contacts.update(contact.crm_contact, { do_not_contact: true })
+      for (const { activity: other, status } of db.activities.by('crm_contact', contact.crm_contact)) {
+        if (status !== 'open') continue
+        db.activities.update(other, { status: 'dropped' })
+        dropped++
+      }
+    }
+    return { ...changed, dropped }
+  },
+})
+
+export const activityTools = [planActivity, listActivities, completeActivity]

@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import { handOverObstacle, inMyTerritory, LIMITS, mentions, wordsOf } from '../rules.js'
+import { choose, pickFrom } from '../sampling.js'
+import { crmTool, TERRITORIES } from '../schema.js'
+import { companyOf, repOf, SHOWN, SHOWN_LONG } from './lookup.js'
+import { changeDeal } from './pipeline.js'
+
+const findCompanies = crmTool({
+  name: 'find_companies',
+  description: 'Find companies by words of their name and city, with their address and the rep who owns them.',
+  input: z.strictObject({ query: z.string().trim().min(2).max(60).describe('As in "copper foods" or "oslo".') }),
+  output: z.object({
+    found: z.int(),
+    companies: z.array(
+      z.object({
+        name: z.string(),
+        company: ref('company'),
+        address: common('address', z.string()),
+        owner: z.string(),
+      }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find the company "{query}"',
+    'look up "{query}" among the companies',
+    'search our companies for "{query}"',
+    'tell me which company goes by "{query}" and where it is',
+  ],
+  sample({ db, random, bound }) {
+    // Mostly companies that the user can do something with.
+    const near = random.chance(0.6)
+    const { name, city } =
+      choose(db.companies, random, undefined, (row) => !near || inMyTerritory(db, row)) ?? db.companies.list()[0]!
+    const query = random.pick([name, name, name, name.split(' ')[0]!, `${name} ${city}`])
+    return { query, ...bound }
+  },
+  run({ query }, { db }) {
+    const words = wordsOf(query)
+    const companies = db.companies.list(({ text }) => mentions(text, words))
+    return {
+      found: companies.length,
+      companies: companies
+        .slice(0, SHOWN_LONG)
+        .map(({ name, company, address, rep }) => ({ name, company, address, owner: db.reps.get(rep)!.name })),
+    }
+  },
+})
+
+const listReps = crmTool({
+  name: 'list_reps',
+  description: 'List the sales reps of a territory with their quota for the year, what they have won and what is open.',
+  input: z.strictObject({ territory: z.enum(TERRITORIES) }),
+  output: z.object({
+    found: z.int(),
+    reps: z.array(z.object({ name: z.string(), rep: ref('rep'), quota: z.int(), won: z.int(), pipeline: z.int() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'list the sales reps of the territory {territory}',
+    'show who sells in the territory {territory} and how they stand against their quota',
+    'look up the reps that work in {territory}',
+    'tell me how the {territory} sales team is doing',
+  ],
+  sample: ({ random, bound }) => ({ territory: random.pick(TERRITORIES), ...bound }),
+  run({ territory }, { db }) {
+    const reps = db.reps.by('territory', territory)
+    return { found: reps.length, reps: reps.slice(0, SHOWN) }
+  },
+})
+
+const handOverCompany = crmTool({
+  name: 'hand_over_company',
+  description: `Give a company of your territory to another rep of it, with its open deals and activities. A rep owns up to ${LIMITS.companies} companies; not while a discount for the company waits for approval.`,
+  input: z.strictObject({ company: ref('company'), rep: ref('rep', 'The new owner.') }),
+  output: z.object({
+    name: z.string(),
+    company: ref('company'),
+    rep: ref('rep'),
+    deals: z.int().describe('Open deals that changed hands.'),
+    activities: z.int(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'hand {company} over to {rep}',
+    'make {rep} the owner of {company}',
+    'give {company} with its open deals to {rep}',
+    'let {rep} take over {company}',
+  ],
+  sample({ db, random, bound }) {
+    const reps = bound.rep === undefined ? db.reps.list() : [db.reps.get(bound.rep)].filter((row) => row !== undefined)
+    const company = choose(db.companies, random, bound.company, (row) =>
+      reps.some((rep) => handOverObstacle(db, row, rep) === undefined),
+    )
+    if (!company) return null
+    const rep = pickFrom(
+      random,
+      reps.filter((row) => handOverObstacle(db, company, row) === undefined),
+    )
+    return rep ? { company: company.company, rep: rep.rep } : null
+  },
+  run({ company: key, rep: to }, context) {
+    const { db, fail } = context
+    const company = companyOf(context, key)
+    const rep = repOf(context, to)
+    const obstacle = handOverObstacle(db, company, rep)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    db.companies.update(key, { rep: to })
+    const deals = db.deals.by('company', key).filter(({ stage }) => stage !== 'won' && stage !== 'lost')
+    for (const deal of deals) changeDeal(context, deal, { rep: to })
+    const activities = db.contacts
+      .by('company', key)
+      .flatMap(({ crm_contact }) => db.activities.by('crm_contact', crm_contact))
+      .filter(({ status }) => status === 'open')
+    for (const { activity } of activities) db.activities.update(activity, { rep: to })
+    return { name: company.name, company: key, rep: to, deals: deals.length, activities: activities.length }
+  },
+})
+
+export const companyTools = [findCompanies, listReps, handOverCompany]

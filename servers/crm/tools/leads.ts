@@ -1,0 +1,202 @@
+import { z } from 'zod'
+import { common, ref } from '../../kernel/fields.js'
+import {
+  cityNamed,
+  companyOfLead,
+  contactText,
+  contactWithEmail,
+  conversionObstacle,
+  freeKey,
+  inMyTerritory,
+  isMine,
+  LIMITS,
+  me,
+  slug,
+  stepObstacle,
+} from '../rules.js'
+import { choose, sampleBudget } from '../sampling.js'
+import { type Context, type CrmView, crmTool, LEAD_STATUSES, type Lead } from '../schema.js'
+import { leadOf, SHOWN } from './lookup.js'
+import { addToPipeline } from './pipeline.js'
+
+const STEPS = ['contacted', 'qualified', 'lost'] as const
+
+/** Yours, or nobody's in your territory. */
+const isWithinReach = (db: CrmView, lead: Lead): boolean =>
+  isMine(db, lead) || (lead.rep === null && inMyTerritory(db, lead))
+
+/** Beyond new, and neither converted nor lost. */
+const isInProgress = ({ status }: Lead): boolean => status === 'contacted' || status === 'qualified'
+
+const findLeads = crmTool({
+  name: 'find_leads',
+  description: "Find the leads of a status that are yours, or that are nobody's and in your territory.",
+  input: z.strictObject({
+    status: z.enum(LEAD_STATUSES),
+    city: common('city', z.string().trim().min(2).max(40).optional()),
+  }),
+  output: z.object({
+    found: z.int(),
+    leads: z.array(
+      z.object({ name: z.string(), lead: ref('lead'), firm: z.string(), city: common('city', z.string()) }),
+    ),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find my leads with the status {status}[ in {city}]',
+    'list the {status} leads I can work on[ in {city}]',
+    'show me the leads that are {status}[ and based in {city}]',
+    'look up which of my leads are {status}[, only those from {city}]',
+  ],
+  sample({ db, random, bound }) {
+    const fits = (row: Lead) => isWithinReach(db, row) && row.status === (bound.status ?? row.status)
+    const inProgress = bound.status === undefined && random.chance(0.5)
+    const lead =
+      (inProgress ? choose(db.leads, random, undefined, (row) => isInProgress(row) && fits(row)) : undefined) ??
+      choose(db.leads, random, undefined, fits)
+    if (!lead) return null
+    const city = bound.city ?? (random.chance(0.4) ? lead.city : undefined)
+    return { status: lead.status, ...(city === undefined ? {} : { city }) }
+  },
+  run({ status, city }, { db }) {
+    const place = city === undefined ? undefined : cityNamed(city)
+    const leads = db.leads
+      .by('status', status)
+      .filter((row) => (place === undefined || row.city === place) && isWithinReach(db, row))
+    return { found: leads.length, leads: leads.slice(0, SHOWN) }
+  },
+})
+
+const advanceLead = crmTool({
+  name: 'advance_lead',
+  description: `Move a lead one step: new, contacted, qualified; or to lost. Contacting a lead that is nobody's makes it yours, up to ${LIMITS.openLeads} open ones; qualifying takes a budget of at least ${LIMITS.budget}.`,
+  input: z.strictObject({
+    lead: ref('lead'),
+    status: z.enum(STEPS),
+    budget: z.int().min(1).max(1_000_000).optional().describe('What the lead can spend.'),
+  }),
+  output: z.object({
+    name: z.string(),
+    lead: ref('lead'),
+    firm: z.string(),
+    status: z.string(),
+    budget: z.int().nullable(),
+  }),
+  annotations: { readOnly: false },
+  establishes: ['lead_qualified'],
+  ask: [
+    'move {lead} to {status}[ with a budget of {budget}]',
+    'set {lead} to {status}[ and note a budget of {budget}]',
+    'mark {lead} as {status}[, budget {budget}]',
+    'record that {lead} is {status}[ and can spend {budget}]',
+  ],
+  sample({ db, random, bound }) {
+    const able = (row: Lead) =>
+      STEPS.filter(
+        (status) =>
+          status === (bound.status ?? status) &&
+          stepObstacle(db, row, status, bound.budget ?? row.budget ?? LIMITS.budget) === undefined,
+      )
+    const lead = choose(db.leads, random, bound.lead, (row) => able(row).length > 0)
+    if (!lead) return null
+    const steps = able(lead)
+    const forward = steps.filter((status) => status !== 'lost')
+    const status = random.pick(forward.length > 0 && random.chance(0.8) ? forward : steps)
+    const given = status === 'qualified' && lead.budget === null ? sampleBudget(random) : undefined
+    const budget = bound.budget ?? given
+    return { lead: lead.lead, status, ...(budget === undefined ? {} : { budget }) }
+  },
+  run({ lead: key, status, budget }, context) {
+    const { db, fail } = context
+    const lead = leadOf(context, key)
+    const known = budget ?? lead.budget
+    const obstacle = stepObstacle(db, lead, status, known)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const rep = status === 'contacted' ? me(db).rep : lead.rep
+    return db.leads.update(key, { status, budget: known, rep })
+  },
+})
+
+const convertLead = crmTool({
+  name: 'convert_lead',
+  description:
+    'Convert a qualified lead of yours into a deal in discovery. Its firm becomes a company of yours unless it is one already, and the person a contact.',
+  input: z.strictObject({ lead: ref('lead') }),
+  output: z.object({
+    title: z.string(),
+    deal: ref('deal'),
+    company: ref('company'),
+    crm_contact: ref('crm_contact'),
+    amount: z.int(),
+    pipeline: z.int().describe('Value of all your open deals.'),
+  }),
+  annotations: { readOnly: false },
+  needs: ['lead_qualified'],
+  ask: [
+    'convert {lead} into a deal',
+    'turn {lead} into a company, a contact and a deal',
+    'make a deal out of {lead}',
+    'open a deal for {lead}, which is qualified',
+  ],
+  sample({ db, random, bound }) {
+    const lead = choose(db.leads, random, bound.lead, (row) => conversionObstacle(db, row) === undefined)
+    return lead ? { lead: lead.lead } : null
+  },
+  run({ lead: key }, context) {
+    const { db, fail, nextId } = context
+    const lead = leadOf(context, key)
+    const obstacle = conversionObstacle(db, lead)
+    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const company = companyOfLead(db, lead)?.company ?? foundCompany(context, lead)
+    const crm_contact = contactAt(context, lead, company)
+    const { rep } = me(db)
+    const { deal, title, amount } = db.deals.insert({
+      deal: nextId('deal'),
+      title: `${lead.firm} ${lead.interest}`,
+      company,
+      crm_contact,
+      rep,
+      stage: 'discovery',
+      amount: lead.budget!,
+      discount: 0,
+      approved: false,
+      request: null,
+      close_date: null,
+      closed_on: null,
+    })
+    db.leads.update(key, { status: 'converted', deal })
+    addToPipeline(context, rep, amount)
+    return { title, deal, company, crm_contact, amount, pipeline: db.reps.get(rep)!.pipeline }
+  },
+})
+
+/** Makes the firm of a lead a company of the user, who has just talked to it. Returns its key. */
+function foundCompany({ db, today }: Context, { firm, address, city }: Lead): string {
+  const isTaken = (key: string) => db.companies.has(key)
+  return db.companies.insert({
+    company: freeKey(isTaken, isTaken(slug(firm)) ? `${firm} ${city}` : firm),
+    name: firm,
+    address,
+    city,
+    rep: me(db).rep,
+    last_reached: today(),
+    text: `${firm} ${city}`.toLowerCase(),
+  }).company
+}
+
+/** The person of a lead as a contact of the company: the one with the lead's email address, or a new one. Returns its key. */
+function contactAt({ db }: Context, { name, email, firm }: Lead, company: string): string {
+  const known = contactWithEmail(db, email)
+  if (known) return known.crm_contact
+  return db.contacts.insert({
+    crm_contact: freeKey((key) => db.contacts.has(key), name),
+    name,
+    email,
+    company,
+    do_not_contact: false,
+    merged_into: null,
+    text: contactText(name, email, firm),
+  }).crm_contact
+}
+
+export const leadTools = [findLeads, advanceLead, convertLead]
