@@ -34,7 +34,7 @@ const listFoodOrders = foodTool({
     'tell me about my {state} meals[ from {restaurant}]',
   ],
   sample({ db, random, bound, now }) {
-    const state = bound.state ?? random.pick(STATES)
+    const state = bound.state ?? (random.chance(0.3) ? 'delivered' : random.pick(STATES))
     const orders = db.food_orders.list((row) => stateOf(row, now()) === state)
     const restaurant =
       bound.restaurant ?? (orders.length > 0 && random.chance(0.4) ? random.pick(orders).restaurant : undefined)
