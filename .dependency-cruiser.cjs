@@ -19,6 +19,8 @@ const ONE_ADAPTER = {
   level: '^(node|coordinator)/store\\.ts$',
   '@modelcontextprotocol/sdk': '^servers/kernel/mcp/',
   protobufjs: '^proto/',
+  'hyparquet-writer': '^synthesis/dataset/parquet\\.ts$',
+  echarts: '^synthesis/dataset/plots\\.ts$',
 }
 
 module.exports = {
