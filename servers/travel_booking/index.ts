@@ -7,6 +7,7 @@ import { changeTools } from './tools/changes.js'
 import { flightTools } from './tools/flights.js'
 import { itineraryTools } from './tools/itineraries.js'
 import { paymentTools } from './tools/payment.js'
+import { seatTools } from './tools/seats.js'
 import { travellerTools } from './tools/travellers.js'
 
 /** A travel agency's desk: flights that follow from a timetable by rule, hotels, travellers, holds that lapse, budgets that pay. */
@@ -25,7 +26,15 @@ export const travelBooking = defineServer({
     budget: { noun: 'travel budget', table: 'budgets', label: 'name' },
   },
   failures,
-  tools: [...flightTools, ...travellerTools, ...itineraryTools, ...bookingTools, ...paymentTools, ...changeTools],
+  tools: [
+    ...flightTools,
+    ...travellerTools,
+    ...itineraryTools,
+    ...bookingTools,
+    ...paymentTools,
+    ...seatTools,
+    ...changeTools,
+  ],
   invariants: travelInvariants,
   seed: seedTravel,
 })

@@ -30,7 +30,7 @@ function personalObstacle(
   return undefined
 }
 
-function seatObstacle(db: TravelView, now: string, flight: Flight, cabin: Cabin): Obstacle | undefined {
+function cabinObstacle(db: TravelView, now: string, flight: Flight, cabin: Cabin): Obstacle | undefined {
   if (seatsLeft(db, flight, cabin, now) > 0) return undefined
   return { code: 'flight_full', detail: `${flight.name} has no free seat in ${cabin}.` }
 }
@@ -55,7 +55,7 @@ export function bookFlightObstacle(
     departureObstacle(db, now, flight) ??
     roomInItinerary(db, now, itinerary) ??
     personalObstacle(db, now, itinerary.traveller, flight) ??
-    seatObstacle(db, now, flight, cabinOf(fare))
+    cabinObstacle(db, now, flight, cabinOf(fare))
   )
 }
 
@@ -138,7 +138,7 @@ export function changeObstacle(db: TravelView, now: string, row: Booking, flight
   const obstacle =
     departureObstacle(db, now, flight) ??
     personalObstacle(db, now, row.traveller, flight, row.booking) ??
-    seatObstacle(db, now, flight, row.cabin!)
+    cabinObstacle(db, now, flight, row.cabin!)
   return obstacle ?? budgetObstacle(db, row.budget!, changeCost(db, row, flight))
 }
 
@@ -187,17 +187,24 @@ export function upgradeObstacle(db: TravelView, now: string, row: Booking): Obst
       code: 'not_enough_points',
       detail: `An upgrade takes ${LIMITS.upgradePoints} points, ${name} has ${points}.`,
     }
-  return seatObstacle(db, now, flightOf(db, row.flight!)!, 'business')
+  return cabinObstacle(db, now, flightOf(db, row.flight!)!, 'business')
 }
 
 /** What stands against any service on board: no flight, no live booking, or a plane that is cancelled or gone. */
-export function aboardObstacle(db: TravelView, now: string, row: Booking): Obstacle | undefined {
+function aboardObstacle(db: TravelView, now: string, row: Booking): Obstacle | undefined {
   if (row.flight === null) return { code: 'not_a_flight', detail: `${row.booking} is for a hotel.` }
   const settled = settledObstacle(row, now)
   if (settled) return settled
   const flight = flightOf(db, row.flight)!
   if (isCancelled(db, row.flight)) return { code: 'flight_cancelled', detail: `${flight.name} was cancelled.` }
   return flownObstacle(flight, now)
+}
+
+/** What stands against choosing any seat, if anything. */
+export function seatObstacle(db: TravelView, now: string, row: Booking): Obstacle | undefined {
+  const obstacle = aboardObstacle(db, now, row)
+  if (obstacle) return obstacle
+  return row.fare === 'basic' ? { code: 'not_in_fare', detail: 'A basic fare has no choice of seat.' } : undefined
 }
 
 /** When a hold made now lapses. */

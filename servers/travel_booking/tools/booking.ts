@@ -109,10 +109,10 @@ const searchHotels = travelTool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'search hotels in {city} for {nights} nights from {date}',
-    'find a hotel in {city} from {date} for {nights} nights',
-    'look up which hotels in {city} are free on {date} for {nights} nights',
-    'show me the hotels for {nights} nights in {city} from {date}',
+    'search hotels in {city} for a {nights}-night stay from {date}',
+    'find a hotel in {city} from {date} for a {nights}-night trip',
+    'look up which hotels in {city} have a room for a {nights}-night stay that begins on {date}',
+    'show me the hotels for a {nights}-night visit to {city} from {date}',
   ],
   sample({ db, random, bound, now }) {
     for (let attempt = 0; attempt < 6; attempt++) {
@@ -153,10 +153,10 @@ const bookHotel = travelTool({
   output: z.object(held),
   annotations: { readOnly: false },
   ask: [
-    'book {hotel} on {itinerary} for {nights} nights from {date}',
-    'add {nights} nights at {hotel} from {date} to {itinerary}',
-    'reserve a room at {hotel} for {itinerary} from {date}, {nights} nights',
-    'put a stay of {nights} nights at {hotel} beginning on {date} into {itinerary}',
+    'book a {nights}-night stay at {hotel} from {date} on {itinerary}',
+    'add a {nights}-night stay at {hotel} from {date} to {itinerary}',
+    'reserve a room at {hotel} from {date} for {itinerary}, a {nights}-night stay',
+    'put a {nights}-night stay at {hotel} beginning on {date} into {itinerary}',
   ],
   sample({ db, random, bound, now }) {
     for (let attempt = 0; attempt < 12; attempt++) {

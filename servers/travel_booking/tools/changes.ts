@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { flightOf, isCancelled, lapseHolds, saltOf, seatsToChoose } from '../availability.js'
-import { aboardObstacle, baggageObstacle, changeCost, changeObstacle, refundOf, upgradeObstacle } from '../obstacles.js'
+import { flightOf, isCancelled, lapseHolds, saltOf } from '../availability.js'
+import { baggageObstacle, changeCost, changeObstacle, refundOf, upgradeObstacle } from '../obstacles.js'
 import { flightTitle, LIMITS } from '../rules.js'
 import { choose } from '../sampling.js'
 import { type Booking, type TravelDb, travelTool } from '../schema.js'
-import { cabinOfSeat, type Flight, flightsOn } from '../timetable.js'
+import { type Flight, flightsOn } from '../timetable.js'
 import { bookingCalled, flightCalled, refuse } from './lookup.js'
 
 /** The booking at a higher price; if it is paid for, the budget pays the difference at once. */
@@ -15,51 +15,6 @@ function surcharge(db: TravelDb, { price, paid, budget }: Booking, amount: numbe
   return { price: price + amount, paid: paid + amount }
 }
 
-const chooseSeat = travelTool({
-  name: 'choose_seat',
-  description:
-    'Choose a seat for a flight booking, in the cabin that is booked. Basic fares have no choice of seat. An earlier choice is given up.',
-  input: z.strictObject({
-    booking: ref('booking'),
-    seat: z
-      .string()
-      .regex(/^[0-9]{1,2}[A-Z]$/)
-      .describe('Row and letter, such as 7C.'),
-  }),
-  output: z.object({ title: z.string(), booking: ref('booking'), seat: z.string(), cabin: z.string() }),
-  annotations: { readOnly: false },
-  needs: ['seats_known'],
-  ask: [
-    'choose seat {seat} for {booking}',
-    'put {booking} in seat {seat}',
-    'reserve the seat {seat} on {booking}',
-    'give {booking} the seat {seat}',
-  ],
-  sample({ db, random, bound, now }) {
-    const free = (row: Booking): string[] => seatsToChoose(db, flightOf(db, row.flight!)!, row.cabin!, now())
-    const fits = (row: Booking): boolean =>
-      row.fare !== 'basic' &&
-      aboardObstacle(db, now(), row) === undefined &&
-      (bound.seat === undefined ? free(row).length > 0 : free(row).includes(bound.seat))
-    const row = choose(db.bookings, random, bound.booking, fits)
-    return row ? { booking: row.booking, seat: bound.seat ?? random.pick(free(row)) } : null
-  },
-  run({ booking, seat }, context) {
-    const { db, fail } = context
-    const now = context.now()
-    lapseHolds(db, now)
-    const row = bookingCalled(context, booking)
-    refuse(context, aboardObstacle(db, now, row))
-    if (row.fare === 'basic') fail('not_in_fare', 'A basic fare has no choice of seat.')
-    const cabin = cabinOfSeat(seat) ?? fail('no_such_seat', `Planes have no seat ${seat}.`)
-    if (cabin !== row.cabin) fail('wrong_cabin', `${seat} is in ${cabin}, ${booking} in ${row.cabin}.`)
-    if (row.seat !== seat && !seatsToChoose(db, flightOf(db, row.flight!)!, cabin, now).includes(seat))
-      fail('seat_taken', `${seat} is taken.`)
-    const { title } = db.bookings.update(booking, { seat })
-    return { title, booking, seat, cabin }
-  },
-})
-
 const addBaggage = travelTool({
   name: 'add_baggage',
   description: `Add checked bags to a flight booking, ${LIMITS.bagFee} euros each, at most ${LIMITS.extraBags} in all. A booking that is paid for has them charged to its budget at once.`,
@@ -67,10 +22,10 @@ const addBaggage = travelTool({
   output: z.object({ title: z.string(), booking: ref('booking'), extra_bags: z.int(), price: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'add {bags} checked bags to {booking}',
-    'book {bags} more bags on {booking}',
-    'add baggage to {booking}, {bags} in number',
-    'let {booking} include {bags} additional bags',
+    'add {bags} to the checked bags of {booking}',
+    'book more checked baggage on {booking}, {bags} in number',
+    'raise the number of checked bags on {booking} by {bags}',
+    'let {booking} take {bags} more in checked baggage',
   ],
   sample({ db, random, bound, now }) {
     const least = bound.bags ?? 1
@@ -149,7 +104,7 @@ const changeFlight = travelTool({
     'change {booking} to {flight}',
     'move {booking} over to {flight}',
     'rebook {booking} onto {flight}',
-    'switch {booking} to the flight {flight}',
+    'switch {booking} to {flight} instead',
   ],
   sample({ db, random, bound, now }) {
     const target = bound.flight === undefined ? undefined : flightOf(db, bound.flight)
@@ -192,7 +147,7 @@ const cancelBooking = travelTool({
   ask: [
     'cancel {booking}',
     'call off {booking} and get back what can be refunded',
-    'cancel the booking {booking} for me',
+    'cancel {booking} and tell me the refund',
     'give up {booking}',
   ],
   sample({ db, random, bound, now }) {
@@ -211,4 +166,4 @@ const cancelBooking = travelTool({
   },
 })
 
-export const changeTools = [chooseSeat, addBaggage, upgradeBooking, changeFlight, cancelBooking]
+export const changeTools = [addBaggage, upgradeBooking, changeFlight, cancelBooking]

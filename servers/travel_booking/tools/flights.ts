@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
 import { CITIES } from '../../kernel/gazetteer.js'
-import { isCancelled, saltOf, seatsLeft, seatsToChoose } from '../availability.js'
+import { isCancelled, saltOf, seatsLeft } from '../availability.js'
 import { clock, DATES, dayOf, minuteOf } from '../calendar.js'
 import { flightMinutes } from '../distances.js'
 import { rangeObstacle } from '../obstacles.js'
 import { LIMITS } from '../rules.js'
 import { dayAt, someFlight } from '../sampling.js'
-import { CABINS, cityField, dateField, type TravelView, travelTool } from '../schema.js'
+import { cityField, dateField, type TravelView, travelTool } from '../schema.js'
 import { cityAt, departureIn, type Flight, flightIn, flightsOn, HUBS, isFlown, SLOT_NUMBERS } from '../timetable.js'
 import { flightCalled, refuse, routeBetween, times } from './lookup.js'
 
@@ -218,38 +218,4 @@ const getFlight = travelTool({
   },
 })
 
-const findFreeSeats = travelTool({
-  name: 'find_free_seats',
-  description:
-    'List some seats of a cabin that nobody has chosen on a flight, and whether they are at a window or an aisle.',
-  input: z.strictObject({ flight: ref('flight'), cabin: z.enum(CABINS) }),
-  output: z.object({ found: z.int(), seats: z.array(z.object({ seat: z.string(), position: z.string() })) }),
-  annotations: { readOnly: true },
-  establishes: ['seats_known'],
-  ask: [
-    'find free {cabin} seats on {flight}',
-    'show me which seats in {cabin} are free on {flight}',
-    'list the {cabin} seats that can be chosen on {flight}',
-    'look for a seat in {cabin} on {flight}',
-  ],
-  sample(sampling) {
-    const { db, random, bound } = sampling
-    const booked = db.flights.list(({ status }) => status === 'scheduled')
-    const free = random.chance(0.5) && booked.length > 0 ? random.pick(booked).flight : someFlight(sampling)?.flight
-    const flight = bound.flight ?? free
-    if (flight === undefined || isCancelled(db, flight)) return null
-    const cabin = bound.cabin ?? (random.chance(0.75) ? 'economy' : 'business')
-    return { flight, cabin }
-  },
-  run(args, context) {
-    const flight = flightCalled(context, args.flight)
-    if (isCancelled(context.db, flight.flight)) context.fail('flight_cancelled', `${flight.name} was cancelled.`)
-    const seats = seatsToChoose(context.db, flight, args.cabin, context.now())
-    return {
-      found: seats.length,
-      seats: seats.slice(0, 5).map((seat) => ({ seat, position: /[AD]$/.test(seat) ? 'window' : 'aisle' })),
-    }
-  },
-})
-
-export const flightTools = [searchFlights, findConnectingFlights, getFlight, findFreeSeats]
+export const flightTools = [searchFlights, findConnectingFlights, getFlight]

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { ref } from '../../kernel/fields.js'
+import { flightOf, lapseHolds, seatsToChoose } from '../availability.js'
+import { seatObstacle } from '../obstacles.js'
+import { choose } from '../sampling.js'
+import { type Booking, type TravelView, travelTool } from '../schema.js'
+import { cabinOfSeat } from '../timetable.js'
+import { bookingCalled, refuse } from './lookup.js'
+
+const POSITIONS = ['window', 'aisle'] as const
+const SHOWN = 5
+
+const positionOf = (seat: string): (typeof POSITIONS)[number] => (/[AD]$/.test(seat) ? 'window' : 'aisle')
+
+/** Free seats in the cabin of a flight booking. */
+const seatsFor = (db: TravelView, row: Booking, now: string): string[] =>
+  seatsToChoose(db, flightOf(db, row.flight!)!, row.cabin!, now)
+
+const findFreeSeats = travelTool({
+  name: 'find_free_seats',
+  description:
+    'List free seats that a flight booking can choose, in its own cabin. Basic fares have no choice of seat.',
+  input: z.strictObject({ booking: ref('booking'), position: z.enum(POSITIONS).optional() }),
+  output: z.object({
+    title: z.string(),
+    booking: ref('booking'),
+    cabin: z.string(),
+    found: z.int(),
+    seats: z.array(z.object({ seat: z.string(), position: z.string() })),
+  }),
+  annotations: { readOnly: true },
+  ask: [
+    'find free seats for {booking}[ at the {position}]',
+    'show me which seats {booking} can choose[, only {position} seats]',
+    'list the seats that are free for {booking}[ on the {position}]',
+    'look for seats that {booking} can still have[ at a {position}]',
+  ],
+  sample({ db, random, bound, now }) {
+    const row = choose(
+      db.bookings,
+      random,
+      bound.booking,
+      (candidate) => seatObstacle(db, now(), candidate) === undefined,
+    )
+    if (!row) return null
+    return { booking: row.booking, ...(random.chance(0.3) ? { position: random.pick(POSITIONS) } : {}), ...bound }
+  },
+  run({ booking, position }, context) {
+    const { db } = context
+    const now = context.now()
+    const row = bookingCalled(context, booking)
+    refuse(context, seatObstacle(db, now, row))
+    const seats = seatsFor(db, row, now)
+      .map((seat) => ({ seat, position: positionOf(seat) }))
+      .filter((option) => position === undefined || option.position === position)
+    return { title: row.title, booking, cabin: row.cabin!, found: seats.length, seats: seats.slice(0, SHOWN) }
+  },
+})
+
+const chooseSeat = travelTool({
+  name: 'choose_seat',
+  description:
+    'Choose a seat for a flight booking, in the cabin that is booked. Basic fares have no choice of seat. An earlier choice is given up.',
+  input: z.strictObject({
+    booking: ref('booking'),
+    seat: z
+      .string()
+      .regex(/^[0-9]{1,2}[A-Z]$/)
+      .describe('Row and letter, such as 7C.'),
+  }),
+  output: z.object({
+    title: z.string(),
+    booking: ref('booking'),
+    seat: z.string(),
+    cabin: z.string(),
+    position: z.string(),
+  }),
+  annotations: { readOnly: false },
+  ask: [
+    'choose seat {seat} for {booking}',
+    'put {booking} in seat {seat}',
+    'reserve the seat {seat} on {booking}',
+    'give {booking} the seat {seat}',
+  ],
+  sample({ db, random, bound, now }) {
+    const free = (row: Booking): string[] => seatsFor(db, row, now())
+    const fits = (row: Booking): boolean =>
+      seatObstacle(db, now(), row) === undefined &&
+      (bound.seat === undefined ? free(row).length > 0 : free(row).includes(bound.seat))
+    const row = choose(db.bookings, random, bound.booking, fits)
+    return row ? { booking: row.booking, seat: bound.seat ?? random.pick(free(row)) } : null
+  },
+  run({ booking, seat }, context) {
+    const { db, fail } = context
+    const now = context.now()
+    lapseHolds(db, now)
+    const row = bookingCalled(context, booking)
+    refuse(context, seatObstacle(db, now, row))
+    const cabin = cabinOfSeat(seat) ?? fail('no_such_seat', `Planes have no seat ${seat}.`)
+    if (cabin !== row.cabin) fail('wrong_cabin', `${seat} is in ${cabin}, ${booking} in ${row.cabin}.`)
+    if (row.seat !== seat && !seatsFor(db, row, now).includes(seat)) fail('seat_taken', `${seat} is taken.`)
+    const { title } = db.bookings.update(booking, { seat })
+    return { title, booking, seat, cabin, position: positionOf(seat) }
+  },
+})
+
+export const seatTools = [findFreeSeats, chooseSeat]
