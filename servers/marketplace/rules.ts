@@ -129,7 +129,7 @@ const openOf = (db: MarketView, now: string): Listing[] =>
 export function listingObstacle(db: MarketView, now: string, title: string): Obstacle | undefined {
   const open = openOf(db, now)
   const wanted = title.toLowerCase()
-  if (open.some((row) => row.title.toLowerCase() === wanted)) return { code: 'listing_exists' }
+  if (open.some((row) => row.search === wanted)) return { code: 'listing_exists' }
   if (open.length >= LIMITS.openListings) return { code: 'too_many_listings' }
   return fundsObstacle(db, now, LIMITS.listingFee)
 }
@@ -157,11 +157,8 @@ export function shiftInstant(instant: string, days: number): string {
 /** `date` (YYYY-MM-DD) moved by a number of days. */
 export const shiftDate = (date: string, days: number): string => shiftInstant(`${date}T00:00:00Z`, days).slice(0, 10)
 
-/** Tells of titles whether every word of `query` occurs in them, regardless of case. */
-export function titleMatcher(query: string): (title: string) => boolean {
+/** Tells of titles in lower case whether every word of `query` occurs in them. */
+export function titleMatcher(query: string): (searched: string) => boolean {
   const words = query.toLowerCase().split(/\s+/)
-  return (title) => {
-    const searched = title.toLowerCase()
-    return words.every((word) => searched.includes(word))
-  }
+  return (searched) => words.every((word) => searched.includes(word))
 }

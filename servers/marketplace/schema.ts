@@ -31,6 +31,8 @@ const member = z.object({
 const listing = z.object({
   listing: z.string(),
   title: z.string(),
+  /** The title in lower case, for searching. */
+  search: z.string(),
   seller: z.string(),
   format: z.enum(FORMATS),
   /** The fixed price, or the least first bid. */

@@ -38,6 +38,7 @@ export function seedMarketplace({ random, start }: SeedContext): SeedRows<Market
     const row: Listing = {
       listing: key,
       title,
+      search: title.toLowerCase(),
       reserve: null,
       status: 'active',
       bids: 0,

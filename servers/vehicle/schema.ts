@@ -84,6 +84,8 @@ const destination = z.object({
   kind: z.enum(KINDS),
   address: z.string(),
   city: z.string(),
+  /** Name and city in lower case, for searching. */
+  search: z.string(),
   /** Position on a flat map, km. */
   x: z.int(),
   y: z.int(),

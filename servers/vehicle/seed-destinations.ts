@@ -28,6 +28,7 @@ export function seedDestinations(
       name,
       address,
       city: known.city.city,
+      search: `${name} ${known.city.city}`.toLowerCase(),
       ...pointOf(known),
       kilowatts: null,
       connector: null,

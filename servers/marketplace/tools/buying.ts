@@ -34,22 +34,24 @@ const placeBid = marketTool({
     'make a bid on {listing}: {amount}',
   ],
   sample({ db, random, bound, now }) {
+    const moment = now()
     const row = choose(
       random,
       db.listings,
       bound.listing,
-      (listing) => !bidObstacle(db, now(), listing, bound.amount ?? nextPrice(listing)),
+      (listing) => !bidObstacle(db, moment, listing, bound.amount ?? nextPrice(listing)),
     )
     if (!row) return null
     if (bound.amount !== undefined) return { listing: row.listing, amount: bound.amount }
     const least = nextPrice(row)
     const amount = roundAmount(random, least, least + random.pick([0, 5, 20, 40]))
-    return { listing: row.listing, amount: bidObstacle(db, now(), row, amount) ? least : amount }
+    return { listing: row.listing, amount: bidObstacle(db, moment, row, amount) ? least : amount }
   },
   run({ listing, amount }, context) {
     const { db, fail, now } = context
+    const moment = now()
     const row = listingOf(context, listing)
-    const obstacle = bidObstacle(db, now(), row, amount)
+    const obstacle = bidObstacle(db, moment, row, amount)
     if (obstacle) fail(obstacle.code, obstacle.detail)
     let standing = enter(db, row, YOU, amount)
     const answer = amount + increment(amount)
@@ -75,16 +77,18 @@ const buyListing = marketTool({
   annotations: { readOnly: false },
   ask: ['buy {listing}', 'purchase {listing}', 'pay for {listing}', 'go ahead and buy {listing} with my wallet'],
   sample({ db, random, bound, now }) {
-    const row = choose(random, db.listings, bound.listing, (listing) => !buyObstacle(db, now(), listing))
+    const moment = now()
+    const row = choose(random, db.listings, bound.listing, (listing) => !buyObstacle(db, moment, listing))
     return row ? { listing: row.listing } : null
   },
   run({ listing }, context) {
     const { db, fail, nextId, now } = context
+    const moment = now()
     const row = listingOf(context, listing)
-    const obstacle = buyObstacle(db, now(), row)
+    const obstacle = buyObstacle(db, moment, row)
     if (obstacle) fail(obstacle.code, obstacle.detail)
     const amount = row.format === 'auction' ? (row.high ?? row.price) : row.price
-    const sale = sell(db, row, YOU, amount, { sale: nextId('sale'), now: now() })
+    const sale = sell(db, row, YOU, amount, { sale: nextId('sale'), now: moment })
     return { ...sale, wallet: db.members.get(YOU)!.wallet }
   },
 })
@@ -111,21 +115,23 @@ const makeOffer = marketTool({
     'try to get {listing} with an offer of {amount}',
   ],
   sample({ db, random, bound, now }) {
+    const moment = now()
     const row = choose(
       random,
       db.listings,
       bound.listing,
-      (listing) => !offerObstacle(db, now(), listing, bound.amount ?? leastOffer(listing)),
+      (listing) => !offerObstacle(db, moment, listing, bound.amount ?? leastOffer(listing)),
     )
     if (!row) return null
     if (bound.amount !== undefined) return { listing: row.listing, amount: bound.amount }
     const amount = roundAmount(random, Math.ceil(row.price * 0.6), Math.max(leastOffer(row), row.price - 1))
-    return { listing: row.listing, amount: offerObstacle(db, now(), row, amount) ? leastOffer(row) : amount }
+    return { listing: row.listing, amount: offerObstacle(db, moment, row, amount) ? leastOffer(row) : amount }
   },
   run({ listing, amount }, context) {
     const { db, fail, nextId, now, today } = context
+    const moment = now()
     const row = listingOf(context, listing)
-    const obstacle = offerObstacle(db, now(), row, amount)
+    const obstacle = offerObstacle(db, moment, row, amount)
     if (obstacle) fail(obstacle.code, obstacle.detail)
     const offer = db.offers.insert({
       offer: nextId('offer'),
@@ -140,7 +146,7 @@ const makeOffer = marketTool({
       made: today(),
     })
     if (offer.state !== 'accepted') return offer
-    return { ...offer, sale: sell(db, row, YOU, amount, { sale: nextId('sale'), now: now() }).sale }
+    return { ...offer, sale: sell(db, row, YOU, amount, { sale: nextId('sale'), now: moment }).sale }
   },
 })
 
@@ -161,22 +167,24 @@ const answerOffer = marketTool({
     'give {answer} as the answer to the offer {offer}[ with an amount of {amount}]',
   ],
   sample({ db, random, bound, now }) {
+    const moment = now()
     const answer = bound.answer ?? random.pick(ANSWERS)
     const counter = answer === 'counter'
     const amountFor = ({ bid, ask }: Offer) =>
       counter ? (bound.amount ?? bid + 1 + random.int(0, ask - bid - 2)) : undefined
     const fits = (row: Offer) =>
-      (!counter || row.ask - row.bid > 1) && !answerObstacle(db, now(), row, answer, counter ? row.bid + 1 : undefined)
+      (!counter || row.ask - row.bid > 1) && !answerObstacle(db, moment, row, answer, counter ? row.bid + 1 : undefined)
     const row = choose(random, db.offers, bound.offer, fits)
     if (!row) return null
     const amount = amountFor(row)
-    if (answerObstacle(db, now(), row, answer, amount)) return null
+    if (answerObstacle(db, moment, row, answer, amount)) return null
     return { offer: row.offer, answer, ...(amount === undefined ? {} : { amount }) }
   },
   run({ offer, answer, amount }, context) {
     const { db, fail, nextId, now } = context
+    const moment = now()
     const row = offerOf(context, offer)
-    const obstacle = answerObstacle(db, now(), row, answer, amount)
+    const obstacle = answerObstacle(db, moment, row, answer, amount)
     if (obstacle) fail(obstacle.code, obstacle.detail)
     const after = db.offers.update(offer, {
       ...outcomeOf(row, answer, amount, db),
@@ -184,7 +192,7 @@ const answerOffer = marketTool({
     })
     if (after.state !== 'accepted') return after
     const price = amount ?? priceOf(row)
-    const at = { sale: nextId('sale'), now: now() }
+    const at = { sale: nextId('sale'), now: moment }
     return { ...after, sale: sell(db, db.listings.get(row.listing)!, row.buyer, price, at).sale }
   },
 })

@@ -35,7 +35,8 @@ const searchListings = marketTool({
     'see who sells {text} second-hand[ as {format}][ for no more than {max_price}]',
   ],
   sample({ db, random, bound, now }) {
-    const row = choose(random, db.listings, undefined, (listing) => isOnOffer(listing, now()))
+    const moment = now()
+    const row = choose(random, db.listings, undefined, (listing) => isOnOffer(listing, moment))
     if (!row) return null
     const words = row.title.split(' ')
     return {
@@ -50,7 +51,7 @@ const searchListings = marketTool({
     const moment = now()
     const listings = db.listings.list(
       (row) =>
-        fits(row.title) &&
+        fits(row.search) &&
         isOnOffer(row, moment) &&
         (format === undefined || row.format === format) &&
         (max_price === undefined || nextPrice(row) <= max_price),
@@ -96,8 +97,9 @@ const getListing = marketTool({
   },
   run({ listing }, context) {
     const { db, now } = context
+    const moment = now()
     const row = listingOf(context, listing)
-    const phase = phaseOf(row, now())
+    const phase = phaseOf(row, moment)
     const seller = db.members.get(row.seller)!
     return {
       ...row,
@@ -205,16 +207,18 @@ const listMarketActivity = marketTool({
     'go through my market activity of the kind {kind}[ with {text} in the title]',
   ],
   sample({ db, random, bound, now }) {
-    const kinds = ACTIVITIES.filter((kind) => activity(db, now(), kind).length > 0)
+    const moment = now()
+    const kinds = ACTIVITIES.filter((kind) => activity(db, moment, kind).length > 0)
     const kind = bound.kind ?? random.pick(kinds)
-    const entries = activity(db, now(), kind)
+    const entries = activity(db, moment, kind)
     const narrowed = entries.length > 0 && random.chance(0.45) ? { text: random.pick(entries).title } : {}
     return { kind, ...narrowed, ...bound }
   },
   run({ kind, text }, { db, now }) {
-    const all = activity(db, now(), kind)
+    const moment = now()
+    const all = activity(db, moment, kind)
     const fits = text === undefined ? undefined : titleMatcher(text)
-    const entries = fits ? all.filter(({ title }) => fits(title)) : all
+    const entries = fits ? all.filter(({ title }) => fits(title.toLowerCase())) : all
     return { found: entries.length, entries: entries.slice(0, SHOWN) }
   },
 })

@@ -24,6 +24,7 @@ const fresh = (
 ): Listing => ({
   listing,
   ...terms,
+  search: terms.title.toLowerCase(),
   seller: YOU,
   status: 'active',
   ends: shiftInstant(now, terms.format === 'auction' ? LIMITS.auctionDays : LIMITS.fixedDays),
@@ -57,9 +58,10 @@ const createListing = marketTool({
     'offer "{title}" second-hand for {price} in the format {format}[, reserve {reserve}]',
   ],
   sample({ db, random, bound, now }) {
+    const moment = now()
     const titles = Array.from({ length: 6 }, () => `${random.pick(TITLE_FIRST)} ${random.pick(TITLE_SECOND)}`)
-    const title = bound.title ?? titles.find((candidate) => !listingObstacle(db, now(), candidate))
-    if (title === undefined || listingObstacle(db, now(), title)) return null
+    const title = bound.title ?? titles.find((candidate) => !listingObstacle(db, moment, candidate))
+    if (title === undefined || listingObstacle(db, moment, title)) return null
     const format = bound.format ?? random.pick(FORMATS)
     const price = bound.price ?? roundAmount(random, 5, 240)
     const reserve =
@@ -67,11 +69,12 @@ const createListing = marketTool({
     return { title, format, price, ...(reserve === undefined ? {} : { reserve }) }
   },
   run({ title, format, price, reserve }, { db, fail, nextId, now }) {
+    const moment = now()
     if (reserve !== undefined && (format !== 'auction' || reserve <= price)) fail('bad_reserve')
-    const obstacle = listingObstacle(db, now(), title)
+    const obstacle = listingObstacle(db, moment, title)
     if (obstacle) fail(obstacle.code, obstacle.detail)
     charge(db, YOU, LIMITS.listingFee)
-    const row = fresh(nextId('listing'), now(), { title, format, price, reserve: reserve ?? null })
+    const row = fresh(nextId('listing'), moment, { title, format, price, reserve: reserve ?? null })
     return { ...db.listings.insert(row), wallet: db.members.get(YOU)!.wallet }
   },
 })
@@ -89,20 +92,22 @@ const relistListing = marketTool({
     'renew {listing} with the price {price}',
   ],
   sample({ db, random, bound, now }) {
-    const row = choose(random, db.listings, bound.listing, (listing) => !relistObstacle(db, now(), listing))
+    const moment = now()
+    const row = choose(random, db.listings, bound.listing, (listing) => !relistObstacle(db, moment, listing))
     if (!row) return null
     const low = Math.max(1, Math.floor(row.price * 0.7))
     return { listing: row.listing, price: bound.price ?? roundAmount(random, low, row.price) }
   },
   run({ listing, price }, context) {
     const { db, fail, nextId, now } = context
+    const moment = now()
     const row = listingOf(context, listing)
-    const obstacle = relistObstacle(db, now(), row)
+    const obstacle = relistObstacle(db, moment, row)
     if (obstacle) fail(obstacle.code, obstacle.detail)
     charge(db, YOU, LIMITS.listingFee)
     db.listings.update(listing, { status: 'relisted' })
     const { title, format } = row
-    const again = db.listings.insert(fresh(nextId('listing'), now(), { title, format, price, reserve: null }))
+    const again = db.listings.insert(fresh(nextId('listing'), moment, { title, format, price, reserve: null }))
     return { ...again, wallet: db.members.get(YOU)!.wallet }
   },
 })
@@ -120,19 +125,21 @@ const withdrawListing = marketTool({
     'remove {listing} from the marketplace',
   ],
   sample({ db, random, bound, now }) {
+    const moment = now()
     const row = choose(
       random,
       db.listings,
       bound.listing,
-      (listing) => listing.seller === YOU && listing.bids === 0 && phaseOf(listing, now()) === 'open',
+      (listing) => listing.seller === YOU && listing.bids === 0 && phaseOf(listing, moment) === 'open',
     )
     return row ? { listing: row.listing } : null
   },
   run({ listing }, context) {
     const { db, fail, now } = context
+    const moment = now()
     const row = listingOf(context, listing)
     if (row.seller !== YOU) fail('not_your_listing')
-    const phase = phaseOf(row, now())
+    const phase = phaseOf(row, moment)
     if (phase !== 'open') fail('listing_gone', `${row.title} is ${phase}.`)
     if (row.bids > 0) fail('has_bids', `${row.title} has ${row.bids} bids.`)
     lapseOffers(db, listing)
@@ -160,18 +167,20 @@ const shipSale = marketTool({
     'use a {carrier} to ship {sale}',
   ],
   sample({ db, random, bound, now }) {
+    const moment = now()
     const carriers = bound.carrier === undefined ? CARRIERS : [bound.carrier]
     const row = choose(random, db.sales, bound.sale, (sale) =>
-      carriers.some((carrier) => !shipObstacle(db, now(), sale, carrier)),
+      carriers.some((carrier) => !shipObstacle(db, moment, sale, carrier)),
     )
     if (!row) return null
-    const carrier = random.pick(carriers.filter((name) => !shipObstacle(db, now(), row, name)))
+    const carrier = random.pick(carriers.filter((name) => !shipObstacle(db, moment, row, name)))
     return { sale: row.sale, carrier }
   },
   run({ sale, carrier }, context) {
     const { db, fail, now, today } = context
+    const moment = now()
     const row = saleOf(context, sale)
-    const obstacle = shipObstacle(db, now(), row, carrier)
+    const obstacle = shipObstacle(db, moment, row, carrier)
     if (obstacle) fail(obstacle.code, obstacle.detail)
     charge(db, YOU, CARRIER_TERMS[carrier].cost)
     const { title, stage, buyer } = db.sales.update(sale, { stage: 'shipped', carrier, shipped: today() })

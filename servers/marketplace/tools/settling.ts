@@ -27,17 +27,19 @@ const settleSale = marketTool({
     'decide on {outcome} for the sale {sale} in escrow',
   ],
   sample({ db, random, bound, now }) {
+    const moment = now()
     const outcomes = bound.outcome === undefined ? random.shuffle(OUTCOMES) : [bound.outcome]
     for (const outcome of outcomes) {
-      const row = choose(random, db.sales, bound.sale, (sale) => !settleObstacle(db, now(), sale, outcome))
+      const row = choose(random, db.sales, bound.sale, (sale) => !settleObstacle(db, moment, sale, outcome))
       if (row) return { sale: row.sale, outcome }
     }
     return null
   },
   run({ sale, outcome }, context) {
     const { db, fail, now, today } = context
+    const moment = now()
     const row = saleOf(context, sale)
-    const obstacle = settleObstacle(db, now(), row, outcome)
+    const obstacle = settleObstacle(db, moment, row, outcome)
     if (obstacle) fail(obstacle.code, obstacle.detail)
     return { ...settle(db, row, outcome, today()), wallet: db.members.get(YOU)!.wallet }
   },

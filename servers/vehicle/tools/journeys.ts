@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { common, ref } from '../../kernel/fields.js'
 import { addressIn, CITIES, parseAddress } from '../../kernel/gazetteer.js'
 import { pointOf, roadKm } from '../map.js'
-import { LIMITS, mentions, rangeKm, routeObstacle, slug, theCar } from '../rules.js'
+import { LIMITS, rangeKm, routeObstacle, slug, theCar } from '../rules.js'
 import { choose } from '../sampling.js'
 import { CAR, type Destination, KINDS, PURPOSES, type VehicleView, vehicleTool } from '../schema.js'
 import { PLACE_FIRST, PLACE_SECOND } from '../words.js'
@@ -19,7 +19,8 @@ const offerOf = ({ kind, kilowatts, connector, tariff, repairs, free_from }: Des
   return kilowatts === null ? undefined : `charger, ${kilowatts} kW ${connector}, ${tariff} cents`
 }
 
-const isHidden = (db: VehicleView, { kind }: Destination): boolean => kind === 'saved' && theCar(db).guard === 'valet'
+/** Valet mode hides saved destinations. */
+const hides = (db: VehicleView): boolean => theCar(db).guard === 'valet'
 
 const findDestination = vehicleTool({
   name: 'find_destination',
@@ -49,24 +50,31 @@ const findDestination = vehicleTool({
     'see whether the car knows a destination {text}[ of the kind {kind}]',
   ],
   sample({ db, random, bound }) {
-    const row = choose(random, db.destinations, undefined, (place) => !isHidden(db, place))
+    const hidden = hides(db)
+    const row = choose(random, db.destinations, undefined, (place) => !(hidden && place.kind === 'saved'))
     if (!row) return null
     if (random.chance(0.12)) return { text: row.city, kind: row.kind, ...bound }
     const text = random.chance(0.15) ? `${row.name} ${row.city}` : row.name
     return { text, ...(random.chance(0.3) ? { kind: row.kind } : {}), ...bound }
   },
   run({ text, kind }, { db }) {
-    const known = db.destinations.list(
-      (row) =>
-        (kind === undefined || row.kind === kind) && mentions(`${row.name} ${row.city}`, text) && !isHidden(db, row),
+    const words = text.toLowerCase().split(/\s+/)
+    const hidden = hides(db)
+    const places = kind === undefined ? db.destinations.list() : db.destinations.by('kind', kind)
+    const known = places.filter(
+      (row) => words.every((word) => row.search.includes(word)) && !(hidden && row.kind === 'saved'),
     )
+    const here = db.destinations.get(theCar(db).location)!
     const nearest = known
-      .map((row) => {
-        const offer = offerOf(row)
-        return { ...row, km: fromHere(db, row), ...(offer === undefined ? {} : { offer }) }
-      })
+      .map((row) => ({ row, km: roadKm(here, row) }))
       .sort((a, b) => a.km - b.km)
-    return { found: known.length, destinations: nearest.slice(0, SHOWN_PLACES) }
+      .slice(0, SHOWN_PLACES)
+      .map(({ row, km }) => {
+        const offer = offerOf(row)
+        const { name, destination, city } = row
+        return offer === undefined ? { name, destination, city, km } : { name, destination, city, km, offer }
+      })
+    return { found: known.length, destinations: nearest }
   },
 })
 
@@ -115,6 +123,7 @@ const saveDestination = vehicleTool({
       kind: 'saved',
       address: `${where.house} ${where.street}, ${where.city.city}`,
       city: where.city.city,
+      search: `${name} ${where.city.city}`.toLowerCase(),
       ...pointOf(where),
       kilowatts: null,
       connector: null,
