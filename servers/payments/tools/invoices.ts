@@ -130,7 +130,13 @@ const searchInvoices = paymentsTool({
     const matches = words === undefined ? () => true : mentioning(words)
     const fits = (row: Invoice) => matches(row.text) && (status === undefined || shownStatus(row, date) === status)
     const found = stored === undefined ? db.invoices.list(fits) : db.invoices.by('status', stored).filter(fits)
-    const invoices = found.slice(0, SHOWN).map((row) => ({ ...row, status: shownStatus(row, date), owed: owedOn(row) }))
+    const invoices = found.slice(0, SHOWN).map((row) => ({
+      title: row.title,
+      invoice: row.invoice,
+      status: shownStatus(row, date),
+      customer: row.customer,
+      owed: owedOn(row),
+    }))
     return { found: found.length, invoices }
   },
 })

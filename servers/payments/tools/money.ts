@@ -90,24 +90,24 @@ const chargeInvoice = paymentsTool({
     const amount = least === most || random.chance(0.5) ? most : sampleAmount(random, most)
     return { amount, reference: newReference(db, random), ...bound, invoice: invoice.invoice, token }
   },
-  run(args, context) {
+  run({ invoice, token, amount, reference }, context) {
     const { db, fail, today } = context
-    const invoice = invoiceOf(context, args.invoice)
-    const token = tokenOf(context, args.token)
+    const charged = invoiceOf(context, invoice)
+    const card = tokenOf(context, token)
     const date = today()
-    const before = db.charges.get(args.reference)
-    if (before?.invoice === args.invoice && before.token === args.token && before.amount === args.amount)
-      return summary(context, args.invoice, date)
-    if (isReferenceUsed(db, args.reference)) fail('reference_reused')
-    const obstacle = chargeObstacle(date, invoice, token, args.amount)
+    const before = db.charges.get(reference)
+    if (before?.invoice === invoice && before.token === token && before.amount === amount)
+      return summary(context, invoice, date)
+    if (isReferenceUsed(db, reference)) fail('reference_reused')
+    const obstacle = chargeObstacle(date, charged, card, amount)
     if (obstacle) fail(obstacle.code, obstacle.detail)
-    db.charges.insert({ ...args, refunded: 0, date })
-    const captured = invoice.captured + args.amount
-    const paid = captured - invoice.refunded === invoice.amount
-    db.invoices.update(args.invoice, { captured, status: paid ? 'paid' : 'open' })
-    db.balance.update('main', { available: db.balance.get('main')!.available + args.amount })
+    db.charges.insert({ reference, invoice, token, amount, refunded: 0, date })
+    const captured = charged.captured + amount
+    const paid = captured - charged.refunded === charged.amount
+    db.invoices.update(invoice, { captured, status: paid ? 'paid' : 'open' })
+    db.balance.update('main', { available: db.balance.get('main')!.available + amount })
     notify(db, 'charge')
-    return summary(context, args.invoice, date)
+    return summary(context, invoice, date)
   },
 })
 

@@ -40,7 +40,13 @@ const findProfile = socialTool({
     const own = me(db)
     const matches = mentioning(name)
     const found = db.profiles.list(({ lower, profile }) => matches(lower) && !db.blocks.has(`${profile}>${own}`))
-    const profiles = found.slice(0, PROFILES_SHOWN).map((row) => ({ ...row, relation: relationTo(db, row) }))
+    const profiles = found.slice(0, PROFILES_SHOWN).map((row) => ({
+      name: row.name,
+      profile: row.profile,
+      private: row.private,
+      followers: row.followers,
+      relation: relationTo(db, row),
+    }))
     return { found: found.length, profiles }
   },
 })

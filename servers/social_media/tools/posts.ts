@@ -10,16 +10,18 @@ import { postOf, writtenText } from './lookup.js'
 const isRepeated = (db: SocialView, text: string, day: string): boolean =>
   db.posts.by('profile', me(db)).some((row) => row.reply_to === null && row.text === text && row.at.startsWith(day))
 
-function write(context: SocialContext, key: string, text: string, of: Pick<Post, 'hashtag' | 'reply_to'>): Post {
-  const { db, now } = context
+type Written = Pick<Post, 'post' | 'text' | 'hashtag' | 'reply_to'>
+
+function write({ db, now }: SocialContext, { post, text, hashtag, reply_to }: Written): void {
   const author = db.profiles.get(me(db))!
   db.profiles.update(author.profile, { posts: author.posts + 1 })
-  return db.posts.insert({
-    ...of,
-    post: key,
+  db.posts.insert({
+    post,
     text,
-    lower: `${text} ${author.name} ${of.hashtag ?? ''}`.toLowerCase(),
+    lower: `${text} ${author.name} ${hashtag ?? ''}`.toLowerCase(),
     profile: author.profile,
+    hashtag,
+    reply_to,
     at: now(),
     likes: 0,
     replies: 0,
@@ -59,7 +61,8 @@ const publishPost = socialTool({
     const known = db.hashtags.get(hashtag)
     if (known) db.hashtags.update(hashtag, { posts: known.posts + 1 })
     else db.hashtags.insert({ hashtag, posts: 1 })
-    const { post } = write(context, nextId('post'), text, { hashtag, reply_to: null })
+    const post = nextId('post')
+    write(context, { post, text, hashtag, reply_to: null })
     return { text, post, hashtag, left_today: left - 1 }
   },
 })
@@ -122,9 +125,10 @@ const replyToPost = socialTool({
     const left = postsLeft(db, today())
     const obstacle = replyObstacle(db, answered) ?? writingObstacle(text, left)
     if (obstacle) fail(obstacle.code, obstacle.detail)
-    const reply = write(context, nextId('reply'), text, { hashtag: null, reply_to: post })
+    const reply = nextId('reply')
+    write(context, { post: reply, text, hashtag: null, reply_to: post })
     const { replies } = db.posts.update(post, { replies: answered.replies + 1 })
-    return { text, post: reply.post, reply_to: post, replies, left_today: left - 1 }
+    return { text, post: reply, reply_to: post, replies, left_today: left - 1 }
   },
 })
 

@@ -30,12 +30,12 @@ const followProfile = socialTool({
     const link = { follow, follower: own.profile, followed: profile, date }
     if (row.private) {
       db.follows.insert({ ...link, status: 'requested' })
-      return { ...row, relation: 'requested' }
+      return { name: row.name, profile, relation: 'requested', followers: row.followers }
     }
     db.follows.insert({ ...link, status: 'active' })
     db.profiles.update(own.profile, { following: own.following + 1 })
     const followed = db.profiles.update(profile, { followers: row.followers + 1 })
-    return { ...followed, relation: relationTo(db, followed) }
+    return { name: row.name, profile, relation: relationTo(db, followed), followers: followed.followers }
   },
 })
 
@@ -68,12 +68,12 @@ const answerFollowRequest = socialTool({
     const follow = `${profile}>${own.profile}`
     if (answer === 'decline') {
       db.follows.remove(follow)
-      return { ...row, relation: relationTo(db, row), your_followers: own.followers }
+      return { name: row.name, profile, relation: relationTo(db, row), your_followers: own.followers }
     }
     db.follows.update(follow, { status: 'active' })
     const asked = db.profiles.update(profile, { following: row.following + 1 })
     const { followers } = db.profiles.update(own.profile, { followers: own.followers + 1 })
-    return { ...asked, relation: relationTo(db, asked), your_followers: followers }
+    return { name: row.name, profile, relation: relationTo(db, asked), your_followers: followers }
   },
 })
 
@@ -126,7 +126,7 @@ const restrictProfile = socialTool({
       unlink(db, profile, own)
     } else if (db.blocks.has(block)) db.blocks.remove(block)
     const row = db.profiles.update(profile, { muted: restriction === 'muted' })
-    return { ...row, restriction, relation: relationTo(db, row) }
+    return { name: row.name, profile, restriction, relation: relationTo(db, row) }
   },
 })
 

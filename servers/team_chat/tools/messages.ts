@@ -5,11 +5,20 @@ import { choose, messageText, replyText } from '../sampling.js'
 import { type Channel, type ChatContext, chatTool, type Message } from '../schema.js'
 import { about, channelNamed, messageNamed, personNamed, writtenText } from './lookup.js'
 
-function write({ db, now }: ChatContext, row: Pick<Message, 'message' | 'text' | 'channel' | 'thread'>): Message {
+function write(
+  { db, now }: ChatContext,
+  message: string,
+  text: string,
+  channel: string,
+  thread: string | null,
+): Message {
   return db.messages.insert({
-    ...row,
-    lower: row.text.toLowerCase(),
+    message,
+    text,
+    lower: text.toLowerCase(),
+    channel,
     person: me(db),
+    thread,
     at: now(),
     replies: 0,
     reactions: 0,
@@ -49,15 +58,13 @@ const postChatMessage = chatTool({
     const at = now()
     const obstacle = postingObstacle(db, at, channelNamed(context, channel))
     if (obstacle) fail(obstacle.code, obstacle.detail)
-    if (mention === undefined)
-      return {
-        text,
-        channel,
-        message: write(context, { message: nextId('message'), text, channel, thread: null }).message,
-      }
+    if (mention === undefined) {
+      const { message } = write(context, nextId('message'), text, channel, null)
+      return { text, message, channel }
+    }
     const mentioned = personNamed(context, mention)
     if (!isIn(db, channel, mention)) fail('mention_not_in_channel', `${mention} is not in ${channel}.`)
-    const { message } = write(context, { message: nextId('message'), text, channel, thread: null })
+    const { message } = write(context, nextId('message'), text, channel, null)
     const due = notificationDue(at, mentioned)
     db.mentions.insert({ mention: `${message}:${mention}`, message, person: mention, due })
     return { text, message, channel, notified_at: due.slice(11, 16) }
@@ -89,7 +96,7 @@ const replyToChatMessage = chatTool({
     if (obstacle) fail(obstacle.code, obstacle.detail)
     const root = answered.thread === null ? answered : db.messages.get(answered.thread)!
     const { channel, message: thread } = root
-    const { text, message } = write(context, { message: nextId('reply'), text: args.text, channel, thread })
+    const { text, message } = write(context, nextId('reply'), args.text, channel, thread)
     const { replies } = db.messages.update(thread, { replies: root.replies + 1 })
     return { text, message, channel, thread, replies }
   },

@@ -8,6 +8,14 @@ import { channelNamed, excerpt, SHOWN } from './lookup.js'
 /** Most messages that a list shows: each is long. */
 const MESSAGES_SHOWN = 3
 
+const listed = ({ text, message, channel, person, replies }: Message) => ({
+  text: excerpt(text),
+  message,
+  channel,
+  person,
+  replies,
+})
+
 const findChannel = chatTool({
   name: 'find_channel',
   description:
@@ -42,7 +50,9 @@ const findChannel = chatTool({
     const matches = mentioning(name)
     const found = db.channels.list((row) => matches(row.lower) && readingObstacle(db, row) === undefined)
     const channels = found.slice(0, SHOWN).map((row) => ({
-      ...row,
+      name: row.name,
+      channel: row.channel,
+      workspace: row.workspace,
       kind: row.archived ? 'archived' : row.kind,
       joined: isIn(db, row.channel, own),
     }))
@@ -123,7 +133,7 @@ const readChannel = chatTool({
     const messages: Message[] = []
     for (let i = all.length - 1; i >= 0 && messages.length < MESSAGES_SHOWN; i--)
       if (all[i]!.thread === null) messages.push(all[i]!)
-    return { name: row.name, channel, messages: messages.map((each) => ({ ...each, text: excerpt(each.text) })) }
+    return { name: row.name, channel, messages: messages.map(listed) }
   },
 })
 
@@ -156,8 +166,7 @@ const searchChatMessages = chatTool({
     const found = db.messages
       .list((row) => matches(row.lower) && readingObstacle(db, db.channels.get(row.channel)!) === undefined)
       .reverse()
-    const messages = found.slice(0, MESSAGES_SHOWN).map((row) => ({ ...row, text: excerpt(row.text) }))
-    return { found: found.length, messages }
+    return { found: found.length, messages: found.slice(0, MESSAGES_SHOWN).map(listed) }
   },
 })
 
