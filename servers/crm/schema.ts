@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 
 export const TERRITORIES = ['north', 'south', 'central', 'america'] as const
 export const LEAD_STATUSES = ['new', 'contacted', 'qualified', 'converted', 'lost'] as const
@@ -166,7 +166,6 @@ export const failures = {
 
 export type CrmTables = typeof tables
 export type FailureCode = keyof typeof failures
-export type CrmDb = Db<CrmTables>
 export type CrmView = DbView<CrmTables>
 export type Context = ToolContext<CrmTables, FailureCode>
 export type Territory = (typeof TERRITORIES)[number]

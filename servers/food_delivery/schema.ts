@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 
 export const CUISINES = ['greek', 'indian', 'italian', 'japanese', 'mexican', 'thai'] as const
 export const ALLERGENS = ['dairy', 'eggs', 'gluten', 'nuts', 'shellfish', 'soy'] as const
@@ -185,8 +185,8 @@ export const failures = {
 
 export type FoodTables = typeof tables
 export type FailureCode = keyof typeof failures
-export type FoodDb = Db<FoodTables>
 export type FoodView = DbView<FoodTables>
+export type Context = ToolContext<FoodTables, FailureCode>
 export type Restaurant = RowOf<FoodTables['restaurants']>
 export type Dish = RowOf<FoodTables['dishes']>
 export type BasketLine = RowOf<FoodTables['basket']>

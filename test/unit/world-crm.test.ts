@@ -96,7 +96,6 @@ const ripe = (session: Session, warm: boolean) => (row: Deal) =>
 
 checkWorldContract(crm, {
   toolCount: 16,
-  maxResultChars: 560,
   provoke: {
     unknown_rep: () => ['find_deals', { stage: 'won', rep: 'nobody-here' }],
     unknown_company: (s) => ['hand_over_company', { company: 'acme', rep: colleague(s).rep }],

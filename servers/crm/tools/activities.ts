@@ -66,7 +66,6 @@ const listActivities = crmTool({
       z.object({
         title: z.string(),
         activity: ref('activity'),
-        crm_contact: ref('crm_contact'),
         status: z.string(),
         note: z.string().optional(),
       }),

@@ -54,7 +54,16 @@ const listReps = crmTool({
   input: z.strictObject({ territory: z.enum(TERRITORIES) }),
   output: z.object({
     found: z.int(),
-    reps: z.array(z.object({ name: z.string(), rep: ref('rep'), quota: z.int(), won: z.int(), pipeline: z.int() })),
+    reps: z.array(
+      z.object({
+        name: z.string(),
+        rep: ref('rep'),
+        quota: z.int(),
+        won: z.int(),
+        pipeline: z.int(),
+        you: z.literal(true).optional(),
+      }),
+    ),
   }),
   annotations: { readOnly: true },
   ask: [
@@ -66,7 +75,10 @@ const listReps = crmTool({
   sample: ({ random, bound }) => ({ territory: random.pick(TERRITORIES), ...bound }),
   run({ territory }, { db }) {
     const reps = db.reps.by('territory', territory)
-    return { found: reps.length, reps: reps.slice(0, SHOWN) }
+    return {
+      found: reps.length,
+      reps: reps.slice(0, SHOWN).map((row) => ({ ...row, ...(row.is_me ? { you: true as const } : {}) })),
+    }
   },
 })
 

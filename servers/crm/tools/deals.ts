@@ -4,7 +4,7 @@ import { approvalObstacle, discountObstacle, LIMITS, me, moveObstacle, NEXT_STAG
 import { choose } from '../sampling.js'
 import { crmTool, type Deal, STAGES } from '../schema.js'
 import { addDays } from '../workdays.js'
-import { dealOf, repOf, requestOf, SHOWN } from './lookup.js'
+import { dealOf, repOf, requestOf, SHOWN_LONG } from './lookup.js'
 import { changeDeal, withdrawRequest } from './pipeline.js'
 
 const findDeals = crmTool({
@@ -48,7 +48,7 @@ const findDeals = crmTool({
     return {
       found: deals.length,
       total: deals.reduce((sum, row) => sum + netValue(row), 0),
-      deals: deals.slice(0, SHOWN).map((row) => ({
+      deals: deals.slice(0, SHOWN_LONG).map((row) => ({
         title: row.title,
         deal: row.deal,
         value: netValue(row),

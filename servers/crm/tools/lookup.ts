@@ -28,6 +28,6 @@ export function requestOf({ db, fail }: Reader, key: string): DiscountRequest {
   return db.discount_requests.get(key) ?? fail('unknown_discount_request', `There is no discount request ${key}.`)
 }
 
-/** Entries that a list or search shows at most; companies and activities have long ones. */
+/** Entries that a list or search shows at most; some have long ones. */
 export const SHOWN = 5
 export const SHOWN_LONG = 4

@@ -150,7 +150,7 @@ const emptyBasket = foodTool({
     'Take everything out of the basket, its promo included, so that it can hold dishes of another restaurant.',
   input: z.strictObject({}),
   output: z.object({ removed: z.int().describe('Different dishes taken out.'), status: z.string() }),
-  annotations: { readOnly: false, destructive: true, idempotent: false },
+  annotations: { readOnly: false, destructive: true },
   needs: ['basket_filled'],
   ask: [
     'empty my food basket',

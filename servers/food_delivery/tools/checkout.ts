@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { common, ref } from '../../kernel/fields.js'
 import { addressIn } from '../../kernel/gazetteer.js'
+import type { SeededRandom } from '../../kernel/random.js'
 import { clockOf, minutesOf, timeOf } from '../clock.js'
 import {
   basketRestaurant,
@@ -18,7 +19,7 @@ import {
   topUpLeft,
 } from '../rules.js'
 import { choose } from '../sampling.js'
-import { clock, foodTool, type Restaurant } from '../schema.js'
+import { type Context, clock, foodTool, type Restaurant } from '../schema.js'
 import { COURIERS, NEW_DROPOFFS } from '../words.js'
 import { dropoffOf, SHOWN } from './lookup.js'
 
@@ -115,11 +116,7 @@ const topUpCredit = foodTool({
 })
 
 /** A time today at which `restaurant` can deliver, on the quarter of an hour; nothing when there is none left. */
-function laterToday(
-  random: { pick<T>(items: readonly T[]): T },
-  now: string,
-  restaurant: Restaurant,
-): string | undefined {
+function laterToday(random: SeededRandom, now: string, restaurant: Restaurant): string | undefined {
   const earliest = minutesOf(timeOf(now)) + LIMITS.scheduleAheadMinutes + 5
   const quarters = Array.from({ length: 96 }, (_, i) => 15 * i).filter(
     (minutes) => minutes >= earliest && isOpen(restaurant, clockOf(minutes)),
@@ -129,7 +126,7 @@ function laterToday(
 
 const placeFoodOrder = foodTool({
   name: 'place_food_order',
-  description: `Order what is in the basket to a drop-off and pay from the credit. Without a time it comes as soon as possible, while the restaurant is open; a time is today, within opening hours and at least ${LIMITS.scheduleAheadMinutes} minutes ahead.`,
+  description: `Order what is in the basket, from the restaurant's minimum on, to a drop-off it delivers to, and pay from the credit. Without a time it comes as soon as possible, while the restaurant is open; a time is today, within opening hours and at least ${LIMITS.scheduleAheadMinutes} minutes ahead.`,
   input: z.strictObject({
     dropoff: ref('dropoff'),
     time: clock.optional().describe('When it shall arrive today, HH:MM.'),
@@ -232,14 +229,8 @@ const placeFoodOrder = foodTool({
   },
 })
 
-interface Checkout {
-  readonly db: { readonly promos: { get(key: string): { readonly off: number; readonly expires: string } | undefined } }
-  fail(code: 'promo_expired', detail: string): never
-  today(): string
-}
-
 /** What the basket's promo takes off; it may have expired since it was applied. */
-function discountNow({ db, fail, today }: Checkout, key: string): number {
+function discountNow({ db, fail, today }: Context, key: string): number {
   const { off, expires } = db.promos.get(key)!
   return expires < today() ? fail('promo_expired', `${key} expired on ${expires}: empty the basket.`) : off
 }

@@ -1,9 +1,6 @@
-import type { Dish, Dropoff, FailureCode, FoodOrder, FoodView, Restaurant } from '../schema.js'
+import type { Context, Dish, Dropoff, FoodOrder, Restaurant } from '../schema.js'
 
-interface Reader {
-  readonly db: FoodView
-  fail(code: FailureCode, detail?: string): never
-}
+type Reader = Pick<Context, 'db' | 'fail'>
 
 export function restaurantOf({ db, fail }: Reader, key: string): Restaurant {
   return db.restaurants.get(key) ?? fail('unknown_restaurant', `There is no restaurant ${key}.`)
