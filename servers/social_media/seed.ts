@@ -104,6 +104,15 @@ function seedFollows(
   return [...links.values()]
 }
 
+/** Ascending keys with gaps, such as `post-42`: two digits, so that they never meet the three of keys made in a session. */
+function shortKeys(random: SeededRandom, prefix: string, count: number): string[] {
+  const numbers = random.sample(
+    Array.from({ length: 90 }, (_, i) => i + 10),
+    count,
+  )
+  return numbers.sort((a, b) => a - b).map((number) => `${prefix}-${number}`)
+}
+
 /** Posts in order of time, each about something else, then replies to them likewise. */
 function seedPosts(random: SeededRandom, start: string, { own, others, names }: People): Draft[] {
   const subjects = Object.entries(words.HASHTAGS)
@@ -121,7 +130,8 @@ function seedPosts(random: SeededRandom, start: string, { own, others, names }: 
     return { profile, hashtag, reply_to: null, text, at: shiftMinutes(start, -age) }
   })
   posts.sort(byTime)
-  const keyed = posts.map((post, i) => ({ ...post, post: `post-${10 + i}` }))
+  const keys = { post: shortKeys(random, 'post', POSTS), reply: shortKeys(random, 'reply', REPLIES) }
+  const keyed = posts.map((post, i) => ({ ...post, post: keys.post[i]! }))
   const replies = random
     .sample(keyed, REPLIES)
     .map(({ post, at }, i) => {
@@ -131,7 +141,7 @@ function seedPosts(random: SeededRandom, start: string, { own, others, names }: 
       return { profile, reply_to: post, text: random.pick(words.REPLIES), at: later(at, shiftMinutes(start, -told)) }
     })
     .sort(byTime)
-    .map((reply, i) => ({ ...reply, hashtag: null, post: `reply-${10 + i}` }))
+    .map((reply, i) => ({ ...reply, hashtag: null, post: keys.reply[i]! }))
   return [...keyed, ...replies].sort(byTime).map((draft) => ({
     ...draft,
     lower: `${draft.text} ${names.get(draft.profile)} ${draft.hashtag ?? ''}`.toLowerCase(),

@@ -1,27 +1,13 @@
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { LIMITS, shiftMinutes } from './rules.js'
-import {
-  type Channel,
-  type ChatTables,
-  EMOJI,
-  type Membership,
-  type Mention,
-  type Message,
-  type Person,
-  type Reaction,
-  type Role,
-  type Seat,
-} from './schema.js'
+import type { Channel, ChatTables, Membership, Person, Role, Seat } from './schema.js'
+import { seedTalk } from './seed-messages.js'
 import * as words from './words.js'
 
 const PEOPLE = 36
-const MESSAGES = 88
-const REPLIES = 44
 /** My role in the first, second and third workspace. */
 const MY_ROLES: readonly Role[] = ['admin', 'member', 'guest']
-/** Minutes before the session at which I wrote my latest messages: all but the last two can still be edited. */
-const MY_MESSAGES = [2, 8, 19, 27, 41, 52, 300, 2000] as const
 /** Minutes after the session's start until when some teammates do not want to be disturbed. */
 const QUIET = [6, 25, 60, 180, 240, 480, 1380] as const
 
@@ -78,21 +64,7 @@ export function seedTeamChat({ random, start }: SeedContext): SeedRows<ChatTable
         .filter((person) => kind !== 'announcement' || roles.get(`${workspace}:${person}`) === 'admin'),
     ]),
   )
-  const roots = seedMessages(random, start, own, channels, authors)
-  const replies = seedReplies(random, start, roots, members)
-  const reactions = seedReactions(random, [...roots, ...replies], members)
-  const [answered, reactedTo] = [tally(replies, 'thread'), tally(reactions, 'message')]
-  const messages = [...roots, ...replies].sort(byTime).map(
-    (row): Message => ({
-      ...row,
-      replies: answered.get(row.message) ?? 0,
-      reactions: reactedTo.get(row.message) ?? 0,
-    }),
-  )
-  const pinned = tally(
-    messages.filter((row) => row.pinned),
-    'channel',
-  )
+  const talk = seedTalk(random, start, own, channels, members, authors)
   return {
     account: [{ account: 'mine', person: own }],
     people: random.shuffle(people),
@@ -100,27 +72,14 @@ export function seedTeamChat({ random, start }: SeedContext): SeedRows<ChatTable
     channels: channels.map((row) => ({
       ...row,
       members: members.get(row.channel)!.length,
-      pins: pinned.get(row.channel) ?? 0,
+      pins: talk.messages.filter(({ channel, pinned }) => pinned && channel === row.channel).length,
     })),
     seats,
-    messages,
-    reactions,
-    mentions: seedMentions(random, roots, members),
+    ...talk,
   }
 }
 
 const slug = (name: string): string => name.toLowerCase().replaceAll(' ', '-')
-const byTime = (a: { at: string }, b: { at: string }): number => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)
-
-/** How often each value of `field` occurs. */
-function tally<F extends string>(rows: readonly Readonly<Record<F, string | null>>[], field: F): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const row of rows) {
-    const value = row[field]
-    if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1)
-  }
-  return counts
-}
 
 /** The first one is me. Fewer first and last names than people, so that there are namesakes of both kinds. */
 function seedPeople(random: SeededRandom, start: string): Person[] {
@@ -212,93 +171,5 @@ function seedSeats(
     for (const { membership } of chosen) taken.set(membership, (taken.get(membership) ?? 0) + 1)
     const present = [...chosen.map(({ person }) => person), ...(plans[i]!.mine ? [own] : [])]
     return present.map((person) => ({ seat: `${channel}:${person}`, channel, person }))
-  })
-}
-
-type Draft = Omit<Message, 'replies' | 'reactions'>
-
-/** Messages outside threads: my latest ones, the very last of them in the first channel with slow mode, and those of others. */
-function seedMessages(
-  random: SeededRandom,
-  start: string,
-  own: string,
-  channels: readonly Channel[],
-  authors: ReadonlyMap<string, readonly string[]>,
-): Draft[] {
-  const slow = channels.find(({ slow_minutes }) => slow_minutes > 0)!
-  const free = channels.filter(
-    ({ channel, archived, slow_minutes }) => !archived && slow_minutes === 0 && authors.get(channel)!.includes(own),
-  )
-  const mine = MY_MESSAGES.map((age, i) => ({ ...(i === 0 ? slow : free[i % free.length]!), person: own, age }))
-  const others = Array.from({ length: MESSAGES - mine.length }, (_, i) => {
-    const channel = channels[i % channels.length]!
-    const person = random.pick(authors.get(channel.channel)!.filter((author) => author !== own))
-    return { ...channel, person, age: random.int(3, 6000) }
-  })
-  const pinsLeft = new Map(channels.map(({ channel }, i) => [channel, i === 0 ? LIMITS.pins : random.int(0, 2)]))
-  const texts = random.shuffle(words.TEMPLATES.flatMap((form) => words.SUBJECTS.map((it) => form.replace('{}', it))))
-  return [...mine, ...others]
-    .map(({ channel, person, age }, i) => ({ channel, person, text: texts[i]!, at: shiftMinutes(start, -age) }))
-    .sort(byTime)
-    .map((row, i): Draft => {
-      const left = row.person === own ? 0 : pinsLeft.get(row.channel)!
-      if (left > 0) pinsLeft.set(row.channel, left - 1)
-      const message = `message-${10 + i}`
-      return {
-        message,
-        ...row,
-        lower: row.text.toLowerCase(),
-        thread: null,
-        pinned: left > 0,
-        edited: random.chance(0.06),
-      }
-    })
-}
-
-function seedReplies(
-  random: SeededRandom,
-  start: string,
-  roots: readonly Draft[],
-  members: ReadonlyMap<string, readonly string[]>,
-): Draft[] {
-  return Array.from({ length: REPLIES }, () => {
-    const { message: thread, channel, at } = random.pick(roots)
-    const gap = Math.round((Date.parse(start) - Date.parse(at)) / 60_000)
-    const text = random.pick(words.REPLIES)
-    const person = random.pick(members.get(channel)!)
-    return { channel, person, text, thread, at: shiftMinutes(at, random.int(1, Math.min(gap, 900))) }
-  })
-    .sort(byTime)
-    .map((row, i) => ({
-      message: `reply-${10 + i}`,
-      ...row,
-      lower: row.text.toLowerCase(),
-      pinned: false,
-      edited: random.chance(0.06),
-    }))
-}
-
-function seedReactions(
-  random: SeededRandom,
-  messages: readonly Draft[],
-  members: ReadonlyMap<string, readonly string[]>,
-): Reaction[] {
-  return messages.flatMap(({ message, channel }) =>
-    random.sample(members.get(channel)!, random.pick([0, 0, 1, 1, 2, 3])).map((person): Reaction => {
-      const emoji = random.pick(EMOJI)
-      const by = `${message}:${person}`
-      return { reaction: `${by}:${emoji}`, by, message, emoji }
-    }),
-  )
-}
-
-function seedMentions(
-  random: SeededRandom,
-  roots: readonly Draft[],
-  members: ReadonlyMap<string, readonly string[]>,
-): Mention[] {
-  return random.sample(roots, 14).map(({ message, channel, person: author, at }) => {
-    const person = random.pick(members.get(channel)!.filter((member) => member !== author))
-    return { mention: `${message}:${person}`, message, person, due: at }
   })
 }
