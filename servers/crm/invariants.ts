@@ -1,5 +1,6 @@
 import type { Invariant } from '../kernel/define-server.js'
-import { isOpen, LIMITS, netValue, openLeads, pipelineValue, territoryOf } from './rules.js'
+import { openLeads } from './lead-rules.js'
+import { isOpen, LIMITS, netValue, pipelineValue, territoryOf } from './rules.js'
 import { type CrmTables, type CrmView, type Deal, LEAD_STATUSES, type Lead } from './schema.js'
 
 type CrmInvariant = Invariant<CrmTables>

@@ -7,7 +7,6 @@ import type {
   Deal,
   DiscountRequest,
   FailureCode,
-  Lead,
   Rep,
   Territory,
 } from './schema.js'
@@ -164,84 +163,6 @@ export function handOverObstacle(db: CrmView, company: Company, rep: Rep): Obsta
   const moving = deals.reduce((count, { stage }) => count + (stage === 'negotiation' ? 1 : 0), 0)
   return moving > 0 && negotiations(db, rep.rep) + moving > LIMITS.negotiations
     ? { code: 'negotiation_full' }
-    : undefined
-}
-
-/** The steps a lead may take by hand; `convert_lead` takes the last one. */
-export const NEXT_LEAD_STATUSES: Readonly<Record<Lead['status'], readonly Lead['status'][]>> = {
-  new: ['contacted', 'lost'],
-  contacted: ['qualified', 'lost'],
-  qualified: ['lost'],
-  converted: [],
-  lost: [],
-}
-
-/** What stands against working on a lead at all, if anything: it must be one's own, or nobody's in one's territory. */
-export function leadObstacle(db: CrmView, lead: Lead): Obstacle | undefined {
-  if (lead.rep === null && !inMyTerritory(db, lead))
-    return { code: 'outside_territory', detail: `${lead.city} is not in your territory.` }
-  if (lead.rep !== null && !isMine(db, lead))
-    return { code: 'not_your_lead', detail: `${lead.name} is a lead of ${lead.rep}.` }
-  return lead.status === 'converted' || lead.status === 'lost'
-    ? { code: 'lead_closed', detail: `${lead.name} is ${lead.status}.` }
-    : undefined
-}
-
-/** What stands against moving a lead to `status`, if anything. */
-export function stepObstacle(
-  db: CrmView,
-  lead: Lead,
-  status: Lead['status'],
-  budget: number | null,
-): Obstacle | undefined {
-  const obstacle = leadObstacle(db, lead)
-  if (obstacle) return obstacle
-  if (!NEXT_LEAD_STATUSES[lead.status].includes(status))
-    return {
-      code: 'lead_step_not_allowed',
-      detail: `${lead.name} is ${lead.status} and can become ${NEXT_LEAD_STATUSES[lead.status].join(' or ')}.`,
-    }
-  if (status === 'contacted') {
-    if (contactWithEmail(db, lead.email)?.do_not_contact) return { code: 'do_not_contact' }
-    if (lead.rep === null && openLeads(db, me(db).rep) >= LIMITS.openLeads)
-      return { code: 'too_many_leads', detail: `You have ${LIMITS.openLeads} open leads.` }
-  }
-  if (status === 'qualified') {
-    if (budget === null) return { code: 'budget_required' }
-    if (budget < LIMITS.budget) return { code: 'budget_too_small', detail: `At least ${LIMITS.budget} is needed.` }
-  }
-  return undefined
-}
-
-export const openLeads = (db: CrmView, rep: string): number =>
-  db.leads
-    .by('rep', rep)
-    .reduce((count, { status }) => count + (status === 'converted' || status === 'lost' ? 0 : 1), 0)
-
-/** The company that a lead's firm is, if the system has it. */
-export const companyOfLead = (db: CrmView, { firm, city }: Lead): Company | undefined =>
-  db.companies.by('name', firm).find((row) => row.city === city)
-
-/** The contact that has, or was merged with one that has, the email address. */
-export function contactWithEmail(db: CrmView, email: string): CrmContact | undefined {
-  let contact = db.contacts.by('email', email)[0]
-  while (contact !== undefined && contact.merged_into !== null) contact = db.contacts.get(contact.merged_into)
-  return contact
-}
-
-/** What stands against converting a lead, if anything. */
-export function conversionObstacle(db: CrmView, lead: Lead): Obstacle | undefined {
-  const obstacle = leadObstacle(db, lead)
-  if (obstacle) return obstacle
-  if (lead.status !== 'qualified') return { code: 'lead_not_qualified', detail: `${lead.name} is ${lead.status}.` }
-  const company = companyOfLead(db, lead)
-  if (company && !isMine(db, company))
-    return { code: 'not_your_company', detail: `${company.name} belongs to ${company.rep}.` }
-  if (!company && db.companies.by('rep', me(db).rep).length >= LIMITS.companies) return { code: 'rep_full' }
-  const known = contactWithEmail(db, lead.email)
-  if (known?.do_not_contact) return { code: 'do_not_contact' }
-  return known && known.company !== company?.company
-    ? { code: 'email_taken', detail: `${known.crm_contact} of ${known.company} has the lead's email address.` }
     : undefined
 }
 

@@ -1,18 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { crm } from '../../servers/crm/index.js'
-import {
-  conversionObstacle,
-  freeKey,
-  inMyTerritory,
-  isMine,
-  LIMITS,
-  me,
-  netValue,
-  openLeads,
-  stepObstacle,
-  territoryOf,
-} from '../../servers/crm/rules.js'
+import { conversionObstacle, openLeads, stepObstacle } from '../../servers/crm/lead-rules.js'
+import { freeKey, inMyTerritory, isMine, LIMITS, me, netValue, territoryOf } from '../../servers/crm/rules.js'
 import type { Activity, Company, CrmContact, CrmView, Deal, Lead } from '../../servers/crm/schema.js'
 import { isWorkday, workdayAfter, workdayUpTo } from '../../servers/crm/workdays.js'
 import { CITIES } from '../../servers/kernel/gazetteer.js'

@@ -71,9 +71,9 @@ const order: Call = ['place_food_order', { dropoff: 'home' }]
 const delivered = (session: Session, from: string, fits: (row: FoodOrder) => boolean = () => true): FoodOrder =>
   anOrder(session, 'delivered', (row) => row.delivered_at >= from && fits(row))
 const YESTERDAY = '2026-03-01T00:00:00Z'
-const report = ({ food_order, items }: FoodOrder, quantity = 1, dish = items[0]!.dish): Call => [
+const report = ({ food_order, items }: FoodOrder, quantity = 1, dish_name = items[0]!.name): Call => [
   'report_missing_dish',
-  { food_order, dish, quantity },
+  { food_order, dish_name, quantity },
 ]
 const rate = ({ food_order }: FoodOrder): Call => ['rate_food_order', { food_order, stars: 4 }]
 const cancel = ({ food_order }: FoodOrder): Call => ['cancel_food_order', { food_order }]
@@ -212,8 +212,8 @@ checkWorldContract(foodDelivery, {
       rate(anOrder(s, 'delivered', ({ stars, delivered_at }) => stars === null && delivered_at < '2026-02-16')),
     dish_not_ordered: (s) => {
       const row = delivered(s, YESTERDAY)
-      const other = view(s).dishes.find(({ dish }) => !row.items.some((item) => item.dish === dish))!
-      return report(row, 1, other.dish)
+      const other = view(s).dishes.find(({ name }) => !row.items.some((item) => item.name === name))!
+      return report(row, 1, other.name)
     },
     more_than_delivered: (s) => {
       const row = delivered(s, YESTERDAY)

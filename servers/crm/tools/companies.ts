@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { common, ref } from '../../kernel/fields.js'
-import { handOverObstacle, inMyTerritory, LIMITS, mentions, wordsOf } from '../rules.js'
+import { handOverObstacle, inMyTerritory, LIMITS, me, mentions, wordsOf } from '../rules.js'
 import { choose, pickFrom } from '../sampling.js'
 import { crmTool, TERRITORIES } from '../schema.js'
 import { companyOf, repOf, SHOWN, SHOWN_LONG } from './lookup.js'
@@ -72,7 +72,11 @@ const listReps = crmTool({
     'look up the reps that work in {territory}',
     'tell me how the {territory} sales team is doing',
   ],
-  sample: ({ random, bound }) => ({ territory: random.pick(TERRITORIES), ...bound }),
+  // Mostly one's own: a company stays in its territory.
+  sample: ({ db, random, bound }) => ({
+    territory: random.chance(0.6) ? me(db).territory : random.pick(TERRITORIES),
+    ...bound,
+  }),
   run({ territory }, { db }) {
     const reps = db.reps.by('territory', territory)
     return {

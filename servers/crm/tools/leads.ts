@@ -1,19 +1,7 @@
 import { z } from 'zod'
 import { common, ref } from '../../kernel/fields.js'
-import {
-  cityNamed,
-  companyOfLead,
-  contactText,
-  contactWithEmail,
-  conversionObstacle,
-  freeKey,
-  inMyTerritory,
-  isMine,
-  LIMITS,
-  me,
-  slug,
-  stepObstacle,
-} from '../rules.js'
+import { companyOfLead, contactWithEmail, conversionObstacle, stepObstacle } from '../lead-rules.js'
+import { cityNamed, contactText, freeKey, inMyTerritory, isMine, LIMITS, me, slug } from '../rules.js'
 import { choose, sampleBudget } from '../sampling.js'
 import { type Context, type CrmView, crmTool, LEAD_STATUSES, type Lead } from '../schema.js'
 import { leadOf, SHOWN } from './lookup.js'

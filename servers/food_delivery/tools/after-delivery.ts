@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
 import { claimObstacle, LIMITS, ratingObstacle, ratingOf, refundFor, unclaimed } from '../rules.js'
 import { choose } from '../sampling.js'
-import { foodTool } from '../schema.js'
+import { type FoodOrder, foodTool, type Item } from '../schema.js'
 import { orderOf } from './lookup.js'
 
 const reportMissingDish = foodTool({
@@ -10,45 +10,42 @@ const reportMissingDish = foodTool({
   description: `Report portions that were missing from a delivered food order; they are refunded to the credit. Within ${LIMITS.claimHours} hours of delivery, and at most ${LIMITS.claimsPerMonth} times in 30 days.`,
   input: z.strictObject({
     food_order: ref('food_order'),
-    dish: ref('dish'),
+    dish_name: z.string().trim().min(2).max(40).describe('As the menu calls it.'),
     quantity: z.int().min(1).max(9).describe('Missing portions.'),
   }),
   output: z.object({ name: z.string(), food_order: ref('food_order'), refund: z.int(), credit: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'report {quantity} of {dish} missing from {food_order}',
-    'get me a refund because {quantity} of {dish} did not come with {food_order}',
-    'say that {food_order} came without {quantity} of {dish}',
-    'complain that {quantity} of {dish} was left out of {food_order}',
+    'report {quantity} of "{dish_name}" missing from {food_order}',
+    'get me a refund because {quantity} of "{dish_name}" did not come with {food_order}',
+    'say that {food_order} came without {quantity} of "{dish_name}"',
+    'complain that {quantity} of "{dish_name}" was left out of {food_order}',
   ],
   sample({ db, random, bound, now }) {
-    const least = bound.quantity ?? 1
+    const fits = (order: FoodOrder, item: Item): boolean =>
+      (bound.dish_name ?? item.name) === item.name && unclaimed(db, order, item) >= (bound.quantity ?? 1)
     const order = choose(
       db.food_orders,
       random,
       bound.food_order,
-      (row) =>
-        row.items.some((item) => (bound.dish ?? item.dish) === item.dish && unclaimed(db, row, item) >= least) &&
-        claimObstacle(db, now(), row) === undefined,
+      (row) => row.items.some((item) => fits(row, item)) && claimObstacle(db, now(), row) === undefined,
     )
     if (!order) return null
-    const items = order.items.filter(
-      (item) => (bound.dish ?? item.dish) === item.dish && unclaimed(db, order, item) >= least,
-    )
-    const item = random.pick(items)
+    const item = random.pick(order.items.filter((row) => fits(order, row)))
     const quantity = bound.quantity ?? random.int(1, unclaimed(db, order, item))
-    return { food_order: order.food_order, dish: item.dish, quantity }
+    return { food_order: order.food_order, dish_name: item.name, quantity }
   },
-  run({ food_order, dish, quantity }, context) {
+  run({ food_order, dish_name, quantity }, context) {
     const { db, fail, nextId, now, today } = context
     const order = orderOf(context, food_order)
     const obstacle = claimObstacle(db, now(), order)
     if (obstacle) fail(obstacle.code, obstacle.detail)
-    const item = order.items.find((row) => row.dish === dish) ?? fail('dish_not_ordered')
+    const called = dish_name.toLowerCase()
+    const item = order.items.find(({ name }) => name.toLowerCase() === called) ?? fail('dish_not_ordered')
     const left = unclaimed(db, order, item)
     if (quantity > left) fail('more_than_delivered', `${left} of ${item.quantity} portions can still be reported.`)
     const refund = refundFor(order, item, quantity)
-    db.claims.insert({ claim: nextId('claim'), food_order, dish, quantity, refund, date: today() })
+    db.claims.insert({ claim: nextId('claim'), food_order, dish: item.dish, quantity, refund, date: today() })
     db.food_orders.update(food_order, { refunded: order.refunded + refund })
     const { credit } = db.customers.update('me', { credit: db.customers.get('me')!.credit + refund })
     return { name: order.name, food_order, refund, credit }

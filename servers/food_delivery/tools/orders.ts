@@ -104,7 +104,8 @@ const cancelFoodOrder = foodTool({
   input: z.strictObject({ food_order: ref('food_order') }),
   output: z.object({
     name: z.string(),
-    food_order: ref('food_order'),
+    // Not a reference: a cancelled order can only be looked at.
+    food_order: z.string(),
     status: z.string(),
     refund: z.int(),
     credit: z.int(),
