@@ -15,6 +15,7 @@ export const marketplace = defineServer({
   tables,
   entities: {
     listing: { noun: 'listing', table: 'listings', label: 'title' },
+    own_listing: { noun: 'listing', table: 'listings', label: 'title' },
     offer: { noun: 'offer', table: 'offers', label: 'title' },
     sale: { noun: 'sale', table: 'sales', label: 'title' },
   },

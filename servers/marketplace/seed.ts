@@ -114,7 +114,7 @@ function seedAuctions(stall: Stall, bidding: Bidding): void {
       reserve: random.chance(0.3) ? price + random.int(4, 30) * 2 : null,
     })
   // Won by you: one or two to be paid; in some worlds one of them is overdue.
-  const late = random.chance(0.3)
+  const late = random.chance(0.15)
   bidding.run(auction(otherSeller(stall), late ? -4000 : -random.int(60, 2500)), 3, YOU, true)
   if (random.chance(0.5)) bidding.run(auction(otherSeller(stall), -random.int(30, 1200)), 2, YOU, true)
   // Lost by you.

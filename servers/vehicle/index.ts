@@ -17,6 +17,7 @@ export const vehicle = defineServer({
   entities: {
     driver: { noun: 'driver', table: 'drivers', label: 'name' },
     destination: { noun: 'destination', table: 'destinations', label: 'name' },
+    garage: { noun: 'garage', table: 'destinations', label: 'name' },
     fault: { noun: 'fault', table: 'faults', label: 'title' },
   },
   failures,

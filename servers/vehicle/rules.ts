@@ -153,7 +153,7 @@ export function goAt(db: VehicleDb, speed: number, cruise: number | null): Car {
 export function routeObstacle(car: Car, place: Destination, km: number): Obstacle | undefined {
   if (car.guard === 'valet' && place.kind === 'saved')
     return { code: 'valet_restricted', detail: 'Saved destinations are hidden in valet mode.' }
-  if (car.engine === 'off') return { code: 'engine_off' }
+  if (!hasPower(car)) return { code: 'low_battery' }
   if (car.under_way) return { code: 'trip_under_way' }
   if (place.destination === car.location) return { code: 'already_there' }
   if (km > rangeKm(car))

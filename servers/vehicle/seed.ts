@@ -21,12 +21,12 @@ import * as words from './words.js'
 
 /** How a session finds the car; what is named more often is more common. */
 const SCENES = [
-  ...['parked', 'parked', 'parked'],
-  ...['ready', 'ready', 'ready', 'ready'],
+  ...['parked', 'parked'],
+  ...['ready', 'ready', 'ready', 'ready', 'ready'],
   ...['idling', 'idling', 'idling', 'idling'],
-  ...['waiting', 'waiting', 'waiting'],
-  ...['driving', 'driving', 'driving', 'driving', 'driving'],
-  ...['charging', 'charging', 'charging'],
+  ...['waiting', 'waiting', 'waiting', 'waiting'],
+  ...['driving', 'driving', 'driving', 'driving', 'driving', 'driving', 'driving', 'driving', 'driving'],
+  ...['charging', 'charging'],
   'stalled',
 ] as const
 type Scene = (typeof SCENES)[number]
@@ -96,8 +96,8 @@ function seedDrivers(random: SeededRandom, today: string): Driver[] {
 
 function seedFaults(random: SeededRandom, today: string, destinations: readonly Destination[]) {
   const kinds = [
-    ...random.sample(words.DISABLING_FAULTS, random.int(1, 2)),
-    ...random.sample(words.CRITICAL_FAULTS, random.int(0, 1)),
+    ...random.sample(words.DISABLING_FAULTS, random.chance(0.4) ? 2 : 1),
+    ...random.sample(words.CRITICAL_FAULTS, random.chance(0.4) ? 1 : 0),
     ...random.sample(words.MINOR_FAULTS, random.int(5, 6)),
   ]
   const numbers = random.sample(
@@ -173,9 +173,9 @@ function seedCar(
   faults: readonly Fault[],
 ): Car {
   const running = scene === 'idling' || scene === 'waiting' || scene === 'driving'
-  const guard = random.chance(0.6) ? 'off' : random.pick(GUARDS)
+  const guard = random.chance(0.65) ? 'off' : random.pick(GUARDS)
   const driver = random.pick(drivers.filter(({ licence_until }) => licence_until >= start.slice(0, 10)))
-  const atCharger = scene === 'charging' || (scene === 'parked' && random.chance(0.7)) || random.chance(0.2)
+  const atCharger = scene === 'charging' || (scene === 'parked' && random.chance(0.7)) || random.chance(0.35)
   const fits = (place: Destination) => (atCharger ? place.connector === connector : place.kind === 'saved')
   const held = faults.some(({ severity, status }) => severity === 'critical' && status === 'open')
   const limit = Math.min(driver.top_speed, held ? LIMITS.hold : 130, guard === 'valet' ? LIMITS.valet : 130)
@@ -188,10 +188,11 @@ function seedCar(
     model: random.pick(words.MODELS),
     engine: running ? 'running' : 'off',
     gear: scene === 'waiting' || scene === 'driving' || scene === 'stalled' ? 'drive' : 'park',
-    speed: scene === 'driving' ? random.int(2, Math.floor(limit / 10)) * 10 : 0,
-    foot_brake: scene === 'parked' || scene === 'driving' || scene === 'charging' ? 'off' : 'on',
+    speed: scene === 'driving' ? random.int(3, Math.floor(limit / 10)) * 10 : 0,
+    foot_brake:
+      scene === 'parked' || scene === 'driving' || (scene === 'charging' && random.chance(0.5)) ? 'off' : 'on',
     parking_brake:
-      scene === 'parked' || scene === 'charging' || (scene !== 'driving' && random.chance(0.4)) ? 'on' : 'off',
+      scene === 'parked' || scene === 'charging' || (scene !== 'driving' && random.chance(0.25)) ? 'on' : 'off',
     cruise: null,
     driver: driver.driver,
     guard,

@@ -96,8 +96,8 @@ const payDebts = (session: Session) => {
 }
 const pass = (session: Session, minutes: number) => {
   for (let minute = 0; minute < minutes; minute += 2) {
-    const { listing: made } = succeed(session, ...put('Passing Cloud'))
-    succeed(session, 'withdraw_listing', { listing: made })
+    const { own_listing } = succeed(session, ...put('Passing Cloud'))
+    succeed(session, 'withdraw_listing', { own_listing })
   }
 }
 
@@ -114,7 +114,7 @@ checkWorldContract(marketplace, {
         mine(s, (row) => row.format === 'auction'),
         500,
       ),
-    not_your_listing: (s) => ['withdraw_listing', { listing: openFixed(s).listing }],
+    not_your_listing: (s) => ['withdraw_listing', { own_listing: openFixed(s).listing }],
     not_an_auction: (s) => bid(openFixed(s), 50),
     not_fixed_price: (s) => propose(openAuction(s), 50),
     auction_closed: (s) =>
@@ -186,8 +186,8 @@ checkWorldContract(marketplace, {
         succeed(s, ...put(`Copper Kettle ${i}`))
       return put('Copper Kettle')
     },
-    has_bids: (s) => ['withdraw_listing', { listing: mine(s, (row) => row.bids > 0 && isOpen(s)(row)).listing }],
-    not_relistable: (s) => ['relist_listing', { listing: mine(s, isOpen(s)).listing, price: 20 }],
+    has_bids: (s) => ['withdraw_listing', { own_listing: mine(s, (row) => row.bids > 0 && isOpen(s)(row)).listing }],
+    not_relistable: (s) => ['relist_listing', { own_listing: mine(s, isOpen(s)).listing, price: 20 }],
     carrier_limit: (s) => {
       const row = sold(s, ({ stage, amount }) => stage === 'paid' && amount > CARRIER_TERMS.letter.worth)
       return ['ship_sale', { sale: row.sale, carrier: 'letter' }]
@@ -363,15 +363,15 @@ test('a refunded article and one whose winner never paid can be listed again', (
       'refund',
     ),
   )
-  const again = succeed(session, 'relist_listing', { listing: back.listing, price: 25 })
-  assert.is.not(again.listing, back.listing)
-  assert.is(stateOf(session).listings.get(back.listing as string)!.status, 'relisted')
+  const again = succeed(session, 'relist_listing', { own_listing: back.own_listing, price: 25 })
+  assert.is.not(again.own_listing, back.own_listing)
+  assert.is(stateOf(session).listings.get(back.own_listing as string)!.status, 'relisted')
   const isWon = (row: Listing) => phaseOf(row, session.now()) === 'won'
   const unpaid = mine(session, (row) => isWon(row) && row.ends < '2026-02-28')
   assert.is(refusal(session, ...buy(unpaid)), 'own_listing')
-  succeed(session, 'relist_listing', { listing: unpaid.listing, price: 25 })
+  succeed(session, 'relist_listing', { own_listing: unpaid.listing, price: 25 })
   const recent = mine(session, (row) => isWon(row) && row.ends > '2026-02-28T12')
-  assert.is(refusal(session, 'relist_listing', { listing: recent.listing, price: 25 }), 'not_relistable')
+  assert.is(refusal(session, 'relist_listing', { own_listing: recent.listing, price: 25 }), 'not_relistable')
 })
 
 test('a full title usually finds one listing, and search shows neither your own nor what is over', () => {

@@ -12,7 +12,7 @@ type Call = readonly [tool: string, args: Record<string, unknown>]
 
 const TODAY = '2026-03-02'
 /** A world whose car is nearly empty, has a critical fault and one in the rear heater, and stands at a fitting charger. */
-const NEARLY_EMPTY = 686
+const NEARLY_EMPTY = 175
 
 const stateOf = (session: Session) => session.db as unknown as VehicleView
 const carOf = (session: Session) => theCar(stateOf(session))
@@ -384,7 +384,7 @@ test('a route is dropped when the engine stops before the car has moved', () => 
   const session = open(9)
   start(session)
   succeed(session, ...navigate(within(session, () => true)))
-  assert.is(succeed(session, 'stop_engine', {}).destination, undefined)
+  assert.is(succeed(session, 'stop_engine', {}).km, undefined)
   assert.is(carOf(session).route, null)
 })
 

@@ -21,7 +21,8 @@ const placeBid = marketTool({
   input: z.strictObject({ listing: ref('listing'), amount: money }),
   output: z.object({
     title: z.string(),
-    listing: ref('listing'),
+    // Not a reference: until the auction ends there is nothing else to do with it.
+    listing: z.string(),
     status: z.enum(['leading', 'outbid']),
     high: z.int(),
     next_bid: z.int(),
@@ -161,10 +162,10 @@ const answerOffer = marketTool({
   output: haggle,
   annotations: { readOnly: false },
   ask: [
-    'answer the offer {offer} with {answer}[ at {amount}]',
-    'reply to the offer {offer}: {answer}[ at {amount}]',
-    'respond to the offer {offer} with {answer}[, amount {amount}]',
-    'give {answer} as the answer to the offer {offer}[ with an amount of {amount}]',
+    'answer {offer} with {answer}[ at {amount}]',
+    'reply to {offer}: {answer}[ at {amount}]',
+    'respond to {offer} with {answer}[, amount {amount}]',
+    'give {answer} as the answer to {offer}[ with an amount of {amount}]',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()

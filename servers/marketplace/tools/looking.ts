@@ -87,7 +87,7 @@ const getListing = marketTool({
   annotations: { readOnly: true },
   ask: [
     'show me the details of {listing}',
-    'open the listing {listing}',
+    'open {listing} on the marketplace',
     'tell me who sells {listing} and when it ends',
     'get the price, the bids and the seller of {listing}',
   ],
@@ -125,6 +125,7 @@ type Kind = (typeof ACTIVITIES)[number]
 
 interface Entry {
   readonly title: string
+  readonly own_listing?: string
   readonly listing?: string
   readonly offer?: string
   readonly sale?: string
@@ -146,9 +147,9 @@ function activity(db: MarketView, now: string, kind: Kind): Entry[] {
         .filter(({ state }) => state === 'open')
         .map((row) => haggled(row, now.slice(0, 10)))
     case 'purchases':
-      return db.sales.by('buyer', YOU).map(traded)
+      return unfinishedFirst(db.sales.by('buyer', YOU)).map(traded)
     case 'sales':
-      return db.sales.by('seller', YOU).map(traded)
+      return unfinishedFirst(db.sales.by('seller', YOU)).map(traded)
   }
 }
 
@@ -156,7 +157,7 @@ const listed = (row: Listing, now: string): Entry => {
   const phase = phaseOf(row, now)
   const state =
     phase === 'won' ? 'awaiting payment' : phase === 'open' && row.bids > 0 ? `open, bids: ${row.bids}` : phase
-  return { title: row.title, listing: row.listing, state, amount: row.high ?? row.price }
+  return { title: row.title, own_listing: row.listing, state, amount: row.high ?? row.price }
 }
 
 /** Auctions on which you have bid, in the order of the first bids. */
@@ -179,18 +180,26 @@ const haggled = (row: Offer, today: string): Entry => {
   return { title: row.title, offer: row.offer, state: `${direction}, ${state}`, amount: priceOf(row) }
 }
 
+const isFinished = ({ closed }: Sale): boolean => closed !== null
+
+const unfinishedFirst = (sales: readonly Sale[]): Sale[] => [
+  ...sales.filter((row) => !isFinished(row)),
+  ...sales.filter(isFinished),
+]
+
 const traded = ({ title, sale, stage, amount }: Sale): Entry => ({ title, sale, state: stage, amount })
 
 const listMarketActivity = marketTool({
   name: 'list_market_activity',
   description:
-    'List your own side of the market: your listings, auctions you bid on, open offers sent or received (with the amount you would agree to), articles bought or sold. Words of the title narrow it down.',
+    'List your own side of the market: your listings, auctions you bid on, open offers sent or received (with the amount you would agree to), purchases or sales (those not finished first). Words of the title narrow it down.',
   input: z.strictObject({ kind: z.enum(ACTIVITIES), text: text.optional() }),
   output: z.object({
     found: z.int(),
     entries: z.array(
       z.object({
         title: z.string(),
+        own_listing: ref('own_listing').optional(),
         listing: ref('listing').optional(),
         offer: ref('offer').optional(),
         sale: ref('sale').optional(),

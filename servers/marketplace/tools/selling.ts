@@ -9,7 +9,7 @@ import { listingOf, saleOf } from './lookup.js'
 
 const onSale = z.object({
   title: z.string(),
-  listing: ref('listing'),
+  own_listing: ref('own_listing'),
   format: z.string(),
   price: z.int(),
   ends: z.string(),
@@ -75,75 +75,76 @@ const createListing = marketTool({
     if (obstacle) fail(obstacle.code, obstacle.detail)
     charge(db, YOU, LIMITS.listingFee)
     const row = fresh(nextId('listing'), moment, { title, format, price, reserve: reserve ?? null })
-    return { ...db.listings.insert(row), wallet: db.members.get(YOU)!.wallet }
+    return { ...db.listings.insert(row), own_listing: row.listing, wallet: db.members.get(YOU)!.wallet }
   },
 })
 
 const relistListing = marketTool({
   name: 'relist_listing',
   description: `List an article of yours again at a new price: one that was withdrawn or refunded, that ended unsold, or whose winner has not paid for ${LIMITS.paymentDays} days. It gets a new listing without a reserve and costs ${LIMITS.listingFee}.`,
-  input: z.strictObject({ listing: ref('listing'), price: money }),
+  input: z.strictObject({ own_listing: ref('own_listing'), price: money }),
   output: onSale,
   annotations: { readOnly: false },
   ask: [
-    'relist {listing} for {price}',
-    'list {listing} again at {price}',
-    'put {listing} back on sale for {price}',
-    'renew {listing} with the price {price}',
+    'relist {own_listing} for {price}',
+    'list {own_listing} again at {price}',
+    'put {own_listing} back on sale for {price}',
+    'renew {own_listing} with the price {price}',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
-    const row = choose(random, db.listings, bound.listing, (listing) => !relistObstacle(db, moment, listing))
+    const row = choose(random, db.listings, bound.own_listing, (listing) => !relistObstacle(db, moment, listing))
     if (!row) return null
     const low = Math.max(1, Math.floor(row.price * 0.7))
-    return { listing: row.listing, price: bound.price ?? roundAmount(random, low, row.price) }
+    return { own_listing: row.listing, price: bound.price ?? roundAmount(random, low, row.price) }
   },
-  run({ listing, price }, context) {
+  run({ own_listing, price }, context) {
     const { db, fail, nextId, now } = context
     const moment = now()
-    const row = listingOf(context, listing)
+    const row = listingOf(context, own_listing)
     const obstacle = relistObstacle(db, moment, row)
     if (obstacle) fail(obstacle.code, obstacle.detail)
     charge(db, YOU, LIMITS.listingFee)
-    db.listings.update(listing, { status: 'relisted' })
+    db.listings.update(own_listing, { status: 'relisted' })
     const { title, format } = row
     const again = db.listings.insert(fresh(nextId('listing'), moment, { title, format, price, reserve: null }))
-    return { ...again, wallet: db.members.get(YOU)!.wallet }
+    return { ...again, own_listing: again.listing, wallet: db.members.get(YOU)!.wallet }
   },
 })
 
 const withdrawListing = marketTool({
   name: 'withdraw_listing',
   description: 'Take an open listing of yours off the market; open offers for it lapse. Not an auction with bids.',
-  input: z.strictObject({ listing: ref('listing') }),
-  output: z.object({ title: z.string(), listing: ref('listing'), status: z.string() }),
+  input: z.strictObject({ own_listing: ref('own_listing') }),
+  output: z.object({ title: z.string(), own_listing: ref('own_listing'), status: z.string() }),
   annotations: { readOnly: false, destructive: true },
   ask: [
-    'withdraw {listing}',
-    'take {listing} off the market',
-    'stop selling {listing}',
-    'remove {listing} from the marketplace',
+    'withdraw {own_listing}',
+    'take {own_listing} off the market',
+    'stop selling {own_listing}',
+    'remove {own_listing} from the marketplace',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const row = choose(
       random,
       db.listings,
-      bound.listing,
+      bound.own_listing,
       (listing) => listing.seller === YOU && listing.bids === 0 && phaseOf(listing, moment) === 'open',
     )
-    return row ? { listing: row.listing } : null
+    return row ? { own_listing: row.listing } : null
   },
-  run({ listing }, context) {
+  run({ own_listing }, context) {
     const { db, fail, now } = context
     const moment = now()
-    const row = listingOf(context, listing)
+    const row = listingOf(context, own_listing)
     if (row.seller !== YOU) fail('not_your_listing')
     const phase = phaseOf(row, moment)
     if (phase !== 'open') fail('listing_gone', `${row.title} is ${phase}.`)
     if (row.bids > 0) fail('has_bids', `${row.title} has ${row.bids} bids.`)
-    lapseOffers(db, listing)
-    return db.listings.update(listing, { status: 'withdrawn' })
+    lapseOffers(db, own_listing)
+    const { title, status } = db.listings.update(own_listing, { status: 'withdrawn' })
+    return { title, own_listing, status }
   },
 })
 
@@ -153,7 +154,8 @@ const shipSale = marketTool({
   input: z.strictObject({ sale: ref('sale'), carrier: z.enum(CARRIERS) }),
   output: z.object({
     title: z.string(),
-    sale: ref('sale'),
+    // Not a reference: it is the buyer's turn now.
+    sale: z.string(),
     stage: z.string(),
     carrier: z.string(),
     buyer: z.string(),

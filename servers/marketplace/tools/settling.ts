@@ -13,7 +13,7 @@ const settleSale = marketTool({
   output: z.object({
     title: z.string(),
     sale: ref('sale'),
-    listing: ref('listing'),
+    own_listing: ref('own_listing', 'What you refunded, to be relisted.').optional(),
     stage: z.string(),
     amount: z.int(),
     wallet: z.int(),
@@ -21,10 +21,10 @@ const settleSale = marketTool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['sale_completed'],
   ask: [
-    'go and {outcome} the sale {sale}',
-    'settle the sale {sale} with the outcome {outcome}',
-    'choose {outcome} for the money of the sale {sale}',
-    'decide on {outcome} for the sale {sale} in escrow',
+    'go and {outcome} {sale}',
+    'settle {sale} with the outcome {outcome}',
+    'choose {outcome} for the money of {sale}',
+    'decide on {outcome} for {sale} in escrow',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
@@ -41,7 +41,9 @@ const settleSale = marketTool({
     const row = saleOf(context, sale)
     const obstacle = settleObstacle(db, moment, row, outcome)
     if (obstacle) fail(obstacle.code, obstacle.detail)
-    return { ...settle(db, row, outcome, today()), wallet: db.members.get(YOU)!.wallet }
+    const after = settle(db, row, outcome, today())
+    const back = outcome === 'refund' ? { own_listing: row.listing } : {}
+    return { ...after, ...back, wallet: db.members.get(YOU)!.wallet }
   },
 })
 
@@ -54,7 +56,8 @@ const rateSale = marketTool({
   name: 'rate_sale',
   description: `Give the seller of a completed purchase one to five stars, once and within ${LIMITS.ratingDays} days of its completion.`,
   input: z.strictObject({ sale: ref('sale'), stars: z.int().min(1).max(5) }),
-  output: z.object({ title: z.string(), sale: ref('sale'), stars: z.int(), seller: z.string(), ratings: z.int() }),
+  // `sale` is no reference: nothing more can be done with it.
+  output: z.object({ title: z.string(), sale: z.string(), stars: z.int(), seller: z.string(), ratings: z.int() }),
   annotations: { readOnly: false },
   needs: ['sale_completed'],
   ask: [

@@ -42,7 +42,7 @@ const operateDoor = vehicleTool({
   output: z.object({ door: z.string(), open: z.boolean(), locked: z.boolean() }),
   annotations: { readOnly: false, idempotent: true },
   establishes: ['doors_closed'],
-  needs: ['guard_set'],
+  needs: ['guard_set', 'standing'],
   ask: [
     'remotely {action} the {door} door',
     'make the car {action} the {door} door',
@@ -85,7 +85,7 @@ const moveWindow = vehicleTool({
   input: z.strictObject({ window: z.enum(WINDOWS), opening }),
   output: z.object({ window: z.string(), opening: z.int() }),
   annotations: { readOnly: false, idempotent: true },
-  needs: ['guard_set'],
+  needs: ['guard_set', 'engine_running'],
   ask: [
     'move the {window} window to {opening} percent open',
     'set the {window} window to {opening} percent',
@@ -94,7 +94,9 @@ const moveWindow = vehicleTool({
   ],
   sample({ db, random, bound }) {
     const opening = bound.opening ?? random.pick([0, 0, random.int(1, 10) * 10, random.int(1, 4) * 25])
-    const windows = WINDOWS.filter((window) => !windowObstacle(db, window, opening))
+    const windows = WINDOWS.filter(
+      (window) => db.windows.get(window)!.opening !== opening && !windowObstacle(db, window, opening),
+    )
     return pickAgreeing(
       random,
       bound,
@@ -165,6 +167,7 @@ const setGuardMode = vehicleTool({
   output: z.object({ mode: z.string() }),
   annotations: { readOnly: false, idempotent: true },
   establishes: ['guard_set'],
+  needs: ['standing'],
   ask: [
     'set the guard mode to {mode} with the PIN {pin}',
     'switch the guard mode of the car to {mode}, the PIN is {pin}',

@@ -22,7 +22,6 @@ const startEngine = vehicleTool({
   input: z.strictObject({ driver: ref('driver') }),
   output: z.object({
     name: z.string(),
-    driver: ref('driver'),
     engine: z.string(),
     seat: z.int(),
     temperature: z.int(),
@@ -62,8 +61,7 @@ const stopEngine = vehicleTool({
   output: z.object({
     engine: z.string(),
     charge: z.int(),
-    name: z.string().optional(),
-    destination: ref('destination', 'Where the trip ended.').optional(),
+    name: z.string().optional().describe('Where the trip ended.'),
     km: z.int().optional(),
     purpose: z.string().optional(),
   }),
@@ -117,7 +115,8 @@ const setBrake = vehicleTool({
   input: z.strictObject({ brake: z.enum(['foot', 'parking']), state: z.enum(['on', 'off']) }),
   output: z.object({ foot_brake: z.string(), parking_brake: z.string(), speed: z.int() }),
   annotations: { readOnly: false, idempotent: true },
-  establishes: ['brake_set'],
+  establishes: ['brake_set', 'standing'],
+  needs: ['gear_set', 'doors_closed', 'moving'],
   ask: [
     'put the {brake} brake {state}',
     'set the {brake} brake to {state}',
@@ -166,7 +165,7 @@ const shiftGear = vehicleTool({
   },
 })
 
-const drives = z.object({ speed: z.int(), cruise: z.int().nullable(), driver: ref('driver') })
+const drives = z.object({ speed: z.int(), cruise: z.int().nullable(), gear: z.string() })
 
 const accelerateTo = vehicleTool({
   name: 'accelerate_to',
@@ -175,7 +174,7 @@ const accelerateTo = vehicleTool({
   output: drives,
   annotations: { readOnly: false, idempotent: true },
   establishes: ['moving'],
-  needs: ['gear_set', 'brake_set', 'doors_closed'],
+  needs: ['brake_set'],
   ask: [
     'accelerate to {speed} km/h',
     'bring the car to {speed} km/h',
@@ -186,7 +185,8 @@ const accelerateTo = vehicleTool({
     if (bound.speed !== undefined) return speedObstacle(db, bound.speed) ? null : { speed: bound.speed }
     if (speedObstacle(db, 5)) return null
     const { limit } = topSpeed(db, theCar(db))
-    return { speed: random.int(1, Math.floor(limit / 5)) * 5 }
+    const slow = random.chance(0.25) || limit < LIMITS.cruise
+    return { speed: random.int(slow ? 1 : LIMITS.cruise / 5, Math.floor(limit / 5)) * 5 }
   },
   run({ speed }, { db, fail }) {
     const obstacle = speedObstacle(db, speed)

@@ -36,6 +36,7 @@ const findDestination = vehicleTool({
       z.object({
         name: z.string(),
         destination: ref('destination'),
+        garage: ref('garage', 'The same key, if it is a garage.').optional(),
         city: common('city', z.string()),
         km: z.int(),
         offer: z.string().optional(),
@@ -71,8 +72,15 @@ const findDestination = vehicleTool({
       .slice(0, SHOWN_PLACES)
       .map(({ row, km }) => {
         const offer = offerOf(row)
-        const { name, destination, city } = row
-        return offer === undefined ? { name, destination, city, km } : { name, destination, city, km, offer }
+        const { name, destination, city, kind } = row
+        return {
+          name,
+          destination,
+          ...(kind === 'garage' ? { garage: destination } : {}),
+          city,
+          km,
+          ...(offer === undefined ? {} : { offer }),
+        }
       })
     return { found: known.length, destinations: nearest }
   },
@@ -147,8 +155,7 @@ const routeKm = (db: VehicleView, place: Destination, avoid: string | undefined)
 
 const startNavigation = vehicleTool({
   name: 'start_navigation',
-  description:
-    'Start route guidance to a destination, charger or garage that the battery can reach; avoiding a kind of road makes the way a fifth longer. The engine must be running and no trip under way. In valet mode saved destinations are refused.',
+  description: `Start route guidance to a destination, charger or garage that the battery can reach; avoiding a kind of road makes the way a fifth longer. No trip may be under way, and with the engine off the battery must hold ${LIMITS.standby} %. In valet mode saved destinations are refused.`,
   input: z.strictObject({
     destination: ref('destination'),
     avoid: z.enum(['tolls', 'motorways', 'ferries']).optional(),

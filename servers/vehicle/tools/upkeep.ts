@@ -61,7 +61,7 @@ const bookService = vehicleTool({
   description: `Book the repair of a fault at a garage that repairs its system, on a day from tomorrow to ${LIMITS.bookingDays} days ahead on which it is open and has time. The car can be at only one garage a day. Booking lifts the speed limit and the block of cruise control that a critical fault brings.`,
   input: z.strictObject({
     fault: ref('fault'),
-    garage: ref('destination', 'Destination of the kind garage.'),
+    garage: ref('garage'),
     date: common('date', z.iso.date()),
   }),
   output: z.object({
