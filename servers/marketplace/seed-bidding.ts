@@ -1,6 +1,6 @@
 import { increment, nextPrice } from './rules.js'
 import { type Bid, type Listing, YOU } from './schema.js'
-import type { Stall } from './seed.js'
+import type { Stall } from './stall.js'
 
 /** Lets the members of a new world bid on its auctions. */
 export class Bidding {

@@ -1,6 +1,6 @@
 import { shiftDate, shiftInstant } from './rules.js'
 import { type Listing, type Offer, YOU } from './schema.js'
-import type { Stall } from './seed.js'
+import type { Stall } from './stall.js'
 
 /** Offers that others made for your fixed-price listings, and that you made for theirs. */
 export function seedOffers(stall: Stall, listings: readonly Listing[]): Offer[] {

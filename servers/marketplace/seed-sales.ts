@@ -1,7 +1,7 @@
 import { shiftDate, shiftInstant } from './rules.js'
 import { CARRIERS, type Sale, YOU } from './schema.js'
-import type { Stall } from './seed.js'
 import type { Bidding } from './seed-bidding.js'
+import type { Stall } from './stall.js'
 
 /** A sale's stage with the days since payment, shipping and completion. */
 interface Past {

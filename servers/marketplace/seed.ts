@@ -6,21 +6,12 @@ import { type Listing, MARKET, type MarketTables, type Member, YOU } from './sch
 import { Bidding } from './seed-bidding.js'
 import { seedOffers } from './seed-offers.js'
 import { seedSales } from './seed-sales.js'
+import type { Stall } from './stall.js'
 import * as words from './words.js'
 
 const MEMBERS = 34
 const AUCTIONS = 42
 const FIXED = 40
-
-/** What a seeder of this world works with. */
-export interface Stall {
-  readonly random: SeededRandom
-  readonly start: string
-  /** Members but you. */
-  readonly others: readonly Member[]
-  /** Adds a listing with the rest of its fields as they are at the beginning. */
-  list(listing: Pick<Listing, 'seller' | 'format' | 'price' | 'ends'> & Partial<Listing>): Listing
-}
 
 /** A market on a Monday morning: auctions that end in minutes or days, offers half-way, sales at every stage. */
 export function seedMarketplace({ random, start }: SeedContext): SeedRows<MarketTables> {

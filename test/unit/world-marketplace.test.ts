@@ -14,7 +14,15 @@ import {
   phaseOf,
   you,
 } from '../../servers/marketplace/rules.js'
-import { type Listing, MARKET, type MarketView, type Offer, type Sale, YOU } from '../../servers/marketplace/schema.js'
+import {
+  type Listing,
+  MARKET,
+  type MarketDb,
+  type MarketView,
+  type Offer,
+  type Sale,
+  YOU,
+} from '../../servers/marketplace/schema.js'
 import { checkWorldContract } from './world-contract.js'
 
 type Call = readonly [tool: string, args: Record<string, unknown>]
@@ -390,6 +398,36 @@ test('a full title usually finds one listing, and search shows neither your own 
     }
   }
   assert.ok(single >= 0.75 * titles, `${single} of ${titles}`)
+})
+
+test('the invariants notice a market that was tampered with', () => {
+  const tamper = (change: (db: MarketDb) => void): string[] => {
+    const session = open(3)
+    change(session.db as unknown as MarketDb)
+    return session.violations()
+  }
+  assert.equal(
+    tamper(() => {}),
+    [],
+  )
+  const key = (session: Session, fits: (row: Listing) => boolean) => listing(session, fits).listing
+  const finished = bought(open(3), ({ stage, stars }) => stage === 'completed' && stars === null).sale
+  for (const told of [
+    tamper((db) => db.members.update(YOU, { wallet: 3 })),
+    tamper((db) =>
+      db.listings.update(
+        key(open(3), ({ bids }) => bids > 0),
+        { high: 1 },
+      ),
+    ),
+    tamper((db) => db.listings.update(key(open(3), isOpen(open(3))), { status: 'sold' })),
+    tamper((db) => db.bids.update(db.bids.by('place', 2)[0]!.bid, { amount: 1 })),
+    tamper((db) => db.bids.update(db.bids.list()[0]!.bid, { bidder: db.listings.list()[0]!.seller })),
+    tamper((db) => db.sales.update(finished, { stage: 'paid' })),
+    tamper((db) => db.sales.update(finished, { stars: 3 })),
+    tamper((db) => db.offers.update(db.offers.by('state', 'open')[0]!.offer, { bid: 9999 })),
+  ])
+    assert.ok(told.length > 0)
 })
 
 test.run()

@@ -5,7 +5,14 @@ import { generateWorld, Session } from '../../servers/kernel/session.js'
 import { vehicle } from '../../servers/vehicle/index.js'
 import { HOMES, pointOf, roadKm } from '../../servers/vehicle/map.js'
 import { chargePercent, LIMITS, rangeKm, safetyHold, shiftDate, theCar, topSpeed } from '../../servers/vehicle/rules.js'
-import type { Destination, Fault, VehicleView } from '../../servers/vehicle/schema.js'
+import {
+  CAR,
+  type Car,
+  type Destination,
+  type Fault,
+  type VehicleDb,
+  type VehicleView,
+} from '../../servers/vehicle/schema.js'
 import { checkWorldContract } from './world-contract.js'
 
 type Call = readonly [tool: string, args: Record<string, unknown>]
@@ -470,6 +477,31 @@ test('distances are those of the map', () => {
   assert.is(roadKm(at('1 Elm Street, Rome'), at('90 Elm Street, Rome')), 1)
   assert.ok(HOMES.length >= 8)
   assert.is(shiftDate('2026-02-27', 3), '2026-03-02')
+})
+
+test('the invariants notice a car that was tampered with', () => {
+  const tamper = (change: (db: VehicleDb) => void): string[] => {
+    const session = openWhere((db) => theCar(db).guard === 'valet' && theCar(db).speed === 0)
+    change(session.db as unknown as VehicleDb)
+    return session.violations()
+  }
+  assert.equal(
+    tamper(() => {}),
+    [],
+  )
+  const car = (patch: Partial<Car>) => tamper((db) => db.cars.update(CAR, patch))
+  for (const told of [
+    car({ speed: 60 }),
+    car({ cruise: 20 }),
+    car({ energy: 1 }),
+    car({ odometer: 7 }),
+    car({ gear: 'neutral', foot_brake: 'off', parking_brake: 'off' }),
+    tamper((db) => db.doors.update('trunk', { locked: false })),
+    tamper((db) => db.trips.update(db.trips.list()[0]!.trip, { km: 999 })),
+    tamper((db) => db.faults.update(db.faults.by('status', 'open')[0]!.fault, { status: 'booked' })),
+    tamper((db) => db.destinations.update('home', { name: db.destinations.list()[1]!.name })),
+  ])
+    assert.ok(told.length > 0)
 })
 
 test.run()

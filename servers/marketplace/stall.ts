@@ -1,0 +1,12 @@
+import type { SeededRandom } from '../kernel/random.js'
+import type { Listing, Member } from './schema.js'
+
+/** What a seeder of this world works with. */
+export interface Stall {
+  readonly random: SeededRandom
+  readonly start: string
+  /** Members but you. */
+  readonly others: readonly Member[]
+  /** Adds a listing with the rest of its fields as they are at the beginning. */
+  list(listing: Pick<Listing, 'seller' | 'format' | 'price' | 'ends'> & Partial<Listing>): Listing
+}
