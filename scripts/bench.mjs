@@ -45,7 +45,8 @@ async function runModule(name, packages) {
   const { run } = await import(`../dist/bench/${name}.js`)
   const pinned = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')).packages
   const versions = Object.fromEntries(packages.map((pack) => [pack, pinned[`node_modules/${pack}`].version]))
-  return { versions, ...(await run()) }
+  const { versions: others, results } = await run()
+  return { versions: { ...versions, ...others }, results }
 }
 
 /** Runs a Python benchmark, which prints one JSON object with `versions` and `results`. */
