@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { EngineError } from '../engine/index.js'
 import { IdentityError } from '../swarm/index.js'
 import { ConfigError } from './config.js'
+import { addDatasetCommand } from './dataset-command.js'
 import { addEvalCommand } from './eval-command.js'
 import { addStartCommand } from './start-command.js'
 import { StoreError } from './store.js'
@@ -14,6 +15,7 @@ const program = new Command('prove-coordinator').description('Run a PROVE traini
 addSynthesizeCommand(program)
 addStartCommand(program)
 addEvalCommand(program)
+addDatasetCommand(program)
 
 /** What the operator can put right; anything else is a fault of ours and keeps its stack trace. */
 const EXPECTED = [ConfigError, StoreError, TrainerError, EngineError, IdentityError]
