@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { meaningOf, type ServerDefinition, type ToolDefinition } from '../../servers/kernel/index.js'
+
+/** What a field asks for, in words: fields whose names alone would not tell. */
+const NAMED: Readonly<Record<string, string>> = {
+  until: 'end date',
+  start: 'start time',
+  due: 'due date',
+  before: 'cut-off date',
+  expires: 'expiry date',
+  query: 'search term',
+  words: 'search words',
+  text: 'text',
+  body: 'text',
+  pin: 'PIN',
+  percent: 'percentage',
+  times: 'number of occurrences',
+  stars: 'number of stars',
+  minutes: 'number of minutes',
+  points: 'number of points',
+  packs: 'number of packs',
+  bags: 'number of bags',
+  bytes: 'size in bytes',
+  lines: 'number of lines',
+  nights: 'number of nights',
+  degrees: 'temperature',
+  counted: 'number counted',
+  opening: 'opening in percent',
+  position: 'position',
+  name: 'name',
+  when: 'direction, since or before',
+  if_exists: 'way to handle an existing file',
+  power: 'state, on or off',
+  charging: 'state, on or off',
+  child_lock: 'state, on or off',
+  part: 'part, first or last',
+  limit: 'limit',
+  mode: 'mode',
+  answer: 'answer',
+  duration: 'length in minutes',
+  quantity: 'quantity',
+  crm_contact: 'contact',
+  from_account: 'account to take it from',
+  to_account: 'account to move it to',
+  from_address: 'starting point',
+  to_address: 'destination',
+}
+
+export function fieldWords(field: string): string {
+  return NAMED[field] ?? field.replaceAll('_', ' ')
+}
+
+/** The values a field can take, if it is a choice among few. */
+export function choicesOf(tool: ToolDefinition, field: string): string[] {
+  let schema: unknown = tool.input.shape[field]
+  if (schema instanceof z.ZodOptional) schema = schema.unwrap()
+  return schema instanceof z.ZodEnum ? schema.options.map((option) => String(option).replaceAll('_', ' ')) : []
+}
+
+/** The noun of the entity that a field takes, if it takes one. */
+export function nounOf(server: ServerDefinition, tool: ToolDefinition, field: string): string | undefined {
+  const { entity } = meaningOf(tool.input.shape[field]!)
+  return entity === undefined ? undefined : server.entities[entity]?.noun
+}
+
+export function plural(noun: string): string {
+  if (/person$/.test(noun)) return noun.replace(/person$/, 'people')
+  if (/[^aeiou]y$/.test(noun)) return `${noun.slice(0, -1)}ies`
+  if (/(s|x|ch|sh)$/.test(noun)) return noun === 'series' ? noun : `${noun}es`
+  if (/shelf$/.test(noun)) return noun.replace(/f$/, 'ves')
+  return `${noun}s`
+}
+
+export const withArticle = (noun: string): string => `${/^([aeio]|u(?!se|ni))/.test(noun) ? 'an' : 'a'} ${noun}`
+
+/** `a, b and c`. */
+export function listed(items: readonly string[], last = 'and'): string {
+  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
+}

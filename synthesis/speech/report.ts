@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import type { Json, JsonObject } from '../../reward/index.js'
+import { meaningOf, type SeededRandom, type ServerDefinition } from '../../servers/kernel/index.js'
+import { listed, plural } from './field-words.js'
+import { wordsFor } from './referring.js'
+import type { Ask, Moment } from './speech.js'
+
+interface Done {
+  readonly ask: Ask
+  readonly output: JsonObject
+}
+
+/** Longest text of a result that is repeated in full, in characters. */
+const MAX_QUOTE = 160
+/** Facts told of one thing, and of each of several. */
+const MAX_FACTS = 4
+const MAX_FACTS_EACH = 1
+
+/** The closing words of a turn: what was done and found, with nothing that the results do not say. */
+export function report(done: readonly Done[], { random }: Moment): string {
+  const sentences = done.flatMap((call) => summary(call, random)).filter((sentence) => sentence !== '')
+  if (sentences.length === 0) return random.pick(['Done.', 'That is done.', 'All done.'])
+  return sentences.join(' ')
+}
+
+function summary({ ask: { server, tool }, output }: Done, random: SeededRandom): string[] {
+  const list = Object.entries(output).find(([, value]) => Array.isArray(value) && value.every(isObject))
+  const facts = factsOf(server, tool.output, output, MAX_FACTS)
+  const { name, rest } = facts
+  const said: string[] = []
+  if (tool.annotations.readOnly) {
+    if (list) said.push(listing(server, tool.output, list[0], list[1] as JsonObject[], output, random))
+    if (name !== undefined && rest.length > 0)
+      said.push(`${random.pick(['', '', 'Here is '])}${name}: ${listed(rest)}.`)
+    else if (rest.length > 0 && !list) said.push(`${capital(listed(rest))}.`)
+    else if (name !== undefined && !list) said.push(`I found ${name}.`)
+  } else {
+    const opening = random.pick([
+      'Done.',
+      'That is done.',
+      'All set.',
+      'Done:',
+      'OK, that is done.',
+      'It is done.',
+      'That worked.',
+    ])
+    const told = name === undefined ? listed(rest) : rest.length === 0 ? name : `${name}: ${listed(rest)}`
+    if (told === '') said.push(opening.replace(/:$/, '.'))
+    else said.push(opening.endsWith(':') ? `${opening} ${told}.` : `${opening} ${capital(told)}.`)
+  }
+  return said.map((sentence) =>
+    sentence.replaceAll(/([.!?])"?\.$/g, (all, stop: string) => (all.includes('"') ? `${stop}"` : stop)),
+  )
+}
+
+function listing(
+  server: ServerDefinition,
+  schema: z.ZodObject,
+  field: string,
+  entries: readonly JsonObject[],
+  output: JsonObject,
+  random: SeededRandom,
+): string {
+  const element = elementOf(schema.shape[field])
+  const noun = element ? entityNoun(server, element) : undefined
+  const things = (count: number): string =>
+    noun === undefined ? field.replaceAll('_', ' ') : count === 1 ? noun : plural(noun)
+  if (entries.length === 0)
+    return random.pick([`I found no ${things(0)}.`, `There are no ${things(0)}.`, `No ${things(0)} came up.`])
+  const total = typeof output.found === 'number' ? output.found : entries.length
+  const names = entries.map((entry) => {
+    const { name, rest } = element ? factsOf(server, element, entry, MAX_FACTS_EACH) : { name: undefined, rest: [] }
+    if (name === undefined) return listed(rest)
+    return rest.length > 0 ? `${name} (${rest.join(', ')})` : name
+  })
+  const shown = names.filter((text) => text !== '')
+  if (shown.length === 0) return `I found ${total} ${things(total)}.`
+  const opening = random.pick([
+    `I found ${total} ${things(total)}`,
+    `There ${total === 1 ? 'is' : 'are'} ${total} ${things(total)}`,
+    `${total} ${things(total)}`,
+    `Here ${total === 1 ? 'is' : 'are'} the ${things(entries.length)}`,
+  ])
+  return `${opening}${total > entries.length ? `, the first ${entries.length} of them` : ''}: ${shown.join(random.chance(0.5) ? ', ' : '; ')}.`
+}
+
+/** The name of a thing, and short facts about it: `status active`, `balance 240`. */
+function factsOf(
+  server: ServerDefinition,
+  schema: z.ZodObject,
+  values: JsonObject,
+  most: number,
+): { readonly name: string | undefined; readonly rest: string[] } {
+  const fields = Object.entries(schema.shape)
+  const key = fields.find(([, field]) => meaningOf(field as z.ZodType).entity !== undefined)
+  const entity = key === undefined ? undefined : server.entities[meaningOf(key[1] as z.ZodType).entity!]
+  const labelled = entity?.label !== undefined && typeof values[entity.label] === 'string' ? entity.label : undefined
+  const nameField = labelled ?? key?.[0]
+  const name = nameField === undefined ? undefined : textual(values[nameField])
+  const rest: string[] = []
+  for (const [field, part] of fields) {
+    const value = values[field]
+    if (rest.length >= most || field === nameField || field === 'found') continue
+    const meaning = meaningOf(part as z.ZodType)
+    if (meaning.sensitive || (meaning.entity !== undefined && field === key?.[0])) continue
+    const text = fact(field, value)
+    if (text !== undefined) rest.push(text)
+  }
+  return { name, rest }
+}
+
+function fact(field: string, value: Json | undefined): string | undefined {
+  if (typeof value === 'boolean') return value ? wordsFor(field) : `not ${wordsFor(field)}`
+  if (
+    typeof value === 'string' &&
+    (value.includes(' ') || value.length > 24) &&
+    /text|body|note|description|comment|content/.test(field)
+  ) {
+    return value.length > MAX_QUOTE ? undefined : `it says "${value}"`
+  }
+  const text = textual(value)
+  return text === undefined ? undefined : `${wordsFor(field)} ${text}`
+}
+
+function textual(value: Json | undefined): string | undefined {
+  if (typeof value === 'number') return String(value)
+  if (typeof value === 'string')
+    return value === '' || value.length > MAX_QUOTE
+      ? undefined
+      : /^[a-z]+(_[a-z]+)+$/.test(value)
+        ? value.replaceAll('_', ' ')
+        : value
+  if (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((item) => typeof item === 'string' || typeof item === 'number')
+  )
+    return listed(value.map(String))
+  return undefined
+}
+
+function elementOf(schema: unknown): z.ZodObject | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return elementOf(schema.unwrap())
+  return schema instanceof z.ZodArray && schema.element instanceof z.ZodObject ? schema.element : undefined
+}
+
+function entityNoun(server: ServerDefinition, schema: z.ZodObject): string | undefined {
+  for (const field of Object.values(schema.shape)) {
+    const { entity } = meaningOf(field as z.ZodType)
+    if (entity !== undefined) return server.entities[entity]?.noun
+  }
+  return undefined
+}
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const capital = (text: string): string => text[0]!.toUpperCase() + text.slice(1)

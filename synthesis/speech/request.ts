@@ -1,0 +1,189 @@
+import type { SeededRandom } from '../../servers/kernel/index.js'
+import { clauseOf } from './clause.js'
+import { detailing, followUp, greeting, joiner, movingOn, sentenceOpener, signOff } from './connectives.js'
+import { lead, trail } from './contexts.js'
+import { asGerund, drawFrame, type Frame, turned } from './frames.js'
+import { type Manner, mannerOf, typed } from './manner.js'
+import { joined, type Piece, textOf, word } from './piece.js'
+import type { Ask, Moment, Said } from './speech.js'
+
+/** Draws of the words for one turn before it is found unsayable: a value that must not be said may turn up by chance. */
+const TRIES = 6
+
+/** A user turn that asks for everything in `asks`, in order, as a person of this manner would. */
+export function request(asks: readonly Ask[], moment: Moment): Said | undefined {
+  const manner = mannerOf(moment.persona)
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const clauses: Piece[][] = []
+    for (const [index, ask] of asks.entries()) {
+      if (ask.silent) continue
+      const clause = clauseOf(ask, index, asks.slice(0, index), manner, moment)
+      if (!clause) return undefined
+      clauses.push(joined(clause))
+    }
+    if (clauses.length === 0) return undefined
+    const sentences = arranged(clauses, asks.find(({ silent }) => !silent)!.server.name, manner, moment)
+    const said = finished(sentences, asks, manner)
+    if (said) return said
+  }
+  return undefined
+}
+
+/** One sentence: its pieces and how it ends. */
+interface Sentence {
+  readonly pieces: readonly Piece[]
+  readonly stop: string
+}
+
+function arranged(clauses: readonly Piece[][], world: string, manner: Manner, moment: Moment): Sentence[] {
+  const { random, turn } = moment
+  const { register } = manner
+  const sentences: Sentence[] = []
+  const opener = opening(moment, register, clauses.length)
+  const context = turn === 0 ? lead(world, register, random) : ''
+  let start = opener.before
+  if (context !== '') {
+    sentences.push({
+      pieces: [word(opener.before + (opener.before.endsWith(', ') ? lowerFirst(context) : context))],
+      stop: '',
+    })
+    start = ''
+  }
+  const groups = grouped(clauses, register, random)
+  const listed = groups.length > 1 && random.chance(0.12)
+  for (const [nth, group] of groups.entries()) {
+    const isLast = nth === groups.length - 1
+    const linking =
+      nth === 0
+        ? start + (listed ? 'first, ' : opener.now)
+        : listed && isLast && nth > 1
+          ? random.pick(['finally, ', 'third, ', 'and last, '])
+          : listed && nth === 1
+            ? random.pick(['second, ', 'then, ', 'secondly, '])
+            : sentenceOpener({ isLast, nth }, register, random)
+    sentences.push(sentence(group, linking, manner, random))
+  }
+  const closing = [trail(register, random), signOff(register, random)].filter((text) => text !== '')
+  for (const text of random.chance(0.7) ? closing.slice(-1) : closing)
+    sentences.push({ pieces: [word(text)], stop: '' })
+  return sentences
+}
+
+function opening(
+  { turn, random, after }: Moment,
+  register: Manner['register'],
+  count: number,
+): { readonly before: string; readonly now: string } {
+  if (turn === 0) return { before: greeting(register, random), now: '' }
+  if (after === 'question') return { before: detailing(register, random), now: '' }
+  if (after === 'failure') return { before: movingOn(register, random), now: '' }
+  const { thanks, now } = followUp(register, random)
+  return { before: thanks, now: now === 'one more thing: ' && count > 1 ? 'also, ' : now }
+}
+
+/** Cuts the clauses into sentences of one to three. */
+function grouped(clauses: readonly Piece[][], register: Manner['register'], random: SeededRandom): Piece[][][] {
+  const groups: Piece[][][] = []
+  for (const clause of clauses) {
+    const last = groups.at(-1)
+    const room = last !== undefined && last.length < 3 && lengthOf(last.flat()) < 150
+    if (room && random.chance(register === 'terse' ? 0.6 : 0.55)) last.push(clause)
+    else groups.push([clause])
+  }
+  return groups
+}
+
+const lengthOf = (pieces: readonly Piece[]): number => textOf(pieces).length
+
+function sentence(group: readonly Piece[][], linking: string, manner: Manner, random: SeededRandom): Sentence {
+  const { register } = manner
+  const [first, ...rest] = group as [Piece[], ...Piece[][]]
+  const alone = rest.length === 0
+  const wish = register !== 'terse' || random.chance(0.3) ? turned(first, random) : undefined
+  if (wish && random.chance(0.4) && (alone || !wish.asks)) {
+    return ended([word(linking), ...wish.pieces, ...appended(rest, random)], wish.asks, manner, random)
+  }
+  const gerund = alone ? asGerund(first) : undefined
+  const own = group.every((clause) => !speaksToAssistant(clause))
+  const fits = (frame: Frame): boolean =>
+    (!frame.self || own) &&
+    (!frame.ing || gerund !== undefined) &&
+    (frame.after !== ' for me' || (alone && !/\b(me|my|I)\b/.test(textOf(first)))) &&
+    !(linking.endsWith('and then ') && /^(okay|let's|do me|help me)/.test(frame.before)) &&
+    !(/(:|^also,|^first,) $/.test(linking) && /^okay/.test(frame.before))
+  const frame = drawFrame(register, fits, random)
+  const clause = frame.ing ? gerund! : first
+  const pieces = [word(linking + frame.before), ...clause, ...appended(rest, random), word(frame.after ?? '')]
+  return ended(pieces, frame.asks === true, manner, random)
+}
+
+/** Clauses in which "me" is the one who asks, so that nobody else can be the subject. */
+const speaksToAssistant = (clause: readonly Piece[]): boolean =>
+  /^(tell|show|give|let|get me|remind|guide|route|catch|bring|make me|add me|have me|answer new|say|complain)\b/.test(
+    clause[0]!.text,
+  ) || clause.some((piece) => !piece.fixed && /\bme\b/.test(piece.text))
+
+const appended = (clauses: readonly Piece[][], random: SeededRandom): Piece[] =>
+  clauses.flatMap((clause, i) => [word(joiner(i === clauses.length - 1, random)), ...clause])
+
+function ended(pieces: readonly Piece[], asks: boolean, { register }: Manner, random: SeededRandom): Sentence {
+  if (asks) return { pieces, stop: '?' }
+  return { pieces, stop: register === 'chatty' && random.chance(0.06) ? '!' : '.' }
+}
+
+const lowerFirst = (text: string): string => (/^I\b/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1))
+
+/**
+ * Puts sentences together and finds in the text what gives each value.
+ * @returns `undefined` when a value that must be said is not, or one that must not be said is
+ */
+function finished(sentences: readonly Sentence[], asks: readonly Ask[], manner: Manner): Said | undefined {
+  const pieces = sentences.flatMap(({ pieces: own, stop }, i) => {
+    const isLast = i === sentences.length - 1
+    const retyped = capitalised(typed(joined(own), manner), manner)
+    const end = isLast && manner.unstopped && stop !== '!' && (stop === '.' || manner.lower) ? '' : stop
+    return [...retyped, word(end + (isLast ? '' : ' '))]
+  })
+  const text = textOf(pieces).trim()
+  const phrases = asks.map((ask, index) => phrasesOf(ask, index, asks, pieces))
+  if (phrases.some((found) => found === undefined)) return undefined
+  if (asks.some(({ withheld, args }) => withheld !== undefined && leaks(text, args[withheld]!))) return undefined
+  return { text, phrases: phrases as ReadonlyMap<string, string>[] }
+}
+
+function capitalised(pieces: readonly Piece[], { lower }: Manner): Piece[] {
+  const [first, ...rest] = pieces
+  if (!first || lower || first.fixed) return [...pieces]
+  return [{ ...first, text: first.text.replace(/^[a-z]/, (letter) => letter.toUpperCase()) }, ...rest]
+}
+
+/** What gives the values of one ask. Those of a silent one are given elsewhere in the turn. */
+function phrasesOf(
+  { args, references, withheld, silent }: Ask,
+  index: number,
+  asks: readonly Ask[],
+  pieces: readonly Piece[],
+): ReadonlyMap<string, string> | undefined {
+  const phrases = new Map<string, string>()
+  for (const [field, value] of Object.entries(args)) {
+    const way = references.get(field)
+    if (field === withheld || (way && way.how !== 'value')) continue
+    const piece = pieces.find(({ gives, label, text }) =>
+      silent
+        ? label
+          ? text === value
+          : gives !== undefined && asks[gives.ask]!.args[gives.field] === value
+        : gives?.ask === index && gives.field === field,
+    )
+    if (!piece) return undefined
+    phrases.set(field, piece.text)
+  }
+  return phrases
+}
+
+/** Whether a reader of the text could take the value from it. */
+export function leaks(text: string, value: unknown): boolean {
+  const plain = String(value).toLowerCase().replaceAll('_', ' ')
+  const escaped = plain.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(`(?<![\\w])${escaped}(?![\\w])`).test(text.toLowerCase().replaceAll('_', ' '))
+}
