@@ -2,9 +2,9 @@
 
 Reads one script as JSON from standard input:
   {"connections": [{"name", "stdio": [command, ...] | "http": url, "tools": [names], "calls": [
-     {"tool", "arguments", "error": bool, "text": str | null, "hash": str}]}]}
-`hash` is the state hash after the call; `text` null means that the wording is not compared. Prints one line of JSON,
-{"listed": n, "called": n}, or fails with the first difference.
+     {"tool", "arguments", "error": bool, "text": str, "hash": str}]}]}
+`hash` is the state hash after the call. Prints one line of JSON, {"listed": n, "called": n}, or fails with the first
+difference.
 """
 
 import asyncio
@@ -42,8 +42,7 @@ async def play(connection: dict) -> tuple[int, int]:
             result = await client.call_tool(call["tool"], call["arguments"], meta={STATE_HASH: True})
             text = result.content[0].text
             assert bool(result.is_error) == call["error"], f"{what} answered {text}"
-            if call["text"] is not None:
-                assert text == call["text"], f"{what} answered {text} instead of {call['text']}"
+            assert text == call["text"], f"{what} answered {text} instead of {call['text']}"
             if call["error"]:
                 error = json.loads(text)
                 assert set(error) == {"error", "message"} and all(error.values()), f"{what} answered {text}"

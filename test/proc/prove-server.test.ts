@@ -49,7 +49,9 @@ const textOf = ({ content }: CallToolResult): string => {
   return first.text
 }
 
-for (const [name, server] of CATALOGUE) {
+// The Python client plays every tool of every world; two worlds show that the SDK's own client sees the same.
+for (const name of ['banking', 'maps']) {
+  const server = CATALOGUE.get(name)!
   test(`the ${name} server lists its tools and answers as a session in process does`, () =>
     served([name, '--seed', '7'], async (client) => {
       assert.is(client.getServerVersion()!.name, name)
