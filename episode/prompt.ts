@@ -7,10 +7,11 @@ import { EpisodeError } from './errors.js'
 /** Turns text of the conversation into token ids. The one place that knows the framing between messages. */
 export interface PromptRenderer {
   /**
-   * The first prompt: the model's own chat template over the toolset and the first user turn.
+   * The first prompt: the model's own chat template over the toolset, the system message if there is one, and the first
+   * user turn.
    * @throws EpisodeError `reserved_tag`, `bad_template`
    */
-  firstPrompt(tools: readonly OfferedTool[], userTurn: string): Token[]
+  firstPrompt(tools: readonly OfferedTool[], userTurn: string, system?: string): Token[]
   /** What the environment writes after a sampled turn: the tool responses, then the assistant's header. */
   toolResponses(payloads: readonly string[]): Token[]
   /** What the environment writes after a sampled turn: the next user turn, then the assistant's header. */
@@ -48,14 +49,17 @@ export function createPromptRenderer(tokenizer: Tokenizer): PromptRenderer {
   }
 
   return {
-    firstPrompt(tools, userTurn) {
+    firstPrompt(tools, userTurn, system) {
       for (const text of tools.map((tool) => JSON.stringify(tool))) {
         if (checked.has(text)) continue
         refuseControls(text)
         checked.add(text)
       }
       const input = {
-        messages: [{ role: 'user', content: refuseControls(userTurn) }],
+        messages: [
+          ...(system === undefined ? [] : [{ role: 'system', content: refuseControls(system) }]),
+          { role: 'user', content: refuseControls(userTurn) },
+        ],
         tools: tools.map(({ name, description, inputSchema }) => ({
           type: 'function',
           function: { name, description, parameters: inputSchema },

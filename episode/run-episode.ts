@@ -20,7 +20,7 @@ export interface Stage {
 
 /** The first prompt of a task, in token ids. @throws EpisodeError */
 export function promptOf(task: Task, stage: Stage, limits: EpisodeLimits): Token[] {
-  const prompt = stage.renderer.firstPrompt(toolsetOf(task, stage.catalogue), task.turns[0]!)
+  const prompt = stage.renderer.firstPrompt(toolsetOf(task, stage.catalogue), task.turns[0]!, task.system)
   if (prompt.length >= limits.maxRolloutTokens) {
     throw new EpisodeError('prompt_too_long', `${prompt.length} of ${limits.maxRolloutTokens} tokens`)
   }

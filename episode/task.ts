@@ -19,6 +19,10 @@ const taskBody = z.strictObject({
     .array(z.strictObject({ server: name, tool: name }))
     .min(1)
     .max(64),
+  /** Enum values are left out of the offered schemas; execution still refuses others (paper, section 3.2). */
+  stripEnums: z.literal(true).optional(),
+  /** The system message: the reference date and who the user is. */
+  system: z.string().min(1).max(2000).optional(),
   /** What the scripted user says, turn by turn. */
   turns: z.array(z.string().min(1).max(4000)).min(1).max(5),
   groundTruth: z

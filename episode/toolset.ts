@@ -23,7 +23,7 @@ export function toolsetOf(task: Task, catalogue: Catalogue): RoutedTool[] {
     if (!task.worlds.some((world) => world.server === server)) {
       throw new EpisodeError('bad_task', `the task opens no session of ${server} for ${tool}`)
     }
-    return { ...offeredTool(definition), server }
+    return { ...offeredTool(definition, task.stripEnums === true), server }
   })
 }
 
@@ -33,6 +33,6 @@ export function exampleOf(task: Task, offered: readonly OfferedTool[]): ScoredEx
 
 /** SHA-256 (hex) over every tool of the servers as it is offered: a node and its judge must play in the same worlds. */
 export function toolsetSchemaSha256(servers: readonly ServerDefinition[]): string {
-  const offered = servers.map(({ name, tools }) => ({ server: name, tools: tools.map(offeredTool) }))
+  const offered = servers.map(({ name, tools }) => ({ server: name, tools: tools.map((tool) => offeredTool(tool)) }))
   return createHash('sha256').update(canonicalize(offered)!).digest('hex')
 }

@@ -94,6 +94,8 @@ export interface EntitySpec {
   readonly table: string
   /** The field of the table's row, also shown beside the key in results, by which a user would name one: `title`, `name`. */
   readonly label?: string
+  /** People call it by its key, as they do with issue numbers: a user may name one that no result has shown. */
+  readonly sayable?: boolean
 }
 
 export interface SeedContext {

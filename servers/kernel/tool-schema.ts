@@ -31,11 +31,24 @@ export function jsonSchemaOf(schema: z.ZodObject, io: 'input' | 'output'): JsonS
   return json
 }
 
-export function offeredTool(tool: ToolDefinition): OfferedTool {
+/**
+ * @param stripEnums  leaves the values of enums out of the schema, as the paper does for a share of the tasks: the
+ *   policy then has to take them from the conversation. What the tool accepts stays the same.
+ */
+export function offeredTool(tool: ToolDefinition, stripEnums = false): OfferedTool {
+  const inputSchema = jsonSchemaOf(tool.input, 'input')
   return {
     name: tool.name,
     description: tool.description,
-    inputSchema: jsonSchemaOf(tool.input, 'input'),
+    inputSchema: stripEnums ? (withoutEnums(inputSchema) as JsonSchema) : inputSchema,
     readOnly: tool.annotations.readOnly,
   }
+}
+
+/** Fields may be called `enum`: only lists of values are taken out. */
+function withoutEnums(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutEnums)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const kept = Object.entries(schema).filter(([keyword, value]) => keyword !== 'enum' || !Array.isArray(value))
+  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, withoutEnums(value)]))
 }
