@@ -21,6 +21,7 @@ const ONE_ADAPTER = {
   protobufjs: '^proto/',
   'hyparquet-writer': '^synthesis/dataset/parquet\\.ts$',
   echarts: '^synthesis/dataset/plots\\.ts$',
+  openai: '^synthesis/teacher/openai-chat\\.ts$',
 }
 
 module.exports = {
