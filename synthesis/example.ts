@@ -1,0 +1,65 @@
+import type { Task } from '../episode/index.js'
+import type { Split } from './profile.js'
+
+/** How much of what is needed the user says at first (paper, section 3.2). */
+export type Information = 'complete' | 'missing' | 'minimal'
+
+/** How the assistant gets over a failed call: with other arguments, with another tool first, or not at all. */
+export type Recovery = 'corrected' | 'other-tool' | 'gave-up'
+
+/** Where the value of a ground-truth argument can be read: what a user said, an earlier result, or the system message. */
+export type Origin =
+  | { readonly from: 'user'; readonly turn: number; readonly phrase: string }
+  | { readonly from: 'result'; readonly call: number; readonly phrase: string }
+  | { readonly from: 'context'; readonly phrase: string }
+
+/** A call of the conversation as the teacher made it. */
+export interface TeacherCall {
+  readonly server: string
+  readonly name: string
+  readonly arguments: Task['groundTruth'][number]['arguments']
+  /** The JSON that the policy would read. */
+  readonly response: string
+  readonly ok: boolean
+  /** Index into the ground truth; `null` for a call that failed and was made good. */
+  readonly truth: number | null
+}
+
+/** One user turn and what the teacher did about it. */
+export interface Exchange {
+  readonly user: string
+  readonly calls: readonly TeacherCall[]
+  /** The teacher's closing words. */
+  readonly assistant: string
+}
+
+/** A task with the conversation that a good assistant has about it, and the evidence for its ground truth. */
+export interface Example {
+  /** Place in the data set, from 0. */
+  readonly index: number
+  readonly split: Split
+  readonly task: Task
+  readonly information: Information
+  readonly recovery: Recovery | null
+  readonly persona: string
+  readonly exchanges: readonly Exchange[]
+  /** Per ground-truth call, where each of its arguments comes from. */
+  readonly origins: readonly Readonly<Record<string, Origin>>[]
+  /** Who put the user's and the assistant's words. */
+  readonly speech: 'plain' | 'natural' | 'teacher'
+}
+
+/** Why a candidate was not kept; the data set's card reports how many each took. */
+export const DROP_REASONS = [
+  'no_walk',
+  'no_words',
+  'replay',
+  'reward',
+  'provenance',
+  'necessity',
+  'determinacy',
+  'duplicate',
+] as const
+export type DropReason = (typeof DROP_REASONS)[number]
+export type Drops = Partial<Record<DropReason, number>>
+
