@@ -18,13 +18,14 @@ export interface CardContent {
   readonly statistics: Statistics
   readonly coverage: Coverage
   readonly charts: readonly Chart[]
+  readonly userTurns: number
   /** Measures of the user's words, by name. */
   readonly diversity: readonly (readonly [measure: string, value: number])[]
 }
 
 /** The data set card: README.md with the front matter that the Hugging Face hub and `datasets` read. */
 export function writtenCard(content: CardContent): string {
-  const { info, outcome, statistics, coverage, charts, diversity } = content
+  const { info, outcome, statistics, coverage, charts, diversity, userTurns } = content
   const chart = (name: string): string => {
     const { path, title } = charts.find(({ path }) => path === `plots/${name}.svg`)!
     return `![${title}](${path})`
@@ -41,13 +42,14 @@ export function writtenCard(content: CardContent): string {
     ['## Filters', ...filterSection(statistics.examples, outcome.drops), chart('filter-yields')],
     [
       '## Diversity of the words',
-      `Over all ${number(sumOfTurns(statistics))} user turns, ${number(statistics.personas.size)} personas:`,
+      `Over all ${number(userTurns)} user turns, of ${number(statistics.personas.size)} personas:`,
       markdownTable(
         ['measure', 'value'],
         diversity.map(([measure, value]) => [measure, Number.isInteger(value) ? number(value) : value.toFixed(4)]),
       ),
     ],
     ...sanitySection(outcome),
+    ['## Fields', FIELDS],
     ['## Loading', ...LOADING],
     ['## Provenance', ...provenance(info)],
   ]
@@ -100,8 +102,6 @@ function composition(statistics: Statistics): string {
     }),
   )
 }
-
-const sumOfTurns = ({ userTurns }: Statistics): number => [...userTurns].reduce((sum, [turns, n]) => sum + turns * n, 0)
 
 interface Row {
   readonly name: string
@@ -175,6 +175,27 @@ function sanitySection({ sanity }: Outcome): [string, ...string[]][] {
     ],
   ]
 }
+
+const FIELDS = markdownTable(
+  ['field', 'what it holds'],
+  [
+    ['`id`', 'SHA-256 of the task: its worlds, tools on offer, user turns and ground truth'],
+    ['`index`', 'place in the data set, over all splits'],
+    ['`kind`', '`multi-turn`, `clarification` (the right answer is a question) or `abstention` (it is to decline)'],
+    ['`messages`', "the conversation in OpenAI's form, one call per assistant message"],
+    ['`tools`', "the functions on offer, in OpenAI's form; without the values of enums where `strip_enums` is true"],
+    ['`ground_truth`', 'the calls that answer the user turns; `after` names the calls that must come first'],
+    ['`worlds`', 'server and seed of every world that the tools on offer belong to'],
+    ['`toolset`', 'the server of each tool on offer; servers that `chain` does not name are distractors'],
+    ['`chain`', 'the chain of tools that the example was made from'],
+    ['`calls`', 'per call of the messages: its server, whether it succeeded, and its place in the ground truth'],
+    [
+      '`metadata`',
+      'how much the user says at first, recovery, persona, and where each argument can be read (`origins`)',
+    ],
+  ],
+  '---',
+)
 
 const LOADING = [
   `The Parquet files hold the same records as the JSON lines (\`${recordsPath('train')}\`): scalars as columns, and

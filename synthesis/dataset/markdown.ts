@@ -3,8 +3,13 @@ export const number = (value: number): string => String(value).replaceAll(/\B(?=
 
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 
-export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** @param align  of every column but the first */
+export function markdownTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  align: '---:' | '---' = '---:',
+): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
+  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : align))), ...rows.map(line)].join('\n')
 }

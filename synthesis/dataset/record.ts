@@ -106,7 +106,7 @@ export function recordOf(example: Example, catalogue: Catalogue): DatasetRecord 
     throw new DatasetError('bad_example', `example ${example.index}, task ${task.id}: ${problem}`)
   }
   if (exchanges.length !== task.turns.length || exchanges.some(({ user }, i) => user !== task.turns[i]))
-    refuse('its exchanges do not have the users turns of its task')
+    refuse('its exchanges do not have the user turns of its task')
   if (origins.length !== task.groundTruth.length) refuse('there must be one set of origins per ground-truth call')
   return {
     schema: RECORD_SCHEMA,

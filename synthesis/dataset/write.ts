@@ -72,7 +72,15 @@ async function fill(
   const charts = chartsOf(statistics, coverage, outcome.drops)
   for (const { path, svg } of charts) await writeFile(join(folder, path), svg)
   await writeFile(join(folder, 'coverage.json'), writtenCoverage(coverage))
-  const content = { info, outcome, statistics, coverage, charts, diversity: Object.entries(info.diversity(userTurns)) }
+  const content = {
+    info,
+    outcome,
+    statistics,
+    coverage,
+    charts,
+    userTurns: userTurns.length,
+    diversity: Object.entries(info.diversity(userTurns)),
+  }
   await writeFile(join(folder, 'README.md'), writtenCard(content))
   const paths = [
     ...SPLITS.flatMap((split) => [recordsPath(split), parquetPath(split)]),
