@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { entityKinds, meaningOf } from '../../servers/kernel/index.js'
+import type { Way } from '../references.js'
 import type { Manner } from './manner.js'
 import { type Piece, word } from './piece.js'
 import { type Context, refer } from './referring.js'
@@ -55,6 +56,9 @@ function filled(
   manner: Manner,
   moment: Moment,
 ): Piece[] | undefined {
+  const meantAlike = [...ask.references.values()].filter(({ how }) => how === 'only').map(({ noun }) => noun)
+  // "Move 40 from that account to that account" would mean nothing.
+  if (new Set(meantAlike).size < meantAlike.length) return undefined
   const parts = template.split(/\{([^}]*)\}/)
   const pieces: Piece[] = []
   for (let i = 0; i < parts.length; i += 2) {
@@ -70,7 +74,7 @@ function filled(
       if (/["(]$/.test(before)) return undefined
       before = withoutApposition(before)
       if (/(?:^| )(the|a|an|my|our|each|all) $/.test(before)) return undefined
-      const words = refer(way, contextOf(ask, field, earlier, moment), { ...slot, before }, manner, moment.random)
+      const words = refer(way, contextOf(ask, field, earlier, moment, way), { ...slot, before }, manner, moment.random)
       if (!words) return undefined
       pieces.push(word(before), ...words)
       continue
@@ -91,24 +95,33 @@ function withoutApposition(before: string): string {
 }
 
 /** Looks for the result that a reference points into among the calls asked for in the same turn. */
-function contextOf({ server, tool }: Ask, field: string, earlier: readonly Ask[], { turn }: Moment): Context {
-  const entity = meaningOf(tool.input.shape[field]!).entity
-  const sources = earlier.filter(
-    (ask) => ask.server === server && entity !== undefined && entityKinds(ask.tool.output).has(entity),
-  )
+function contextOf({ server, tool }: Ask, field: string, earlier: readonly Ask[], { turn }: Moment, way: Way): Context {
+  const { entity } = meaningOf(tool.input.shape[field]!)
+  const gives = (ask: Ask): boolean =>
+    ask.server === server && entity !== undefined && entityKinds(ask.tool.output).has(entity)
   const last = earlier.at(-1)
-  const source = sources.at(-1)
+  const sources = earlier.filter(gives)
   const adjacent =
-    source !== undefined && source === last && !source.silent && entityKinds(source.tool.output).size === 1
+    last !== undefined &&
+    gives(last) &&
+    !last.silent &&
+    entityKinds(last.tool.output).size === 1 &&
+    sources.length === 1
   return {
     adjacent,
-    ahead: source !== undefined && turn === 0,
-    made:
-      source !== undefined &&
-      source === last &&
-      sources.length === 1 &&
-      /^(create|add|write|schedule|set_up|record|save|plan|book)_/.test(source.tool.name) &&
-      !source.tool.annotations.readOnly,
+    ahead: sources.length > 0 && sources.every((ask) => ask.tool.annotations.readOnly) && turn === 0,
+    made: last !== undefined && sources.length === 1 && gives(last) && makes(last),
+    repeated: last !== undefined && !last.silent && last.server === server && isOnlyMentionOf(last, way),
     labelField: entity === undefined ? undefined : server.entities[entity]?.label,
   }
+}
+
+const makes = ({ tool }: Ask): boolean =>
+  !tool.annotations.readOnly && /^(create|add|write|schedule|save|plan|book)_/.test(tool.name)
+
+/** Whether the ask means by its label what `way` means, and nothing else of that kind. */
+function isOnlyMentionOf({ references }: Ask, way: Way): boolean {
+  const alike = [...references.values()].filter(({ noun }) => noun === way.noun)
+  const [only] = alike
+  return alike.length === 1 && only!.how === 'label' && way.how === 'label' && only!.label === way.label
 }

@@ -131,7 +131,7 @@ const TURNINGS: readonly Turning[] = [
     ],
   },
   {
-    head: /^(?:show me|show|see|look at|look into) (?!how|what)/,
+    head: /^(?:show(?: me)?|see|look at|look into) (?!me\b|how|what|which|who|where|when|whether)/,
     as: [
       ["I'd like to see ", false],
       ['let me see ', false],

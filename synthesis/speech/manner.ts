@@ -33,8 +33,7 @@ export function mannerOf({ name, role, register }: Persona): Manner {
 
 const CONTRACTIONS: readonly [RegExp, string][] = [
   [/\bI am\b/g, "I'm"],
-  [/\bI would\b/g, "I'd"],
-  [/\bI have to\b/g, 'I have to'],
+  [/\bI would(?= [a-z])/g, "I'd"],
   [/\bdo not\b/g, "don't"],
   [/\bwill not\b/g, "won't"],
   [/\bis not\b/g, "isn't"],
@@ -42,7 +41,7 @@ const CONTRACTIONS: readonly [RegExp, string][] = [
   [/\bwho is\b/g, "who's"],
   [/\bwhere is\b/g, "where's"],
   [/\bthere is\b/g, "there's"],
-  [/\bit is\b/g, "it's"],
+  [/\bit is(?= [a-z])/g, "it's"],
 ]
 
 /** The words as this person types them; values and names stay as they are. */

@@ -7,3 +7,7 @@ import { vague } from './vague.js'
 
 /** The words of people: each persona in a register of their own, with references, ellipsis, reasons and asides. */
 export const naturalSpeech: Speech = { request, vague, supply, correct, question, report, failure, decline }
+
+export { denotes } from './denotes.js'
+export { drawPersona } from './personas.js'
+export { type SmallTalk, smallTalk } from './small-talk.js'

@@ -12,6 +12,8 @@ export interface Context {
   readonly ahead: boolean
   /** The call of that result makes something new. */
   readonly made: boolean
+  /** The clause just before means the same thing by its label. */
+  readonly repeated: boolean
   /** The row's field that serves as label, such as `title`. */
   readonly labelField: string | undefined
 }
@@ -41,6 +43,8 @@ export function refer(
     case 'only':
       return [word(theOnly(way.noun, context, slot, random))]
     case 'label':
+      if (context.repeated && random.chance(0.7))
+        return [word(theOnly(way.noun, { ...context, adjacent: true, ahead: false, made: false }, slot, random))]
       return labelled(way.noun, way.label, context, random)
     case 'place':
       return [word(placed(way, context, manner, random))]
@@ -63,6 +67,7 @@ function theOnly(
     !/ (of|for|under|with|about|among|on|in) $/.test(before) && /^($|[,.?!]| (?!is |has |does |can |are ))/.test(after)
   if (adjacent && pronounFits && random.chance(0.4)) return PEOPLE.has(noun) ? 'them' : 'it'
   if (adjacent && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
+  if (before.endsWith('that ')) return `this ${noun}`
   if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `that new ${noun}`, `this new ${noun}`])
   if (ahead) return random.pick([`that ${noun}`, `that ${noun}`, `the ${noun} you find`, `the ${noun} that comes up`])
   return random.pick([`that ${noun}`, `that ${noun}`, `this ${noun}`, `the ${noun} you found`, `that same ${noun}`])
@@ -71,7 +76,12 @@ function theOnly(
 /** Titles as people write them without quotes: a few words, each with a capital. */
 const PROPER = /^[A-Z][\w'’.-]*( (of|the|and|for|de|&|[A-Z0-9][\w'’.-]*)){0,3}$/
 
-function labelled(noun: string, label: string, { labelField }: Context, random: SeededRandom): Piece[] {
+function labelled(
+  noun: string,
+  label: string,
+  { labelField, ahead, adjacent }: Context,
+  random: SeededRandom,
+): Piece[] {
   const name: Piece = { text: label, fixed: true, label: true }
   const proper = PROPER.test(label)
   if (PEOPLE.has(noun) && proper) return [name]
@@ -90,8 +100,8 @@ function labelled(noun: string, label: string, { labelField }: Context, random: 
     [word(`the ${noun} `), ...quoted],
     [word('the '), ...quoted, word(` ${noun}`)],
     [word(`the ${noun} ${random.pick(['called', 'named'])} `), ...(proper && random.chance(0.5) ? [name] : quoted)],
-    [word('the one called '), ...(proper && random.chance(0.5) ? [name] : quoted)],
   ]
+  if (ahead || adjacent) ways.push([word('the one called '), ...(proper && random.chance(0.5) ? [name] : quoted)])
   if (proper) ways.push([word('the '), name, word(` ${noun}`)], [word('the '), name, word(` ${noun}`)], [name])
   return random.pick(ways)
 }
@@ -147,7 +157,7 @@ const DATED =
 
 /** Fields that count something: `with the most bids`. */
 const COUNTED =
-  /^(bids|likes|replies|shares|reviews|comments|reactions|posts|followers|members|pins|watchers|issues|points|seats|devices|bookings|products|nights|pieces|files|entries|lines|rooms|activities|deals|bookmarks|economy_seats|business_seats|warehouse|stock|available|on_hand|quantity|waiting|pending|invited)$/
+  /^(bids|likes|replies|shares|reviews|comments|reactions|posts|followers|members|pins|watchers|issues|points|seats|devices|bookings|products|nights|pieces|files|entries|lines|rooms|activities|deals|bookmarks|economy_seats|business_seats|warehouse|stock|on_hand|quantity|waiting|pending|invited)$/
 
 type Extreme = Extract<Way, { how: 'extreme' }>
 
@@ -168,7 +178,6 @@ function extreme({ noun, field, most }: Extreme, { adjacent }: Context, random: 
 const COUNT_NOUNS: Readonly<Record<string, string>> = {
   warehouse: 'pieces in the warehouse',
   stock: 'pieces in stock',
-  available: 'pieces available',
   on_hand: 'pieces on hand',
   quantity: 'pieces',
   waiting: 'people waiting',
@@ -190,6 +199,7 @@ const WORDS: Readonly<Record<string, string>> = {
   next_date: 'next date',
   since: 'date',
   left: 'amount left',
+  available: 'amount available',
   spent: 'spending',
   saved: 'savings',
   owes: 'debt',

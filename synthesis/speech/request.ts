@@ -109,8 +109,7 @@ function sentence(group: readonly Piece[][], linking: string, manner: Manner, ra
     (!frame.self || own) &&
     (!frame.ing || gerund !== undefined) &&
     (frame.after !== ' for me' || (alone && !/\b(me|my|I)\b/.test(textOf(first)))) &&
-    !(linking.endsWith('and then ') && /^(okay|let's|do me|help me)/.test(frame.before)) &&
-    !(/(:|^also,|^first,) $/.test(linking) && /^okay/.test(frame.before))
+    !(linking !== '' && frame.before.startsWith('okay'))
   const frame = drawFrame(register, fits, random)
   const clause = frame.ing ? gerund! : first
   const pieces = [word(linking + frame.before), ...clause, ...appended(rest, random), word(frame.after ?? '')]
@@ -154,7 +153,7 @@ function finished(sentences: readonly Sentence[], asks: readonly Ask[], manner: 
 function capitalised(pieces: readonly Piece[], { lower }: Manner): Piece[] {
   const [first, ...rest] = pieces
   if (!first || lower || first.fixed) return [...pieces]
-  return [{ ...first, text: first.text.replace(/^[a-z]/, (letter) => letter.toUpperCase()) }, ...rest]
+  return [{ ...first, text: first.text.replaceAll(/(?:^|[.!?] )[a-z]/g, (start) => start.toUpperCase()) }, ...rest]
 }
 
 /** What gives the values of one ask. Those of a silent one are given elsewhere in the turn. */
