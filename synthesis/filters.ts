@@ -48,11 +48,16 @@ function referencesAreUnique({ steps }: Candidate): boolean {
   )
 }
 
+/** What is looked at to trace arguments: of the steps, only their results. */
+export interface Traced extends Pick<Candidate, 'example' | 'denotes' | 'today'> {
+  readonly steps: readonly Pick<Step, 'output'>[]
+}
+
 /**
  * Every argument can be read somewhere before its call: in the words of a user turn that has been said, in an earlier
  * result, or in the system message. Secrets (`sensitive`) have no other way either.
  */
-function argumentsAreTraceable({ example, steps, denotes, today }: Candidate): boolean {
+export function argumentsAreTraceable({ example, steps, denotes, today }: Traced): boolean {
   const { task, origins, exchanges } = example
   return task.groundTruth.every((call, i) =>
     Object.entries(call.arguments).every(([field, value]) => {
@@ -67,7 +72,7 @@ function argumentsAreTraceable({ example, steps, denotes, today }: Candidate): b
 interface Evidence {
   /** User turns that were said when the call is made. */
   readonly user: readonly string[]
-  readonly steps: readonly Step[]
+  readonly steps: readonly Pick<Step, 'output'>[]
   readonly system: string
   readonly denotes: Candidate['denotes']
   readonly today: string
