@@ -1,0 +1,118 @@
+import { createReadStream } from 'node:fs'
+import { mkdir, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { TeacherError } from './errors.js'
+import { PROMPT_VERSION, READ_LIMITS } from './limits.js'
+
+const lineShape = z.object({
+  task: z.string().regex(/^[0-9a-f]{64}$/),
+  teacher: z.string().max(400),
+  prompt: z.int(),
+  attempts: z.int().min(1).max(10_000),
+  /** `null`: no reply could be used, and the embedded wording was kept. */
+  turns: z
+    .array(z.object({ user: z.string().max(8000), assistant: z.string().max(8000) }))
+    .max(64)
+    .nullable(),
+})
+
+type Line = z.output<typeof lineShape>
+
+/** What a teacher made of an example. */
+export type Finished = Pick<Line, 'attempts' | 'turns'>
+
+/** The finished rephrasings of a folder, by task, for one teacher and this version of the prompt. */
+export interface Cache {
+  get(taskId: string): Finished | undefined
+  /** @throws TeacherError `cache_failed` */
+  put(taskId: string, finished: Finished): Promise<void>
+  /** Lines that could not be read: one after a kill in the middle of writing, more if the file was damaged. */
+  readonly damaged: number
+  close(): Promise<void>
+}
+
+const FILE = 'rephrased.jsonl'
+
+/**
+ * Opens the folder's `rephrased.jsonl`, which only ever grows. What was torn by a kill is skipped and asked for anew.
+ * One process at a time should write it.
+ * @throws TeacherError `cache_failed`
+ */
+export async function openCache(folder: string, teacher: string): Promise<Cache> {
+  const path = join(folder, FILE)
+  const failed = (cause: unknown): TeacherError =>
+    new TeacherError('cache_failed', `${path}: ${(cause as Error).message}`, { cause })
+  const known = new Map<string, Finished>()
+  try {
+    await mkdir(folder, { recursive: true })
+    const file = await open(path, 'a')
+    const { damaged, torn } = await readLines(path, (line) => {
+      if (line.teacher === teacher && line.prompt === PROMPT_VERSION)
+        known.set(line.task, { attempts: line.attempts, turns: line.turns })
+    })
+    // What follows must not be glued to half a line.
+    if (torn) await file.appendFile('\n')
+    let writing: Promise<void> = Promise.resolve()
+    let closing: Promise<void> | undefined
+    return {
+      damaged,
+      get: (taskId) => known.get(taskId),
+      put(taskId, { attempts, turns }) {
+        const line: Line = { task: taskId, teacher, prompt: PROMPT_VERSION, attempts, turns }
+        known.set(taskId, { attempts, turns })
+        const written = writing.then(async () => {
+          await file.appendFile(`${JSON.stringify(line)}\n`)
+          await file.datasync()
+        })
+        writing = written.catch(() => {})
+        return written.catch((cause: unknown) => {
+          throw failed(cause)
+        })
+      },
+      close() {
+        closing ??= writing.then(() => file.close())
+        return closing
+      },
+    }
+  } catch (cause) {
+    throw failed(cause)
+  }
+}
+
+/** Reads line by line without ever holding more than one line's bound. */
+async function readLines(path: string, take: (line: Line) => void): Promise<{ damaged: number; torn: boolean }> {
+  let damaged = 0
+  let rest = ''
+  let skipping = false
+  const use = (text: string): void => {
+    if (skipping) damaged++
+    else if (text !== '') {
+      const line = parseLine(text)
+      if (line) take(line)
+      else damaged++
+    }
+    skipping = false
+  }
+  for await (const chunk of createReadStream(path, 'utf8') as AsyncIterable<string>) {
+    const parts = (rest + chunk).split('\n')
+    rest = parts.pop()!
+    for (const part of parts) use(part)
+    if (rest.length > READ_LIMITS.cacheLineBytes) {
+      skipping = true
+      rest = ''
+    }
+  }
+  const torn = rest !== '' || skipping
+  if (torn) use(rest)
+  return { damaged, torn }
+}
+
+function parseLine(text: string): Line | undefined {
+  try {
+    const parsed = lineShape.safeParse(JSON.parse(text))
+    return parsed.success ? parsed.data : undefined
+  } catch {
+    return undefined
+  }
+}

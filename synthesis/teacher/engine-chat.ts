@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { basename } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { Template } from '@huggingface/jinja'
+import { EngineError, openEngine, openTokenizer, type Token, type Tokenizer } from '../../engine/index.js'
+import type { ChatModel, ChatReply, ChatRequest } from './chat.js'
+import { ChatFailure, TeacherError } from './errors.js'
+
+export interface EngineChatOptions {
+  /** Path of the GGUF, which must hold a chat template. */
+  readonly modelPath: string
+  readonly threads: number
+  readonly gpu: 'auto' | false
+  /** Tokens of one prompt with its reply. */
+  readonly contextSize: number
+  /** For one reply. */
+  readonly timeoutMs: number
+}
+
+/**
+ * A model that runs here, in the engine's child process. It samples from the full distribution at temperature 1, and
+ * answers one request at a time.
+ * @throws TeacherError `bad_model_file`
+ */
+export async function openEngineChat(options: EngineChatOptions, signal: AbortSignal): Promise<ChatModel> {
+  const { modelPath, threads, gpu, contextSize, timeoutMs } = options
+  const refuse = (cause: unknown): TeacherError =>
+    new TeacherError('bad_model_file', `${basename(modelPath)}: ${(cause as Error).message}`, { cause })
+  let name: string
+  let tokenizer: Tokenizer
+  let template: Template
+  try {
+    name = `${basename(modelPath)}@${(await sha256Of(modelPath, signal)).slice(0, 12)}`
+    tokenizer = await openTokenizer(modelPath)
+    template = new Template(tokenizer.chatTemplate)
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw refuse(cause)
+  }
+  const engine = await openEngine({ modelPath, threads, contextSize, lanes: 1, gpu }).catch(async (cause) => {
+    await tokenizer.close()
+    throw refuse(cause)
+  })
+  let closing: Promise<void> | undefined
+  return {
+    name,
+    async complete(request, outer) {
+      const prompt = promptOf(request, template, tokenizer)
+      const room = contextSize - prompt.length
+      if (room < 1)
+        throw new ChatFailure('rejected', `the prompt has ${prompt.length} tokens, the context ${contextSize}`)
+      const timeout = AbortSignal.timeout(timeoutMs)
+      const joined = AbortSignal.any([outer, timeout])
+      try {
+        const [lane] = await engine.openLanes([{ prompt, seeds: [request.seed] }], joined)
+        try {
+          const { tokens, stop } = await lane!.next([], Math.min(request.maxTokens, room), joined)
+          return replyOf(tokens, stop, prompt, tokenizer)
+        } finally {
+          await lane!.close()
+        }
+      } catch (error) {
+        outer.throwIfAborted()
+        if (timeout.aborted) throw new ChatFailure('timeout', `no reply within ${timeoutMs} ms`)
+        if (!(error instanceof EngineError)) throw error
+        const kind = error.code === 'context_full' ? 'rejected' : 'server_error'
+        throw new ChatFailure(kind, error.message.slice(0, 300), undefined, { cause: error })
+      }
+    },
+    close() {
+      closing ??= engine.close().then(() => tokenizer.close())
+      return closing
+    },
+  }
+}
+
+async function sha256Of(path: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash, { signal })
+  return hash.digest('hex')
+}
+
+/** The model's own template; some have no system role, and are told everything by the user. */
+function promptOf({ system, user }: ChatRequest, template: Template, tokenizer: Tokenizer): Token[] {
+  for (const text of [system, user]) {
+    const plain = tokenizer.tokenize(text, false)
+    const special = tokenizer.tokenize(text, true)
+    if (plain.length !== special.length || plain.some((token, i) => token !== special[i]))
+      throw new ChatFailure('rejected', 'the prompt spells a control token of the model')
+  }
+  const render = (messages: readonly { role: string; content: string }[]): string =>
+    template.render({ messages, add_generation_prompt: true })
+  try {
+    const messages = [
+      { role: 'system', content: system },
+      { role: 'user', content: user },
+    ]
+    return tokenizer.tokenize(render(messages), true)
+  } catch {
+    try {
+      return tokenizer.tokenize(render([{ role: 'user', content: `${system}\n\n${user}` }]), true)
+    } catch (cause) {
+      throw new ChatFailure('rejected', `the chat template fails: ${(cause as Error).message.slice(0, 200)}`)
+    }
+  }
+}
+
+function replyOf(
+  tokens: readonly Token[],
+  stop: 'end' | 'length',
+  prompt: readonly Token[],
+  tokenizer: Tokenizer,
+): ChatReply {
+  const said = stop === 'end' ? tokens.slice(0, -1) : tokens
+  return {
+    text: tokenizer.detokenize(said),
+    stop,
+    usage: { promptTokens: prompt.length, completionTokens: tokens.length },
+  }
+}

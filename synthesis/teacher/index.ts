@@ -1,0 +1,20 @@
+export type { Budget } from './budget.js'
+export {
+  FAILURES,
+  OBJECTIONS,
+  type Problem,
+  type ProblemKind,
+  TeacherError,
+  type TeacherErrorCode,
+} from './errors.js'
+export { PROMPT_VERSION, TEACHER_LIMITS, type TeacherLimits } from './limits.js'
+export { rephraseAll } from './rephrase-all.js'
+export {
+  createTeacher,
+  type RephraseContext,
+  type Rephrased,
+  type Source,
+  type Teacher,
+  type TeacherOptions,
+  type TeacherReport,
+} from './teacher.js'

@@ -1,0 +1,40 @@
+import { EpisodeError, nameTask, parseTask, type TaskBody } from '../../episode/index.js'
+import type { JsonObject } from '../../reward/index.js'
+import type { Example } from '../example.js'
+import { argumentsAreTraceable } from '../filters.js'
+import { denotes } from '../speech/denotes.js'
+import type { TurnWords } from './check.js'
+import type { Problem } from './errors.js'
+
+/**
+ * The example with other words. Ground truth, calls, results and origins are those of the example; the task has a new
+ * name, since what the user says belongs to it.
+ * @returns a problem when an argument could no longer be traced to what was said
+ */
+export function retell(example: Example, words: readonly TurnWords[], today: string): Example | Problem {
+  const { id: _, ...body } = example.task
+  const exchanges = example.exchanges.map((exchange, i) => ({
+    ...exchange,
+    user: words[i]!.user,
+    assistant: words[i]!.assistant,
+  }))
+  const turns = exchanges.map(({ user }) => user)
+  try {
+    const task = parseTask(nameTask({ ...body, turns } satisfies TaskBody))
+    const told: Example = { ...example, task, exchanges, speech: 'teacher' }
+    if (argumentsAreTraceable({ example: told, steps: stepsOf(told), denotes, today })) return told
+    return { kind: 'untraceable', detail: 'a value that a call needs is no longer said' }
+  } catch (error) {
+    if (!(error instanceof EpisodeError)) throw error
+    return { kind: 'untraceable', detail: `the task cannot have these words: ${error.message.slice(0, 200)}` }
+  }
+}
+
+/** The results of the ground-truth calls, as the provenance filter wants them. */
+function stepsOf({ task, exchanges }: Example): { output: JsonObject }[] {
+  const calls = exchanges.flatMap((exchange) => exchange.calls)
+  return task.groundTruth.map((_, i) => {
+    const call = calls.find(({ truth }) => truth === i)
+    return { output: call ? (JSON.parse(call.response) as JsonObject) : {} }
+  })
+}
