@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,7 +120,12 @@ def read_manifest(directory: Path, loss: LossSettings) -> Manifest:
     return manifest
 
 
-def _read_tokens(path: Path, expected_sha256: str) -> dict[str, np.ndarray]:
+def read_tokens(path: Path, expected_sha256: str, kinds: Mapping[str, type]) -> dict[str, np.ndarray]:
+    """
+    The flat tensors of a token file: exactly those of `kinds`, with its element types.
+
+    Raises BatchRefused `tokens_unreadable`, `tokens_hash_mismatch`, `tokens_invalid`.
+    """
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size > MAX_TOKEN_FILE_BYTES:
@@ -135,22 +141,29 @@ def _read_tokens(path: Path, expected_sha256: str) -> dict[str, np.ndarray]:
         arrays = load_safetensors(data)
     except (SafetensorError, ValueError, KeyError) as error:
         raise BatchRefused("tokens_invalid", str(error)) from error
-    if set(arrays) != set(_TENSORS):
-        raise BatchRefused("tokens_invalid", f"tensors must be {sorted(_TENSORS)}, found {sorted(arrays)[:8]}")
-    for name, kind in _TENSORS.items():
+    if set(arrays) != set(kinds):
+        raise BatchRefused("tokens_invalid", f"tensors must be {sorted(kinds)}, found {sorted(arrays)[:8]}")
+    for name, kind in kinds.items():
         if arrays[name].dtype != kind or arrays[name].ndim != 1:
             raise BatchRefused("tokens_invalid", f"{name} must be flat {np.dtype(kind).name}")
     return arrays
 
 
-def _check_tokens(
-    arrays: dict[str, np.ndarray], manifest: Manifest, vocab_size: int, context_length: int
+def check_layout(
+    arrays: dict[str, np.ndarray], expected_lengths: Sequence[int], vocab_size: int, context_length: int
 ) -> np.ndarray:
-    ids, mask, logp, offsets = arrays["ids"], arrays["loss_mask"], arrays["sampler_logp"], arrays["cu_seqlens"]
-    if not len(ids) == len(mask) == len(logp):
-        raise BatchRefused("tokens_invalid", "ids, loss_mask and sampler_logp differ in length")
+    """
+    The start offsets of rollouts of these lengths, `ids` and `loss_mask` checked.
+
+    Raises BatchRefused `tokens_invalid`, `cu_seqlens_invalid`, `length_mismatch`, `too_long`, `token_out_of_range`,
+    `mask_invalid`.
+    """
+    ids, mask, offsets = arrays["ids"], arrays["loss_mask"], arrays["cu_seqlens"]
+    for name, values in arrays.items():
+        if name != "cu_seqlens" and len(values) != len(ids):
+            raise BatchRefused("tokens_invalid", f"ids and {name} differ in length")
     if (
-        len(offsets) != len(manifest.entries) + 1
+        len(offsets) != len(expected_lengths) + 1
         or offsets[0] != 0
         or offsets[-1] != len(ids)
         or (np.diff(offsets.astype(np.int64)) <= 0).any()
@@ -159,7 +172,7 @@ def _check_tokens(
             "cu_seqlens_invalid", "offsets must rise from 0 to the number of tokens, one interval per rollout"
         )
     lengths = np.diff(offsets)
-    if (lengths != [entry.length for entry in manifest.entries]).any():
+    if (lengths != list(expected_lengths)).any():
         raise BatchRefused("length_mismatch", "cu_seqlens and the manifest's lengths differ")
     if lengths.max() > context_length:
         raise BatchRefused("too_long", f"a rollout of {lengths.max()} tokens, the model's context is {context_length}")
@@ -169,8 +182,6 @@ def _check_tokens(
         raise BatchRefused("mask_invalid", "loss_mask must be 0 or 1")
     if mask[offsets[:-1]].any():
         raise BatchRefused("mask_invalid", "a rollout's first token cannot have been sampled")
-    if (logp[mask == 0] != 0).any():  # NaN != 0 as well
-        raise BatchRefused("logp_invalid", "sampler_logp must be 0 where the mask is 0")
     return offsets
 
 
@@ -185,8 +196,10 @@ def load_batch(directory: Path, manifest: Manifest, base_sha256: str, vocab_size
     """
     if manifest.base_sha256 != base_sha256:
         raise BatchRefused("base_mismatch", f"batch for base {manifest.base_sha256}, this trainer holds {base_sha256}")
-    arrays = _read_tokens(directory / "tokens.safetensors", manifest.tokens_sha256)
-    offsets = _check_tokens(arrays, manifest, vocab_size, context_length)
+    arrays = read_tokens(directory / "tokens.safetensors", manifest.tokens_sha256, _TENSORS)
+    offsets = check_layout(arrays, [entry.length for entry in manifest.entries], vocab_size, context_length)
+    if (arrays["sampler_logp"][arrays["loss_mask"] == 0] != 0).any():  # NaN != 0 as well
+        raise BatchRefused("logp_invalid", "sampler_logp must be 0 where the mask is 0")
     by_group: dict[str, list[int]] = {}
     for i, entry in enumerate(manifest.entries):
         by_group.setdefault(entry.group, []).append(i)

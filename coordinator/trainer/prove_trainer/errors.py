@@ -13,4 +13,4 @@ class TrainerError(Exception):
 
 
 class BatchRefused(TrainerError):
-    """This batch can never be trained on. The worker writes `refused.json` beside it and takes the next one."""
+    """This batch or audit can never be worked on: `refused.json` is written beside it, and the next one taken."""

@@ -20,4 +20,7 @@ MAX_BAD_LOGP_SHARE = 0.01  # of a rollout's loss tokens with a missing or non-fi
 POSITIVE_LOGP_SLACK = 1e-6  # nats; log(softmax) in float32 may round above zero, a claim of 0.001 may not
 ADVANTAGE_SLACK = 1e-4  # between an advantage named in the manifest and ours
 RELOAD_SLACK = 1e-4  # nats between the live adapter and the one just written, on the probes
+AUDIT_CHUNK_ELEMENTS = 2**22  # logits an audit holds at once, several times over and in float64: some 200 MB
+AUDIT_POLICIES = 4  # policies an audit process keeps in memory: volunteers are a few versions apart, the base is shared
+MAX_REPAIR = 20.0  # nats; a draw that needs larger errors of the logits is as unexplained as can be
 HEAD_CHUNK_ELEMENTS = 2**25  # logits held at once by the LM head: 128 MB in float32

@@ -119,17 +119,7 @@ class Policy(nn.Module):
         Log-probabilities (nats, at `temperature`) of the pack's loss tokens, [T] float32, and the policy's entropy
         there, detached.
         """
-        causal = self.model.get_base_model()
-        autocast = torch.autocast(pack.ids.device.type, dtype=torch.bfloat16, enabled=self.precision == "bfloat16")
-        with autocast:
-            hidden = causal.model(
-                input_ids=pack.ids,
-                position_ids=pack.positions,
-                attention_mask={"full_attention": pack.segments},
-                use_cache=False,
-            ).last_hidden_state
-        states = hidden[0].index_select(0, pack.rows).float()
-        weight = causal.lm_head.weight
+        states, weight = self.states(pack)
         chunk = max(1, HEAD_CHUNK_ELEMENTS // weight.shape[0])
         if len(pack.rows) <= chunk:
             return _score(states, weight, pack.targets, temperature)
@@ -141,6 +131,19 @@ class Policy(nn.Module):
             for i in range(0, len(pack.rows), chunk)
         ]
         return torch.cat([logp for logp, _ in parts]), torch.cat([entropy for _, entropy in parts])
+
+    def states(self, pack: Pack) -> tuple[torch.Tensor, torch.Tensor]:
+        """What the LM head is given for each loss token, [T, hidden] float32, and the head's weight."""
+        causal = self.model.get_base_model()
+        autocast = torch.autocast(pack.ids.device.type, dtype=torch.bfloat16, enabled=self.precision == "bfloat16")
+        with autocast:
+            hidden = causal.model(
+                input_ids=pack.ids,
+                position_ids=pack.positions,
+                attention_mask={"full_attention": pack.segments},
+                use_cache=False,
+            ).last_hidden_state
+        return hidden[0].index_select(0, pack.rows).float(), causal.lm_head.weight
 
     @torch.no_grad()
     def reference(self, pack: Pack, temperature: float) -> torch.Tensor:

@@ -58,16 +58,20 @@ def write_json_atomic(path: Path, value: object) -> None:
 
 
 class Spool:
-    """Paths and listings of one spool directory. Creates `batches/` and `steps/` when they are missing."""
+    """Paths and listings of one spool directory. Creates its folders when they are missing."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.batches = root / "batches"
         self.steps = root / "steps"
+        self.audits = root / "audits"
+        self.evidence = root / "evidence"
+        self.adapters = root / "adapters"
         self.stop_file = root / "stop"
+        self.stop_audits_file = root / "stop-audits"
         try:
-            self.batches.mkdir(parents=True, exist_ok=True)
-            self.steps.mkdir(parents=True, exist_ok=True)
+            for folder in (self.batches, self.steps, self.audits, self.evidence, self.adapters):
+                folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise TrainerError("spool_unusable", str(error)) from error
 
@@ -83,8 +87,22 @@ class Spool:
 
     def batch_ids(self) -> list[str]:
         """Complete batches on disk, by name. Names that are no batch id, `*.tmp` among them, are not ours to read."""
-        names = (entry.name for entry in os.scandir(self.batches) if entry.is_dir(follow_symlinks=False))
-        return sorted(name for name in names if BATCH_ID.fullmatch(name) and not name.endswith(".tmp"))
+        return _complete(self.batches)
+
+    def open_audits(self) -> list[str]:
+        """Complete audits without evidence or refusal, by name."""
+        answered = set(_complete(self.evidence))
+        return [
+            name
+            for name in _complete(self.audits)
+            if name not in answered and not (self.audits / name / "refused.json").exists()
+        ]
+
+    def evidence_path(self, audit_id: str) -> Path:
+        return self.evidence / audit_id
+
+    def adapter_path(self, sha256: str) -> Path:
+        return self.adapters / f"{sha256}.gguf"
 
     def refused(self, batch_id: str) -> bool:
         return (self.batches / batch_id / "refused.json").exists()
@@ -94,6 +112,19 @@ class Spool:
             self.batches / batch_id / "refused.json",
             {"schema": 1, "batchId": batch_id, "code": code, "message": detail},
         )
+
+    def refuse_audit(self, audit_id: str, code: str, detail: str) -> None:
+        write_json_atomic(
+            self.audits / audit_id / "refused.json",
+            {"schema": 1, "auditId": audit_id, "code": code, "message": detail},
+        )
+
+    def clean_evidence_drafts(self) -> list[str]:
+        """Removes what a crash left half written under `evidence/`; returns the names."""
+        drafts = [entry.name for entry in os.scandir(self.evidence) if entry.name.endswith(".tmp")]
+        for name in drafts:
+            shutil.rmtree(self.evidence / name)
+        return sorted(drafts)
 
     def clean_drafts(self) -> list[str]:
         """
@@ -123,3 +154,9 @@ class Spool:
             os.rename(self.step_path(number), draft)
             shutil.rmtree(draft)
         return doomed
+
+
+def _complete(folder: Path) -> list[str]:
+    """Complete batches or audits in a folder, by name."""
+    names = (entry.name for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False))
+    return sorted(name for name in names if BATCH_ID.fullmatch(name) and not name.endswith(".tmp"))

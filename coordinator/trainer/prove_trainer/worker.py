@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 
 from . import __version__
+from .audit_worker import AuditWorker
 from .batch import Batch, Manifest, load_batch, read_manifest
 from .config import TrainerConfig, load_config
 from .distributed import Ranks, join_ranks
@@ -212,6 +213,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--base", type=Path, required=True, help="the base model's GGUF, the one the volunteers run")
     parser.add_argument("--config", type=Path, required=True, help="trainer.json")
     parser.add_argument("--parent-pid", type=int, default=None, help="end when this process is gone")
+    parser.add_argument("--audits", action="store_true", help="answer audits instead of training; a single process")
     return parser.parse_args(argv)
 
 
@@ -224,18 +226,26 @@ def run(argv: list[str] | None = None) -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     args = _arguments(argv)
     lifetime = Lifetime(args.parent_pid, lambda: events.emit("stopped", reason="orphaned"))
-    worker: Worker | None = None
+    worker: Worker | AuditWorker | None = None
 
     def failed(code: str, message: str) -> None:
-        events.emit("error", code=code, message=message, batchId=worker.busy_with if worker else None)
+        job = "auditId" if args.audits else "batchId"
+        events.emit("error", code=code, message=message, **{job: worker.busy_with if worker else None})
 
     try:
         config = load_config(args.config)
         torch.set_num_threads(config.threads)
         ranks = join_ranks(config.device)
+        if args.audits and ranks.world != 1:
+            raise TrainerError("config_invalid", "--audits takes one process, not several ranks")
         base = load_base(args.base, config.base_sha256)
         check_probes(config.probes, base.vocab_size, base.context_length)
-        worker = Worker(Spool(args.spool), base, config, ranks, events, lifetime)
+        spool = Spool(args.spool)
+        worker = (
+            AuditWorker(spool, base, config, ranks.device, events, lifetime)
+            if args.audits
+            else Worker(spool, base, config, ranks, events, lifetime)
+        )
         events.emit("stopped", reason=worker.loop())
         return 0
     except Stopped as stopped:

@@ -1,0 +1,130 @@
+"""
+What the policy says about tokens that somebody claims to have sampled from it: the evidence for judging stages 5 to
+7. One forward pass over the packs that training uses, no gradient. The claims themselves never come here.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+
+from .batch import Rollout
+from .limits import AUDIT_CHUNK_ELEMENTS, MAX_REPAIR
+from .packing import Pack, make_packs
+from .policy import Policy
+
+# Per sampled token, in the order of the rollouts. Probabilities are those of the full softmax at the run's temperature.
+EVIDENCE = {
+    "logp": np.float64,  # nats, of the token
+    "entropy": np.float64,  # nats, of the distribution it was sampled from
+    "variance": np.float64,  # nats^2, of -log p over that distribution
+    "evidence": np.float64,  # 1 - sum p^2: how probably an unrelated draw picks another token
+    "gap": np.float64,  # probability of the likeliest token less that of the runner-up
+    "low": np.float64,  # the token is drawn by numbers in [low, high): llama.cpp walks down from the likeliest token
+    "high": np.float64,
+    "repair": np.float64,  # nats, see `repair`; 0 where the draw explains the token
+}
+
+
+def repair(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
+    """
+    By how much (nats) the logits would have to be off for each draw to select its token: a lower bound of the largest
+    error of any logit. 0 when the draw selects it as it is, `MAX_REPAIR` at most.
+
+    With errors of up to e, a token may pass another one that is within 2e of it, and the mass before a boundary
+    changes from M to at most M exp(2e) / (M exp(2e) + 1 - M). So near ties cost little and a confident distribution
+    forgives nothing, which a distance in probability does not tell apart.
+
+    `logits` [T, V] float64, `targets` [T] int64, `draws` [T] float64; returns [T] float64.
+    """
+    own = logits.gather(1, targets[:, None])
+    p = logits.softmax(1)
+    draws = draws[:, None]
+
+    def explains(e: torch.Tensor) -> torch.Tensor:
+        above = (p * (logits > own + 2 * e)).sum(1, keepdim=True)  # stays before the token whatever the errors
+        behind = (p * (logits < own - 2 * e)).sum(1, keepdim=True)  # stays after it
+        grow = (2 * e).exp()
+        low = above / (above + (1 - above) * grow)
+        high = 1 - behind / (behind + (1 - behind) * grow)
+        return (low <= draws) & (draws < high)
+
+    zero = torch.zeros_like(draws)
+    right = torch.full_like(draws, MAX_REPAIR)
+    left = zero
+    # The sums round: a draw within rounding of a boundary is no miss.
+    done = explains(zero + 1e-9)
+    for _ in range(40):
+        middle = (left + right) / 2
+        good = explains(middle)
+        left, right = torch.where(good, left, middle), torch.where(good, middle, right)
+    return torch.where(done, zero, right)[:, 0]
+
+
+def _chunk_evidence(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> dict[str, torch.Tensor]:
+    logits = logits.double()
+    logp = logits.log_softmax(1)
+    p = logp.exp()
+    own = logp.gather(1, targets[:, None])
+    entropy = -(p * logp).sum(1)
+    low = (p * (logp > own)).sum(1)
+    first, second = p.topk(2, 1).values.T
+    high = low + own[:, 0].exp()
+    needed = torch.zeros_like(draws)
+    missed = ~((low <= draws) & (draws < high))
+    if missed.any():
+        needed[missed] = repair(logits[missed], targets[missed], draws[missed])
+    return {
+        "logp": own[:, 0],
+        "entropy": entropy,
+        "variance": ((p * logp * logp).sum(1) - entropy * entropy).clamp(min=0),
+        "evidence": 1 - (p * p).sum(1),
+        "gap": first - second,
+        "low": low,
+        "high": high,
+        "repair": needed,
+    }
+
+
+@torch.no_grad()
+def pack_evidence(policy: Policy, pack: Pack, draws: torch.Tensor, temperature: float) -> dict[str, torch.Tensor]:
+    """Evidence on a pack's loss tokens, in its order. `draws` [T] float64."""
+    states, weight = policy.states(pack)
+    chunk = max(1, AUDIT_CHUNK_ELEMENTS // weight.shape[0])
+    parts = [
+        _chunk_evidence(
+            states[i : i + chunk] @ weight.T.to(states.dtype) / temperature,
+            pack.targets[i : i + chunk],
+            draws[i : i + chunk],
+        )
+        for i in range(0, len(pack.rows), chunk)
+    ]
+    return {name: torch.cat([part[name] for part in parts]) for name in EVIDENCE}
+
+
+def audit_rollouts(
+    policy: Policy,
+    rollouts: Sequence[Rollout],
+    draws: Sequence[np.ndarray],
+    packing: str,
+    budget: int,
+    temperature: float,
+    device: torch.device,
+    should_stop: Callable[[], None] = lambda: None,
+) -> dict[str, np.ndarray]:
+    """
+    The tensors of `EVIDENCE`, over the loss tokens of all rollouts in order.
+
+    `rollouts[i].index` must be i; `draws[i]` holds one uniform number in [0, 1) per loss token of rollout i.
+    `should_stop` is called between forward passes and may raise.
+    """
+    starts = np.cumsum([0] + [int(rollout.mask.sum()) for rollout in rollouts])
+    found = {name: np.zeros(starts[-1], dtype=kind) for name, kind in EVIDENCE.items()}
+    for pack in make_packs(rollouts, packing, budget):
+        should_stop()
+        places = np.concatenate([np.arange(starts[r.index], starts[r.index + 1]) for r in pack.rollouts])
+        own = torch.from_numpy(np.concatenate([draws[r.index] for r in pack.rollouts]))
+        part = pack_evidence(policy, pack.to(device), own.to(device), temperature)
+        for name, values in part.items():
+            found[name][places] = values.cpu().numpy()
+    return found

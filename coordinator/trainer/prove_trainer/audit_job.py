@@ -1,0 +1,99 @@
+"""An audit as it lies in the spool: parsed and checked, answered beside the job, never in it."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import save as save_safetensors
+
+from . import __version__
+from .batch import Rollout, check_layout, read_tokens
+from .errors import BatchRefused
+from .fields import read_json
+from .gguf_base import Base
+from .limits import MAX_BATCH_TOKENS, MAX_ID_LENGTH, MAX_ROLLOUTS, SCHEMA
+from .spool import Spool, atomic_directory, write_json_atomic
+
+_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "draws": np.float64, "cu_seqlens": np.int32}
+
+
+@dataclass(frozen=True)
+class AuditJob:
+    audit_id: str
+    adapter_sha256: str | None  # of adapters/<sha256>.gguf in the spool; None: the bare base
+    manifest_sha256: str
+    rollouts: tuple[Rollout, ...]  # rewards, advantages and log-probabilities are zero: an audit needs none
+    draws: tuple[np.ndarray, ...]  # per rollout, one number in [0, 1) per sampled token
+
+    @property
+    def tokens(self) -> int:
+        return sum(len(rollout.ids) for rollout in self.rollouts)
+
+
+def load_job(directory: Path, base: Base) -> AuditJob:
+    """
+    Raises BatchRefused `manifest_invalid`, `base_mismatch`, `draws_invalid`, and those of `read_tokens` and
+    `check_layout`.
+    """
+
+    def fail(detail: str) -> BatchRefused:
+        return BatchRefused("manifest_invalid", detail)
+
+    fields, data = read_json(directory / "manifest.json", "manifest", fail)
+    fields.integer("schema", SCHEMA, SCHEMA)
+    audit_id = fields.text("auditId", MAX_ID_LENGTH)
+    base_sha256 = fields.sha256("baseSha256")
+    adapter_sha256 = fields.sha256("adapterSha256") if fields.has("adapterSha256") else None
+    tokens_sha256 = fields.sha256("tokensSha256")
+    entries = []
+    for entry in fields.children("rollouts", MAX_ROLLOUTS):
+        entries.append((entry.text("group", MAX_ID_LENGTH), entry.integer("length", 2, MAX_BATCH_TOKENS)))
+        entry.done()
+    fields.done()
+    if audit_id != directory.name:
+        raise fail(f"auditId {audit_id!r} is not the directory's name")
+    if not entries:
+        raise fail("an audit needs at least one rollout")
+    if base_sha256 != base.sha256:
+        raise BatchRefused("base_mismatch", f"audit for base {base_sha256}, this process holds {base.sha256}")
+
+    arrays = read_tokens(directory / "tokens.safetensors", tokens_sha256, _TENSORS)
+    lengths = [length for _, length in entries]
+    offsets = check_layout(arrays, lengths, base.vocab_size, base.context_length)
+    if not ((arrays["draws"] >= 0) & (arrays["draws"] < 1)).all():
+        raise BatchRefused("draws_invalid", "draws must lie in [0, 1)")
+    rollouts, draws = [], []
+    for i, (group, length) in enumerate(entries):
+        part = slice(int(offsets[i]), int(offsets[i + 1]))
+        mask = arrays["loss_mask"][part].astype(bool)
+        if not mask.any():
+            raise BatchRefused("mask_invalid", f"rollout {i} has no sampled token")
+        nothing = np.zeros(length, dtype=np.float32)
+        rollouts.append(Rollout(i, group, 0.0, 0.0, 0, "audited", arrays["ids"][part], mask, nothing))
+        draws.append(arrays["draws"][part][mask])
+    return AuditJob(
+        audit_id, adapter_sha256, hashlib.sha256(data).hexdigest(), tuple(rollouts), tuple(draws)
+    )
+
+
+def write_evidence(spool: Spool, job: AuditJob, evidence: dict[str, np.ndarray]) -> None:
+    """
+    Writes `evidence/<auditId>/`, atomically and in bytes that depend on job, policy and program only. Raises
+    BatchRefused `evidence_nonfinite` when the policy gives no finite numbers for these tokens.
+    """
+    broken = sorted(name for name, values in evidence.items() if not np.isfinite(values).all())
+    if broken:
+        raise BatchRefused("evidence_nonfinite", ", ".join(broken))
+    blob = save_safetensors(evidence)
+    with atomic_directory(spool.evidence_path(job.audit_id)) as draft:
+        (draft / "evidence.safetensors").write_bytes(blob)
+        content = {
+            "schema": SCHEMA,
+            "auditId": job.audit_id,
+            "trainer": __version__,
+            "manifestSha256": job.manifest_sha256,
+            "evidenceSha256": hashlib.sha256(blob).hexdigest(),
+            "sampled": len(evidence["logp"]),
+        }
+        write_json_atomic(draft / "audit.json", content)

@@ -1,0 +1,245 @@
+"""Audits: what the policy says about tokens, how they are asked for, and the process that answers."""
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import fixtures
+import numpy as np
+import pytest
+import torch
+from prove_trainer.adapter import bare_policy, published_policy
+from prove_trainer.audit import audit_rollouts, repair
+from prove_trainer.audit_job import load_job
+from prove_trainer.config import LoraSettings
+from prove_trainer.errors import BatchRefused
+from prove_trainer.gguf_base import build_model
+from prove_trainer.gguf_lora import write_gguf_lora
+from prove_trainer.limits import MAX_REPAIR
+from prove_trainer.spool import sha256_file
+from safetensors.numpy import load_file
+from safetensors.numpy import save as save_safetensors
+from test_process import DEADLINE, Process
+
+CPU = torch.device("cpu")
+
+
+def random_draws(rollouts, seed: int = 3) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.random(int(rollout.mask.sum())) for rollout in rollouts]
+
+
+def audit(policy, rollouts, draws, packing="shared", budget=4096):
+    return audit_rollouts(policy, rollouts, draws, packing, budget, 1.0, CPU)
+
+
+def plain_logits(base, rollout) -> torch.Tensor:
+    """Logits that predict each sampled token, through transformers' own forward in one whole rollout."""
+    with torch.no_grad():
+        ids = torch.from_numpy(rollout.ids.astype(np.int64))
+        return build_model(base)(input_ids=ids[None]).logits[0].double()[np.nonzero(rollout.mask)[0] - 1]
+
+
+def save_adapter(path: Path, policy, alpha: float = 8) -> str:
+    tensors = {name: parameter.detach().numpy() for name, parameter in policy.adapter_parameters()}
+    write_gguf_lora(path, tensors, LoraSettings(rank=4, alpha=alpha), "qwen3")
+    return sha256_file(path)
+
+
+@pytest.mark.parametrize(("packing", "budget"), [("shared", 4096), ("shared", 60), ("packed", 100), ("single", 1)])
+def test_the_evidence_is_that_of_a_plain_forward_in_any_packing(base, packing, budget):
+    rollouts = fixtures.make_rollouts()
+    found = audit(bare_policy(base), rollouts, random_draws(rollouts), packing, budget)
+    expected = {name: [] for name in ("logp", "entropy", "variance", "evidence", "gap", "low", "high")}
+    for rollout in rollouts:
+        logits = plain_logits(base, rollout)
+        for row, token in zip(logits, rollout.ids[rollout.mask], strict=True):
+            p = row.softmax(0).numpy()
+            order = np.argsort(-p)
+            place = int(np.nonzero(order == token)[0][0])
+            edges = np.concatenate([[0], np.cumsum(p[order])])
+            surprise = -np.log(p)
+            entropy = float((p * surprise).sum())
+            expected["logp"].append(np.log(p[token]))
+            expected["entropy"].append(entropy)
+            expected["variance"].append(float((p * (surprise - entropy) ** 2).sum()))
+            expected["evidence"].append(1 - float((p**2).sum()))
+            expected["gap"].append(p[order[0]] - p[order[1]])
+            expected["low"].append(edges[place])
+            expected["high"].append(edges[place + 1])
+    for name, values in expected.items():
+        assert np.abs(found[name] - np.array(values)).max() < 1e-4, name
+
+
+def test_a_token_that_its_draw_selects_needs_no_repair_and_an_unrelated_draw_does(base):
+    rollouts = fixtures.make_rollouts()
+    rng = np.random.default_rng(0)
+    explained, draws = [], random_draws(rollouts)
+    for rollout, own in zip(rollouts, draws, strict=True):
+        ids = rollout.ids.copy()
+        # Sampled one by one, as llama.cpp does: every choice changes what comes after it.
+        for k, place in enumerate(np.nonzero(rollout.mask)[0]):
+            p = plain_logits(base, replace(rollout, ids=ids))[k].softmax(0).numpy()
+            order = np.argsort(-p)
+            ids[place] = order[np.searchsorted(np.cumsum(p[order]), own[k], side="right")]
+        explained.append(replace(rollout, ids=ids))
+    policy = bare_policy(base)
+    assert audit(policy, explained, draws)["repair"].max() < 1e-4
+    unrelated = audit(policy, explained, [rng.random(len(own)) for own in draws])["repair"]
+    assert (unrelated > 0.05).mean() > 0.5
+
+
+def sample_with_error(rng, size: float, rows: int = 400, vocab: int = 60):
+    """Tokens drawn from logits that carry an error of at most `size`, and the logits without it."""
+    logits = torch.from_numpy(rng.normal(0, rng.choice([0.5, 2, 6]), (rows, vocab)))
+    wrong = logits + torch.from_numpy(rng.uniform(-size, size, logits.shape))
+    draws = torch.from_numpy(rng.random(rows))
+    ordered, order = wrong.softmax(1).sort(1, descending=True)
+    place = torch.searchsorted(ordered.cumsum(1), draws[:, None], right=True).clamp(max=vocab - 1)
+    return logits, order.gather(1, place)[:, 0], draws
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("size", [0.0, 0.003, 0.1])
+def test_an_error_of_the_logits_never_needs_a_larger_repair_than_itself(size, seed):
+    found = repair(*sample_with_error(np.random.default_rng(seed), size))
+    assert (found >= 0).all()
+    assert found.max() <= size + 1e-6
+
+
+def test_a_repair_forgives_near_ties_and_nothing_where_the_policy_was_sure():
+    tie = torch.tensor([[2.0, 2.001, -4.0]], dtype=torch.float64)
+    sure = torch.tensor([[9.0, 0.0, 0.0]], dtype=torch.float64)
+    first, second = torch.tensor([0]), torch.tensor([1])
+    assert repair(tie, first, torch.tensor([0.1], dtype=torch.float64)).item() == pytest.approx(0.0005, rel=0.1)
+    assert repair(sure, second, torch.tensor([0.5], dtype=torch.float64)).item() > 4
+    assert repair(sure, first, torch.tensor([0.5], dtype=torch.float64)).item() == 0
+    never = torch.tensor([[90.0, 0.0]], dtype=torch.float64)
+    assert repair(never, second, torch.tensor([0.5], dtype=torch.float64)).item() == pytest.approx(MAX_REPAIR)
+
+
+def test_the_policy_of_an_adapter_file_scores_like_the_adapter_that_was_written(tmp_path, base):
+    trained = fixtures.with_random_adapter(base)
+    path = tmp_path / "adapter.gguf"
+    sha256 = save_adapter(path, trained)
+    rollouts = fixtures.make_rollouts()
+    draws = random_draws(rollouts)
+    loaded = audit(published_policy(base, path, sha256), rollouts, draws)["logp"]
+    assert np.abs(loaded - audit(trained, rollouts, draws)["logp"]).max() < 5e-3  # float16 in the file
+    assert np.abs(loaded - audit(bare_policy(base), rollouts, draws)["logp"]).max() > 0.1
+
+
+def test_an_adapter_file_that_is_not_plain_lora_over_this_base_is_refused(tmp_path, base):
+    path = tmp_path / "adapter.gguf"
+    trained = fixtures.with_random_adapter(base)
+    sha256 = save_adapter(path, trained)
+
+    def refused(code: str, expected: str = sha256) -> None:
+        with pytest.raises(BatchRefused) as failure:
+            published_policy(base, path, expected)
+        assert failure.value.code == code
+
+    refused("adapter_hash_mismatch", "0" * 64)
+    tensors = {name: parameter.detach().numpy() for name, parameter in trained.adapter_parameters()}
+    last = sorted(tensors)[-1]
+    write_gguf_lora(path, {n: v for n, v in tensors.items() if n != last}, LoraSettings(rank=4, alpha=8), "qwen3")
+    refused("adapter_unsupported", sha256_file(path))
+    path.write_bytes(b"GGUF, but not really")
+    refused("adapter_invalid", sha256_file(path))
+    path.unlink()
+    refused("adapter_unreadable")
+
+
+def write_audit(spool: Path, name: str, rollouts, draws, base, manifest=None, arrays=None, adapter=None) -> Path:
+    """An audit as the coordinator writes it; `manifest` and `arrays` override what it would not write."""
+    flat = np.zeros(sum(len(r.ids) for r in rollouts))
+    flat[np.concatenate([r.mask for r in rollouts])] = np.concatenate(draws)
+    blob = save_safetensors(
+        {
+            "ids": np.concatenate([r.ids for r in rollouts]).astype(np.int32),
+            "loss_mask": np.concatenate([r.mask for r in rollouts]).astype(np.uint8),
+            "draws": flat,
+            "cu_seqlens": np.cumsum([0] + [len(r.ids) for r in rollouts]).astype(np.int32),
+            **(arrays or {}),
+        }
+    )
+    content = {
+        "schema": 1,
+        "auditId": name,
+        "baseSha256": base.sha256,
+        "tokensSha256": hashlib.sha256(blob).hexdigest(),
+        "rollouts": [{"group": r.group, "length": len(r.ids)} for r in rollouts],
+        **({"adapterSha256": adapter} if adapter else {}),
+        **(manifest or {}),
+    }
+    directory = spool / "audits" / name
+    draft = directory.with_name(name + ".tmp")
+    draft.mkdir(parents=True)
+    (draft / "tokens.safetensors").write_bytes(blob)
+    (draft / "manifest.json").write_text(json.dumps(content))
+    draft.rename(directory)
+    return directory
+
+
+NONE = fixtures.make_rollouts(groups=1, size=2)
+WRONG = {
+    "manifest_invalid": dict(manifest={"reward": 1}),
+    "base_mismatch": dict(manifest={"baseSha256": "0" * 64}),
+    "tokens_hash_mismatch": dict(manifest={"tokensSha256": "0" * 64}),
+    "length_mismatch": dict(manifest={"rollouts": [{"group": "a", "length": 5}, {"group": "a", "length": 5}]}),
+    "tokens_invalid": dict(arrays={"sampler_logp": np.zeros(3, dtype=np.float32)}),
+    "draws_invalid": dict(arrays={"draws": np.full(sum(len(r.ids) for r in NONE), np.nan)}),
+    "mask_invalid": dict(arrays={"loss_mask": np.zeros(sum(len(r.ids) for r in NONE), dtype=np.uint8)}),
+    "token_out_of_range": dict(arrays={"ids": np.full(sum(len(r.ids) for r in NONE), 10**6, dtype=np.int32)}),
+}
+
+
+@pytest.mark.parametrize("code", WRONG)
+def test_a_job_that_is_not_what_it_should_be_is_refused_by_code(tmp_path, base, code):
+    directory = write_audit(tmp_path, "audit-1", NONE, random_draws(NONE), base, **WRONG[code])
+    with pytest.raises(BatchRefused) as failure:
+        load_job(directory, base)
+    assert failure.value.code == code
+
+
+def answer(spool: Path, name: str) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (spool / "evidence" / name).iterdir()}
+
+
+def test_a_killed_audit_process_is_started_again_and_answers_in_the_very_same_bytes(tmp_path, base, base_path):
+    rollouts = fixtures.make_rollouts(groups=40)
+    draws = random_draws(rollouts)
+    answers = []
+    for name in ("smooth", "rough"):
+        root = tmp_path / name
+        spool = root / "spool"
+        (spool / "adapters").mkdir(parents=True)
+        fixtures.write_config(root / "trainer.json", base.sha256, maxTokensPerForward=64)
+        draft = spool / "draft.gguf"
+        sha256 = save_adapter(draft, fixtures.with_random_adapter(base))
+        draft.rename(spool / "adapters" / f"{sha256}.gguf")
+        write_audit(spool, "a", rollouts, draws, base, adapter=sha256)
+        write_audit(spool, "b", rollouts[:4], draws[:4], base)
+        write_audit(spool, "c", rollouts[:4], draws[:4], base, adapter="0" * 64)
+        if name == "rough":
+            with Process(root, base_path, "--audits") as worker:  # killed while it computes
+                worker.until("auditing", auditId="a")
+                worker.child.kill()
+            assert not (spool / "evidence" / "a").exists(), "the kill came too late to test anything"
+            (spool / "evidence" / "a.tmp").mkdir()  # as if killed while writing
+        with Process(root, base_path, "--audits") as worker:
+            if name == "rough":
+                assert worker.until("cleaned")["drafts"] == ["a.tmp"]
+            worker.until("audited", auditId="a")
+            worker.until("audited", auditId="b")
+            assert worker.until("rejected", auditId="c")["code"] == "adapter_unreadable"
+            (spool / "stop-audits").touch()
+            assert worker.until("stopped")["reason"] == "stop_file"
+            assert worker.child.wait(DEADLINE) == 0
+        assert json.loads((spool / "audits" / "c" / "refused.json").read_text())["auditId"] == "c"
+        assert not (spool / "steps" / "step-0").exists()  # nothing is trained here
+        answers.append([answer(spool, "a"), answer(spool, "b")])
+    assert answers[0] == answers[1]
+    tensors = load_file(tmp_path / "smooth" / "spool" / "evidence" / "a" / "evidence.safetensors")
+    assert {len(values) for values in tensors.values()} == {sum(int(r.mask.sum()) for r in rollouts)}
