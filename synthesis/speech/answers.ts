@@ -35,7 +35,7 @@ const SUPPLY: Forms = {
     'I was thinking of #.',
     'Of course, it is #.',
     'Let us take #, please.',
-    'My apologies, #.',
+    'My apologies, I forgot: #.',
   ],
   chatty: [
     'Oh right, #!',

@@ -1,4 +1,4 @@
-import { choicesOf, fieldWords, listed, nounOf } from './field-words.js'
+import { askedFor, choicesOf, listed } from './field-words.js'
 import type { Ask, Moment } from './speech.js'
 
 /** `#` stands for what is missing. */
@@ -38,7 +38,7 @@ const OPEN_QUESTIONS = [
 
 /** The assistant asks for one value, or for all that is missing. */
 export function question({ server, tool }: Ask, field: string | undefined, { random }: Moment): string {
-  const what = (name: string): string => nounOf(server, tool, name) ?? fieldWords(name)
+  const what = (name: string): string => askedFor(server, tool, name).split(',')[0]!
   if (field === undefined) {
     const required = Object.entries(tool.input.shape).filter(([, schema]) => !schema.isOptional())
     const wanted = required.map(([name]) => `the ${what(name)}`)
@@ -47,7 +47,7 @@ export function question({ server, tool }: Ask, field: string | undefined, { ran
       : random.pick(DETAILS).replace('#', listed(wanted))
   }
   const words = what(field)
-  const text = random.pick(QUESTIONS).replace('#', words.split(',')[0]!)
+  const text = random.pick(QUESTIONS).replace('#', words)
   const choices = choicesOf(tool, field)
   if (choices.length < 2 || choices.length > 6 || !random.chance(0.6)) return text
   return `${text} ${random.pick(['It can be #.', 'The options are #.', 'You can choose #.', 'Possible are #.']).replace('#', listed(choices, 'or'))}`

@@ -44,6 +44,22 @@ const NAMED: Readonly<Record<string, string>> = {
   to_account: 'account to move it to',
   from_address: 'starting point',
   to_address: 'destination',
+  stop_address: 'stop',
+  from_category: 'category to take it from',
+  to_category: 'category to give it to',
+  from_store: 'store to send it from',
+  to_store: 'store to send it to',
+  from_contact: 'duplicate contact',
+  into_contact: 'contact to keep',
+  into_directory: 'directory to put it in',
+  other_file: 'second file',
+  blocker: 'blocking issue',
+  own_listing: 'listing',
+  shipping: 'kind of shipping',
+  access: 'kind of access',
+  fare: 'kind of fare',
+  change: 'change, add or remove',
+  closed_road: 'road',
 }
 
 export function fieldWords(field: string): string {
@@ -57,10 +73,11 @@ export function choicesOf(tool: ToolDefinition, field: string): string[] {
   return schema instanceof z.ZodEnum ? schema.options.map((option) => String(option).replaceAll('_', ' ')) : []
 }
 
-/** The noun of the entity that a field takes, if it takes one. */
-export function nounOf(server: ServerDefinition, tool: ToolDefinition, field: string): string | undefined {
+/** What the assistant asks for: the noun of the entity that a field takes, or the field in words. */
+export function askedFor(server: ServerDefinition, tool: ToolDefinition, field: string): string {
   const { entity } = meaningOf(tool.input.shape[field]!)
-  return entity === undefined ? undefined : server.entities[entity]?.noun
+  const noun = entity === undefined ? undefined : server.entities[entity]?.noun
+  return NAMED[field] ?? noun ?? fieldWords(field)
 }
 
 export function plural(noun: string): string {

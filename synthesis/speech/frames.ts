@@ -97,7 +97,7 @@ const FRAMES: Readonly<Record<Register, Weighted>> = {
     [{ before: 'help me out and ' }, 1],
     [{ before: 'okay, so please ' }, 1],
     [{ before: 'I guess I should ', self: true }, 1],
-    [{ before: "let's " }, 3],
+    [{ before: "let's ", self: true }, 3],
     [BARE, 2],
   ],
 }
@@ -162,7 +162,6 @@ const TURNINGS: readonly Turning[] = [
       ["I'm looking for ", false],
       ["I'm trying to find ", false],
       ['help me find ', false],
-      ['looking for ', false],
       ['can you help me find ', true],
     ],
   },
@@ -175,9 +174,13 @@ const TURNINGS: readonly Turning[] = [
   },
 ]
 
-/** The clause turned from an order into a wish or question; `undefined` when it does not begin with such a verb. */
+/**
+ * The clause turned from an order into a wish or question; `undefined` when it does not begin with such a verb.
+ * @param alone  no further clause follows in the sentence
+ */
 export function turned(
   clause: readonly Piece[],
+  alone: boolean,
   random: SeededRandom,
 ): { readonly pieces: Piece[]; readonly asks: boolean } | undefined {
   const head = clause[0]
@@ -185,7 +188,10 @@ export function turned(
   const fitting = TURNINGS.filter((turning) => turning.head.test(head.text))
   if (fitting.length === 0) return undefined
   const turning = random.pick(fitting)
-  const [words, asks] = random.pick(turning.as)
+  // What follows is an order, which goes on from an order only.
+  const ways = alone ? turning.as : turning.as.filter(([words, asks]) => !asks && !words.startsWith('I'))
+  if (ways.length === 0) return undefined
+  const [words, asks] = random.pick(ways)
   return { pieces: [word(head.text.replace(turning.head, words)), ...clause.slice(1)], asks }
 }
 

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { Json, JsonObject } from '../../reward/index.js'
 import { meaningOf, type SeededRandom, type ServerDefinition } from '../../servers/kernel/index.js'
 import { listed, plural } from './field-words.js'
-import { wordsFor } from './referring.js'
 import type { Ask, Moment } from './speech.js'
 
 interface Done {
@@ -16,14 +15,27 @@ const MAX_QUOTE = 160
 const MAX_FACTS = 4
 const MAX_FACTS_EACH = 1
 
+const CONFIRMATIONS = [
+  'Done.',
+  'That is done.',
+  'All set.',
+  'It is done.',
+  'That worked.',
+  'Everything went through.',
+] as const
+
 /** The closing words of a turn: what was done and found, with nothing that the results do not say. */
 export function report(done: readonly Done[], { random }: Moment): string {
-  const sentences = done.flatMap((call) => summary(call, random)).filter((sentence) => sentence !== '')
+  const firstWrite = done.findIndex(({ ask }) => !ask.tool.annotations.readOnly)
+  const sentences = done
+    .flatMap((call, i) => summary(call, i === firstWrite, random))
+    .filter((sentence) => sentence !== '')
   if (sentences.length === 0) return random.pick(['Done.', 'That is done.', 'All done.'])
   return sentences.join(' ')
 }
 
-function summary({ ask: { server, tool }, output }: Done, random: SeededRandom): string[] {
+/** @param confirms  says that something was done, which one report does once */
+function summary({ ask: { server, tool }, output }: Done, confirms: boolean, random: SeededRandom): string[] {
   const list = Object.entries(output).find(([, value]) => Array.isArray(value) && value.every(isObject))
   const facts = factsOf(server, tool.output, output, MAX_FACTS)
   const { name, rest } = facts
@@ -35,18 +47,9 @@ function summary({ ask: { server, tool }, output }: Done, random: SeededRandom):
     else if (rest.length > 0 && !list) said.push(`${capital(listed(rest))}.`)
     else if (name !== undefined && !list) said.push(`I found ${name}.`)
   } else {
-    const opening = random.pick([
-      'Done.',
-      'That is done.',
-      'All set.',
-      'Done:',
-      'OK, that is done.',
-      'It is done.',
-      'That worked.',
-    ])
-    const told = name === undefined ? listed(rest) : rest.length === 0 ? name : `${name}: ${listed(rest)}`
-    if (told === '') said.push(opening.replace(/:$/, '.'))
-    else said.push(opening.endsWith(':') ? `${opening} ${told}.` : `${opening} ${capital(told)}.`)
+    const told = name === undefined ? capital(listed(rest)) : rest.length === 0 ? name : `${name}: ${listed(rest)}`
+    if (confirms) said.push(random.pick(CONFIRMATIONS))
+    if (told !== '') said.push(`${told}.`)
   }
   return said.map((sentence) =>
     sentence.replaceAll(/([.!?])"?\.$/g, (all, stop: string) => (all.includes('"') ? `${stop}"` : stop)),
@@ -84,6 +87,9 @@ function listing(
   return `${opening}${total > entries.length ? `, the first ${entries.length} of them` : ''}: ${shown.join(random.chance(0.5) ? ', ' : '; ')}.`
 }
 
+/** Fields that name a thing which has no key of its own. */
+const NAMES = ['name', 'title', 'street', 'road', 'category', 'text', 'path'] as const
+
 /** The name of a thing, and short facts about it: `status active`, `balance 240`. */
 function factsOf(
   server: ServerDefinition,
@@ -95,14 +101,14 @@ function factsOf(
   const key = fields.find(([, field]) => meaningOf(field as z.ZodType).entity !== undefined)
   const entity = key === undefined ? undefined : server.entities[meaningOf(key[1] as z.ZodType).entity!]
   const labelled = entity?.label !== undefined && typeof values[entity.label] === 'string' ? entity.label : undefined
-  const nameField = labelled ?? key?.[0]
+  const nameField = labelled ?? key?.[0] ?? NAMES.find((field) => typeof values[field] === 'string')
   const name = nameField === undefined ? undefined : textual(values[nameField])
   const rest: string[] = []
   for (const [field, part] of fields) {
     const value = values[field]
     if (rest.length >= most || field === nameField || field === 'found') continue
     const meaning = meaningOf(part as z.ZodType)
-    if (meaning.sensitive || (meaning.entity !== undefined && field === key?.[0])) continue
+    if (meaning.sensitive || (meaning.entity !== undefined && !server.entities[meaning.entity]?.sayable)) continue
     const text = fact(field, value)
     if (text !== undefined) rest.push(text)
   }
@@ -110,20 +116,26 @@ function factsOf(
 }
 
 function fact(field: string, value: Json | undefined): string | undefined {
-  if (typeof value === 'boolean') return value ? wordsFor(field) : `not ${wordsFor(field)}`
-  if (
-    typeof value === 'string' &&
-    (value.includes(' ') || value.length > 24) &&
-    /text|body|note|description|comment|content/.test(field)
-  ) {
+  const words = field.replaceAll('_', ' ')
+  if (typeof value === 'boolean') return value ? words : `not ${words}`
+  if (typeof value === 'number' && COUNTS.test(field))
+    return `${value} ${value === 1 ? words.replace(/s$/, '') : words}`
+  if (typeof value === 'string' && (value.includes(' ') || value.length > 24) && WRITTEN.test(field)) {
     return value.length > MAX_QUOTE ? undefined : `it says "${value}"`
   }
   const text = textual(value)
-  return text === undefined ? undefined : `${wordsFor(field)} ${text}`
+  return text === undefined ? undefined : `${words} ${text}`
 }
+
+/** Fields that count something, or measure it in a unit: `3 products`, `17 metres`. */
+const COUNTS = /^(?!your_)([a-z]+_)*[a-z]+[^s]s$/
+/** Fields with somebody's words. */
+const WRITTEN = /text|body|note|description|comment|content|instruction/
 
 function textual(value: Json | undefined): string | undefined {
   if (typeof value === 'number') return String(value)
+  if (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T[\d:]+Z$/.test(value))
+    return value.slice(0, 16).replace('T', ' ')
   if (typeof value === 'string')
     return value === '' || value.length > MAX_QUOTE
       ? undefined
@@ -154,4 +166,4 @@ function entityNoun(server: ServerDefinition, schema: z.ZodObject): string | und
 
 const isObject = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const capital = (text: string): string => text[0]!.toUpperCase() + text.slice(1)
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)

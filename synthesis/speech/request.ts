@@ -42,7 +42,8 @@ function arranged(clauses: readonly Piece[][], world: string, manner: Manner, mo
   const opener = opening(moment, register, clauses.length)
   const context = turn === 0 ? lead(world, register, random) : ''
   let start = opener.before
-  if (context !== '') {
+  if (context.endsWith(':')) start += `${start.endsWith(', ') ? lowerFirst(context) : context} `
+  else if (context !== '') {
     sentences.push({
       pieces: [word(opener.before + (opener.before.endsWith(', ') ? lowerFirst(context) : context))],
       stop: '',
@@ -50,6 +51,8 @@ function arranged(clauses: readonly Piece[][], world: string, manner: Manner, mo
     start = ''
   }
   const groups = grouped(clauses, register, random)
+  /** Ways to begin a sentence that were used in this turn: people vary theirs. */
+  const used = new Set<string>()
   const listed = groups.length > 1 && random.chance(0.12)
   for (const [nth, group] of groups.entries()) {
     const isLast = nth === groups.length - 1
@@ -60,8 +63,8 @@ function arranged(clauses: readonly Piece[][], world: string, manner: Manner, mo
           ? random.pick(['finally, ', 'third, ', 'and last, '])
           : listed && nth === 1
             ? random.pick(['second, ', 'then, ', 'secondly, '])
-            : sentenceOpener({ isLast, nth }, register, random)
-    sentences.push(sentence(group, linking, manner, random))
+            : freshOpener({ isLast, nth }, used, register, random)
+    sentences.push(sentence(group, linking, used, manner, random))
   }
   const closing = [trail(register, random), signOff(register, random)].filter((text) => text !== '')
   for (const text of random.chance(0.7) ? closing.slice(-1) : closing)
@@ -95,12 +98,18 @@ function grouped(clauses: readonly Piece[][], register: Manner['register'], rand
 
 const lengthOf = (pieces: readonly Piece[]): number => textOf(pieces).length
 
-function sentence(group: readonly Piece[][], linking: string, manner: Manner, random: SeededRandom): Sentence {
+function sentence(
+  group: readonly Piece[][],
+  linking: string,
+  used: Set<string>,
+  manner: Manner,
+  random: SeededRandom,
+): Sentence {
   const { register } = manner
   const [first, ...rest] = group as [Piece[], ...Piece[][]]
   const alone = rest.length === 0
-  const wish = register !== 'terse' || random.chance(0.3) ? turned(first, random) : undefined
-  if (wish && random.chance(0.4) && (alone || !wish.asks)) {
+  const wish = register !== 'terse' || random.chance(0.3) ? turned(first, alone, random) : undefined
+  if (wish && random.chance(0.4)) {
     return ended([word(linking), ...wish.pieces, ...appended(rest, random)], wish.asks, manner, random)
   }
   const gerund = alone ? asGerund(first) : undefined
@@ -109,12 +118,30 @@ function sentence(group: readonly Piece[][], linking: string, manner: Manner, ra
     (!frame.self || own) &&
     (!frame.ing || gerund !== undefined) &&
     (frame.after !== ' for me' || (alone && !/\b(me|my|I)\b/.test(textOf(first)))) &&
-    !(linking !== '' && frame.before.startsWith('okay'))
+    !(linking !== '' && /^(okay|if|when)/.test(frame.before)) &&
+    (startsWithVerb(first) || /^(please )?$/.test(frame.before)) &&
+    !used.has(frame.before)
   const frame = drawFrame(register, fits, random)
+  if (frame.before.length > 'please '.length) used.add(frame.before)
   const clause = frame.ing ? gerund! : first
   const pieces = [word(linking + frame.before), ...clause, ...appended(rest, random), word(frame.after ?? '')]
   return ended(pieces, frame.asks === true, manner, random)
 }
+
+function freshOpener(
+  place: { isLast: boolean; nth: number },
+  used: Set<string>,
+  register: Manner['register'],
+  random: SeededRandom,
+): string {
+  const drawn = [0, 1, 2].map(() => sentenceOpener(place, register, random))
+  const opener = drawn.find((candidate) => !used.has(candidate)) ?? ''
+  used.add(opener)
+  return opener
+}
+
+/** A few clauses put something before their verb: "for that contact, choose ...". */
+const startsWithVerb = (clause: readonly Piece[]): boolean => !/^(for|on|from|check out:)\b/.test(clause[0]!.text)
 
 /** Clauses in which "me" is the one who asks, so that nobody else can be the subject. */
 const speaksToAssistant = (clause: readonly Piece[]): boolean =>

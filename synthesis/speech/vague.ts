@@ -25,8 +25,8 @@ export function vague({ server, tool, args }: Ask, moment: Moment): string | und
     const wish = goal === undefined ? about(server, tool, random) : wished(goal, persona.register, random)
     if (wish === undefined) continue
     const sentence = opening.endsWith(', ') ? uncapitalised(wish) : wish
-    const text = [opening + sentence, context].filter((part) => part !== '')
-    const said = (random.chance(0.5) ? text : text.reverse()).join(' ')
+    if (/^Ok so/.test(opening) && /^so /i.test(sentence)) continue
+    const said = context === '' ? opening + sentence : `${context} ${sentence}`
     if (Object.values(args).some((value) => leaks(said, value))) continue
     const out = typed([word(said)], manner)[0]!.text
     return manner.unstopped ? out.replace(/\.$/, '') : out
@@ -46,12 +46,12 @@ const MAX_WORDS = 9
 function fromDescription(description: string): string | undefined {
   const clause = description
     .split(
-      /[.;:,(]| so that | that | which | who | whose | unless | while | until | under | in which | from which | not before | from its | with (?:its|their|the|how) | and (?:how|what|tell|from|by|name|whether) | or (?:change|mark|answer) | at which /,
+      /[.;:,(]| so that | that | which | who | whose | when | unless | while | until | under | in which | from which | not before | from its | with (?:its|their|the|how) | and (?:how|what|tell|from|by|name|whether) | or (?:change|mark|answer) | at which /,
     )[0]!
     .trim()
   const words = clause.split(' ')
   if (
-    words.length < 3 ||
+    words.length < 2 ||
     words.length > MAX_WORDS ||
     /\d|so many|one of its|of one day|one side|one system/.test(clause)
   )
@@ -64,7 +64,9 @@ function fromDescription(description: string): string | undefined {
     .replaceAll(/\byours\b/g, 'mine')
     .replaceAll(/\byour\b/g, 'my')
     .replaceAll(/\byou\b/g, 'I')
-  return /\b(of|for|to|in|from|on|by|with|at|one|and|or)$/.test(said) || /^be\b/.test(said) ? undefined : said
+  return /\b(of|for|to|in|from|on|by|with|at|one|and|or|new|own|not|only|how|what|so)$/.test(said) || /^be\b/.test(said)
+    ? undefined
+    : said
 }
 
 const PLAIN_VERBS =

@@ -1,4 +1,5 @@
 import type { ToolDefinition } from '../../servers/kernel/index.js'
+import { withArticle } from './field-words.js'
 
 /**
  * A clause reworded so that one of its values is not said: the phrase that gives it is dropped where the rest stands by
@@ -20,7 +21,7 @@ export function clauseWithout(clause: string, field: string, tool: ToolDefinitio
 
 /** The last preposition before the value, with the words between: ` with the title `, `, lasting `. */
 const TAIL =
-  /(?:,| and)? (with|at|on|for|in|to|by|as|of|from|until|under|within|about|titled|called|named|saying|that says|so that it says|using|lasting|reference|subject|text|priority|format|price|due)((?: (?:the|a|an|my|its))?(?: [a-z]+){0,2}?) $/
+  /(?:,| and)? (with|at|on|for|in|to|by|as|of|from|until|under|within|about|titled|called|named|saying|that says|so that it says|using|lasting|reference|subject|text|priority|format|price|due|quantity|stop|amount)((?: (?:the|a|an|my|its))?(?: [a-z]+){0,2}?) $/
 const FUNCTION_WORDS =
   /\b(with|at|on|for|in|to|by|as|of|from|until|under|within|about|that|and|is|are|was|be|than|most)\b/
 const UNITS =
@@ -61,7 +62,6 @@ const STANDS_FOR_CHANGE: Readonly<Record<string, string>> = {
   limit: 'a new limit',
   limit_price: 'a new limit price',
   mode: 'a different mode',
-  outcome: 'over',
 }
 
 /** `my {kind} accounts` says enough without the adjective. */
@@ -119,10 +119,14 @@ function withStandIn(
   }
   if (unit || /\b(a|an|the|my|our|is|are) $/.test(before) || (!quoted && !BOUNDARY.test(after) && field !== 'amount'))
     return undefined
-  if (field === 'name' || field === 'customer_name') {
+  if ((field === 'name' || field === 'customer_name') && !/\bthe [a-z]+ $/.test(before)) {
     if (/\b(called|named|titled|name|under|calling it) $/.test(before)) return undefined
     const about = `${tool.name} ${tool.description}`
     return `${before}${/person|people|teammate|payee|colleague|profile|traveller|customer|participant|address book|Invite/i.test(about) && SOMEBODY.test(before) ? 'someone' : 'something'}${after}`
+  }
+  const noun = /\bthe ([a-z]+) $/.exec(before)?.[1]
+  if (noun !== undefined && !FUNCTION_WORDS.test(noun) && !/(est|ed|ing)$/.test(noun) && noun !== 'name') {
+    return `${before.slice(0, -`the ${noun} `.length)}${withArticle(noun)}${after}`
   }
   const standIn = STAND_INS[field]
   if (standIn === undefined || /\b(called|named|titled|says|reads|read|about the) $/.test(before)) return undefined
