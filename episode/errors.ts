@@ -5,7 +5,7 @@ export type EpisodeErrorCode =
   | 'reserved_tag'
   /** The prompt leaves no room for an answer within the rollout's token limit. */
   | 'prompt_too_long'
-  /** The chat template could not be rendered. */
+  /** The chat template cannot be read or rendered, or costs more than an honest one does. */
   | 'bad_template'
 
 export class EpisodeError extends Error {

@@ -1,3 +1,4 @@
+export * from './chat-template.js'
 export * from './dialect.js'
 export * from './errors.js'
 export * from './limits.js'

@@ -1,6 +1,6 @@
-import { Template } from '@huggingface/jinja'
 import type { Token, Tokenizer } from '../engine/types.js'
 import type { OfferedTool } from '../servers/kernel/index.js'
+import { createChatTemplate } from './chat-template.js'
 import { escapePayload } from './dialect.js'
 import { EpisodeError } from './errors.js'
 
@@ -21,8 +21,9 @@ export interface PromptRenderer {
 const USER_HEADER = '\n<|im_start|>user\n'
 const TURN_END = '<|im_end|>\n<|im_start|>assistant\n'
 
+/** @throws EpisodeError `bad_template` when the model's chat template cannot be read */
 export function createPromptRenderer(tokenizer: Tokenizer): PromptRenderer {
-  const template = new Template(tokenizer.chatTemplate)
+  const template = createChatTemplate(tokenizer.chatTemplate)
   const glue = (text: string): Token[] => tokenizer.tokenize(text, true)
   const userHeader = glue(USER_HEADER)
   const turnEnd = glue(TURN_END)
@@ -66,11 +67,7 @@ export function createPromptRenderer(tokenizer: Tokenizer): PromptRenderer {
         })),
         add_generation_prompt: true,
       }
-      try {
-        return glue(template.render(input))
-      } catch (cause) {
-        throw new EpisodeError('bad_template', (cause as Error).message, { cause })
-      }
+      return glue(template.render(input))
     },
     toolResponses(payloads) {
       const blocks = payloads.flatMap((payload, i) => [
