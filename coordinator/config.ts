@@ -22,10 +22,8 @@ export const configSchema = z.strictObject({
     quantisation: z.string().min(1).max(LIMITS.shortNameBytes.value).default('f16'),
   }),
   tasks: z.strictObject({
-    servers: z.array(z.string()).min(1),
-    seed: z.int().min(0).max(0xffffffff).default(0),
-    /** Training tasks that leases are drawn from. */
-    count: positive.max(1_000_000).default(2000),
+    /** Folder of a data set of `prove-coordinator synthesize`: leases are drawn from its training split. */
+    dataset: z.string().min(1),
   }),
   /** Rollouts per group, G. */
   groupSize: z.int().min(LIMITS.minGroupSize.value).max(LIMITS.maxGroupSize.value).default(8),
@@ -87,7 +85,7 @@ export function readConfig(file: string): RunConfig {
     const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`)
     throw new ConfigError(`${file}: ${issues.join('; ')}`)
   }
-  const { dataDir, base, trainer } = parsed.data
+  const { dataDir, base, tasks, trainer } = parsed.data
   const from = (path: string): string => resolve(dirname(file), path)
   /** A bare name is looked up in PATH. */
   const program = (name: string): string => (name.includes('/') ? from(name) : name)
@@ -95,6 +93,7 @@ export function readConfig(file: string): RunConfig {
     ...parsed.data,
     dataDir: from(dataDir),
     base: { ...base, path: from(base.path) },
+    tasks: { dataset: from(tasks.dataset) },
     trainer: { ...trainer, ...(trainer.python === undefined ? {} : { python: program(trainer.python) }) },
   }
 }

@@ -7,7 +7,6 @@ import type { Logger } from 'pino'
 import writeFileAtomic from 'write-file-atomic'
 import { openTokenizer } from '../engine/index.js'
 import { createPromptRenderer, DEFAULT_LIMITS, type EpisodeLimits, type Stage } from '../episode/index.js'
-import { CATALOGUE } from '../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition } from '../servers/kernel/index.js'
 import {
   createBlobStore,
@@ -17,7 +16,6 @@ import {
   type RefusalEvent,
   systemClock,
 } from '../swarm/index.js'
-import { synthesise } from '../synthesis/index.js'
 import { canaryProbes } from './canary.js'
 import { ConfigError, type RunConfig } from './config.js'
 import type { RunEvent } from './events.js'
@@ -30,6 +28,7 @@ import { openRecorder } from './recorder.js'
 import type { RunState } from './run-state.js'
 import { serveRun } from './services.js'
 import { openEventLog } from './store.js'
+import { pinTaskSet, readTaskSet } from './task-set.js'
 import { createTorchrunEngine, type TrainerEvent } from './train-engine.js'
 import { runTraining } from './training-loop.js'
 
@@ -77,7 +76,9 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
   }
 
   try {
-    const servers = serversOf(config)
+    const taskSet = await readTaskSet(config.tasks.dataset, 'train')
+    await pinTaskSet(config.dataDir, taskSet)
+    const { tasks, servers } = taskSet
     const identity = await openIdentity(config.dataDir)
     const recorder = await openRecorder(await openEventLog(folder('log')), (event) =>
       onProgress({ type: 'event', event }),
@@ -86,9 +87,6 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
     const tokenizer = await openTokenizer(config.base.path)
     cleanUps.push(() => tokenizer.close())
     const worlds = createWorldCache()
-    const tasks = [
-      ...synthesise(servers, worlds, { seed: config.tasks.seed, split: 'train', count: config.tasks.count }),
-    ]
     const limits: EpisodeLimits = { ...DEFAULT_LIMITS, ...config.limits }
     const stage: Stage = {
       catalogue: new Map(servers.map((server) => [server.name, server])),
@@ -123,6 +121,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
     const manifests = folder('manifests')
     const publisher = createPublisher({
       config,
+      taskSet,
       frame,
       limits,
       recorder,
@@ -192,17 +191,6 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
     await close()
     throw error
   }
-}
-
-function serversOf(config: RunConfig): ServerDefinition[] {
-  return config.tasks.servers.map((name) => {
-    const server = CATALOGUE.get(name)
-    if (!server)
-      throw new ConfigError(
-        `tasks.servers: there is no server "${name}"; choose from ${[...CATALOGUE.keys()].join(', ')}`,
-      )
-    return server
-  })
 }
 
 /** The run's own staleness limit holds for the trainer too, unless the operator sets another. */

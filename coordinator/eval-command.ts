@@ -4,10 +4,10 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type AdapterFile, openEngine, openTokenizer } from '../engine/index.js'
 import { createPromptRenderer, DEFAULT_LIMITS, runAll, type Stage, type Task } from '../episode/index.js'
-import { createWorldCache, type ServerDefinition } from '../servers/kernel/index.js'
-import { synthesise } from '../synthesis/index.js'
+import { createWorldCache } from '../servers/kernel/index.js'
 import { type Comparison, comparePolicies, type Estimate, evaluatePolicy, type TaskResult } from './evaluate.js'
-import { integerOption, worldsOption } from './options.js'
+import { integerOption } from './options.js'
+import { readTaskSet } from './task-set.js'
 
 interface EvalOptions {
   model: string
@@ -15,7 +15,7 @@ interface EvalOptions {
   tasks: number
   samples: number
   seed: number
-  worlds: ServerDefinition[]
+  dataset: string
   lanes: number
   threads: number
   json: boolean
@@ -29,8 +29,8 @@ export function addEvalCommand(program: Command): void {
     .requiredOption('--adapter <gguf>', 'LoRA adapter')
     .option('--tasks <number>', 'held-out tasks', integerOption(2, 100_000), 200)
     .option('--samples <number>', 'rollouts per task', integerOption(1, 64), 1)
-    .option('--seed <number>', 'seed of the tasks and of the sampler', integerOption(0, 0xffffffff), 0)
-    .addOption(worldsOption())
+    .option('--seed <number>', 'seed of the sampler', integerOption(0, 0xffffffff), 0)
+    .requiredOption('--dataset <folder>', 'data set whose held-out tasks are used')
     .option('--lanes <number>', 'rollouts generated in parallel', integerOption(1, 256), 16)
     .option('--threads <number>', 'CPU threads', integerOption(1, 256), 1)
     .option('--json', 'print one JSON object', false)
@@ -38,9 +38,8 @@ export function addEvalCommand(program: Command): void {
 }
 
 async function evaluate(options: EvalOptions): Promise<void> {
-  const servers = options.worlds
+  const { servers, tasks } = await readTaskSet(resolve(options.dataset), 'held-out', options.tasks)
   const worlds = createWorldCache()
-  const tasks = [...synthesise(servers, worlds, { seed: options.seed, split: 'held-out', count: options.tasks })]
   const modelPath = resolve(options.model)
   const adapter = adapterFile(options.adapter)
   const tokenizer = await openTokenizer(modelPath)

@@ -3,8 +3,10 @@ import '../swarm/polyfill.js'
 import { Command } from 'commander'
 import { EngineError } from '../engine/index.js'
 import { IdentityError } from '../swarm/index.js'
+import { DatasetError, SynthesisError } from '../synthesis/index.js'
 import { ConfigError } from './config.js'
 import { addDatasetCommand } from './dataset-command.js'
+import { addDemonstrationsCommand } from './demonstrations-command.js'
 import { addEvalCommand } from './eval-command.js'
 import { addStartCommand } from './start-command.js'
 import { StoreError } from './store.js'
@@ -16,9 +18,10 @@ addSynthesizeCommand(program)
 addStartCommand(program)
 addEvalCommand(program)
 addDatasetCommand(program)
+addDemonstrationsCommand(program)
 
 /** What the operator can put right; anything else is a fault of ours and keeps its stack trace. */
-const EXPECTED = [ConfigError, StoreError, TrainerError, EngineError, IdentityError]
+const EXPECTED = [ConfigError, DatasetError, SynthesisError, StoreError, TrainerError, EngineError, IdentityError]
 const isFileError = (error: unknown): error is Error =>
   error instanceof Error && 'syscall' in error && 'path' in error && typeof error.path === 'string'
 

@@ -16,6 +16,7 @@ import {
 } from '../proto/index.js'
 import { type BlobStore, type Clock, channelsOf, type SnapshotExchange, type SwarmHost } from '../swarm/index.js'
 import type { RunConfig } from './config.js'
+import type { TaskSet } from './task-set.js'
 import { newRoundSecret, roundSecretHash } from './lease-seed.js'
 import type { PolicyFrame } from './policy-description.js'
 import type { Recorder } from './recorder.js'
@@ -32,6 +33,7 @@ export interface Publisher {
 
 export interface PublisherParts {
   readonly config: RunConfig
+  readonly taskSet: TaskSet
   readonly frame: PolicyFrame
   readonly limits: EpisodeLimits
   readonly recorder: Recorder
@@ -54,7 +56,7 @@ const PUBLISHED: readonly (readonly [BlobRole, string])[] = [
 const MAX_USER_TURNS = 5
 
 export function createPublisher(parts: PublisherParts): Publisher {
-  const { config, frame, limits, recorder, blobs, snapshots, host, key, clock, manifests } = parts
+  const { config, taskSet, frame, limits, recorder, blobs, snapshots, host, key, clock, manifests } = parts
   const channel = channelsOf(host.runId).policy
   const fileOf = (version: number): string => join(manifests, `${String(version).padStart(6, '0')}.manifest`)
 
@@ -76,7 +78,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
       files: step.files,
       batches: trained.map(({ batchId, leaseIds }) => ({ batchId, groups: leaseIds.length })),
       volunteers: state.nodes.size,
-      tasks: config.tasks,
+      tasks: { dataset: taskSet.datasetSha256, examples: taskSet.tasks.length },
       training: config.trainer.settings,
     }
     return new TextEncoder().encode(`${JSON.stringify(provenance, null, 2)}\n`)
@@ -116,9 +118,9 @@ export function createPublisher(parts: PublisherParts): Publisher {
         maxStaleness: config.maxStaleness,
       },
       taskSpec: {
-        seed: String(config.tasks.seed),
-        count: String(config.tasks.count),
-        servers: config.tasks.servers.join(','),
+        dataset: taskSet.datasetSha256,
+        count: String(taskSet.tasks.length),
+        servers: taskSet.servers.map(({ name }) => name).join(','),
       },
       roundSecretHash: roundSecretHash(secret),
       closedRounds: recorder.state.publications

@@ -1,117 +1,159 @@
-import { once } from 'node:events'
-import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Command } from 'commander'
-import writeFileAtomic from 'write-file-atomic'
-import { openTokenizer } from '../engine/tokenizer.js'
-import { createWorldCache, type ServerDefinition } from '../servers/kernel/index.js'
-import { type Split, synthesise } from '../synthesis/index.js'
-import { codePointTokenizer, type Demonstrators, demonstrations } from './demonstrations.js'
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import { createLogUpdate } from 'log-update'
+import { CATALOGUE } from '../servers/catalogue.js'
+import type { ServerDefinition } from '../servers/kernel/index.js'
+import {
+  type Composition,
+  compositionOf,
+  createSanityCheck,
+  createWorkers,
+  type Drops,
+  diversity,
+  type Example,
+  openParts,
+  type Plan,
+  PROFILES,
+  produce,
+  SPLIT_SHARES,
+  writeDataset,
+} from '../synthesis/index.js'
 import { integerOption, shareOption, worldsOption } from './options.js'
-import { encodeSafetensors } from './safetensors.js'
 
 interface SynthesizeOptions {
-  count: number
+  examples: number
+  out: string
   seed: number
   worlds: ServerDefinition[]
-  split: Split
-  tasks?: string
-  corpus?: string
-  chatTemplate?: string
-  shards?: string
-  model?: string
-  shardSize: number
-  experts: number
+  heldOutWorlds: string[]
+  profile: string
+  validation: number
+  heldOut: number
+  workers: number
 }
 
-/** Flaw rates of the non-expert demonstrators of the demo model's supervised data (models/demo/README.md). */
-const DEMO_FLAWS = { stopEarly: 0.22, strayCall: 0.3, repeat: 0.1, malformed: 0.15 }
+/** The size of the paper's data set (section 3.2). */
+const PAPER_SIZE = 13_517
 
 export function addSynthesizeCommand(program: Command): void {
   program
     .command('synthesize')
-    .description(
-      'Make tasks from the worlds: as JSON lines, as text for a tokenizer, or as token shards for supervised training',
-    )
-    .requiredOption('--count <number>', 'tasks to make', integerOption(1, 10_000_000))
-    .option('--seed <number>', 'seed of the data set', integerOption(0, 0xffffffff), 0)
+    .description('Make a data set of tasks from the live worlds. A run that was stopped goes on where it was.')
+    .requiredOption('--out <folder>', 'where the data set goes; must not exist yet')
+    .option('--examples <number>', 'how many', integerOption(1, 1_000_000), PAPER_SIZE)
+    .option('--seed <number>', 'the same seed gives the same bytes', integerOption(0, 0xffffffff), 0)
     .addOption(worldsOption())
-    .option('--split <split>', 'train or held-out', 'train')
-    .option('--tasks <file>', 'write the tasks as JSON lines')
-    .option('--corpus <file>', 'write whole demonstrations as text, JSON lines {"text": ...}; needs --chat-template')
-    .option('--chat-template <file>', 'Jinja chat template for --corpus')
-    .option('--shards <folder>', 'write demonstrations as token shards (safetensors); needs --model')
-    .option('--model <gguf>', 'model whose vocabulary and chat template --shards uses')
-    .option('--shard-size <number>', 'demonstrations per shard', integerOption(1, 1_000_000), 4000)
-    .option('--experts <share>', 'share of demonstrations without flaws', shareOption, 0.15)
+    .option('--held-out-worlds <names...>', 'worlds that only the held-out split may use', [])
+    .addOption(
+      new Option('--profile <name>', 'paper: everything; demo: short tasks in the words of the demo model')
+        .choices([...PROFILES.keys()])
+        .default('paper'),
+    )
+    .option('--validation <share>', 'share of the examples for validation', shareOption, SPLIT_SHARES.validation)
+    .option('--held-out <share>', 'share of the examples that is held out', shareOption, SPLIT_SHARES['held-out'])
+    .option('--workers <number>', 'threads', integerOption(1, 256), availableParallelism())
     .action(synthesize)
 }
 
 async function synthesize(options: SynthesizeOptions, command: Command): Promise<void> {
-  if (options.split !== 'train' && options.split !== 'held-out') command.error(`--split must be train or held-out`)
-  const servers = options.worlds
-  const worlds = createWorldCache(64)
-  const demonstrators: Demonstrators = { expertShare: options.experts, flaws: DEMO_FLAWS }
-  const tasks = () => synthesise(servers, worlds, { seed: options.seed, split: options.split, count: options.count })
+  const unknown = options.heldOutWorlds.find((name) => !options.worlds.some((world) => world.name === name))
+  if (unknown !== undefined) command.error(`--held-out-worlds: ${unknown} is not one of the worlds in use`)
+  const out = resolve(options.out)
+  const plan = planOf(options)
+  const parts = await openParts(`${out}.parts`, plan)
+  const stop = new AbortController()
+  const interrupt = (): void => stop.abort(new Error('stopped; the same command goes on where it was'))
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt)
+  const progress = createProgress()
+  const workers = createWorkers(options.workers)
+  try {
+    const { examples, drops } = await produce(plan, {
+      workers,
+      threads: options.workers,
+      parts,
+      signal: stop.signal,
+      onProgress: progress.show,
+    })
+    progress.say('writing the data set …')
+    await write(out, plan, options, examples(), drops)
+    await parts.remove()
+    progress.say(`${options.examples} examples are in ${out}; its README.md describes them`)
+  } finally {
+    progress.close()
+    await workers.close()
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt)
+  }
+}
 
-  if (options.tasks !== undefined) {
-    await writeLines(options.tasks, tasks(), (task) => task)
+function planOf({ worlds, heldOutWorlds, profile, seed, examples, validation, heldOut }: SynthesizeOptions): Plan {
+  const composition: Composition =
+    profile === 'paper' ? compositionOf(examples) : { 'multi-turn': examples, clarification: 0, abstention: 0 }
+  return {
+    recipe: { worlds: worlds.map(({ name }) => name), heldOutWorlds, profile, seed },
+    composition,
+    shares: { validation, 'held-out': heldOut },
   }
-  if (options.corpus !== undefined) {
-    if (options.chatTemplate === undefined) command.error('--corpus needs --chat-template')
-    const tokenizer = codePointTokenizer(readFileSync(options.chatTemplate, 'utf8'))
-    const rollouts = demonstrations(tasks(), servers, worlds, tokenizer, demonstrators, options.seed)
-    await writeLines(options.corpus, rollouts, ({ tokens }) => ({ text: tokenizer.detokenize(tokens) }))
-  }
-  if (options.shards !== undefined) {
-    if (options.model === undefined) command.error('--shards needs --model')
-    const tokenizer = await openTokenizer(options.model)
-    try {
-      const rollouts = demonstrations(tasks(), servers, worlds, tokenizer, demonstrators, options.seed)
-      await writeShards(options.shards, options.shardSize, rollouts)
-    } finally {
-      await tokenizer.close()
+}
+
+async function write(
+  out: string,
+  { recipe, composition, shares }: Plan,
+  { worlds }: SynthesizeOptions,
+  examples: AsyncIterable<Example>,
+  drops: Drops,
+): Promise<void> {
+  const catalogue = new Map(worlds.map((server) => [server.name, server]))
+  const sanity = createSanityCheck(catalogue)
+  async function* checked(): AsyncGenerator<Example> {
+    for await (const example of examples) {
+      sanity.add(example)
+      yield example
     }
   }
+  await writeDataset(
+    out,
+    checked(),
+    {
+      title: 'PROVE tool-use tasks',
+      profile: PROFILES.get(recipe.profile)!,
+      seed: recipe.seed,
+      settings: { composition, shares, heldOutWorlds: recipe.heldOutWorlds },
+      provenance: [
+        `Made by \`prove-coordinator synthesize\` with the profile \`${recipe.profile}\` and the seed ${recipe.seed}.`,
+        `${worlds.length} of the ${CATALOGUE.size} worlds of the project took part; every call was executed in them.`,
+        'The words are those of the embedded speaker: no language model took part.',
+      ],
+      diversity: (texts) => ({ ...diversity(texts) }),
+      outcome: () => ({ drops, sanity: sanity.finish() }),
+    },
+    catalogue,
+  )
 }
 
-async function writeLines<T>(
-  file: string,
-  items: Iterable<T> | AsyncIterable<T>,
-  line: (item: T) => unknown,
-): Promise<void> {
-  const out = createWriteStream(file)
-  for await (const item of items) {
-    if (!out.write(`${JSON.stringify(line(item))}\n`)) await once(out, 'drain')
+/** A line that is drawn anew on a terminal, and one line per tenth elsewhere. */
+function createProgress() {
+  const screen = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined
+  const started = performance.now()
+  let tenths = -1
+  return {
+    show({ kept, wanted, drops }: { readonly kept: number; readonly wanted: number; readonly drops: Drops }): void {
+      const dropped = Object.values(drops).reduce((sum, count) => sum + count, 0)
+      const seconds = (performance.now() - started) / 1000
+      const line = `${bar(kept / wanted)} ${kept} of ${wanted} examples, ${dropped} candidates dropped, ${seconds.toFixed(0)} s`
+      if (screen) screen(line)
+      else if (Math.floor((10 * kept) / wanted) > tenths) {
+        tenths = Math.floor((10 * kept) / wanted)
+        process.stderr.write(`${line}\n`)
+      }
+    },
+    say(text: string): void {
+      screen?.done()
+      process.stderr.write(`${text}\n`)
+    },
+    close: () => screen?.done(),
   }
-  out.end()
-  await once(out, 'finish')
 }
 
-interface Demonstration {
-  readonly tokens: readonly number[]
-  readonly mask: Uint8Array
-}
-
-async function writeShards(folder: string, size: number, rollouts: AsyncIterable<Demonstration>): Promise<void> {
-  mkdirSync(folder, { recursive: true })
-  let shard: Demonstration[] = []
-  let written = 0
-  const flush = async (): Promise<void> => {
-    if (shard.length === 0) return
-    const starts = [0]
-    for (const { tokens } of shard) starts.push(starts.at(-1)! + tokens.length)
-    const bytes = encodeSafetensors({
-      ids: Int32Array.from(shard.flatMap(({ tokens }) => tokens)),
-      loss_mask: Uint8Array.from(shard.flatMap(({ mask }) => [...mask])),
-      cu_seqlens: Int32Array.from(starts),
-    })
-    await writeFileAtomic(join(folder, `shard-${String(written++).padStart(5, '0')}.safetensors`), Buffer.from(bytes))
-    shard = []
-  }
-  for await (const rollout of rollouts) {
-    shard.push(rollout)
-    if (shard.length === size) await flush()
-  }
-  await flush()
-}
+const WIDTH = 24
+const bar = (share: number): string => '█'.repeat(Math.floor(WIDTH * share)).padEnd(WIDTH, '░')

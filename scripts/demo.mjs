@@ -33,13 +33,23 @@ function readOptions() {
 const runConfig = ({ seed, versions }) => ({
   dataDir: 'coordinator',
   base: { path: model, name: 'prove-demo-base' },
-  tasks: { servers: WORLDS, seed, count: 1500 },
+  tasks: { dataset: 'tasks' },
   groupSize: 8,
   batchGroups: 12,
   versions,
   maxStaleness: 1,
   trainer: { settings: { seed, optimizer: { lr: 1e-3 } } },
 })
+
+const TRAINING_TASKS = 1500
+
+const taskFlags = ({ seed, tasks }) => {
+  const examples = TRAINING_TASKS + tasks
+  return [
+    ...['--profile', 'demo', '--worlds', WORLDS.join(','), '--seed', `${seed}`],
+    ...['--examples', `${examples}`, '--validation', '0', '--held-out', `${tasks / examples}`],
+  ]
+}
 
 /** Removes the data of runs that are over. A run that is still going on keeps its process id in `pid`. */
 async function removeOldRuns(folder) {
@@ -136,6 +146,12 @@ async function main() {
 
   try {
     console.log(`Demo run in ${folder}: 1 coordinator, ${options.nodes} volunteers, ${options.versions} versions`)
+    console.log(`Making ${TRAINING_TASKS} training and ${options.tasks} held-out tasks …`)
+    await execa(process.execPath, [bin('coordinator'), 'synthesize', ...taskFlags(options), '--out', 'tasks'], {
+      cwd: folder,
+      cancelSignal: stop.signal,
+      stderr: { file: join(folder, 'synthesize.log') },
+    })
     const address = Promise.withResolvers()
     const complete = Promise.withResolvers()
     const coordinator = start(
@@ -209,8 +225,8 @@ async function main() {
       join(adapter, 'adapter.gguf'),
       '--tasks',
       `${options.tasks}`,
-      '--worlds',
-      WORLDS.join(','),
+      '--dataset',
+      join(folder, 'tasks'),
       '--json',
     ]
     const evaluation = await execa(

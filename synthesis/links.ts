@@ -83,7 +83,7 @@ function commonOf(shape: Readonly<Record<string, z.ZodType>>): Set<CommonValue> 
 }
 
 /** Kinds of entity whose keys a call of the tool must be given, except those that people call by their keys. */
-export function lookedUp({ server, tool }: Node, spokenKeys: boolean): Map<string, string> {
+export function lookedUp({ server, tool }: Node, spokenKeys: boolean): ReadonlyMap<string, string> {
   const needed = new Map<string, string>()
   for (const [field, entity] of requiredReferences(tool.input)) {
     if (!spokenKeys && !server.entities[entity]?.sayable) needed.set(field, entity)

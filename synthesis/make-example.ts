@@ -122,6 +122,11 @@ function coreOf({ target }: Order, { recovery }: Shape, { graph }: Workshop, ran
   return [from, to]
 }
 
+/** Short chains around one tool are few, and perhaps none belongs to a rare split: others may then take its place. */
+function shortCore({ target, split }: Order, { graph }: Workshop, random: SeededRandom): Chain {
+  return [split === 'train' || random.chance(0.3) ? target : random.pick(graph.nodes)]
+}
+
 /** Splits are told apart by hash, so chains are drawn until one belongs to the split that is wanted. */
 function drawChainOf(split: Split, draw: () => Chain | null, heldOutWorlds: ReadonlySet<string>): Chain | null {
   for (let attempt = 0; attempt < DRAWS_PER_SPLIT[split]; attempt++) {
@@ -174,7 +179,7 @@ function makeClarification(
 ): ReturnType<Maker> {
   const { profile, speech } = workshop
   const hides = random.chance(profile.missingFunction)
-  const taken = takeSteps(order, [order.target], random.int(1, 3), worldSeed, workshop, random)
+  const taken = takeSteps(order, shortCore(order, workshop, random), random.int(1, 3), worldSeed, workshop, random)
   if (typeof taken === 'string') return taken
   const { chain, steps } = taken
   const persona = workshop.drawPersona(random)
@@ -216,7 +221,7 @@ function makeAbstention(order: Order, worldSeed: number, workshop: Workshop, ran
     name = `small-talk:${topic}`
     if (splitOf(name) !== order.split) return 'other_split'
   } else {
-    const taken = takeSteps(order, [order.target], random.int(1, 2), worldSeed, workshop, random)
+    const taken = takeSteps(order, shortCore(order, workshop, random), random.int(1, 2), worldSeed, workshop, random)
     if (typeof taken === 'string') return taken
     const { chain, steps } = taken
     const worded = putIntoWords(steps, askForAll(steps, undefined), speech, moment)

@@ -40,10 +40,10 @@ const template = join(here, 'chat-template.jinja')
 const isWindows = process.platform === 'win32'
 const venv = join(root, '.venv', isWindows ? 'Scripts/python.exe' : 'bin/python')
 const python = (script, ...flags) => [existsSync(venv) ? venv : 'python3', join(here, script), ...flags]
-const synthesize = (...flags) => [
+const demonstrations = (...flags) => [
   process.execPath,
   join(root, 'dist/coordinator/main.js'),
-  'synthesize',
+  'demonstrations',
   '--worlds',
   WORLDS,
   ...flags,
@@ -70,14 +70,14 @@ function step(name, command) {
 function shards(name, folder, ...flags) {
   const partial = `${folder}.partial`
   if (!existsSync(work(`${name}.done`))) rmSync(partial, { recursive: true, force: true })
-  step(name, synthesize(...flags, '--shards', partial, '--model', paths.vocabulary))
+  step(name, demonstrations(...flags, '--shards', partial, '--model', paths.vocabulary))
   if (existsSync(partial)) {
     rmSync(folder, { recursive: true, force: true })
     renameSync(partial, folder)
   }
 }
 
-step('corpus', synthesize('--count', '6000', '--seed', '1', '--corpus', paths.corpus, '--chat-template', template))
+step('corpus', demonstrations('--count', '6000', '--seed', '1', '--corpus', paths.corpus, '--chat-template', template))
 step(
   'tokenizer',
   python('tokenizer.py', '--corpus', paths.corpus, '--chat-template', template, '--out', paths.tokenizer),

@@ -72,8 +72,19 @@ export function entitiesIn(
   return []
 }
 
+const knownKinds = new WeakMap<z.core.$ZodType, ReadonlySet<string>>()
+
 /** Kinds of entity that a schema can carry anywhere inside. */
-export function entityKinds(schema: z.core.$ZodType): Set<string> {
+export function entityKinds(schema: z.core.$ZodType): ReadonlySet<string> {
+  let kinds = knownKinds.get(schema)
+  if (!kinds) {
+    kinds = findKinds(schema)
+    knownKinds.set(schema, kinds)
+  }
+  return kinds
+}
+
+function findKinds(schema: z.core.$ZodType): ReadonlySet<string> {
   const { entity } = meaningOf(schema)
   if (entity !== undefined) return new Set([entity])
   if (isWrapper(schema)) return entityKinds(schema._zod.def.innerType)
@@ -84,12 +95,17 @@ export function entityKinds(schema: z.core.$ZodType): Set<string> {
   return new Set()
 }
 
+const knownReferences = new WeakMap<z.ZodObject, ReadonlyMap<string, string>>()
+
 /** Names of an object schema's required fields that consume an entity, with its kind. */
-export function requiredReferences(schema: z.ZodObject): Map<string, string> {
+export function requiredReferences(schema: z.ZodObject): ReadonlyMap<string, string> {
+  const known = knownReferences.get(schema)
+  if (known) return known
   const found = new Map<string, string>()
   for (const [name, field] of Object.entries(schema.shape)) {
     if (field instanceof z.ZodOptional) continue
     for (const entity of entityKinds(field as z.ZodType)) found.set(name, entity)
   }
+  knownReferences.set(schema, found)
   return found
 }

@@ -53,7 +53,7 @@ const configOf = (settings: RunSettings): RunConfig => ({
   listen: [],
   announce: [],
   base: { path: '', name: 'village-model', quantisation: 'f16' },
-  tasks: { servers: ['library'], seed: 1, count: TASKS.length },
+  tasks: { dataset: 'the tasks above' },
   groupSize: GROUP_SIZE,
   batchGroups: 2,
   versions: 100,
@@ -134,7 +134,9 @@ export async function createTestRun(settings: RunSettings = {}): Promise<TestRun
     const intake = createIntake({ config, tasks: TASKS, limits, stage, recorder, bodies, host, clock, signal })
     const desk = createLeaseDesk(config, TASKS, recorder, clock)
     const frame = policyFrame(config, sha256(new Uint8Array([1])), stage.tokenizer.chatTemplate, [library])
+    const taskSet = { tasks: TASKS, servers: [library], datasetSha256: '0'.repeat(64) }
     const publisher = createPublisher({
+      taskSet,
       config,
       frame,
       limits,

@@ -4,7 +4,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { createWorldCache, defineServer, dependencyGraph, ref, toolMaker } from '../../servers/kernel/index.js'
-import { synthesise } from '../../synthesis/index.js'
+import { DEMO_PROFILE, streamExamples, workshopFor } from '../../synthesis/index.js'
 import { checkout } from '../checkout.js'
 
 // The example of docs/worlds.md, word for word from here to the line that ends it.
@@ -149,10 +149,13 @@ test('its sessions answer, refuse and stay sound', () => {
 })
 
 test('the synthesiser makes tasks from it without being told anything else', () => {
-  const tasks = [...synthesise([pantry], createWorldCache(), { seed: 1, split: 'train', count: 20 })]
-  const chains = new Set(tasks.map(({ chain }) => chain))
+  const workshop = workshopFor([pantry], DEMO_PROFILE, 1, createWorldCache())
+  const examples = [...streamExamples(workshop, 'train', 20)]
+  const chains = new Set(examples.map(({ task }) => task.chain))
   assert.ok(chains.size > 1)
-  for (const { worlds, groundTruth } of tasks) {
+  for (const {
+    task: { worlds, groundTruth },
+  } of examples) {
     const session = createWorldCache().open(pantry, worlds[0]!.seed)
     for (const call of groundTruth) assert.ok(session.call(call.name, call.arguments).ok, call.name)
   }

@@ -1,0 +1,121 @@
+import pLimit from 'p-limit'
+import { CATALOGUE } from '../servers/catalogue.js'
+import type { BatchResult, PlainOrder } from './batch.js'
+import { createDuplicateIndex } from './duplicates.js'
+import { DROP_REASONS, type Drops, type Example } from './example.js'
+import { linkGraph, nodeName } from './links.js'
+import type { Order } from './make-example.js'
+import { type Composition, nextRound, ordersFor } from './orders.js'
+import type { Parts } from './parts.js'
+import type { Split } from './profile.js'
+import type { Workers } from './workers.js'
+import { type Recipe, SynthesisError } from './workshop.js'
+
+/** A data set before it is made: all that its bytes depend on. */
+export interface Plan {
+  readonly recipe: Recipe
+  readonly composition: Composition
+  readonly shares: Readonly<Partial<Record<Split, number>>>
+}
+
+export interface Production {
+  /** The examples in the order of their indices. */
+  examples(): AsyncGenerator<Example>
+  readonly drops: Drops
+}
+
+export interface ProduceOptions {
+  readonly workers: Workers
+  readonly threads: number
+  readonly parts: Parts
+  readonly signal: AbortSignal
+  onProgress(progress: { readonly kept: number; readonly wanted: number; readonly drops: Drops }): void
+}
+
+/** Orders in one batch: the unit of work that is kept on disk. */
+const BATCH = 50
+/** Rounds after which an example that nothing came of is a fault of the worlds or the profile. */
+const MAX_ROUNDS = 60
+
+/**
+ * Makes the examples of a plan. Batches run on all threads, but what is kept is decided in the order of the indices, pass
+ * by pass, so that the examples do not depend on how many threads there are.
+ * @throws SynthesisError `no_yield`; the signal's reason
+ */
+export async function produce(plan: Plan, options: ProduceOptions): Promise<Production> {
+  const { recipe } = plan
+  const graph = linkGraph(recipe.worlds.map((name) => CATALOGUE.get(name)!))
+  const wanted = ordersFor(plan.composition, plan.shares, graph, recipe.seed)
+  const duplicates = createDuplicateIndex()
+  const drops: Record<string, number> = {}
+  const keptIn = new Map<number, { pass: number; batch: number }>()
+  const late = new Map<number, Example>()
+  let open: Order[] = wanted
+  for (let pass = 0; open.length > 0; pass++) {
+    if (pass === MAX_ROUNDS) throw noYield(open)
+    const again: Order[] = []
+    for await (const [batch, orders, results] of batchesOf(open, pass, recipe, options)) {
+      for (const [i, { example, drops: dropped }] of results.entries()) {
+        for (const [reason, count] of Object.entries(dropped)) drops[reason] = (drops[reason] ?? 0) + count
+        if (example && duplicates.keep(example)) {
+          keptIn.set(example.index, { pass, batch })
+          if (pass > 0) late.set(example.index, example)
+          continue
+        }
+        if (example) drops.duplicate = (drops.duplicate ?? 0) + 1
+        again.push(nextRound(orders[i]!, graph, recipe.seed))
+      }
+      options.onProgress({ kept: keptIn.size, wanted: wanted.length, drops: drops as Drops })
+    }
+    open = again
+  }
+  return {
+    drops: Object.fromEntries(DROP_REASONS.flatMap((reason) => (drops[reason] ? [[reason, drops[reason]]] : []))),
+    async *examples() {
+      for (let batch = 0; batch * BATCH < wanted.length; batch++) {
+        for (const { index, example } of await options.parts.read(0, batch)) {
+          const kept = late.get(index) ?? (keptIn.get(index)?.pass === 0 ? example : null)
+          if (kept) yield kept
+        }
+      }
+    },
+  }
+}
+
+/** The batches of one pass, made side by side and given in order. */
+async function* batchesOf(
+  orders: readonly Order[],
+  pass: number,
+  recipe: Recipe,
+  { workers, threads, parts, signal }: ProduceOptions,
+): AsyncGenerator<[batch: number, orders: readonly Order[], results: BatchResult[]]> {
+  const limit = pLimit(threads)
+  const stop = new AbortController()
+  const either = AbortSignal.any([signal, stop.signal])
+  const batches = Array.from({ length: Math.ceil(orders.length / BATCH) }, (_, batch) => {
+    const part = orders.slice(batch * BATCH, (batch + 1) * BATCH)
+    const plain = part.map((order): PlainOrder => ({ ...order, target: nodeName(order.target) }))
+    const results = limit(async () => {
+      either.throwIfAborted()
+      return parts.of(pass, batch, () => workers.run({ recipe, orders: plain }, either))
+    })
+    // Whoever waits for an earlier batch must not find this one's failure unhandled.
+    results.catch(() => {})
+    return { batch, part, results }
+  })
+  try {
+    // Taken off the list, so that the examples of a finished batch are not kept in memory.
+    for (let next = batches.shift(); next; next = batches.shift()) yield [next.batch, next.part, await next.results]
+  } finally {
+    stop.abort()
+  }
+}
+
+function noYield(open: readonly Order[]): SynthesisError {
+  const [first] = open
+  const example = `${first!.kind}, ${first!.split}, about ${nodeName(first!.target)}`
+  return new SynthesisError(
+    'no_yield',
+    `${open.length} examples could not be made in ${MAX_ROUNDS} rounds (such as one of ${example}). Ask for fewer, or use more worlds.`,
+  )
+}
