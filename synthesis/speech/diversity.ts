@@ -1,8 +1,8 @@
 import { deriveSeed, seededRandom } from '../../servers/kernel/index.js'
 
-/** How varied a set of texts is. Computed on a sample of fixed size, so that sets of different sizes compare. */
+/** How varied a set of texts is. Computed on samples of fixed size, so that sets of different sizes compare. */
 export interface Diversity {
-  /** Different words, pairs and triples of words, each as a share of all in the sample. */
+  /** Different words, pairs and triples of words, each as a share of the first 8,000 of a sample. */
   readonly distinct1: number
   readonly distinct2: number
   readonly distinct3: number
@@ -13,8 +13,10 @@ export interface Diversity {
   readonly openings: number
 }
 
-/** Texts whose n-grams are counted. With more texts, the ratios fall by themselves. */
+/** Texts that are looked at. */
 const SAMPLE = 1000
+/** N-grams that are counted. Of more, or of longer texts, a smaller share would be different by itself. */
+const GRAMS = 8000
 /** Pairs of texts that are compared. */
 const PAIRS = 4000
 
@@ -53,7 +55,7 @@ const gramsOf = (words: readonly string[], n: number): string[] =>
   words.slice(n - 1).map((_, i) => words.slice(i, i + n).join(' '))
 
 function distinct(sample: readonly (readonly string[])[], n: number): number {
-  const grams = sample.flatMap((words) => gramsOf(words, n))
+  const grams = sample.flatMap((words) => gramsOf(words, n)).slice(0, GRAMS)
   return grams.length === 0 ? 0 : new Set(grams).size / grams.length
 }
 

@@ -64,7 +64,8 @@ function theOnly(
   random: SeededRandom,
 ): string {
   const pronounFits =
-    !/ (of|for|under|with|about|among|on|in) $/.test(before) && /^($|[,.?!]| (?!is |has |does |can |are ))/.test(after)
+    !/ (of|for|under|with|about|among|on|in) $/.test(before) &&
+    /^($|[,.?!](?! which)| (?!is |has |does |can |are ))/.test(after)
   if (adjacent && pronounFits && random.chance(0.4)) return PEOPLE.has(noun) ? 'them' : 'it'
   if (adjacent && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
   if (before.endsWith('that ')) return `this ${noun}`

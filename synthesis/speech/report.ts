@@ -36,7 +36,8 @@ export function report(done: readonly Done[], { random }: Moment): string {
 
 /** @param confirms  says that something was done, which one report does once */
 function summary({ ask: { server, tool }, output }: Done, confirms: boolean, random: SeededRandom): string[] {
-  const list = Object.entries(output).find(([, value]) => Array.isArray(value) && value.every(isObject))
+  const lists = Object.entries(output).filter(([, value]) => Array.isArray(value) && value.every(isObject))
+  const list = lists.find(([, value]) => (value as Json[]).length > 0) ?? lists[0]
   const facts = factsOf(server, tool.output, output, MAX_FACTS)
   const { name, rest } = facts
   const said: string[] = []
@@ -119,7 +120,7 @@ function fact(field: string, value: Json | undefined): string | undefined {
   const words = field.replaceAll('_', ' ')
   if (typeof value === 'boolean') return value ? words : `not ${words}`
   if (typeof value === 'number' && COUNTS.test(field))
-    return `${value} ${value === 1 ? words.replace(/s$/, '') : words}`
+    return `${value} ${value === 1 ? words.replace(/ies$/, 'y').replace(/s$/, '') : words}`
   if (typeof value === 'string' && (value.includes(' ') || value.length > 24) && WRITTEN.test(field)) {
     return value.length > MAX_QUOTE ? undefined : `it says "${value}"`
   }
@@ -137,7 +138,7 @@ function textual(value: Json | undefined): string | undefined {
   if (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T[\d:]+Z$/.test(value))
     return value.slice(0, 16).replace('T', ' ')
   if (typeof value === 'string')
-    return value === '' || value.length > MAX_QUOTE
+    return value === '' || value.includes('\n') || value.length > MAX_QUOTE
       ? undefined
       : /^[a-z]+(_[a-z]+)+$/.test(value)
         ? value.replaceAll('_', ' ')

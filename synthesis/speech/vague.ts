@@ -51,7 +51,7 @@ function fromDescription(description: string): string | undefined {
     .trim()
   const words = clause.split(' ')
   if (
-    words.length < 2 ||
+    words.length < (/^(find|list|search|show)/i.test(clause) ? 2 : 3) ||
     words.length > MAX_WORDS ||
     /\d|so many|one of its|of one day|one side|one system/.test(clause)
   )
