@@ -20,7 +20,7 @@ export const budget = defineServer({
     recurring_expense: { noun: 'recurring expense', table: 'recurring_expenses', label: 'name' },
     savings_goal: { noun: 'savings goal', table: 'savings_goals', label: 'name' },
     member: { noun: 'member', table: 'members', label: 'name' },
-    month: { noun: 'month', table: 'months' },
+    month: { noun: 'month', table: 'months', sayable: true },
   },
   failures,
   tools: [...categoryTools, ...expenseTools, ...monthTools, ...savingsTools],

@@ -22,9 +22,9 @@ export const filesystem = defineServer({
   description: 'Files and directories with owners, permissions, links, archives, a trash and a quota.',
   tables,
   entities: {
-    file: { noun: 'file', table: 'nodes', label: 'name' },
-    directory: { noun: 'directory', table: 'nodes', label: 'name' },
-    link: { noun: 'symbolic link', table: 'nodes', label: 'name' },
+    file: { noun: 'file', table: 'nodes', label: 'name', sayable: true },
+    directory: { noun: 'directory', table: 'nodes', label: 'name', sayable: true },
+    link: { noun: 'symbolic link', table: 'nodes', label: 'name', sayable: true },
     trash_item: { noun: 'trash item', table: 'trash', label: 'name' },
   },
   failures,

@@ -17,7 +17,7 @@ export const foodDelivery = defineServer({
   entities: {
     restaurant: { noun: 'restaurant', table: 'restaurants', label: 'name' },
     dish: { noun: 'dish', table: 'dishes', label: 'name' },
-    promo: { noun: 'promo', table: 'promos' },
+    promo: { noun: 'promo', table: 'promos', sayable: true },
     dropoff: { noun: 'drop-off', table: 'dropoffs', label: 'name' },
     food_order: { noun: 'food order', table: 'food_orders', label: 'name' },
   },

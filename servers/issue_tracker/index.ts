@@ -13,9 +13,9 @@ export const issueTracker = defineServer({
   description: 'Projects with issues that move through a workflow, sprints with a capacity, and releases.',
   tables,
   entities: {
-    project: { noun: 'project', table: 'projects', label: 'name' },
+    project: { noun: 'project', table: 'projects', label: 'name', sayable: true },
     member: { noun: 'member', table: 'members', label: 'name' },
-    issue: { noun: 'issue', table: 'issues', label: 'title' },
+    issue: { noun: 'issue', table: 'issues', label: 'title', sayable: true },
     sprint: { noun: 'sprint', table: 'sprints', label: 'name' },
     release: { noun: 'release', table: 'releases', label: 'name' },
   },

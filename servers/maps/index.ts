@@ -16,7 +16,7 @@ export const maps = defineServer({
   tables,
   entities: {
     // Rows exist only for the addresses that the user has saved; every other address exists by rule.
-    address: { noun: 'location', table: 'saved_places', label: 'name' },
+    address: { noun: 'location', table: 'saved_places', label: 'name', sayable: true },
     place: { noun: 'place', table: 'places', label: 'name' },
     closed_road: { noun: 'closed road', table: 'closed_roads', label: 'street' },
   },

@@ -23,7 +23,7 @@ export const shopping = defineServer({
     product: { noun: 'product', table: 'products', label: 'title' },
     variant: { noun: 'variant', table: 'variants', label: 'name' },
     cart_item: { noun: 'article', table: 'cart_lines', label: 'name' },
-    coupon: { noun: 'coupon', table: 'coupons', label: 'name' },
+    coupon: { noun: 'coupon', table: 'coupons', label: 'name', sayable: true },
     delivery_address: { noun: 'delivery address', table: 'delivery_addresses', label: 'name' },
     payment_method: { noun: 'payment method', table: 'payment_methods', label: 'name' },
     order: { noun: 'order', table: 'orders', label: 'title' },

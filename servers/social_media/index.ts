@@ -15,9 +15,9 @@ export const socialMedia = defineServer({
   description: 'Profiles, posts, replies, likes, follows, blocks, stories and direct messages as one member sees them.',
   tables,
   entities: {
-    profile: { noun: 'profile', table: 'profiles', label: 'name' },
+    profile: { noun: 'profile', table: 'profiles', label: 'name', sayable: true },
     post: { noun: 'post', table: 'posts', label: 'text' },
-    hashtag: { noun: 'hashtag', table: 'hashtags', label: 'hashtag' },
+    hashtag: { noun: 'hashtag', table: 'hashtags', label: 'hashtag', sayable: true },
   },
   failures,
   tools: [...discoveryTools, ...postTools, ...reactionTools, ...profileTools, ...messageTools],
