@@ -205,7 +205,7 @@ be padded with every argument of every tool.`,
 import json
 from datasets import load_dataset
 
-data = load_dataset(".", split="train")  # this folder, or its name on the hub
+data = load_dataset(folder, split="train")  # this folder, or the data set's name on the hub
 row = data[0]
 messages, tools = json.loads(row["messages"]), json.loads(row["tools"])
 \`\`\``,

@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { writeDataset } from '../../synthesis/dataset/index.js'
+import { checkout } from '../checkout.js'
+import { catalogue, info, makeExamples, stream } from '../unit/dataset-examples.js'
+
+const TIMEOUT_MS = 300_000
+/** Enough that the JSON lines do not fit into one of the loader's blocks, whose structures it infers one by one. */
+const EXAMPLES = 2400
+const BLOCK_BYTES = 10 << 20
+const python = join(checkout, '.venv', 'bin', 'python')
+const test = suite('a written data set in Hugging Face datasets')
+
+interface Loaded {
+  readonly splits: Record<string, { expected: string; parquet: string; lines: string; rows: number[] }>
+  readonly columns: string[]
+  readonly snippets: number
+  readonly trl_rows: number
+  readonly trl_calls: number
+  readonly trl_calls_with_objects: number
+  readonly trl_tools: string
+  readonly expected_tools: string
+}
+
+let folder = ''
+let loaded: Loaded
+const made = makeExamples(60)
+const examples = Array.from({ length: EXAMPLES }, (_, index) => ({ ...made[index % made.length]!, index }))
+
+test.before(async () => {
+  assert.ok(existsSync(python), 'the Python packages are missing: run node scripts/setup.mjs --tests')
+  folder = await mkdtemp(join(tmpdir(), 'prove-datasets-'))
+  const { files } = await writeDataset(join(folder, 'village'), stream(examples), info, catalogue)
+  assert.ok(files.find(({ path }) => path === 'data/train.jsonl')!.size > BLOCK_BYTES)
+  const { stdout } = await execa(python, [join(checkout, 'test', 'proc', 'load_dataset.py')], {
+    input: JSON.stringify({ folder: join(folder, 'village'), cache: join(folder, 'cache') }),
+    timeout: TIMEOUT_MS,
+  })
+  loaded = JSON.parse(stdout) as Loaded
+})
+test.after(() => rm(folder, { recursive: true, force: true }))
+
+test('loads from the folder, by the files that the card names, with the contents of the JSON lines', () => {
+  for (const [name, split] of Object.entries(loaded.splits)) {
+    const count = examples.filter((example) => example.split.replace('-', '_') === name).length
+    assert.equal(split.rows, [count, count, count], name)
+    assert.is(split.parquet, split.expected, `${name}: the Parquet file holds something else`)
+  }
+  for (const column of ['index', 'kind', 'information', 'recovery', 'user_turns', 'ground_truth_calls'])
+    assert.ok(loaded.columns.includes(column), column)
+})
+
+test('loads from the JSON lines too, across blocks with different tools', () => {
+  for (const [name, split] of Object.entries(loaded.splits))
+    assert.is(split.lines, split.expected, `${name}: what is loaded differs from the file`)
+})
+
+test('becomes what TRL wants by the snippets of the card', () => {
+  const train = examples.filter(({ split }) => split === 'train')
+  assert.is(loaded.snippets, 2)
+  assert.is(loaded.trl_rows, train.length)
+  const calls = train.flatMap(({ exchanges }) => exchanges.flatMap((exchange) => exchange.calls))
+  assert.equal([loaded.trl_calls, loaded.trl_calls_with_objects], [calls.length, calls.length])
+  assert.is(loaded.trl_tools, loaded.expected_tools)
+})
+
+test.run()
