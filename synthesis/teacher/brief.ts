@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Json } from '../../reward/index.js'
-import { entitiesIn, type ServerDefinition } from '../../servers/kernel/index.js'
+import type { ServerDefinition } from '../../servers/kernel/index.js'
 import type { Example, TeacherCall } from '../example.js'
-import { facingAt, figuresIn, phraseFor, placeOf, unitAfter } from './phrases.js'
+import { facingAt, factsIn, figuresIn, phraseFor, placeOf, referencesIn, unitAfter } from './phrases.js'
+import { keysOf, textsIn } from './results.js'
 
-/** Words of a user turn that have to stay, because a call's argument is read from them. */
+/** Words of a user turn that have to stay: a call's argument is read from them, or they say which thing is meant. */
 export interface Need {
   readonly phrase: string
-  /** Index of the ground-truth call, or -1 for a call that fails and is made good. */
-  readonly call: number
+  /** Index of the ground-truth call whose argument they give; `null` where no origin says so. */
+  readonly call: number | null
   /** Whether the phrase has to stand as words of its own; false where the draft joins it to others. */
   readonly apart: boolean
   /** The word of direction before it in the draft. */
@@ -22,7 +23,7 @@ export interface TurnBrief {
   readonly needs: readonly Need[]
   /** The user's words stay as they are: what they must give cannot be told from the example. */
   readonly frozen: boolean
-  /** Figures and quotations that the assistant's words must not lose. */
+  /** Figures, quotations and texts of results that the assistant's words must not lose. */
   readonly reports: readonly string[]
   /** What the user may speak of: everything said before, and the draft. */
   readonly knownToUser: string
@@ -46,8 +47,9 @@ export function briefOf(example: Example, today: string, catalogue: ReadonlyMap<
   const { exchanges, task } = example
   const { needs, frozen } = neededIn(example, today)
   const later = laterValues(example)
-  const turns = exchanges.map(({ user, assistant }, turn): TurnBrief => {
-    const before = exchanges.slice(0, turn).flatMap((exchange) => [exchange.user, exchange.assistant])
+  const turns = exchanges.map((exchange, turn): TurnBrief => {
+    const { user, assistant } = exchange
+    const before = exchanges.slice(0, turn).flatMap((earlier) => [earlier.user, earlier.assistant])
     const knownToUser = [task.system ?? '', ...before, user].join('\n')
     const withheld = later.filter(
       (value) =>
@@ -60,7 +62,10 @@ export function briefOf(example: Example, today: string, catalogue: ReadonlyMap<
       assistant,
       needs: needs[turn]!,
       frozen: frozen.has(turn),
-      reports: figuresIn(assistant),
+      reports: apartFrom([
+        ...figuresIn(assistant),
+        ...textsIn(exchange).filter((text) => placeOf(assistant, text) >= 0),
+      ]),
       knownToUser,
       knownToAssistant: `${knownToUser}\n${assistant}`,
       withheld: withheld.map(({ value, phrase }) => ({ value, phrase })),
@@ -86,7 +91,7 @@ function neededIn(example: Example, today: string): { needs: Need[][]; frozen: S
   const { exchanges, task, origins } = example
   const needs: Need[][] = exchanges.map(() => [])
   const frozen = new Set<number>()
-  const add = (turn: number, phrase: string, call: number): void => {
+  const add = (turn: number, phrase: string, call: number | null): void => {
     const known = needs[turn]!.some((need) => need.call === call && need.phrase.startsWith(phrase))
     if (!known) needs[turn]!.push(needFor(exchanges[turn]!.user, phrase, call))
   }
@@ -105,12 +110,28 @@ function neededIn(example: Example, today: string): { needs: Need[][]; frozen: S
     for (const failed of calls.filter(({ truth }) => truth === null)) {
       for (const [field, value] of Object.entries(failed.arguments)) {
         const phrase = phraseFor(user, value, today)
-        if (phrase !== undefined) add(turn, phrase, -1)
+        if (phrase !== undefined) add(turn, phrase, null)
         else if (!isAccountedFor(example, turn, failed, field)) frozen.add(turn)
       }
     }
   }
+  for (const [turn, { user }] of exchanges.entries()) {
+    const shown = exchanges.slice(0, turn + 1).flatMap(textsIn)
+    const named = shown.filter((text) => /[\p{Lu}\p{N} ]/u.test(text) && placeOf(user, text) >= 0)
+    const given = needs[turn]!.map(({ phrase }) => phrase)
+    for (const phrase of apartFrom([...factsIn(user), ...referencesIn(user), ...named], given)) add(turn, phrase, null)
+  }
   return { needs, frozen }
+}
+
+/** Each phrase once, without those that stand in a longer one or in `given`. */
+function apartFrom(phrases: readonly string[], given: readonly string[] = []): string[] {
+  const distinct = [...new Set(phrases)]
+  return distinct.filter(
+    (phrase) =>
+      given.every((longer) => placeOf(longer, phrase) < 0) &&
+      distinct.every((other) => other === phrase || placeOf(other, phrase) < 0),
+  )
 }
 
 /** Whether a failed call's argument is that of the call that makes it good, whose origin is known. */
@@ -124,23 +145,10 @@ function isAccountedFor({ task, origins }: Example, turn: number, failed: Teache
   )
 }
 
-function needFor(draft: string, phrase: string, call: number): Need {
+function needFor(draft: string, phrase: string, call: number | null): Need {
   const at = placeOf(draft, phrase)
   if (at < 0) return { phrase, call, apart: false, facing: undefined }
   // "30 minutes" must not become "30 hours".
   const unit = /^-?[\d.]+$/.test(phrase) ? unitAfter(draft, at + phrase.length) : ''
   return { phrase: phrase + unit, call, apart: true, facing: facingAt(draft, at) }
-}
-
-/** Keys of entities that people do not call by their key, anywhere in the calls and their results. */
-function keysOf({ exchanges }: Example, catalogue: ReadonlyMap<string, ServerDefinition>): string[] {
-  const keys = new Set<string>()
-  for (const { server: name, name: toolName, arguments: args, response } of exchanges.flatMap(({ calls }) => calls)) {
-    const server = catalogue.get(name)
-    const tool = server?.toolsByName.get(toolName)
-    if (!server || !tool) continue
-    const found = [...entitiesIn(tool.input, args), ...entitiesIn(tool.output, JSON.parse(response))]
-    for (const { entity, key } of found) if (!server.entities[entity]?.sayable) keys.add(key)
-  }
-  return [...keys]
 }

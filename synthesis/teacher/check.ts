@@ -114,10 +114,12 @@ function missing(text: string, needs: readonly Need[]): Finding[] {
 
 /** What is asked for first must stay first: "it" and "the second one" depend on what was said before. */
 function reordered(text: string, { user, needs }: TurnBrief): Finding[] {
-  const own = needs.filter(({ call, phrase }) => needs.every((other) => other.call === call || other.phrase !== phrase))
+  const own = needs.filter(
+    ({ call, phrase }) => call !== null && needs.every((other) => other.call === call || other.phrase !== phrase),
+  )
   const calls = [...new Set(own.map(({ call }) => call))]
-  const order = (words: string): number[] => {
-    const first = (call: number): number =>
+  const order = (words: string): (number | null)[] => {
+    const first = (call: number | null): number =>
       Math.min(...own.filter((need) => need.call === call).map((need) => placeOfNeed(words, need)))
     return calls
       .map((call) => [call, first(call)] as const)

@@ -71,11 +71,19 @@ const NO_NAME =
 
 /** What of a text tells something that could be looked up: figures, quotations, dates, numbers and places in a list. */
 export function factsIn(text: string): string[] {
-  const figures = [...text.matchAll(FIGURE)].map(([figure]) => figure.replace(/^[.,:+-]+|[.,:/-]+$/g, ''))
-  const quoted = [...text.matchAll(QUOTED)].map(([, inner]) => inner!.trim())
-  const telling = [...text.matchAll(TELLING)].map(([word]) => word)
-  return [...new Set([...figures, ...quoted, ...telling].filter((fact) => fact !== ''))]
+  return [...new Set([...figuresIn(text), ...[...text.matchAll(TELLING)].map(([word]) => word)])]
 }
+
+const SUPERLATIVE =
+  'lowest|highest|fewest|most|least|cheapest|priciest|smallest|largest|biggest|nearest|closest|farthest|earliest|latest|oldest|newest|shortest|longest|(?:best|top|worst|lowest) rated|most (?:expensive|recent)'
+const ORDINAL = 'first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last'
+const REFERENCE = new RegExp(
+  `\\b(?:${SUPERLATIVE}|${ORDINAL}|\\d{1,2}(?:st|nd|rd|th)) (?!thing|of\\b)\\p{L}[\\p{L}\\p{N}-]*`,
+  'giu',
+)
+
+/** Words that pick one thing out of several: `second channel`, `latest due`, `cheapest product`. */
+export const referencesIn = (text: string): string[] => [...text.matchAll(REFERENCE)].map(([words]) => words)
 
 /** Figures and quotations alone: what an answer must not lose. */
 export function figuresIn(text: string): string[] {
