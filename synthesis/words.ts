@@ -28,15 +28,15 @@ export function putIntoWords(
   const turnOf: number[] = []
   const exchanges: Exchange[] = []
   for (const [index, turn] of script.turns.entries()) {
-    const at: Moment = { ...moment, turn: index }
+    const answering = script.turns[index - 1]?.says === 'vague'
+    const at: Moment = { ...moment, turn: index, ...(answering ? { after: 'question' } : {}) }
     const spoken = speak(turn, steps, script, speech, at)
     if (!spoken) return null
     for (const { step, phrases, skip } of spoken.evidence) {
       for (const [field, phrase] of phrases) {
         if (field === skip) continue
         const known = origins[step]![field]
-        origins[step]![field] =
-          known?.from === 'result' ? { ...known, phrase } : { from: 'user', turn: index, phrase }
+        origins[step]![field] = known?.from === 'result' ? { ...known, phrase } : { from: 'user', turn: index, phrase }
       }
     }
     for (const step of turn.steps) turnOf[step] = index
@@ -61,7 +61,11 @@ interface Spoken {
 }
 
 function speak(turn: Turn, steps: readonly Step[], script: Script, speech: Speech, at: Moment): Spoken | undefined {
-  const evidenceOf = (indexes: readonly number[], said: Said, wrong?: { step: number; field?: string | undefined }): Spoken => ({
+  const evidenceOf = (
+    indexes: readonly number[],
+    said: Said,
+    wrong?: { step: number; field?: string | undefined },
+  ): Spoken => ({
     text: said.text,
     evidence: indexes.map((step, i) => ({
       step,
@@ -136,7 +140,10 @@ function answer(turn: Turn, steps: readonly Step[], script: Script, speech: Spee
     const ask = { ...askOf(steps, turn.failed.step, script), args: turn.failed.args }
     return speech.failure(ask, turn.failed.message, at)
   }
-  const done = turn.steps.map((index) => ({ ask: askOf(steps, index, script), output: steps[index]!.output as JsonObject }))
+  const done = turn.steps.map((index) => ({
+    ask: askOf(steps, index, script),
+    output: steps[index]!.output as JsonObject,
+  }))
   return speech.report(done, at)
 }
 
