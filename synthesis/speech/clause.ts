@@ -80,10 +80,18 @@ function filled(
       continue
     }
     const said = sayValue(ask.args[field]!, ask.tool.input.shape[field] as z.ZodType, slot, manner, moment)
-    pieces.push(word(said.before), { text: said.phrase, fixed: true, gives: { ask: index, field } })
+    pieces.push(word(withArticleFor(said.phrase, said.before)), {
+      text: said.phrase,
+      fixed: true,
+      gives: { ask: index, field },
+    })
   }
   return pieces
 }
+
+/** Clauses say `a {kind} ...` for any value: `an` before a vowel. */
+const withArticleFor = (phrase: string, before: string): string =>
+  /^([aeio]|u(?!ni|se)|8|11\b|18\b)/i.test(phrase) ? before.replace(/(^|[ (])a $/, '$1an ') : before
 
 const APPOSITION = /(?<=^|[ ])the ((?:[a-z]+ ){1,3})$/
 

@@ -88,6 +88,12 @@ export function plural(noun: string): string {
   return `${noun}s`
 }
 
+export const singular = (nouns: string): string =>
+  nouns
+    .replace(/ies$/, 'y')
+    .replace(/(ch|sh|x|ss)es$/, '$1')
+    .replace(/s$/, '')
+
 export const withArticle = (noun: string): string => `${/^([aeio]|u(?!se|ni))/.test(noun) ? 'an' : 'a'} ${noun}`
 
 /** `a, b and c`. */

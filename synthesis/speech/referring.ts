@@ -71,7 +71,8 @@ function theOnly(
   if (before.endsWith('that ')) return `this ${noun}`
   if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `that new ${noun}`, `this new ${noun}`])
   if (ahead) return random.pick([`that ${noun}`, `that ${noun}`, `the ${noun} you find`, `the ${noun} that comes up`])
-  return random.pick([`that ${noun}`, `that ${noun}`, `this ${noun}`, `the ${noun} you found`, `that same ${noun}`])
+  const near = [`that ${noun}`, `that ${noun}`, `that ${noun}`, `this ${noun}`, `this ${noun}`, `that same ${noun}`]
+  return random.pick([...near, `the ${noun} you found`])
 }
 
 /** Titles as people write them without quotes: a few words, each with a capital. */
@@ -145,12 +146,12 @@ const SUPERLATIVES: readonly [RegExp, readonly string[], readonly string[]][] = 
     ['cheapest'],
     ['most expensive', 'priciest'],
   ],
-  [/^(amount|megabytes|bytes|size|value|budget|quota)$/, ['smallest'], ['largest', 'biggest']],
+  [/^(amount|megabytes|bytes|size)$/, ['smallest'], ['largest', 'biggest']],
   [/^(metres|km|distance|distance_km)$/, ['nearest', 'closest'], ['farthest']],
   [/^(rating|stars)$/, ['worst rated', 'lowest rated'], ['best rated', 'top rated']],
   [/^(date|start|departs|placed|next_date|arrives)$/, ['earliest'], ['latest']],
   [/^(modified|taken|notified_at)$/, ['oldest'], ['newest', 'most recent']],
-  [/^(duration|minutes)$/, ['shortest'], ['longest']],
+  [/^duration$/, ['shortest'], ['longest']],
 ]
 /** Fields whose values are days or times of day: `the one that ends first`, not `with the lowest end`. */
 const DATED =
@@ -158,7 +159,7 @@ const DATED =
 
 /** Fields that count something: `with the most bids`. */
 const COUNTED =
-  /^(bids|likes|replies|shares|reviews|comments|reactions|posts|followers|members|pins|watchers|issues|points|seats|devices|bookings|products|nights|pieces|files|entries|lines|rooms|activities|deals|bookmarks|economy_seats|business_seats|warehouse|stock|on_hand|quantity|waiting|pending|invited)$/
+  /^(bids|minutes|likes|replies|shares|reviews|comments|reactions|posts|followers|members|pins|watchers|issues|points|seats|devices|bookings|products|nights|pieces|files|entries|lines|rooms|activities|deals|bookmarks|economy_seats|business_seats|warehouse|stock|on_hand|quantity|waiting|pending|invited)$/
 
 type Extreme = Extract<Way, { how: 'extreme' }>
 
@@ -201,6 +202,7 @@ const WORDS: Readonly<Record<string, string>> = {
   since: 'date',
   left: 'amount left',
   available: 'amount available',
+  free: 'number free',
   spent: 'spending',
   saved: 'savings',
   owes: 'debt',

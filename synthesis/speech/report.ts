@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../../reward/index.js'
 import { meaningOf, type SeededRandom, type ServerDefinition } from '../../servers/kernel/index.js'
-import { listed, plural } from './field-words.js'
+import { listed, plural, singular } from './field-words.js'
 import type { Ask, Moment } from './speech.js'
 
 interface Done {
@@ -68,7 +68,13 @@ function listing(
   const element = elementOf(schema.shape[field])
   const noun = element ? entityNoun(server, element) : undefined
   const things = (count: number): string =>
-    noun === undefined ? field.replaceAll('_', ' ') : count === 1 ? noun : plural(noun)
+    noun === undefined
+      ? count === 1
+        ? singular(field.replaceAll('_', ' '))
+        : field.replaceAll('_', ' ')
+      : count === 1
+        ? noun
+        : plural(noun)
   if (entries.length === 0)
     return random.pick([`I found no ${things(0)}.`, `There are no ${things(0)}.`, `No ${things(0)} came up.`])
   const total = typeof output.found === 'number' ? output.found : entries.length
@@ -102,14 +108,20 @@ function factsOf(
   const key = fields.find(([, field]) => meaningOf(field as z.ZodType).entity !== undefined)
   const entity = key === undefined ? undefined : server.entities[meaningOf(key[1] as z.ZodType).entity!]
   const labelled = entity?.label !== undefined && typeof values[entity.label] === 'string' ? entity.label : undefined
-  const nameField = labelled ?? key?.[0] ?? NAMES.find((field) => typeof values[field] === 'string')
+  const nameField =
+    labelled ??
+    key?.[0] ??
+    NAMES.find((field) => typeof values[field] === 'string') ??
+    (most === MAX_FACTS_EACH ? fields.find(([field]) => typeof values[field] === 'string')?.[0] : undefined)
   const name = nameField === undefined ? undefined : textual(values[nameField])
   const rest: string[] = []
   for (const [field, part] of fields) {
     const value = values[field]
     if (rest.length >= most || field === nameField || field === 'found') continue
     const meaning = meaningOf(part as z.ZodType)
-    if (meaning.sensitive || (meaning.entity !== undefined && !server.entities[meaning.entity]?.sayable)) continue
+    // Keys are for machines, wherever they stand, unless people say them.
+    const kind = server.entities[meaning.entity ?? field]
+    if (meaning.sensitive || (kind && !kind.sayable)) continue
     const text = fact(field, value)
     if (text !== undefined) rest.push(text)
   }
@@ -119,8 +131,7 @@ function factsOf(
 function fact(field: string, value: Json | undefined): string | undefined {
   const words = field.replaceAll('_', ' ')
   if (typeof value === 'boolean') return value ? words : `not ${words}`
-  if (typeof value === 'number' && COUNTS.test(field))
-    return `${value} ${value === 1 ? words.replace(/ies$/, 'y').replace(/s$/, '') : words}`
+  if (typeof value === 'number' && COUNTS.test(field)) return `${value} ${value === 1 ? singular(words) : words}`
   if (typeof value === 'string' && (value.includes(' ') || value.length > 24) && WRITTEN.test(field)) {
     return value.length > MAX_QUOTE ? undefined : `it says "${value}"`
   }

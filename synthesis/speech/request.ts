@@ -157,7 +157,8 @@ function ended(pieces: readonly Piece[], asks: boolean, { register }: Manner, ra
   return { pieces, stop: register === 'chatty' && random.chance(0.06) ? '!' : '.' }
 }
 
-const lowerFirst = (text: string): string => (/^I\b/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1))
+const lowerFirst = (text: string): string =>
+  /^(I\b|[A-Z]{2})/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1)
 
 /**
  * Puts sentences together and finds in the text what gives each value.

@@ -46,7 +46,7 @@ const MAX_WORDS = 9
 function fromDescription(description: string): string | undefined {
   const clause = description
     .split(
-      /[.;:,(]| so that | that | which | who | whose | when | unless | while | until | under | in which | from which | not before | from its | with (?:its|their|the|how) | and (?:how|what|tell|from|by|name|whether) | or (?:change|mark|answer) | at which /,
+      /[.;:,(]| so that | that | which | who | whose | when | unless | while | until | under | in which | from which | not before | from its | by | with (?:its|their|the|how) | and (?:how|what|tell|from|by|name|whether) | or (?:change|mark|answer) | at which /,
     )[0]!
     .trim()
   const words = clause.split(' ')
