@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
+import { checkAdapterFile } from './adapter-check.js'
 import { type EngineChild, startChild } from './child.js'
 import {
   LANE_WAIT_MS,
@@ -12,6 +13,8 @@ import {
   SWAP_TIMEOUT_MS,
 } from './constants.js'
 import { EngineError, toEngineError } from './errors.js'
+import type { GgufHeader } from './gguf.js'
+import { readModelFile } from './gguf-file.js'
 import { createLaneGroup, type LaneGroup } from './lane-group.js'
 import { abortable, createTurnstile } from './turnstile.js'
 import type { AdapterFile, Engine, EngineOptions, LaneRequest, Token, TokenInterval } from './types.js'
@@ -38,6 +41,7 @@ export interface EngineProcess extends Engine {
  */
 export async function openEngine(options: EngineOptions, tuning: EngineTuning = {}): Promise<EngineProcess> {
   checkOptions(options)
+  const base = readModelFile(options.modelPath)
   const { laneWaitMs = LANE_WAIT_MS, recycleAfterSwaps = RECYCLE_AFTER_SWAPS, sharePrefill = true } = tuning
   const turnstile = createTurnstile()
   let running: { readonly child: EngineChild; readonly loaded: Map<string, string> } | null = null
@@ -99,7 +103,7 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
 
   const swap = async (adapter: AdapterFile | null, signal: AbortSignal, hold: (work: Promise<unknown>) => void) => {
     if (running !== null && adapter?.path === policy?.path && adapter?.sha256 === policy?.sha256) return
-    if (adapter !== null) await checkFile(adapter, signal)
+    if (adapter !== null) await checkFile(adapter, base, signal)
     const { child, loaded } = running ?? {}
     if (child === undefined || loaded === undefined || mustRecycle(loaded, adapter)) {
       await child?.stop()
@@ -199,8 +203,8 @@ function killUnlessSettled(child: EngineChild, work: Promise<unknown>, timeoutMs
   work.then(settled, settled)
 }
 
-/** A file which is not what its name says would train one policy and publish another. */
-async function checkFile({ path, sha256 }: AdapterFile, signal: AbortSignal): Promise<void> {
+/** A file which is not what its name says would train one policy and publish another; llama.cpp trusts what it opens. */
+async function checkFile({ path, sha256, shape }: AdapterFile, base: GgufHeader, signal: AbortSignal): Promise<void> {
   const hash = createHash('sha256')
   try {
     await pipeline(createReadStream(path), hash, { signal })
@@ -209,6 +213,7 @@ async function checkFile({ path, sha256 }: AdapterFile, signal: AbortSignal): Pr
   }
   const found = hash.digest('hex')
   if (found !== sha256) throw new EngineError('adapter_refused', `${path} has the SHA-256 ${found}, not ${sha256}`)
+  await checkAdapterFile(path, base, shape, signal)
 }
 
 function checkOptions({ threads, contextSize, lanes }: EngineOptions): void {

@@ -4,6 +4,7 @@ export { draws, intervalMiss, miss } from './sampler-draws.js'
 export { openTokenizer } from './tokenizer.js'
 export type {
   AdapterFile,
+  AdapterShape,
   Engine,
   EngineOptions,
   LaneRequest,

@@ -11,6 +11,7 @@ import {
 } from 'node-llama-cpp'
 import { BATCH_TOKENS } from './constants.js'
 import { EngineError } from './errors.js'
+import { readModelFile } from './gguf-file.js'
 import type { AdapterFile, EngineOptions, Token, TokenInterval } from './types.js'
 
 /** Token type of the GGUF format: an added token which is not a control token, so it parses in plain text too. */
@@ -44,6 +45,7 @@ export interface LlamaVocabulary {
 
 /** Opens a GGUF's vocabulary without its weights. @throws EngineError `model_refused` */
 export async function openVocabulary(modelPath: string): Promise<LlamaVocabulary> {
+  readModelFile(modelPath)
   // A prebuilt binary or nothing: otherwise a missing one starts a git and cmake build on the volunteer's machine.
   const llama = await getLlama({ gpu: false, build: 'never', logLevel: LlamaLogLevel.error, logger, maxThreads: 1 })
   try {

@@ -70,6 +70,15 @@ export interface EngineOptions {
 export interface AdapterFile {
   readonly path: string
   readonly sha256: string
+  /** What was published about it; the file must agree. */
+  readonly shape?: AdapterShape
+}
+
+export interface AdapterShape {
+  readonly rank: number
+  readonly alpha: number
+  /** As PEFT names them, for example `q_proj`. */
+  readonly targetModules: readonly string[]
 }
 
 /** Where a token stands in the policy's distribution, for comparing it with the draw that is said to have selected it. */

@@ -7,6 +7,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import envPaths from 'env-paths'
 import pino from 'pino'
 import { EngineError } from '../engine/index.js'
+import { EpisodeError } from '../episode/index.js'
 import { LIMITS } from '../proto/index.js'
 import {
   exportIdentity,
@@ -188,7 +189,7 @@ adapters
   )
 
 /** What the volunteer can put right; anything else is a fault of ours and keeps its stack trace. */
-const EXPECTED = [NodeError, EngineError, TransportError, IdentityError]
+const EXPECTED = [NodeError, EngineError, EpisodeError, TransportError, IdentityError]
 const isFileError = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && 'path' in error && typeof error.path === 'string'
 

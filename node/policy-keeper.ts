@@ -61,9 +61,9 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     checkSuccession(manifest, loaded?.manifest.version ?? null, clock.now())
     checkCompatible(manifest)
     const adapter = manifest.blobs.find(({ role }) => role === 'adapter')
-    if (adapter) {
+    if (adapter && manifest.policy.adapter) {
       const path = await snapshots.fetchBlob(adapter, peers(), { signal })
-      await engine.usePolicy({ path, sha256: adapter.sha256 }, signal)
+      await engine.usePolicy({ path, sha256: adapter.sha256, shape: manifest.policy.adapter }, signal)
     } else {
       await engine.usePolicy(null, signal)
     }

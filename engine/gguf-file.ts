@@ -1,0 +1,63 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { EngineError } from './errors.js'
+import { type GgufHeader, type GgufValue, readGguf } from './gguf.js'
+
+/** Longer than any chat template that is rendered, in bytes. */
+const MAX_CHAT_TEMPLATE_BYTES = 256 * 1024
+
+/** @throws EngineError `model_refused` or `adapter_refused` when the file cannot be read or is not in order */
+export function readGgufFile(path: string, what: 'model' | 'adapter'): GgufHeader {
+  const code = `${what}_refused` as const
+  const failed = (cause: unknown): EngineError =>
+    new EngineError(code, `${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  let file: number
+  try {
+    file = openSync(path, 'r')
+  } catch (cause) {
+    throw failed(cause)
+  }
+  try {
+    const status = fstatSync(file)
+    if (!status.isFile()) throw new EngineError(code, 'not a file')
+    return readGguf({ sizeBytes: status.size, read: (start, length) => readFully(file, start, length) }, what)
+  } catch (cause) {
+    throw cause instanceof EngineError ? new EngineError(code, `${path}: ${cause.detail}`, { cause }) : failed(cause)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function readFully(file: number, start: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let filled = 0
+  while (filled < length) {
+    const read = readSync(file, bytes, filled, length - filled, start + filled)
+    if (read === 0) throw new Error('the file became shorter')
+    filled += read
+  }
+  return bytes
+}
+
+/**
+ * Checks a base model before llama.cpp opens it: a readable header, tensors within the file, a vocabulary whose lists fit
+ * together, a chat template of sane length, and everything in this one file, since its hash vouches for no other.
+ * @throws EngineError `model_refused`
+ */
+export function readModelFile(path: string): GgufHeader {
+  const header = readGgufFile(path, 'model')
+  const { metadata } = header
+  const refuse = (detail: string): EngineError => new EngineError('model_refused', `${path}: ${detail}`)
+  if (typeof metadata.get('general.architecture') !== 'string') throw refuse('it names no architecture')
+  const parts = metadata.get('split.count') ?? 0
+  if (typeof parts !== 'number' || parts > 1) throw refuse('it is split into several files')
+  const template = metadata.get('tokenizer.chat_template')
+  if (typeof template !== 'string') throw refuse('it holds no chat template')
+  if (Buffer.byteLength(template) > MAX_CHAT_TEMPLATE_BYTES)
+    throw refuse(`a chat template of ${template.length} characters`)
+  const tokens = countOf(metadata.get('tokenizer.ggml.tokens'))
+  const types = countOf(metadata.get('tokenizer.ggml.token_type'))
+  if (tokens === 0 || types !== tokens) throw refuse(`a vocabulary of ${tokens} tokens with ${types} types`)
+  return header
+}
+
+const countOf = (value: GgufValue | undefined): number => (typeof value === 'object' ? value.count : 0)
