@@ -118,14 +118,15 @@ function contextOf({ server, tool }: Ask, field: string, earlier: readonly Ask[]
   return {
     adjacent,
     ahead: sources.length > 0 && sources.every((ask) => ask.tool.annotations.readOnly) && turn === 0,
-    made: last !== undefined && sources.length === 1 && gives(last) && makes(last),
+    made: last !== undefined && sources.length === 1 && gives(last) && makes(last, entity!),
     repeated: last !== undefined && !last.silent && last.server === server && isOnlyMentionOf(last, way),
     labelField: entity === undefined ? undefined : server.entities[entity]?.label,
   }
 }
 
-const makes = ({ tool }: Ask): boolean =>
-  !tool.annotations.readOnly && /^(create|add|write|schedule|save|plan|book)_/.test(tool.name)
+/** Whether the call is what brings things of this kind into being. */
+const makes = ({ tool }: Ask, entity: string): boolean =>
+  /^(create|add|write|schedule|save|plan|book)_/.test(tool.name) && tool.name.includes(entity)
 
 /** Whether the ask means by its label what `way` means, and nothing else of that kind. */
 function isOnlyMentionOf({ references }: Ask, way: Way): boolean {

@@ -66,7 +66,7 @@ function listing(
   random: SeededRandom,
 ): string {
   const element = elementOf(schema.shape[field])
-  const noun = element ? entityNoun(server, element) : undefined
+  const noun = element ? nounOfAll(server, element, entries) : undefined
   const things = (count: number): string =>
     noun === undefined
       ? count === 1
@@ -95,7 +95,7 @@ function listing(
 }
 
 /** Fields that name a thing which has no key of its own. */
-const NAMES = ['name', 'title', 'street', 'road', 'category', 'text', 'path'] as const
+const NAMES = ['name', 'title', 'subject', 'street', 'road', 'category', 'text', 'path'] as const
 
 /** The name of a thing, and short facts about it: `status active`, `balance 240`. */
 function factsOf(
@@ -168,12 +168,14 @@ function elementOf(schema: unknown): z.ZodObject | undefined {
   return schema instanceof z.ZodArray && schema.element instanceof z.ZodObject ? schema.element : undefined
 }
 
-function entityNoun(server: ServerDefinition, schema: z.ZodObject): string | undefined {
-  for (const field of Object.values(schema.shape)) {
-    const { entity } = meaningOf(field as z.ZodType)
-    if (entity !== undefined) return server.entities[entity]?.noun
-  }
-  return undefined
+/** What all entries of a list are: lists of devices also carry the keys of the lights among them. */
+function nounOfAll(server: ServerDefinition, schema: z.ZodObject, entries: readonly JsonObject[]): string | undefined {
+  const kinds = Object.entries(schema.shape).flatMap(([field, part]) => {
+    const { entity } = meaningOf(part as z.ZodType)
+    return entity !== undefined && entries.every((entry) => entry[field] !== undefined) ? [entity] : []
+  })
+  const [first] = kinds
+  return first === undefined ? undefined : server.entities[first]?.noun
 }
 
 const isObject = (value: Json): value is JsonObject =>

@@ -16,7 +16,11 @@ export function clauseWithout(clause: string, field: string, tool: ToolDefinitio
     withoutTail(before, after, field, quoted) ??
     withoutAdjective(before, after) ??
     withStandIn(before, after, field, quoted, tool)
-  return reworded?.replaceAll(/ {2,}/g, ' ').replaceAll(/ ,/g, ',').trim()
+  return reworded
+    ?.replaceAll(/ {2,}/g, ' ')
+    .replaceAll(/ ,/g, ',')
+    .replaceAll(/\ba (?=[aeio])/g, 'an ')
+    .trim()
 }
 
 /** The last preposition before the value, with the words between: ` with the title `, `, lasting `. */
@@ -39,8 +43,14 @@ function withoutTail(before: string, after: string, field: string, quoted: boole
   if (!BOUNDARY.test(rest)) return undefined
   const kept = before.slice(0, tail.index)
   // What is left must still say what is to be done: a verb and its object.
-  if (!kept.includes(' ') || /\b(a|an|the|my|is|are|and|or|at most|no more than|than|up)$/.test(kept)) return undefined
-  if (!CHANGING.test(kept) || quoted) return kept + rest
+  if (
+    !kept.includes(' ') ||
+    /\b(a|an|the|my|is|are|and|or|at most|no more than|than|up|stops|expires|ends|lasts|costs|begins)$/.test(kept)
+  )
+    return undefined
+  // "The colleague named Ana" is some colleague without the name.
+  const stripped = /^(called|named|titled)$/.test(tail[1]!) ? kept.replace(/\bthe ([a-z]+(?: [a-z]+)?)$/, 'a $1') : kept
+  if (!CHANGING.test(kept) || quoted) return stripped + rest
   if (!/^(to|as|at)$/.test(tail[1]!) || rest !== '') return undefined
   const other = STANDS_FOR_CHANGE[field]
   return other === undefined ? undefined : `${kept} ${tail[1]} ${other}`
