@@ -78,7 +78,7 @@ function objectionsToUser(text: string, turn: TurnBrief, brief: Brief): Finding[
       (what): Finding => ['internal_name', `the user does not know ${what}`],
     ),
     ...inventionsIn(text, turn.knownToUser)
-      .filter((fact) => !isInternal(fact))
+      .filter((fact) => !isNamedOtherwise(fact, turn))
       .map((fact): Finding => ['invented', `the user's draft does not say ${JSON.stringify(fact)}`]),
   ]
 }
@@ -97,7 +97,7 @@ function objectionsToAnswer({ user, assistant }: TurnWords, turn: TurnBrief, bri
       (what): Finding => ['internal_name', `the assistant must not say ${what}`],
     ),
     ...inventionsIn(assistant, known)
-      .filter((fact) => !isInternal(fact))
+      .filter((fact) => !isNamedOtherwise(fact, turn))
       .map((fact): Finding => ['invented', `the assistant's draft does not say ${JSON.stringify(fact)}`]),
     ...(plain(user) === plain(assistant) ? [['echo', 'the assistant repeats the user'] as Finding] : []),
   ]
@@ -151,7 +151,13 @@ function withheld(text: string, known: string, turn: TurnBrief, { today }: Brief
 
 /** Names as programs write them, and the keys of this conversation. */
 const SNAKE = /\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b/g
-const isInternal = (fact: string): boolean => fact.match(SNAKE) !== null
+
+/** Whether something that the draft does not say has a more telling objection already. */
+function isNamedOtherwise(fact: string, { withheld: later }: TurnBrief): boolean {
+  return (
+    fact.match(SNAKE) !== null || later.some(({ phrase }) => placeOf(phrase.toLowerCase(), fact.toLowerCase()) >= 0)
+  )
+}
 
 function internals(text: string, known: string, { keys }: Brief): string[] {
   const names = [...text.matchAll(SNAKE)].map(([name]) => name).filter((name) => placeOf(known, name) < 0)

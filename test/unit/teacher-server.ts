@@ -34,6 +34,7 @@ export async function startServer(behaviour: Behaviour): Promise<TestServer> {
     // A test that breaks connections must not end with an unhandled error.
     response.on('error', () => {})
     if (request.url === '/v1/models') return sendJson(response, { object: 'list', data: [{ id: 'tiny-teacher' }] })
+    if (request.url !== '/v1/chat/completions') return sendJson(response, { error: { message: 'not here' } }, 404)
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Asked['body']
