@@ -1,12 +1,12 @@
-/** A failure that belongs to the world: a real precondition did not hold. Reaches the policy as an MCP tool error. */
-export class DomainError extends Error {
-  override readonly name = 'DomainError'
+/**
+ * A failure that belongs to the world: a real precondition did not hold. Reaches the policy as an MCP tool error. It is
+ * thrown but no `Error`: policies fail often, and the stack trace, which nobody reads, took as long as the rest of the call.
+ */
+export class DomainFailure {
   constructor(
     readonly code: string,
-    message: string,
-  ) {
-    super(message)
-  }
+    readonly message: string,
+  ) {}
 }
 
 /** Why a session does not execute a call; like a domain failure, it reaches the policy as a tool error. */

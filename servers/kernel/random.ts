@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 
@@ -17,7 +17,7 @@ export interface SeededRandom {
 
 /** A 32-bit seed derived from a label, so that streams for different purposes never coincide. */
 export function deriveSeed(...parts: readonly (string | number)[]): number {
-  return createHash('sha256').update(JSON.stringify(parts)).digest().readUInt32LE(0)
+  return hash('sha256', JSON.stringify(parts), 'buffer').readUInt32LE(0)
 }
 
 export function seededRandom(seed: number): SeededRandom {

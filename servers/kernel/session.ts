@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type {
   Db,
@@ -9,9 +9,12 @@ import type {
   ToolContext,
   ToolDefinition,
 } from './define-server.js'
-import { type CallRefusalCode, DomainError, WorldDefect } from './errors.js'
+import { type CallRefusalCode, DomainFailure, WorldDefect } from './errors.js'
+import { KeyCounters } from './key-counters.js'
 import { deriveSeed, type SeededRandom, seededRandom } from './random.js'
-import { deepFreeze, OverlayTable, SeedTable, UndoLog } from './table.js'
+import { quoted } from './row-text.js'
+import { deepFreeze, SeedTable } from './seed-table.js'
+import { OverlayTable, UndoLog } from './table.js'
 
 /** Virtual time at which every session begins. A Monday morning, so that "this week" lies ahead. */
 export const SESSION_START = '2026-03-02T09:00:00Z'
@@ -74,11 +77,9 @@ export class Session {
   readonly world: SeedWorld
   readonly #log = new UndoLog()
   readonly #tables = new Map<string, OverlayTable>()
-  readonly #counters: Map<string, number>
+  readonly #counters: KeyCounters
   #ticks: number
   #calls: number
-  /** The time that was last asked for. */
-  #told = { ticks: 0, time: SESSION_START }
   /** The tables by name, as handlers and samplers see them. */
   readonly #db: Record<string, OverlayTable> = {}
   #context: ToolContext | undefined
@@ -92,7 +93,7 @@ export class Session {
       this.#tables.set(name, table)
       this.#db[name] = table
     }
-    this.#counters = new Map(from ? from.#counters : [])
+    this.#counters = new KeyCounters(from ? from.#counters : undefined)
     this.#ticks = from ? from.#ticks : 0
     this.#calls = from ? from.#calls : 0
   }
@@ -112,8 +113,7 @@ export class Session {
   }
 
   now(): string {
-    if (this.#told.ticks !== this.#ticks) this.#told = { ticks: this.#ticks, time: timeAfter(this.#ticks) }
-    return this.#told.time
+    return TIMES[this.#ticks] ?? timeAfter(this.#ticks)
   }
 
   /**
@@ -131,12 +131,14 @@ export class Session {
     try {
       const output = tool.output.parse(tool.run(parsed.data, this.#toolContext()))
       this.#log.commit()
+      this.#counters.commit()
       if (!tool.annotations.readOnly) this.#ticks++
       this.#calls++
       return { ok: true, output }
     } catch (cause) {
       this.#log.rollback()
-      if (cause instanceof DomainError) return { ok: false, code: cause.code, message: cause.message }
+      this.#counters.rollback()
+      if (cause instanceof DomainFailure) return { ok: false, code: cause.code, message: cause.message }
       throw new WorldDefect(
         this.world.server.name,
         `${name} with ${JSON.stringify(args)}: ${(cause as Error).message}`,
@@ -168,13 +170,12 @@ export class Session {
   stateHash(): string {
     const changed: string[] = []
     for (const name of this.world.tableNames) {
-      const rows = this.#tables.get(name)!.changes()
-      if (rows.length === 0) continue
-      changed.push(`${JSON.stringify(name)}:{${rows.map(([key, json]) => `${JSON.stringify(key)}:${json}`).join(',')}}`)
+      const rows = this.#tables.get(name)!.changesText()
+      if (rows !== '') changed.push(`${quoted(name)}:${rows}`)
     }
     const { server, seed } = this.world
-    const state = `{"changed":{${changed.join(',')}},"seed":${seed},"server":${JSON.stringify(server.name)}}`
-    return createHash('sha256').update(state).digest('hex')
+    const state = `{"changed":{${changed.join(',')}},"seed":${seed},"server":${quoted(server.name)}}`
+    return hash('sha256', state)
   }
 
   /** What the world's invariants find wrong with this state; empty when all hold and every row fits its schema. */
@@ -207,26 +208,26 @@ export class Session {
       db: this.#db as unknown as Db<Tables>,
       now: () => this.now(),
       today: () => this.now().slice(0, 10),
-      nextId: (prefix) => {
-        const used = this.#counters.get(prefix) ?? 0
-        this.#log.record(() => this.#counters.set(prefix, used))
-        this.#counters.set(prefix, used + 1)
-        return `${prefix}-${this.world.firstKey(prefix) + used}`
-      },
+      nextId: (prefix) => `${prefix}-${this.world.firstKey(prefix) + this.#counters.next(prefix)}`,
       get random() {
         return random()
       },
       fail: (code, detail) => {
         const standard = server.failures[code]
         if (standard === undefined) throw new Error(`undeclared failure code ${code}`)
-        throw new DomainError(code, detail ?? standard)
+        throw new DomainFailure(code, detail ?? standard)
       },
     }
     return this.#context
   }
 }
 
-const timeAfter = (ticks: number): string => new Date(START_MS + ticks * TICK_MS).toISOString().replace('.000Z', 'Z')
+/** The times of the first minutes after the start: making one anew takes as long as half a call. */
+const TIMES = Array.from({ length: 240 }, (_, ticks) => timeAfter(ticks))
+
+function timeAfter(ticks: number): string {
+  return new Date(START_MS + ticks * TICK_MS).toISOString().replace('.000Z', 'Z')
+}
 
 /** A call that was not executed: no such tool, or arguments that do not fit the tool's input schema. */
 export const callRefused = (code: CallRefusalCode, message: string): CallResult => ({ ok: false, code, message })

@@ -3,7 +3,9 @@ import canonicalize from 'canonicalize'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { OverlayTable, type Row, SeedTable, UndoLog } from '../../servers/kernel/table.js'
+import { type Row, RowWriter } from '../../servers/kernel/row-text.js'
+import { SeedTable } from '../../servers/kernel/seed-table.js'
+import { OverlayTable, UndoLog } from '../../servers/kernel/table.js'
 
 const SEED: readonly Row[] = ['kettle', 'toaster', 'lamp'].map((id) => ({ id, price: 0 }))
 const seedMap = new Map(SEED.map((row) => [row.id as string, row]))
@@ -110,6 +112,33 @@ test('a table behaves like a map with a first-written order, through commits, ro
     }),
     { numRuns: 300, seed: 20260302 },
   )
+})
+
+test('rows are written as RFC 8785 wants them, whatever they hold and in whatever order their fields come', () => {
+  const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }), fc.constant('\ud800 "\\\n'))
+  const value = fc.letrec((tie) => ({
+    any: fc.oneof(
+      { maxDepth: 3 },
+      text,
+      fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean()),
+      fc.constantFrom(null, undefined, -0),
+      fc.array(tie('any'), { maxLength: 3 }),
+      fc.dictionary(text, tie('any'), { maxKeys: 4 }),
+    ),
+  })).any
+  const writer = new RowWriter()
+  fc.assert(
+    fc.property(fc.dictionary(text, value, { maxKeys: 6 }), (row) => {
+      const again = Object.fromEntries(Object.entries(row).reverse()) as Row
+      assert.is(writer.write(row), canonicalize(row))
+      assert.is(writer.write(again), canonicalize(again))
+      assert.is(writer.write({ ...row, last: 1 }), canonicalize({ ...row, last: 1 }))
+    }),
+    { numRuns: 200, seed: 20260302 },
+  )
+  for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, () => 1]) {
+    assert.throws(() => writer.write({ wrong }), /cannot hold/)
+  }
 })
 
 test('a write to the original after a fork does not reach the fork', () => {

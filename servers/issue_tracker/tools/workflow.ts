@@ -61,7 +61,7 @@ const canReopen = (db: Db, issue: Issue): boolean =>
   !hasDoneDependents(db, issue) &&
   !(issue.priority === 'urgent' && urgentQuotaUsed(db, issue.project))
 
-/** @throws DomainError when `issue`, which is done, must stay so */
+/** @throws DomainFailure when `issue`, which is done, must stay so */
 function checkReopening({ db, fail }: Context, issue: Issue): void {
   if (inClosedSprint(db, issue)) fail('sprint_closed', `${issue.issue} was finished in the closed ${issue.sprint}.`)
   if (hasDoneDependents(db, issue)) fail('dependents_done')
