@@ -35,7 +35,7 @@ export function writtenCard(content: CardContent): string {
     ['## Composition', composition(statistics), chart('turns'), chart('calls')],
     [
       '## Knobs',
-      `The profile \`${info.profile.name}\` sets what conversations are like; the data set turned out as the last column says.`,
+      `The profile \`${info.profile.name}\` sets what conversations are like; what came out differs where the filters take some conversations more often than others.`,
       knobTable(info.profile, statistics),
     ],
     ['## Coverage', ...coverageSection(coverage), chart('tools-per-world')],
@@ -45,7 +45,10 @@ export function writtenCard(content: CardContent): string {
       `Over all ${number(userTurns)} user turns, of ${number(statistics.personas.size)} personas:`,
       markdownTable(
         ['measure', 'value'],
-        diversity.map(([measure, value]) => [measure, Number.isInteger(value) ? number(value) : value.toFixed(4)]),
+        diversity.map(([measure, value]) => [
+          MEASURES[measure] ?? measure,
+          Number.isInteger(value) ? number(value) : value.toFixed(4),
+        ]),
       ),
     ],
     ...sanitySection(outcome),
@@ -174,6 +177,16 @@ function sanitySection({ sanity }: Outcome): [string, ...string[]][] {
       markdownTable(['policy', 'examples', 'mean reward', 'solved exactly'], rows),
     ],
   ]
+}
+
+/** What the measures of synthesis/speech/diversity.ts are, for readers who do not know their names. */
+const MEASURES: Readonly<Record<string, string>> = {
+  distinct1: 'different words (share of the words of a sample)',
+  distinct2: 'different pairs of words',
+  distinct3: 'different triples of words',
+  selfSimilarity: 'similarity of two turns (mean Jaccard of their word pairs)',
+  meanWords: 'words per turn',
+  openings: 'turns that begin with the most frequent three words',
 }
 
 const FIELDS = markdownTable(

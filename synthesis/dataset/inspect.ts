@@ -44,11 +44,11 @@ function renderCall(call: TeacherCall, number: number, { origins }: Example): st
 }
 
 function sourceOf(origin: Origin): string {
-  const phrase = JSON.stringify(origin.phrase)
-  if (origin.from === 'context') return `the system message: ${phrase}`
+  const phrase = origin.phrase === '' ? '' : `: ${JSON.stringify(origin.phrase)}`
+  if (origin.from === 'context') return `the system message${phrase}`
   return origin.from === 'user'
-    ? `user turn ${origin.turn}: ${phrase}`
-    : `the result of ground truth ${origin.call}: ${phrase}`
+    ? `user turn ${origin.turn}${phrase}`
+    : `the result of ground truth ${origin.call}${phrase}`
 }
 
 function toolsetOf({ task, exchanges }: Example): string {
@@ -107,8 +107,8 @@ export async function renderOverview(examples: AsyncIterable<Example>): Promise<
       shares('tools in the chain (multi-turn)', statistics.chainLengths, multiTurn),
       shares('information (multi-turn)', statistics.information, multiTurn),
       shares('recovery (multi-turn)', statistics.recovery, multiTurn),
-      shares('distractors', statistics.distractors, statistics.examples),
-      shares('world', statistics.worlds, statistics.examples),
+      shares('distractors (no abstentions)', statistics.distractors, sumOf(statistics.distractors)),
+      shares('world (no abstentions)', statistics.worlds, sumOf(statistics.distractors)),
     ].join('\n')}\n`,
   )
 }

@@ -37,7 +37,7 @@ export function knobTable(profile: Profile, statistics: Statistics): string {
       ...[...recovery]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([how, n]) => [`of these, ${how}`, '', percent(n / sumOf(recovery))]),
-      row('distractors of other worlds', profile.distractors.share, atLeast(distractors, 1), statistics.examples),
+      row('distractors of other worlds', profile.distractors.share, atLeast(distractors, 1), sumOf(distractors)),
       ['where there are distractors, how many', range(profile.distractors), spread(distractors, 1)],
       ["tools of the chain's own worlds", range(profile.ownTools), spread(ownTools, 0)],
       row('values of enums left out', profile.stripEnums, statistics.strippedEnums, statistics.examples),

@@ -7,7 +7,10 @@ export const KINDS: readonly Kind[] = ['multi-turn', 'clarification', 'abstentio
 /** How often each value occurred. */
 export type Tally<T> = Map<T, number>
 
-/** What a data set is made of. Whatever depends on a chain is counted over the multi-turn examples alone. */
+/**
+ * What a data set is made of. What conversations are like is counted over the multi-turn examples alone, and what is on
+ * offer over all but abstentions, whose tools have nothing to do with what is asked.
+ */
 export interface Statistics {
   examples: number
   readonly kinds: ReadonlyMap<Split, Tally<Kind>>
@@ -23,7 +26,7 @@ export interface Statistics {
   readonly ownTools: Tally<number>
   readonly distractors: Tally<number>
   strippedEnums: number
-  /** Examples whose chain runs through the world. */
+  /** Examples whose chain runs through the world, abstentions apart. */
   readonly worlds: Tally<string>
   readonly personas: Set<string>
 }
@@ -54,11 +57,13 @@ export function countExample(statistics: Statistics, { split, task, exchanges, .
   statistics.examples++
   count(statistics.kinds.get(split)!, task.kind)
   count(statistics.calls, task.groundTruth.length)
-  count(statistics.ownTools, task.toolset.filter(isOwn).length)
-  count(statistics.distractors, task.toolset.filter((tool) => !isOwn(tool)).length)
   if (task.stripEnums) statistics.strippedEnums++
-  for (const world of own) count(statistics.worlds, world)
   statistics.personas.add(example.persona)
+  if (task.kind !== 'abstention') {
+    count(statistics.ownTools, task.toolset.filter(isOwn).length)
+    count(statistics.distractors, task.toolset.filter((tool) => !isOwn(tool)).length)
+    for (const world of own) count(statistics.worlds, world)
+  }
   if (task.kind === 'multi-turn') {
     count(statistics.userTurns, exchanges.length)
     count(statistics.chainLengths, chain.length)
