@@ -43,8 +43,9 @@ export function wordsOf({ text, stop }: ChatReply, brief: Brief): TurnWords[] | 
   if (!parsed.success)
     return object('wrong_shape', 'the reply must be {"turns":[{"user":"...","assistant":"..."}]} with text in both')
   const typographic = brief.turns.some(({ user, assistant }) => /[‘’“”]/.test(user + assistant))
-  return parsed.data.turns.map(({ user, assistant }) => ({
-    user: tidy(user, typographic),
+  return parsed.data.turns.map(({ user, assistant }, i) => ({
+    // Where the user's words have to stay, it does not matter what the teacher makes of them.
+    user: brief.turns[i]?.frozen ? brief.turns[i].user : tidy(user, typographic),
     assistant: tidy(assistant, typographic),
   }))
 }

@@ -197,6 +197,7 @@ test('where it cannot be told what a failed call was made from, the user’s wor
   )
   const kept = [{ ...transferRetold[0]!, user: first!.user }, transferRetold[1]!]
   assert.equal(problemsIn(kept, brief), [])
+  assert.equal(wordsOf({ text: JSON.stringify({ turns: transferRetold }), stop: 'end', usage: null }, brief), kept)
 })
 
 test('JSON is found in fences, after thoughts and amid talk, and nothing else is taken', () => {
