@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Rollout } from '../episode/index.js'
 import { encodeSafetensors } from './safetensors.js'
+import { publishFolder } from './spool-folder.js'
 
 /** One accepted group on its way into a batch. */
 export interface BatchGroup {
@@ -22,21 +22,16 @@ export interface BatchContent {
 }
 
 /**
- * Writes `batches/<batchId>/` for the trainer (docs/trainer.md): filled under a temporary name, synced, renamed, so that
- * a reader sees all of it or nothing. Does nothing when the batch is already there: its content follows from the log.
+ * Writes `batches/<batchId>/` for the trainer (docs/trainer.md). Does nothing when the batch is already there: its content
+ * follows from the log.
  */
 export async function writeBatch(spool: string, batch: BatchContent): Promise<void> {
-  const folder = join(spool, 'batches', batch.batchId)
-  if (await exists(folder)) return
-  const draft = `${folder}.tmp`
-  await rm(draft, { recursive: true, force: true })
-  await mkdir(draft, { recursive: true })
   const tokens = encodeTokens(batch.groups)
-  await writeSynced(join(draft, 'tokens.safetensors'), tokens)
-  await writeSynced(join(draft, 'manifest.json'), Buffer.from(JSON.stringify(manifestOf(batch, tokens))))
-  await syncFolder(draft)
-  await rename(draft, folder)
-  await syncFolder(join(spool, 'batches'))
+  const manifest = Buffer.from(JSON.stringify(manifestOf(batch, tokens)))
+  await publishFolder(join(spool, 'batches', batch.batchId), {
+    'tokens.safetensors': tokens,
+    'manifest.json': manifest,
+  })
 }
 
 function manifestOf({ groups, ...batch }: BatchContent, tokens: Uint8Array): object {
@@ -73,30 +68,4 @@ function encodeTokens(groups: readonly BatchGroup[]): Uint8Array {
     starts[i + 1] = at
   }
   return encodeSafetensors({ ids, loss_mask: mask, sampler_logp: logprobs, cu_seqlens: starts })
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
-}
-
-async function writeSynced(path: string, data: Uint8Array): Promise<void> {
-  const file = await open(path, 'w')
-  try {
-    await file.writeFile(data)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
 }

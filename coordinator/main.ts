@@ -4,6 +4,8 @@ import { Command } from 'commander'
 import { EngineError } from '../engine/index.js'
 import { IdentityError } from '../swarm/index.js'
 import { DatasetError, SynthesisError } from '../synthesis/index.js'
+import { CalibrationError } from './audit/thresholds.js'
+import { addCalibrateCommand } from './calibrate-command.js'
 import { ConfigError } from './config.js'
 import { addDatasetCommand } from './dataset-command.js'
 import { addDemonstrationsCommand } from './demonstrations-command.js'
@@ -19,9 +21,19 @@ addStartCommand(program)
 addEvalCommand(program)
 addDatasetCommand(program)
 addDemonstrationsCommand(program)
+addCalibrateCommand(program)
 
 /** What the operator can put right; anything else is a fault of ours and keeps its stack trace. */
-const EXPECTED = [ConfigError, DatasetError, SynthesisError, StoreError, TrainerError, EngineError, IdentityError]
+const EXPECTED = [
+  CalibrationError,
+  ConfigError,
+  DatasetError,
+  SynthesisError,
+  StoreError,
+  TrainerError,
+  EngineError,
+  IdentityError,
+]
 const isFileError = (error: unknown): error is Error =>
   error instanceof Error && 'syscall' in error && 'path' in error && typeof error.path === 'string'
 

@@ -1,10 +1,13 @@
 import { endianness } from 'node:os'
+import { z } from 'zod'
 
 /** A flat tensor: its element type follows from the array. */
-export type FlatTensor = Int32Array | Uint8Array | Float32Array
+export type FlatTensor = Int32Array | Uint8Array | Float32Array | Float64Array
 
-const dtypeOf = (data: FlatTensor): string =>
-  data instanceof Int32Array ? 'I32' : data instanceof Float32Array ? 'F32' : 'U8'
+const dtypeOf = (data: FlatTensor): string => {
+  if (data instanceof Float64Array) return 'F64'
+  return data instanceof Int32Array ? 'I32' : data instanceof Float32Array ? 'F32' : 'U8'
+}
 
 /**
  * Encodes one-dimensional tensors in the safetensors format: u64 header length, JSON header padded with spaces to eight
@@ -26,4 +29,37 @@ export function encodeSafetensors(tensors: Readonly<Record<string, FlatTensor>>)
   length.writeBigUInt64LE(BigInt(padded.length))
   const parts = Object.values(tensors).map((data) => Buffer.from(data.buffer, data.byteOffset, data.byteLength))
   return Buffer.concat([length, padded, ...parts])
+}
+
+const header = z.record(
+  z.string().max(200),
+  z.object({ dtype: z.string(), shape: z.array(z.int().min(0)), data_offsets: z.tuple([z.int().min(0), z.int()]) }),
+)
+const MAX_HEADER_BYTES = 65_536
+
+/**
+ * Reads one-dimensional float64 tensors.
+ * @param names  the tensors that must be there; others are an error too
+ * @throws Error that says what is wrong with the bytes
+ */
+export function decodeFloat64s<Name extends string>(
+  bytes: Uint8Array,
+  names: readonly Name[],
+): Record<Name, Float64Array> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const length = bytes.length < 8 ? 0 : Number(view.getBigUint64(0, true))
+  if (length < 2 || length > MAX_HEADER_BYTES || 8 + length > bytes.length) throw new Error('no safetensors header')
+  const { __metadata__: _, ...json } = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)))
+  const tensors = header.parse(json)
+  if (Object.keys(tensors).length !== names.length) throw new Error(`tensors ${Object.keys(tensors)}, not ${names}`)
+  const found = names.map((name) => {
+    const tensor = tensors[name]
+    const [start, end] = tensor?.data_offsets ?? [0, -1]
+    const count = tensor?.shape[0]
+    const whole = tensor?.dtype === 'F64' && tensor.shape.length === 1 && end - start === 8 * count!
+    if (!whole || 8 + length + end > bytes.length) throw new Error(`${name} is no flat F64 tensor within the file`)
+    const from = 8 + length + start
+    return [name, Float64Array.from({ length: count! }, (_, i) => view.getFloat64(from + 8 * i, true))] as const
+  })
+  return Object.fromEntries(found) as Record<Name, Float64Array>
 }

@@ -24,6 +24,25 @@ export function parseCalls(message: string): ParsedCall[] {
   })
 }
 
+const ARGUMENTS = /"arguments"\s*:/
+
+/**
+ * Where the arguments of the calls stand in an assistant message, as [start, end) of characters: in each block,
+ * readable or not, everything after the key `arguments`.
+ */
+export function argumentSpans(message: string): (readonly [start: number, end: number])[] {
+  const spans: (readonly [number, number])[] = []
+  for (let open = message.indexOf(OPEN); open >= 0; open = message.indexOf(OPEN, open + 1)) {
+    const next = message.indexOf(OPEN, open + 1)
+    const rest = message.slice(0, next < 0 ? undefined : next)
+    const close = rest.indexOf(CLOSE, open)
+    const end = close < 0 ? rest.length : close
+    const key = ARGUMENTS.exec(message.slice(open, end))
+    if (key) spans.push([open + key.index + key[0].length, end])
+  }
+  return spans
+}
+
 function readCall(raw: string): ParsedCall | undefined {
   let value: unknown
   try {

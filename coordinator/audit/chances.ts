@@ -1,0 +1,88 @@
+/**
+ * The few distributions that verdicts need. Sums of logarithms throughout: counts are small, but probabilities are not
+ * to underflow before they are compared.
+ */
+
+/** ln(n!), n an integer >= 0: a sum for small n, beyond it Stirling's series, which is then exact to float64. */
+function logFactorial(n: number): number {
+  if (n > 20) {
+    return (
+      n * Math.log(n) - n + 0.5 * Math.log(2 * Math.PI * n) + 1 / (12 * n) - 1 / (360 * n ** 3) + 1 / (1260 * n ** 5)
+    )
+  }
+  let product = 1
+  for (let i = 2; i <= n; i++) product *= i
+  return Math.log(product)
+}
+
+/** The chance of at least `count` events where `expected` are expected (Poisson). */
+export function poissonTail(count: number, expected: number): number {
+  if (count <= 0) return 1
+  if (expected <= 0) return 0
+  const term = (k: number): number => Math.exp(k * Math.log(expected) - expected - logFactorial(k))
+  let sum = 0
+  if (count <= expected) {
+    for (let k = 0; k < count; k++) sum += term(k)
+    return Math.min(1, Math.max(0, 1 - sum))
+  }
+  for (let k = count; ; k++) {
+    const next = term(k)
+    sum += next
+    if (next <= sum * 1e-16) return Math.min(1, sum)
+  }
+}
+
+/** The largest expectation under which `count` or fewer events still have the chance 1 - confidence (Garwood 1936). */
+export function poissonUpper(count: number, confidence: number): number {
+  return rootOf((expected) => poissonTail(count + 1, expected) - confidence, 0, 2 * count + 50)
+}
+
+/** The chance of at most `count` successes in `trials`, each of probability `p`. */
+export function binomialCdf(count: number, trials: number, p: number): number {
+  if (count >= trials) return 1
+  if (count < 0) return 0
+  if (p <= 0 || p >= 1) return p <= 0 ? 1 : 0
+  let sum = 0
+  for (let k = 0; k <= count; k++) {
+    const choose = logFactorial(trials) - logFactorial(k) - logFactorial(trials - k)
+    sum += Math.exp(choose + k * Math.log(p) + (trials - k) * Math.log1p(-p))
+  }
+  return Math.min(1, sum)
+}
+
+export interface Share {
+  readonly count: number
+  readonly of: number
+  readonly share: number
+  /** Two-sided interval of the true share. */
+  readonly low: number
+  readonly high: number
+}
+
+/** A measured share with its exact interval (Clopper and Pearson 1934), which never promises more than the numbers hold. */
+export function shareOf(count: number, of: number, confidence = 0.95): Share {
+  const tail = (1 - confidence) / 2
+  return {
+    count,
+    of,
+    share: of === 0 ? 0 : count / of,
+    low: count === 0 ? 0 : rootOf((p) => tail - (1 - binomialCdf(count - 1, of, p)), 0, 1, true),
+    high: count === of ? 1 : rootOf((p) => tail - binomialCdf(count, of, p), 0, 1),
+  }
+}
+
+/** Where a function that rises (or, with `falling`, falls) through zero between the bounds does so. */
+function rootOf(f: (x: number) => number, low: number, high: number, falling = false): number {
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2
+    if (f(middle) < 0 === !falling) low = middle
+    else high = middle
+  }
+  return (low + high) / 2
+}
+
+/** The `share`-quantile of numbers in any order: the smallest that at least this share does not exceed. */
+export function quantile(values: Iterable<number>, share: number): number {
+  const sorted = Float64Array.from(values).sort()
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))] ?? Number.NaN
+}

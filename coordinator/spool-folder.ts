@@ -1,0 +1,52 @@
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+/**
+ * Puts a folder of files into the spool: filled under a temporary name, synced, renamed, so that a reader sees all of it or
+ * nothing. Does nothing when the folder is already there.
+ */
+export async function publishFolder(folder: string, files: Readonly<Record<string, Uint8Array>>): Promise<void> {
+  if (await exists(folder)) return
+  const draft = `${folder}.tmp`
+  await rm(draft, { recursive: true, force: true })
+  await mkdir(draft, { recursive: true })
+  for (const [name, data] of Object.entries(files)) await writeSynced(join(draft, name), data)
+  await syncFolder(draft)
+  await rename(draft, folder)
+  await syncFolder(dirname(folder))
+}
+
+/** Puts a single file into the spool in the same way. */
+export async function publishFile(path: string, data: Uint8Array): Promise<void> {
+  if (await exists(path)) return
+  await mkdir(dirname(path), { recursive: true })
+  await writeSynced(`${path}.tmp`, data)
+  await rename(`${path}.tmp`, path)
+  await syncFolder(dirname(path))
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function writeSynced(path: string, data: Uint8Array): Promise<void> {
+  const file = await open(path, 'w')
+  try {
+    await file.writeFile(data)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
