@@ -143,19 +143,21 @@ for (const [title, behaviour, kind] of UNUSABLE) {
     }))
 }
 
-test('HTTP 429 is waited out as long as the server asks, but not longer than allowed', () =>
+test('HTTP 429 is waited out as long as the server asks', () =>
+  withTeacher(inTurn(fails(429, { 'retry-after': '1' }), retold), async (teacher) => {
+    const started = performance.now()
+    const { outcome, problems, attempts } = await teacher.rephrase(rent, context())
+    assert.is(outcome, 'teacher')
+    assert.is(attempts, 2)
+    assert.equal(kinds(problems), ['rate_limited'])
+    assert.ok(performance.now() - started >= 990)
+  }))
+
+test('a server that asks for a pause without end gets the longest one that is allowed', () =>
   withTeacher(
-    inTurn(fails(429, { 'retry-after': '1' }), fails(429, { 'retry-after': '3600' }), retold),
-    async (teacher) => {
-      const started = performance.now()
-      const { outcome, problems, attempts } = await teacher.rephrase(rent, context())
-      const ms = performance.now() - started
-      assert.is(outcome, 'teacher')
-      assert.is(attempts, 3)
-      assert.equal(kinds(problems), ['rate_limited', 'rate_limited'])
-      assert.ok(ms >= 1100 && ms < 5000, `${ms} ms`)
-    },
-    { limits: { longestPauseMs: 1_100 } },
+    inTurn(fails(429, { 'retry-after': '86400' }), retold),
+    async (teacher) => assert.is((await teacher.rephrase(rent, context())).outcome, 'teacher'),
+    { limits: { longestPauseMs: 30 } },
   ))
 
 const BROKEN: readonly (readonly [title: string, Behaviour, kind: string])[] = [
@@ -185,11 +187,7 @@ const BROKEN: readonly (readonly [title: string, Behaviour, kind: string])[] = [
   ],
   ['another protocol', (response) => sendJson(response, { choices: [{ text: 'old' }] }), 'bad_protocol'],
   ['an empty answer', (response) => void response.writeHead(204).end(), 'bad_protocol'],
-  [
-    'a redirection',
-    (response) => void response.writeHead(307, { location: 'http://127.0.0.1:9/' }).end(),
-    'connection',
-  ],
+  ['a redirection', (response) => void response.writeHead(307, { location: '/v1/elsewhere' }).end(), 'connection'],
 ]
 
 async function flood(response: Parameters<Behaviour>[0]): Promise<void> {
@@ -198,7 +196,8 @@ async function flood(response: Parameters<Behaviour>[0]): Promise<void> {
     if (!response.write(' '.repeat(64 << 10)))
       await Promise.race([new Promise((resolve) => response.once('drain', resolve)), sleep(200)])
   }
-  response.end()
+  // What comes in the end would be good, if anybody still read it.
+  response.end(JSON.stringify(completion(JSON.stringify({ turns: rentRetold }))))
 }
 
 for (const [title, behaviour, kind] of BROKEN) {
@@ -215,7 +214,7 @@ for (const [title, behaviour, kind] of BROKEN) {
         server.behave(retold)
         assert.is((await teacher.rephrase(rent, context())).outcome, 'teacher')
       },
-      { limits: { failures: 3, timeoutMs: 150 } },
+      { limits: { failures: 3, timeoutMs: kind === 'timeout' ? 150 : 10_000 } },
     ))
 }
 
