@@ -97,7 +97,5 @@ export function tokens(ids: readonly number[], name: LimitName, what: string): r
 }
 
 /** Natural-log probabilities: finite, not above 0, not below the floor. */
-export function logprobs(values: readonly number[], what: string): readonly number[] {
-  for (const value of values) finite(value, LIMITS.logprobFloor.value, 0, what)
-  return values
-}
+export const logprobs = (values: readonly number[], what: string): readonly number[] =>
+  values.map((value) => finite(value, LIMITS.logprobFloor.value, 0, what))

@@ -11,10 +11,11 @@ export function encodeFrame(data: Uint8Array): Uint8Array {
 }
 
 /**
- * The length that a frame announces.
- * @throws SwarmRefusal `too_large` before a byte of the content is read
+ * The length that a frame announces in its first bytes.
+ * @throws SwarmRefusal `too_large` before a byte of the content is read; `malformed` when there are fewer
  */
 export function frameLength(header: Uint8Array, maxBytes: number): number {
+  if (header.length < FRAME_HEADER_BYTES) throw refusal('malformed', `a frame header of ${header.length} B`)
   const length = new DataView(header.buffer, header.byteOffset, FRAME_HEADER_BYTES).getUint32(0)
   if (length > maxBytes) throw refusal('too_large', `a frame of ${length} B, at most ${maxBytes} B are allowed`)
   return length
