@@ -36,12 +36,25 @@ export function play(session: Session, calls: readonly Call[]): void {
   }
 }
 
+export interface Measurement extends FnOptions {
+  /** Runs before the first that counts, so that what is measured is compiled, also on a machine with little time to spare. */
+  readonly warmup: number
+}
+
 /**
  * Microseconds per operation: the median over many runs of `run`, which does `operations` of them. A run that another
  * process interrupted lies above the median and does not count.
  */
-export async function microseconds(operations: number, run: () => unknown, hooks: FnOptions = {}): Promise<number> {
-  const bench = new Bench({ time: 200, warmupTime: 100, iterations: 8, retainSamples: true, throws: true })
+export async function microseconds(operations: number, run: () => unknown, measurement: Measurement): Promise<number> {
+  const { warmup, ...hooks } = measurement
+  const bench = new Bench({
+    time: 250,
+    iterations: 8,
+    warmupTime: 0,
+    warmupIterations: warmup,
+    retainSamples: true,
+    throws: true,
+  })
   const [task] = await bench.add('run', run, hooks).run()
   if (task?.result.state !== 'completed') throw new Error('the measurement did not complete')
   return (1000 * task.result.latency.p50) / operations

@@ -24,8 +24,6 @@ export const UNITS = {
   new_seed_ms: 'ms',
   /** The first `stateHash()` of a session, after a conversation that ends with a write. */
   hash_us: 'µs',
-  /** The same after every call of the conversation, per hash: what a log of states costs. */
-  hash_each_call_us: 'µs',
   /** Calls over MCP within the process, arguments and results validated by the world. */
   mcp_calls_per_s: 'calls/s',
 } as const
@@ -47,39 +45,25 @@ export async function measureWorld(server: ServerDefinition): Promise<Record<Met
     play(session, calls)
   }
   let seed = 2
-  const call = await microseconds(calls.length, () => play(session, calls), { beforeEach: reopen })
-  const open = await microseconds(OPENS, () => {
+  const call = await microseconds(calls.length, () => play(session, calls), { beforeEach: reopen, warmup: 4000 })
+  const openMany = (): void => {
     for (let i = 0; i < OPENS; i++) Session.open(world)
-  })
-  const fork = await microseconds(FORKS, () => {
+  }
+  const open = await microseconds(OPENS, openMany, { warmup: 50 })
+  const forkMany = (): void => {
     for (let i = 0; i < FORKS; i++) played.fork()
-  })
-  const generated = await microseconds(1, () => generateWorld(server, seed++))
-  const hash = await microseconds(1, () => session.stateHash(), { beforeEach: replay })
-  const hashed = await hashAfterEachCall(world, calls)
+  }
+  const fork = await microseconds(FORKS, forkMany, { warmup: 500 })
+  const generated = await microseconds(1, () => generateWorld(server, seed++), { warmup: 100 })
+  const hash = await microseconds(1, () => session.stateHash(), { beforeEach: replay, warmup: 2000 })
   return {
     calls_per_s: 1e6 / call,
     opens_per_s: 1e6 / open,
     forks_per_s: 1e6 / fork,
     new_seed_ms: generated / 1000,
     hash_us: hash,
-    hash_each_call_us: hashed,
     mcp_calls_per_s: 1e6 / (await callOverMcp(world, calls)),
   }
-}
-
-/** Microseconds per hash, the calls between them not counted. */
-async function hashAfterEachCall(world: SeedWorld, calls: readonly Call[]): Promise<number> {
-  let states: Session[] = []
-  return microseconds(calls.length, () => states.forEach((state) => void state.stateHash()), {
-    beforeEach() {
-      const session = Session.open(world)
-      states = calls.map((call) => {
-        play(session, [call])
-        return session.fork()
-      })
-    },
-  })
 }
 
 /** Microseconds per call of one conversation over a connection of its own; opening it is not counted. */
@@ -93,6 +77,7 @@ async function callOverMcp(world: SeedWorld, calls: readonly Call[]): Promise<nu
     }
   }
   return microseconds(calls.length, converse, {
+    warmup: 200,
     async beforeEach() {
       connection = await connectInProcess(Session.open(world))
     },
