@@ -211,7 +211,8 @@ function seedWants(random: SeededRandom, products: readonly Product[], variants:
     6,
   )
   const soldOut = random.pick(variants.filter(({ stock }) => stock === 0))
-  const scarce = variants.find(({ stock }) => stock > 0 && stock < LIMITS.perVariant)
+  // An article that is low on stock may be one of those in stock: the cart holds it once, and nothing is in both places.
+  const scarce = variants.find((row) => row.stock > 0 && row.stock < LIMITS.perVariant && !inStock.includes(row))
   const cart = random.chance(0.25)
     ? []
     : inStock.slice(0, random.int(1, 2)).map(({ variant }) => ({ variant, quantity: random.pick([1, 1, 1, 2]) }))

@@ -216,7 +216,9 @@ function seedOrders(
   rest(random.pick(instruments.slice(12, 26)), 'buy', random.int(2, 8))
   if (random.chance(0.5)) rest(instruments[29]!, 'buy', random.int(1, 6))
   for (const row of instruments.slice(1, random.int(2, 3))) {
-    const lots = random.int(1, 3)
+    const { shares } = positions.find(({ instrument }) => instrument === row.instrument)!
+    // What is left of a position may be two lots: an order to sell never takes the last one.
+    const lots = Math.min(random.int(1, 3), shares / row.lot - 1)
     rest(row, 'sell', lots)
     hold(row.instrument, row.lot * lots)
   }

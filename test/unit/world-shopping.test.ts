@@ -403,4 +403,8 @@ test('a review changes the rating of its product', () => {
   assert.is(succeed(session, 'show_product', { product: key }).rating, told.rating)
 })
 
+test('nothing is in the cart twice or also on the wishlist, even when a scarce article was chosen before', () => {
+  for (const seed of [353859272, 3932119901, 1083490159, 259674497]) assert.equal(open(seed).violations(), [])
+})
+
 test.run()

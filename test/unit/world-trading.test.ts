@@ -353,4 +353,8 @@ test('every tool is connected to the others', () => {
     )
 })
 
+test('an open order never sells more than is held, even where most of the position was sold before', () => {
+  for (const seed of [258983697, 2231070665, 1282763371, 3605815146]) assert.equal(open(seed).violations(), [])
+})
+
 test.run()
