@@ -1,5 +1,6 @@
 import type { Stream } from '@libp2p/interface'
 import { encodeFrame, FRAME_HEADER_BYTES, frameLength, LIMITS } from '../proto/index.js'
+import { createByteQueue } from './byte-queue.js'
 import { TransportError } from './errors.js'
 
 /** Bytes handed to libp2p at once; larger pieces are no faster and delay other streams of the connection. */
@@ -36,8 +37,7 @@ export function createByteStream(
   stream: Stream,
   progressTimeoutMs: number = LIMITS.progressTimeoutMs.value,
 ): ByteStream {
-  const pieces: Uint8Array[] = []
-  let buffered = 0
+  const arrived = createByteQueue()
   /** Size of the read under way: a large frame must not be paused before it is whole. */
   let wanted = 0
   let ended = stream.readableEnded
@@ -47,10 +47,9 @@ export function createByteStream(
   // yamux lets a full receive window arrive after a pause.
   stream.maxReadBufferLength = MAX_WINDOW_BYTES + SLICE_BYTES
   stream.addEventListener('message', (event) => {
-    const piece = event.data.subarray()
-    pieces.push(piece)
-    buffered += piece.length
-    if (buffered > Math.max(LIMITS.streamBufferBytes.value, wanted) && stream.readStatus === 'readable') stream.pause()
+    arrived.push(event.data.subarray())
+    if (arrived.size > Math.max(LIMITS.streamBufferBytes.value, wanted) && stream.readStatus === 'readable')
+      stream.pause()
     wake?.()
   })
   stream.addEventListener('end', () => {
@@ -87,30 +86,16 @@ export function createByteStream(
     }
   }
 
-  const take = (size: number): Uint8Array => {
-    const whole = new Uint8Array(size)
-    let filled = 0
-    while (filled < size) {
-      const piece = pieces[0]
-      if (!piece) throw new TransportError('stream_ended', 'fewer bytes than were counted')
-      const part = piece.subarray(0, size - filled)
-      whole.set(part, filled)
-      filled += part.length
-      if (part.length === piece.length) pieces.shift()
-      else pieces[0] = piece.subarray(part.length)
-    }
-    buffered -= size
-    if (stream.readStatus === 'paused') stream.resume()
-    return whole
-  }
-
   const read = async (size: number, signal: AbortSignal): Promise<Uint8Array> => {
     wanted = size
-    if (buffered < size && stream.readStatus === 'paused') stream.resume()
-    await until(() => buffered >= size || ended, signal, 'no byte')
+    if (arrived.size < size && stream.readStatus === 'paused') stream.resume()
+    await until(() => arrived.size >= size || ended, signal, 'no byte')
     wanted = 0
-    if (buffered < size) throw new TransportError('stream_ended', `after ${buffered} of ${size} B`, { cause: failure })
-    return take(size)
+    if (arrived.size < size)
+      throw new TransportError('stream_ended', `after ${arrived.size} of ${size} B`, { cause: failure })
+    const bytes = arrived.take(size)
+    if (stream.readStatus === 'paused') stream.resume()
+    return bytes
   }
 
   const readFrame = async (maxBytes: number, signal: AbortSignal): Promise<Uint8Array> =>
@@ -130,8 +115,8 @@ export function createByteStream(
   return {
     readFrame,
     async readFrameOrEnd(maxBytes, signal) {
-      await until(() => buffered > 0 || ended, signal, 'no request')
-      if (buffered === 0 && failure === null) return null
+      await until(() => arrived.size > 0 || ended, signal, 'no request')
+      if (arrived.size === 0 && failure === null) return null
       return readFrame(maxBytes, signal)
     },
     writeFrame: (content, signal, pace) => write(encodeFrame(content), signal, pace),
