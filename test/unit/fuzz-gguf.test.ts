@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -9,9 +8,10 @@ import { checkAdapter, checkAdapterFile } from '../../engine/adapter-check.js'
 import { EngineError } from '../../engine/errors.js'
 import { MAX_ADAPTER_HEADER_BYTES, readGguf } from '../../engine/gguf.js'
 import { readModelFile } from '../../engine/gguf-file.js'
+import { fixture } from '../checkout.js'
 import { Bytes, buildGguf, type Metadata, sourceOf, type TensorPlan } from './gguf-builder.js'
 
-const tiny = fileURLToPath(new URL('../fixtures/tiny/', import.meta.url))
+const tiny = fixture('tiny')
 const baseBytes = new Uint8Array(readFileSync(join(tiny, 'base.gguf')))
 const adapterName = readdirSync(tiny).find((name) => name.startsWith('lora-'))!
 const adapterBytes = new Uint8Array(readFileSync(join(tiny, adapterName)))
