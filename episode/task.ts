@@ -30,7 +30,7 @@ const taskBody = z.strictObject({
       z.strictObject({
         name,
         arguments: z.record(z.string().max(100), json),
-        after: z.array(z.int().min(0)),
+        after: z.array(z.int().min(0)).max(16),
         /** Index of the user turn that asks for the call. */
         turn: z.int().min(0),
       }),
@@ -51,14 +51,25 @@ export function nameTask(body: TaskBody): Task {
   return { ...body, id: createHash('sha256').update(canonicalize(body)!).digest('hex') }
 }
 
+/** Levels of lists and objects in a task. Arguments of the worlds' tools have three; recursion has to end somewhere. */
+const MAX_NESTING = 32
+const MAX_REASON_CHARS = 400
+
 /**
  * Parses a task that came from the network or a file.
  * @throws EpisodeError `bad_task`
  */
 export function parseTask(value: unknown): Task {
+  if (isDeeper(value, MAX_NESTING)) throw new EpisodeError('bad_task', `more than ${MAX_NESTING} levels`)
   const parsed = taskSchema.safeParse(value)
-  if (!parsed.success) throw new EpisodeError('bad_task', z.prettifyError(parsed.error))
+  // The reason names each unknown key, and whoever wrote the task chose how many there are.
+  if (!parsed.success) throw new EpisodeError('bad_task', z.prettifyError(parsed.error).slice(0, MAX_REASON_CHARS))
   const { id, ...body } = parsed.data
   if (nameTask(body).id !== id) throw new EpisodeError('bad_task', `the content does not have the id ${id}`)
   return parsed.data
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1))
 }
