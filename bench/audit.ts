@@ -9,7 +9,7 @@ import { type AuditDesk, auditGroups } from '../coordinator/audit/audit-groups.j
 import { offerAdapter } from '../coordinator/audit/audit-job.js'
 import { createAuditProcess } from '../coordinator/audit/audit-process.js'
 import { honestGroup } from '../coordinator/audit/calibrate.js'
-import { shareOf } from '../coordinator/audit/chances.js'
+import { quantile, shareOf } from '../coordinator/audit/chances.js'
 import { type GroupStatistics, measureGroup, type SampledToken } from '../coordinator/audit/evidence.js'
 import type { AuditedGroup } from '../coordinator/audit/sampled-turns.js'
 import { fitThresholds, type Thresholds } from '../coordinator/audit/thresholds.js'
@@ -30,9 +30,9 @@ const MIN_SAMPLED = 500
 const GOAL = 0.005
 const CONFIDENCE = 0.95
 const SEED = 1
-/** Of a matrix's standard deviation; the random adapter's size makes a policy that is about as far off. */
-const NOISE = 0.05
-const ADAPTER_SIZE = 0.005
+/** Of a matrix's standard deviation; and of the entries of the random adapter. Both are a few tenths of a nat off. */
+const NOISE = 0.1
+const ADAPTER_SIZE = 0.1
 const LIMITS = DEFAULT_LIMITS
 
 const root = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../' : '../', import.meta.url))
@@ -119,13 +119,21 @@ async function* cheats(
 function caught(name: string, { tokens }: Evidence, thresholds: Thresholds, claims: Claims): BenchResult[] {
   const large = tokens.filter(({ length }) => length >= MIN_SAMPLED)
   const judge = (group: GroupStatistics): boolean => !judgeStatistics(group, thresholds, { replay: true }).accepted
-  const own = large.filter((group) => judge(measureGroup(group))).length
-  const rows = [row(`${name}: caught`, own, large.length)]
+  const statistics = large.map(measureGroup)
+  const rows = [row(`${name}: caught`, statistics.filter(judge).length, large.length)]
   if (claims === 'own') return rows
+  rows.push({
+    metric: `${name}: claims off by`,
+    value: quantile(statistics.map(disturbance), 0.5),
+    unit: 'nats, median',
+  })
   const truthful = large.map((group) => group.map((token) => ({ ...token, claimed: token.logp })))
   const replay = truthful.filter((group) => judge(measureGroup(group))).length
   return [...rows, row(`${name}, true log-probabilities claimed: caught`, replay, large.length)]
 }
+
+/** Nats: by how much the claims say that the logits are off, on average. */
+const disturbance = ({ all }: GroupStatistics): number => all.deviation / all.room
 
 function row(metric: string, count: number, of: number): BenchResult {
   const { share, low, high } = shareOf(count, of, CONFIDENCE)
@@ -133,7 +141,7 @@ function row(metric: string, count: number, of: number): BenchResult {
   return { metric, value: 100 * share, unit: `% of ${of} groups (95 %: ${percent(low)} to ${percent(high)})` }
 }
 
-const line = ({ metric, value, unit }: BenchResult): string => `${metric}: ${value.toFixed(1)} ${unit}`
+const line = ({ metric, value, unit }: BenchResult): string => `${metric}: ${Number(value.toPrecision(3))} ${unit}`
 
 interface Bench {
   /**

@@ -10,6 +10,7 @@ const LONGEST_MS = 30 * 60_000
 
 /** `packages`: those whose version a reader needs to know. */
 const BENCHES = {
+  audit: { about: 'dishonest groups caught, honest ones refused', packages: ['node-llama-cpp'] },
   env: { about: 'the worlds: sessions, forks and tool calls', packages: ['@modelcontextprotocol/sdk', 'zod'] },
   rollout: { about: 'sampling in lockstep on one CPU thread', packages: ['node-llama-cpp'] },
   snapshot: { about: 'adapter downloads from several peers', packages: ['libp2p', '@libp2p/noise', '@libp2p/yamux'] },
