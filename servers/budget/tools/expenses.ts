@@ -135,7 +135,7 @@ const splitExpense = budgetTool({
     'split {expense} and put {amount} of it under {category}',
     'move {amount} of {expense} into {category} as a part of its own',
     'divide {expense}: {amount} belongs to {category}',
-    'count {amount} of what {expense} cost in {category} instead, by splitting it',
+    'split {expense} so that {amount} of it counts in {category}',
   ],
   sample({ db, random, bound }) {
     const expenses = choices(

@@ -118,7 +118,7 @@ const completeActivity = crmTool({
   ask: [
     'record the outcome {outcome} for {activity}[ with the note "{note}"]',
     'close {activity} as {outcome}[ and note "{note}"]',
-    'enter {outcome} as how {activity} went[, with the note "{note}"]',
+    'mark {activity} as {outcome}[, with the note "{note}"]',
     'complete {activity} with the outcome {outcome}[ and the note "{note}"]',
   ],
   sample({ db, random, bound, today }) {

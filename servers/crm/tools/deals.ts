@@ -190,7 +190,7 @@ const approveDiscount = crmTool({
     'approve {discount_request}',
     'agree to {discount_request}',
     'sign off {discount_request}',
-    'let the discount asked for in {discount_request} come into force',
+    'grant the discount that {discount_request} asks for',
   ],
   sample({ db, random, bound }) {
     const request = choose(

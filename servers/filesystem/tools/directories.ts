@@ -55,9 +55,9 @@ const removeDirectory = filesystemTool({
   output: z.object({ name: z.string(), removed: z.string().describe('Its former path.') }),
   annotations: { readOnly: false, destructive: true },
   ask: [
-    'remove {directory}, an empty directory',
-    'remove {directory}, in which nothing is left',
-    'do an rmdir on {directory}',
+    'remove {directory}, which is empty',
+    'remove {directory} now that nothing is left in it',
+    'rmdir {directory}',
     'remove {directory} for good, as it is empty',
   ],
   sample(context) {
@@ -106,7 +106,7 @@ const moveDirectory = filesystemTool({
   annotations: { readOnly: false },
   ask: [
     'move {directory} with everything in it into {into_directory}',
-    'put all of {directory} inside {into_directory} by moving it',
+    'move all of {directory} into {into_directory}',
     'make {directory} a subdirectory of {into_directory} by moving it there',
     'shift {directory} as a whole to {into_directory}',
   ],

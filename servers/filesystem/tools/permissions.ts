@@ -26,7 +26,7 @@ const changeFilePermissions = filesystemTool({
   ask: [
     'set the file permissions of {file} to {mode}',
     'change the file mode of {file} to {mode}',
-    'chmod {file}, which is a file, to {mode}',
+    'chmod the file {file} to {mode}',
     'give {file} the file permissions {mode}',
   ],
   sample(context) {
@@ -52,7 +52,7 @@ const changeDirectoryPermissions = filesystemTool({
   ask: [
     'set the directory permissions of {directory} to {mode}',
     'change the directory mode of {directory} to {mode}',
-    'chmod {directory}, which is a directory, to {mode}',
+    'chmod the directory {directory} to {mode}',
     'give {directory} the directory permissions {mode}',
   ],
   sample(context) {

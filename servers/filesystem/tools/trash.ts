@@ -51,10 +51,10 @@ const trashFile = filesystemTool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['something_trashed'],
   ask: [
-    'delete {file}, a single file',
-    'put {file} into the trash as a file',
-    'throw {file} away, just that file',
-    'trash {file}, that one file',
+    'delete the file {file}',
+    'put the file {file} into the trash',
+    'throw the file {file} away',
+    'trash the file {file}',
   ],
   sample(context) {
     const { db, bound } = context

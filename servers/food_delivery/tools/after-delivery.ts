@@ -18,7 +18,7 @@ const reportMissingDish = foodTool({
   ask: [
     'report {quantity} of "{dish_name}" missing from {food_order}',
     'get me a refund because {quantity} of "{dish_name}" did not come with {food_order}',
-    'say that {food_order} came without {quantity} of "{dish_name}"',
+    'report that {food_order} came without {quantity} of "{dish_name}"',
     'complain that {quantity} of "{dish_name}" was left out of {food_order}',
   ],
   sample({ db, random, bound, now }) {

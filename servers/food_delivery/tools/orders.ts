@@ -31,7 +31,7 @@ const listFoodOrders = foodTool({
     'list my {state} food orders[ from {restaurant}]',
     'show me which food orders are {state}[ at {restaurant}]',
     'look up the food orders of mine that are {state}[, only those from {restaurant}]',
-    'tell me about my {state} meals[ from {restaurant}]',
+    'go through my {state} food orders[ from {restaurant}]',
   ],
   sample({ db, random, bound, now }) {
     const state = bound.state ?? (random.chance(0.3) ? 'delivered' : random.pick(STATES))

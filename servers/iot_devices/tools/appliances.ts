@@ -86,7 +86,7 @@ const setChildLock = tool({
   ask: [
     'turn the child lock of {appliance} {child_lock}',
     'switch {child_lock} the child lock on {appliance}',
-    'put the child lock for {appliance} {child_lock}',
+    'make sure that the child lock of {appliance} is {child_lock}',
     'set the child safety lock of {appliance} to {child_lock}',
   ],
   sample(draw) {

@@ -100,10 +100,10 @@ const switchAutomation = tool({
   establishes: ['conflict_removed'],
   needs: ['automation_on'],
   ask: [
-    'switch {automation} {status} among the automations',
-    'turn {automation} {status} in the list of automations',
-    'set {automation} to {status} in the automations',
-    'see to it that {automation} is {status} as an automation',
+    'switch the automation {automation} {status}',
+    'turn the automation {automation} {status}',
+    'see that the automation {automation} is switched {status}',
+    'see to it that the automation {automation} is {status}',
   ],
   sample({ db, random, bound }) {
     const possible = (row: Automation) =>

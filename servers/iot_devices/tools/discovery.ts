@@ -45,7 +45,7 @@ const listRooms = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'list the rooms of the {floor} floor',
+    'list the {floor} rooms of the home',
     'show me which rooms there are on the {floor} level',
     'tell me what rooms the {floor} area of the home has',
     'look up the rooms in the {floor} part of the home',

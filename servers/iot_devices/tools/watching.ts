@@ -64,7 +64,7 @@ const switchCamera = tool({
     'switch {camera} {power}',
     'turn {camera} {power}',
     'make sure that {camera} is {power}',
-    'put {camera} {power}',
+    'power {camera} {power}',
   ],
   sample(draw) {
     const { db, random, bound } = draw

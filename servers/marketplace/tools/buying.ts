@@ -164,8 +164,8 @@ const answerOffer = marketTool({
   ask: [
     'answer {offer} with {answer}[ at {amount}]',
     'reply to {offer}: {answer}[ at {amount}]',
-    'respond to {offer} with {answer}[, amount {amount}]',
-    'give {answer} as the answer to {offer}[ with an amount of {amount}]',
+    'look at {offer} and {answer} it[ at {amount}]',
+    'go ahead and {answer} {offer}[ at {amount}]',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()

@@ -29,10 +29,10 @@ const searchListings = marketTool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'search the marketplace for {text}[ in the format {format}][ for at most {max_price}]',
-    'look for a second-hand {text}[, format {format}][, up to {max_price}]',
-    'find listings of {text}[ with the format {format}][ that cost at most {max_price}]',
-    'see who sells {text} second-hand[ as {format}][ for no more than {max_price}]',
+    'search the marketplace for {text}[, only {format} listings][, for at most {max_price}]',
+    'look for a second-hand {text}[ among the {format} listings][, up to {max_price}]',
+    'find[ {format}] listings of {text}[ that cost at most {max_price}]',
+    'see who sells {text} second-hand[ in {format} listings][ for no more than {max_price}]',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()

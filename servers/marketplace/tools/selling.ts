@@ -52,10 +52,10 @@ const createListing = marketTool({
   output: onSale,
   annotations: { readOnly: false },
   ask: [
-    'put "{title}" on sale in the format {format} for {price}[ with a reserve of {reserve}]',
-    'create a listing "{title}" with the format {format} and the price {price}[ and the reserve {reserve}]',
-    'sell my "{title}" on the marketplace, format {format}, price {price}[, reserve {reserve}]',
-    'offer "{title}" second-hand for {price} in the format {format}[, reserve {reserve}]',
+    'put "{title}" on sale for {price} as a {format} listing[ with a reserve of {reserve}]',
+    'create a {format} listing titled "{title}" at {price}[ with the reserve {reserve}]',
+    'sell my "{title}" on the marketplace for {price} in a {format} listing[, reserve {reserve}]',
+    'offer "{title}" second-hand in a {format} listing at {price}[, reserve {reserve}]',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()

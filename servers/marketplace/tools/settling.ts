@@ -21,10 +21,10 @@ const settleSale = marketTool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['sale_completed'],
   ask: [
-    'go and {outcome} {sale}',
+    'go ahead and {outcome} {sale} in escrow',
     'settle {sale} with the outcome {outcome}',
-    'choose {outcome} for the money of {sale}',
-    'decide on {outcome} for {sale} in escrow',
+    'decide the escrow of {sale} with the outcome {outcome}',
+    'end the escrow of {sale} with the outcome {outcome}',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()

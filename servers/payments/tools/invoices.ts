@@ -80,7 +80,7 @@ const sendInvoice = paymentsTool({
   ask: [
     'send {invoice} to its customer',
     'send {invoice} out',
-    'open {invoice} by sending it',
+    'issue {invoice} to its customer',
     'let {invoice} go out to the customer',
   ],
   sample({ db, random, bound, today }) {

@@ -37,7 +37,7 @@ const reserveArticle = retailTool({
     'reserve {quantity} of {article} at {store} for {customer_name}',
     'keep {quantity} of {article} in {store} for {customer_name} to pick up',
     'put {quantity} of {article} aside at {store} under the name {customer_name}',
-    'hold {article} for {customer_name} at {store}, {quantity} of it',
+    'hold {quantity} of {article} at {store} for {customer_name}',
   ],
   sample({ db, random, bound }) {
     const least = bound.quantity ?? 1

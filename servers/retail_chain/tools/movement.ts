@@ -46,7 +46,7 @@ const transferStock = retailTool({
   ask: [
     'transfer {quantity} of {article} from {from_store} to {to_store}',
     'send {quantity} pieces of {article} over from {from_store} to {to_store}',
-    'move {article} from {from_store} to {to_store}, {quantity} of it',
+    'move {quantity} of {article} from {from_store} to {to_store}',
     'ship {quantity} of {article} out of {from_store} to {to_store}',
   ],
   sample({ db, random, bound, now }) {

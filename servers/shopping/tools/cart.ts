@@ -35,7 +35,7 @@ const addToCart = shoppingTool({
   ask: [
     'put {quantity} of {variant} into my cart',
     'add {variant} to the cart, quantity {quantity}',
-    'place {variant} in my shopping cart, {quantity} of it',
+    'place {quantity} of {variant} in my shopping cart',
     'add {variant} to my cart with the quantity {quantity}',
   ],
   sample({ db, random, bound }) {

@@ -171,7 +171,7 @@ const cancelOrder = shoppingTool({
     'cancel {order}',
     'call off {order} and get the money back',
     'stop {order} before it is shipped',
-    'withdraw {order} from the shop',
+    'cancel {order} at the shop',
   ],
   sample({ db, random, bound, now }) {
     const row = choose(

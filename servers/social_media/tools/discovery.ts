@@ -29,7 +29,7 @@ const findProfile = socialTool({
     'find the profile of {name}',
     'look {name} up',
     'search for {name} among the profiles',
-    'check how the profile of {name} stands to me',
+    'look at the profile of {name}',
   ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.profiles.list(({ profile }) => !db.blocks.has(`${profile}>${me(db)}`)))

@@ -51,8 +51,8 @@ const answerFollowRequest = socialTool({
   annotations: { readOnly: false },
   ask: [
     'answer the follow request of {profile} with {answer}',
-    'respond to the follow request of {profile} with {answer}',
-    'let {answer} be my answer to the follow request of {profile}',
+    'look at the follow request of {profile} and {answer} it',
+    'go ahead and {answer} the follow request of {profile}',
     'see to the follow request of {profile} and {answer} it',
   ],
   sample({ db, random, bound }) {

@@ -23,9 +23,9 @@ const addBaggage = travelTool({
   annotations: { readOnly: false },
   ask: [
     'add {bags} to the checked bags of {booking}',
-    'book more checked baggage on {booking}, {bags} in number',
+    'increase the checked bags on {booking} by {bags}',
     'raise the number of checked bags on {booking} by {bags}',
-    'let {booking} take {bags} more in checked baggage',
+    'add {bags} more to the checked baggage of {booking}',
   ],
   sample({ db, random, bound, now }) {
     const least = bound.bags ?? 1

@@ -95,7 +95,7 @@ const getItinerary = travelTool({
   ask: [
     'show me what is booked in {itinerary}',
     'look at the bookings of {itinerary}',
-    'get the itinerary {itinerary} with its total',
+    'tell me what {itinerary} costs in total',
     'tell me which bookings {itinerary} holds',
   ],
   sample({ db, random, bound }) {

@@ -118,9 +118,9 @@ const setBrake = vehicleTool({
   establishes: ['brake_set', 'standing'],
   needs: ['gear_set', 'doors_closed', 'moving'],
   ask: [
-    'put the {brake} brake {state}',
+    'make sure that the {brake} brake is {state}',
     'set the {brake} brake to {state}',
-    'turn the {brake} brake {state}',
+    'see to it that the {brake} brake is {state}',
     'switch the {brake} brake {state}',
   ],
   sample({ db, random, bound }) {

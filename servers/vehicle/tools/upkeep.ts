@@ -23,7 +23,7 @@ const switchCharging = vehicleTool({
     'switch charging {charging}',
     'turn the charging of the car {charging}',
     'set charging to {charging}',
-    'put charging {charging} where the car stands',
+    'make sure that the charging of the car is {charging}',
   ],
   sample({ db, random, bound }) {
     const charging = theCar(db).charging_since === null ? ('on' as const) : ('off' as const)

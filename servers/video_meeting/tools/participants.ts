@@ -69,9 +69,9 @@ const listParticipants = tool({
   }),
   annotations: { readOnly: true },
   ask: [
-    'list the participants of {meeting}[ whose place is {place}]',
-    'show who takes part in {meeting}[, only those {place}]',
-    'tell me who belongs to {meeting}[ and is {place}]',
+    'list the participants of {meeting}[ with the status {place}]',
+    'show who takes part in {meeting}[, only those marked {place}]',
+    'tell me who belongs to {meeting}[ and has the status {place}]',
     'check who is on the list of {meeting}[ as {place}]',
   ],
   sample({ db, random, bound }) {
@@ -128,8 +128,8 @@ const manageParticipant = tool({
   ask: [
     'go ahead and {action} {participant} in the video meeting',
     'act as moderator and {action} {participant}',
-    'take {participant} in the video meeting and {action} them',
-    'use {action} on {participant} in the call',
+    'go into the video meeting and {action} {participant}',
+    'use my host rights to {action} {participant} in the call',
   ],
   sample({ db, random, bound }) {
     const actions = bound.action === undefined ? ACTIONS : [bound.action]
