@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import writeFileAtomic from 'write-file-atomic'
 import { openTokenizer } from '../engine/index.js'
 import { createPromptRenderer, DEFAULT_LIMITS, type EpisodeLimits, type Stage } from '../episode/index.js'
-import { createWorldCache, type ServerDefinition } from '../servers/kernel/index.js'
+import { createWorldCache } from '../servers/kernel/index.js'
 import {
   createBlobStore,
   createHost,

@@ -52,28 +52,14 @@ async function play(options: DemonstrationsOptions, command: Command): Promise<v
   if (options.corpus !== undefined) {
     if (options.chatTemplate === undefined) command.error('--corpus needs --chat-template')
     const tokenizer = codePointTokenizer(readFileSync(options.chatTemplate, 'utf8'))
-    const rollouts = demonstrations(
-      tasksOf(options),
-      options.worlds,
-      worlds,
-      tokenizer,
-      demonstrators,
-      options.seed,
-    )
+    const rollouts = demonstrations(tasksOf(options), options.worlds, worlds, tokenizer, demonstrators, options.seed)
     await writeLines(options.corpus, rollouts, ({ tokens }) => ({ text: tokenizer.detokenize(tokens) }))
   }
   if (options.shards !== undefined) {
     if (options.model === undefined) command.error('--shards needs --model')
     const tokenizer = await openTokenizer(options.model)
     try {
-      const rollouts = demonstrations(
-        tasksOf(options),
-        options.worlds,
-        worlds,
-        tokenizer,
-        demonstrators,
-        options.seed,
-      )
+      const rollouts = demonstrations(tasksOf(options), options.worlds, worlds, tokenizer, demonstrators, options.seed)
       await writeShards(options.shards, options.shardSize, rollouts)
     } finally {
       await tokenizer.close()

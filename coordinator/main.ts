@@ -3,7 +3,7 @@ import '../swarm/polyfill.js'
 import { Command } from 'commander'
 import { EngineError } from '../engine/index.js'
 import { IdentityError } from '../swarm/index.js'
-import { DatasetError, SynthesisError } from '../synthesis/index.js'
+import { DatasetError, SynthesisError, TeacherError } from '../synthesis/index.js'
 import { CalibrationError } from './audit/thresholds.js'
 import { addCalibrateCommand } from './calibrate-command.js'
 import { ConfigError } from './config.js'
@@ -25,6 +25,7 @@ addCalibrateCommand(program)
 
 /** What the operator can put right; anything else is a fault of ours and keeps its stack trace. */
 const EXPECTED = [
+  TeacherError,
   CalibrationError,
   ConfigError,
   DatasetError,

@@ -16,10 +16,10 @@ import {
 } from '../proto/index.js'
 import { type BlobStore, type Clock, channelsOf, type SnapshotExchange, type SwarmHost } from '../swarm/index.js'
 import type { RunConfig } from './config.js'
-import type { TaskSet } from './task-set.js'
 import { newRoundSecret, roundSecretHash } from './lease-seed.js'
 import type { PolicyFrame } from './policy-description.js'
 import type { Recorder } from './recorder.js'
+import type { TaskSet } from './task-set.js'
 import type { TrainerStep } from './trainer-steps.js'
 
 export interface Publisher {

@@ -1,14 +1,17 @@
+import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { createLogUpdate } from 'log-update'
 import { CATALOGUE } from '../servers/catalogue.js'
-import type { ServerDefinition } from '../servers/kernel/index.js'
+import { SESSION_START, type ServerDefinition } from '../servers/kernel/index.js'
 import {
   type Composition,
   compositionOf,
   createSanityCheck,
+  createTeacher,
   createWorkers,
+  DatasetError,
   type Drops,
   diversity,
   type Example,
@@ -16,7 +19,11 @@ import {
   type Plan,
   PROFILES,
   produce,
+  rephraseAll,
+  type Source,
   SPLIT_SHARES,
+  SynthesisError,
+  type Teacher,
   writeDataset,
 } from '../synthesis/index.js'
 import { integerOption, shareOption, worldsOption } from './options.js'
@@ -31,6 +38,11 @@ interface SynthesizeOptions {
   validation: number
   heldOut: number
   workers: number
+  teacher?: string
+  teacherName?: string
+  teacherModel?: string
+  teacherRequests: number
+  teacherTokens: number
 }
 
 /** The size of the paper's data set (section 3.2). */
@@ -53,6 +65,13 @@ export function addSynthesizeCommand(program: Command): void {
     .option('--validation <share>', 'share of the examples for validation', shareOption, SPLIT_SHARES.validation)
     .option('--held-out <share>', 'share of the examples that is held out', shareOption, SPLIT_SHARES['held-out'])
     .option('--workers <number>', 'threads', integerOption(1, 256), availableParallelism())
+    .addOption(
+      new Option('--teacher <url>', 'a server with OpenAI’s chat completions puts the words').conflicts('teacherModel'),
+    )
+    .option('--teacher-name <model>', 'model of that server; default: the first that it lists')
+    .option('--teacher-model <gguf>', 'a model file puts the words, in this process')
+    .option('--teacher-requests <number>', 'requests it may take', integerOption(1, 100_000_000), 50_000)
+    .option('--teacher-tokens <number>', 'tokens it may take, prompts included', integerOption(1, 2 ** 40), 100_000_000)
     .action(synthesize)
 }
 
@@ -60,6 +79,7 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
   const unknown = options.heldOutWorlds.find((name) => !options.worlds.some((world) => world.name === name))
   if (unknown !== undefined) command.error(`--held-out-worlds: ${unknown} is not one of the worlds in use`)
   const out = resolve(options.out)
+  if (existsSync(out)) throw new DatasetError('already_there', `${out} exists. Remove it, or name another folder.`)
   const plan = planOf(options)
   const parts = await openParts(`${out}.parts`, plan)
   const stop = new AbortController()
@@ -76,7 +96,12 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
       onProgress: progress.show,
     })
     progress.say('writing the data set …')
-    await write(out, plan, options, examples(), drops)
+    const teacher = await teacherFor(options, plan, `${out}.parts`, stop.signal)
+    try {
+      await write(out, plan, options, examples(), drops, teacher, stop.signal)
+    } finally {
+      await teacher?.close()
+    }
     await parts.remove()
     progress.say(`${options.examples} examples are in ${out}; its README.md describes them`)
   } finally {
@@ -102,11 +127,13 @@ async function write(
   { worlds }: SynthesizeOptions,
   examples: AsyncIterable<Example>,
   drops: Drops,
+  teacher: Teacher | undefined,
+  signal: AbortSignal,
 ): Promise<void> {
   const catalogue = new Map(worlds.map((server) => [server.name, server]))
   const sanity = createSanityCheck(catalogue)
   async function* checked(): AsyncGenerator<Example> {
-    for await (const example of examples) {
+    for await (const example of inWordsOf(teacher, examples, signal)) {
       sanity.add(example)
       yield example
     }
@@ -122,12 +149,71 @@ async function write(
       provenance: [
         `Made by \`prove-coordinator synthesize\` with the profile \`${recipe.profile}\` and the seed ${recipe.seed}.`,
         `${worlds.length} of the ${CATALOGUE.size} worlds of the project took part; every call was executed in them.`,
-        'The words are those of the embedded speaker: no language model took part.',
+        teacher
+          ? 'A language model put the words of those examples whose `speech` is `teacher`; the embedded speaker those of the others.'
+          : 'The words are those of the embedded speaker: no language model took part.',
       ],
       diversity: (texts) => ({ ...diversity(texts) }),
       outcome: () => ({ drops, sanity: sanity.finish() }),
     },
     catalogue,
+  )
+}
+
+/** The language model that puts the words, if one was named. Its replies are kept beside the parts. */
+async function teacherFor(
+  { teacher, teacherName, teacherModel, teacherRequests, teacherTokens, worlds, workers }: SynthesizeOptions,
+  { recipe }: Plan,
+  parts: string,
+  signal: AbortSignal,
+): Promise<Teacher | undefined> {
+  const apiKey = process.env.OPENAI_API_KEY
+  const source: Source | undefined =
+    teacher !== undefined
+      ? {
+          kind: 'server',
+          url: teacher,
+          ...(teacherName === undefined ? {} : { model: teacherName }),
+          ...(apiKey === undefined ? {} : { apiKey }),
+        }
+      : teacherModel !== undefined
+        ? { kind: 'file', modelPath: resolve(teacherModel), threads: workers, gpu: 'auto', contextSize: 8192 }
+        : undefined
+  if (!source) return undefined
+  if (PROFILES.get(recipe.profile)!.speech === 'plain') {
+    throw new SynthesisError(
+      'no_teacher',
+      'the demo profile speaks in the words of the demo model: leave the teacher out',
+    )
+  }
+  return createTeacher(
+    {
+      source,
+      catalogue: new Map(worlds.map((server) => [server.name, server])),
+      cacheFolder: join(parts, 'teacher'),
+      budget: { requests: teacherRequests, tokens: teacherTokens },
+    },
+    signal,
+  )
+}
+
+/** Examples in flight at a teacher: a server batches them. */
+const TEACHER_CONCURRENCY = 8
+
+async function* inWordsOf(
+  teacher: Teacher | undefined,
+  examples: AsyncIterable<Example>,
+  signal: AbortSignal,
+): AsyncGenerator<Example> {
+  if (!teacher) {
+    yield* examples
+    return
+  }
+  const context = { today: SESSION_START.slice(0, 10), signal }
+  for await (const { example } of rephraseAll(examples, teacher, context, TEACHER_CONCURRENCY)) yield example
+  const { rephrased, kept, requests, problems } = teacher.report()
+  process.stderr.write(
+    `the teacher put the words of ${rephrased} examples, ${kept} kept theirs, ${requests} requests ${JSON.stringify(problems)}\n`,
   )
 }
 

@@ -34,7 +34,9 @@ export async function readTaskSet(folder: string, split: Split, limit = Number.P
     return {
       tasks,
       servers: manifest.servers.map((name) => CATALOGUE.get(name)!),
-      datasetSha256: createHash('sha256').update(await readFile(join(folder, 'manifest.json'))).digest('hex'),
+      datasetSha256: createHash('sha256')
+        .update(await readFile(join(folder, 'manifest.json')))
+        .digest('hex'),
     }
   } catch (cause) {
     if (cause instanceof DatasetError) throw new ConfigError(`${folder}: ${cause.message}`, { cause })

@@ -52,7 +52,8 @@ const RECOVERY_KINDS: readonly [Recovery, number][] = [
 
 /** What kind of conversation is wanted: drawn once, so that the kinds that are harder to find keep their share. */
 export interface Shape {
-  readonly turns: number
+  /** User turns that ask for something. */
+  readonly requests: number
   readonly information: Information
   readonly recovery: Recovery | null
 }
@@ -62,8 +63,8 @@ export function drawShape(profile: Profile, random: SeededRandom): Shape {
   const turns = 1 + (random.chance(second) ? 1 + (random.chance(third) ? 1 : 0) : 0)
   const information = drawInformation(turns, profile, random)
   const recovery = random.chance(profile.recovery) ? drawRecovery(random) : null
-  const needed = 1 + (information === 'complete' ? 0 : 1) + (takesTurn(recovery) ? 1 : 0)
-  return { turns: Math.max(turns, Math.min(needed, 3)), information, recovery }
+  const others = (information === 'complete' ? 0 : 1) + (takesTurn(recovery) ? 1 : 0)
+  return { requests: Math.max(1, turns - others), information, recovery }
 }
 
 const takesTurn = (recovery: Recovery | null): boolean => recovery === 'corrected' || recovery === 'gave-up'
@@ -75,12 +76,11 @@ const takesTurn = (recovery: Recovery | null): boolean => recovery === 'correcte
  */
 export function scriptConversation(
   steps: readonly Step[],
-  { turns, information, recovery }: Shape,
+  { requests, information, recovery }: Shape,
   open: Open,
   profile: Profile,
   random: SeededRandom,
 ): Script | null {
-  const requests = turns - (information === 'complete' ? 0 : 1) - (takesTurn(recovery) ? 1 : 0)
   if (requests > steps.length) return null
   const parts = partition(steps.length, requests, random)
   const silent = profile.keys === 'looked-up' ? silentSteps(steps, parts, random) : new Set<number>()

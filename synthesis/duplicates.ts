@@ -11,7 +11,11 @@ export const MAX_JACCARD = 0.7
 export function traitsOf({ task }: Example): Set<string> {
   const traits = new Set<string>()
   if (task.groundTruth.length === 0) {
-    const words = task.turns.join(' ').toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+    const words =
+      task.turns
+        .join(' ')
+        .toLowerCase()
+        .match(/[\p{L}\p{N}]+/gu) ?? []
     for (const [i, word] of words.entries()) traits.add(`${words[i - 1] ?? ''} ${word}`)
     return traits
   }

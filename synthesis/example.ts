@@ -62,4 +62,3 @@ export const DROP_REASONS = [
 ] as const
 export type DropReason = (typeof DROP_REASONS)[number]
 export type Drops = Partial<Record<DropReason, number>>
-

@@ -62,9 +62,7 @@ const TODAY = SESSION_START.slice(0, 10)
 export function makeExample(order: Order, workshop: Workshop): Made {
   const drops: Drops = {}
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const random = seededRandom(
-      deriveSeed('prove/example/1', workshop.seed, order.index, order.round, attempt),
-    )
+    const random = seededRandom(deriveSeed('prove/example/1', workshop.seed, order.index, order.round, attempt))
     const world = Math.floor(attempt / ATTEMPTS_PER_WORLD)
     const worldSeed = worldSeedOf(order, world, workshop.seed)
     const made = MAKERS[order.kind](order, worldSeed, workshop, random)
@@ -139,10 +137,16 @@ function drawChainOf(split: Split, draw: () => Chain | null, heldOutWorlds: Read
 /** The rarer a split's chains, the more draws. */
 const DRAWS_PER_SPLIT: Readonly<Record<Split, number>> = { train: 8, 'held-out': 16, validation: 60 }
 
+/** What is drawn once per round, not per attempt, so that what is harder to find keeps its share. */
+const shapeRandom = ({ index, round }: Order, { seed }: Workshop): SeededRandom =>
+  seededRandom(deriveSeed('prove/shape/1', seed, index, round))
+
 function makeMultiTurn(order: Order, worldSeed: number, workshop: Workshop, random: SeededRandom): ReturnType<Maker> {
   const { profile, speech, catalogue, denotes } = workshop
-  const shape = drawShape(profile, seededRandom(deriveSeed('prove/shape/1', workshop.seed, order.index, order.round)))
-  const taken = takeSteps(order, coreOf(order, shape, workshop, random), drawLength(profile, random), worldSeed, workshop, random)
+  const drawn = shapeRandom(order, workshop)
+  const shape = drawShape(profile, drawn)
+  const length = Math.max(drawLength(profile, drawn), shortestFor(shape))
+  const taken = takeSteps(order, coreOf(order, shape, workshop, random), length, worldSeed, workshop, random)
   if (typeof taken === 'string') return taken
   const { chain, steps, open } = taken
   const script = scriptConversation(steps, shape, open, profile, random)
@@ -178,7 +182,7 @@ function makeClarification(
   random: SeededRandom,
 ): ReturnType<Maker> {
   const { profile, speech } = workshop
-  const hides = random.chance(profile.missingFunction)
+  const hides = shapeRandom(order, workshop).chance(profile.missingFunction)
   const taken = takeSteps(order, shortCore(order, workshop, random), random.int(1, 3), worldSeed, workshop, random)
   if (typeof taken === 'string') return taken
   const { chain, steps } = taken
@@ -284,8 +288,11 @@ function drawLength({ lengths }: Profile, random: SeededRandom): number {
     left -= weight
     return left < 0
   })
-  return 2 + (drawn < 0 ? 0 : drawn)
+  return 2 + Math.max(0, drawn)
 }
+
+/** Every request of a conversation asks for something. */
+const shortestFor = ({ requests }: Shape): number => Math.max(2, requests)
 
 const homeOf = (chain: Chain): ServerDefinition[] => [...new Set(chain.map(({ server }) => server))]
 
@@ -331,5 +338,15 @@ function assemble(
   { exchanges, origins }: Worded,
   { profile }: Workshop,
 ): Example {
-  return { index, split, task, information, recovery, persona: persona.role, exchanges, origins, speech: profile.speech }
+  return {
+    index,
+    split,
+    task,
+    information,
+    recovery,
+    persona: persona.role,
+    exchanges,
+    origins,
+    speech: profile.speech,
+  }
 }

@@ -28,12 +28,14 @@ export interface ProduceOptions {
   readonly workers: Workers
   readonly threads: number
   readonly parts: Parts
+  /** Orders per batch. A run that is gone on with must have the same. Default 50. */
+  readonly batchSize?: number
   readonly signal: AbortSignal
   onProgress(progress: { readonly kept: number; readonly wanted: number; readonly drops: Drops }): void
 }
 
-/** Orders in one batch: the unit of work that is kept on disk. */
-const BATCH = 50
+/** Orders in one batch, the unit of work that is kept on disk. */
+const BATCH_SIZE = 50
 /** Rounds after which an example that nothing came of is a fault of the worlds or the profile. */
 const MAX_ROUNDS = 60
 
@@ -44,6 +46,7 @@ const MAX_ROUNDS = 60
  */
 export async function produce(plan: Plan, options: ProduceOptions): Promise<Production> {
   const { recipe } = plan
+  const { batchSize = BATCH_SIZE } = options
   const graph = linkGraph(recipe.worlds.map((name) => CATALOGUE.get(name)!))
   const wanted = ordersFor(plan.composition, plan.shares, graph, recipe.seed)
   const duplicates = createDuplicateIndex()
@@ -72,7 +75,7 @@ export async function produce(plan: Plan, options: ProduceOptions): Promise<Prod
   return {
     drops: Object.fromEntries(DROP_REASONS.flatMap((reason) => (drops[reason] ? [[reason, drops[reason]]] : []))),
     async *examples() {
-      for (let batch = 0; batch * BATCH < wanted.length; batch++) {
+      for (let batch = 0; batch * batchSize < wanted.length; batch++) {
         for (const { index, example } of await options.parts.read(0, batch)) {
           const kept = late.get(index) ?? (keptIn.get(index)?.pass === 0 ? example : null)
           if (kept) yield kept
@@ -87,13 +90,13 @@ async function* batchesOf(
   orders: readonly Order[],
   pass: number,
   recipe: Recipe,
-  { workers, threads, parts, signal }: ProduceOptions,
+  { workers, threads, parts, batchSize = BATCH_SIZE, signal }: ProduceOptions,
 ): AsyncGenerator<[batch: number, orders: readonly Order[], results: BatchResult[]]> {
   const limit = pLimit(threads)
   const stop = new AbortController()
   const either = AbortSignal.any([signal, stop.signal])
-  const batches = Array.from({ length: Math.ceil(orders.length / BATCH) }, (_, batch) => {
-    const part = orders.slice(batch * BATCH, (batch + 1) * BATCH)
+  const batches = Array.from({ length: Math.ceil(orders.length / batchSize) }, (_, batch) => {
+    const part = orders.slice(batch * batchSize, (batch + 1) * batchSize)
     const plain = part.map((order): PlainOrder => ({ ...order, target: nodeName(order.target) }))
     const results = limit(async () => {
       either.throwIfAborted()

@@ -47,14 +47,18 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
   const { noun, label } = result.server.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
   const at = found.findIndex((occurrence) => occurrence.key === key)
   if (at < 0) return []
-  const ways: Way[] = found.length === 1 ? [{ how: 'only', noun }] : [{ how: 'place', noun, place: at + 1, of: found.length }]
+  // Several of a kind in one entry of a list have no place of their own in it.
+  const oneEach = new Set(found.map(({ within }) => within)).size === found.length
+  const placed: Way[] = oneEach ? [{ how: 'place', noun, place: at + 1, of: found.length }] : []
+  const ways: Way[] = found.length === 1 ? [{ how: 'only', noun }] : placed
   const named = label === undefined ? undefined : found[at]!.within[label]
   const namesakes = found.filter(({ within }) => label !== undefined && within[label] === named)
   if (typeof named === 'string' && named === trueLabel && named !== key && namesakes.length === 1)
     ways.push({ how: 'label', noun, label: named })
-  if (found.length === 1) return ways
+  if (found.length === 1 || !oneEach) return ways
   for (const [field, value] of Object.entries(found[at]!.within)) {
-    if (!isOrdered(value) || field === label || found.some(({ within }) => typeof within[field] !== typeof value)) continue
+    if (!isOrdered(value) || field === label || found.some(({ within }) => typeof within[field] !== typeof value))
+      continue
     const others = found.filter((_, i) => i !== at).map(({ within }) => within[field] as number | string)
     if (others.every((other) => other > value)) ways.push({ how: 'extreme', noun, field, most: 'lowest' })
     if (others.every((other) => other < value)) ways.push({ how: 'extreme', noun, field, most: 'highest' })

@@ -27,7 +27,10 @@ export function* streamExamples(workshop: Workshop, split: Split, count: number)
       }
       order = nextRound(order, graph, seed)
       if (order.round === MAX_ROUNDS) {
-        throw new SynthesisError('no_yield', `${split} example ${order.index} could not be made in ${MAX_ROUNDS} rounds`)
+        throw new SynthesisError(
+          'no_yield',
+          `${split} example ${order.index} could not be made in ${MAX_ROUNDS} rounds`,
+        )
       }
     }
   }

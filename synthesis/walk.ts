@@ -30,6 +30,8 @@ export interface Step extends Node {
 }
 
 /** Samples of arguments for one step before the walk is given up. */
+/** Chance that an entity of an older result is considered beside those of the newest. */
+const OLDER_RESULT = 0.2
 const TRIES_PER_STEP = 8
 /** Draws of a chain around one tool before another length is drawn. */
 const TRIES_PER_CHAIN = 12
@@ -94,7 +96,8 @@ function uncovered(chain: Chain, node: Node, spoken: boolean): string | undefine
 function pickLink(links: readonly Link[], { crossWorld }: Profile, random: SeededRandom): Link | undefined {
   const within = links.filter(({ kind }) => kind !== 'cross-world')
   const across = links.filter(({ kind }) => kind === 'cross-world')
-  const pool = across.length > 0 && crossWorld > 0 && (within.length === 0 || random.chance(crossWorld)) ? across : within
+  const pool =
+    across.length > 0 && crossWorld > 0 && (within.length === 0 || random.chance(crossWorld)) ? across : within
   if (pool.length === 0) return undefined
   return random.pick(pool)
 }
@@ -194,7 +197,8 @@ function bind(
     const { entity, common } = meaningOf(schema)
     if (entity === undefined) {
       const crossed = common !== undefined && previous !== undefined && previous.server !== node.server
-      const value = crossed && !schema.isOptional() ? bindCommon(previous, steps.length - 1, field, common, random) : undefined
+      const value =
+        crossed && !schema.isOptional() ? bindCommon(previous, steps.length - 1, field, common, random) : undefined
       if (value) bindings.push(value)
       continue
     }
@@ -204,9 +208,14 @@ function bind(
     const first = steps.length - sources.length
     const found = sources
       .flatMap((step, i) => (step.server === node.server ? waysFrom(step, first + i, field, entity, session) : []))
-      .filter(({ value }) => !taken.has(value))
+      .filter(({ value, ways }) => !taken.has(value) && ways.length > 0)
     const nearest = Math.max(-1, ...found.map(({ source }) => source))
-    const candidates = found.filter(({ source }) => source === nearest || random.chance(0.2))
+    // "That one" and "the second one" mean the result just seen; of an older one only a name is clear.
+    const candidates = found.flatMap((each) => {
+      if (each.source === nearest) return [each]
+      const named = each.ways.filter(({ how }) => how === 'label')
+      return named.length > 0 && random.chance(OLDER_RESULT) ? [{ ...each, ways: named }] : []
+    })
     if (candidates.length > 0 && !(spoken && bindings.length > 0)) {
       const key = random.pick([...new Set(candidates.map(({ value }) => value))])
       const chosen = random.pick(candidates.filter(({ value }) => value === key))
@@ -225,7 +234,9 @@ function bind(
 function waysFrom(step: Step, source: number, field: string, entity: string, session: Session) {
   const { table, label } = step.server.entities[entity] ?? {}
   const labelOf = (key: string): unknown => (table && label ? session.db[table]!.get(key)?.[label] : undefined)
-  const keys = new Set(entitiesIn(step.tool.output, step.output).flatMap((found) => (found.entity === entity ? [found.key] : [])))
+  const keys = new Set(
+    entitiesIn(step.tool.output, step.output).flatMap((found) => (found.entity === entity ? [found.key] : [])),
+  )
   return [...keys].map((value) => ({ field, value, source, ways: waysToRefer(step, entity, value, labelOf(value)) }))
 }
 

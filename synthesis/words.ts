@@ -1,6 +1,7 @@
 import type { JsonObject } from '../reward/index.js'
 import type { Script, Turn } from './conversation.js'
 import type { Exchange, Origin, TeacherCall } from './example.js'
+import type { Way } from './references.js'
 import type { Ask, Moment, Said, Speech } from './speech/speech.js'
 import type { Step } from './walk.js'
 
@@ -23,7 +24,9 @@ export function putIntoWords(
   moment: Omit<Moment, 'turn'>,
 ): Worded | null {
   const origins: Record<string, Origin>[] = steps.map(({ bindings }) =>
-    Object.fromEntries(bindings.map(({ field, source }) => [field, { from: 'result', call: source, phrase: '' }])),
+    Object.fromEntries(
+      bindings.map(({ field, source, way }) => [field, { from: 'result', call: source, phrase: meaning(way) }]),
+    ),
   )
   const turnOf: number[] = []
   const exchanges: Exchange[] = []
@@ -35,8 +38,7 @@ export function putIntoWords(
     for (const { step, phrases, skip } of spoken.evidence) {
       for (const [field, phrase] of phrases) {
         if (field === skip) continue
-        const known = origins[step]![field]
-        origins[step]![field] = known?.from === 'result' ? { ...known, phrase } : { from: 'user', turn: index, phrase }
+        if (origins[step]![field]?.from !== 'result') origins[step]![field] = { from: 'user', turn: index, phrase }
       }
     }
     for (const step of turn.steps) turnOf[step] = index
@@ -145,6 +147,22 @@ function answer(turn: Turn, steps: readonly Step[], script: Script, speech: Spee
     output: steps[index]!.output as JsonObject,
   }))
   return speech.report(done, at)
+}
+
+/** How an entity of a result is meant, in a word or two. */
+function meaning(way: Way): string {
+  switch (way.how) {
+    case 'only':
+      return `the only ${way.noun}`
+    case 'label':
+      return way.label
+    case 'place':
+      return `${way.noun} ${way.place} of ${way.of}`
+    case 'extreme':
+      return `the ${way.noun} with the ${way.most} ${way.field}`
+    case 'value':
+      return way.value
+  }
 }
 
 /** A step that nobody asked for takes its values from what was said about the step that it serves. */

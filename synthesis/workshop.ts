@@ -17,7 +17,7 @@ export interface Recipe {
   readonly seed: number
 }
 
-export type SynthesisErrorCode = 'unknown_world' | 'unknown_profile' | 'no_yield' | 'other_plan'
+export type SynthesisErrorCode = 'unknown_world' | 'unknown_profile' | 'no_yield' | 'other_plan' | 'no_teacher'
 
 /** Synthesis cannot go on with what it was given. */
 export class SynthesisError extends Error {
@@ -44,7 +44,8 @@ export function workshopOf(recipe: Recipe, worlds: WorldCache = createWorldCache
     )
   }
   for (const name of recipe.heldOutWorlds) {
-    if (!recipe.worlds.includes(name)) throw new SynthesisError('unknown_world', `${name} is to be held out but not used`)
+    if (!recipe.worlds.includes(name))
+      throw new SynthesisError('unknown_world', `${name} is to be held out but not used`)
   }
   return workshopFor(servers, profile, recipe.seed, worlds, recipe.heldOutWorlds)
 }
@@ -75,5 +76,8 @@ export function workshopFor(
 function worldNamed(name: string): ServerDefinition {
   const server = CATALOGUE.get(name)
   if (server) return server
-  throw new SynthesisError('unknown_world', `there is no world "${name}"; choose from ${[...CATALOGUE.keys()].join(', ')}`)
+  throw new SynthesisError(
+    'unknown_world',
+    `there is no world "${name}"; choose from ${[...CATALOGUE.keys()].join(', ')}`,
+  )
 }

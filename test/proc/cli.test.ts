@@ -8,6 +8,7 @@ import { stringify } from 'yaml'
 import { openEventLog } from '../../coordinator/store.js'
 import { openNodeStore } from '../../node/store.js'
 import { checkout } from '../checkout.js'
+import { writeDemoTasks } from '../demo-tasks.js'
 import { createTestRun, type TestRun } from '../swarm/test-run.js'
 import { createMachine, demoModel, type Machine } from './programs.js'
 
@@ -20,6 +21,7 @@ let folder = ''
 test.before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'prove-cli-'))
   await writeFile(join(folder, 'notes.txt'), 'not a model')
+  await writeDemoTasks(join(folder, 'tasks'), 8, 1)
 })
 test.after(() => rm(folder, { recursive: true, force: true }))
 
@@ -57,7 +59,7 @@ async function config(name: string, change: object = {}): Promise<string> {
   const content = {
     dataDir: `${name}-data`,
     base: { path: model, name: 'prove-demo-base' },
-    tasks: { servers: ['banking'], count: 5 },
+    tasks: { dataset: 'tasks' },
     ...change,
   }
   await writeFile(file, stringify(content))
@@ -98,14 +100,28 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'node', readonl
   ['a command that does not exist', 'node', ['dance'], /unknown command 'dance'/],
   ['no configuration', 'coordinator', ['start'], /required option '--config/],
   ['a missing configuration', 'coordinator', ['start', '--config', 'gone.yaml'], /gone\.yaml: ENOENT/],
-  ['an adapter that is missing', 'coordinator', ['eval', '--model', model, '--adapter', 'gone.gguf'], /ENOENT.*gone/],
-  ['a server that is unknown', 'coordinator', ['eval', '--model', model, '--adapter', 'x', '--worlds', 'zoo'], /"zoo"/],
-  ['a count of nothing', 'coordinator', ['synthesize', '--count', '0'], /an integer from 1/],
+  ['an adapter that is missing', 'coordinator', ['eval', '--model', model, '--adapter', 'gone.gguf', '--dataset', 'tasks'], /ENOENT.*gone/],
   [
-    'a folder that is missing',
+    'a data set that is missing',
     'coordinator',
-    ['synthesize', '--count', '1', '--tasks', 'no/tasks'],
-    /ENOENT.*no\/tasks/,
+    ['eval', '--model', model, '--adapter', 'x', '--dataset', 'gone'],
+    /gone: missing_file/,
+  ],
+  [
+    'a world that is unknown',
+    'coordinator',
+    ['synthesize', '--out', 'x', '--worlds', 'zoo'],
+    /There is no world "zoo"/,
+  ],
+  ['a count of nothing', 'coordinator', ['synthesize', '--out', 'x', '--examples', '0'], /an integer from 1/],
+  ['a share that is none', 'coordinator', ['synthesize', '--out', 'x', '--held-out', '2'], /a number from 0 to 1/],
+  ['no folder', 'coordinator', ['synthesize', '--examples', '1'], /required option '--out/],
+  ['a folder that exists', 'coordinator', ['synthesize', '--examples', '1', '--out', 'tasks'], /already_there.*tasks/],
+  [
+    'a world to hold out that is not used',
+    'coordinator',
+    ['synthesize', '--out', 'x', '--worlds', 'maps', '--held-out-worlds', 'crm'],
+    /crm is not one of the worlds in use/,
   ],
 ]
 for (const [what, program, args, expected] of COMMAND_LINES) {
@@ -115,11 +131,7 @@ for (const [what, program, args, expected] of COMMAND_LINES) {
 }
 
 const CONFIGS: readonly (readonly [string, object, RegExp])[] = [
-  [
-    'an unknown server',
-    { tasks: { servers: ['bankign'] } },
-    /tasks\.servers: there is no server "bankign"; choose from /,
-  ],
+  ['a data set that is missing', { tasks: { dataset: 'gone' } }, /gone: missing_file/],
   ['a group of one', { groupSize: 1 }, /bad-\d+\.yaml: groupSize: /],
   ['a field that does not exist', { groupsize: 8 }, /bad-\d+\.yaml: the file: Unrecognized key: "groupsize"/],
   ['no base model', { base: undefined }, /bad-\d+\.yaml: base: /],

@@ -15,6 +15,7 @@ import { openEventLog } from '../../coordinator/store.js'
 import { openNodeStore } from '../../node/store.js'
 import { seededRandom } from '../../servers/kernel/index.js'
 import { checkout } from '../checkout.js'
+import { writeDemoTasks } from '../demo-tasks.js'
 import { createMachine, demoModel, type Line, type Machine, type Program } from './programs.js'
 
 const model = demoModel()
@@ -60,13 +61,14 @@ async function startRun(on: Machine, name: string, settings: object): Promise<Ru
   const folder = join(on.folder, name)
   const port = await getPort()
   await mkdir(folder)
+  await writeDemoTasks(join(folder, 'tasks'), 50, 1)
   await writeFile(
     join(folder, 'run.yaml'),
     stringify({
       dataDir: 'coordinator',
       listen: [`/ip4/127.0.0.1/tcp/${port}`],
       base: { path: model, name: 'prove-demo-base' },
-      tasks: { servers: ['banking', 'calendar', 'email', 'issue_tracker'], seed: 1, count: 50 },
+      tasks: { dataset: 'tasks' },
       groupSize: 4,
       batchGroups: 2,
       maxStaleness: 2,

@@ -32,7 +32,7 @@ const rows = new Map(
 )
 
 test('every field of run.yaml is documented, in the order of the schema, and nothing else is', () => {
-  assert.ok(fields.size > 20)
+  assert.ok(fields.size >= 20)
   assert.equal([...rows.keys()], [...fields.keys()])
 })
 

@@ -1,0 +1,165 @@
+import '../../swarm/polyfill.js'
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type AuditProcess, createAuditProcess } from '../../coordinator/audit/audit-process.js'
+import { type CalibrationSettings, calibrate } from '../../coordinator/audit/calibrate.js'
+import type { Calibration } from '../../coordinator/audit/thresholds.js'
+import { TrainerError } from '../../coordinator/train-engine.js'
+import { openEngine, openTokenizer } from '../../engine/index.js'
+import { createPromptRenderer, DEFAULT_LIMITS, type Stage } from '../../episode/index.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { createWorldCache } from '../../servers/kernel/index.js'
+import { DEMO_PROFILE, streamExamples, workshopFor } from '../../synthesis/index.js'
+import { checkout } from '../checkout.js'
+
+const log = pino({ level: 'silent' })
+const signal = (): AbortSignal => AbortSignal.timeout(120_000)
+const opened: AuditProcess[] = []
+let folder = ''
+
+test.before.each(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'prove-audit-'))
+  for (const name of ['audits', 'evidence']) await mkdir(join(folder, name))
+})
+test.after.each(async () => {
+  for (const process of opened.splice(0)) await process.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** In place of Python a program that can be told to die. `life` counts its starts from 1. */
+async function processThat(body: string): Promise<AuditProcess> {
+  const python = join(folder, 'auditor.mjs')
+  const program = `#!${process.execPath}
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+const spool = process.argv[process.argv.indexOf('--spool') + 1]
+appendFileSync(spool + '/starts', 'x')
+const life = readFileSync(spool + '/starts', 'utf8').length
+const wait = () => setInterval(() => {}, 1000)
+${body}
+`
+  await writeFile(python, program, { mode: 0o755 })
+  return opening({ python, packageFolder: folder, base: 'base', config: 'config' })
+}
+
+function opening(options: { python: string; packageFolder: string; base: string; config: string }): AuditProcess {
+  const created = createAuditProcess({ ...options, spool: folder, maxFailures: 3, timeoutMs: 90_000 }, log)
+  opened.push(created)
+  return created
+}
+
+test('an audit process that dies is started again until it answers', async () => {
+  const auditor = await processThat(`if (life < 3) process.exit(1)
+mkdirSync(spool + '/evidence/a'); wait()`)
+  assert.equal(await auditor.outcome('a', signal()), { kind: 'audited' })
+  assert.is((await readFile(join(folder, 'starts'), 'utf8')).length, 3)
+})
+
+test('one that only dies is given up with what it said last', async () => {
+  const auditor = await processThat(
+    `console.log(JSON.stringify({ event: 'error', code: 'base_unreadable', message: 'no such file' })); process.exitCode = 2`,
+  )
+  try {
+    await auditor.outcome('a', signal())
+    assert.unreachable()
+  } catch (error) {
+    assert.instance(error, TrainerError)
+    assert.match((error as Error).message, /base_unreadable: no such file/)
+  }
+})
+
+test('a refusal is passed on, and an abort ends the waiting alone', async () => {
+  const auditor = await processThat(`mkdirSync(spool + '/audits/a')
+writeFileSync(spool + '/audits/a/refused.json', JSON.stringify({ code: 'draws_invalid', message: 'no' })); wait()`)
+  assert.equal(await auditor.outcome('a', signal()), { kind: 'refused', code: 'draws_invalid', detail: 'no' })
+  const abort = new AbortController()
+  const waiting = auditor.outcome('never', abort.signal)
+  abort.abort(new Error('enough'))
+  await waiting.then(
+    () => assert.unreachable(),
+    (error: Error) => assert.is(error.message, 'enough'),
+  )
+  assert.equal(await auditor.outcome('a', signal()), { kind: 'refused', code: 'draws_invalid', detail: 'no' })
+})
+
+const MODEL = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
+const SETTINGS: CalibrationSettings = { groups: 10, groupSize: 2, seed: 3, goal: 0.005, confidence: 0.95 }
+
+/** Calibrates the demo model with the real engine and the real audit process. */
+async function calibrateDemo(
+  journal: string,
+  settings: CalibrationSettings,
+  stop: AbortSignal,
+  onProgress: (done: number) => void = () => {},
+): Promise<Calibration> {
+  const baseSha256 = createHash('sha256')
+    .update(await readFile(MODEL))
+    .digest('hex')
+  const config = join(folder, 'trainer.json')
+  await writeFile(config, JSON.stringify({ schema: 1, baseSha256 }))
+  const python = join(checkout, '.venv', 'bin', 'python')
+  const auditor = opening({ python, packageFolder: join(checkout, 'coordinator', 'trainer'), base: MODEL, config })
+  const servers = ['banking', 'email'].map((name) => CATALOGUE.get(name)!)
+  const worlds = createWorldCache()
+  const workshop = workshopFor(servers, DEMO_PROFILE, 0, worlds)
+  const tasks = Array.from(streamExamples(workshop, 'train', 5), ({ task }) => task)
+  const tokenizer = await openTokenizer(MODEL)
+  const { maxRolloutTokens: contextSize } = DEFAULT_LIMITS
+  const engine = await openEngine({ modelPath: MODEL, threads: 1, contextSize, lanes: 2, gpu: false })
+  try {
+    const catalogue = new Map(servers.map((server) => [server.name, server]))
+    const stage: Stage = { catalogue, worlds, tokenizer, renderer: createPromptRenderer(tokenizer) }
+    const { backend, nodeLlamaCpp } = engine.build
+    return await calibrate(
+      {
+        subject: { baseSha256, adapterSha256: null, quantisation: 'f16', backend, nodeLlamaCpp },
+        adapter: null,
+        engine,
+        stage,
+        desk: { process: auditor, spool: folder, baseSha256, tokenizer, limits: DEFAULT_LIMITS },
+        tasks,
+        journal,
+        onProgress,
+      },
+      settings,
+      stop,
+    )
+  } finally {
+    await engine.close()
+    await tokenizer.close()
+    await auditor.close()
+  }
+}
+
+test('an interrupted calibration goes on to the same numbers, and not with another seed', async () => {
+  const smooth = await calibrateDemo(join(folder, 'smooth.jsonl'), SETTINGS, signal())
+  assert.is(smooth.groups, 10)
+  assert.is(smooth.falseRefusals.measured.of, 10)
+  // What the f16 engine and torch differ by, and a policy that is not the announced one would exceed a hundredfold.
+  assert.ok(smooth.honest['mean deviation, nats']!.max! < 0.02)
+  assert.ok(smooth.honest['largest repair, nats']!.max! < 0.02)
+
+  const stop = new AbortController()
+  const rough = join(folder, 'rough.jsonl')
+  const stopping = calibrateDemo(rough, SETTINGS, stop.signal, (done) => {
+    if (done === 8) stop.abort(new Error('enough'))
+  })
+  await stopping.then(
+    () => assert.unreachable(),
+    (error: Error) => assert.is(error.message, 'enough'),
+  )
+  assert.is((await readFile(rough, 'utf8')).split('\n').length, 1 + 8 + 1)
+  assert.equal(await calibrateDemo(rough, SETTINGS, signal()), smooth)
+  assert.is(await readFile(rough, 'utf8'), await readFile(join(folder, 'smooth.jsonl'), 'utf8'))
+  assert.equal(await readdir(join(folder, 'evidence')), [])
+  await calibrateDemo(rough, { ...SETTINGS, seed: 4 }, signal()).then(
+    () => assert.unreachable(),
+    (error: Error) => assert.match(error.message, /another model, adapter, task set or seed/),
+  )
+})
+
+test.run()
