@@ -1,4 +1,5 @@
 import { Level } from 'level'
+import { parseEvent } from './event-schema.js'
 import type { RunEvent } from './events.js'
 
 export class StoreError extends Error {
@@ -16,7 +17,7 @@ export class StoreError extends Error {
 export interface EventLog {
   /** Resolves when the event is on disk. Events get the order in which they were appended. */
   append(event: RunEvent): Promise<void>
-  /** All events so far, oldest first. */
+  /** All events so far, oldest first. @throws StoreError `unreadable` at one that is damaged */
   replay(): AsyncIterable<RunEvent>
   close(): Promise<void>
 }
@@ -26,7 +27,7 @@ const key = (sequence: number): string => String(sequence).padStart(16, '0')
 
 /** @throws StoreError `in_use` when another process holds the directory, `unreadable` */
 export async function openEventLog(directory: string): Promise<EventLog> {
-  const db = new Level<string, RunEvent>(directory, { valueEncoding: 'json' })
+  const db = new Level<string, unknown>(directory, { valueEncoding: 'json' })
   try {
     await db.open()
   } catch (error) {
@@ -41,10 +42,36 @@ export async function openEventLog(directory: string): Promise<EventLog> {
     throw new StoreError('unreadable', `${directory}: ${(cause as Error).message}`, { cause })
   }
   const [last] = await db.keys({ reverse: true, limit: 1 }).all()
+  if (last !== undefined && !/^\d{16}$/.test(last)) {
+    await db.close()
+    throw new StoreError(
+      'unreadable',
+      `${directory} is no event log: it holds the key ${JSON.stringify(last.slice(0, 40))}`,
+    )
+  }
   let next = last === undefined ? 0 : Number(last) + 1
   return {
     append: (event) => db.put(key(next++), event, { sync: true }),
-    replay: () => db.values(),
+    replay: () => replay(db, directory),
     close: () => db.close(),
   }
 }
+
+/** Going on without an event, or with half of one, would count credit and train groups that the log does not vouch for. */
+async function* replay(db: Level<string, unknown>, directory: string): AsyncGenerator<RunEvent> {
+  let at = 'the first event'
+  try {
+    for await (const [place, value] of db.iterator()) {
+      const event = parseEvent(value)
+      if (!event) throw new StoreError('unreadable', `${directory}: the event ${place} is damaged`)
+      at = `the event after ${place}`
+      yield event
+    }
+  } catch (cause) {
+    if (cause instanceof StoreError || !isDecodeError(cause)) throw cause
+    throw new StoreError('unreadable', `${directory}: ${at} is damaged`, { cause })
+  }
+}
+
+const isDecodeError = (cause: unknown): boolean =>
+  cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_DECODE_ERROR'

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobRole, SealedManifest } from '../proto/index.js'
 import {
@@ -63,7 +63,7 @@ export async function openAdapterLibrary(
         const name = FILE_NAMES[blob.role]
         if (name === undefined) continue
         const path = join(folder, name)
-        await writeFile(path, await readFile(await snapshots.fetchBlob(blob, sources, { signal: caller })))
+        await copyFile(await snapshots.fetchBlob(blob, sources, { signal: caller }), path)
         written.push(path)
       }
       return written

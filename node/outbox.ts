@@ -51,12 +51,14 @@ export async function openOutbox({ host, coordinator, store, onVerdict, onDroppe
     await store.removePending(leaseId)
   }
 
-  const takeDigest = async (digest: Uint8Array): Promise<void> => {
+  /** @returns  how many verdicts of it were new */
+  const takeDigest = async (digest: Uint8Array): Promise<number> => {
     const { peerId, fromCursor, verdicts } = await openVerdictDigest(digest, host.runId)
-    if (peerId !== host.peerId) return
+    if (peerId !== host.peerId) return 0
     const fresh = await store.addVerdicts(fromCursor, verdicts)
     for (const { leaseId } of verdicts) waiting.delete(leaseId)
     for (const verdict of fresh) onVerdict(verdict)
+    return fresh.length
   }
 
   const askForVerdicts = async (): Promise<void> => {
@@ -64,8 +66,8 @@ export async function openOutbox({ host, coordinator, store, onVerdict, onDroppe
       const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)])
       const cursor = await store.verdictCount()
       const page = await requestVerdicts(host, coordinator, { cursor, max: PAGE }, signal)
-      await takeDigest(page.digest)
-      more = page.more
+      // A coordinator that always promises more, and brings nothing new, would keep the node asking without a pause.
+      more = (await takeDigest(page.digest)) > 0 && page.more
     }
   }
 

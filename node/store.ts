@@ -1,5 +1,6 @@
 import { Level } from 'level'
-import type { Verdict } from '../proto/index.js'
+import { z } from 'zod'
+import { isRefusalCode, type RefusalCode, type Verdict } from '../proto/index.js'
 import { NodeError } from './errors.js'
 
 /** A finished group that waits for its verdict. */
@@ -19,16 +20,30 @@ export interface NodeStore {
   /** Forgets a group that will never get a verdict. */
   removePending(leaseId: string): Promise<void>
   body(bodySha256: string): Promise<Uint8Array | null>
-  /** Number of verdicts on record: where to ask the coordinator to go on from. */
+  /** Number of verdicts on record: where to ask the coordinator to go on from. @throws NodeError `unreadable` */
   verdictCount(): Promise<number>
   /**
    * Appends verdicts from position `from` on, passing over those already on record, and in the same write forgets the
    * groups they settle: a group with a verdict would otherwise be offered for ever. @returns the new ones
    */
   addVerdicts(from: number, verdicts: readonly Verdict[]): Promise<Verdict[]>
+  /** @throws NodeError `unreadable` when a record is damaged */
   verdicts(): Promise<Verdict[]>
   close(): Promise<void>
 }
+
+const verdictSchema: z.ZodType<Verdict> = z.strictObject({
+  leaseId: z.string(),
+  bodySha256: z.string(),
+  accepted: z.boolean(),
+  code: z
+    .string()
+    .refine((value): value is RefusalCode => isRefusalCode(value))
+    .nullable(),
+  detail: z.string(),
+  credit: z.number().min(0),
+  receivedAtMs: z.number(),
+})
 
 const key = (position: number): string => String(position).padStart(12, '0')
 
@@ -42,9 +57,10 @@ export async function openNodeStore(directory: string, runId: string): Promise<N
   const announcements = db.sublevel<string, Uint8Array>(`${runId}:announcements`, { valueEncoding: 'view' })
   const bodies = db.sublevel<string, Uint8Array>(`${runId}:bodies`, { valueEncoding: 'view' })
   const hashes = db.sublevel<string, string>(`${runId}:hashes`, { valueEncoding: 'utf8' })
-  const ledger = db.sublevel<string, Verdict>(`${runId}:verdicts`, { valueEncoding: 'json' })
+  const ledger = db.sublevel<string, string>(`${runId}:verdicts`, { valueEncoding: 'utf8' })
   const verdictCount = async (): Promise<number> => {
     const [last] = await ledger.keys({ reverse: true, limit: 1 }).all()
+    if (last !== undefined && !/^\d{12}$/.test(last)) throw damaged(directory, `a verdict at ${JSON.stringify(last)}`)
     return last === undefined ? 0 : Number(last) + 1
   }
   const forgetting = async (leaseId: string) => {
@@ -85,14 +101,17 @@ export async function openNodeStore(directory: string, runId: string): Promise<N
         type: 'put' as const,
         sublevel: ledger,
         key: key(known + i),
-        value,
-        valueEncoding: 'json',
+        value: JSON.stringify(value),
       }))
       const settled = await Promise.all(verdicts.map(({ leaseId }) => forgetting(leaseId)))
       await db.batch([...records, ...settled.flat()], { sync: true })
       return fresh
     },
-    verdicts: () => ledger.values().all(),
+    async verdicts() {
+      const records: Verdict[] = []
+      for await (const [place, text] of ledger.iterator()) records.push(readVerdict(text, place, directory))
+      return records
+    },
     close: () => db.close(),
   }
 }
@@ -111,4 +130,19 @@ async function open(db: Level<string, unknown>, directory: string): Promise<void
     }
     throw new NodeError('unreadable', `${directory}: ${(cause as Error).message}`, { cause })
   }
+}
+
+const damaged = (directory: string, what: string): NodeError =>
+  new NodeError('unreadable', `${directory} is damaged: ${what}`)
+
+function readVerdict(text: string, place: string, directory: string): Verdict {
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch {
+    throw damaged(directory, `verdict ${place} is not JSON`)
+  }
+  const verdict = verdictSchema.safeParse(content)
+  if (!verdict.success) throw damaged(directory, `verdict ${place}`)
+  return verdict.data
 }

@@ -38,6 +38,8 @@ const REQUEST_TIMEOUT_MS = 15_000
 /** Pause after a failure of the network; the connection itself is kept elsewhere. */
 const RETRY_MS = 1000
 const SHORTEST_PAUSE_MS = 100
+/** The coordinator names the pause, up to 24 days: a run that has work again should not wait for its nodes. */
+const LONGEST_PAUSE_MS = 60_000
 
 /** How long a missing connection is no news. */
 const PATIENCE_MS = 5000
@@ -113,7 +115,8 @@ async function workUnder(
     if (response.leases.length > 0) continue
     const { reason, detail } = response
     onProgress({ type: 'idle', reason: reason ?? 'no_work', detail, waiting: outbox.waiting.length })
-    await sleep(Math.max(SHORTEST_PAUSE_MS, response.retryAfterMs), undefined, { signal })
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, response.retryAfterMs))
+    await sleep(pauseMs, undefined, { signal })
   }
 }
 
