@@ -10,10 +10,12 @@ export const PRIOR = 5
  */
 const MEAN_MARGIN = 3
 /** The same for standard deviations, which no policy makes large. */
-const SURPRISE_MARGIN = 1.5
+const SURPRISE_MARGIN = 2
 /** A single disturbance counts as far beyond this many times the worst honest one, and as gross beyond that many. */
 const FAR = 2
 const GROSS = 10
+/** Honest misses from which on the largest repair is taken at its word. */
+const ENOUGH_MISSES = 30
 /** Of the rates that are measured, the upper bound of this confidence is used. */
 const RATE_CONFIDENCE = 0.95
 /** The tests that may refuse a group share the false refusals that are allowed for; there are ten, counting two sides once. */
@@ -83,6 +85,8 @@ export const calibrationSchema = z.strictObject({
     /** Honest groups refused by thresholds that were fitted to others. */
     measured: shareSchema,
     byCode: z.record(z.string(), count),
+    /** The same where the node's draws are not known, so that the sampler is judged by how likely the tokens are. */
+    withoutDraws: shareSchema,
   }),
 })
 export type Calibration = z.output<typeof calibrationSchema>

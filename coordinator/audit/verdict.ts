@@ -40,7 +40,7 @@ export function judgeStatistics(
     if (detail !== null) return { accepted: false, code: 'logprob_mismatch', detail }
   }
   for (const [where, tokens, limits] of parts) {
-    const detail = (replay ? drawFault(tokens, limits, level, where) : null) ?? surpriseFault(tokens, limits, where)
+    const detail = replay ? drawFault(tokens, limits, level, where) : surpriseFault(tokens, limits, where)
     if (detail !== null) return { accepted: false, code: 'sampler_mismatch', detail }
   }
   const detail = endFault(group, level)
@@ -110,6 +110,7 @@ const nats = (value: number): string => `${short(value)} nats`
 export interface MeasuredRefusals {
   readonly measured: Share
   readonly byCode: Readonly<Record<string, number>>
+  readonly withoutDraws: Share
 }
 
 /**
@@ -121,17 +122,22 @@ export function measureFalseRefusals(
   goal: number,
   confidence: number,
 ): MeasuredRefusals {
+  const refusals = (replay: boolean): AuditRefusal[] =>
+    [0, 1].flatMap((parity) => {
+      const others = groups.filter((_, i) => i % 2 !== parity)
+      const thresholds = fitThresholds(others, goal)
+      return groups.flatMap((group, i) => {
+        if (i % 2 !== parity) return []
+        const verdict = judgeStatistics(group, thresholds, { replay })
+        return verdict.accepted ? [] : [verdict.code]
+      })
+    })
+  const refused = refusals(true)
   const byCode: Record<string, number> = {}
-  for (const parity of [0, 1]) {
-    const thresholds = fitThresholds(
-      groups.filter((_, i) => i % 2 !== parity),
-      goal,
-    )
-    for (const group of groups.filter((_, i) => i % 2 === parity)) {
-      const verdict = judgeStatistics(group, thresholds, { replay: true })
-      if (!verdict.accepted) byCode[verdict.code] = (byCode[verdict.code] ?? 0) + 1
-    }
+  for (const code of refused) byCode[code] = (byCode[code] ?? 0) + 1
+  return {
+    measured: shareOf(refused.length, groups.length, confidence),
+    byCode,
+    withoutDraws: shareOf(refusals(false).length, groups.length, confidence),
   }
-  const refused = Object.values(byCode).reduce((sum, count) => sum + count, 0)
-  return { measured: shareOf(refused, groups.length, confidence), byCode }
 }
