@@ -1,3 +1,4 @@
+import { addDays, addMinutes, clockOf, isWorkday, minutesOf } from '../kernel/dates.js'
 import {
   type CalendarEvent,
   type FailureCode,
@@ -9,7 +10,7 @@ import {
   STEP_DAYS,
   type View,
 } from './schema.js'
-import { addDays, clockOf, endOf, instantOf, isWorkday, minutesOf, overlap, type Slot, shiftInstant } from './time.js'
+import { endOf, instantOf, overlap, type Slot } from './time.js'
 
 /** The state and the time a rule is judged at; tools and samplers both have one, so that they apply the same rules. */
 export interface Scene {
@@ -21,7 +22,7 @@ export type Problem = FailureCode | undefined
 
 /** The user whose calendar this is. */
 export function self({ db }: Scene): Person {
-  const person = db.people.find((row) => row.self)
+  const [person] = db.people.by('self', true)
   if (!person) throw new Error('the world has no user')
   return person
 }
@@ -40,10 +41,12 @@ export const headcount = (event: CalendarEvent): number => 1 + Object.keys(event
 
 /** Whether the person has committed to another event that overlaps the slot. */
 export const isBusy = ({ db }: Scene, person: string, slot: Slot, except?: string): boolean =>
-  db.events.find(
-    (other) =>
-      other.event !== except && other.status === 'confirmed' && isCommitted(other, person) && overlap(other, slot),
-  ) !== undefined
+  db.events
+    .by('date', slot.date)
+    .some(
+      (other) =>
+        other.event !== except && other.status === 'confirmed' && isCommitted(other, person) && overlap(other, slot),
+    )
 
 export const worksDuring = (person: Person, slot: Slot): boolean =>
   isWorkday(slot.date) && person.work_start <= slot.start && endOf(slot) <= minutesOf(person.work_end)
@@ -61,7 +64,7 @@ export function changeProblem(scene: Scene, event: CalendarEvent): Problem {
 export function cancelProblem(scene: Scene, event: CalendarEvent): Problem {
   const problem = changeProblem(scene, event)
   if (problem) return problem
-  const lastMoment = shiftInstant(scene.now(), LIMITS.noticeMinutes)
+  const lastMoment = addMinutes(scene.now(), LIMITS.noticeMinutes)
   return headcount(event) > 1 && instantOf(event) < lastMoment ? 'too_late_to_change' : undefined
 }
 
@@ -88,10 +91,12 @@ export function roomProblem({ db }: Scene, room: Room, slot: Slot, heads: number
   if (room.seats < heads) return 'room_too_small'
   const open = minutesOf(slot.start) >= LIMITS.roomsOpen && endOf(slot) <= LIMITS.roomsClose
   if (!open || !isWorkday(slot.date)) return 'room_closed'
-  const taken = db.events.find(
-    (other) =>
-      other.event !== except && other.status === 'confirmed' && other.room === room.room && overlap(other, slot),
-  )
+  const taken = db.events
+    .by('date', slot.date)
+    .some(
+      (other) =>
+        other.event !== except && other.status === 'confirmed' && other.room === room.room && overlap(other, slot),
+    )
   return taken ? 'room_taken' : undefined
 }
 
@@ -146,7 +151,7 @@ export function repeatProblem(scene: Scene, event: CalendarEvent, frequency: Fre
 
 /** Occurrences of a series that can still be cancelled. */
 export const cancellable = (scene: Scene, series: Series): CalendarEvent[] =>
-  scene.db.events.list((event) => event.series === series.series && cancelProblem(scene, event) === undefined)
+  scene.db.events.by('series', series.series).filter((event) => cancelProblem(scene, event) === undefined)
 
 /** Why the user cannot answer an invitation this way. */
 export function answerProblem(scene: Scene, event: CalendarEvent, answer: string): Problem {
@@ -166,21 +171,20 @@ export function attends(scene: Scene, event: CalendarEvent): boolean {
 export function reminderProblem(scene: Scene, event: CalendarEvent, minutes: number): Problem {
   if (event.status === 'cancelled') return 'event_cancelled'
   if (!attends(scene, event)) return 'not_attending'
-  if (shiftInstant(instantOf(event), -minutes) <= scene.now()) return 'in_the_past'
+  if (addMinutes(instantOf(event), -minutes) <= scene.now()) return 'in_the_past'
   if (scene.db.reminders.has(`${event.event}:${minutes}`)) return 'reminder_exists'
-  const set = scene.db.reminders.count((reminder) => reminder.event === event.event)
-  return set >= LIMITS.remindersPerEvent ? 'too_many_reminders' : undefined
+  const set = scene.db.reminders.by('event', event.event)
+  return set.length >= LIMITS.remindersPerEvent ? 'too_many_reminders' : undefined
 }
 
-/** Quarter hours of the day at which both the user and the person could begin something of this length. */
-export function commonStarts(scene: Scene, person: Person, date: string, duration: number): string[] {
+/** The first quarter hour of the day at which both the user and the person could begin something of this length. */
+export function commonStart(scene: Scene, person: Person, date: string, duration: number): string | undefined {
   const user = self(scene)
   const from = Math.max(minutesOf(user.work_start), minutesOf(person.work_start))
   const to = Math.min(minutesOf(user.work_end), minutesOf(person.work_end)) - duration
-  const starts: string[] = []
   for (let at = Math.ceil(from / 15) * 15; at <= to; at += 15) {
     const slot = { date, start: clockOf(at), duration }
-    if (!ownSlotProblem(scene, slot) && !personProblem(scene, person, slot)) starts.push(slot.start)
+    if (!ownSlotProblem(scene, slot) && !personProblem(scene, person, slot)) return slot.start
   }
-  return starts
+  return undefined
 }

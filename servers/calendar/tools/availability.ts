@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { clockOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
-import { bookProblem, commonStarts, headcount, roomProblem, type Scene } from '../rules.js'
+import { bookProblem, commonStart, headcount, roomProblem, type Scene } from '../rules.js'
 import { candidates, colleagues, ownEvents, workday } from '../sampling.js'
 import { type CalendarEvent, date, EQUIPMENT, LIMITS, minutes, type Room, tool } from '../schema.js'
-import { clockOf, endOf } from '../time.js'
+import { endOf } from '../time.js'
 
 export const findFreeTime = tool({
   name: 'find_free_time',
@@ -23,7 +24,7 @@ export const findFreeTime = tool({
     for (const { person, ...row } of colleagues(draw, bound.person).slice(0, 3)) {
       const day = bound.date ?? workday(draw, random)
       const duration = bound.duration ?? random.pick([30, 45, 60, 90])
-      if (commonStarts(draw, { person, ...row }, day, duration).length > 0) return { person, date: day, duration }
+      if (commonStart(draw, { person, ...row }, day, duration) !== undefined) return { person, date: day, duration }
     }
     return null
   },
@@ -31,7 +32,7 @@ export const findFreeTime = tool({
     const { db, today, fail } = context
     const person = db.people.get(key) ?? fail('unknown_person')
     if (date < today()) fail('in_the_past')
-    const start = commonStarts(context, person, date, duration)[0] ?? fail('no_free_time')
+    const start = commonStart(context, person, date, duration) ?? fail('no_free_time')
     return { person: person.person, date, start, end: clockOf(endOf({ date, start, duration })) }
   },
 })

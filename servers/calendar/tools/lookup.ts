@@ -7,11 +7,16 @@ import { byTime } from '../time.js'
 
 const words = (text: string): string[] => text.toLowerCase().match(/[a-z0-9]+/g) ?? []
 
-/** Whether every word of the query begins a word of the text. A query without words matches nothing. */
-function matches(query: string, text: string): boolean {
-  const there = words(text)
+/** A test whether every word of the query begins a word of a text. A query without words matches nothing. */
+function matching(query: string): (text: string) => boolean {
   const wanted = words(query)
-  return wanted.length > 0 && wanted.every((word) => there.some((other) => other.startsWith(word)))
+  return (text) => {
+    const lower = text.toLowerCase()
+    // Most texts lack one of the words altogether: only the others are taken apart.
+    if (wanted.length === 0 || !wanted.every((word) => lower.includes(word))) return false
+    const there = words(lower)
+    return wanted.every((word) => there.some((other) => other.startsWith(word)))
+  }
 }
 
 export const listCalendars = tool({
@@ -82,7 +87,8 @@ export const findEvents = tool({
     return event ? { title: random.chance(0.7) ? event.title : event.title.split(' ')[0]! } : null
   },
   run: ({ title }, { db, now }) => {
-    const hits = db.events.list((event) => matches(title, event.title) && isUpcoming({ db, now }, event))
+    const matches = matching(title)
+    const hits = db.events.list((event) => matches(event.title) && isUpcoming({ db, now }, event))
     return { events: hits.sort(byTime).slice(0, LIMITS.shown) }
   },
 })
@@ -151,7 +157,8 @@ export const findPerson = tool({
     const { name } = random.pick(db.people.list((person) => !person.self))
     return { name: random.chance(0.6) ? name : random.pick(name.split(' ')) }
   },
-  run: ({ name }, { db }) => ({
-    people: db.people.list((person) => matches(name, person.name)).slice(0, LIMITS.shown),
-  }),
+  run: ({ name }, { db }) => {
+    const matches = matching(name)
+    return { people: db.people.list((person) => matches(person.name)).slice(0, LIMITS.shown) }
+  },
 })
