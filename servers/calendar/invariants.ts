@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isWorkday, minutesOf } from '../kernel/dates.js'
 import type { Invariant } from '../kernel/define-server.js'
 import { SESSION_START } from '../kernel/session.js'
 import { headcount, isCommitted, prescribedSlot, worksDuring } from './rules.js'
 import { type CalendarEvent, type CalendarTables, LIMITS, type View } from './schema.js'
-import { endOf, instantOf, isWorkday, minutesOf, overlap } from './time.js'
+import { endOf, instantOf, overlap } from './time.js'
 
 type CalendarInvariant = Invariant<CalendarTables>
 

@@ -1,3 +1,4 @@
+import { addDays, addMinutes, clockOf, isWorkday, minutesOf } from '../kernel/dates.js'
 import {
   type CalendarEvent,
   type FailureCode,
@@ -9,7 +10,7 @@ import {
   STEP_DAYS,
   type View,
 } from './schema.js'
-import { addDays, clockOf, endOf, instantOf, isWorkday, minutesOf, overlap, type Slot, shiftInstant } from './time.js'
+import { endOf, instantOf, overlap, type Slot } from './time.js'
 
 /** The state and the time a rule is judged at; tools and samplers both have one, so that they apply the same rules. */
 export interface Scene {
@@ -63,7 +64,7 @@ export function changeProblem(scene: Scene, event: CalendarEvent): Problem {
 export function cancelProblem(scene: Scene, event: CalendarEvent): Problem {
   const problem = changeProblem(scene, event)
   if (problem) return problem
-  const lastMoment = shiftInstant(scene.now(), LIMITS.noticeMinutes)
+  const lastMoment = addMinutes(scene.now(), LIMITS.noticeMinutes)
   return headcount(event) > 1 && instantOf(event) < lastMoment ? 'too_late_to_change' : undefined
 }
 
@@ -170,7 +171,7 @@ export function attends(scene: Scene, event: CalendarEvent): boolean {
 export function reminderProblem(scene: Scene, event: CalendarEvent, minutes: number): Problem {
   if (event.status === 'cancelled') return 'event_cancelled'
   if (!attends(scene, event)) return 'not_attending'
-  if (shiftInstant(instantOf(event), -minutes) <= scene.now()) return 'in_the_past'
+  if (addMinutes(instantOf(event), -minutes) <= scene.now()) return 'in_the_past'
   if (scene.db.reminders.has(`${event.event}:${minutes}`)) return 'reminder_exists'
   const set = scene.db.reminders.by('event', event.event)
   return set.length >= LIMITS.remindersPerEvent ? 'too_many_reminders' : undefined

@@ -1,8 +1,9 @@
+import { addDays, clockOf, isWorkday } from '../kernel/dates.js'
 import type { SampleContext } from '../kernel/define-server.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { changeProblem, isUpcoming, type Scene } from './rules.js'
 import type { CalendarEvent, CalendarTables, Person } from './schema.js'
-import { addDays, clockOf, isWorkday, type Slot } from './time.js'
+import type { Slot } from './time.js'
 import { DURATIONS } from './words.js'
 
 /** What samplers of this world draw from. */

@@ -1,3 +1,4 @@
+import { addDays, clockOf, isWorkday, minutesOf } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import type { SeededRandom } from '../kernel/random.js'
 import {
@@ -12,7 +13,7 @@ import {
   type Series,
   STEP_DAYS,
 } from './schema.js'
-import { addDays, clockOf, endOf, instantOf, isWorkday, minutesOf, overlap, type Slot } from './time.js'
+import { endOf, instantOf, overlap, type Slot } from './time.js'
 import {
   DURATIONS,
   FIRST_NAMES,

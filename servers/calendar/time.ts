@@ -1,3 +1,5 @@
+import { addDays, minutesOf } from '../kernel/dates.js'
+
 /** A stretch of one day. Events never cross midnight. */
 export interface Slot {
   /** YYYY-MM-DD. */
@@ -8,32 +10,10 @@ export interface Slot {
   readonly duration: number
 }
 
-const DAY_MS = 86_400_000
-
-/** Minutes since midnight of an HH:MM time. */
-export const minutesOf = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3, 5))
-
-/** The HH:MM time `minutes` after midnight, `minutes` in 0 .. 1440. */
-export const clockOf = (minutes: number): string =>
-  `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
-
 export const endOf = (slot: Slot): number => minutesOf(slot.start) + slot.duration
 
 /** When a slot begins, in the form of the session's clock, so that the two compare as strings. */
 export const instantOf = (slot: Pick<Slot, 'date' | 'start'>): string => `${slot.date}T${slot.start}:00Z`
-
-/** `instant` moved by `minutes`, both in the form of the session's clock. */
-export const shiftInstant = (instant: string, minutes: number): string =>
-  new Date(Date.parse(instant) + minutes * 60_000).toISOString().replace('.000Z', 'Z')
-
-export const addDays = (date: string, days: number): string =>
-  new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
-
-/** Monday to Friday. */
-export const isWorkday = (date: string): boolean => {
-  const weekday = new Date(`${date}T00:00:00Z`).getUTCDay()
-  return weekday >= 1 && weekday <= 5
-}
 
 /** Whether the text names a real day, as YYYY-MM-DD. */
 export const isDate = (text: string): boolean =>

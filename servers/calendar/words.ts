@@ -1,34 +1,33 @@
 import type { SeededRandom } from '../kernel/random.js'
+import { wordList } from '../kernel/text.js'
 
-const list = (words: string): readonly string[] => words.trim().split(/\s+/)
-
-export const FIRST_NAMES = list(`
+export const FIRST_NAMES = wordList(`
   Ana Bo Clara Daniel Elena Felix Grace Hugo Iris Jonas Karim Lena Marco Nadia Oscar Paula Quentin Rosa Samir Tara
   Umar Vera Walter Ximena Yusuf Zoe Amir Bianca Carlos Diana Emil Fatima George Hanna Ivan Julia Kenji Laura Miguel Nora
   Olga Pedro Rita Simon Teresa Uma Victor Wendy Yara Zachary Alice Bruno Chloe David Eva Frank Gina Henry Ines Jack`)
 
-export const LAST_NAMES = list(`
+export const LAST_NAMES = wordList(`
   Lima Chen Novak Silva Okafor Becker Rossi Tanaka Khan Moreau Olsen Patel Quinn Reyes Schmidt Torres Ueda Vargas Walsh
   Young Zhang Adams Brown Costa Dubois Evans Ferreira Garcia Haddad Ito Jensen Kim Lopez Mueller Nakamura Ortiz Petrov
   Ramos Santos Taylor Usman Vogel Weber Yilmaz Abbas Bauer Carter Diaz Eriksen Fischer Gomez Hansen Ivanov Johnson Kowalski
   Larsen Martin Nguyen Osei Price`)
 
-export const TEAMS = list('Design Sales Finance Support Marketing Legal Product Research Data Operations')
+export const TEAMS = wordList('Design Sales Finance Support Marketing Legal Product Research Data Operations')
 
 /** Own calendars besides the main one. */
-export const OWN_CALENDARS = list('Family Fitness Travel Study Volunteer Household')
+export const OWN_CALENDARS = wordList('Family Fitness Travel Study Volunteer Household')
 
-export const ROOM_NAMES = list(`
+export const ROOM_NAMES = wordList(`
   Maple Oak Cedar Willow Birch Harbor Lagoon Canyon Meadow Summit River Garden Sunset Lantern Anchor Compass Marble Amber`)
 
-const TOPICS = list(`
+const TOPICS = wordList(`
   Budget Roadmap Hiring Website Launch Pricing Security Onboarding Campaign Forecast Mobile Warehouse Brand Quality Customer
   Partner Office Training Release Contract Survey Newsletter Inventory Payroll Podcast Audit Prototype Sponsor Vendor
   Conference Packaging Analytics Feedback Strategy Compliance Recruiting Migration Accessibility Translation Sustainability`)
 
-const KINDS = list('Review Planning Workshop Sync Demo Briefing Call Meeting Interview Rehearsal Update Discussion')
+const KINDS = wordList('Review Planning Workshop Sync Demo Briefing Call Meeting Interview Rehearsal Update Discussion')
 
-export const SERIES_KINDS = list('Standup Retro Checkin Roundup')
+export const SERIES_KINDS = wordList('Standup Retro Checkin Roundup')
 
 const PRIVATE_TITLES = [
   'Dentist Visit',

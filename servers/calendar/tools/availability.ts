@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { clockOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
 import { bookProblem, commonStart, headcount, roomProblem, type Scene } from '../rules.js'
 import { candidates, colleagues, ownEvents, workday } from '../sampling.js'
 import { type CalendarEvent, date, EQUIPMENT, LIMITS, minutes, type Room, tool } from '../schema.js'
-import { clockOf, endOf } from '../time.js'
+import { endOf } from '../time.js'
 
 export const findFreeTime = tool({
   name: 'find_free_time',

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { addMinutes } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
 import type { Table } from '../../kernel/table.js'
 import { reminderProblem } from '../rules.js'
 import { upcomingEvents } from '../sampling.js'
 import { type Reminder, tool } from '../schema.js'
-import { instantOf, shiftInstant } from '../time.js'
+import { instantOf } from '../time.js'
 
 const CHOICES = [5, 10, 15, 20, 30, 45, 60, 90, 120] as const
 
@@ -48,7 +49,7 @@ export const setReminder = tool({
     const problem = reminderProblem(context, event, minutes)
     if (problem) fail(problem)
     db.reminders.insert({ reminder: `${key}:${minutes}`, event: key, minutes })
-    const at = shiftInstant(instantOf(event), -minutes)
+    const at = addMinutes(instantOf(event), -minutes)
     return { ...event, minutes, remind_at: `${at.slice(0, 10)} ${at.slice(11, 16)}` }
   },
 })

@@ -1,0 +1,12 @@
+import type { SeededRandom } from './random.js'
+
+const TWO_DIGITS: readonly number[] = Array.from({ length: 90 }, (_, i) => i + 10)
+
+/**
+ * Numbers for the keys of a start state, all different and in random order: of two digits, so that they never meet the
+ * three digits of keys made in a session.
+ * @param count  at most 90
+ */
+export function twoDigitNumbers(random: SeededRandom, count: number): number[] {
+  return random.sample(TWO_DIGITS, count)
+}
