@@ -35,6 +35,8 @@ const tokenLimits = z.strictObject({
   farClaim: positive,
   grossClaim: positive,
   farClaimRate: positive,
+  /** Nats: sum of the repairs per unit of evidence. */
+  repair: positive,
   /** Misses per unit of evidence; nats for far and gross repairs; far repairs per unit of evidence. */
   missRate: positive,
   farRepair: positive,
@@ -141,11 +143,16 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
   const usualDeviation = sum(({ deviation }) => deviation) / room
   const deviation = MEAN_MARGIN * worst((statistics) => meanDeviation(statistics, usualDeviation))
   const worstClaim = worst(({ claims }) => claims[0] ?? 0)
-  // Without a single honest miss a repair is at most as large as what disturbs the claims: both come from the logits.
+  const misses = sum(({ misses }) => misses)
+  // Few honest misses say little about how large a repair can be; but it comes from the logits that disturb the claims.
+  const fewMisses = misses < ENOUGH_MISSES ? worstClaim : 0
   const worstRepair = Math.max(
-    worstClaim,
+    fewMisses,
     worst(({ repairs }) => repairs[0] ?? 0),
   )
+  const farRepair = FAR * worstRepair
+  // Rollouts of a group meet the same near ties: its misses come in clusters, which a rate over all groups would not allow.
+  const worstMissRate = worst(({ misses, evidence }) => misses / (evidence + PRIOR))
   const farRate = poissonUpper(0, RATE_CONFIDENCE)
   return {
     deviation,
@@ -155,12 +162,9 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
     farClaim: FAR * worstClaim,
     grossClaim: GROSS * worstClaim,
     farClaimRate: farRate / room,
-    missRate:
-      poissonUpper(
-        sum(({ misses }) => misses),
-        RATE_CONFIDENCE,
-      ) / evidence,
-    farRepair: FAR * worstRepair,
+    repair: Math.max(MEAN_MARGIN * worst(meanRepair), farRepair / (evidence / groups.length + PRIOR)),
+    missRate: Math.max(worstMissRate, poissonUpper(misses, RATE_CONFIDENCE) / evidence),
+    farRepair,
     grossRepair: GROSS * worstRepair,
     farRepairRate: farRate / evidence,
     surprise: SURPRISE_MARGIN * worst((statistics) => Math.abs(surpriseOf(statistics))),
@@ -175,6 +179,11 @@ export function meanDeviation({ deviation, room }: TokenStatistics, usual: numbe
 /** Nats; positive when tokens are claimed to be likelier than they are, which is what sampling from another policy does. */
 export function meanBias({ bias, room }: TokenStatistics): number {
   return bias / (room + PRIOR)
+}
+
+/** Nats per unit of evidence: by how much the logits would have to be off on average for the draws to select the tokens. */
+export function meanRepair({ repairs, evidence }: TokenStatistics): number {
+  return repairs.reduce((sum, repair) => sum + repair, 0) / (evidence + PRIOR)
 }
 
 /** Standard deviations by which the tokens are less likely than tokens drawn from the policy would be. */
@@ -193,6 +202,7 @@ export function describeHonest(groups: readonly GroupStatistics[]): Calibration[
     'mean bias, nats': ({ all }) => all.bias / all.room,
     'largest claim disturbance, nats': ({ all }) => all.claims[0] ?? 0,
     misses: ({ all }) => all.misses,
+    'mean repair, nats': ({ all }) => meanRepair(all),
     'largest repair, nats': ({ all }) => all.repairs[0] ?? 0,
     'surprise, standard deviations': ({ all }) => surpriseOf(all),
     'least probable end, 1 - p': ({ leastEnd }) => 1 - leastEnd,

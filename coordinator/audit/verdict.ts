@@ -1,6 +1,14 @@
 import { poissonTail, type Share, shareOf } from './chances.js'
 import type { GroupStatistics, TokenStatistics } from './evidence.js'
-import { fitThresholds, meanBias, meanDeviation, surpriseOf, type Thresholds, type TokenLimits } from './thresholds.js'
+import {
+  fitThresholds,
+  meanBias,
+  meanDeviation,
+  meanRepair,
+  surpriseOf,
+  type Thresholds,
+  type TokenLimits,
+} from './thresholds.js'
 
 export type AuditRefusal = 'logprob_mismatch' | 'sampler_mismatch' | 'implausible_end'
 
@@ -67,6 +75,10 @@ function claimFault(tokens: TokenStatistics, limits: TokenLimits, level: number,
 }
 
 function drawFault(tokens: TokenStatistics, limits: TokenLimits, level: number, where: string): string | null {
+  const repair = meanRepair(tokens)
+  if (repair > limits.repair) {
+    return `${tokens.misses} of ${tokens.tokens} tokens${where} are not what their seeds draw, by ${nats(repair)} per choice, ${nats(limits.repair)} at most`
+  }
   const chanceOfMisses = poissonTail(tokens.misses, limits.missRate * tokens.evidence)
   if (chanceOfMisses < level) {
     const usual = limits.missRate * tokens.evidence

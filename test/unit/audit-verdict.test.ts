@@ -34,7 +34,12 @@ const CHEATS: readonly (readonly [string, Cheat, string, RegExp])[] = [
   ['claims that are a twentieth of a nat too high', { lift: 0.05 }, 'logprob_mismatch', /off on average/],
   ['claims that are a hundredth of a nat too low', { lift: -0.01 }, 'logprob_mismatch', /off on average/],
   ['draws of its own', { otherDraws: 1 }, 'sampler_mismatch', /seeds draw|seed draws/],
-  ['one argument token that was replaced', { edits: 1 }, 'sampler_mismatch', /of the logits/],
+  [
+    'one argument token that was replaced',
+    { edits: 1 },
+    'sampler_mismatch',
+    /\d+ of 600 tokens are not what their seeds draw/,
+  ],
 ]
 for (const [what, cheat, code, sentence] of CHEATS) {
   test(`a group with ${what} is refused as ${code}`, () => {
@@ -57,6 +62,16 @@ test('an end is implausible when its probability, over all tokens of the group, 
   const verdict = judge({ ...honest, leastEnd: level * 0.99 })
   assert.ok(!verdict.accepted && verdict.code === 'implausible_end')
   assert.match(verdict.detail, /ended by a token of probability 8\.\de-7, in 600 tokens/)
+})
+
+test('a cluster of misses at near ties, which all rollouts of a group meet, is no lie', () => {
+  const honest = syntheticGroup(6001)
+  const repairs = Array.from({ length: 6 }, () => 0.0005)
+  assert.equal(codeOf({ ...honest, all: { ...honest.all, misses: 6, repairs } }), 'accepted')
+  assert.equal(
+    codeOf({ ...honest, all: { ...honest.all, misses: 6, repairs: repairs.map(() => 0.05) } }),
+    'sampler_mismatch',
+  )
 })
 
 test('without known draws a group is not judged by them', () => {
