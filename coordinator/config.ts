@@ -75,7 +75,7 @@ export class ConfigError extends Error {
 export function readConfig(file: string): RunConfig {
   let content: unknown
   try {
-    content = parse(readFileSync(file, 'utf8'))
+    content = parse(readFileSync(file, 'utf8'), { logLevel: 'error' })
   } catch (cause) {
     // A syntax error is followed by an excerpt of the file.
     throw new ConfigError(`${file}: ${(cause as Error).message.split('\n')[0]}`, { cause })

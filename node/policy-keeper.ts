@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Engine, Tokenizer } from '../engine/index.js'
 import { type Catalogue, DEFAULT_LIMITS, DIALECT, type EpisodeLimits, toolsetSchemaSha256 } from '../episode/index.js'
 import { checkSuccession, type PolicyManifest, type SealedManifest } from '../proto/index.js'
-import type { Clock, SnapshotExchange } from '../swarm/index.js'
+import type { BlobStore, Clock, SnapshotExchange } from '../swarm/index.js'
 import { checkCanary } from './canary.js'
 import { NodeError } from './errors.js'
 
@@ -28,14 +28,20 @@ export interface PolicyKeeperParts {
   readonly baseSha256: string
   readonly catalogue: Catalogue
   readonly snapshots: SnapshotExchange
+  /** Where fetched adapters are kept: only the newest of them, or a run would fill the disk. */
+  readonly blobs: BlobStore
   /** Who may have manifests and blobs, the coordinator first. */
   readonly peers: () => readonly string[]
   readonly clock: Clock
 }
 
+/** Late nodes still ask for the adapter of the version before. */
+const ADAPTERS_KEPT = 3
+
 export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
-  const { engine, tokenizer, baseSha256, catalogue, snapshots, peers, clock } = parts
+  const { engine, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock } = parts
   let loaded: LoadedPolicy | null = null
+  let kept: readonly string[] = []
 
   const checkCompatible = ({ policy, taskSpec }: PolicyManifest): void => {
     if (policy.base.ggufSha256 !== baseSha256) {
@@ -62,6 +68,9 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     checkCompatible(manifest)
     const adapter = manifest.blobs.find(({ role }) => role === 'adapter')
     if (adapter && manifest.policy.adapter) {
+      // Before the download: what an earlier process left is of no use now, and takes its room.
+      kept = [adapter.sha256, ...kept.filter((hash) => hash !== adapter.sha256)].slice(0, ADAPTERS_KEPT)
+      await blobs.prune(new Set(kept))
       const path = await snapshots.fetchBlob(adapter, peers(), { signal })
       await engine.usePolicy({ path, sha256: adapter.sha256, shape: manifest.policy.adapter }, signal)
     } else {

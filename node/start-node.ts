@@ -114,6 +114,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       baseSha256,
       catalogue: CATALOGUE,
       snapshots,
+      blobs,
       peers,
       clock: systemClock,
     })

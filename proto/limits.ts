@@ -32,6 +32,8 @@ export const LIMITS = {
 
   chunkBytes: row(1 * MIB, 'B', 'one hash per chunk; a lost chunk costs a second on a slow line'),
   blobBytes: row(16 * 1024 * MIB, 'B', 'no base model of the intended size is larger; its chunk hashes take 512 KiB'),
+  adapterBytes: row(2 * 1024 * MIB, 'B', 'rank 256 on every projection of an 8B model takes 1.3 GB'),
+  blobMetadataBytes: row(16 * MIB, 'B', 'settings and provenance: a hundred thousand batches'),
   blobsPerManifest: row(8, 'count', 'one of each role'),
   taskBytes: row(256 * KIB, 'B', 'a task with 40 tools and their schemas takes some 60 KiB'),
   taskSettings: row(64, 'count', 'data set, split, worlds, versions'),

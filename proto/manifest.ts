@@ -162,9 +162,18 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
   }),
 })
 
+/** A node fetches what a manifest names: no file of a kind may be larger than such files are. */
+const MOST_BYTES: Readonly<Record<BlobRole, number>> = {
+  adapter: LIMITS.adapterBytes.value,
+  base: LIMITS.blobBytes.value,
+  'peft-weights': LIMITS.adapterBytes.value,
+  'peft-config': LIMITS.blobMetadataBytes.value,
+  provenance: LIMITS.blobMetadataBytes.value,
+}
+
 function readBlob(wire: Decoded<prove.Blob.$Properties>): BlobDescription {
   const role = oneOf(wire.role, BLOB_ROLES, 'blob role')
-  const sizeBytes = integer(wire.sizeBytes, 1, LIMITS.blobBytes.value, `size of the ${role} blob`)
+  const sizeBytes = integer(wire.sizeBytes, 1, MOST_BYTES[role], `size of the ${role} blob`)
   if (wire.chunkSizeBytes !== LIMITS.chunkBytes.value) throw refusal('malformed', `chunks of ${wire.chunkSizeBytes} B`)
   const hashes = toHex(wire.chunkSha256s)
   const chunks = chunkCount(sizeBytes)

@@ -34,9 +34,12 @@ export interface BlobStore {
   describe(hash: Sha256, role: BlobRole): Promise<BlobDescription>
   list(): Promise<readonly Sha256[]>
   remove(hash: Sha256): Promise<void>
+  /** Removes every blob and every partial download but those of these hashes. */
+  prune(keep: ReadonlySet<Sha256>): Promise<void>
 }
 
 const TEMPORARY = '.put-'
+const BLOB_FILE = /^(?:\.part-|\.have-)?([0-9a-f]{64})$/
 
 /** Opens a store; leftovers of writes that a crash cut short are removed, partial downloads are kept. */
 export async function createBlobStore(directory: string): Promise<BlobStore> {
@@ -133,6 +136,12 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
 
     list: async () => (await readdir(directory)).filter(isSha256),
     remove: (hash) => rm(path(hash), { force: true }),
+    async prune(keep) {
+      for (const name of await readdir(directory)) {
+        const hash = BLOB_FILE.exec(name)?.[1]
+        if (hash !== undefined && !keep.has(hash)) await rm(join(directory, name), { force: true })
+      }
+    },
   }
 }
 
