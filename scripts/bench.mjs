@@ -14,6 +14,7 @@ const BENCHES = {
   env: { about: 'the worlds: sessions, forks and tool calls', packages: ['@modelcontextprotocol/sdk', 'zod'] },
   rollout: { about: 'sampling in lockstep on one CPU thread', packages: ['node-llama-cpp'] },
   snapshot: { about: 'adapter downloads from several peers', packages: ['libp2p', '@libp2p/noise', '@libp2p/yamux'] },
+  synthesis: { about: "the paper's 13,517 examples, made and played again", packages: ['zod', 'tinypool'] },
   trainer: { about: "one training step beside TRL's GRPOTrainer", python: 'bench/trainer_bench.py' },
 }
 

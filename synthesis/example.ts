@@ -52,6 +52,7 @@ export interface Example {
 /** Why a candidate was not kept; the data set's card reports how many each took. */
 export const DROP_REASONS = [
   'no_walk',
+  'no_script',
   'no_words',
   'replay',
   'reward',

@@ -63,7 +63,7 @@ export function makeExample(order: Order, workshop: Workshop): Made {
   const drops: Drops = {}
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const random = seededRandom(deriveSeed('prove/example/1', workshop.seed, order.index, order.round, attempt))
-    const world = Math.floor(attempt / ATTEMPTS_PER_WORLD)
+    const world = order.round * (ATTEMPTS / ATTEMPTS_PER_WORLD) + Math.floor(attempt / ATTEMPTS_PER_WORLD)
     const worldSeed = worldSeedOf(order, world, workshop.seed)
     const made = MAKERS[order.kind](order, worldSeed, workshop, random)
     if (typeof made !== 'string') return { example: made, drops }
@@ -72,11 +72,17 @@ export function makeExample(order: Order, workshop: Workshop): Made {
   return { example: null, drops }
 }
 
-/** Worlds of different splits never coincide: their seeds differ modulo four. */
-function worldSeedOf({ index, round, split }: Order, world: number, seed: number): number {
-  const drawn = deriveSeed('prove/world/1', seed, index, round, world)
+/**
+ * Worlds of different splits never coincide: their seeds differ modulo four. Examples that are made together share
+ * their worlds: generating one costs more than all else.
+ */
+function worldSeedOf({ index, split }: Order, world: number, seed: number): number {
+  const drawn = deriveSeed('prove/world/1', seed, Math.floor(index / EXAMPLES_PER_WORLD), world)
   return drawn - (drawn % 4) + { train: 0, validation: 1, 'held-out': 3 }[split]
 }
+
+/** Neighbouring examples whose attempts draw on the same worlds: those of one batch. */
+const EXAMPLES_PER_WORLD = 50
 
 type Maker = (
   order: Order,
@@ -97,13 +103,13 @@ function takeSteps(
   core: Chain,
   length: number,
   worldSeed: number,
-  { graph, worlds, profile, heldOutWorlds }: Workshop,
+  workshop: Workshop,
   random: SeededRandom,
 ): { chain: Chain; steps: Step[]; open: Open } | DropReason {
-  const chain = drawChainOf(split, () => drawChain(graph, core, length, profile, random), heldOutWorlds)
+  const chain = drawChainOf(split, core, length, workshop, random)
   if (!chain) return 'no_walk'
-  const open: Open = (server) => worlds.open(server, worldSeed)
-  const steps = walk(chain, open, profile, random)
+  const open: Open = (server) => workshop.worlds.open(server, worldSeed)
+  const steps = walk(chain, open, workshop.profile, random)
   return steps ? { chain, steps, open } : 'no_walk'
 }
 
@@ -125,14 +131,32 @@ function shortCore({ target, split }: Order, { graph }: Workshop, random: Seeded
   return [split === 'train' || random.chance(0.3) ? target : random.pick(graph.nodes)]
 }
 
-/** Splits are told apart by hash, so chains are drawn until one belongs to the split that is wanted. */
-function drawChainOf(split: Split, draw: () => Chain | null, heldOutWorlds: ReadonlySet<string>): Chain | null {
-  for (let attempt = 0; attempt < DRAWS_PER_SPLIT[split]; attempt++) {
-    const chain = draw()
-    if (chain && splitOf(chain, heldOutWorlds) === split) return chain
+/**
+ * Splits are told apart by hash, so chains are drawn until one belongs to the split that is wanted. Tools that need
+ * several look-ups have no short chains: the length is then the least that there is.
+ */
+function drawChainOf(
+  split: Split,
+  core: Chain,
+  length: number,
+  { graph, profile, heldOutWorlds }: Workshop,
+  random: SeededRandom,
+): Chain | null {
+  for (let longer = length; longer <= LONGEST; longer++) {
+    let drawn = false
+    for (let attempt = 0; attempt < DRAWS_PER_SPLIT[split]; attempt++) {
+      const chain = drawChain(graph, core, longer, profile, random)
+      if (!chain) continue
+      drawn = true
+      if (splitOf(chain, heldOutWorlds) === split) return chain
+    }
+    if (drawn) return null
   }
   return null
 }
+
+/** The paper's chains have two to five tools (section 3.2). */
+const LONGEST = 5
 
 /** The rarer a split's chains, the more draws. */
 const DRAWS_PER_SPLIT: Readonly<Record<Split, number>> = { train: 8, 'held-out': 16, validation: 60 }
@@ -149,8 +173,8 @@ function makeMultiTurn(order: Order, worldSeed: number, workshop: Workshop, rand
   const taken = takeSteps(order, coreOf(order, shape, workshop, random), length, worldSeed, workshop, random)
   if (typeof taken === 'string') return taken
   const { chain, steps, open } = taken
-  const script = scriptConversation(steps, shape, open, profile, random)
-  if (!script) return 'no_walk'
+  const script = scriptIn(SCRIPTS_PER_WALK, () => scriptConversation(steps, shape, open, profile, random))
+  if (!script) return 'no_script'
   const persona = workshop.drawPersona(random)
   const worded = putIntoWords(steps, script, speech, { persona, today: TODAY, dated: profile.context, random })
   if (!worded) return 'no_words'
@@ -172,6 +196,17 @@ function makeMultiTurn(order: Order, worldSeed: number, workshop: Workshop, rand
   )
   const example = assemble(order, task, script, persona, worded, workshop)
   return firstObjection({ example, steps, script, open, catalogue, denotes, today: TODAY }) ?? example
+}
+
+/** Walks cost more than scripts: one that was found is given several chances. */
+const SCRIPTS_PER_WALK = 4
+
+function scriptIn(tries: number, draw: () => Script | null): Script | null {
+  for (let left = tries; left > 0; left--) {
+    const script = draw()
+    if (script) return script
+  }
+  return null
 }
 
 /** The right answer is a question or a refusal: the needed tools are hidden, or a required value is missing. */

@@ -207,22 +207,18 @@ function bind(
     const sources = spoken ? steps.slice(-1) : steps
     const first = steps.length - sources.length
     const found = sources
-      .flatMap((step, i) => (step.server === node.server ? waysFrom(step, first + i, field, entity, session) : []))
-      .filter(({ value, ways }) => !taken.has(value) && ways.length > 0)
+      .flatMap((step, i) => (step.server === node.server ? keysIn(step, first + i, entity) : []))
+      .filter(({ key }) => !taken.has(key))
     const nearest = Math.max(-1, ...found.map(({ source }) => source))
-    // "That one" and "the second one" mean the result just seen; of an older one only a name is clear.
-    const candidates = found.flatMap((each) => {
-      if (each.source === nearest) return [each]
-      const named = each.ways.filter(({ how }) => how === 'label')
-      return named.length > 0 && random.chance(OLDER_RESULT) ? [{ ...each, ways: named }] : []
-    })
+    const candidates = found.filter(({ source }) => source === nearest || random.chance(OLDER_RESULT))
     if (candidates.length > 0 && !(spoken && bindings.length > 0)) {
-      const key = random.pick([...new Set(candidates.map(({ value }) => value))])
-      const chosen = random.pick(candidates.filter(({ value }) => value === key))
-      const way = pickWay(chosen.ways, random)
+      const { key, source } = random.pick(candidates)
+      // "That one" and "the second one" mean the result just seen; of an older one only a name is clear.
+      const ways = waysToRefer(steps[source]!, entity, key, labelIn(session, node, entity, key))
+      const way = pickWay(source === nearest ? ways : ways.filter(({ how }) => how === 'label'), random)
       if (way) {
         taken.add(key)
-        bindings.push({ field, value: key, source: chosen.source, entity, way })
+        bindings.push({ field, value: key, source, entity, way })
         continue
       }
     }
@@ -231,13 +227,15 @@ function bind(
   return bindings
 }
 
-function waysFrom(step: Step, source: number, field: string, entity: string, session: Session) {
-  const { table, label } = step.server.entities[entity] ?? {}
-  const labelOf = (key: string): unknown => (table && label ? session.db[table]!.get(key)?.[label] : undefined)
-  const keys = new Set(
-    entitiesIn(step.tool.output, step.output).flatMap((found) => (found.entity === entity ? [found.key] : [])),
-  )
-  return [...keys].map((value) => ({ field, value, source, ways: waysToRefer(step, entity, value, labelOf(value)) }))
+/** The entities of a kind that a result shows, each once. */
+function keysIn(step: Step, source: number, entity: string): { key: string; source: number }[] {
+  const found = entitiesIn(step.tool.output, step.output).filter((occurrence) => occurrence.entity === entity)
+  return [...new Set(found.map(({ key }) => key))].map((key) => ({ key, source }))
+}
+
+function labelIn(session: Session, { server }: Node, entity: string, key: string): unknown {
+  const { table, label } = server.entities[entity] ?? {}
+  return table && label ? session.db[table]!.get(key)?.[label] : undefined
 }
 
 function bindCommon(
