@@ -1,3 +1,4 @@
+import { addDays } from '../kernel/dates.js'
 import type { Account, BankingView, FailureCode, Payee, Transaction } from './schema.js'
 
 /** The bank's limits: name, value, unit. */
@@ -134,7 +135,7 @@ export function standingOrderObstacle(
 export function disputeObstacle(db: BankingView, today: string, transaction: Transaction): Obstacle | undefined {
   if (transaction.status === 'disputed') return { code: 'already_disputed' }
   if (transaction.kind === 'transfer' || transaction.status !== 'posted') return { code: 'not_disputable' }
-  if (shiftDate(transaction.date, LIMITS.disputeDays) < today)
+  if (addDays(transaction.date, LIMITS.disputeDays) < today)
     return {
       code: 'dispute_too_late',
       detail: `It dates from ${transaction.date}, more than ${LIMITS.disputeDays} days ago.`,
@@ -144,24 +145,10 @@ export function disputeObstacle(db: BankingView, today: string, transaction: Tra
   return undefined
 }
 
-/** `date` (YYYY-MM-DD) moved by a number of days. */
-export function shiftDate(date: string, days: number): string {
-  return new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
-}
-
 /** When a standing order set up on `today` first pays: in seven days, on the 1st of the next month, or on the 1st of the same month next year. */
 export function firstExecution(today: string, frequency: string): string {
-  if (frequency === 'weekly') return shiftDate(today, 7)
+  if (frequency === 'weekly') return addDays(today, 7)
   const [year, month] = today.split('-').map(Number) as [number, number]
   if (frequency === 'yearly') return `${year + 1}-${today.slice(5, 7)}-01`
   return month === 12 ? `${year + 1}-01-01` : `${year}-${String(month + 1).padStart(2, '0')}-01`
-}
-
-/** Whether every word of `query` occurs in `name`, regardless of case: "lima" and "ana lima" find Ana Lima. */
-export function mentions(name: string, query: string): boolean {
-  const words = name.toLowerCase()
-  return query
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => words.includes(word))
 }

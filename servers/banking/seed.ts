@@ -1,6 +1,9 @@
+import { addDays } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { LIMITS, leaves, shiftDate } from './rules.js'
+import { slug } from '../kernel/text.js'
+import { LIMITS, leaves } from './rules.js'
 import {
   ACCOUNT_KINDS,
   type Account,
@@ -11,7 +14,6 @@ import {
   type StandingOrder,
   type Transaction,
 } from './schema.js'
-import { slug } from './slug.js'
 import * as words from './words.js'
 
 const CURRENCIES = ['EUR', 'EUR', 'EUR', 'USD', 'USD', 'GBP'] as const
@@ -39,8 +41,7 @@ export function seedBanking({ random, start }: SeedContext): SeedRows<BankingTab
 
 /** Keys such as `checking-42`: two digits, so that they never meet the three digits of keys made in a session. */
 function shortKeys(random: SeededRandom, prefix: string, count: number): string[] {
-  const numbers = Array.from({ length: 90 }, (_, i) => i + 10)
-  return random.sample(numbers, count).map((number) => `${prefix}-${number}`)
+  return twoDigitNumbers(random, count).map((number) => `${prefix}-${number}`)
 }
 
 function seedAccounts(random: SeededRandom): Account[] {
@@ -105,7 +106,7 @@ function seedPayees(random: SeededRandom, today: string): Payee[] {
     name,
     bank: random.pick(words.BANKS),
     status: blocked.includes(name) ? 'blocked' : 'active',
-    added: shiftDate(today, -random.int(3, 900)),
+    added: addDays(today, -random.int(3, 900)),
   }))
 }
 
@@ -153,7 +154,7 @@ function seedPurchases(random: SeededRandom, today: string, cards: readonly Card
         payee: null,
         card,
         amount: random.chance(0.7) ? random.int(4, 95) : random.int(20, 120) * 5,
-        date: shiftDate(today, -age),
+        date: addDays(today, -age),
         status: i >= 6 && i < 6 + disputed ? 'disputed' : age < 3 && random.chance(0.6) ? 'pending' : 'posted',
         note: '',
       }
@@ -174,7 +175,7 @@ function seedPayments(
     const { payee, name } = random.pick(payees)
     const amount = random.int(3, 90) * 5
     const age = random.chance(0.5) ? random.int(0, 1) : random.int(2, 70)
-    const date = shiftDate(today, -age)
+    const date = addDays(today, -age)
     const sameDay = payments.filter((row) => row.date === date && leaves(row, account))
     if (sameDay.reduce((sum, row) => sum + row.amount, amount) > daily_limit * 0.6) continue
     const status = amount <= LIMITS.instantPayment || age > 1 ? 'posted' : 'pending'
@@ -213,7 +214,7 @@ function seedTransfers(random: SeededRandom, today: string, accounts: readonly A
         card: null,
         amount: random.int(2, 20) * 25,
         // Days apart and none today: the sender's daily limit is kept by construction.
-        date: shiftDate(today, -(4 + 9 * i + random.int(0, 8))),
+        date: addDays(today, -(4 + 9 * i + random.int(0, 8))),
         status: 'posted',
         note: '',
       }
@@ -247,7 +248,7 @@ function seedStandingOrders(
     payee: receivers[i]!.payee,
     amount: random.int(2, 80) * 5,
     frequency: random.pick(FREQUENCIES),
-    next_date: shiftDate(today, random.int(1, 30)),
+    next_date: addDays(today, random.int(1, 30)),
     status: i === 0 ? 'cancelled' : 'active',
   }))
 }

@@ -1,5 +1,7 @@
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
+import { slug } from '../kernel/text.js'
 import { HOUSEHOLD, monthOf, RESERVE } from './rules.js'
 import {
   type BudgetTables,
@@ -30,10 +32,7 @@ export function seedBudget({ random, start }: SeedContext): SeedRows<BudgetTable
   const months = seedMonths(random, current, recurring_expenses)
   const paid = payments(random, months, recurring_expenses, members, today)
   const bought = purchases(random, months, kinds, members, today)
-  const numbers = random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    90,
-  )
+  const numbers = twoDigitNumbers(random, 90)
   const expenses = [...paid, ...bought]
     .sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0))
     .map((row, i): Expense => ({ expense: `expense-${numbers[i]}`, ...row }))
@@ -53,8 +52,6 @@ export function seedBudget({ random, start }: SeedContext): SeedRows<BudgetTable
     savings_moves,
   }
 }
-
-const slug = (name: string): string => name.toLowerCase().replaceAll(' ', '-')
 
 type Kinds = ReadonlyMap<string, { readonly category: Category; readonly kind: words.CategoryKind }>
 
@@ -235,10 +232,7 @@ function seedEnvelopes(
 function seedSavings(random: SeededRandom): { savings_goals: SavingsGoal[]; savings_moves: SavingsMove[] } {
   const savings_goals: SavingsGoal[] = []
   const savings_moves: SavingsMove[] = []
-  const numbers = random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    30,
-  )
+  const numbers = twoDigitNumbers(random, 30)
   for (const [i, name] of random.sample(words.GOALS, random.int(4, 5)).entries()) {
     const target = 100 * random.int(6, 40)
     const savings_goal = slug(name)

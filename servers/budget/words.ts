@@ -1,8 +1,7 @@
+import { wordList } from '../kernel/text.js'
 import type { Category } from './schema.js'
 
 /** The vocabulary that household budgets are made of. */
-
-const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 
 export interface CategoryKind extends Pick<Category, 'name' | 'kind' | 'teens'> {
   /** Where one spends: the second word of a description. */
@@ -17,7 +16,7 @@ const kind = (
   teens: boolean,
   places: string,
   regular: CategoryKind['regular'] = [],
-): CategoryKind => ({ name, kind: limit, teens, places: words(places), regular })
+): CategoryKind => ({ name, kind: limit, teens, places: wordList(places), regular })
 
 /** Every household has these. */
 export const FIXED = [
@@ -66,12 +65,14 @@ export const PLACES_OF: ReadonlyMap<string, readonly string[]> = new Map(
 )
 
 /** First word of a description. */
-export const PLACES = words(`
+export const PLACES = wordList(`
   Maple Harbor Copper Sunny Corner Golden Little Royal Central Happy Lucky Urban Rustic Bright Ocean Village Star Grand
   Cedar Willow Velvet Crystal Amber Coral`)
 
-export const ADULTS = words('Ana Ben Carla Daniel Elena Felix Grace Hugo Ines Jonas Kira Marco Nina Oscar Petra Ravi')
-export const TEENS = words('Leo Mia Noah Olga Finn Tara Zoe Max Lily Sam Yara Toby')
+export const ADULTS = wordList(
+  'Ana Ben Carla Daniel Elena Felix Grace Hugo Ines Jonas Kira Marco Nina Oscar Petra Ravi',
+)
+export const TEENS = wordList('Leo Mia Noah Olga Finn Tara Zoe Max Lily Sam Yara Toby')
 
 export const GOALS = [
   'Summer Holiday',

@@ -1,4 +1,6 @@
+import { addDays, isWorkday } from '../kernel/dates.js'
 import { CITIES } from '../kernel/gazetteer.js'
+import { slug } from '../kernel/text.js'
 import type {
   Activity,
   Company,
@@ -10,7 +12,6 @@ import type {
   Rep,
   Territory,
 } from './schema.js'
-import { addDays, isWorkday } from './workdays.js'
 
 /** The rules of the sales team: name, value, unit. */
 export const LIMITS = {
@@ -206,19 +207,9 @@ export function completionObstacle(db: CrmView, today: string, activity: Activit
   return activity.date > today ? { code: 'not_due_yet', detail: `It is due on ${activity.date}.` } : undefined
 }
 
-/** Whether every word of `query` occurs in `text`, which is in lower case. */
-export function mentions(text: string, words: readonly string[]): boolean {
-  return words.every((word) => text.includes(word))
-}
-
-export const wordsOf = (query: string): string[] => query.toLowerCase().split(/\s+/)
-
 /** What a search for a contact looks into. */
 export const contactText = (name: string, email: string, company: string): string =>
   `${name} ${email} ${company}`.toLowerCase()
-
-/** A name as a key: `Ana Lima` -> `ana-lima`. */
-export const slug = (name: string): string => (name.toLowerCase().match(/[a-z0-9]+/g) ?? []).join('-')
 
 /** `slug(name)`, or with the first number from 2 that makes it new. */
 export function freeKey(isTaken: (key: string) => boolean, name: string): string {

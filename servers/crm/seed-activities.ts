@@ -1,8 +1,10 @@
+import { addDays } from '../kernel/dates.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { titleOf } from './rules.js'
 import { ACTIVITY_KINDS, type Activity, type Company, type CrmContact, type Rep } from './schema.js'
 import { NOTES } from './words.js'
-import { addDays, workdayAfter, workdayUpTo } from './workdays.js'
+import { workdayAfter, workdayUpTo } from './workdays.js'
 
 interface Known {
   readonly reps: readonly Rep[]
@@ -19,10 +21,7 @@ export function seedActivities(random: SeededRandom, today: string, { reps, comp
   const owners = new Map(companies.map(({ company, rep }) => [company, rep]))
   const willing = contacts.filter((row) => !row.do_not_contact)
   const mine = willing.filter(({ company }) => owners.get(company) === user.rep)
-  const numbers = random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    60,
-  )
+  const numbers = twoDigitNumbers(random, 60)
   const used = new Set<string>()
 
   const add = (contact: CrmContact, date: string, status: Activity['status']): Activity[] => {

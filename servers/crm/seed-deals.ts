@@ -1,9 +1,10 @@
+import { addDays } from '../kernel/dates.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { LIMITS } from './rules.js'
 import { sampleBudget } from './sampling.js'
 import type { Company, CrmContact, Deal, DiscountRequest, Rep } from './schema.js'
 import { PRODUCTS } from './words.js'
-import { addDays } from './workdays.js'
 
 interface Known {
   readonly reps: readonly Rep[]
@@ -32,10 +33,7 @@ export function seedDeals(
     const own = rep === user ? MINE : rep.territory === user.territory ? COLLEAGUE : OTHER
     return own.map((plan) => ({ rep: rep.rep, plan }))
   })
-  const numbers = random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    plans.length,
-  )
+  const numbers = twoDigitNumbers(random, plans.length)
   const titles = new Set<string>()
   const deals = plans.map(({ rep, plan }, i): Deal => {
     const own = companies.filter((row) => row.rep === rep)

@@ -1,6 +1,8 @@
 import { addressIn } from '../kernel/gazetteer.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { slug, territoryOf } from './rules.js'
+import { slug } from '../kernel/text.js'
+import { territoryOf } from './rules.js'
 import { sampleBudget } from './sampling.js'
 import type { Company, CrmContact, Lead, Rep } from './schema.js'
 import { COMPANY_HEADS, COMPANY_TAILS, PRODUCTS } from './words.js'
@@ -37,10 +39,7 @@ export function seedLeads(random: SeededRandom, known: Known): Lead[] {
   const near = companies.filter(({ city }) => territoryOf(city) === user.territory).map(({ city }) => city)
   const far = companies.filter(({ city }) => territoryOf(city) !== user.territory).map(({ city }) => city)
   const taken = new Set(companies.map(({ name }) => name))
-  const numbers = random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    MINE.length + colleagues.length * COLLEAGUES.length + FREE_NEAR + FREE_FAR,
-  )
+  const numbers = twoDigitNumbers(random, MINE.length + colleagues.length * COLLEAGUES.length + FREE_NEAR + FREE_FAR)
 
   const newFirm = (cities: readonly string[]): Origin => {
     for (;;) {

@@ -1,7 +1,9 @@
+import { addDays } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import { addressIn, CITIES } from '../kernel/gazetteer.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { contactText, freeKey, pipelineValue, slug, territoryOf } from './rules.js'
+import { slug } from '../kernel/text.js'
+import { contactText, freeKey, pipelineValue, territoryOf } from './rules.js'
 import {
   type Company,
   type CrmContact,
@@ -15,7 +17,6 @@ import { seedActivities } from './seed-activities.js'
 import { seedDeals } from './seed-deals.js'
 import { seedLeads } from './seed-leads.js'
 import { COMPANY_HEADS, COMPANY_TAILS, FIRST_NAMES, LAST_NAMES } from './words.js'
-import { addDays } from './workdays.js'
 
 const REPS_PER_TERRITORY = 3
 /** Of the user, of the colleagues in the user's territory (one of whom has as many as a rep may), and of everyone else. */

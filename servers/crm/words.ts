@@ -1,21 +1,21 @@
-const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+import { wordList } from '../kernel/text.js'
 
-export const FIRST_NAMES = words(`
+export const FIRST_NAMES = wordList(`
   Ana Bruno Carla Dario Elif Farah Greta Hamid Ilse Jorge Katya Luis Marta Nils Oya Piotr Quentin Rosa Sven Tariq
   Ulla Vasco Wanda Ximena Yann Zora Aisha Bela Celia Dimitri Esther Fabio Gwen Hector Irene Jakob Klara Lorenzo Mila Niko
   Odile Pavel Ruth Stefan Thea Umberto Viola Willem Yuki Zeno Agnes Boris Clara Daniel Edith Frida Gustav Helga Igor Joana`)
 
-export const LAST_NAMES = words(`
+export const LAST_NAMES = wordList(`
   Lima Novak Haas Moreau Silva Lindgren Rossi Demir Costa Bauer Petrov Vidal Nielsen Farkas Conti Okafor Keane Brandt Sato
   Murray Ortega Blum Duarte Falk Greco Hagen Ivanov Jansen Kovacs Leroy Marin Nagy Olsen Pinto Quist Ricci Sanz Toth Ude
   Varga Wagner Yilmaz Zeman Adler Borg Cruz Dahl Engel Fonseca Gallo Holm Iglesias Juric Krause Lund Mendes Nunes Ostrom
   Paulsen Reis`)
 
 /** First words of company names; the second says what the company does. */
-export const COMPANY_HEADS = words(`
+export const COMPANY_HEADS = wordList(`
   Copper Granite Bluebird Northern Silver Harbor Meadow Falcon Orchard Summit Beacon Juniper Cobalt Willow Anchor Prairie
   Lantern Maple Coral Vertex Pioneer Amber Redwood Horizon Delta Canyon Evergreen Sterling`)
-export const COMPANY_TAILS = words('Foods Energy Media Logistics Software Retail Textiles Robotics Ceramics Travel')
+export const COMPANY_TAILS = wordList('Foods Energy Media Logistics Software Retail Textiles Robotics Ceramics Travel')
 
 /** What is sold: the second half of a deal's title. */
 export const PRODUCTS = [

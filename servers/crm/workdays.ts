@@ -1,16 +1,4 @@
-const DAY_MS = 86_400_000
-
-const at = (date: string): Date => new Date(`${date}T00:00:00Z`)
-
-/** `date` (YYYY-MM-DD) moved by `days`. */
-export const addDays = (date: string, days: number): string =>
-  new Date(at(date).getTime() + days * DAY_MS).toISOString().slice(0, 10)
-
-/** Monday to Friday. */
-export function isWorkday(date: string): boolean {
-  const weekday = at(date).getUTCDay()
-  return weekday >= 1 && weekday <= 5
-}
+import { addDays, isWorkday } from '../kernel/dates.js'
 
 /** The next workday after `date`. */
 export function workdayAfter(date: string): string {

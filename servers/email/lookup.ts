@@ -1,5 +1,3 @@
-import type { SeededRandom } from '../kernel/random.js'
-import type { TableView } from '../kernel/table.js'
 import type { Objection } from './rules.js'
 import type { Contact, Draft, Email, EmailContext, EmailView } from './schema.js'
 
@@ -18,21 +16,6 @@ export const draftOf = ({ db, fail }: EmailContext, key: string): Draft => db.dr
 export function openDraftOf(context: EmailContext, key: string): Draft {
   const draft = draftOf(context, key)
   return draft.status === 'open' ? draft : context.fail('draft_closed')
-}
-
-/** A row that passes `fits`: the bound one or nothing if a key is given, else any. For samplers. */
-export function choose<R>(
-  table: TableView<R>,
-  bound: string | undefined,
-  random: SeededRandom,
-  fits: (row: R) => boolean,
-): R | undefined {
-  if (bound !== undefined) {
-    const row = table.get(bound)
-    return row && fits(row) ? row : undefined
-  }
-  const rows = table.list(fits)
-  return rows.length > 0 ? random.pick(rows) : undefined
 }
 
 /** Emails in whose subject or contact's name every word occurs, newest first. */

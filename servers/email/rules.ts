@@ -1,4 +1,4 @@
-import { addDays, minutesBetween } from './clock.js'
+import { addDays, minutesBetween } from '../kernel/dates.js'
 import { type Contact, type Draft, type Email, type EmailView, type Failure, type Folder, LIMITS } from './schema.js'
 
 /** What stands against an action, as its failure code; `undefined` when nothing does. Shared by handlers and samplers. */

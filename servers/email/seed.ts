@@ -1,6 +1,6 @@
+import { addDays, addMinutes } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { addDays, addMinutes } from './clock.js'
 import { type Contact, type Draft, type Email, type EmailTables, type Folder, LIMITS } from './schema.js'
 import {
   body,

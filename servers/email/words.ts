@@ -1,15 +1,15 @@
 import type { SeededRandom } from '../kernel/random.js'
+import { wordList } from '../kernel/text.js'
 
-const list = (words: string): readonly string[] => words.trim().split(/\s+/)
 const lines = (text: string): readonly string[] => text.trim().split(/\s*\n\s*/)
 
-export const FIRST_NAMES = list(`
+export const FIRST_NAMES = wordList(`
   ana ben carla david elena felix grace hugo iris jonas kira leo maria nina omar paula quinn rosa sam tara ulla victor
   wendy xavier yara zoe adam bella chen diana emil fiona george hana ivan julia karl lina marco nora oscar petra rafael
   sofia tom uma vera will yusuf amy boris clara dario eva frank gina henry ines jack
 `)
 
-export const LAST_NAMES = list(`
+export const LAST_NAMES = wordList(`
   lima stone walker garcia novak fischer rossi tanaka kim singh patel brown wilson moreau dubois silva costa jansen
   larsen berg weber wagner keller hoffman marin popa ivanov petrov kaya demir haddad mansour okafor mensah cohen levi
   mori sato chen wang nguyen tran reyes cruz ortiz vega molina santos baker cooper mason fisher hunter taylor moore
@@ -31,7 +31,7 @@ export const SERVICES = lines(`
   Quick Parcel
 `)
 
-export const PLAIN_LABELS = list(`
+export const PLAIN_LABELS = wordList(`
   invoices travel receipts family contracts hiring school health taxes projects events recipes sports garden urgent
   reading
 `)
@@ -74,7 +74,7 @@ const TOPICS = lines(`
   Solar panel
 `)
 
-const MATTERS = list(`
+const MATTERS = wordList(`
   plan invoice review quote agenda tickets update photos question schedule list contract notes booking results feedback
   reminder meeting order proposal draft summary costs dates offer delivery
 `)
@@ -134,7 +134,7 @@ export function body(random: SeededRandom): string {
   return random.chance(0.4) ? `${start} ${random.pick(TIMES)}` : start
 }
 
-const FILE_NAMES = list(`
+const FILE_NAMES = wordList(`
   budget-plan sales-report floor-plan price-list guest-list team-photo travel-map tax-form lease-contract menu-card
   train-ticket bank-letter work-plan logo-sketch site-photos lesson-notes repair-quote school-form product-sheet
   survey-results phone-bill recipe-book year-review safety-rules client-notes insurance-card test-results order-form

@@ -1,5 +1,6 @@
+import { addDays, addMinutes, minutesOf } from '../kernel/dates.js'
 import { CITIES, parseAddress, STREETS } from '../kernel/gazetteer.js'
-import { addDays, addMinutes, minutesOf, timeOf } from './clock.js'
+import { timeOf } from './clock.js'
 import {
   type BasketLine,
   type Dropoff,
@@ -203,15 +204,3 @@ export function ratingObstacle(now: string, order: FoodOrder): Obstacle | undefi
 /** What may still be added to the credit on `today`. */
 export const topUpLeft = (db: FoodView, today: string): number =>
   db.top_ups.by('date', today).reduce<number>((left, { amount }) => left - amount, LIMITS.topUpPerDay)
-
-/** Whether every word of `query` occurs in `name`, regardless of case. */
-export function mentions(name: string, query: string): boolean {
-  const text = name.toLowerCase()
-  return query
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word))
-}
-
-/** A name as a key: `Golden Wok` -> `golden-wok`. */
-export const slug = (name: string): string => (name.toLowerCase().match(/[a-z0-9]+/g) ?? []).join('-')

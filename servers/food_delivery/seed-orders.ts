@@ -1,5 +1,6 @@
+import { addDays, addMinutes, clockOf, minutesOf } from '../kernel/dates.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { addDays, addMinutes, clockOf, minutesOf } from './clock.js'
 import { deliversTo, LIMITS, priceOf, refundFor, rideMinutes, timesFrom, timesUntil } from './rules.js'
 import type { Dish, Dropoff, FoodOrder, Item, Promo, Restaurant } from './schema.js'
 import { COURIERS, INSTRUCTIONS } from './words.js'
@@ -39,10 +40,7 @@ export function seedOrders(random: SeededRandom, start: string, stock: Stock): F
       (quarters) => ({ kind: 'scheduled', quarters }) as const,
     ),
   ]
-  const numbers = random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    plans.length,
-  )
+  const numbers = twoDigitNumbers(random, plans.length)
   return plans
     .map((plan, i) => makeOrder(random, start, stock, plan, `food-${numbers[i]}`))
     .sort((a, b) => (a.placed_at < b.placed_at ? -1 : a.placed_at > b.placed_at ? 1 : 0))

@@ -1,8 +1,10 @@
+import { addDays, clockOf } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import { addressIn, CITIES } from '../kernel/gazetteer.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { addDays, clockOf } from './clock.js'
-import { deliversTo, locate, slug } from './rules.js'
+import { slug } from '../kernel/text.js'
+import { deliversTo, locate } from './rules.js'
 import {
   type BasketLine,
   CUISINES,
@@ -19,14 +21,13 @@ import * as words from './words.js'
 
 /** Of each cuisine in the customer's own city; a second city has one of each. */
 const RESTAURANTS = 5
-const TWO_DIGITS = Array.from({ length: 90 }, (_, i) => i + 10)
 
 /** Two cities' restaurants with their menus, and a customer with drop-offs, credit, promos, past orders and some under way. */
 export function seedFoodDelivery({ random, start }: SeedContext): SeedRows<FoodTables> {
   const today = start.slice(0, 10)
   const [home, away] = random.sample(CITIES, 2).map(({ city }) => city) as [string, string]
   const restaurants = seedRestaurants(random, home, away)
-  const numbers = random.sample(TWO_DIGITS, restaurants.length)
+  const numbers = twoDigitNumbers(random, restaurants.length)
   const dishes = restaurants.flatMap((restaurant, i) => seedMenu(random, restaurant, numbers[i]!))
   const dropoffs = seedDropoffs(random, home, away)
   const promos = seedPromos(random, today)
@@ -156,7 +157,7 @@ function seedClaims(random: SeededRandom, orders: readonly FoodOrder[]): SeedRow
   return orders
     .filter(({ refunded, cancelled_at }) => refunded > 0 && cancelled_at === null)
     .map((order) => ({
-      claim: `claim-${random.pick(TWO_DIGITS)}`,
+      claim: `claim-${random.int(10, 99)}`,
       food_order: order.food_order,
       dish: order.items[0]!.dish,
       quantity: 1,

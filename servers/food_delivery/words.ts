@@ -1,9 +1,8 @@
+import { wordList } from '../kernel/text.js'
 import type { ALLERGENS, CUISINES } from './schema.js'
 
 type Cuisine = (typeof CUISINES)[number]
 type Allergen = (typeof ALLERGENS)[number]
-
-const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 
 interface Option {
   readonly option: string
@@ -110,14 +109,14 @@ export const RECIPES: Readonly<Record<Cuisine, readonly Recipe[]>> = {
 
 /** First words of restaurant names. */
 export const RESTAURANT_HEADS: Readonly<Record<Cuisine, readonly string[]>> = {
-  greek: words('Olive Santorini Athena Aegean Marble Olympus'),
-  indian: words('Saffron Bombay Lotus Tandoor Cardamom Maharaja'),
-  italian: words('Bella Roma Basil Napoli Vesuvio Toscana'),
-  japanese: words('Sakura Tokyo Bamboo Kyoto Crane Wasabi'),
-  mexican: words('Cactus Agave Azteca Jalapeno Sombrero Cantina'),
-  thai: words('Siam Orchid Bangkok Jasmine Elephant Lemongrass'),
+  greek: wordList('Olive Santorini Athena Aegean Marble Olympus'),
+  indian: wordList('Saffron Bombay Lotus Tandoor Cardamom Maharaja'),
+  italian: wordList('Bella Roma Basil Napoli Vesuvio Toscana'),
+  japanese: wordList('Sakura Tokyo Bamboo Kyoto Crane Wasabi'),
+  mexican: wordList('Cactus Agave Azteca Jalapeno Sombrero Cantina'),
+  thai: wordList('Siam Orchid Bangkok Jasmine Elephant Lemongrass'),
 }
-export const RESTAURANT_TAILS = words('Kitchen House Garden Corner Table Palace Express Terrace')
+export const RESTAURANT_TAILS = wordList('Kitchen House Garden Corner Table Palace Express Terrace')
 
 /** First words of promo codes for one cuisine; `ANY_PROMOS` are for all restaurants. */
 export const CUISINE_PROMOS: Readonly<Record<Cuisine, string>> = {
@@ -128,16 +127,16 @@ export const CUISINE_PROMOS: Readonly<Record<Cuisine, string>> = {
   mexican: 'taco',
   thai: 'noodle',
 }
-export const ANY_PROMOS = words('welcome spring monday lucky rainy weekend birthday feast lunch friends')
+export const ANY_PROMOS = wordList('welcome spring monday lucky rainy weekend birthday feast lunch friends')
 
-export const HOME_DROPOFFS = words('Home Work Gym Studio Library Workshop')
-export const AWAY_DROPOFFS = words('Grandma Cabin Cousins Parents')
+export const HOME_DROPOFFS = wordList('Home Work Gym Studio Library Workshop')
+export const AWAY_DROPOFFS = wordList('Grandma Cabin Cousins Parents')
 /** Names for drop-offs that are added in a session. */
-export const NEW_DROPOFFS = words(`
+export const NEW_DROPOFFS = wordList(`
   Office Neighbours School Club Lab Clinic Bakery Shop Warehouse Boathouse Theatre Garage Kindergarten Allotment Hostel
   Church Museum Stadium Rehearsal Yard`)
 
-export const COURIERS = words(
+export const COURIERS = wordList(
   'Ana Bilal Chen Dilara Emil Farida Goran Hana Ivo Jamal Kofi Lina Mateo Nuno Oksana Priya',
 )
 

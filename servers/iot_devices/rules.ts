@@ -137,10 +137,3 @@ export function statusOf(scenery: Scenery, device: Device): string {
       return state
   }
 }
-
-/** `instant` moved by `minutes`, both in the form of the session's clock. */
-export const later = (instant: string, minutes: number): string =>
-  new Date(Date.parse(instant) + minutes * 60_000).toISOString().replace('.000Z', 'Z')
-
-/** A name as a key: `Movie Night` -> `movie-night`. */
-export const slug = (name: string): string => (name.toLowerCase().match(/[a-z0-9]+/g) ?? []).join('-')

@@ -1,5 +1,6 @@
 import type { SeededRandom } from '../kernel/random.js'
-import { lightLoad, slug } from './rules.js'
+import { slug } from '../kernel/text.js'
+import { lightLoad } from './rules.js'
 import { type Device, LIMITS, type Mode, PROGRAM_POWER, PROGRAMS, type Room, STATIONS } from './schema.js'
 import * as words from './words.js'
 

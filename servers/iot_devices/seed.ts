@@ -1,6 +1,7 @@
+import { addMinutes } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { later, slug } from './rules.js'
+import { slug } from '../kernel/text.js'
 import { disagree, isSettable } from './scenes.js'
 import {
   type Automation,
@@ -51,7 +52,7 @@ function seedRooms(random: SeededRandom): Room[] {
 
 function seedReadings(random: SeededRandom, start: string, { device, low, high }: Device): Reading[] {
   return Array.from({ length: LIMITS.historyDays }, (_, i) => {
-    const date = later(start, -(i + 1) * DAY_MINUTES).slice(0, 10)
+    const date = addMinutes(start, -(i + 1) * DAY_MINUTES).slice(0, 10)
     const middle = Math.floor((low + high) / 2)
     const lowest = random.int(low, middle)
     const highest = random.int(middle, high)

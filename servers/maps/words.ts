@@ -1,13 +1,12 @@
+import { wordList } from '../kernel/text.js'
 import type { Category } from './schema.js'
 
 /** The vocabulary that maps are made of. */
 
-const words = (text: string): readonly string[] => text.trim().split(/\s+/)
-
-export const NAME_FIRST = words(`
+export const NAME_FIRST = wordList(`
   Blue Golden Silver Green Old Little Royal Happy Quiet Sunny Crimson White Copper Wild Northern Central Grand Hidden
   Lucky Bright Velvet Amber Ivory Misty Humble Jolly`)
-export const NAME_SECOND = words(`
+export const NAME_SECOND = wordList(`
   Lantern Anchor Garden Fox Bridge Swan Oak River Compass Harbour Crown Tower Clock Bell Rose Lion Star Meadow Mill
   Heron Olive Maple Owl Sail Pearl Orchard`)
 

@@ -1,4 +1,5 @@
-import { CARRIER_TERMS, charge, freeFunds, LIMITS, type Obstacle, shiftDate } from './rules.js'
+import { addDays } from '../kernel/dates.js'
+import { CARRIER_TERMS, charge, freeFunds, LIMITS, type Obstacle } from './rules.js'
 import type { Listing, MarketDb, MarketView, OUTCOMES, Sale } from './schema.js'
 import { YOU } from './schema.js'
 
@@ -82,7 +83,7 @@ export function settleObstacle(db: MarketView, now: string, sale: Sale, outcome:
       return sale.stage === 'paid' || sale.stage === 'disputed' ? undefined : wrong
     case 'claim':
       if (sale.stage !== 'shipped' || sale.shipped === null) return wrong
-      return shiftDate(sale.shipped, LIMITS.disputeDays) < today
+      return addDays(sale.shipped, LIMITS.disputeDays) < today
         ? undefined
         : {
             code: 'claim_too_early',
@@ -100,9 +101,9 @@ export function settleObstacle(db: MarketView, now: string, sale: Sale, outcome:
 }
 
 function disputeObstacle(db: MarketView, today: string, { stage, paid_at, shipped }: Sale): Obstacle | undefined {
-  if (stage === 'paid' && shiftDate(paid_at.slice(0, 10), LIMITS.shipDays) > today)
+  if (stage === 'paid' && addDays(paid_at.slice(0, 10), LIMITS.shipDays) > today)
     return { code: 'dispute_too_early', detail: `The seller has ${LIMITS.shipDays} days to ship.` }
-  if (stage === 'shipped' && shipped !== null && shiftDate(shipped, LIMITS.disputeDays) < today)
+  if (stage === 'shipped' && shipped !== null && addDays(shipped, LIMITS.disputeDays) < today)
     return { code: 'dispute_too_late', detail: `It was shipped on ${shipped}.` }
   if (stage !== 'paid' && stage !== 'shipped') return undefined
   const open = db.sales.by('stage', 'disputed').filter(({ buyer }) => buyer === YOU).length
@@ -115,7 +116,7 @@ export function ratingObstacle(today: string, sale: Sale): Obstacle | undefined 
   if (sale.stage !== 'completed' || sale.closed === null)
     return { code: 'wrong_stage', detail: `${sale.title} is ${sale.stage}; only a completed sale is rated.` }
   if (sale.stars !== null) return { code: 'already_rated' }
-  return shiftDate(sale.closed, LIMITS.ratingDays) < today
+  return addDays(sale.closed, LIMITS.ratingDays) < today
     ? { code: 'rating_closed', detail: `It was completed on ${sale.closed}.` }
     : undefined
 }

@@ -1,4 +1,5 @@
-import { fundsObstacle, LIMITS, type Obstacle, phaseOf, shiftDate } from './rules.js'
+import { addDays } from '../kernel/dates.js'
+import { fundsObstacle, LIMITS, type Obstacle, phaseOf } from './rules.js'
 import type { ANSWERS, Listing, MarketView, Offer } from './schema.js'
 import { YOU } from './schema.js'
 
@@ -10,7 +11,7 @@ export const sideOf = ({ buyer }: Offer): 'buyer' | 'seller' => (buyer === YOU ?
 /** What you would agree to by accepting. */
 export const priceOf = (offer: Offer): number => (sideOf(offer) === 'buyer' ? offer.ask : offer.bid)
 
-export const isExpired = ({ made }: Offer, today: string): boolean => shiftDate(made, LIMITS.offerDays) < today
+export const isExpired = ({ made }: Offer, today: string): boolean => addDays(made, LIMITS.offerDays) < today
 
 /** Why the offer cannot be answered so, if so. */
 export function answerObstacle(

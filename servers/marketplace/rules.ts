@@ -153,12 +153,3 @@ export function charge(db: MarketDb, member: string, amount: number): void {
 export function shiftInstant(instant: string, days: number): string {
   return new Date(Date.parse(instant) + days * 86_400_000).toISOString().replace('.000Z', 'Z')
 }
-
-/** `date` (YYYY-MM-DD) moved by a number of days. */
-export const shiftDate = (date: string, days: number): string => shiftInstant(`${date}T00:00:00Z`, days).slice(0, 10)
-
-/** Tells of titles in lower case whether every word of `query` occurs in them. */
-export function titleMatcher(query: string): (searched: string) => boolean {
-  const words = query.toLowerCase().split(/\s+/)
-  return (searched) => words.every((word) => searched.includes(word))
-}

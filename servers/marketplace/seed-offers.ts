@@ -1,4 +1,6 @@
-import { shiftDate, shiftInstant } from './rules.js'
+import { addDays } from '../kernel/dates.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
+import { shiftInstant } from './rules.js'
 import { type Listing, type Offer, YOU } from './schema.js'
 import type { Stall } from './stall.js'
 
@@ -6,10 +8,7 @@ import type { Stall } from './stall.js'
 export function seedOffers(stall: Stall, listings: readonly Listing[]): Offer[] {
   const { random, start, others } = stall
   const today = start.slice(0, 10)
-  const numbers = random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    20,
-  )
+  const numbers = twoDigitNumbers(random, 20)
   const offer = (
     listing: Listing,
     buyer: string,
@@ -23,7 +22,7 @@ export function seedOffers(stall: Stall, listings: readonly Listing[]): Offer[] 
     turn: listing.seller === YOU ? 'seller' : 'buyer',
     state: 'open',
     rounds: 0,
-    made: shiftDate(today, -random.int(0, 1)),
+    made: addDays(today, -random.int(0, 1)),
     ...terms,
   })
   const received = Array.from({ length: random.int(3, 4) }, () => {
@@ -54,6 +53,6 @@ export function seedOffers(stall: Stall, listings: readonly Listing[]): Offer[] 
   return [
     ...random.shuffle([...received, ...sent]),
     offer(waiting!, YOU, { ...plain(waiting!), turn: 'seller' }),
-    offer(tooLate!, YOU, { ...plain(tooLate!), made: shiftDate(today, -random.int(3, 9)) }),
+    offer(tooLate!, YOU, { ...plain(tooLate!), made: addDays(today, -random.int(3, 9)) }),
   ]
 }

@@ -1,4 +1,6 @@
-import { shiftDate, shiftInstant } from './rules.js'
+import { addDays } from '../kernel/dates.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
+import { shiftInstant } from './rules.js'
 import { CARRIERS, type Sale, YOU } from './schema.js'
 import type { Bidding } from './seed-bidding.js'
 import type { Stall } from './stall.js'
@@ -41,12 +43,9 @@ const SALES: readonly Past[] = [
 export function seedSales(stall: Stall, bidding: Bidding): Sale[] {
   const { random, start, others } = stall
   const today = start.slice(0, 10)
-  const numbers = random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    PURCHASES.length + SALES.length,
-  )
+  const numbers = twoDigitNumbers(random, PURCHASES.length + SALES.length)
   const dayOf = (range: readonly [number, number] | undefined): string | null =>
-    range === undefined ? null : shiftDate(today, -random.int(...range))
+    range === undefined ? null : addDays(today, -random.int(...range))
   const sale = (past: Past, seller: string, buyer: string): Sale => {
     const auction = random.chance(0.35)
     const paid = dayOf(past.paid)!

@@ -1,3 +1,4 @@
+import { addDays } from '../kernel/dates.js'
 import type {
   Customer,
   FailureCode,
@@ -29,21 +30,6 @@ export const LIMITS = {
 export interface Obstacle {
   readonly code: FailureCode
   readonly detail?: string
-}
-
-/** `date` (YYYY-MM-DD) moved by a number of days. */
-export function shiftDate(date: string, days: number): string {
-  return new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
-}
-
-/** A test whether every word of `query` occurs in a text that is in lower case. */
-export function mentioning(query: string): (text: string) => boolean {
-  // The longest word first: it is the one that fewest texts have.
-  const words = query
-    .toLowerCase()
-    .split(/\s+/)
-    .sort((a, b) => b.length - a.length)
-  return (text) => words.every((word) => text.includes(word))
 }
 
 /** What the customer still has to pay on an invoice; refunds of an open invoice are owed again. */
@@ -107,7 +93,7 @@ export function voidingObstacle({ invoice, status, captured, refunded }: Invoice
 
 /** What was collected on an invoice recently enough to be refunded and was not refunded yet. */
 export function refundable(db: PaymentsView, today: string, invoice: string): number {
-  const since = shiftDate(today, -LIMITS.refundDays)
+  const since = addDays(today, -LIMITS.refundDays)
   let sum = 0
   for (const { date, amount, refunded } of db.charges.by('invoice', invoice))
     if (date >= since) sum += amount - refunded

@@ -1,6 +1,9 @@
+import { addDays } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { LIMITS, shiftDate } from './rules.js'
+import { slug } from '../kernel/text.js'
+import { LIMITS } from './rules.js'
 import {
   type Charge,
   type Customer,
@@ -67,7 +70,6 @@ export function seedPayments({ random, start }: SeedContext): SeedRows<PaymentsT
   }
 }
 
-const slug = (name: string): string => name.toLowerCase().replaceAll(' ', '-')
 const sumOf = (rows: readonly { readonly amount: number }[]): number =>
   rows.reduce((sum, { amount }) => sum + amount, 0)
 
@@ -90,7 +92,7 @@ function seedTokens(random: SeededRandom, customers: readonly string[], today: s
         token: `${random.pick(words.CARD_BRANDS)}-${numbers[2 * i + place]}`,
         customer,
         limit: place === 1 ? 250 : random.pick([800, 1500, 2500, 4000]),
-        expires: shiftDate(today, expired ? -random.int(35, 500) : random.int(1, 1000)).slice(0, 7),
+        expires: addDays(today, expired ? -random.int(35, 500) : random.int(1, 1000)).slice(0, 7),
       }
     }),
   )
@@ -104,10 +106,7 @@ function seedInvoices(
   tokens: readonly Token[],
 ): { invoices: Invoice[]; charges: Charge[]; refunds: Refund[] } {
   const shapes = Object.entries(INVOICE_MIX).flatMap(([shape, count]) => Array<Shape>(count).fill(shape as Shape))
-  const numbers = random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    shapes.length,
-  )
+  const numbers = twoDigitNumbers(random, shapes.length)
   const titles = random.sample(
     words.WORK_FIRST.flatMap((first) => words.WORK_SECOND.map((second) => `${first} ${second}`)),
     shapes.length,
@@ -130,7 +129,7 @@ function seedInvoices(
     let captured = 0
     const collect = (part: number, daysAgo: number, refunded = 0): void => {
       captured += part
-      const date = shiftDate(today, -daysAgo)
+      const date = addDays(today, -daysAgo)
       charges.push({ reference: references.pop()!, invoice, token, amount: part, refunded, date })
     }
     if (amount > limit) throw new Error(`an invoice of ${amount} for a card up to ${limit}`)
@@ -142,7 +141,7 @@ function seedInvoices(
     if (shape === 'paid' || shape === 'paidLongAgo') collect(amount, age)
     if (shape === 'refunded') {
       collect(amount, age, amount)
-      refunds.push({ reference: references.pop()!, invoice, amount, date: shiftDate(today, -1) })
+      refunds.push({ reference: references.pop()!, invoice, amount, date: addDays(today, -1) })
     }
     const title = titles[i]!
     return {
@@ -154,7 +153,7 @@ function seedInvoices(
       captured,
       refunded: shape === 'refunded' ? amount : 0,
       status: statusOf(shape),
-      due: shiftDate(today, dueIn(shape, random, age)),
+      due: addDays(today, dueIn(shape, random, age)),
     }
   })
   return { invoices: random.shuffle(invoices), charges: charges.sort(byDate), refunds }
@@ -199,7 +198,7 @@ function seedWebhooks(random: SeededRandom, today: string): Webhook[] {
       sent: delivered + pending,
       delivered,
       pending,
-      retried: random.chance(0.3) ? shiftDate(today, -random.int(0, 3)) : null,
+      retried: random.chance(0.3) ? addDays(today, -random.int(0, 3)) : null,
       retries: random.int(1, LIMITS.retries - 1),
     }
   })
@@ -211,6 +210,6 @@ function seedPayouts(random: SeededRandom, today: string, total: number): Payout
   return [share, share, total - 2 * share].map((amount, i) => ({
     payout: `payout-${10 + 7 * i + random.int(0, 6)}`,
     amount,
-    date: shiftDate(today, -(75 - 30 * i + random.int(0, 9))),
+    date: addDays(today, -(75 - 30 * i + random.int(0, 9))),
   }))
 }

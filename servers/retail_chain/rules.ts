@@ -162,8 +162,3 @@ export function countObstacle(stock: Stock, counted: number, today: string): Obs
     return { code: 'below_reserved', detail: `${stock.reserved} pieces are reserved; cancel reservations first.` }
   return spaceObstacle(stock, counted - stock.on_hand)
 }
-
-/** `date` (YYYY-MM-DD) moved by a number of days. */
-export function shiftDate(date: string, days: number): string {
-  return days === 0 ? date : new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
-}

@@ -1,7 +1,9 @@
+import { addDays } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import { addressIn, CITIES } from '../kernel/gazetteer.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { availableOf, LIMITS, reducedPrice, roomOf, shiftDate, stockKey } from './rules.js'
+import { availableOf, LIMITS, reducedPrice, roomOf, stockKey } from './rules.js'
 import {
   type Article,
   DEPARTMENTS,
@@ -72,16 +74,8 @@ function seedStores(random: SeededRandom, cities: readonly string[]): Store[] {
   })
 }
 
-/** Two digits, so that they never meet the three digits of keys made in a session. */
-function shortNumbers(random: SeededRandom, count: number): number[] {
-  return random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    count,
-  )
-}
-
 function seedArticles(random: SeededRandom): Article[] {
-  const numbers = shortNumbers(random, DEPARTMENTS.length * ARTICLES_PER_DEPARTMENT)
+  const numbers = twoDigitNumbers(random, DEPARTMENTS.length * ARTICLES_PER_DEPARTMENT)
   return DEPARTMENTS.flatMap((department) => {
     const all = words.NOUNS[department].flatMap((noun) => words.ADJECTIVES.map((adjective) => ({ noun, adjective })))
     return random.sample(all, ARTICLES_PER_DEPARTMENT).map(({ noun: [noun, low, high], adjective }): Article => {
@@ -125,10 +119,10 @@ function seedStocks(
         capacity,
         reorder_point,
         price: isReduced ? reduced : price,
-        marked_down: isReduced ? shiftDate(today, -random.int(0, 12)) : null,
+        marked_down: isReduced ? addDays(today, -random.int(0, 12)) : null,
         sold: 0,
         missing: 0,
-        counted: random.chance(0.1) ? today : random.chance(0.5) ? shiftDate(today, -random.int(1, 60)) : null,
+        counted: random.chance(0.1) ? today : random.chance(0.5) ? addDays(today, -random.int(1, 60)) : null,
         doubted_count: null,
       }
     }),
@@ -146,7 +140,7 @@ function seedShipments(
   const titles = new Map(articles.map(({ article, title, pack }) => [article, { title, pack }]))
   const roomy = [...stocks.values()].filter((row) => roomOf(row) >= 12)
   const targets = random.sample(roomy, 14)
-  const numbers = shortNumbers(random, targets.length)
+  const numbers = twoDigitNumbers(random, targets.length)
   return targets.map(({ stock, store, article }, i): Shipment => {
     const { title, pack } = titles.get(article)!
     const senders = stores.filter((other) => other.store !== store && stocks.has(stockKey(other.store, article)))
@@ -164,7 +158,7 @@ function seedShipments(
       quantity,
       from_store: from,
       to_store: store,
-      due: shiftDate(today, isReceived ? -random.int(1, 20) : i < 9 ? -random.int(0, 2) : random.int(1, 2)),
+      due: addDays(today, isReceived ? -random.int(1, 20) : i < 9 ? -random.int(0, 2) : random.int(1, 2)),
       status: isReceived ? 'received' : 'transit',
     }
   })
@@ -176,7 +170,7 @@ function seedReservations(random: SeededRandom, today: string, stocks: Map<strin
     [...stocks.values()].filter((row) => availableOf(row) >= 4),
     16,
   )
-  const numbers = shortNumbers(random, rows.length)
+  const numbers = twoDigitNumbers(random, rows.length)
   const [first, namesake, ...firsts] = random.shuffle(words.FIRST_NAMES)
   const [family, ...families] = random.shuffle(words.LAST_NAMES)
   // The customer with the most has a namesake, who has but one.
@@ -200,7 +194,7 @@ function seedReservations(random: SeededRandom, today: string, stocks: Map<strin
       customer_name: names[i]!,
       quantity,
       price,
-      until: shiftDate(today, isCurrent ? random.int(0, LIMITS.reservationDays) : -random.int(1, 15)),
+      until: addDays(today, isCurrent ? random.int(0, LIMITS.reservationDays) : -random.int(1, 15)),
       status,
     }
   })

@@ -1,13 +1,12 @@
+import { wordList } from '../kernel/text.js'
 import type { DEPARTMENTS } from './schema.js'
 
 /** The vocabulary that retail chains are made of. */
 
-const words = (text: string): readonly string[] => text.trim().split(/\s+/)
-
 /** Parts of a city that a store is named after. */
-export const DISTRICTS = words('Harbour Station Market Park Castle Riverside Airport Central')
+export const DISTRICTS = wordList('Harbour Station Market Park Castle Riverside Airport Central')
 
-export const ADJECTIVES = words('Classic Compact Sturdy Rustic Folding Bright Little Grand Easy Prime')
+export const ADJECTIVES = wordList('Classic Compact Sturdy Rustic Folding Bright Little Grand Easy Prime')
 
 /** What a department sells, with the lowest and highest list price. */
 export const NOUNS: Readonly<Record<(typeof DEPARTMENTS)[number], readonly (readonly [string, number, number])[]>> = {
@@ -43,5 +42,9 @@ export const NOUNS: Readonly<Record<(typeof DEPARTMENTS)[number], readonly (read
   ],
 }
 
-export const FIRST_NAMES = words('Ana Ben Carla Daniel Elena Felix Grace Hugo Ines Jonas Kira Leon Maya Noah Olga Paul')
-export const LAST_NAMES = words('Lima Costa Weber Novak Rossi Silva Berg Klein Moreau Ortiz Patel Reyes Sato Vega Wolf')
+export const FIRST_NAMES = wordList(
+  'Ana Ben Carla Daniel Elena Felix Grace Hugo Ines Jonas Kira Leon Maya Noah Olga Paul',
+)
+export const LAST_NAMES = wordList(
+  'Lima Costa Weber Novak Rossi Silva Berg Klein Moreau Ortiz Patel Reyes Sato Vega Wolf',
+)

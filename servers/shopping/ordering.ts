@@ -1,14 +1,6 @@
+import { addDays, addMinutes } from '../kernel/dates.js'
 import type { ToolContext } from '../kernel/define-server.js'
-import {
-  type Bill,
-  customerOf,
-  LIMITS,
-  type Line,
-  orderTitle,
-  type ShippingOption,
-  shiftDate,
-  shiftMinutes,
-} from './rules.js'
+import { type Bill, customerOf, LIMITS, type Line, orderTitle, type ShippingOption } from './rules.js'
 import type {
   DeliveryAddress,
   FailureCode,
@@ -64,8 +56,8 @@ export function placeOrder(context: ToolContext<ShoppingTables, FailureCode>, pu
     title: orderTitle(lines.map(({ product }) => product.title)),
     placed,
     status: 'placed',
-    cancel_until: shiftMinutes(placed, LIMITS.cancelMinutes),
-    arrives: shiftDate(today(), option.days),
+    cancel_until: addMinutes(placed, LIMITS.cancelMinutes),
+    arrives: addDays(today(), option.days),
     return_until: null,
     delivery_address: to.delivery_address,
     shipping: option.shipping,

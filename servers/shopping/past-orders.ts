@@ -1,6 +1,7 @@
+import { addDays, addMinutes } from '../kernel/dates.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { shortNumbers } from './keys.js'
-import { billOf, LIMITS, type Line, orderTitle, shiftDate, shiftMinutes } from './rules.js'
+import { billOf, LIMITS, type Line, orderTitle } from './rules.js'
 import type { Coupon, DeliveryAddress, Order, OrderItem, PaymentMethod, Product, Review, Variant } from './schema.js'
 import { REVIEW_TEXTS } from './words.js'
 
@@ -47,13 +48,13 @@ function courses(random: SeededRandom): Course[] {
 /** The customer's orders, oldest first, with what was returned and reviewed. */
 export function seedOrders(circumstances: Circumstances): PastOrders {
   const { random } = circumstances
-  const numbers = shortNumbers(random, 20)
+  const numbers = twoDigitNumbers(random, 20)
   const all = courses(random)
     .sort((a, b) => b[1] - a[1])
     .map((course) => seedOrder(circumstances, `order-${numbers.pop()}`, course))
   const couponed = all.findIndex(({ order }) => order.status === 'delivered')
   all[couponed] = withCoupon(circumstances.usedCoupon, all[couponed]!)
-  const itemNumbers = shortNumbers(random, 90)
+  const itemNumbers = twoDigitNumbers(random, 90)
   const rows = all.map((placed) => rowsOf(placed, itemNumbers))
   returnOne(random, rows, circumstances.products)
   const orders = rows.map(({ order }) => order)
@@ -86,12 +87,12 @@ function seedOrder(
   key: string,
   [status, age]: Course,
 ): Placed {
-  const placed = shiftMinutes(start, -age)
+  const placed = addMinutes(start, -age)
   const byKey = new Map(products.map((product) => [product.product, product]))
   const bought = random
     .sample(variants, random.pick([1, 1, 1, 2, 2, 3]))
     .map((variant) => ({ variant, product: byKey.get(variant.product)!, quantity: random.pick([1, 1, 1, 2, 3]) }))
-  const delivered = status === 'delivered' ? shiftDate(placed.slice(0, 10), random.int(2, 6)) : null
+  const delivered = status === 'delivered' ? addDays(placed.slice(0, 10), random.int(2, 6)) : null
   return {
     bought,
     coupon: undefined,
@@ -100,9 +101,9 @@ function seedOrder(
       title: orderTitle(bought.map(({ product }) => product.title)),
       placed,
       status,
-      cancel_until: shiftMinutes(placed, LIMITS.cancelMinutes),
-      arrives: delivered ?? shiftDate(start.slice(0, 10), status === 'placed' ? 3 : random.int(0, 2)),
-      return_until: delivered && shiftDate(delivered, LIMITS.returnDays),
+      cancel_until: addMinutes(placed, LIMITS.cancelMinutes),
+      arrives: delivered ?? addDays(start.slice(0, 10), status === 'placed' ? 3 : random.int(0, 2)),
+      return_until: delivered && addDays(delivered, LIMITS.returnDays),
       delivery_address: random.pick(addresses).delivery_address,
       shipping: 'standard',
       payment_method: random.pick(methods).payment_method,
@@ -165,6 +166,6 @@ function seedReviews(random: SeededRandom, rows: readonly Rows[]): Review[] {
     product,
     stars: random.int(2, 5),
     text: random.pick(REVIEW_TEXTS),
-    written: shiftDate(arrives, random.int(0, 2)),
+    written: addDays(arrives, random.int(0, 2)),
   }))
 }

@@ -204,13 +204,3 @@ export function wasDelivered(db: ShoppingView, product: string): boolean {
 export function orderTitle(titles: readonly string[]): string {
   return titles.length === 1 ? titles[0]! : `${titles[0]} and ${titles.length - 1} more`
 }
-
-/** `date` (YYYY-MM-DD) moved by a number of days. */
-export function shiftDate(date: string, days: number): string {
-  return new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
-}
-
-/** An instant (ISO 8601 UTC, to the second) moved by a number of minutes. */
-export function shiftMinutes(instant: string, minutes: number): string {
-  return new Date(Date.parse(instant) + minutes * 60_000).toISOString().replace('.000Z', 'Z')
-}

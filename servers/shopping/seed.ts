@@ -1,9 +1,11 @@
+import { addDays } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import { addressIn, CITIES } from '../kernel/gazetteer.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { shortNumbers, slug } from './keys.js'
+import { slug } from '../kernel/text.js'
 import { seedOrders } from './past-orders.js'
-import { LIMITS, shiftDate } from './rules.js'
+import { LIMITS } from './rules.js'
 import {
   type Brand,
   CATEGORIES,
@@ -69,7 +71,7 @@ export function seedShopping({ random, start }: SeedContext): SeedRows<ShoppingT
 const capital = (word: string): string => word[0]!.toUpperCase() + word.slice(1)
 
 function seedCatalogue(random: SeededRandom, brands: readonly Brand[]): { products: Product[]; variants: Variant[] } {
-  const numbers = shortNumbers(random, CATEGORIES.length * PRODUCTS_PER_CATEGORY)
+  const numbers = twoDigitNumbers(random, CATEGORIES.length * PRODUCTS_PER_CATEGORY)
   const products: Product[] = []
   const variants: Variant[] = []
   for (const category of CATEGORIES) {
@@ -142,7 +144,7 @@ function seedAddresses(random: SeededRandom, shopCity: string): DeliveryAddress[
 
 function seedPaymentMethods(random: SeededRandom): PaymentMethod[] {
   const names = random.sample(words.CARD_NAMES, 3)
-  const numbers = shortNumbers(random, 3)
+  const numbers = twoDigitNumbers(random, 3)
   const available = [random.int(400, 1500), random.int(20, 120), random.int(100, 500)]
   const cards = names.map((name, i): PaymentMethod => {
     const brand = random.pick(words.CARD_BRANDS)
@@ -185,7 +187,7 @@ function seedCoupons(random: SeededRandom, today: string): Coupon[] {
       percent,
       category: kind === 'old' || kind === 'used' ? random.pick(CATEGORIES) : kind,
       minimum: random.pick([0, 20, 30, 40, 60]),
-      expires: shiftDate(today, kind === 'old' ? -random.int(1, 40) : random.int(0, 45)),
+      expires: addDays(today, kind === 'old' ? -random.int(1, 40) : random.int(0, 45)),
       used: kind === 'used',
     }
   })
@@ -198,7 +200,7 @@ function seedGiftCards(random: SeededRandom, today: string): GiftCard[] {
   return kinds.map((kind, i) => ({
     code: `${codeWords[2 * i]}-${codeWords[2 * i + 1]}-${random.int(10, 99)}`,
     amount: random.int(2, 20) * 5,
-    expires: shiftDate(today, kind === 'old' ? -random.int(1, 90) : random.int(10, 700)),
+    expires: addDays(today, kind === 'old' ? -random.int(1, 90) : random.int(10, 700)),
     redeemed: kind === 'redeemed',
   }))
 }

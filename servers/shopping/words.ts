@@ -1,10 +1,9 @@
+import { wordList } from '../kernel/text.js'
 import type { Category } from './schema.js'
 
 /** The vocabulary that shops are made of. */
 
-const words = (text: string): readonly string[] => text.trim().split(/\s+/)
-
-export const BRAND_NAMES = words(`
+export const BRAND_NAMES = wordList(`
   Nordlys Alba Tamarind Okapi Fenwick Solano Kestrel Marlow Junipera Bricolo Halden Lumina Zephyr Corvo Pinewood
   Sandpiper Velour Hexagon Tidewater Bramble`)
 
@@ -17,10 +16,10 @@ export interface ProductKind {
   readonly bulky?: boolean
 }
 
-const COLOURS = words('blue red green black white grey yellow brown')
-const FINISHES = words('black white silver')
-const SIZES = words('small medium large')
-const BINDINGS = words('paperback hardcover audiobook')
+const COLOURS = wordList('blue red green black white grey yellow brown')
+const FINISHES = wordList('black white silver')
+const SIZES = wordList('small medium large')
+const BINDINGS = wordList('paperback hardcover audiobook')
 
 const kind = (noun: string, low: number, high: number, options: readonly string[], bulky = false): ProductKind => ({
   noun,
@@ -68,21 +67,21 @@ export const KINDS: Readonly<Record<Category, readonly ProductKind[]>> = {
 }
 
 export const ADJECTIVES: Readonly<Record<Category, readonly string[]>> = {
-  clothing: words('Linen Wool Cotton Quilted Striped Vintage Alpine Rain Weekend'),
-  books: words('Harbour Winter Mountain Family Island Market Railway Garden Desert'),
-  kitchen: words('Copper Enamel Steel Ceramic Rustic Compact Walnut Classic Bistro'),
-  sports: words('Summit Trail Ultralight City Canyon Glacier Foldable Racing Junior'),
-  electronics: words('Wireless Pocket Studio Solar Bedside Travel Smart Retro Quiet'),
+  clothing: wordList('Linen Wool Cotton Quilted Striped Vintage Alpine Rain Weekend'),
+  books: wordList('Harbour Winter Mountain Family Island Market Railway Garden Desert'),
+  kitchen: wordList('Copper Enamel Steel Ceramic Rustic Compact Walnut Classic Bistro'),
+  sports: wordList('Summit Trail Ultralight City Canyon Glacier Foldable Racing Junior'),
+  electronics: wordList('Wireless Pocket Studio Solar Bedside Travel Smart Retro Quiet'),
 }
 
-export const COUPON_NAMES = words('Spring Welcome Birthday Sunday Harvest Friends Thanks Lucky Bonus Sparkle Early')
+export const COUPON_NAMES = wordList('Spring Welcome Birthday Sunday Harvest Friends Thanks Lucky Bonus Sparkle Early')
 
-export const ADDRESS_NAMES = words('Home Office Parents Cabin Studio Neighbour Grandma Workshop Boathouse Sister')
+export const ADDRESS_NAMES = wordList('Home Office Parents Cabin Studio Neighbour Grandma Workshop Boathouse Sister')
 
-export const CARD_NAMES = words('Everyday Travel Family Gold Joint Student')
+export const CARD_NAMES = wordList('Everyday Travel Family Gold Joint Student')
 export const CARD_BRANDS = ['visa', 'amex', 'maestro', 'mastercard'] as const
 
-export const CODE_WORDS = words('maple otter comet tulip falcon pepper violin anchor saffron beacon cactus dolphin')
+export const CODE_WORDS = wordList('maple otter comet tulip falcon pepper violin anchor saffron beacon cactus dolphin')
 
 export const REVIEW_TEXTS = [
   'exactly as described',

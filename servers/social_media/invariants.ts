@@ -1,5 +1,6 @@
+import { addMinutes } from '../kernel/dates.js'
 import type { Invariant } from '../kernel/define-server.js'
-import { LIMITS, me, shiftMinutes } from './rules.js'
+import { LIMITS, me } from './rules.js'
 import type { Post, Profile, SocialTables, SocialView } from './schema.js'
 
 type SocialInvariant = Invariant<SocialTables>
@@ -100,7 +101,7 @@ const storiesAreFew: SocialInvariant = {
     const stories = db.stories.by('profile', me(db))
     return stories.find(({ at }, i) => {
       const next = stories[i + LIMITS.liveStories]
-      return next !== undefined && next.at < shiftMinutes(at, LIMITS.storyMinutes)
+      return next !== undefined && next.at < addMinutes(at, LIMITS.storyMinutes)
     })?.story
   },
 }

@@ -1,3 +1,4 @@
+import { addMinutes } from '../kernel/dates.js'
 import type { FailureCode, Post, Profile, SocialView, Story } from './schema.js'
 
 /** The limits of the network: name, value, unit. */
@@ -51,21 +52,6 @@ export function relationTo(db: SocialView, { profile, muted }: Profile): Relatio
   if (mine === 'requested') return 'requested'
   if (mine === 'active') return theirs === 'active' ? 'mutual' : 'following'
   return theirs === 'active' ? 'follower' : 'stranger'
-}
-
-/** An instant (ISO 8601, seconds, UTC) moved by a number of minutes. */
-export function shiftMinutes(instant: string, minutes: number): string {
-  return `${new Date(Date.parse(instant) + minutes * 60_000).toISOString().slice(0, 19)}Z`
-}
-
-/** A test whether every word of `query` occurs in a text that is in lower case. */
-export function mentioning(query: string): (text: string) => boolean {
-  // The longest word first: it is the one that fewest texts have.
-  const words = query
-    .toLowerCase()
-    .split(/\s+/)
-    .sort((a, b) => b.length - a.length)
-  return (text) => words.every((word) => text.includes(word))
 }
 
 /** A block of either side stands between the two. */
@@ -126,7 +112,7 @@ export function replyObstacle(db: SocialView, post: Post): Obstacle | undefined 
 
 export function editObstacle(db: SocialView, now: string, { profile, at }: Post): Obstacle | undefined {
   if (profile !== me(db)) return { code: 'not_your_post' }
-  return at < shiftMinutes(now, -LIMITS.editMinutes)
+  return at < addMinutes(now, -LIMITS.editMinutes)
     ? { code: 'edit_window_closed', detail: `Posts can be edited for ${LIMITS.editMinutes} minutes.` }
     : undefined
 }
@@ -134,12 +120,12 @@ export function editObstacle(db: SocialView, now: string, { profile, at }: Post)
 /** The latest story of a profile, if it is still alive. */
 export function liveStory(db: SocialView, now: string, profile: string): Story | undefined {
   const latest = db.stories.by('profile', profile).at(-1)
-  return latest && latest.at > shiftMinutes(now, -LIMITS.storyMinutes) ? latest : undefined
+  return latest && latest.at > addMinutes(now, -LIMITS.storyMinutes) ? latest : undefined
 }
 
 /** How many stories of a profile are alive. */
 export function liveStories(db: SocialView, now: string, profile: string): number {
-  const since = shiftMinutes(now, -LIMITS.storyMinutes)
+  const since = addMinutes(now, -LIMITS.storyMinutes)
   return db.stories.by('profile', profile).filter(({ at }) => at > since).length
 }
 

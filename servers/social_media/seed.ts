@@ -1,6 +1,8 @@
+import { addMinutes } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { LIMITS, shiftMinutes } from './rules.js'
+import { LIMITS } from './rules.js'
 import type { Block, DirectMessage, Follow, Like, Post, Profile, Share, SocialTables, Story } from './schema.js'
 import * as words from './words.js'
 
@@ -89,7 +91,7 @@ function seedFollows(
   const link = (follower: string, followed: string, status: Follow['status']): void => {
     const follow = `${follower}>${followed}`
     if (follower === followed || apart.has(follow) || links.has(follow)) return
-    const date = shiftMinutes(start, -1440 * random.int(1, 400)).slice(0, 10)
+    const date = addMinutes(start, -1440 * random.int(1, 400)).slice(0, 10)
     links.set(follow, { follow, follower, followed, status, date })
   }
   const reachable = others.slice(4)
@@ -106,10 +108,7 @@ function seedFollows(
 
 /** Ascending keys with gaps, such as `post-42`: two digits, so that they never meet the three of keys made in a session. */
 function shortKeys(random: SeededRandom, prefix: string, count: number): string[] {
-  const numbers = random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    count,
-  )
+  const numbers = twoDigitNumbers(random, count)
   return numbers.sort((a, b) => a - b).map((number) => `${prefix}-${number}`)
 }
 
@@ -127,7 +126,7 @@ function seedPosts(random: SeededRandom, start: string, { own, others, names }: 
     do text = random.pick(words.TEMPLATES).replace('{}', random.pick(things))
     while (texts.has(text))
     texts.add(text)
-    return { profile, hashtag, reply_to: null, text, at: shiftMinutes(start, -age) }
+    return { profile, hashtag, reply_to: null, text, at: addMinutes(start, -age) }
   })
   posts.sort(byTime)
   const keys = { post: shortKeys(random, 'post', POSTS), reply: shortKeys(random, 'reply', REPLIES) }
@@ -138,7 +137,7 @@ function seedPosts(random: SeededRandom, start: string, { own, others, names }: 
       const age = random.int(1, Math.max(1, (Date.parse(start) - Date.parse(at)) / 60_000 - 1))
       const profile = i < 3 ? own : random.pick(others)
       const told = age < 1440 && profile === own ? 1440 : age
-      return { profile, reply_to: post, text: random.pick(words.REPLIES), at: later(at, shiftMinutes(start, -told)) }
+      return { profile, reply_to: post, text: random.pick(words.REPLIES), at: later(at, addMinutes(start, -told)) }
     })
     .sort(byTime)
     .map((reply, i) => ({ ...reply, hashtag: null, post: keys.reply[i]! }))
@@ -221,7 +220,7 @@ function seedStories(random: SeededRandom, start: string, others: readonly strin
       profile,
       text: random.pick(words.STORIES),
       post: null,
-      at: shiftMinutes(start, -(STORY_AGES[i] ?? random.int(30, 1300))),
+      at: addMinutes(start, -(STORY_AGES[i] ?? random.int(30, 1300))),
     }))
     .sort(byTime)
     .map((story, i) => ({ story: `story-${10 + i}`, ...story }))
@@ -246,7 +245,7 @@ function seedMessages(
         profile,
         from_me: turn % 2 === 0,
         text: random.pick(words.MESSAGES),
-        at: shiftMinutes(start, -begun + turn * random.int(2, 60)),
+        at: addMinutes(start, -begun + turn * random.int(2, 60)),
       }))
     })
     .sort(byTime)

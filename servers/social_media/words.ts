@@ -1,12 +1,12 @@
+import { wordList } from '../kernel/text.js'
+
 /** The vocabulary that social worlds are made of. */
 
-const words = (text: string): readonly string[] => text.trim().split(/\s+/)
-
-export const FIRST_NAMES = words(`
+export const FIRST_NAMES = wordList(`
   Nora Theo Mila Jasper Amara Luca Freya Mateo Ingrid Silas Leila Otto Priya Anton Celia Rafael Saskia Tobias Yasmin
   Hector Elsa Bruno Vivian Dario Alma Casper Odette Milan Greta Samir`)
 
-export const LAST_NAMES = words(`
+export const LAST_NAMES = wordList(`
   Vance Okafor Lindqvist Marchetti Dubois Haddad Novotny Sandoval Bergman Achterberg Iyer Castellano Petrov Whitlock
   Nakamura Ferreira Kowalski Brandt Laurent Mbeki Solberg Ramos Pasternak Quinlan Farrow Aziz Holm Beaumont`)
 

@@ -1,5 +1,6 @@
+import { addMinutes } from '../kernel/dates.js'
 import type { Invariant } from '../kernel/define-server.js'
-import { isIn, LIMITS, me, roleOf, seatsIn, shiftMinutes } from './rules.js'
+import { isIn, LIMITS, me, roleOf, seatsIn } from './rules.js'
 import type { Channel, ChatTables, ChatView, Message } from './schema.js'
 
 type ChatInvariant = Invariant<ChatTables>
@@ -71,7 +72,7 @@ const slowModeHolds: ChatInvariant = {
     const own = me(db)
     for (const { channel, slow_minutes } of db.channels.list((row) => row.slow_minutes > 0)) {
       const mine = db.messages.by('channel', channel).filter((row) => row.person === own && row.thread === null)
-      const early = mine.find(({ at }, i) => i > 0 && at < shiftMinutes(mine[i - 1]!.at, slow_minutes))
+      const early = mine.find(({ at }, i) => i > 0 && at < addMinutes(mine[i - 1]!.at, slow_minutes))
       if (early) return early.message
     }
     return undefined

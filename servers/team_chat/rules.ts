@@ -1,3 +1,4 @@
+import { addMinutes } from '../kernel/dates.js'
 import type { Channel, ChatView, Emoji, FailureCode, Message, Person, Role } from './schema.js'
 
 /** The limits of the chat: name, value, unit. */
@@ -25,21 +26,6 @@ export const roleOf = (db: ChatView, workspace: string, person: string): Role | 
 
 export const isIn = (db: ChatView, channel: string, person: string): boolean => db.seats.has(`${channel}:${person}`)
 
-/** An instant (ISO 8601, seconds, UTC) moved by a number of minutes. */
-export function shiftMinutes(instant: string, minutes: number): string {
-  return `${new Date(Date.parse(instant) + minutes * 60_000).toISOString().slice(0, 19)}Z`
-}
-
-/** A test whether every word of `query` occurs in a text that is in lower case. */
-export function mentioning(query: string): (text: string) => boolean {
-  // The longest word first: it is the one that fewest texts have.
-  const words = query
-    .toLowerCase()
-    .split(/\s+/)
-    .sort((a, b) => b.length - a.length)
-  return (text) => words.every((word) => text.includes(word))
-}
-
 /** Members read a channel; all but guests also read the channels of their workspace that are not private. */
 export function readingObstacle(db: ChatView, { channel, workspace, kind }: Channel): Obstacle | undefined {
   const own = me(db)
@@ -64,7 +50,7 @@ export function postingObstacle(db: ChatView, now: string, channel: Channel): Ob
   if (obstacle || channel.slow_minutes === 0) return obstacle
   const own = me(db)
   const last = db.messages.by('channel', channel.channel).findLast((row) => row.person === own && row.thread === null)
-  const free = last && shiftMinutes(last.at, channel.slow_minutes)
+  const free = last && addMinutes(last.at, channel.slow_minutes)
   return free !== undefined && free > now
     ? { code: 'slow_mode', detail: `You can post again at ${free.slice(11, 16)} UTC.` }
     : undefined
@@ -106,7 +92,7 @@ export function editObstacle(db: ChatView, now: string, message: Message): Obsta
   if (message.person !== me(db)) return { code: 'not_your_message' }
   if (channelOf(db, message).archived) return { code: 'channel_archived' }
   if (message.pinned) return { code: 'message_pinned' }
-  return message.at < shiftMinutes(now, -LIMITS.editMinutes)
+  return message.at < addMinutes(now, -LIMITS.editMinutes)
     ? { code: 'edit_window_closed', detail: `Messages can be edited for ${LIMITS.editMinutes} minutes.` }
     : undefined
 }

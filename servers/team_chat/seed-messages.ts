@@ -1,5 +1,7 @@
+import { addMinutes } from '../kernel/dates.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { LIMITS, shiftMinutes } from './rules.js'
+import { LIMITS } from './rules.js'
 import { type Channel, EMOJI, type Mention, type Message, type Reaction } from './schema.js'
 import * as words from './words.js'
 
@@ -54,10 +56,7 @@ export function seedTalk(
 
 /** Ascending keys with gaps, such as `message-42`: two digits, so that they never meet the three of keys made in a session. */
 function shortKeys(random: SeededRandom, prefix: string, count: number): string[] {
-  const numbers = random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    count,
-  )
+  const numbers = twoDigitNumbers(random, count)
   return numbers.sort((a, b) => a - b).map((number) => `${prefix}-${number}`)
 }
 
@@ -83,7 +82,7 @@ function seedMessages(
   const keys = shortKeys(random, 'message', MESSAGES)
   const texts = random.shuffle(words.TEMPLATES.flatMap((form) => words.SUBJECTS.map((it) => form.replace('{}', it))))
   return [...mine, ...others]
-    .map(({ channel, person, age }, i) => ({ channel, person, text: texts[i]!, at: shiftMinutes(start, -age) }))
+    .map(({ channel, person, age }, i) => ({ channel, person, text: texts[i]!, at: addMinutes(start, -age) }))
     .sort(byTime)
     .map((row, i): Draft => {
       const left = row.person === own ? 0 : pinsLeft.get(row.channel)!
@@ -111,7 +110,7 @@ function seedReplies(
     const gap = Math.round((Date.parse(start) - Date.parse(at)) / 60_000)
     const text = random.pick(words.REPLIES)
     const person = random.pick(members.get(channel)!)
-    return { channel, person, text, thread, at: shiftMinutes(at, random.int(1, Math.min(gap, 900))) }
+    return { channel, person, text, thread, at: addMinutes(at, random.int(1, Math.min(gap, 900))) }
   })
     .sort(byTime)
     .map((row, i) => ({

@@ -1,6 +1,8 @@
+import { addMinutes } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { LIMITS, shiftMinutes } from './rules.js'
+import { slug } from '../kernel/text.js'
+import { LIMITS } from './rules.js'
 import type { Channel, ChatTables, Membership, Person, Role, Seat } from './schema.js'
 import { seedTalk } from './seed-messages.js'
 import * as words from './words.js'
@@ -79,8 +81,6 @@ export function seedTeamChat({ random, start }: SeedContext): SeedRows<ChatTable
   }
 }
 
-const slug = (name: string): string => name.toLowerCase().replaceAll(' ', '-')
-
 /** The first one is me. Fewer first and last names than people, so that there are namesakes of both kinds. */
 function seedPeople(random: SeededRandom, start: string): Person[] {
   const firsts = random.sample(words.FIRST_NAMES, 25)
@@ -94,7 +94,7 @@ function seedPeople(random: SeededRandom, start: string): Person[] {
       person: slug(name),
       name,
       lower: name.toLowerCase(),
-      quiet_until: quiet === undefined ? null : shiftMinutes(start, quiet),
+      quiet_until: quiet === undefined ? null : addMinutes(start, quiet),
       active: i < PEOPLE - 3,
     }
   })

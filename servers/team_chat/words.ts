@@ -1,20 +1,20 @@
+import { wordList } from '../kernel/text.js'
+
 /** The vocabulary that chats are made of. */
 
-const words = (text: string): readonly string[] => text.trim().split(/\s+/)
-
-export const FIRST_NAMES = words(`
+export const FIRST_NAMES = wordList(`
   Agnes Boris Chloe Dmitri Esme Farid Gemma Hiro Imani Joel Katya Levi Marta Nils Olive Pablo Renata Stefan Tessa Umar
   Veda Wanda Yusuf Zora Anouk Basil Corinne Desmond Edith Fergus`)
 
-export const LAST_NAMES = words(`
+export const LAST_NAMES = wordList(`
   Acker Bianchi Cho Drummond Engel Forsyth Gallo Hoffman Ivanova Jarvis Kaplan Leclerc Mercer Nyman Oduya Pratt Quist
   Rhodes Salgado Thorne Ueda Vickers Winslow Yilmaz`)
 
-export const WORKSPACES = words('Harbor Summit Atelier Meadow Foundry Beacon Orchard Lantern Compass')
+export const WORKSPACES = wordList('Harbor Summit Atelier Meadow Foundry Beacon Orchard Lantern Compass')
 
-export const CHANNEL_FIRST = words(`
+export const CHANNEL_FIRST = wordList(`
   Launch Budget Design Support Hiring Office Data Mobile Sales Travel Security Kitchen Print Research Customer Release`)
-export const CHANNEL_SECOND = words('Plans Talk Desk Room Lab Notes Crew Help Corner Watch')
+export const CHANNEL_SECOND = wordList('Plans Talk Desk Room Lab Notes Crew Help Corner Watch')
 
 export const TOPICS: readonly string[] = [
   'what happens next',

@@ -1,17 +1,10 @@
+import { choices } from '../kernel/choose.js'
 import type { SeededRandom } from '../kernel/random.js'
-import type { TableView } from '../kernel/table.js'
 import { bandOf, freeShares, tradingObstacle } from './rules.js'
 import type { Instrument, TradingView } from './schema.js'
 
 /** How often a sampler draws before it gives up. */
 export const DRAWS = 24
-
-/** The rows a sampler may choose from: the bound one or, without a binding, all; in either case only those that fit. */
-export function choices<R>(table: TableView<R>, bound: string | undefined, fits: (row: R) => boolean): R[] {
-  if (bound === undefined) return table.list(fits)
-  const row = table.get(bound)
-  return row !== undefined && fits(row) ? [row] : []
-}
 
 /** Instruments that can be traded now, those held twice, since owners ask more. */
 export function tradable(db: TradingView, now: string, bound: string | undefined): Instrument[] {

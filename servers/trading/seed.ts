@@ -1,5 +1,7 @@
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
+import { slug } from '../kernel/text.js'
 import { queue } from './matching.js'
 import { ACCOUNT, bandOf } from './rules.js'
 import {
@@ -41,8 +43,6 @@ export function seedTrading({ random, start }: SeedContext): SeedRows<TradingTab
     watches: seedWatches(random, instruments),
   }
 }
-
-const slug = (name: string): string => name.toLowerCase().replace(' ', '-')
 
 /** Every first word names two companies of different sectors. The first eight can all be traded at the start; some later ones are halted or on an exchange that is closed. */
 function seedInstruments(random: SeededRandom): Instrument[] {
@@ -127,10 +127,7 @@ function seedTrades(random: SeededRandom, start: string, instruments: readonly I
       ...(i <= HELD && random.chance(0.5) ? [at('buy', lot * random.int(2, 12), paid(), random.int(1, 24))] : []),
     ]
   })
-  const numbers = random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    rows.length,
-  )
+  const numbers = twoDigitNumbers(random, rows.length)
   return rows
     .map((row, i): Trade => ({ trade: `trade-${numbers[i]}`, ...row }))
     .sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0))
@@ -164,10 +161,7 @@ function seedOrders(
   trades: readonly Trade[],
   books: Map<string, Book>,
 ): TradeOrder[] {
-  const numbers = random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    24,
-  )
+  const numbers = twoDigitNumbers(random, 24)
   const make = (
     row: Instrument,
     prefix: Side | 'stop',

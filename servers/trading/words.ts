@@ -1,18 +1,18 @@
+import { wordList } from '../kernel/text.js'
+
 /** The vocabulary that trading worlds are made of. */
 
-const words = (text: string): readonly string[] => text.trim().split(/\s+/)
-
-export const COMPANY_FIRST = words(`
+export const COMPANY_FIRST = wordList(`
   Alder Borea Cobalt Delta Ember Fjord Garnet Helio Indigo Juno Kestrel Lumen Mistral Nova Orbit Polar Quartz Raven
   Summit Tundra Umbra Vela Willow Zephyr Atlas Beacon Cedar Falcon Granite Iris`)
 
 /** By sector; a company's second word tells what it does. */
 export const COMPANY_SECOND = {
-  energy: words('Energy Power Solar Gas Wind Fuels'),
-  finance: words('Bank Insurance Capital Credit Savings Leasing'),
-  health: words('Pharma Clinics Medical Labs Biotech Optics'),
-  technology: words('Software Chips Systems Cloud Networks Robotics'),
-  transport: words('Rail Airlines Shipping Motors Logistics Ports'),
+  energy: wordList('Energy Power Solar Gas Wind Fuels'),
+  finance: wordList('Bank Insurance Capital Credit Savings Leasing'),
+  health: wordList('Pharma Clinics Medical Labs Biotech Optics'),
+  technology: wordList('Software Chips Systems Cloud Networks Robotics'),
+  transport: wordList('Rail Airlines Shipping Motors Logistics Ports'),
 } as const
 
 /** Sessions begin at 09:00: two exchanges are open, one opens within minutes, one has closed for the day. */

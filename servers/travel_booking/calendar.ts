@@ -17,11 +17,6 @@ export function dayOf(date: string): number | undefined {
   return NUMBERS.get(date)
 }
 
-/** A date moved by a number of days. */
-export function shiftDate(date: string, days: number): string {
-  return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
-}
-
 /** Minutes from the start of the timetable. @param now ISO 8601 in UTC */
 export function minuteOf(now: string): number {
   return (Date.parse(now) - FIRST) / 60_000

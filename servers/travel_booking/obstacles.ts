@@ -1,5 +1,6 @@
+import { addDays } from '../kernel/dates.js'
 import { covers, flightOf, isCancelled, isLive, roomsLeft, seatsLeft } from './availability.js'
-import { clock, DATES, dayOf, instantOf, minuteOf, shiftDate } from './calendar.js'
+import { clock, DATES, dayOf, instantOf, minuteOf } from './calendar.js'
 import { cabinOf, clash, flightTitle, LIMITS, type Obstacle, passportObstacle, REFUND } from './rules.js'
 import type { Booking, Hotel, Itinerary, TravelView } from './schema.js'
 import type { Cabin, Fare, Flight } from './timetable.js'
@@ -117,7 +118,7 @@ export function refundOf(db: TravelView, row: Booking, now: string): { refund: n
   }
   const today = now.slice(0, 10)
   if (row.check_in! <= today) return { code: 'too_late', detail: `The stay began on ${row.check_in}.` }
-  const free = today <= shiftDate(row.check_in!, -LIMITS.hotelFreeDays)
+  const free = today <= addDays(row.check_in!, -LIMITS.hotelFreeDays)
   return { refund: free ? row.paid : row.paid - Math.round(row.paid / row.nights!) }
 }
 

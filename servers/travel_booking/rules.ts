@@ -1,4 +1,5 @@
-import { clock, DATES, shiftDate } from './calendar.js'
+import { addDays } from '../kernel/dates.js'
+import { clock, DATES } from './calendar.js'
 import { flightMinutes } from './distances.js'
 import type { FailureCode, Traveller } from './schema.js'
 import { type Cabin, cityAt, type Fare, type Flight, isIntercontinental } from './timetable.js'
@@ -66,7 +67,7 @@ export function passportObstacle(
 ): Obstacle | undefined {
   if (cityAt(from).country === cityAt(to).country) return undefined
   const date = DATES[day]!
-  const needed = isIntercontinental(from, to) ? shiftDate(date, LIMITS.passportDays) : date
+  const needed = isIntercontinental(from, to) ? addDays(date, LIMITS.passportDays) : date
   if (passport_expires >= needed) return undefined
   return {
     code: 'passport_expired',

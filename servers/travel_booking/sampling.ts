@@ -1,6 +1,5 @@
 import { CITIES } from '../kernel/gazetteer.js'
 import type { SeededRandom } from '../kernel/random.js'
-import type { TableView } from '../kernel/table.js'
 import { saltOf } from './availability.js'
 import { minuteOf } from './calendar.js'
 import type { TravelView } from './schema.js'
@@ -10,21 +9,6 @@ export interface Sampling {
   readonly db: TravelView
   readonly random: SeededRandom
   now(): string
-}
-
-/** The row that `bound` names if it fits, or one that fits at random; nothing when there is none. */
-export function choose<R>(
-  table: TableView<R>,
-  random: SeededRandom,
-  bound: string | undefined,
-  fits: (row: R) => boolean = () => true,
-): R | undefined {
-  if (bound !== undefined) {
-    const row = table.get(bound)
-    return row !== undefined && fits(row) ? row : undefined
-  }
-  const rows = table.list(fits)
-  return rows.length > 0 ? random.pick(rows) : undefined
 }
 
 /** The number of the day that a time falls on. */

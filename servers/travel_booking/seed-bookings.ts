@@ -1,4 +1,5 @@
 import { CITIES } from '../kernel/gazetteer.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { roomsTaken } from './availability.js'
 import { DATES, instantOf, minuteOf } from './calendar.js'
@@ -51,8 +52,7 @@ class Desk {
     this.#random = random
     this.#now = minuteOf(start)
     this.#world = world
-    const numbers = Array.from({ length: 90 }, (_, i) => i + 10)
-    this.#keys = random.shuffle(numbers).map((number) => `booking-${number}`)
+    this.#keys = twoDigitNumbers(random, 90).map((number) => `booking-${number}`)
     this.#left = new Map(world.budgets.map(({ budget, total }) => [budget, total]))
   }
 

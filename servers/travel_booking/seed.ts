@@ -1,7 +1,9 @@
+import { addDays } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import { CITIES } from '../kernel/gazetteer.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { shiftDate } from './calendar.js'
+import { slug } from '../kernel/text.js'
 import type { Budget, Hotel, Itinerary, Traveller, TravelTables } from './schema.js'
 import { seedBookings } from './seed-bookings.js'
 import * as words from './words.js'
@@ -22,14 +24,8 @@ export function seedTravel({ random, start }: SeedContext): SeedRows<TravelTable
   return { timetable: [{ season: 'spring-2026', salt }], hotels, travellers, itineraries, ...booked }
 }
 
-/** `Ana Lima` -> `ana-lima`. */
-function slug(name: string): string {
-  return name.toLowerCase().replaceAll(' ', '-')
-}
-
 function twoDigitKeys(random: SeededRandom, prefix: string, count: number): string[] {
-  const numbers = Array.from({ length: 90 }, (_, i) => i + 10)
-  return random.sample(numbers, count).map((number) => `${prefix}-${number}`)
+  return twoDigitNumbers(random, count).map((number) => `${prefix}-${number}`)
 }
 
 function seedTravellers(random: SeededRandom, today: string): Traveller[] {
@@ -44,7 +40,7 @@ function seedTravellers(random: SeededRandom, today: string): Traveller[] {
       name,
       tier,
       points: tier === 'none' ? random.int(0, 40) * 50 : random.int(40, 300) * 50,
-      passport_expires: shiftDate(today, passportDays(random, i)),
+      passport_expires: addDays(today, passportDays(random, i)),
     }
   })
 }

@@ -1,17 +1,17 @@
+import { wordList } from '../kernel/text.js'
+
 /** The vocabulary that travel worlds are made of. */
 
-const words = (text: string): readonly string[] => text.trim().split(/\s+/)
-
-export const FIRST_NAMES = words(`
+export const FIRST_NAMES = wordList(`
   Amara Bruno Clara Dario Esther Farid Greta Hassan Ingrid Joel Katya Lorenzo Mira Nikolai Odette Pablo Rania Stefan
   Thea Umar Valeria Walter Ximena Yusuf Zelda Anton Beatrix Cyril Delphine Emre`)
-export const LAST_NAMES = words(`
+export const LAST_NAMES = wordList(`
   Albrecht Barros Cohen Dimitrov Engel Fontaine Gallo Haddad Iversen Jansen Kowalski Laurent Moretti Nakamura Okafor
   Petrov Quintero Rahman Santos Thorne Ulrich Vasquez Winter Yilmaz Zimmer`)
 
-export const HOTEL_FIRST = words(`
+export const HOTEL_FIRST = wordList(`
   Grand Royal Little Golden Old Park Central Silver Quiet Garden Imperial Modern Corner Blue Northern Harbour`)
-export const HOTEL_SECOND = words(`
+export const HOTEL_SECOND = wordList(`
   Anchor Swan Palace Crown Terrace Lantern Bridge Oak Star Compass Mirror Fountain Pearl Tower Orchid Mill`)
 export const HOTEL_KINDS = ['Hotel', 'Hotel', 'Inn', 'Lodge', 'Suites'] as const
 

@@ -1,3 +1,4 @@
+import { addDays } from '../kernel/dates.js'
 import {
   CAR,
   type Car,
@@ -186,7 +187,7 @@ export function bookingObstacle(
   if (garage.free_from === null) return { code: 'not_a_garage', detail: `${garage.name} is not a garage.` }
   if (!garage.repairs.includes(fault.system))
     return { code: 'wrong_garage', detail: `${garage.name} repairs only ${garage.repairs.join(', ')}.` }
-  if (date <= today || date > shiftDate(today, LIMITS.bookingDays)) return { code: 'bad_date' }
+  if (date <= today || date > addDays(today, LIMITS.bookingDays)) return { code: 'bad_date' }
   if (!isOpenOn(garage, date)) return { code: 'garage_closed', detail: `${garage.name} is closed on ${date}.` }
   if (date < garage.free_from)
     return { code: 'garage_full', detail: `${garage.name} has time from ${garage.free_from}.` }
@@ -198,23 +199,4 @@ export function bookingObstacle(
 export function isOpenOn(garage: Destination, date: string): boolean {
   const weekday = new Date(`${date}T00:00:00Z`).getUTCDay()
   return weekday !== 0 && (weekday !== 6 || garage.open_saturdays)
-}
-
-/** `date` (YYYY-MM-DD) moved by a number of days. */
-export function shiftDate(date: string, days: number): string {
-  return new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
-}
-
-/** Whether every word of `query` occurs in `text`, regardless of case. */
-export function mentions(text: string, query: string): boolean {
-  const searched = text.toLowerCase()
-  return query
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => searched.includes(word))
-}
-
-/** A name as a key: `Swim Club` -> `swim-club`. */
-export function slug(name: string): string {
-  return (name.toLowerCase().match(/[a-z0-9]+/g) ?? []).join('-')
 }

@@ -1,7 +1,8 @@
+import { addDays } from '../kernel/dates.js'
 import { addressIn, parseAddress } from '../kernel/gazetteer.js'
 import type { SeededRandom } from '../kernel/random.js'
+import { slug } from '../kernel/text.js'
 import { HOMES, pointOf } from './map.js'
-import { shiftDate, slug } from './rules.js'
 import { CONNECTORS, type Destination, SYSTEMS } from './schema.js'
 import * as words from './words.js'
 
@@ -58,7 +59,7 @@ export function seedDestinations(
       place(`${name} ${random.pick(words.GARAGE_SECOND)}`, random.chance(0.7), {
         kind: 'garage',
         repairs: repairsOf(random, i),
-        free_from: shiftDate(today, random.int(1, 14)),
+        free_from: addDays(today, random.int(1, 14)),
         open_saturdays: random.chance(0.3),
       }),
     ),

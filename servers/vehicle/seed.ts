@@ -1,6 +1,9 @@
+import { addDays } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { LIMITS, shiftDate, slug } from './rules.js'
+import { slug } from '../kernel/text.js'
+import { LIMITS } from './rules.js'
 import {
   CAR,
   type Car,
@@ -90,7 +93,7 @@ function seedDrivers(random: SeededRandom, today: string): Driver[] {
     top_speed: i === 0 ? 180 : random.int(9, 16) * 10,
     seat: random.int(1, 9),
     temperature: random.int(18, 24),
-    licence_until: shiftDate(today, i === expired ? -random.int(2, 90) : random.int(30, 3000)),
+    licence_until: addDays(today, i === expired ? -random.int(2, 90) : random.int(30, 3000)),
   }))
 }
 
@@ -100,10 +103,7 @@ function seedFaults(random: SeededRandom, today: string, destinations: readonly 
     ...random.sample(words.CRITICAL_FAULTS, random.chance(0.4) ? 1 : 0),
     ...random.sample(words.MINOR_FAULTS, random.int(5, 6)),
   ]
-  const numbers = random.sample(
-    Array.from({ length: 90 }, (_, i) => i + 10),
-    kinds.length,
-  )
+  const numbers = twoDigitNumbers(random, kinds.length)
   const booked = random.sample(kinds, 2)
   const faults = random.shuffle(kinds).map(
     (kind, i): Fault => ({
@@ -124,7 +124,7 @@ function seedFaults(random: SeededRandom, today: string, destinations: readonly 
         appointment: `service-${11 + i}`,
         fault,
         garage: garage.destination,
-        date: shiftDate(today, 14 + 7 * i + random.int(0, 4)),
+        date: addDays(today, 14 + 7 * i + random.int(0, 4)),
       }
     })
   return { faults, appointments }
@@ -155,7 +155,7 @@ function seedTrips(
       destination,
       driver: random.pick(drivers).driver,
       // From about four months ago to yesterday, in order.
-      date: shiftDate(today, -1 - Math.floor((122 * (TRIPS - 1 - i)) / TRIPS)),
+      date: addDays(today, -1 - Math.floor((122 * (TRIPS - 1 - i)) / TRIPS)),
       km: random.chance(0.7) ? random.int(2, 40) : random.int(41, 260),
       purpose: random.pick(PURPOSES),
     }

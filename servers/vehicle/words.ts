@@ -1,23 +1,22 @@
+import { wordList } from '../kernel/text.js'
 import type { Fault } from './schema.js'
 
 /** The vocabulary that cars and their drivers are made of. */
 
-const words = (text: string): readonly string[] => text.trim().split(/\s+/)
-
-export const FIRST_NAMES = words(`
+export const FIRST_NAMES = wordList(`
   Ana Ben Carla Daniel Elena Felix Grace Hugo Ines Jonas Kira Leon Maya Noah Olga Paul Rosa Sam Tara Victor Wendy Yara
   Adam Bella Carlos Diana Erik Fiona Hanna Ivan Julia Karl Lena Marco Nina Oscar Petra Ravi Sofia Tom`)
 
-export const LAST_NAMES = words(`
+export const LAST_NAMES = wordList(`
   Lima Costa Weber Novak Rossi Silva Berg Klein Moreau Ortiz Patel Reyes Sato Vega Wolf Young Adler Baker Dunn Evans
   Fischer Garcia Hansen Jensen Keller Larsen Meyer Olsen Parker Romero Stone Torres Walsh Zhang`)
 
-export const MODELS = words('Aurora Breeze Comet Dune Ember Falcon Glacier Horizon Indigo Juniper Kestrel Lynx')
+export const MODELS = wordList('Aurora Breeze Comet Dune Ember Falcon Glacier Horizon Indigo Juniper Kestrel Lynx')
 
-export const PLACE_FIRST = words(`
+export const PLACE_FIRST = wordList(`
   Riverside Central Northgate Sunny Harbour Maple Castle Lakeside Garden Royal Silver Corner Hillside Crystal Meadow`)
 
-export const PLACE_SECOND = words(`
+export const PLACE_SECOND = wordList(`
   Gym School Office Library Bakery Clinic Stadium Market Cinema Museum Theatre Kindergarten Pharmacy Studio Warehouse`)
 
 /** Destinations that are people. */
@@ -32,12 +31,12 @@ export const VISITS = [
   'Coach Marta',
 ] as const
 
-export const CHARGER_FIRST = words('Volt Spark Green Rapid Swift Ampere Bolt Solar')
-export const CHARGER_SECOND = words('Point Park Plaza Hub Depot')
-export const GARAGE_SECOND = words('Motors Garage Autoworks')
+export const CHARGER_FIRST = wordList('Volt Spark Green Rapid Swift Ampere Bolt Solar')
+export const CHARGER_SECOND = wordList('Point Park Plaza Hub Depot')
+export const GARAGE_SECOND = wordList('Motors Garage Autoworks')
 
-export const PLAYLIST_FIRST = words('Autumn Sunday Midnight Highway Summer Rainy Morning Golden Quiet Neon')
-export const PLAYLIST_SECOND = words('Drive Songs Jazz Beats Classics Rock Stories Dance')
+export const PLAYLIST_FIRST = wordList('Autumn Sunday Midnight Highway Summer Rainy Morning Golden Quiet Neon')
+export const PLAYLIST_SECOND = wordList('Drive Songs Jazz Beats Classics Rock Stories Dance')
 
 type FaultKind = readonly [
   title: string,

@@ -1,6 +1,6 @@
+import { minutesBetween } from '../kernel/dates.js'
 import { storageLeft } from './rules.js'
 import { type Context, LIMITS, ME, type Meeting, type Recording } from './schema.js'
-import { minutesBetween } from './time.js'
 
 /** Ends the recording of a meeting and files it. What does not fit into the storage any more is cut off. */
 export function fileRecording({ db, now, nextId }: Context, { meeting, title, recorded_since }: Meeting): Recording {

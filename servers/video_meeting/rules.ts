@@ -1,3 +1,4 @@
+import { addMinutes, minutesOf } from '../kernel/dates.js'
 import {
   type Action,
   type Context,
@@ -12,7 +13,7 @@ import {
   TERMS,
   type VideoView,
 } from './schema.js'
-import { instantOf, later, minuteOf, overlap } from './time.js'
+import { instantOf, overlap } from './time.js'
 
 /** Why something cannot be done, with the names and numbers that matter. */
 export interface Obstacle {
@@ -53,10 +54,10 @@ type Plan = Pick<Meeting, 'date' | 'start' | 'minutes'>
 export function schedulingObstacle({ db, now }: Scenery, plan: Plan): Obstacle | undefined {
   const { date, start, minutes } = plan
   if (instantOf(plan) < now()) return { code: 'in_the_past' }
-  if (date > later(now(), LIMITS.horizonDays * 24 * 60).slice(0, 10)) return { code: 'too_far_ahead' }
+  if (date > addMinutes(now(), LIMITS.horizonDays * 24 * 60).slice(0, 10)) return { code: 'too_far_ahead' }
   const longest = termsOf(db).minutes
   if (minutes > longest) return { code: 'too_long', detail: `The plan allows at most ${longest} minutes.` }
-  if (minuteOf(start) + minutes > 24 * 60) return { code: 'ends_after_midnight' }
+  if (minutesOf(start) + minutes > 24 * 60) return { code: 'ends_after_midnight' }
   const other = db.meetings
     .by('date', date)
     .find((row) => row.role === 'host' && row.status === 'scheduled' && overlap(row, plan))
@@ -71,9 +72,9 @@ export function startObstacle({ db, now }: Scenery, meeting: Meeting): Obstacle 
   if (status === 'live') return { code: 'already_live' }
   if (status === 'ended') return { code: 'meeting_ended' }
   const planned = instantOf(meeting)
-  if (now() < later(planned, -LIMITS.earlyMinutes))
+  if (now() < addMinutes(planned, -LIMITS.earlyMinutes))
     return { code: 'too_early', detail: `It is planned for ${date} ${start}.` }
-  if (now() >= later(planned, minutes)) return { code: 'missed', detail: `It was planned for ${date} ${start}.` }
+  if (now() >= addMinutes(planned, minutes)) return { code: 'missed', detail: `It was planned for ${date} ${start}.` }
   const other = db.meetings.by('status', 'live').find(({ role }) => role === 'host')
   return other && { code: 'already_hosting', detail: `${other.meeting} is live: end it first.` }
 }

@@ -1,4 +1,6 @@
+import { addMinutes, clockOf } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
+import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
 import {
   LIMITS,
@@ -12,7 +14,7 @@ import {
   TERMS,
   type VideoTables,
 } from './schema.js'
-import { clockOf, later, overlap } from './time.js'
+import { overlap } from './time.js'
 import * as words from './words.js'
 
 const PEOPLE = 36
@@ -59,7 +61,7 @@ function seedPeople(random: SeededRandom): Person[] {
 
 function seedMeetings(random: SeededRandom, start: string, plan: Plan): Meeting[] {
   const today = start.slice(0, 10)
-  const numbers = random.shuffle(Array.from({ length: 90 }, (_, i) => i + 10))
+  const numbers = twoDigitNumbers(random, 90)
   const titles = seedTitles(random, SCHEDULED + ENDED + 3)
   const meetings: Meeting[] = []
   const add = (status: Status, role: Meeting['role'], when: Pick<Meeting, 'date' | 'start' | 'minutes'>) => {
@@ -84,13 +86,13 @@ function seedMeetings(random: SeededRandom, start: string, plan: Plan): Meeting[
   add('scheduled', 'host', { date: today, start: '09:15', minutes: 30 })
   while (meetings.length < 2 + SCHEDULED) {
     const role = random.pick(['host', 'host', 'cohost', 'attendee'] as const)
-    const when = slot(later(start, random.int(0, 18) * 24 * 60).slice(0, 10), 10 * 60)
+    const when = slot(addMinutes(start, random.int(0, 18) * 24 * 60).slice(0, 10), 10 * 60)
     const taken = meetings.some((row) => row.status === 'scheduled' && row.role === 'host' && overlap(row, when))
     if (role !== 'host' || !taken) add('scheduled', role, when)
   }
   for (let i = 0; i < ENDED; i++) {
     const role = random.pick(['host', 'host', 'cohost', 'attendee'] as const)
-    add('ended', i < 5 ? 'host' : role, slot(later(start, -random.int(1, 20) * 24 * 60).slice(0, 10), 8 * 60))
+    add('ended', i < 5 ? 'host' : role, slot(addMinutes(start, -random.int(1, 20) * 24 * 60).slice(0, 10), 8 * 60))
   }
   return meetings
 }
@@ -183,5 +185,7 @@ function recordOne(
       !participants.some((row) => row.meeting === meeting && row.place === 'present' && unwilling.has(row.person)),
   )
   if (!willing || random.chance(0.5)) return [...meetings]
-  return meetings.map((row) => (row === willing ? { ...row, recorded_since: later(start, -random.int(3, 12)) } : row))
+  return meetings.map((row) =>
+    row === willing ? { ...row, recorded_since: addMinutes(start, -random.int(3, 12)) } : row,
+  )
 }

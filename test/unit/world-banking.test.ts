@@ -1,9 +1,10 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { banking } from '../../servers/banking/index.js'
-import { available, firstExecution, LIMITS, leftToday, mentions } from '../../servers/banking/rules.js'
+import { available, firstExecution, LIMITS, leftToday } from '../../servers/banking/rules.js'
 import type { Account, BankingView, Card, Payee, Transaction } from '../../servers/banking/schema.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
+import { mentions } from '../../servers/kernel/text.js'
 import { checkWorldContract } from './world-contract.js'
 
 const TODAY = '2026-03-02'

@@ -1,10 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { foodDelivery } from '../../servers/food_delivery/index.js'
-import { deliversTo, LIMITS, locate, mentions, priceOf, statusOf, zoneOf } from '../../servers/food_delivery/rules.js'
+import { deliversTo, LIMITS, locate, priceOf, statusOf, zoneOf } from '../../servers/food_delivery/rules.js'
 import type { Dish, FoodOrder, FoodView, Restaurant } from '../../servers/food_delivery/schema.js'
 import { STREETS } from '../../servers/kernel/gazetteer.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
+import { mentions } from '../../servers/kernel/text.js'
 import { checkWorldContract } from './world-contract.js'
 
 type Call = readonly [tool: string, args: Record<string, unknown>]

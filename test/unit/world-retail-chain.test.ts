@@ -1,5 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { addDays } from '../../servers/kernel/dates.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
 import { retailChain } from '../../servers/retail_chain/index.js'
 import {
@@ -9,7 +10,6 @@ import {
   LIMITS,
   reducedPrice,
   roomOf,
-  shiftDate,
   stockKey,
 } from '../../servers/retail_chain/rules.js'
 import type { Article, Reservation, RetailView, Shipment, Stock } from '../../servers/retail_chain/schema.js'
@@ -180,7 +180,7 @@ test('what is sent to another country cannot be received today, and takes up roo
   const days = (a: Stock, b: Stock) => daysBetween(cityOf(session, a), cityOf(session, b))
   const [from, to] = pair(session, (a, b) => days(a, b) === 2)
   const sent = succeed(session, ...transfer(from, to, 5))
-  assert.is(sent.due, shiftDate(TODAY, 2))
+  assert.is(sent.due, addDays(TODAY, 2))
   assert.is(roomOf(now(session, to)), roomOf(to) - 5)
   const result = session.call('receive_shipment', { shipment: sent.shipment })
   assert.is(result.ok ? 'ok' : result.code, 'still_in_transit')
@@ -218,7 +218,7 @@ test('a reservation takes pieces away from others, and keeps its price through a
   })
   const kept = succeed(session, ...reserve(row, 2))
   assert.is(kept.available, availableOf(row) - 2)
-  assert.is(kept.until, shiftDate(TODAY, LIMITS.reservationDays))
+  assert.is(kept.until, addDays(TODAY, LIMITS.reservationDays))
   const reduced = succeed(session, ...markDown(row, 25))
   assert.is(reduced.before, row.price)
   assert.ok((reduced.price as number) < row.price)

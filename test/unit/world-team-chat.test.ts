@@ -1,5 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { addMinutes } from '../../servers/kernel/dates.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
 import { teamChat } from '../../servers/team_chat/index.js'
 import {
@@ -14,7 +15,6 @@ import {
   readingObstacle,
   replyObstacle,
   roleOf,
-  shiftMinutes,
 } from '../../servers/team_chat/rules.js'
 import { type Channel, type ChatView, EMOJI, type Message, type Person } from '../../servers/team_chat/schema.js'
 import { checkWorldContract } from './world-contract.js'
@@ -143,7 +143,7 @@ test('slow mode lets me post again when its pause is over, and never holds up a 
   const mine = dbOf(session)
     .messages.by('channel', slow.channel)
     .findLast((row) => row.person === own(session))!
-  const free = shiftMinutes(mine.at, 20)
+  const free = addMinutes(mine.at, 20)
   const elsewhere = channel(session, (row) => canPost(session)(row) && row.slow_minutes === 0)
   while (session.now() < free) {
     assert.is(codeOf(session, ...post(slow)), 'slow_mode')

@@ -1,10 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { addDays } from '../../servers/kernel/dates.js'
 import { parseAddress } from '../../servers/kernel/gazetteer.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
 import { vehicle } from '../../servers/vehicle/index.js'
 import { HOMES, pointOf, roadKm } from '../../servers/vehicle/map.js'
-import { chargePercent, LIMITS, rangeKm, safetyHold, shiftDate, theCar, topSpeed } from '../../servers/vehicle/rules.js'
+import { chargePercent, LIMITS, rangeKm, safetyHold, theCar, topSpeed } from '../../servers/vehicle/rules.js'
 import {
   CAR,
   type Car,
@@ -476,7 +477,7 @@ test('distances are those of the map', () => {
   assert.ok(paris > 260 && paris < 400, `${paris} km from Paris to Brussels`)
   assert.is(roadKm(at('1 Elm Street, Rome'), at('90 Elm Street, Rome')), 1)
   assert.ok(HOMES.length >= 8)
-  assert.is(shiftDate('2026-02-27', 3), '2026-03-02')
+  assert.is(addDays('2026-02-27', 3), '2026-03-02')
 })
 
 test('the invariants notice a car that was tampered with', () => {

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { available, leftToday, transferObstacle } from '../rules.js'
-import { choose, sampleAmount } from '../sampling.js'
+import { sampleAmount } from '../sampling.js'
 import { ACCOUNT_KINDS, bankingTool, money } from '../schema.js'
 import { accountOf, SHOWN } from './lookup.js'
 

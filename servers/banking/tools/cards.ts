@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref, sensitive } from '../../kernel/fields.js'
-import { choose } from '../sampling.js'
 import { bankingTool, type Card, money } from '../schema.js'
 import { accountOf, SHOWN, usableCard } from './lookup.js'
 

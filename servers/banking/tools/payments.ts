@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { LIMITS, largestPayment, mentions, paymentObstacle } from '../rules.js'
-import { choose, sampleAmount } from '../sampling.js'
+import { mentions, slug } from '../../kernel/text.js'
+import { LIMITS, largestPayment, paymentObstacle } from '../rules.js'
+import { sampleAmount } from '../sampling.js'
 import { bankingTool, money } from '../schema.js'
-import { slug } from '../slug.js'
 import { BANKS, COMPANIES, FIRST_NAMES, LAST_NAMES, NOTES } from '../words.js'
 import { accountOf, payeeOf, SHOWN } from './lookup.js'
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { firstExecution, LIMITS, standingOrderObstacle } from '../rules.js'
-import { choose, sampleAmount } from '../sampling.js'
+import { sampleAmount } from '../sampling.js'
 import { bankingTool, FREQUENCIES, money } from '../schema.js'
 import { accountOf, payeeOf, SHOWN } from './lookup.js'
 

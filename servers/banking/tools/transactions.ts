@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { disputeObstacle, mentions } from '../rules.js'
-import { choose } from '../sampling.js'
+import { mentions } from '../../kernel/text.js'
+import { disputeObstacle } from '../rules.js'
 import { bankingTool, DISPUTE_REASONS, TRANSACTION_STATUSES } from '../schema.js'
 import { SHOWN } from './lookup.js'
 

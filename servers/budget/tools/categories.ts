@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { fill } from '../booking.js'
 import { envelopeOf, leftOf, monthOf, movable, takeObstacle } from '../rules.js'
-import { choices, DRAWS, sampleAmount } from '../sampling.js'
+import { DRAWS, sampleAmount } from '../sampling.js'
 import { amount, budgetTool, GROUPS } from '../schema.js'
 import { budgetOf, categoryOf, refuse } from './lookup.js'
 

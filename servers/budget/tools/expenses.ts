@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
+import { mentioning } from '../../kernel/text.js'
 import { book, rememberLast } from '../booking.js'
 import { envelopeOf, HOUSEHOLD, leftOf, monthObstacle, monthOf, recordObstacle, splitObstacle } from '../rules.js'
-import { choices, DRAWS, sampleAmount } from '../sampling.js'
+import { DRAWS, sampleAmount } from '../sampling.js'
 import { amount, budgetTool } from '../schema.js'
 import { PLACES, PLACES_OF } from '../words.js'
 import { categoryOf, expenseOf, memberOf, refuse, SHOWN } from './lookup.js'
@@ -52,8 +54,8 @@ const searchExpenses = budgetTool({
   },
   run({ text, month }, { db, fail }) {
     if (month !== undefined && !db.months.has(month)) fail('unknown_month', `There is no budget for ${month}.`)
-    const words = text.toLowerCase().split(/\s+/)
-    const said = (row: { readonly words: string }) => words.every((word) => row.words.includes(word))
+    const matches = mentioning(text)
+    const said = (row: { readonly words: string }) => matches(row.words)
     const found = month === undefined ? db.expenses.list(said) : db.expenses.by('month', month).filter(said)
     return { found: found.length, expenses: found.slice(-SHOWN).reverse() }
   },

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { book, fill, rememberLast } from '../booking.js'
 import { closingObstacle, envelopeOf, leftOf, monthObstacle, payObstacle, RESERVE } from '../rules.js'
-import { choices } from '../sampling.js'
 import { budgetTool } from '../schema.js'
 import { budgetOf, recurringOf, refuse, SHOWN } from './lookup.js'
 

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
 import { type Context, fill } from '../booking.js'
 import { envelopeOf, leftOf, monthObstacle, monthOf, movable, takeObstacle, withdrawalObstacle } from '../rules.js'
-import { choices, sampleAmount } from '../sampling.js'
+import { sampleAmount } from '../sampling.js'
 import { amount, budgetTool, type SavingsGoal } from '../schema.js'
 import { categoryOf, goalOf, refuse } from './lookup.js'
 

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { choose, pickFrom } from '../../kernel/choose.js'
+import { addDays, isWorkday } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import { completionObstacle, isMine, LIMITS, planObstacle, titleOf } from '../rules.js'
-import { choose, pickFrom } from '../sampling.js'
 import { ACTIVITY_KINDS, type Activity, crmTool, OUTCOMES } from '../schema.js'
 import { NOTES } from '../words.js'
-import { addDays, isWorkday, workdayAfter } from '../workdays.js'
+import { workdayAfter } from '../workdays.js'
 import { contactOf, SHOWN_LONG } from './lookup.js'
 
 const planActivity = crmTool({

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choose, pickFrom } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
-import { handOverObstacle, inMyTerritory, LIMITS, me, mentions, wordsOf } from '../rules.js'
-import { choose, pickFrom } from '../sampling.js'
+import { mentioning } from '../../kernel/text.js'
+import { handOverObstacle, inMyTerritory, LIMITS, me } from '../rules.js'
 import { crmTool, TERRITORIES } from '../schema.js'
 import { companyOf, repOf, SHOWN, SHOWN_LONG } from './lookup.js'
 import { changeDeal } from './pipeline.js'
@@ -37,8 +38,8 @@ const findCompanies = crmTool({
     return { query, ...bound }
   },
   run({ query }, { db }) {
-    const words = wordsOf(query)
-    const companies = db.companies.list(({ text }) => mentions(text, words))
+    const matches = mentioning(query)
+    const companies = db.companies.list(({ text }) => matches(text))
     return {
       found: companies.length,
       companies: companies

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { contactText, freeKey, inMyTerritory, isMine, mentions, mergeObstacle, slug, wordsOf } from '../rules.js'
-import { choose } from '../sampling.js'
+import { mentioning, slug } from '../../kernel/text.js'
+import { contactText, freeKey, inMyTerritory, isMine, mergeObstacle } from '../rules.js'
 import { type CrmContact, type CrmView, crmTool } from '../schema.js'
 import { FIRST_NAMES, LAST_NAMES } from '../words.js'
 import { companyOf, contactOf, SHOWN_LONG } from './lookup.js'
@@ -48,8 +49,8 @@ const findCrmContacts = crmTool({
     return { query, ...bound }
   },
   run({ query }, { db }) {
-    const words = wordsOf(query)
-    const found = db.contacts.list(({ text, merged_into }) => merged_into === null && mentions(text, words))
+    const matches = mentioning(query)
+    const found = db.contacts.list(({ text, merged_into }) => merged_into === null && matches(text))
     const contacts = found.slice(0, SHOWN_LONG).map(({ name, crm_contact, company, do_not_contact }) => ({
       name,
       crm_contact,

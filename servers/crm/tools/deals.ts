@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
+import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import { approvalObstacle, discountObstacle, LIMITS, me, moveObstacle, NEXT_STAGES, netValue } from '../rules.js'
-import { choose } from '../sampling.js'
 import { crmTool, type Deal, STAGES } from '../schema.js'
-import { addDays } from '../workdays.js'
 import { dealOf, repOf, requestOf, SHOWN_LONG } from './lookup.js'
 import { changeDeal, withdrawRequest } from './pipeline.js'
 

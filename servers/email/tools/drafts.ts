@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { choose, contactOf, draftOf, openDraftOf, unless } from '../lookup.js'
+import { choose } from '../../kernel/choose.js'
+import { contactOf, draftOf, openDraftOf, unless } from '../lookup.js'
 import { occupy, send } from '../outbox.js'
 import { whyNotAddDraft, whyNotAttach, whyNotSend, whyNotWriteTo } from '../rules.js'
 import { bodyField, contactKey, draftKey, emailKey, fileKey, subjectField, threadKey, tool } from '../schema.js'
@@ -21,7 +22,7 @@ const writeDraft = tool({
   ],
   sample({ db, random, bound }) {
     if (whyNotAddDraft(db)) return null
-    const contact = choose(db.contacts, bound.contact, random, (row) => !whyNotWriteTo(row))
+    const contact = choose(db.contacts, random, bound.contact, (row) => !whyNotWriteTo(row))
     return contact ? { subject: someSubject(random), body: someBody(random), ...bound, contact: contact.contact } : null
   },
   run({ contact, subject, body }, context) {
@@ -54,7 +55,7 @@ const editDraft = tool({
     'replace the text in {draft} with "{body}"[, new subject "{subject}"]',
   ],
   sample({ db, random, bound }) {
-    const draft = choose(db.drafts, bound.draft, random, ({ status }) => status === 'open')
+    const draft = choose(db.drafts, random, bound.draft, ({ status }) => status === 'open')
     if (!draft) return null
     const text = { draft: draft.draft, body: someBody(random) }
     return { ...(random.chance(0.3) ? { ...text, subject: someSubject(random) } : text), ...bound }
@@ -78,8 +79,8 @@ const attachFile = tool({
     'include the file {file} in {draft}',
   ],
   sample({ db, random, bound }) {
-    const draft = choose(db.drafts, bound.draft, random, ({ status }) => status === 'open')
-    const file = draft && choose(db.files, bound.file, random, (row) => !whyNotAttach(db, draft, row))
+    const draft = choose(db.drafts, random, bound.draft, ({ status }) => status === 'open')
+    const file = draft && choose(db.files, random, bound.file, (row) => !whyNotAttach(db, draft, row))
     return file ? { draft: draft.draft, file: file.file } : null
   },
   run({ draft, file }, context) {
@@ -108,7 +109,7 @@ const sendDraft = tool({
   establishes: ['email_sent'],
   ask: ['send {draft}', 'send {draft} off now', 'deliver {draft} to its recipient', 'mail {draft} as it is'],
   sample({ db, random, bound }) {
-    const draft = choose(db.drafts, bound.draft, random, (row) => !whyNotSend(db, row))
+    const draft = choose(db.drafts, random, bound.draft, (row) => !whyNotSend(db, row))
     return draft ? { draft: draft.draft } : null
   },
   run({ draft }, context) {
@@ -130,7 +131,7 @@ const discardDraft = tool({
   annotations: { readOnly: false, destructive: true },
   ask: ['discard {draft}', 'throw {draft} away', 'drop {draft} without sending it', 'get rid of {draft}'],
   sample({ db, random, bound }) {
-    const draft = choose(db.drafts, bound.draft, random, ({ status }) => status === 'open')
+    const draft = choose(db.drafts, random, bound.draft, ({ status }) => status === 'open')
     return draft ? { draft: draft.draft } : null
   },
   run({ draft }, context) {

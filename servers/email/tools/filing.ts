@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { addDays } from '../clock.js'
+import { choose } from '../../kernel/choose.js'
+import { addDays } from '../../kernel/dates.js'
 import { countLabels, put } from '../folders.js'
-import { choose, emailOf, unless } from '../lookup.js'
+import { emailOf, unless } from '../lookup.js'
 import { whyNotAddLabel, whyNotDate, whyNotMove, whyNotRemoveLabel, whyNotSnooze } from '../rules.js'
 import { dateField, type Email, emailKey, folder as folderField, labelKey, tool } from '../schema.js'
 
@@ -25,8 +26,8 @@ const changeLabel = tool({
     for (const change of bound.change === undefined ? order : [bound.change]) {
       const fits = (email: Email, label: string) =>
         !(change === 'add' ? whyNotAddLabel(email, label) : whyNotRemoveLabel(db, email, label))
-      const email = choose(db.emails, bound.email, random, (row) => labels.some(({ label }) => fits(row, label)))
-      const label = email && choose(db.labels, bound.label, random, (row) => fits(email, row.label))
+      const email = choose(db.emails, random, bound.email, (row) => labels.some(({ label }) => fits(row, label)))
+      const label = email && choose(db.labels, random, bound.label, (row) => fits(email, row.label))
       if (label) return { email: email.email, label: label.label, change }
     }
     return null
@@ -59,7 +60,7 @@ const moveEmail = tool({
   sample({ db, random, bound, today }) {
     const date = today()
     const wanted = bound.folder === undefined ? destination.options : [bound.folder]
-    const email = choose(db.emails, bound.email, random, (row) => wanted.some((to) => !whyNotMove(db, row, to, date)))
+    const email = choose(db.emails, random, bound.email, (row) => wanted.some((to) => !whyNotMove(db, row, to, date)))
     if (!email) return null
     return { email: email.email, folder: random.pick(wanted.filter((to) => !whyNotMove(db, email, to, date))) }
   },
@@ -84,7 +85,7 @@ const snoozeEmail = tool({
     'let {email} rest until {until}',
   ],
   sample({ db, random, bound, today }) {
-    const email = choose(db.emails, bound.email, random, (row) => !whyNotSnooze(db, row))
+    const email = choose(db.emails, random, bound.email, (row) => !whyNotSnooze(db, row))
     return email ? { until: addDays(today(), random.int(1, 30)), ...bound, email: email.email } : null
   },
   run({ email, until }, context) {

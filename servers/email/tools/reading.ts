@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { choose, contactOf, emailOf, fewHits, searchContacts, searchEmails } from '../lookup.js'
+import { choose } from '../../kernel/choose.js'
+import { contactOf, emailOf, fewHits, searchContacts, searchEmails } from '../lookup.js'
 import { bare } from '../outbox.js'
 import { type Contact, contactKey, emailKey, fileKey, folder, LIMITS, labelKey, threadKey, tool } from '../schema.js'
 
@@ -35,7 +36,7 @@ const findContact = tool({
     'check the address book for {name}',
   ],
   sample({ db, random }) {
-    const contact = choose(db.contacts, undefined, random, ({ active }) => active)
+    const contact = choose(db.contacts, random, undefined, ({ active }) => active)
     if (!contact) return null
     const [first = '', last = ''] = contact.name.split(' ')
     const name = fewHits(random.sample([first, last, contact.name, contact.name], 2), (text) => {
@@ -69,7 +70,7 @@ const searchMail = tool({
     'search the mailbox for the words "{words}"[ within the {folder} folder]',
   ],
   sample({ db, random }) {
-    const email = choose(db.emails, undefined, random, () => true)
+    const email = choose(db.emails, random, undefined, () => true)
     if (!email) return null
     const place = random.chance(0.3) ? email.folder : undefined
     const subject = bare(email.subject)
@@ -106,7 +107,7 @@ const readEmail = tool({
   annotations: { readOnly: true },
   ask: ['read {email}', 'open {email} and show what it says', 'show the text of {email}', 'tell me what {email} says'],
   sample({ db, random, bound }) {
-    const email = choose(db.emails, bound.email, random, () => true)
+    const email = choose(db.emails, random, bound.email, () => true)
     return email ? { email: email.email } : null
   },
   run({ email }, context) {
@@ -133,7 +134,7 @@ const openThread = tool({
     'go through the conversation {thread}',
   ],
   sample({ db, random, bound }) {
-    const thread = choose(db.threads, bound.thread, random, () => true)
+    const thread = choose(db.threads, random, bound.thread, () => true)
     return thread ? { thread: thread.thread } : null
   },
   run({ thread }, context) {

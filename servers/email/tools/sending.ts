@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { choose, contactOf, emailOf, unless } from '../lookup.js'
+import { choose } from '../../kernel/choose.js'
+import { contactOf, emailOf, unless } from '../lookup.js'
 import { occupy, send, withPrefix } from '../outbox.js'
 import { whyNotForward, whyNotRecall, whyNotReply, whyNotWriteTo } from '../rules.js'
 import { bodyField, contactKey, draftKey, emailKey, threadKey, tool } from '../schema.js'
@@ -28,7 +29,7 @@ const replyToEmail = tool({
     'respond "{body}" to {email}',
   ],
   sample({ db, random, bound }) {
-    const email = choose(db.emails, bound.email, random, (row) => !whyNotReply(db, row))
+    const email = choose(db.emails, random, bound.email, (row) => !whyNotReply(db, row))
     return email ? { body: someBody(random), ...bound, email: email.email } : null
   },
   run({ email, body }, context) {
@@ -54,11 +55,11 @@ const forwardEmail = tool({
   ],
   sample({ db, random, bound }) {
     const fixed = bound.contact === undefined ? undefined : db.contacts.get(bound.contact)
-    const email = choose(db.emails, bound.email, random, (row) => {
+    const email = choose(db.emails, random, bound.email, (row) => {
       const someone = fixed ?? db.contacts.find((to) => to.contact !== row.contact && !whyNotForward(db, row, to))
       return someone !== undefined && !whyNotForward(db, row, someone)
     })
-    const contact = email && choose(db.contacts, bound.contact, random, (to) => !whyNotForward(db, email, to))
+    const contact = email && choose(db.contacts, random, bound.contact, (to) => !whyNotForward(db, email, to))
     if (!contact) return null
     const target = { email: email.email, contact: contact.contact }
     return { ...(random.chance(0.3) ? { ...target, note: someBody(random) } : target), ...bound }
@@ -82,7 +83,7 @@ const recallEmail = tool({
   needs: ['email_sent'],
   ask: ['recall {email}', 'take {email} back before it is read', 'undo the sending of {email}', 'call {email} back'],
   sample({ db, random, bound, now }) {
-    const email = choose(db.emails, bound.email, random, (row) => {
+    const email = choose(db.emails, random, bound.email, (row) => {
       return !whyNotRecall(db, row, now()) && !whyNotWriteTo(db.contacts.get(row.contact)!)
     })
     return email ? { email: email.email } : null

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { addDays } from '../clock.js'
+import { choose } from '../../kernel/choose.js'
+import { addDays } from '../../kernel/dates.js'
 import { put } from '../folders.js'
-import { choose, contactOf, unless } from '../lookup.js'
+import { contactOf, unless } from '../lookup.js'
 import { whyNotDate, whyNotDeputise, whyNotRule, whyNotWriteTo } from '../rules.js'
 import { bodyField, contactKey, dateField, LIMITS, tool } from '../schema.js'
 import { ABSENCE_NOTES } from '../words.js'
@@ -26,7 +27,7 @@ const setSenderRule = tool({
   sample({ db, random, bound }) {
     const order = random.chance(0.35) ? (['allow', 'block'] as const) : (['block', 'allow'] as const)
     for (const rule of bound.rule === undefined ? order : [bound.rule]) {
-      const contact = choose(db.contacts, bound.contact, random, (row) => !whyNotRule(row, rule))
+      const contact = choose(db.contacts, random, bound.contact, (row) => !whyNotRule(row, rule))
       if (contact) return { contact: contact.contact, rule }
     }
     return null
@@ -63,7 +64,7 @@ const setAutoReply = tool({
   ],
   sample({ db, random, bound, today }) {
     const until = bound.until ?? addDays(today(), random.int(1, 30))
-    const contact = choose(db.contacts, bound.contact, random, (row) => !whyNotDeputise(row, until))
+    const contact = choose(db.contacts, random, bound.contact, (row) => !whyNotDeputise(row, until))
     if (!contact) return null
     const absence = { contact: contact.contact, until }
     return { ...(random.chance(0.3) ? { ...absence, note: random.pick(ABSENCE_NOTES) } : absence), ...bound }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { claimObstacle, LIMITS, ratingObstacle, ratingOf, refundFor, unclaimed } from '../rules.js'
-import { choose } from '../sampling.js'
 import { type FoodOrder, foodTool, type Item } from '../schema.js'
 import { orderOf } from './lookup.js'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { basketRestaurant, isUsed, LIMITS, type Obstacle, priceOf, promoObstacle } from '../rules.js'
-import { choose } from '../sampling.js'
 import { type BasketLine, type Dish, type FoodView, foodTool, type Promo } from '../schema.js'
 import { dishOf } from './lookup.js'
 

@@ -1,8 +1,11 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
+import { clockOf, minutesOf } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import { addressIn } from '../../kernel/gazetteer.js'
 import type { SeededRandom } from '../../kernel/random.js'
-import { clockOf, minutesOf, timeOf } from '../clock.js'
+import { slug } from '../../kernel/text.js'
+import { timeOf } from '../clock.js'
 import {
   basketRestaurant,
   cityNamed,
@@ -12,13 +15,11 @@ import {
   orderObstacle,
   priceOf,
   rideMinutes,
-  slug,
   statusOf,
   timesFrom,
   timesUntil,
   topUpLeft,
 } from '../rules.js'
-import { choose } from '../sampling.js'
 import { type Context, clock, foodTool, type Restaurant } from '../schema.js'
 import { COURIERS, NEW_DROPOFFS } from '../words.js'
 import { dropoffOf, SHOWN } from './lookup.js'

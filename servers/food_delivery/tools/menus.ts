@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { deliversTo, mentions, ratingOf } from '../rules.js'
-import { choose } from '../sampling.js'
+import { mentions } from '../../kernel/text.js'
+import { deliversTo, ratingOf } from '../rules.js'
 import { ALLERGENS, CUISINES, type FoodView, foodTool, type Restaurant } from '../schema.js'
 import { dishOf, dropoffOf, restaurantOf, SHOWN } from './lookup.js'
 

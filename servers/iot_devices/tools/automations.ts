@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { check, type Obstacle } from '../rules.js'
-import { choose } from '../sampling.js'
 import { conflictOf } from '../scenes.js'
 import { type Automation, type IotView, type Scene, SWITCH, TRIGGERS, tool } from '../schema.js'
 import { automationOf, sceneOf } from './lookup.js'

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
+import { addMinutes } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
-import { change, check, deviceOf, later, type Obstacle, statusOf, unready } from '../rules.js'
-import { choose } from '../sampling.js'
+import { change, check, deviceOf, type Obstacle, statusOf, unready } from '../rules.js'
 import { type Device, HOME, type IotView, keyByKind, keyOf, LIMITS, tool } from '../schema.js'
 
 function batteryObstacle(db: IotView, { device, battery }: Device): Obstacle | undefined {
@@ -107,7 +108,7 @@ const updateFirmware = tool({
     const device = deviceOf(context, key)
     check(context, unready(context, device))
     check(context, updateObstacle(device))
-    const busy_until = later(context.now(), LIMITS.updateMinutes)
+    const busy_until = addMinutes(context.now(), LIMITS.updateMinutes)
     const off = device.state === 'on' ? ({ state: 'off', program: '', load: 0 } as const) : {}
     const level = device.kind === 'light' ? 0 : device.level
     change(context.db, device, { firmware: device.latest, busy_until, level, ...off })

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { mentioning } from '../../kernel/text.js'
 import { isUpdating, modeOf, roomOf, statusOf } from '../rules.js'
-import { choose } from '../sampling.js'
 import {
   type Device,
   FAULTS,
@@ -27,11 +28,8 @@ const HAS_FAULT: Readonly<Record<Fault, (device: Device) => boolean>> = {
 
 /** Devices whose name has every word of the query. */
 function named(db: IotView, query: string): Device[] {
-  const words = query.toLowerCase().split(/\s+/)
-  return db.devices.list(({ name }) => {
-    const text = name.toLowerCase()
-    return words.every((word) => text.includes(word))
-  })
+  const matches = mentioning(query)
+  return db.devices.list(({ name }) => matches(name.toLowerCase()))
 }
 
 const listRooms = tool({

@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
+import { addMinutes } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
-import { change, deviceOf, later, modeOf, ready } from '../rules.js'
-import { choose, chooseReady } from '../sampling.js'
+import { change, deviceOf, modeOf, ready } from '../rules.js'
+import { chooseReady } from '../sampling.js'
 import { type Device, LIMITS, type Mode, STATIONS, SWITCH, tool } from '../schema.js'
 import { UNITS } from '../words.js'
 
@@ -28,7 +30,7 @@ const getSensorHistory = tool({
   sample({ db, random, bound, now }) {
     const sensor = choose(db.devices, random, bound.sensor, ({ kind }) => kind === 'sensor')
     if (!sensor) return null
-    const date = bound.date ?? later(now(), -random.int(1, LIMITS.historyDays) * 24 * 60).slice(0, 10)
+    const date = bound.date ?? addMinutes(now(), -random.int(1, LIMITS.historyDays) * 24 * 60).slice(0, 10)
     return db.readings.has(`${sensor.device}:${date}`) ? { sensor: sensor.device, date } : null
   },
   run({ sensor, date }, context) {

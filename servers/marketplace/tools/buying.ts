@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { chooseByDraws } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { sell } from '../escrow.js'
 import { type Answer, answerObstacle, firstAnswer, nextAnswer, priceOf } from '../haggling.js'
 import { bidObstacle, buyObstacle, increment, LIMITS, leastOffer, nextPrice, offerObstacle } from '../rules.js'
-import { choose, roundAmount } from '../sampling.js'
+import { roundAmount } from '../sampling.js'
 import { ANSWERS, type Listing, type MarketDb, marketTool, money, type Offer, YOU } from '../schema.js'
 import { listingOf, offerOf } from './lookup.js'
 
@@ -36,9 +37,9 @@ const placeBid = marketTool({
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
-    const row = choose(
-      random,
+    const row = chooseByDraws(
       db.listings,
+      random,
       bound.listing,
       (listing) => !bidObstacle(db, moment, listing, bound.amount ?? nextPrice(listing)),
     )
@@ -79,7 +80,7 @@ const buyListing = marketTool({
   ask: ['buy {listing}', 'purchase {listing}', 'pay for {listing}', 'go ahead and buy {listing} with my wallet'],
   sample({ db, random, bound, now }) {
     const moment = now()
-    const row = choose(random, db.listings, bound.listing, (listing) => !buyObstacle(db, moment, listing))
+    const row = chooseByDraws(db.listings, random, bound.listing, (listing) => !buyObstacle(db, moment, listing))
     return row ? { listing: row.listing } : null
   },
   run({ listing }, context) {
@@ -117,9 +118,9 @@ const makeOffer = marketTool({
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
-    const row = choose(
-      random,
+    const row = chooseByDraws(
       db.listings,
+      random,
       bound.listing,
       (listing) => !offerObstacle(db, moment, listing, bound.amount ?? leastOffer(listing)),
     )
@@ -175,7 +176,7 @@ const answerOffer = marketTool({
       counter ? (bound.amount ?? bid + 1 + random.int(0, ask - bid - 2)) : undefined
     const fits = (row: Offer) =>
       (!counter || row.ask - row.bid > 1) && !answerObstacle(db, moment, row, answer, counter ? row.bid + 1 : undefined)
-    const row = choose(random, db.offers, bound.offer, fits)
+    const row = chooseByDraws(db.offers, random, bound.offer, fits)
     if (!row) return null
     const amount = amountFor(row)
     if (answerObstacle(db, moment, row, answer, amount)) return null

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { chooseByDraws } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
+import { mentioning } from '../../kernel/text.js'
 import { isExpired, priceOf, sideOf } from '../haggling.js'
-import { nextPrice, phaseOf, titleMatcher } from '../rules.js'
-import { choose } from '../sampling.js'
+import { nextPrice, phaseOf } from '../rules.js'
 import {
   ACTIVITIES,
   FORMATS,
@@ -36,7 +37,7 @@ const searchListings = marketTool({
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
-    const row = choose(random, db.listings, undefined, (listing) => isOnOffer(listing, moment))
+    const row = chooseByDraws(db.listings, random, undefined, (listing) => isOnOffer(listing, moment))
     if (!row) return null
     const words = row.title.split(' ')
     return {
@@ -47,7 +48,7 @@ const searchListings = marketTool({
     }
   },
   run({ text, format, max_price }, { db, now }) {
-    const fits = titleMatcher(text)
+    const fits = mentioning(text)
     const moment = now()
     const listings = db.listings.list(
       (row) =>
@@ -92,7 +93,7 @@ const getListing = marketTool({
     'get the price, the bids and the seller of {listing}',
   ],
   sample({ db, random, bound }) {
-    const row = choose(random, db.listings, bound.listing, ({ status }) => status !== 'relisted')
+    const row = chooseByDraws(db.listings, random, bound.listing, ({ status }) => status !== 'relisted')
     return row ? { listing: row.listing } : null
   },
   run({ listing }, context) {
@@ -226,7 +227,7 @@ const listMarketActivity = marketTool({
   run({ kind, text }, { db, now }) {
     const moment = now()
     const all = activity(db, moment, kind)
-    const fits = text === undefined ? undefined : titleMatcher(text)
+    const fits = text === undefined ? undefined : mentioning(text)
     const entries = fits ? all.filter(({ title }) => fits(title.toLowerCase())) : all
     return { found: entries.length, entries: entries.slice(0, SHOWN) }
   },

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { chooseByDraws } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { lapseOffers, shipObstacle } from '../escrow.js'
 import { CARRIER_TERMS, charge, LIMITS, listingObstacle, phaseOf, relistObstacle, shiftInstant } from '../rules.js'
-import { choose, roundAmount } from '../sampling.js'
+import { roundAmount } from '../sampling.js'
 import { CARRIERS, FORMATS, type Listing, marketTool, money, YOU } from '../schema.js'
 import { TITLE_FIRST, TITLE_SECOND } from '../words.js'
 import { listingOf, saleOf } from './lookup.js'
@@ -93,7 +94,7 @@ const relistListing = marketTool({
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
-    const row = choose(random, db.listings, bound.own_listing, (listing) => !relistObstacle(db, moment, listing))
+    const row = chooseByDraws(db.listings, random, bound.own_listing, (listing) => !relistObstacle(db, moment, listing))
     if (!row) return null
     const low = Math.max(1, Math.floor(row.price * 0.7))
     return { own_listing: row.listing, price: bound.price ?? roundAmount(random, low, row.price) }
@@ -126,9 +127,9 @@ const withdrawListing = marketTool({
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
-    const row = choose(
-      random,
+    const row = chooseByDraws(
       db.listings,
+      random,
       bound.own_listing,
       (listing) => listing.seller === YOU && listing.bids === 0 && phaseOf(listing, moment) === 'open',
     )
@@ -171,7 +172,7 @@ const shipSale = marketTool({
   sample({ db, random, bound, now }) {
     const moment = now()
     const carriers = bound.carrier === undefined ? CARRIERS : [bound.carrier]
-    const row = choose(random, db.sales, bound.sale, (sale) =>
+    const row = chooseByDraws(db.sales, random, bound.sale, (sale) =>
       carriers.some((carrier) => !shipObstacle(db, moment, sale, carrier)),
     )
     if (!row) return null

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { chooseByDraws } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { type Outcome, payBack, payOut, ratingObstacle, settleObstacle } from '../escrow.js'
 import { LIMITS } from '../rules.js'
-import { choose } from '../sampling.js'
 import { type MarketDb, marketTool, OUTCOMES, type Sale, YOU } from '../schema.js'
 import { saleOf } from './lookup.js'
 
@@ -30,7 +30,7 @@ const settleSale = marketTool({
     const moment = now()
     const outcomes = bound.outcome === undefined ? random.shuffle(OUTCOMES) : [bound.outcome]
     for (const outcome of outcomes) {
-      const row = choose(random, db.sales, bound.sale, (sale) => !settleObstacle(db, moment, sale, outcome))
+      const row = chooseByDraws(db.sales, random, bound.sale, (sale) => !settleObstacle(db, moment, sale, outcome))
       if (row) return { sale: row.sale, outcome }
     }
     return null
@@ -67,7 +67,7 @@ const rateSale = marketTool({
     'rate the seller of {sale} with {stars} out of five stars',
   ],
   sample({ db, random, bound, today }) {
-    const row = choose(random, db.sales, bound.sale, (sale) => !ratingObstacle(today(), sale))
+    const row = chooseByDraws(db.sales, random, bound.sale, (sale) => !ratingObstacle(today(), sale))
     return row ? { sale: row.sale, stars: bound.stars ?? random.int(1, 5) } : null
   },
   run({ sale, stars }, context) {

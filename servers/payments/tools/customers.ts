@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ref, sensitive } from '../../kernel/fields.js'
-import { isUsable, mentioning, owedBy } from '../rules.js'
+import { mentioning } from '../../kernel/text.js'
+import { isUsable, owedBy } from '../rules.js'
 import { paymentsTool } from '../schema.js'
 import { SHOWN } from './lookup.js'
 

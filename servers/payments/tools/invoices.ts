@@ -1,17 +1,10 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
+import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
-import {
-  creditLeft,
-  LIMITS,
-  mentioning,
-  notify,
-  owedOn,
-  sendingObstacle,
-  shiftDate,
-  shownStatus,
-  voidingObstacle,
-} from '../rules.js'
-import { choose, sampleAmount } from '../sampling.js'
+import { mentioning } from '../../kernel/text.js'
+import { creditLeft, LIMITS, notify, owedOn, sendingObstacle, shownStatus, voidingObstacle } from '../rules.js'
+import { sampleAmount } from '../sampling.js'
 import { INVOICE_STATUSES, type Invoice, money, type PaymentsView, paymentsTool } from '../schema.js'
 import { WORK_FIRST, WORK_SECOND } from '../words.js'
 import { customerOf, invoiceOf, SHOWN } from './lookup.js'
@@ -45,7 +38,7 @@ const createInvoice = paymentsTool({
     // Mostly small enough to be sent within the customer's credit.
     const left = creditLeft(db, customer)
     const amount = sampleAmount(random, left >= 20 ? Math.min(left, 900) : 900)
-    const due = random.chance(0.3) ? { due: shiftDate(today(), random.int(1, 60)) } : {}
+    const due = random.chance(0.3) ? { due: addDays(today(), random.int(1, 60)) } : {}
     return { amount, ...due, ...bound, customer: customer.customer, title }
   },
   run({ customer, title, amount, due }, context) {
@@ -54,7 +47,7 @@ const createInvoice = paymentsTool({
     if (status === 'blocked') fail('customer_blocked', `${name} is blocked: nothing new can be invoiced.`)
     if (hasDraft(db, customer, title)) fail('invoice_exists')
     const date = today()
-    if (due !== undefined && (due < date || due > shiftDate(date, LIMITS.dueDaysAtMost))) fail('due_out_of_range')
+    if (due !== undefined && (due < date || due > addDays(date, LIMITS.dueDaysAtMost))) fail('due_out_of_range')
     return db.invoices.insert({
       invoice: nextId('invoice'),
       title,
@@ -64,7 +57,7 @@ const createInvoice = paymentsTool({
       captured: 0,
       refunded: 0,
       status: 'draft',
-      due: due ?? shiftDate(date, LIMITS.dueDays),
+      due: due ?? addDays(date, LIMITS.dueDays),
     })
   },
 })

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
+import { addDays } from '../../kernel/dates.js'
 import { ref, sensitive } from '../../kernel/fields.js'
 import {
   chargeObstacle,
@@ -10,10 +12,9 @@ import {
   payoutObstacle,
   refundable,
   refundObstacle,
-  shiftDate,
   shownStatus,
 } from '../rules.js'
-import { choose, newReference, sampleAmount } from '../sampling.js'
+import { newReference, sampleAmount } from '../sampling.js'
 import {
   type Invoice,
   money,
@@ -151,7 +152,7 @@ const issueRefund = paymentsTool({
 /** Takes a refund out of the charges that are recent enough, the earliest first. */
 function refund({ db }: PaymentsContext, invoice: Invoice, made: Refund): void {
   const { amount, date } = made
-  const since = shiftDate(date, -LIMITS.refundDays)
+  const since = addDays(date, -LIMITS.refundDays)
   let left = amount
   for (const charge of db.charges.by('invoice', made.invoice)) {
     const part = charge.date < since ? 0 : Math.min(left, charge.amount - charge.refunded)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { attempt, LIMITS, retriesLeft } from '../rules.js'
-import { choose } from '../sampling.js'
 import { paymentsTool, WEBHOOK_STATUSES, type Webhook } from '../schema.js'
 import { webhookOf } from './lookup.js'
 

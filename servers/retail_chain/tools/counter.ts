@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
+import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import {
   articleOf,
@@ -6,13 +8,12 @@ import {
   closingObstacle,
   LIMITS,
   openReservations,
-  shiftDate,
   stockKey,
   stockOf,
   storeOf,
   unless,
 } from '../rules.js'
-import { choose, chooseStock } from '../sampling.js'
+import { chooseStock } from '../sampling.js'
 import { money, OUTCOMES, retailTool } from '../schema.js'
 import { FIRST_NAMES, LAST_NAMES } from '../words.js'
 
@@ -68,7 +69,7 @@ const reserveArticle = retailTool({
       customer_name,
       quantity,
       price: stock.price,
-      until: shiftDate(today(), LIMITS.reservationDays),
+      until: addDays(today(), LIMITS.reservationDays),
       status: 'open',
     })
     return { title: article.title, reservation, price, until, available: available - quantity }

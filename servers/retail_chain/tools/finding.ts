@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
+import { mentioning } from '../../kernel/text.js'
 import { articleOf, availableOf, isLow, isOpen, SHOWN, storeOf } from '../rules.js'
-import { choose, chooseStock } from '../sampling.js'
+import { chooseStock } from '../sampling.js'
 import { type Article, DEPARTMENTS, money, retailTool, type Stock } from '../schema.js'
 
 const cityName = () => common('city', z.string().trim().min(2).max(40))
@@ -83,9 +85,8 @@ const searchArticles = retailTool({
     }
   },
   run({ text, department }, { db }) {
-    const words = text.toLowerCase().split(/\s+/)
-    const fits = (row: Article) =>
-      (department === undefined || row.department === department) && words.every((word) => row.words.includes(word))
+    const matches = mentioning(text)
+    const fits = (row: Article) => (department === undefined || row.department === department) && matches(row.words)
     const articles = db.articles.list(fits)
     return { found: articles.length, articles: articles.slice(0, SHOWN) }
   },

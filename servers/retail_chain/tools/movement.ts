@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
+import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import type { SeededRandom } from '../../kernel/random.js'
 import {
@@ -10,14 +12,13 @@ import {
   receiveObstacle,
   reorderObstacle,
   roomOf,
-  shiftDate,
   stockKey,
   stockOf,
   storeOf,
   transferObstacle,
   unless,
 } from '../rules.js'
-import { choose, chooseStock } from '../sampling.js'
+import { chooseStock } from '../sampling.js'
 import { retailTool } from '../schema.js'
 
 const shipmentSent = z.object({
@@ -91,7 +92,7 @@ const transferStock = retailTool({
       quantity,
       from_store,
       to_store,
-      due: shiftDate(today(), daysBetween(sender.city, receiver.city)),
+      due: addDays(today(), daysBetween(sender.city, receiver.city)),
       status: 'transit',
     })
   },
@@ -141,7 +142,7 @@ const reorderStock = retailTool({
       quantity,
       from_store: null,
       to_store: store,
-      due: shiftDate(today(), daysBetween(db.warehouses.get('warehouse')!.city, receiver.city)),
+      due: addDays(today(), daysBetween(db.warehouses.get('warehouse')!.city, receiver.city)),
       status: 'transit',
     })
   },

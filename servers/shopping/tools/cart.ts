@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { variantOf } from '../lookup.js'
 import { cartBill, cartLines, couponObstacle, customerOf, LIMITS, worthOf } from '../rules.js'
-import { choose } from '../sampling.js'
 import { money, quantity, type ShoppingDb, type ShoppingView, shoppingTool, type Variant } from '../schema.js'
 
 /** How many more of the variant the cart can take. */

@@ -1,16 +1,12 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { mentioning } from '../../kernel/text.js'
 import { productOf, SHOWN } from '../lookup.js'
-import { choose } from '../sampling.js'
 import { CATEGORIES, money, type Product, shoppingTool } from '../schema.js'
 
 const entry = z.object({ title: z.string(), product: ref('product'), brand: z.string(), price: money })
 const maxPrice = money.optional().describe('Highest price, in whole currency units')
-
-/** Whether all words occur in what is searched through. */
-const hasWords = (text: string, words: readonly string[]): boolean => words.every((word) => text.includes(word))
-
-const wordsOf = (text: string): string[] => text.toLowerCase().split(/\s+/)
 
 /** The cheapest first; among equals, the order of the catalogue. */
 const cheapest = (products: readonly Product[]): Product[] =>
@@ -116,8 +112,8 @@ const searchProducts = shoppingTool({
     }
   },
   run({ text, category, max_price = Number.POSITIVE_INFINITY }, { db }) {
-    const words = wordsOf(text)
-    const fits = (row: Product) => row.price <= max_price && hasWords(row.words, words)
+    const matches = mentioning(text)
+    const fits = (row: Product) => row.price <= max_price && matches(row.words)
     const products = category === undefined ? db.products.list(fits) : db.products.by('category', category).filter(fits)
     const shown = cheapest(products).map((row) => ({ ...row, brand: db.brands.get(row.brand)!.name }))
     return { found: products.length, products: shown }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
 import { couponOf, SHOWN, unless } from '../lookup.js'
 import { cartBill, cartLines, couponObstacle, customerOf } from '../rules.js'
-import { choose } from '../sampling.js'
 import { CATEGORIES, money, shoppingTool } from '../schema.js'
 
 const findCoupons = shoppingTool({

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
+import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import { addressIn, CITIES, parseAddress } from '../../kernel/gazetteer.js'
-import { slug } from '../keys.js'
+import { slug } from '../../kernel/text.js'
 import { deliveryAddressOf } from '../lookup.js'
-import { cartBill, cartLines, customerOf, LIMITS, shiftDate, shippingOptions } from '../rules.js'
-import { choose } from '../sampling.js'
+import { cartBill, cartLines, customerOf, LIMITS, shippingOptions } from '../rules.js'
 import { money, SHIPPINGS, shoppingTool } from '../schema.js'
 import { ADDRESS_NAMES } from '../words.js'
 
@@ -103,7 +104,7 @@ const listShippingOptions = shoppingTool({
     return {
       name,
       delivery_address,
-      options: options.map(({ shipping, cost, days }) => ({ shipping, cost, arrives: shiftDate(date, days) })),
+      options: options.map(({ shipping, cost, days }) => ({ shipping, cost, arrives: addDays(date, days) })),
     }
   },
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
 import { deliveryAddressOf, orderOf, paymentMethodOf, SHOWN, unless } from '../lookup.js'
 import { placeOrder as place, refund, restock } from '../ordering.js'
@@ -14,7 +15,6 @@ import {
   shippingOptions,
   stockObstacle,
 } from '../rules.js'
-import { choose } from '../sampling.js'
 import { money, ORDER_STATUSES, SHIPPINGS, shoppingTool } from '../schema.js'
 
 const placeOrder = shoppingTool({

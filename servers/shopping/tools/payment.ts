@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref, sensitive } from '../../kernel/fields.js'
 import { SHOWN } from '../lookup.js'
 import { customerOf } from '../rules.js'
-import { choose } from '../sampling.js'
 import { money, shoppingTool } from '../schema.js'
 
 const listPaymentMethods = shoppingTool({

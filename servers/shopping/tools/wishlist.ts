@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { SHOWN, variantOf } from '../lookup.js'
 import { LIMITS } from '../rules.js'
-import { choose } from '../sampling.js'
 import { money, shoppingTool, type Variant } from '../schema.js'
 
 const addToWishlist = shoppingTool({

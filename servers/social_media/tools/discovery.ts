@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { isVisible, me, mentioning, relationTo } from '../rules.js'
+import { mentioning } from '../../kernel/text.js'
+import { isVisible, me, relationTo } from '../rules.js'
 import { FEEDS, type Hashtag, type Post, type SocialDb, socialTool } from '../schema.js'
 import { listed, listedPost, SHOWN } from './lookup.js'
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
+import { addMinutes } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
-import { LIMITS, liveStory, messageObstacle, shiftMinutes, viewObstacle } from '../rules.js'
-import { choose } from '../sampling.js'
+import { LIMITS, liveStory, messageObstacle, viewObstacle } from '../rules.js'
 import { socialTool } from '../schema.js'
 import { MESSAGES } from '../words.js'
 import { profileOf } from './lookup.js'
@@ -42,7 +43,7 @@ const viewStory = socialTool({
     if (obstacle) fail(obstacle.code, obstacle.detail)
     const { text, at, post } =
       liveStory(db, now(), profile) ?? fail('no_live_story', `${profile} has no story of the last 24 hours.`)
-    const expires = shiftMinutes(at, LIMITS.storyMinutes)
+    const expires = addMinutes(at, LIMITS.storyMinutes)
     return { name: row.name, profile, story: text, expires, ...(post === null ? {} : { post }) }
   },
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { followObstacle, LIMITS, me, relationTo } from '../rules.js'
-import { choose } from '../sampling.js'
 import { ANSWERS, RESTRICTIONS, type SocialDb, type SocialView, socialTool } from '../schema.js'
 import { profileOf } from './lookup.js'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { bookmarkObstacle, LIMITS, liveStories, me, postObstacle, shareObstacle } from '../rules.js'
-import { choose } from '../sampling.js'
 import { PLACES, socialTool } from '../schema.js'
 import { postOf } from './lookup.js'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { invitingObstacle, joiningObstacle, LIMITS, me } from '../rules.js'
-import { choose } from '../sampling.js'
 import { type Channel, type ChatContext, type ChatView, chatTool, type Person } from '../schema.js'
 import { channelNamed, personNamed } from './lookup.js'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { LIMITS, me, pinningObstacle, reactionObstacle } from '../rules.js'
-import { choose } from '../sampling.js'
 import { chatTool, EMOJI, type Message } from '../schema.js'
 import { about, messageNamed } from './lookup.js'
 

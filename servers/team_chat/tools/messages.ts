@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { editObstacle, isIn, LIMITS, me, notificationDue, postingObstacle, replyObstacle } from '../rules.js'
-import { choose, messageText, replyText } from '../sampling.js'
+import { messageText, replyText } from '../sampling.js'
 import { type Channel, type ChatContext, chatTool, type Message } from '../schema.js'
 import { about, channelNamed, messageNamed, personNamed, writtenText } from './lookup.js'
 

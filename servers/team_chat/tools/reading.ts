@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { isIn, me, mentioning, readingObstacle } from '../rules.js'
-import { choose } from '../sampling.js'
+import { mentioning } from '../../kernel/text.js'
+import { isIn, me, readingObstacle } from '../rules.js'
 import { type Channel, chatTool, type Message } from '../schema.js'
 import { channelNamed, excerpt, SHOWN } from './lookup.js'
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { mentioning } from '../../kernel/text.js'
 import { isOpen } from '../rules.js'
-import { choices } from '../sampling.js'
 import { price, SIDES, tradingTool } from '../schema.js'
 import { instrumentOf, SHOWN } from './lookup.js'
 
@@ -36,8 +37,8 @@ const searchInstruments = tradingTool({
     return { query, ...(max_price === undefined ? {} : { max_price }) }
   },
   run({ query, max_price = Number.POSITIVE_INFINITY }, { db }) {
-    const words = query.toLowerCase().split(/\s+/)
-    const hits = db.instruments.list((row) => row.last <= max_price && words.every((word) => row.words.includes(word)))
+    const matches = mentioning(query)
+    const hits = db.instruments.list((row) => row.last <= max_price && matches(row.words))
     return { found: hits.length, instruments: hits.slice(0, SHOWN) }
   },
 })

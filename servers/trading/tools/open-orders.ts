@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { reserve } from '../execution.js'
 import { bookWithout, buyingPower, freeShares, stopObstacle } from '../rules.js'
-import { choices, DRAWS, samplePrice, sampleQuantity } from '../sampling.js'
+import { DRAWS, samplePrice, sampleQuantity } from '../sampling.js'
 import { ORDER_STATUSES, price, SIDES, shares, tradingTool } from '../schema.js'
 import { instrumentOf, openOrder, SHOWN } from './lookup.js'
 

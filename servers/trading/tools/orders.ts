@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { type Consequences, execute, reserve, shrink } from '../execution.js'
 import { amountOf, sharesAhead, sharesOf } from '../matching.js'
@@ -12,7 +13,7 @@ import {
   planOrder,
   tradingObstacle,
 } from '../rules.js'
-import { choices, DRAWS, samplePrice, sampleQuantity, tradable } from '../sampling.js'
+import { DRAWS, samplePrice, sampleQuantity, tradable } from '../sampling.js'
 import { price, SIDES, shares, type TradeOrder, type TradingView, tradingTool } from '../schema.js'
 import { instrumentOf, openOrder } from './lookup.js'
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { LIMITS, watchObstacle } from '../rules.js'
-import { choices, DRAWS, samplePrice } from '../sampling.js'
+import { DRAWS, samplePrice } from '../sampling.js'
 import { price, tradingTool } from '../schema.js'
 import { instrumentOf, SHOWN } from './lookup.js'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { statusAt } from '../availability.js'
 import { payObstacle, refundOf } from '../obstacles.js'
-import { choose } from '../sampling.js'
 import { travelTool } from '../schema.js'
 import { bookingCalled, budgetCalled, refuse } from './lookup.js'
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
+import { addDays } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
-import { shiftDate } from '../calendar.js'
-import { choose } from '../sampling.js'
+import { mentioning } from '../../kernel/text.js'
 import { travelTool } from '../schema.js'
 import { travellerCalled } from './lookup.js'
 
@@ -38,11 +39,8 @@ const findTraveller = travelTool({
     return { name: random.chance(0.25) ? random.pick(name.split(' ')) : name, ...bound }
   },
   run({ name }, { db }) {
-    const words = name.toLowerCase().split(/\s+/)
-    const travellers = db.travellers.list((row) => {
-      const full = row.name.toLowerCase()
-      return words.every((word) => full.includes(word))
-    })
+    const matches = mentioning(name)
+    const travellers = db.travellers.list((row) => matches(row.name.toLowerCase()))
     return { found: travellers.length, travellers: travellers.slice(0, SHOWN) }
   },
 })
@@ -62,14 +60,14 @@ const updatePassport = travelTool({
     'set the passport expiry of {traveller} to {expires}',
   ],
   sample({ db, random, bound, today }) {
-    const last = shiftDate(today(), 3100)
+    const last = addDays(today(), 3100)
     const row = choose(db.travellers, random, bound.traveller, ({ passport_expires }) => passport_expires < last)
-    return row ? { traveller: row.traveller, expires: shiftDate(last, random.int(0, 550)), ...bound } : null
+    return row ? { traveller: row.traveller, expires: addDays(last, random.int(0, 550)), ...bound } : null
   },
   run({ traveller, expires }, context) {
     const { db, fail, today } = context
     const row = travellerCalled(context, traveller)
-    if (expires <= row.passport_expires || expires <= today() || expires > shiftDate(today(), PASSPORT_DAYS))
+    if (expires <= row.passport_expires || expires <= today() || expires > addDays(today(), PASSPORT_DAYS))
       fail('invalid_expiry', `The passport of ${row.name} expires on ${row.passport_expires} so far.`)
     return db.travellers.update(traveller, { passport_expires: expires })
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { chargePercent, faultOf, hasPower, LIMITS, mentions, type Obstacle, rangeKm, theCar } from '../rules.js'
+import { mentions } from '../../kernel/text.js'
+import { chargePercent, faultOf, hasPower, LIMITS, type Obstacle, rangeKm, theCar } from '../rules.js'
 import { pickAgreeing } from '../sampling.js'
 import {
   CAR,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { chooseByDraws } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import {
   brakeOutcome,
@@ -12,7 +13,7 @@ import {
   theCar,
   topSpeed,
 } from '../rules.js'
-import { choose, cross, pickAgreeing } from '../sampling.js'
+import { cross, pickAgreeing } from '../sampling.js'
 import { CAR, GEARS, PURPOSES, speed, vehicleTool } from '../schema.js'
 
 const startEngine = vehicleTool({
@@ -37,7 +38,7 @@ const startEngine = vehicleTool({
     'let {driver} start the engine',
   ],
   sample({ db, random, bound, today }) {
-    const row = choose(random, db.drivers, bound.driver, ({ driver }) => !startObstacle(db, today(), driver))
+    const row = chooseByDraws(db.drivers, random, bound.driver, ({ driver }) => !startObstacle(db, today(), driver))
     return row ? { driver: row.driver } : null
   },
   run({ driver }, { db, fail, today }) {

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { chooseByDraws } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
 import { addressIn, CITIES, parseAddress } from '../../kernel/gazetteer.js'
+import { slug } from '../../kernel/text.js'
 import { pointOf, roadKm } from '../map.js'
-import { LIMITS, rangeKm, routeObstacle, slug, theCar } from '../rules.js'
-import { choose } from '../sampling.js'
+import { LIMITS, rangeKm, routeObstacle, theCar } from '../rules.js'
 import { CAR, type Destination, KINDS, PURPOSES, type VehicleView, vehicleTool } from '../schema.js'
 import { PLACE_FIRST, PLACE_SECOND } from '../words.js'
 
@@ -52,7 +53,7 @@ const findDestination = vehicleTool({
   ],
   sample({ db, random, bound }) {
     const hidden = hides(db)
-    const row = choose(random, db.destinations, undefined, (place) => !(hidden && place.kind === 'saved'))
+    const row = chooseByDraws(db.destinations, random, undefined, (place) => !(hidden && place.kind === 'saved'))
     if (!row) return null
     if (random.chance(0.12)) return { text: row.city, kind: row.kind, ...bound }
     const text = random.chance(0.15) ? `${row.name} ${row.city}` : row.name
@@ -179,9 +180,9 @@ const startNavigation = vehicleTool({
     const car = theCar(db)
     const avoid =
       bound.avoid ?? (random.chance(0.3) ? random.pick(['tolls', 'motorways', 'ferries'] as const) : undefined)
-    const row = choose(
-      random,
+    const row = chooseByDraws(
       db.destinations,
+      random,
       bound.destination,
       (place) => !routeObstacle(car, place, routeKm(db, place, avoid)),
     )

@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { chooseByDraws } from '../../kernel/choose.js'
+import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
-import { bookingObstacle, chargeObstacle, chargePercent, LIMITS, shiftDate, theCar } from '../rules.js'
-import { choose, pickAgreeing } from '../sampling.js'
+import { bookingObstacle, chargeObstacle, chargePercent, LIMITS, theCar } from '../rules.js'
+import { pickAgreeing } from '../sampling.js'
 import { CAR, type Fault, vehicleTool } from '../schema.js'
 
 const switchCharging = vehicleTool({
@@ -84,15 +86,15 @@ const bookService = vehicleTool({
     const isOpen = ({ status }: Fault) => status === 'open'
     const garageRow = bound.garage === undefined ? undefined : db.destinations.get(bound.garage)
     if (garageRow && garageRow.kind !== 'garage') return null
-    const fault = choose(
-      random,
+    const fault = chooseByDraws(
       db.faults,
+      random,
       bound.fault,
       (row) => isOpen(row) && (!garageRow || garageRow.repairs.includes(row.system)),
     )
     if (!fault) return null
     const garage =
-      garageRow ?? choose(random, db.destinations, undefined, ({ repairs }) => repairs.includes(fault.system))
+      garageRow ?? chooseByDraws(db.destinations, random, undefined, ({ repairs }) => repairs.includes(fault.system))
     if (!garage) return null
     const dates = bound.date === undefined ? datesAfter(today(), random.int(0, 6)) : [bound.date]
     const date = dates.find((day) => !bookingObstacle(db, today(), fault, garage, day))
@@ -111,6 +113,6 @@ const bookService = vehicleTool({
 
 /** Days from the first that a garage may offer, or a few later, onwards. */
 const datesAfter = (today: string, skipped: number): string[] =>
-  Array.from({ length: 24 }, (_, i) => shiftDate(today, 1 + skipped + i))
+  Array.from({ length: 24 }, (_, i) => addDays(today, 1 + skipped + i))
 
 export const upkeepTools = [switchCharging, bookService]

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
+import { addMinutes, clockOf, minutesBetween } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import { fileRecording } from '../recording.js'
 import { check, endObstacle, meetingOf, schedulingObstacle, startObstacle } from '../rules.js'
-import { choose } from '../sampling.js'
 import { clock, LIMITS, ME, type Meeting, STATUSES, tool } from '../schema.js'
-import { clockOf, later, minutesBetween } from '../time.js'
 import { FORMATS, TOPICS } from '../words.js'
 
 const date = common('date', z.iso.date().describe('YYYY-MM-DD'))
@@ -102,7 +102,7 @@ const scheduleMeeting = tool({
     for (let tries = 0; tries < 12; tries++) {
       // Half of them begin so soon that they can be started at once.
       const soon = random.chance(0.5)
-      const begin = later(now(), soon ? random.int(2, 14) : random.int(1, 20) * 24 * 60)
+      const begin = addMinutes(now(), soon ? random.int(2, 14) : random.int(1, 20) * 24 * 60)
       const plan = {
         date: bound.date ?? begin.slice(0, 10),
         start: bound.start ?? (soon ? begin.slice(11, 16) : clockOf(random.int(32, 72) * 15)),

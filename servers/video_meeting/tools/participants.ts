@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { actionObstacle, check, invitationObstacle, meetingOf, peopleNamed } from '../rules.js'
-import { choose } from '../sampling.js'
 import { ACTIONS, type Action, LIMITS, type Meeting, type Participant, PLACES, tool } from '../schema.js'
 
 const inviteParticipant = tool({

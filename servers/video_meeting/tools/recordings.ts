@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { fileRecording } from '../recording.js'
 import { check, deletionObstacle, meetingOf, recordingObstacle, stopObstacle, storageLeft } from '../rules.js'
-import { choose } from '../sampling.js'
 import { LIMITS, ME, tool } from '../schema.js'
 
 const startRecording = tool({
