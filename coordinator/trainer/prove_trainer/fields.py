@@ -4,7 +4,6 @@ errors.
 """
 
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -48,12 +47,8 @@ class Fields:
 
     def number(self, key: str, low: float, high: float, default: Any = ...) -> float:
         value = self._take(key, default)
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float))
-            or not math.isfinite(value)
-            or not low <= value <= high
-        ):
+        # NaN and the infinities fail the comparison; math.isfinite would overflow on an integer beyond every float.
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
             raise self.fail(f"{self.where}.{key} must be a finite number in [{low}, {high}]")
         return float(value)
 
@@ -106,7 +101,8 @@ class Fields:
 
 def read_json(path: Path, where: str, fail: Fail) -> tuple[Fields, bytes]:
     """
-    The object in `path` and the file's bytes. Refuses oversize files, NaN and Infinity literals, and deep nesting.
+    The object in `path` and the file's bytes. Refuses oversize files, NaN and Infinity literals, keys given twice, and
+    deep nesting.
     """
     try:
         with path.open("rb") as file:
@@ -119,8 +115,14 @@ def read_json(path: Path, where: str, fail: Fail) -> tuple[Fields, bytes]:
     def literal(name: str) -> Any:
         raise ValueError(f"{name} is not JSON")
 
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise ValueError("a key is given twice")
+        return found
+
     try:
-        value = json.loads(data.decode("utf-8"), parse_constant=literal)
+        value = json.loads(data.decode("utf-8"), parse_constant=literal, object_pairs_hook=distinct)
     except (ValueError, RecursionError) as error:
         raise fail(f"{where} is not valid JSON: {error}") from error
     return Fields(value, where, fail), data

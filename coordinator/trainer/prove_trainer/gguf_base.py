@@ -14,9 +14,12 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 from transformers.models.qwen3.modeling_qwen3 import Qwen3RotaryEmbedding
 
 from .errors import TrainerError
+from .gguf_header import check_header
 from .spool import sha256_file
 
 ARCHITECTURES = ("qwen3",)
+MAX_DIMENSION = 2**24  # of the widths in the metadata: context length, feed-forward width
+MAX_LAYERS = 1_024
 
 # GGUF block tensor -> Hugging Face module inside model.layers.N
 BLOCK_NAMES = {
@@ -76,7 +79,10 @@ def _metadata(reader: gguf.GGUFReader, key: str, kind: type, default: object = .
         if default is ...:
             raise TrainerError("base_invalid", f"metadata {key} is missing")
         return default
-    value = field.contents()
+    try:
+        value = field.contents()
+    except (ValueError, IndexError) as error:  # a text that is not UTF-8, a list without entries
+        raise TrainerError("base_invalid", f"metadata {key} cannot be read") from error
     if kind is float and isinstance(value, int):
         value = float(value)
     if not isinstance(value, kind) or isinstance(value, bool):
@@ -86,11 +92,17 @@ def _metadata(reader: gguf.GGUFReader, key: str, kind: type, default: object = .
 
 def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, tied: bool) -> Qwen3Config:
     def value(key: str, kind: type, default: object = ...):
-        return _metadata(reader, f"{architecture}.{key}", kind, default)
+        found = _metadata(reader, f"{architecture}.{key}", kind, default)
+        # Some of these numbers decide how many objects the model's configuration makes.
+        if kind is int and not 1 <= found <= MAX_DIMENSION:
+            raise TrainerError("base_invalid", f"metadata {architecture}.{key} is {found}")
+        return found
 
     scaling = value("rope.scaling.type", str, "none")
     if scaling != "none":
         raise TrainerError("base_unsupported", f"RoPE scaling {scaling!r} is not implemented")
+    if value("block_count", int) > MAX_LAYERS:
+        raise TrainerError("base_invalid", f"more than {MAX_LAYERS} layers")
     hidden, heads = value("embedding_length", int), value("attention.head_count", int)
     head_dim = value("attention.key_length", int, hidden // heads)
     if value("attention.value_length", int, head_dim) != head_dim:
@@ -126,6 +138,7 @@ def load_base(path: Path, expected_sha256: str) -> Base:
     if actual != expected_sha256:
         raise TrainerError("base_hash_mismatch", f"{path.name} is {actual}, the configuration wants {expected_sha256}")
     try:
+        check_header(path)
         reader = gguf.GGUFReader(path)
     except Exception as error:  # the reader raises whatever numpy or struct met first in a malformed file
         raise TrainerError("base_unreadable", f"{path.name}: {error}") from error

@@ -10,6 +10,7 @@ import numpy as np
 from .config import LoraSettings
 from .errors import TrainerError
 from .gguf_base import ARCHITECTURES, BLOCK_NAMES
+from .gguf_header import check_header
 
 _PROJECTION = {module.rpartition(".")[2]: name for name, module in BLOCK_NAMES.items() if module.endswith("_proj")}
 _PEFT = re.compile(r"base_model\.model\.model\.layers\.(\d+)\.(?:self_attn|mlp)\.([a-z]+_proj)\.lora_([AB])\.weight")
@@ -50,8 +51,12 @@ def write_gguf_lora(path: Path, tensors: dict[str, np.ndarray], lora: LoraSettin
 
 
 def read_gguf_lora(path: Path) -> tuple[dict[str, np.ndarray], float]:
-    """The tensors by GGUF name, as stored, and the adapter's alpha."""
-    reader = gguf.GGUFReader(path)
+    """The tensors by GGUF name, as stored, and the adapter's alpha. Raises TrainerError `export_check_failed`."""
+    try:
+        check_header(path)
+        reader = gguf.GGUFReader(path)
+    except Exception as error:  # the reader raises whatever numpy or struct met first in a malformed file
+        raise TrainerError("export_check_failed", f"{path.name}: {error}") from error
     alpha = reader.get_field("adapter.lora.alpha")
     if alpha is None:
         raise TrainerError("export_check_failed", "adapter.lora.alpha is missing from the GGUF")
