@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choose } from '../../kernel/choose.js'
+import { choose, pickFrom } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
 import { deliveryAddressOf, orderOf, paymentMethodOf, SHOWN, unless } from '../lookup.js'
 import { placeOrder as place, refund, restock } from '../ordering.js'
@@ -50,7 +50,9 @@ const placeOrder = shoppingTool({
     if (!to) return null
     const { due } = cartBill(db, lines)
     const options = shippingOptions(shop_city, to.city, lines, due)
-    const option = random.pick(options.filter(({ shipping }) => shipping === (bound.shipping ?? shipping)))
+    const wanted = options.filter(({ shipping }) => shipping === (bound.shipping ?? shipping))
+    const option = pickFrom(random, wanted)
+    if (!option) return null
     const most = Math.min(mostPoints(due), Math.floor(points / LIMITS.pointStep) * LIMITS.pointStep)
     const spent = bound.points ?? (most > 0 && random.chance(0.3) ? random.int(1, most / 100) * 100 : 0)
     const total = due - pointsWorth(spent) + option.cost
