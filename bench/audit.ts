@@ -12,7 +12,7 @@ import { honestGroup } from '../coordinator/audit/calibrate.js'
 import { quantile, shareOf } from '../coordinator/audit/chances.js'
 import { type GroupStatistics, measureGroup, type SampledToken } from '../coordinator/audit/evidence.js'
 import type { AuditedGroup } from '../coordinator/audit/sampled-turns.js'
-import { fitThresholds, type Thresholds } from '../coordinator/audit/thresholds.js'
+import { fitThresholds, parseCalibration, type Thresholds } from '../coordinator/audit/thresholds.js'
 import { judgeStatistics, measureFalseRefusals } from '../coordinator/audit/verdict.js'
 import { type EngineProcess, openEngine, openTokenizer } from '../engine/index.js'
 import { createPromptRenderer, DEFAULT_LIMITS, runGroup, type Stage, type Task } from '../episode/index.js'
@@ -24,6 +24,8 @@ import type { BenchResult } from './result.js'
 /** Honest groups that thresholds are fitted to, and groups of each kind of cheating. More make narrower intervals. */
 const HONEST = Number(process.env.PROVE_BENCH_HONEST ?? 120)
 const CHEATING = Number(process.env.PROVE_BENCH_CHEATING ?? 30)
+/** A calibration file to judge by; without it thresholds are fitted to the honest groups made here. */
+const CALIBRATION = process.env.PROVE_BENCH_CALIBRATION
 /** Rollouts per group, so that nearly all groups have the tokens that the goal speaks of. */
 const GROUP_SIZE = 10
 const MIN_SAMPLED = 500
@@ -57,9 +59,14 @@ export async function run(): Promise<{ results: BenchResult[] }> {
     const results: BenchResult[] = []
     const honest = await bench.honest(MODEL, null, 0, HONEST, signal)
     const statistics = honest.tokens.map(measureGroup)
-    const thresholds = fitThresholds(statistics, GOAL)
-    const { measured } = measureFalseRefusals(statistics, GOAL, CONFIDENCE)
-    results.push(row('honest groups refused', measured.count, measured.of))
+    const thresholds = CALIBRATION
+      ? parseCalibration(await readFile(CALIBRATION, 'utf8')).thresholds
+      : fitThresholds(statistics, GOAL)
+    const refused = CALIBRATION
+      ? statistics.filter((group) => !judgeStatistics(group, thresholds, { replay: true }).accepted).length
+      : measureFalseRefusals(statistics, GOAL, CONFIDENCE).measured.count
+    results.push(row('honest groups refused', refused, statistics.length))
+    process.stderr.write(`${results.map(line).join('\n')}\n`)
 
     for await (const [name, evidence, claims] of cheats(bench, honest, signal)) {
       const rows = caught(name, evidence, thresholds, claims)
