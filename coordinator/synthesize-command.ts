@@ -87,7 +87,10 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt)
   const progress = createProgress()
   const workers = createWorkers(options.workers)
+  let teacher: Teacher | undefined
   try {
+    // Before hours of work, not after: a teacher that is away is noticed here.
+    teacher = await teacherFor(options, plan, `${out}.parts`, stop.signal)
     const { examples, drops } = await produce(plan, {
       workers,
       threads: options.workers,
@@ -96,16 +99,12 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
       onProgress: progress.show,
     })
     progress.say('writing the data set …')
-    const teacher = await teacherFor(options, plan, `${out}.parts`, stop.signal)
-    try {
-      await write(out, plan, options, examples(), drops, teacher, stop.signal)
-    } finally {
-      await teacher?.close()
-    }
+    await write(out, plan, options, examples(), drops, teacher, stop.signal)
     await parts.remove()
     progress.say(`${options.examples} examples are in ${out}; its README.md describes them`)
   } finally {
     progress.close()
+    await teacher?.close()
     await workers.close()
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt)
   }

@@ -52,7 +52,7 @@ export interface Made {
 }
 
 /** Draws of chain, world and words before an order is given up for this round. */
-const ATTEMPTS = 80
+const ATTEMPTS = 30
 /** Attempts in one world before another is generated (the paper's k, section 3.2, is not given). */
 const ATTEMPTS_PER_WORLD = 10
 

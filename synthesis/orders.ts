@@ -57,4 +57,4 @@ export function nextRound(order: Order, graph: LinkGraph, seed: number): Order {
 }
 
 /** Rounds in which an example keeps its tool. */
-const ROUNDS_PER_TARGET = 6
+const ROUNDS_PER_TARGET = 5

@@ -100,7 +100,12 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'node', readonl
   ['a command that does not exist', 'node', ['dance'], /unknown command 'dance'/],
   ['no configuration', 'coordinator', ['start'], /required option '--config/],
   ['a missing configuration', 'coordinator', ['start', '--config', 'gone.yaml'], /gone\.yaml: ENOENT/],
-  ['an adapter that is missing', 'coordinator', ['eval', '--model', model, '--adapter', 'gone.gguf', '--dataset', 'tasks'], /ENOENT.*gone/],
+  [
+    'an adapter that is missing',
+    'coordinator',
+    ['eval', '--model', model, '--adapter', 'gone.gguf', '--dataset', 'tasks'],
+    /ENOENT.*gone/,
+  ],
   [
     'a data set that is missing',
     'coordinator',

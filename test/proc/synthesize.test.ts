@@ -1,0 +1,98 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { checkout } from '../checkout.js'
+import { DEMO_WORLDS } from '../demo-tasks.js'
+
+const test = suite('prove-coordinator synthesize')
+const program = join(checkout, 'dist', 'coordinator', 'main.js')
+const TIMEOUT_MS = 180_000
+
+let folder = ''
+test.before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'prove-synthesize-'))
+})
+test.after(() => rm(folder, { recursive: true, force: true }))
+
+const coordinator = (...args: string[]) =>
+  execa(process.execPath, [program, ...args], {
+    cwd: folder,
+    env: { NO_COLOR: '1', FORCE_COLOR: undefined },
+    reject: false,
+    timeout: TIMEOUT_MS,
+    stdin: 'ignore',
+  })
+const FLAGS = ['--profile', 'demo', '--worlds', DEMO_WORLDS.join(','), '--examples', '150', '--seed', '3'] as const
+const synthesize = (out: string, ...more: string[]) => coordinator('synthesize', ...FLAGS, '--out', out, ...more)
+
+const files = (out: string): string[] =>
+  readdirSync(join(folder, out), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, out).length + 1))
+    .sort()
+
+test('makes a data set that plays again and can be looked at, and refuses to overwrite it', async () => {
+  const made = await synthesize('first')
+  assert.is(made.exitCode, 0, made.stderr)
+  assert.match(made.stderr, /150 of 150 examples/)
+  assert.ok(files('first').includes('manifest.json'))
+  assert.not(existsSync(join(folder, 'first.parts')))
+  const verified = await coordinator('dataset', 'verify', 'first')
+  assert.is(verified.exitCode, 0, verified.stderr)
+  const shown = await coordinator('dataset', 'inspect', 'first/data/train.jsonl', '--index', '1')
+  assert.match(shown.stdout, /user: /)
+  const again = await synthesize('first')
+  assert.is(again.exitCode, 1)
+  assert.match(again.stderr, /already_there/)
+})
+
+test('killed in the middle it leaves no data set, and goes on to the same bytes', async () => {
+  const parts = join(folder, 'second.parts')
+  const running = synthesize('second', '--workers', '1')
+  while (!existsSync(join(parts, '0-0.json'))) await new Promise((resolve) => setTimeout(resolve, 20))
+  running.kill('SIGKILL')
+  await running
+  assert.not(existsSync(join(folder, 'second')))
+  const other = await coordinator('synthesize', ...FLAGS, '--out', 'second', '--seed', '4')
+  assert.is(other.exitCode, 1)
+  assert.match(other.stderr, /other_plan/)
+  const resumed = await synthesize('second')
+  assert.is(resumed.exitCode, 0, resumed.stderr)
+  assert.equal(files('second'), files('first'))
+  for (const file of files('first'))
+    assert.ok(readFileSync(join(folder, 'first', file)).equals(readFileSync(join(folder, 'second', file))), file)
+})
+
+test('a teacher that is not there, or not wanted, is said in one line', async () => {
+  const away = await coordinator(
+    'synthesize',
+    '--examples',
+    '2',
+    '--out',
+    'third',
+    '--teacher',
+    'http://127.0.0.1:9/v1',
+  )
+  assert.is(away.exitCode, 1)
+  assert.match(away.stderr.split('\n').at(-1)!, /^prove-coordinator: the teacher's models cannot be listed/)
+  assert.not(existsSync(join(folder, 'third')))
+  const plain = await synthesize('fourth', '--teacher', 'http://127.0.0.1:9/v1')
+  assert.match(plain.stderr, /no_teacher/)
+})
+
+test('a run that began with another data set does not go on', async () => {
+  await mkdir(join(folder, 'data'))
+  await writeFile(join(folder, 'data', 'dataset.sha256'), 'f'.repeat(64))
+  const model = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
+  const run = { dataDir: 'data', base: { path: model, name: 'demo' }, tasks: { dataset: 'first' } }
+  await writeFile(join(folder, 'run.yaml'), JSON.stringify(run))
+  const started = await coordinator('start', '--config', 'run.yaml')
+  assert.is(started.exitCode, 2)
+  assert.match(started.stderr, /tasks\.dataset: the run in .* began with another data set/)
+})
+
+test.run()
