@@ -127,7 +127,8 @@ test('no training chain runs through a chain of another split', async () => {
 
 test('worlds that are held out whole occur in the held-out split only', async () => {
   const plan = planOf(24)
-  const { examples } = await runPlan({ ...plan, recipe: { ...plan.recipe, heldOutWorlds: ['maps', 'crm', 'vehicle'] } })
+  const recipe = { ...plan.recipe, heldOutWorlds: ['maps', 'crm', 'vehicle'] }
+  const { examples } = await runPlan({ ...plan, recipe, shares: { 'held-out': 0.5 } })
   const touches = ({ task }: Example): boolean => /(maps|crm|vehicle):/.test(task.chain)
   assert.ok(examples.some(touches))
   for (const example of examples) if (touches(example)) assert.is(example.split, 'held-out')
