@@ -52,7 +52,8 @@ export function createAuditProcess(options: AuditProcessOptions, log: Logger): A
   let failure: TrainerError | null = null
   /** Ends since the last answer that somebody waited for. */
   let failures = 0
-  let why = ''
+  /** What the process last said is wrong; its stderr only where it said nothing. */
+  let why: { told?: string; stderr: string } = { stderr: '' }
 
   const runOnce = async (): Promise<void> => {
     const files = ['--spool', spool, '--base', options.base, '--config', options.config]
@@ -60,14 +61,15 @@ export function createAuditProcess(options: AuditProcessOptions, log: Logger): A
     const env = { ...process.env, PYTHONPATH: options.packageFolder, OMP_NUM_THREADS: '1' }
     const spawned = spawn(options.python, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     child = spawned
-    why = ''
+    const said: typeof why = { stderr: '' }
+    why = said
     spawned.stderr.setEncoding('utf8').on('data', (text: string) => {
-      why = (why + text).slice(-STDERR_TAIL_CHARS)
+      said.stderr = (said.stderr + text).slice(-STDERR_TAIL_CHARS)
     })
     createInterface({ input: spawned.stdout }).on('line', (line) => {
       log.debug({ line }, 'audit process')
       const error = errorEvent.safeParse(parseJson(line))
-      if (error.success) why = `${error.data.code}: ${error.data.message}`
+      if (error.success) said.told = `${error.data.code}: ${error.data.message}`
     })
     try {
       await new Promise<void>((resolve, reject) => {
@@ -87,7 +89,7 @@ export function createAuditProcess(options: AuditProcessOptions, log: Logger): A
         await runOnce()
         if (stopping.signal.aborted) return
         failures++
-        const reason = why.trim().split('\n').at(-1) ?? ''
+        const reason = why.told ?? why.stderr.trim().split('\n').at(-1) ?? ''
         log.warn({ failures, reason }, 'the audit process ended')
         if (failures >= maxFailures) throw new TrainerError('trainer_failed', `audits: ${reason}`)
         await sleep(RESTART_PAUSE_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
