@@ -7,7 +7,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import envPaths from 'env-paths'
 import pino from 'pino'
 import { EngineError } from '../engine/index.js'
-import { EpisodeError } from '../episode/index.js'
+import { DEFAULT_LIMITS, EpisodeError } from '../episode/index.js'
 import { LIMITS } from '../proto/index.js'
 import {
   exportIdentity,
@@ -46,6 +46,14 @@ const countOption = (text: string): number => {
   return value
 }
 
+const contextOption = (text: string): number => {
+  const value = Number(text)
+  const most = LIMITS.rolloutTokens.value
+  if (!Number.isInteger(value) || value < 256 || value > most)
+    throw new InvalidArgumentError(`Give an integer from 256 to ${most}.`)
+  return value
+}
+
 /** As the coordinator accepts it: a name it refuses would keep the node without work for ever. */
 const teamOption = (text: string): string => {
   const most = LIMITS.shortNameBytes.value
@@ -70,6 +78,12 @@ program
   .option('--listen <address...>', 'libp2p addresses to listen on; without any, the node only dials out', [])
   .option('--threads <number>', 'CPU threads for inference', countOption, 1)
   .option('--lanes <number>', 'rollouts generated in parallel', countOption, 16)
+  .option(
+    '--context <tokens>',
+    'longest rollout that fits, prompt included; memory grows with it and with the lanes',
+    contextOption,
+    DEFAULT_LIMITS.maxRolloutTokens,
+  )
   .option('--cpu', 'do not use a GPU', false)
   .option('--team <name>', 'name under which nodes are grouped', teamOption)
   .option('--json', 'report progress as JSON lines on stdout', false)
@@ -86,6 +100,7 @@ interface JoinOptions {
   listen: string[]
   threads: number
   lanes: number
+  context: number
   cpu: boolean
   team?: string
   json: boolean
@@ -106,6 +121,7 @@ async function joinRun(coordinator: JoinAddress, options: JoinOptions): Promise<
     listen: options.listen,
     threads: options.threads,
     lanes: options.lanes,
+    contextSize: options.context,
     gpu: options.cpu ? false : 'auto',
     team: options.team ?? null,
     logger: pino({ level: options.logLevel }, pino.destination(2)),

@@ -24,6 +24,8 @@ export interface PolicyKeeper {
 
 export interface PolicyKeeperParts {
   readonly engine: Engine
+  /** Tokens of the longest rollout that the engine has room for. */
+  readonly contextSize: number
   readonly tokenizer: Tokenizer
   readonly baseSha256: string
   readonly catalogue: Catalogue
@@ -39,11 +41,17 @@ export interface PolicyKeeperParts {
 const ADAPTERS_KEPT = 3
 
 export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
-  const { engine, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock } = parts
+  const { engine, contextSize, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock } = parts
   let loaded: LoadedPolicy | null = null
   let kept: readonly string[] = []
 
-  const checkCompatible = ({ policy, taskSpec }: PolicyManifest): void => {
+  const checkCompatible = ({ policy, taskSpec, limits }: PolicyManifest): void => {
+    if (limits.maxRolloutTokens > contextSize) {
+      throw new NodeError(
+        'incompatible',
+        `the run's rollouts have up to ${limits.maxRolloutTokens} tokens, and this node has room for ${contextSize}: start it with --context ${limits.maxRolloutTokens}`,
+      )
+    }
     if (policy.base.ggufSha256 !== baseSha256) {
       throw new NodeError(
         'wrong_base',

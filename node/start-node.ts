@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
 import { openEngine, openTokenizer } from '../engine/index.js'
-import { createPromptRenderer, DEFAULT_LIMITS, type Stage } from '../episode/index.js'
+import { createPromptRenderer, type Stage } from '../episode/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import { createWorldCache } from '../servers/kernel/index.js'
 import {
@@ -36,6 +36,8 @@ export interface NodeOptions {
   readonly threads: number
   /** Rollouts generated in parallel at most; a group may not be larger. */
   readonly lanes: number
+  /** Tokens of the longest rollout that fits, prompt included. */
+  readonly contextSize: number
   readonly gpu: 'auto' | false
   readonly team: string | null
   readonly logger: Logger
@@ -69,8 +71,8 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     cleanUps.push(() => store.close())
     const tokenizer = await openTokenizer(modelPath)
     cleanUps.push(() => tokenizer.close())
-    const { threads, lanes, gpu } = options
-    const engine = await openEngine({ modelPath, threads, lanes, gpu, contextSize: DEFAULT_LIMITS.maxRolloutTokens })
+    const { threads, lanes, contextSize, gpu } = options
+    const engine = await openEngine({ modelPath, threads, lanes, gpu, contextSize })
     cleanUps.push(() => engine.close())
     onProgress({ type: 'ready', peerId: identity.peerId, backend: engine.build.backend })
 
@@ -110,6 +112,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     ]
     const keeper = createPolicyKeeper({
       engine,
+      contextSize,
       tokenizer,
       baseSha256,
       catalogue: CATALOGUE,

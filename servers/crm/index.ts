@@ -20,7 +20,7 @@ export const crm = defineServer({
     crm_contact: { noun: 'contact', table: 'contacts', label: 'name' },
     lead: { noun: 'lead', table: 'leads', label: 'name' },
     deal: { noun: 'deal', table: 'deals', label: 'title' },
-    discount_request: { noun: 'discount request', table: 'discount_requests', label: 'title' },
+    discount_request: { noun: 'discount request', table: 'discount_requests', label: 'title', sayable: true },
     activity: { noun: 'activity', table: 'activities', label: 'title' },
   },
   failures,

@@ -22,7 +22,7 @@ export const travelBooking = defineServer({
     hotel: { noun: 'hotel', table: 'hotels', label: 'name' },
     traveller: { noun: 'traveller', table: 'travellers', label: 'name' },
     itinerary: { noun: 'itinerary', table: 'itineraries', label: 'title' },
-    booking: { noun: 'booking', table: 'bookings', label: 'title' },
+    booking: { noun: 'booking', table: 'bookings', label: 'title', sayable: true },
     budget: { noun: 'travel budget', table: 'budgets', label: 'name' },
   },
   failures,

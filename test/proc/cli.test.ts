@@ -202,6 +202,21 @@ test('a node with another base model than the run’s stops with both hashes', a
   )
 })
 
+test('a node with too little room for the run’s rollouts says how much it needs', async () => {
+  const machine = await createMachine()
+  closing.push(machine)
+  const file = await config('long', { limits: { maxRolloutTokens: 2048 } })
+  const coordinator = machine.start('coordinator', ['start', '--config', file, '--json'])
+  const { addresses } = await coordinator.until('its address', ({ type }) => type === 'listening')
+  await coordinator.until(
+    'its policy',
+    ({ type, event }) => type === 'event' && JSON.stringify(event).includes('published'),
+  )
+  const [address] = addresses as string[]
+  const { stderr } = await failure('node', 'join', address!, '--model', model, '--data-dir', 'small', '--cpu')
+  assert.match(stderr, /incompatible: .* up to 2048 tokens, .* room for 1024: start it with --context 2048/)
+})
+
 test('a node that cannot reach its coordinator says so, goes on trying, and stops when it is told to', async () => {
   const machine = await createMachine()
   closing.push(machine)

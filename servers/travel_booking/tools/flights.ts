@@ -141,10 +141,13 @@ const findConnectingFlights = travelTool({
     'show me which connecting flights take me from {from_city} to {to_city} on {date}',
   ],
   sample({ db, random, now, bound }) {
-    if (Object.keys(bound).length > 0) return null
+    const cityNamed = (name: string | undefined): number | undefined =>
+      name === undefined ? undefined : CITIES.findIndex(({ city }) => city === name)
     for (let attempt = 0; attempt < 6; attempt++) {
-      const [from, to] = random.sample([...CITIES.keys()], 2) as [number, number]
-      const day = random.int(dayAt(now()) + 1, DATES.length - 2)
+      const [anywhere, elsewhere] = random.sample([...CITIES.keys()], 2) as [number, number]
+      const [from, to] = [cityNamed(bound.from_city) ?? anywhere, cityNamed(bound.to_city) ?? elsewhere]
+      const day = bound.date === undefined ? random.int(dayAt(now()) + 1, DATES.length - 2) : DATES.indexOf(bound.date)
+      if (from < 0 || to < 0 || from === to || day <= dayAt(now()) || day > DATES.length - 2) continue
       if (attempt < 4 && isFlown(saltOf(db), from, to)) continue
       if (connections(db, now(), from, to, day).length === 0) continue
       return { from_city: cityAt(from).city, to_city: cityAt(to).city, date: DATES[day]! }
