@@ -46,12 +46,6 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
   let kept: readonly string[] = []
 
   const checkCompatible = ({ policy, taskSpec, limits }: PolicyManifest): void => {
-    if (limits.maxRolloutTokens > contextSize) {
-      throw new NodeError(
-        'incompatible',
-        `the run's rollouts have up to ${limits.maxRolloutTokens} tokens, and this node has room for ${contextSize}: start it with --context ${limits.maxRolloutTokens}`,
-      )
-    }
     if (policy.base.ggufSha256 !== baseSha256) {
       throw new NodeError(
         'wrong_base',
@@ -69,6 +63,12 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
         'incompatible',
         `the run's worlds (${names.join(', ')}) are not those of this version of the node`,
       )
+    if (limits.maxRolloutTokens > contextSize) {
+      throw new NodeError(
+        'incompatible',
+        `the run's rollouts have up to ${limits.maxRolloutTokens} tokens, and this node has room for ${contextSize}: start it with --context ${limits.maxRolloutTokens}`,
+      )
+    }
   }
 
   const load = async ({ manifest, manifestId }: SealedManifest, signal: AbortSignal): Promise<LoadedPolicy> => {
