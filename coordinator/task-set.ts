@@ -50,7 +50,11 @@ export async function readTaskSet(folder: string, split: Split, limit = Number.P
  */
 export async function pinTaskSet(dataDir: string, { datasetSha256 }: TaskSet): Promise<void> {
   const file = join(dataDir, 'dataset.sha256')
-  const pinned = await readFile(file, 'utf8').catch(() => undefined)
+  const pinned = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    // Only a run that begins has none: one that cannot be read must not be pinned anew.
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
   if (pinned === undefined) await writeFileAtomic(file, datasetSha256)
   else if (pinned !== datasetSha256) {
     throw new ConfigError(

@@ -9,7 +9,7 @@ import {
   seededRandom,
   type WorldCache,
 } from '../servers/kernel/index.js'
-import { drawShape, type Open, type Script, type Shape, scriptConversation } from './conversation.js'
+import { drawShape, type Open, type Script, type Shape, scriptConversation, type Withheld } from './conversation.js'
 import type { DropReason, Drops, Example } from './example.js'
 import { firstObjection } from './filters.js'
 import { type LinkGraph, type Node, nodeName } from './links.js'
@@ -222,7 +222,7 @@ function makeClarification(
   if (typeof taken === 'string') return taken
   const { chain, steps } = taken
   const persona = workshop.drawPersona(random)
-  const script = hides ? askForAll(steps, undefined) : withholding(steps, random)
+  const script = hides ? askForAll(steps) : withholding(steps, random)
   if (!script) return 'no_words'
   const worded = putIntoWords(steps, script, speech, { persona, today: TODAY, dated: profile.context, random })
   if (!worded) return 'no_words'
@@ -263,7 +263,7 @@ function makeAbstention(order: Order, worldSeed: number, workshop: Workshop, ran
     const taken = takeSteps(order, shortCore(order, workshop, random), random.int(1, 2), worldSeed, workshop, random)
     if (typeof taken === 'string') return taken
     const { chain, steps } = taken
-    const worded = putIntoWords(steps, askForAll(steps, undefined), speech, moment)
+    const worded = putIntoWords(steps, askForAll(steps), speech, moment)
     if (!worded) return 'no_words'
     user = worded.exchanges[0]!.user
     name = chainName(chain)
@@ -278,8 +278,8 @@ function makeAbstention(order: Order, worldSeed: number, workshop: Workshop, ran
     { worldSeed, persona, profile, random },
   )
   const exchange = { user, calls: [], assistant: speech.decline({ ...moment, turn: 0 }) }
-  const script = { turns: [], information: 'complete', recovery: null, silent: new Set<number>() } as const
-  return assemble(order, task, script, persona, { exchanges: [exchange], origins: [], turnOf: [] }, workshop)
+  const course = { information: 'complete', recovery: null } as const
+  return assemble(order, task, course, persona, { exchanges: [exchange], origins: [], turnOf: [] }, workshop)
 }
 
 /** Of the abstention tasks, those whose request belongs to no world at all. */
@@ -296,7 +296,7 @@ function alike(chain: Chain, home: readonly ServerDefinition[]): string[] {
   )
 }
 
-function askForAll(steps: readonly Step[], withheld: { step: number; field: string } | undefined): Script {
+function askForAll(steps: readonly Step[], withheld?: Withheld): Script {
   const asks = [...steps.keys()]
   return {
     turns: [{ says: 'request', asks, steps: [], ...(withheld ? { withheld } : {}) }],

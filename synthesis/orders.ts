@@ -58,3 +58,5 @@ export function nextRound(order: Order, graph: LinkGraph, seed: number): Order {
 
 /** Rounds in which an example keeps its tool. */
 const ROUNDS_PER_TARGET = 5
+/** Rounds after which an example that nothing came of is a fault of the worlds or the profile. */
+export const MAX_ROUNDS = 60

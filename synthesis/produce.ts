@@ -5,7 +5,7 @@ import { createDuplicateIndex } from './duplicates.js'
 import { DROP_REASONS, type Drops, type Example } from './example.js'
 import { linkGraph, nodeName } from './links.js'
 import type { Order } from './make-example.js'
-import { type Composition, nextRound, ordersFor } from './orders.js'
+import { type Composition, MAX_ROUNDS, nextRound, ordersFor } from './orders.js'
 import type { Parts } from './parts.js'
 import type { Split } from './profile.js'
 import type { Workers } from './workers.js'
@@ -36,8 +36,6 @@ export interface ProduceOptions {
 
 /** Orders in one batch, the unit of work that is kept on disk. */
 const BATCH_SIZE = 50
-/** Rounds after which an example that nothing came of is a fault of the worlds or the profile. */
-const MAX_ROUNDS = 60
 
 /**
  * Makes the examples of a plan. Batches run on all threads, but what is kept is decided in the order of the indices, pass
@@ -51,24 +49,25 @@ export async function produce(plan: Plan, options: ProduceOptions): Promise<Prod
   const wanted = ordersFor(plan.composition, plan.shares, graph, recipe.seed)
   const duplicates = createDuplicateIndex()
   const drops: Record<string, number> = {}
-  const keptIn = new Map<number, { pass: number; batch: number }>()
+  /** Indices of the examples kept in the first pass, and the few that came later. */
+  const early = new Set<number>()
   const late = new Map<number, Example>()
   let open: Order[] = wanted
   for (let pass = 0; open.length > 0; pass++) {
     if (pass === MAX_ROUNDS) throw noYield(open)
     const again: Order[] = []
-    for await (const [batch, orders, results] of batchesOf(open, pass, recipe, options)) {
+    for await (const [orders, results] of batchesOf(open, pass, recipe, options)) {
       for (const [i, { example, drops: dropped }] of results.entries()) {
         for (const [reason, count] of Object.entries(dropped)) drops[reason] = (drops[reason] ?? 0) + count
         if (example && duplicates.keep(example)) {
-          keptIn.set(example.index, { pass, batch })
-          if (pass > 0) late.set(example.index, example)
+          if (pass === 0) early.add(example.index)
+          else late.set(example.index, example)
           continue
         }
         if (example) drops.duplicate = (drops.duplicate ?? 0) + 1
         again.push(nextRound(orders[i]!, graph, recipe.seed))
       }
-      options.onProgress({ kept: keptIn.size, wanted: wanted.length, drops: drops as Drops })
+      options.onProgress({ kept: early.size + late.size, wanted: wanted.length, drops: drops as Drops })
     }
     open = again
   }
@@ -77,7 +76,7 @@ export async function produce(plan: Plan, options: ProduceOptions): Promise<Prod
     async *examples() {
       for (let batch = 0; batch * batchSize < wanted.length; batch++) {
         for (const { index, example } of await options.parts.read(0, batch)) {
-          const kept = late.get(index) ?? (keptIn.get(index)?.pass === 0 ? example : null)
+          const kept = late.get(index) ?? (early.has(index) ? example : null)
           if (kept) yield kept
         }
       }
@@ -91,7 +90,7 @@ async function* batchesOf(
   pass: number,
   recipe: Recipe,
   { workers, threads, parts, batchSize = BATCH_SIZE, signal }: ProduceOptions,
-): AsyncGenerator<[batch: number, orders: readonly Order[], results: BatchResult[]]> {
+): AsyncGenerator<[orders: readonly Order[], results: BatchResult[]]> {
   const limit = pLimit(threads)
   const stop = new AbortController()
   const either = AbortSignal.any([signal, stop.signal])
@@ -104,11 +103,11 @@ async function* batchesOf(
     })
     // Whoever waits for an earlier batch must not find this one's failure unhandled.
     results.catch(() => {})
-    return { batch, part, results }
+    return { part, results }
   })
   try {
     // Taken off the list, so that the examples of a finished batch are not kept in memory.
-    for (let next = batches.shift(); next; next = batches.shift()) yield [next.batch, next.part, await next.results]
+    for (let next = batches.shift(); next; next = batches.shift()) yield [next.part, await next.results]
   } finally {
     stop.abort()
   }

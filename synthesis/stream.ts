@@ -1,12 +1,9 @@
 import { createDuplicateIndex } from './duplicates.js'
 import type { Example } from './example.js'
 import { makeExample, type Workshop } from './make-example.js'
-import { nextRound, ordersFor } from './orders.js'
+import { MAX_ROUNDS, nextRound, ordersFor } from './orders.js'
 import type { Split } from './profile.js'
 import { SynthesisError } from './workshop.js'
-
-/** Rounds after which nothing can be expected any more. */
-const MAX_ROUNDS = 60
 
 /**
  * Multi-turn examples of one split, one after the other in this process: for small numbers, and for worlds outside the

@@ -29,9 +29,9 @@ export interface Step extends Node {
   readonly bindings: readonly Binding[]
 }
 
-/** Samples of arguments for one step before the walk is given up. */
 /** Chance that an entity of an older result is considered beside those of the newest. */
 const OLDER_RESULT = 0.2
+/** Samples of arguments for one step before the walk is given up. */
 const TRIES_PER_STEP = 8
 /** Draws of a chain around one tool before another length is drawn. */
 const TRIES_PER_CHAIN = 12
@@ -50,14 +50,15 @@ export function drawChain(
   const spoken = profile.keys === 'spoken'
   for (let attempt = 0; attempt < TRIES_PER_CHAIN; attempt++) {
     const chain = [...core]
-    while (chain.length < length && grow(chain, graph, profile, spoken, random));
+    while (chain.length < length && grow(chain, graph, profile, random));
     if (chain.length === length && !firstUncovered(chain, spoken)) return chain
   }
   return null
 }
 
 /** Adds one tool: a look-up where one is missing, otherwise one before the first or after the last. @returns false if none fits */
-function grow(chain: Node[], graph: LinkGraph, profile: Profile, spoken: boolean, random: SeededRandom): boolean {
+function grow(chain: Node[], graph: LinkGraph, profile: Profile, random: SeededRandom): boolean {
+  const spoken = profile.keys === 'spoken'
   const missing = firstUncovered(chain, spoken)
   if (missing) {
     const sources = graph

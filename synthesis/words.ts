@@ -37,8 +37,8 @@ export function putIntoWords(
     if (!spoken) return null
     for (const { step, phrases, skip } of spoken.evidence) {
       for (const [field, phrase] of phrases) {
-        if (field === skip) continue
-        if (origins[step]![field]?.from !== 'result') origins[step]![field] = { from: 'user', turn: index, phrase }
+        if (field === skip || origins[step]![field]?.from === 'result') continue
+        origins[step]![field] = { from: 'user', turn: index, phrase }
       }
     }
     for (const step of turn.steps) turnOf[step] = index

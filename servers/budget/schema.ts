@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
 
 export const GROUPS = ['home', 'daily', 'family', 'leisure'] as const
 
@@ -139,7 +139,6 @@ export const failures = {
 
 export type BudgetTables = typeof tables
 export type FailureCode = keyof typeof failures
-export type BudgetDb = Db<BudgetTables>
 export type BudgetView = DbView<BudgetTables>
 export type Month = RowOf<BudgetTables['months']>
 export type Category = RowOf<BudgetTables['categories']>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
 import { common, ref } from '../kernel/fields.js'
 
 export const CATEGORIES = [
@@ -74,7 +74,6 @@ export const failures = {
 
 export type MapsTables = typeof tables
 export type FailureCode = keyof typeof failures
-export type MapsDb = Db<MapsTables>
 export type MapsView = DbView<MapsTables>
 export type Place = RowOf<MapsTables['places']>
 export type SavedPlace = RowOf<MapsTables['saved_places']>

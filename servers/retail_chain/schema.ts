@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
 
 export const DEPARTMENTS = ['garden', 'kitchen', 'tools', 'toys', 'lighting'] as const
 export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
@@ -130,7 +130,6 @@ export const failures = {
 
 export type RetailTables = typeof tables
 export type FailureCode = keyof typeof failures
-export type RetailDb = Db<RetailTables>
 export type RetailView = DbView<RetailTables>
 export type Store = RowOf<RetailTables['stores']>
 export type Article = RowOf<RetailTables['articles']>

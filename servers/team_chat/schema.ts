@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 
 export const KINDS = ['public', 'private', 'announcement'] as const
 export const ROLES = ['admin', 'member', 'guest'] as const
@@ -117,7 +117,6 @@ export const failures = {
 
 export type ChatTables = typeof tables
 export type FailureCode = keyof typeof failures
-export type ChatDb = Db<ChatTables>
 export type ChatView = DbView<ChatTables>
 export type ChatContext = ToolContext<ChatTables, FailureCode>
 export type Person = RowOf<ChatTables['people']>

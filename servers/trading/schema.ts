@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
 
 export const SECTORS = ['energy', 'finance', 'health', 'technology', 'transport'] as const
 export const SIDES = ['buy', 'sell'] as const
@@ -140,7 +140,6 @@ export const failures = {
 
 export type TradingTables = typeof tables
 export type FailureCode = keyof typeof failures
-export type TradingDb = Db<TradingTables>
 export type TradingView = DbView<TradingTables>
 export type Side = (typeof SIDES)[number]
 export type Instrument = RowOf<TradingTables['instruments']>

@@ -1,4 +1,4 @@
-import { DATES, dayOf } from './calendar.js'
+import { dayOf } from './calendar.js'
 import type { Booking, Hotel, TravelDb, TravelView } from './schema.js'
 import { type Cabin, type Flight, flightCalled, hashOf, seatsOffered } from './timetable.js'
 
@@ -67,10 +67,4 @@ export function roomsLeft(db: TravelView, hotel: Hotel, day: number, nights: num
     least = Math.min(least, hotel.rooms - roomsTaken(salt, hotel, night) - own)
   }
   return least
-}
-
-/** The date on which a stay ends. */
-export function checkOut({ check_in, nights }: Booking): string | undefined {
-  const first = check_in === null ? undefined : dayOf(check_in)
-  return first === undefined ? undefined : DATES[first + nights!]
 }

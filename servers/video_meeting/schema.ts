@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, type Tables, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type RowOf, type Tables, type ToolContext, toolMaker } from '../kernel/define-server.js'
 
 export const STATUSES = ['scheduled', 'live', 'ended'] as const
 export const ROLES = ['host', 'cohost', 'attendee'] as const
@@ -147,7 +147,6 @@ export const failures = {
 
 export type VideoTables = typeof tables
 export type FailureCode = keyof typeof failures
-export type VideoDb = Db<VideoTables>
 export type VideoView = DbView<VideoTables>
 export type Context = ToolContext<VideoTables, FailureCode>
 export type Person = RowOf<VideoTables['people']>

@@ -1,4 +1,5 @@
 import { deriveSeed, seededRandom } from '../../servers/kernel/index.js'
+import { jaccard } from '../duplicates.js'
 
 /** How varied a set of texts is. Computed on samples of fixed size, so that sets of different sizes compare. */
 export interface Diversity {
@@ -57,13 +58,6 @@ const gramsOf = (words: readonly string[], n: number): string[] =>
 function distinct(sample: readonly (readonly string[])[], n: number): number {
   const grams = sample.flatMap((words) => gramsOf(words, n)).slice(0, GRAMS)
   return grams.length === 0 ? 0 : new Set(grams).size / grams.length
-}
-
-function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  let shared = 0
-  for (const gram of a) if (b.has(gram)) shared++
-  const union = a.size + b.size - shared
-  return union === 0 ? 0 : shared / union
 }
 
 function mostFrequent(items: readonly string[]): number {

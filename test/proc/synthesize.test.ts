@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -51,12 +52,13 @@ test('makes a data set that plays again and can be looked at, and refuses to ove
 })
 
 test('killed in the middle it leaves no data set, and goes on to the same bytes', async () => {
-  const parts = join(folder, 'second.parts')
   const running = synthesize('second', '--workers', '1')
-  while (!existsSync(join(parts, '0-0.json'))) await new Promise((resolve) => setTimeout(resolve, 20))
+  // It speaks of the first batch when that is on disk.
+  await once(running.stderr, 'data')
   running.kill('SIGKILL')
   await running
   assert.not(existsSync(join(folder, 'second')))
+  assert.ok(existsSync(join(folder, 'second.parts', '0-0.json')))
   const other = await coordinator('synthesize', ...FLAGS, '--out', 'second', '--seed', '4')
   assert.is(other.exitCode, 1)
   assert.match(other.stderr, /other_plan/)
