@@ -7,8 +7,9 @@ const MAY_IMPORT = {
   episode: ['servers', 'reward', 'engine'],
   synthesis: ['servers', 'reward', 'engine', 'episode'],
   swarm: ['proto'],
-  node: ['proto', 'servers', 'engine', 'reward', 'episode', 'swarm'],
-  coordinator: ['proto', 'servers', 'engine', 'reward', 'episode', 'synthesis', 'swarm'],
+  judging: ['proto', 'servers', 'engine', 'reward', 'episode'],
+  node: ['proto', 'servers', 'engine', 'reward', 'episode', 'swarm', 'judging'],
+  coordinator: ['proto', 'servers', 'engine', 'reward', 'episode', 'synthesis', 'swarm', 'judging'],
 }
 const rooms = Object.keys(MAY_IMPORT)
 
@@ -16,6 +17,7 @@ const rooms = Object.keys(MAY_IMPORT)
 const ONE_ADAPTER = {
   'node-llama-cpp': '^engine/llama\\.ts$',
   '@chainsafe/libp2p-gossipsub': '^swarm/(gossip|host)\\.ts$',
+  pidusage: '^engine/memory-guard\\.ts$',
   level: '^(node|coordinator)/store\\.ts$',
   '@modelcontextprotocol/sdk': '^servers/kernel/mcp/',
   protobufjs: '^proto/',

@@ -9,15 +9,16 @@ import { type AuditDesk, auditGroups } from '../coordinator/audit/audit-groups.j
 import { offerAdapter } from '../coordinator/audit/audit-job.js'
 import { createAuditProcess } from '../coordinator/audit/audit-process.js'
 import { honestGroup } from '../coordinator/audit/calibrate.js'
-import { quantile, shareOf } from '../coordinator/audit/chances.js'
-import { type GroupStatistics, measureGroup, type SampledToken } from '../coordinator/audit/evidence.js'
-import type { AuditedGroup } from '../coordinator/audit/sampled-turns.js'
-import { fitThresholds, parseCalibration, type Thresholds } from '../coordinator/audit/thresholds.js'
-import { judgeStatistics, measureFalseRefusals } from '../coordinator/audit/verdict.js'
 import { type EngineProcess, openEngine, openTokenizer } from '../engine/index.js'
 import { createPromptRenderer, DEFAULT_LIMITS, runGroup, type Stage, type Task } from '../episode/index.js'
+import { quantile, shareOf } from '../judging/chances.js'
+import { type GroupStatistics, measureGroup, type SampledToken } from '../judging/evidence.js'
+import { judgeStatistics, measureFalseRefusals } from '../judging/judge-statistics.js'
+import type { AuditedGroup } from '../judging/sampled-turns.js'
+import { fitThresholds, parseCalibration, type Thresholds } from '../judging/thresholds.js'
 import { createWorldCache } from '../servers/kernel/index.js'
-import { type CheatSetting, cherryPick, editArgument, openCheatEngine } from './audit-cheats.js'
+import { openCheatEngine } from '../test/attackers/cheat-engine.js'
+import { type CheatSetting, cherryPick, editArgument } from '../test/attackers/group-cheats.js'
 import { demoTasks } from './audit-tasks.js'
 import type { BenchResult } from './result.js'
 
@@ -230,13 +231,18 @@ async function openBench(folder: string): Promise<Bench> {
         return audited(groups, announced, signal)
       }),
     async atTemperature(temperature, count, signal) {
-      const cheat = await openCheatEngine(MODEL, GROUP_SIZE, LIMITS.maxRolloutTokens, temperature)
+      const cheat = await openCheatEngine({
+        modelPath: MODEL,
+        adapter: null,
+        lanes: GROUP_SIZE,
+        contextSize: LIMITS.maxRolloutTokens,
+        temperature,
+      })
       try {
         const groups: AuditedGroup[] = []
         for (let i = 0; i < count; i++) {
           const leaseSeed = createHash('sha256').update(`temperature ${temperature} ${i}`).digest()
-          const engine = { ...NO_ENGINE, openLanes: cheat.openLanes }
-          const rollouts = await runGroup(taskOf(i), GROUP_SIZE, leaseSeed, engine, stage, LIMITS, signal)
+          const rollouts = await runGroup(taskOf(i), GROUP_SIZE, leaseSeed, cheat, stage, LIMITS, signal)
           groups.push({ leaseId: `temperature-${i}`, leaseSeed, rollouts })
         }
         return await audited(groups, null, signal)
@@ -266,15 +272,16 @@ async function openBench(folder: string): Promise<Bench> {
       withEngine(MODEL, async (engine) => {
         const groups: AuditedGroup[] = []
         for (let i = 20_000; i < 20_000 + count; i++) {
-          const group = await made(i, engine, signal)
-          const rollouts = await cherryPick(taskOf(i), group, { stage, limits: LIMITS, engine, signal })
-          groups.push({ ...group, rollouts })
+          const leaseSeed = createHash('sha256').update(`best of 4 ${i}`).digest()
+          const setting: CheatSetting = { stage, limits: LIMITS, engine, signal }
+          const rollouts = await cherryPick(taskOf(i), GROUP_SIZE, leaseSeed, setting)
+          groups.push({ leaseId: `best-${i}`, leaseSeed, rollouts })
         }
         return audited(groups, null, signal)
       }),
     async otherModels() {
       const settings = ['--noise', String(NOISE), '--adapter-size', String(ADAPTER_SIZE)]
-      const script = join(root, 'bench', 'audit_models.py')
+      const script = join(root, 'test', 'attackers', 'models.py')
       await execa(python, [script, MODEL, folder, ...settings], { env: { PYTHONPATH: packageFolder } })
       const adapter = process.env.PROVE_BENCH_ADAPTER ?? join(folder, 'adapter.gguf')
       const adapterSha256 = await offerAdapter(spool, await readFile(adapter))
@@ -289,18 +296,6 @@ async function openBench(folder: string): Promise<Bench> {
       await tokenizer.close()
     },
   }
-}
-
-/** What a group's generation asks of an engine is lanes; a cheat answers nothing else. */
-const unused = (): never => {
-  throw new Error('a cheating engine only opens lanes')
-}
-const NO_ENGINE = {
-  build: { nodeLlamaCpp: '', backend: 'cpu' },
-  usePolicy: unused,
-  score: unused,
-  intervals: unused,
-  close: unused,
 }
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

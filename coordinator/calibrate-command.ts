@@ -8,13 +8,13 @@ import pino from 'pino'
 import writeFileAtomic from 'write-file-atomic'
 import { openEngine, openTokenizer } from '../engine/index.js'
 import { createPromptRenderer, DEFAULT_LIMITS, type Stage } from '../episode/index.js'
+import type { Calibration } from '../judging/thresholds.js'
 import { createWorldCache } from '../servers/kernel/index.js'
 import { offerAdapter } from './audit/audit-job.js'
 import { createAuditProcess } from './audit/audit-process.js'
 import { calibrate } from './audit/calibrate.js'
-import { calibrationTasks } from './audit/calibration-tasks.js'
-import type { Calibration } from './audit/thresholds.js'
 import { integerOption } from './options.js'
+import { readTaskSet } from './task-set.js'
 
 interface CalibrateOptions {
   model: string
@@ -76,7 +76,7 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
   const out = resolve(options.out)
   const spool = `${out}.spool`
   const baseSha256 = sha256(await readFile(modelPath))
-  const { tasks, servers } = await calibrationTasks(resolve(options.dataset), Math.min(options.groups, MAX_TASKS))
+  const { tasks, servers } = await readTaskSet(resolve(options.dataset), 'train', Math.min(options.groups, MAX_TASKS))
   await mkdir(spool, { recursive: true })
   const adapterSha256 =
     options.adapter === undefined ? null : await offerAdapter(spool, await readFile(options.adapter))

@@ -40,6 +40,27 @@ export const configSchema = z.strictObject({
       perNode: z.int().min(1).max(LIMITS.leasesHeld.value).default(2),
     })
     .prefault({}),
+  audit: z
+    .strictObject({
+      /** Files of `prove-coordinator calibrate`, one per backend. Without any, stages 5 to 7 of judging are not run. */
+      calibrations: z.array(z.string().min(1)).max(64).default([]),
+      /** Take part with engines whose draws cannot be replayed: all their groups are audited, on likelihood alone. */
+      acceptOtherDraws: z.boolean().default(false),
+    })
+    .prefault({}),
+  influence: z
+    .strictObject({
+      /** Largest share of a batch that comes from one key, and from one block of network addresses. */
+      perKey: z.number().gt(0).max(1).default(0.5),
+      perAddressBlock: z.number().gt(0).max(1).default(1),
+    })
+    .prefault({}),
+  rounds: z
+    .strictObject({
+      /** Keys that registered get leases in the next round; it opens when this one is so old, if no version is published before. */
+      registrationMs: positive.default(5_000),
+    })
+    .prefault({}),
   limits: z
     .strictObject({
       maxTurnTokens: positive.max(LIMITS.turnTokens.value).default(DEFAULT_LIMITS.maxTurnTokens),
@@ -85,7 +106,7 @@ export function readConfig(file: string): RunConfig {
     const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`)
     throw new ConfigError(`${file}: ${issues.join('; ')}`)
   }
-  const { dataDir, base, tasks, trainer } = parsed.data
+  const { dataDir, base, tasks, trainer, audit } = parsed.data
   const from = (path: string): string => resolve(dirname(file), path)
   /** A bare name is looked up in PATH. */
   const program = (name: string): string => (name.includes('/') ? from(name) : name)
@@ -94,6 +115,7 @@ export function readConfig(file: string): RunConfig {
     dataDir: from(dataDir),
     base: { ...base, path: from(base.path) },
     tasks: { dataset: from(tasks.dataset) },
+    audit: { ...audit, calibrations: audit.calibrations.map(from) },
     trainer: { ...trainer, ...(trainer.python === undefined ? {} : { python: program(trainer.python) }) },
   }
 }

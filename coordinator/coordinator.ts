@@ -16,9 +16,12 @@ import {
   type RefusalEvent,
   systemClock,
 } from '../swarm/index.js'
+import { createAuditLottery } from './audit/auditor.js'
+import { openRunAuditor } from './audit/run-auditor.js'
 import { canaryProbes } from './canary.js'
 import { ConfigError, type RunConfig } from './config.js'
 import type { RunEvent } from './events.js'
+import { createGroupJudge } from './group-judge.js'
 import { keepHouse } from './housekeeping.js'
 import { createIntake } from './intake.js'
 import { createLeaseDesk } from './lease-desk.js'
@@ -116,8 +119,46 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
 
     const baseSha256 = await hashFile(config.base.path)
     const frame = policyFrame(config, baseSha256, tokenizer.chatTemplate, servers)
-    const intake = createIntake({ config, tasks, limits, stage, recorder, bodies, host, clock, signal })
-    const desk = createLeaseDesk(config, tasks, recorder, clock)
+    const python = config.trainer.python ?? options.python
+    const trainerConfig = folder('trainer.json')
+    const spool = folder('spool')
+    const audits = await openRunAuditor({
+      ...{ config, python, packageFolder: options.trainerFolder, trainerConfig, blobs, logger, signal },
+      desk: { spool, baseSha256, tokenizer, limits },
+    })
+    cleanUps.push(async () => audits?.close())
+    const auditor = audits?.auditor ?? null
+    const judge = createGroupJudge({
+      tasks,
+      groupSize: config.groupSize,
+      limits,
+      stage,
+      state: recorder.state,
+      bodies,
+      auditor,
+      onUnstable: async (server, { leaseId }) => {
+        await recorder.record((state) =>
+          state.quarantinedWorlds.has(server)
+            ? null
+            : { type: 'world-quarantined', atMs: clock.now(), server, leaseId },
+        )
+      },
+    })
+    const auditFailure = Promise.withResolvers<never>()
+    auditFailure.promise.catch(() => undefined)
+    const intake = createIntake({
+      config,
+      tasks,
+      limits,
+      recorder,
+      judge,
+      lottery: createAuditLottery(identity.privateKey.raw),
+      host,
+      clock,
+      signal,
+      onFailure: auditFailure.reject,
+    })
+    const desk = createLeaseDesk(config, tasks, recorder, clock, auditor?.isCalibrated)
     const manifests = folder('manifests')
     const publisher = createPublisher({
       config,
@@ -138,7 +179,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
     cleanUps.push(() => services.close())
 
     await writeFileAtomic(
-      folder('trainer.json'),
+      trainerConfig,
       JSON.stringify({
         schema: 1,
         baseSha256,
@@ -149,11 +190,11 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
     )
     const trainer = createTorchrunEngine(
       {
-        python: config.trainer.python ?? options.python,
+        python,
         packageFolder: options.trainerFolder,
-        spool: folder('spool'),
+        spool,
         base: config.base.path,
-        config: folder('trainer.json'),
+        config: trainerConfig,
         processes: config.trainer.processes,
         logFile: folder('trainer.log'),
         maxFailures: MAX_TRAINER_FAILURES,
@@ -167,8 +208,8 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
     onProgress({ type: 'listening', addresses: host.addresses(), runId: host.runId })
 
     const run = async (): Promise<void> => {
-      const spool = folder('spool')
-      await runTraining({ config, baseSha256, spool, recorder, intake, publisher, trainer, clock }, signal)
+      const training = runTraining({ config, baseSha256, spool, recorder, intake, publisher, trainer, clock }, signal)
+      await Promise.race([training, auditFailure.promise, recorder.failure])
       await trainer.close()
       onProgress({ type: 'complete', version: recorder.state.current!.version })
     }
@@ -176,8 +217,11 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
       {
         state: recorder.state,
         releaseLapsed: () => desk.releaseLapsed(),
+        openRound: () => publisher.openRound(),
+        auditSuspects: () => intake.auditSuspects(),
         sendVerdicts: (node, from, count) => services.sendVerdicts(node, from, count),
         announcePolicy: () => publisher.announce(),
+        clock,
         logger,
       },
       signal,

@@ -1,14 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '../proto/index.js'
-import type { SwarmLogger } from '../swarm/index.js'
+import type { Clock, SwarmLogger } from '../swarm/index.js'
 import type { RunState } from './run-state.js'
 
 export interface Duties {
   readonly state: RunState
   releaseLapsed(): Promise<void>
+  /** Opens a further round when somebody waits for one. */
+  openRound(): Promise<void>
+  auditSuspects(): void
   /** Gossips `count` verdicts of a node from position `from` of its list on. */
   sendVerdicts(node: string, from: number, count: number): Promise<void>
   announcePolicy(): Promise<void>
+  readonly clock: Clock
   readonly logger: SwarmLogger
 }
 
@@ -20,7 +23,7 @@ const ANNOUNCE_EVERY_TICKS = 25
  * next turn; it never keeps the others from theirs.
  */
 export async function keepHouse(duties: Duties, signal: AbortSignal): Promise<void> {
-  const { state, logger } = duties
+  const { state, clock, logger } = duties
   const attempt = async (what: string, duty: () => Promise<void>): Promise<void> => {
     try {
       await duty()
@@ -41,8 +44,10 @@ export async function keepHouse(duties: Duties, signal: AbortSignal): Promise<vo
   }
   for (let turn = 0; !signal.aborted; turn++) {
     await attempt('lapsed leases', () => duties.releaseLapsed())
+    await attempt('rounds', () => duties.openRound())
+    await attempt('suspects', async () => duties.auditSuspects())
     await sendVerdicts()
     if (turn % ANNOUNCE_EVERY_TICKS === 0) await attempt('policy', () => duties.announcePolicy())
-    await sleep(TICK_MS, undefined, { signal }).catch(() => undefined)
+    await clock.sleep(TICK_MS, signal).catch(() => undefined)
   }
 }

@@ -1,19 +1,15 @@
 import pLimit from 'p-limit'
-import type { EpisodeLimits, Rollout, Stage, Task } from '../episode/index.js'
-import {
-  type GroupAnnouncement,
-  type GroupBody,
-  groupBody,
-  LIMITS,
-  type RefusalCode,
-  refusal,
-  SwarmRefusal,
-} from '../proto/index.js'
-import { type BlobStore, type Clock, fetchGroupBody, type ReceivedGroup, type SwarmHost } from '../swarm/index.js'
+import type { EpisodeLimits, Rollout, Task } from '../episode/index.js'
+import { detailForWire, type GroupAnnouncement, refusal, SwarmRefusal } from '../proto/index.js'
+import { addressBlock, type Clock, fetchGroupBody, type ReceivedGroup, type SwarmHost } from '../swarm/index.js'
+import type { AuditLottery } from './audit/auditor.js'
 import type { RunConfig } from './config.js'
-import { judgeGroup } from './judge.js'
+import type { Audit } from './events.js'
+import type { GroupJudge, ReplayedGroup } from './group-judge.js'
+import { accepted, acceptedUnseen, isFlat, type Outcome, refused } from './outcome.js'
 import type { Recorder } from './recorder.js'
 import type { JudgedGroup, LeaseRecord, RunState } from './run-state.js'
+import { TrainerError } from './train-engine.js'
 
 /** A group that was announced in time may arrive this much after its deadline: gossip and clocks are not exact. */
 const GRACE_MS = 5000
@@ -22,15 +18,20 @@ const PULL_TIMEOUT_MS = 30_000
 const PULLS = 16
 /** Announced groups without a verdict; with their bodies, a bound on memory. */
 const MAX_IN_HAND = 128
-const FLAT = 1e-8
+/** What is left of a group's credit for each version it came late. */
+const FRESHNESS = 0.9
+/** Gossip score that a provable lie costs: enough that nobody listens to the key for a while. */
+const LIE_PENALTY = 100
 
 export interface Intake {
   /** Stage 0, without side effects and fast: may this announcement be passed on? @throws SwarmRefusal */
   check(group: ReceivedGroup): void
   /** Takes an announcement in; it is judged in the background. Known ones are ignored. @throws SwarmRefusal */
   accept(group: ReceivedGroup): void
+  /** Begins to audit the accepted groups of nodes that were caught since. */
+  auditSuspects(): void
   /** The rollouts of an accepted group, replayed from its stored body. */
-  replayAccepted(leaseId: string, signal: AbortSignal): Promise<Rollout[]>
+  replayAccepted(leaseId: string, signal: AbortSignal): Promise<readonly Rollout[]>
   /** Resolves when everything taken in so far is judged. */
   idle(): Promise<void>
 }
@@ -39,25 +40,28 @@ export interface IntakeParts {
   readonly config: RunConfig
   readonly tasks: readonly Task[]
   readonly limits: EpisodeLimits
-  readonly stage: Stage
   readonly recorder: Recorder
-  readonly bodies: BlobStore
+  readonly judge: GroupJudge
+  readonly lottery: AuditLottery
   readonly host: SwarmHost
   readonly clock: Clock
   readonly signal: AbortSignal
+  /** There can be no audits any more, so no verdicts either. */
+  readonly onFailure: (error: TrainerError) => void
 }
 
-/** Where groups come in: stage 0 of the judging table, the pull of the body, stages 1 to 3, and the verdict on record. */
+/** Where groups come in: stage 0 of the judging table, the pull of the body, the further stages, and the verdict on record. */
 export function createIntake(parts: IntakeParts): Intake {
-  const { config, tasks, limits, stage, recorder, bodies, host, clock, signal } = parts
+  const { config, tasks, limits, recorder, judge, lottery, host, clock, signal, onFailure } = parts
+  const { state } = recorder
   /** Leases of groups without a verdict yet, with their nodes. */
   const inHand = new Map<string, string>()
   const pulls = pLimit(PULLS)
-  const judging = pLimit(1)
   const underWay = new Set<Promise<void>>()
+  const underAudit = new Set<string>()
 
   /** The lease an announcement answers. @throws SwarmRefusal */
-  const leaseOf = (state: RunState, { announcement, signer }: ReceivedGroup): LeaseRecord => {
+  const leaseOf = ({ announcement, signer }: ReceivedGroup): LeaseRecord => {
     const lease = state.leases.get(announcement.leaseId)
     if (!lease) throw refusal('unknown_lease', announcement.leaseId)
     if (lease.node !== signer) throw refusal('lease_owner', `the lease belongs to ${lease.node}`)
@@ -66,150 +70,203 @@ export function createIntake(parts: IntakeParts): Intake {
 
   const check = (group: ReceivedGroup): LeaseRecord => {
     const { announcement } = group
-    const lease = leaseOf(recorder.state, group)
-    const known = recorder.state.judged.get(lease.leaseId)
+    const lease = leaseOf(group)
+    const known = state.judged.get(lease.leaseId)
     if (known && known.bodySha256 !== announcement.bodySha256) throw refusal('replayed', 'the lease has its verdict')
     if (announcement.taskId !== tasks[lease.taskIndex]!.id)
       throw refusal('body_mismatch', 'the lease is about another task')
-    if (announcement.policyId !== policyOf(lease)) throw refusal('wrong_policy', 'the lease is for another policy')
+    if (announcement.policyId !== state.publication(lease.version).policyId)
+      throw refusal('wrong_policy', 'the lease is for another policy')
     if (announcement.rewards.length !== config.groupSize)
       throw refusal('wrong_group_size', String(announcement.rewards.length))
-    if (!known && clock.now() > lease.deadlineMs + GRACE_MS)
+    if (known) return lease
+    if (clock.now() > lease.deadlineMs + GRACE_MS)
       throw refusal('lease_expired', `by ${clock.now() - lease.deadlineMs} ms`)
+    if (state.nodes.get(lease.node)?.standing.isQuarantined(clock.now())) throw refusal('quarantined', '')
     return lease
   }
 
-  const policyOf = ({ version }: LeaseRecord): string =>
-    recorder.state.publications.find((publication) => publication.version === version)!.policyId
+  const versionsLate = (current: RunState, { version }: LeaseRecord): number => current.current!.version - version
 
-  const isStale = (state: RunState, lease: LeaseRecord): boolean =>
-    (state.current?.version ?? 0) - lease.version > config.maxStaleness
+  const blockOf = (node: string): string | null => {
+    const connection = host.connections().find(({ peer }) => peer === node)
+    return connection ? addressBlock(connection.address) : null
+  }
 
-  const verdict = async (lease: LeaseRecord, announcement: GroupAnnouncement, outcome: Outcome): Promise<void> => {
-    await recorder.record((state): JudgedGroup | null => {
-      if (state.judged.has(lease.leaseId)) return null
+  /** @param decide  the outcome in the state in which it will be recorded; null: the group has to be looked at again */
+  const verdict = async (
+    lease: LeaseRecord,
+    { bodySha256 }: GroupAnnouncement,
+    decide: (current: RunState) => Outcome | null,
+  ): Promise<boolean> => {
+    let settled = true
+    const recorded = await recorder.record((current): JudgedGroup | null => {
+      if (current.judged.has(lease.leaseId)) return null
+      let outcome = decide(current)
+      settled = outcome !== null
+      if (outcome === null) return null
+      if (outcome.accepted && versionsLate(current, lease) > config.maxStaleness) outcome = refused('stale_policy', '')
+      const { leaseId, node, version } = lease
       return {
         type: 'judged',
         atMs: clock.now(),
-        leaseId: lease.leaseId,
-        node: lease.node,
-        version: lease.version,
-        bodySha256: announcement.bodySha256,
-        ...(outcome.accepted && isStale(state, lease) ? refused('stale_policy', '') : outcome),
+        leaseId,
+        node,
+        version,
+        bodySha256,
+        addressBlock: blockOf(node),
+        ...outcome,
       }
     })
+    if (recorded && !recorded.accepted) noteQuarantine(lease.node)
+    return settled
+  }
+
+  const noteQuarantine = (node: string): void => {
+    const { standing } = state.nodes.get(node)!
+    if (!standing.isQuarantined(clock.now())) return
+    host.penalise(node, LIE_PENALTY)
+    host.logger.warn({ node, untilMs: standing.quarantinedUntilMs }, 'a node is quarantined')
   }
 
   const pull = ({ announcement, signer }: ReceivedGroup): Promise<Uint8Array> =>
-    pulls(() =>
-      fetchGroupBody(host, [signer], announcement, AbortSignal.any([signal, AbortSignal.timeout(PULL_TIMEOUT_MS)])),
-    )
+    pulls(() => fetchGroupBody(host, [signer], announcement, AbortSignal.any([signal, clock.timeout(PULL_TIMEOUT_MS)])))
 
-  const judge = async (lease: LeaseRecord, group: ReceivedGroup): Promise<void> => {
+  /** Whether a group is looked at more closely: audited, or, if it claims to teach nothing, judged at all. */
+  const isDrawn = (lease: LeaseRecord, bodySha256: string): boolean => {
+    const share = lease.drawsReplay ? (state.nodes.get(lease.node)?.standing.auditShare ?? 1) : 1
+    return lottery.draws(bodySha256, share)
+  }
+
+  const credit = (lease: LeaseRecord, tokens: number): number =>
+    Math.round(tokens * FRESHNESS ** Math.max(0, versionsLate(state, lease)))
+
+  const takeIn = async (lease: LeaseRecord, group: ReceivedGroup): Promise<void> => {
     const { announcement, body, signer } = group
-    const { rewards } = announcement
-    if (isStale(recorder.state, lease)) return verdict(lease, announcement, refused('stale_policy', ''))
-    if (Math.max(...rewards) - Math.min(...rewards) < FLAT) {
-      return verdict(lease, announcement, { ...ACCEPTED, rewards, flat: true })
+    const { rewards, tokensGenerated, bodySha256 } = announcement
+    if (versionsLate(state, lease) > config.maxStaleness) {
+      await verdict(lease, announcement, () => refused('stale_policy', ''))
+      return
+    }
+    const drawn = isDrawn(lease, bodySha256)
+    if (isFlat(rewards) && !drawn) {
+      const most = config.groupSize * limits.maxRolloutTokens
+      const earned = credit(lease, Math.min(tokensGenerated, most))
+      await verdict(lease, announcement, () => acceptedUnseen(rewards, earned))
+      return
     }
     try {
       const bytes = body ?? (await pull(group))
-      await judging(() => judgeBody(lease, announcement, bytes))
+      await settle(await judge.replay(lease, announcement, bytes, signal), announcement, drawn && judge.canAudit)
     } catch (why) {
       signal.throwIfAborted()
+      if (why instanceof TrainerError) throw why
       if (!(why instanceof SwarmRefusal)) {
         // Not a verdict: the body did not come, or we failed. The node offers it again.
         host.logger.warn({ lease: lease.leaseId, node: signer, error: why }, 'a group could not be judged')
         return
       }
-      await verdict(lease, announcement, refused(why.code, why.detail))
+      await verdict(lease, announcement, () => refused(why.code, why.detail))
     }
   }
 
-  const judgeBody = async (lease: LeaseRecord, announcement: GroupAnnouncement, bytes: Uint8Array): Promise<void> => {
-    const rollouts = await judgeGroup(groupBody.parse(bytes), expected(lease), stage, signal)
-    const recomputed = rollouts.map(({ reward }) => reward.total)
-    if (announcement.rewards.some((reward, i) => reward !== recomputed[i]))
-      throw refusal('reward_mismatch', 'the announcement claims other rewards')
-    // The body must be on disk before the verdict that accepts it.
-    await bodies.put(bytes)
-    await verdict(lease, announcement, {
-      ...ACCEPTED,
-      credit: rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0),
-      rewards: recomputed,
-      calls: rollouts.reduce((sum, { calls }) => sum + calls.length, 0),
-      solved: rollouts.filter(({ solved }) => solved).length,
+  /** Stages 4 to 7 and the verdict. */
+  const settle = async (group: ReplayedGroup, announcement: GroupAnnouncement, drawn: boolean): Promise<void> => {
+    const { lease } = group
+    const provable = judge.canAudit && lease.drawsReplay
+    let audit: Audit = 'none'
+    let overlap = judge.overlap(group, state)
+    if (drawn || (overlap && provable)) {
+      try {
+        await judge.audit(group)
+        audit = 'passed'
+      } catch (why) {
+        if (!(why instanceof SwarmRefusal)) throw why
+        const code = overlap && why.code === 'sampler_mismatch' ? 'duplicate' : why.code
+        await verdict(lease, announcement, () => refused(code, why.detail, code === 'internal' ? 'none' : 'failed'))
+        return
+      }
+    }
+    // Draws are proof of authorship: whoever was first to deliver these tokens has to show that they are its own.
+    const proved = audit === 'passed' && provable
+    if (overlap && proved) await auditAccepted(overlap.leaseId, true)
+    const settled = await verdict(lease, announcement, (current) => {
+      overlap = proved ? null : judge.overlap(group, current)
+      if (overlap && provable) return null
+      if (overlap) return refused('duplicate', `${overlap.rollouts} rollouts are those of an earlier group`)
+      return accepted(group, audit, credit(lease, group.sampled))
     })
+    if (!settled) await settle(group, announcement, true)
   }
 
-  const expected = (lease: LeaseRecord) => ({
-    leaseId: lease.leaseId,
-    policyId: policyOf(lease),
-    task: tasks[lease.taskIndex]!,
-    groupSize: config.groupSize,
-    limits,
-  })
+  /**
+   * Audits an accepted group after all, unless it was audited before or is in a batch.
+   * @param copied  the same tokens came from another node, which has proved that they are its own
+   */
+  const auditAccepted = async (leaseId: string, copied: boolean): Promise<void> => {
+    if (!state.isOpenToAudit(leaseId)) return
+    const fault = await faultOf(await judge.restore(leaseId, signal), copied)
+    const { node } = state.leases.get(leaseId)!
+    await recorder.record((current) => {
+      if (!current.isOpenToAudit(leaseId)) return null
+      const finding = {
+        accepted: fault === null,
+        code: fault?.code ?? null,
+        detail: detailForWire(fault?.detail ?? ''),
+      }
+      return { type: 'audited', atMs: clock.now(), leaseId, node, ...finding }
+    })
+    if (fault) noteQuarantine(node)
+  }
+
+  const faultOf = async (group: ReplayedGroup, copied: boolean): Promise<SwarmRefusal | null> => {
+    const copy = refusal('duplicate', 'another node has drawn these very tokens from its own seeds')
+    if (copied && !group.lease.drawsReplay) return copy
+    try {
+      await judge.audit(group)
+      return null
+    } catch (why) {
+      if (!(why instanceof SwarmRefusal)) throw why
+      return copied && why.code === 'sampler_mismatch' ? copy : why
+    }
+  }
+
+  const inBackground = (what: object, task: Promise<void>, after: () => void = () => undefined): void => {
+    const work = task
+      .catch((error: unknown) => {
+        if (signal.aborted) return
+        if (error instanceof TrainerError) onFailure(error)
+        else host.logger.error({ ...what, error }, 'judging failed')
+      })
+      .finally(() => {
+        after()
+        underWay.delete(work)
+      })
+    underWay.add(work)
+  }
 
   return {
     check,
     accept(group) {
       const { leaseId, node } = check(group)
-      if (recorder.state.judged.has(leaseId) || inHand.has(leaseId)) return
+      if (state.judged.has(leaseId) || inHand.has(leaseId)) return
       const held = [...inHand.values()].filter((other) => other === node).length
       if (held >= config.leases.perNode || inHand.size >= MAX_IN_HAND)
         throw refusal('overloaded', `${held} groups of this node wait for their verdicts, ${inHand.size} in all`)
       inHand.set(leaseId, node)
-      const work = judge(recorder.state.leases.get(leaseId)!, group)
-        .catch((error: unknown) => {
-          if (!signal.aborted) host.logger.error({ lease: leaseId, error }, 'judging failed')
-        })
-        .finally(() => {
-          inHand.delete(leaseId)
-          underWay.delete(work)
-        })
-      underWay.add(work)
+      inBackground({ lease: leaseId }, takeIn(state.leases.get(leaseId)!, group), () => inHand.delete(leaseId))
     },
-    async replayAccepted(leaseId, caller) {
-      const { state } = recorder
-      const { bodySha256 } = state.judged.get(leaseId)!
-      const bytes = await bodies.read(bodySha256)
-      if (!bytes) throw new Error(`the body ${bodySha256} of an accepted group is missing`)
-      const body: GroupBody = groupBody.parse(bytes)
-      return judgeGroup(body, expected(state.leases.get(leaseId)!), stage, caller)
+    auditSuspects() {
+      if (!judge.canAudit) return
+      for (const leaseId of state.suspects.keys()) {
+        if (underAudit.has(leaseId)) continue
+        underAudit.add(leaseId)
+        inBackground({ lease: leaseId }, auditAccepted(leaseId, false), () => underAudit.delete(leaseId))
+      }
     },
+    replayAccepted: async (leaseId, caller) => (await judge.restore(leaseId, caller)).rollouts,
     async idle() {
       while (underWay.size > 0) await Promise.all(underWay)
     },
   }
-}
-
-type Outcome = Omit<JudgedGroup, 'type' | 'atMs' | 'leaseId' | 'node' | 'version' | 'bodySha256'>
-
-const ACCEPTED: Outcome = {
-  accepted: true,
-  code: null,
-  detail: '',
-  credit: 0,
-  rewards: [],
-  flat: false,
-  calls: 0,
-  solved: 0,
-}
-
-const refused = (code: RefusalCode, detail: string): Outcome => ({
-  ...ACCEPTED,
-  accepted: false,
-  code,
-  detail: sentence(detail),
-})
-
-/** A detail as verdicts may carry it: no control characters, and short also when a hostile group chose the letters. */
-function sentence(detail: string): string {
-  const printable = Buffer.from(detail.replaceAll(/\p{Cc}/gu, ' '))
-  if (printable.length <= LIMITS.detailBytes.value) return printable.toString()
-  // A character cut in half decodes to U+FFFD, which is longer than the bytes it replaces.
-  return printable
-    .subarray(0, LIMITS.detailBytes.value - 3)
-    .toString()
-    .replace(/\ufffd$/, '')
 }

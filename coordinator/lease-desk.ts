@@ -1,15 +1,26 @@
 import { randomBytes } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { type Task, taskIndex } from '../episode/index.js'
-import { type Lease, type LeaseRequest, type LeaseResponse, type RefusalCode, refusal } from '../proto/index.js'
-import type { Clock } from '../swarm/index.js'
+import { leaseSeed } from '../judging/lease-seed.js'
+import {
+  type Lease,
+  type LeaseAsk,
+  type LeaseRequest,
+  type LeaseResponse,
+  type RefusalCode,
+  refusal,
+} from '../proto/index.js'
+import { type Clock, createRateLimit } from '../swarm/index.js'
 import type { RunConfig } from './config.js'
-import { leaseSeed } from './lease-seed.js'
+import { decodeTaskSet } from './curriculum.js'
+import { mostOfBatch } from './influence.js'
 import type { Recorder } from './recorder.js'
 import type { LeaseRecord, RunState } from './run-state.js'
 
 /** How long a node without work should wait before it asks again. */
 const RETRY_MS = 500
+/** New keys a minute. Each is a record for good, and makes the coordinator open another round. */
+const REGISTRATIONS_PER_MINUTE = 240
 
 export interface LeaseDesk {
   /** Answers a node's request. @throws SwarmRefusal */
@@ -23,7 +34,10 @@ export function createLeaseDesk(
   tasks: readonly Task[],
   recorder: Recorder,
   clock: Clock,
+  /** Whether work of a backend can be audited; left out: nothing is audited in this run. */
+  isCalibrated?: (backend: string) => boolean,
 ): LeaseDesk {
+  const registrations = createRateLimit(clock, REGISTRATIONS_PER_MINUTE)
   const encodedTasks = new Map<string, Uint8Array>()
   const encode = (task: Task): Uint8Array => {
     let encoded = encodedTasks.get(task.id)
@@ -35,35 +49,73 @@ export function createLeaseDesk(
   }
 
   /** Why `node` gets no further lease now, or `null`. */
-  const objection = (state: RunState, node: string, policyId: string): RefusalCode | null => {
+  const objection = (state: RunState, node: string, ask: LeaseAsk): RefusalCode | null => {
     const { current } = state
     if (!current) return 'no_work'
     if (current.version >= config.versions) return 'paused'
-    if (policyId !== current.policyId) return 'wrong_policy'
-    if ([...state.openLeases.values()].filter((lease) => lease.node === node).length >= config.leases.perNode)
-      return 'too_many_leases'
+    if (state.nodes.get(node)?.standing.isQuarantined(clock.now())) return 'quarantined'
+    if (ask.policyId !== current.policyId) return 'wrong_policy'
+    if (isCalibrated && !isCalibrated(ask.backend)) return 'uncalibrated'
+    if (isCalibrated && !ask.drawsReplay && !config.audit.acceptOtherDraws) return 'draws_differ'
+    if (!state.isAdmitted(node)) return 'not_registered'
+    const open = [...state.openLeases.values()]
+    const own = open.filter((lease) => lease.node === node).length
+    if (own >= config.leases.perNode) return 'too_many_leases'
     // Work that could not be used before it is too old is not handed out (docs/protocol.md, "Leases").
-    const usable = state.trainable(config.maxStaleness).length + (state.pendingBatch ? config.batchGroups : 0)
-    return usable + state.openLeases.size >= (config.maxStaleness + 1) * config.batchGroups ? 'no_work' : null
+    const batches = config.maxStaleness + 1
+    const room = batches * config.batchGroups
+    const usable = state.trainable(config.maxStaleness)
+    const inTraining = state.pendingBatch ? config.batchGroups : 0
+    if (usable.length + inTraining + open.length >= room) return 'no_work'
+    if (isDoubtful(state, node) && open.filter((lease) => isDoubtful(state, lease.node)).length >= room / 2)
+      return 'no_work'
+    const isOther = (one: { readonly node: string }): boolean => one.node !== node
+    const most = mostOfBatch(config, usable.filter(isOther), state.suppliers.filter(isOther))
+    const mine = usable.filter((group) => group.node === node).length + own
+    return mine >= batches * most ? 'influence_cap' : null
   }
 
-  const grant = (state: RunState, node: string, policyId: string): LeaseRecord | null => {
-    if (objection(state, node, policyId)) return null
-    const { version, roundSecret } = state.current!
-    const index = state.nextLeaseIndex(node, version)
-    const seed = leaseSeed(Buffer.from(roundSecret, 'hex'), policyId, node, index)
+  /**
+   * Keys that hold leases without delivering could use up all room for work, so they share half of it: those that left their
+   * last lease lying, and new ones as soon as there are others that deliver.
+   */
+  const isDoubtful = ({ reliable, nodes }: RunState, node: string): boolean =>
+    !reliable.has(node) && (reliable.size > 0 || nodes.get(node)?.lastLease === 'abandoned')
+
+  const grant = (state: RunState, node: string, ask: LeaseAsk): LeaseRecord | null => {
+    if (objection(state, node, ask)) return null
     const now = clock.now()
+    const deadlineMs = now + config.leases.durationMs
+    const { backend, drawsReplay } = ask
+    // What a node leaves lying comes back to it: there is nothing to be gained by waiting for an easier task.
+    const owed = state.owedLease(node)
+    if (owed) return { ...owed, atMs: now, deadlineMs, backend, drawsReplay }
+    const { round, version, policyId, roundSecret, resting } = state.round!
+    const index = state.nextLeaseIndex(node, round)
+    const seed = leaseSeed(Buffer.from(roundSecret, 'hex'), policyId, node, index)
     return {
       type: 'leased',
       atMs: now,
       leaseId: randomBytes(16).toString('hex'),
+      round,
       index,
       node,
       version,
-      taskIndex: taskIndex(seed, tasks.length),
+      taskIndex: taskIndex(seed, tasks.length, decodeTaskSet(resting)),
       seed: seed.toString('hex'),
-      deadlineMs: now + config.leases.durationMs,
+      deadlineMs,
+      backend,
+      drawsReplay,
     }
+  }
+
+  const register = async (node: string): Promise<void> => {
+    if (recorder.state.registered.has(node) || !recorder.state.round) return
+    if (!registrations.allow('all')) throw refusal('rate_limited', 'too many new keys at the moment')
+    await recorder.record((state) => {
+      if (state.registered.has(node)) return null
+      return { type: 'registered', atMs: clock.now(), node, round: state.round!.round }
+    })
   }
 
   const toWire = (record: LeaseRecord, policyId: string): Lease => {
@@ -90,13 +142,13 @@ export function createLeaseDesk(
     })
 
   const response = (part: Partial<LeaseResponse>): LeaseResponse => {
-    const { current } = recorder.state
-    if (!current) throw refusal('no_work', 'no policy is published yet')
+    const { round } = recorder.state
+    if (!round) throw refusal('no_work', 'no policy is published yet')
     return {
       leases: [],
       renewed: [],
       retryAfterMs: RETRY_MS,
-      manifestId: current.manifestId,
+      manifestId: round.manifestId,
       reason: null,
       detail: '',
       ...part,
@@ -119,13 +171,14 @@ export function createLeaseDesk(
         if (lease.node === node && !request.holding.includes(lease.leaseId))
           await release(lease.leaseId, node, 'forgotten')
       }
+      await register(node)
       const leases: Lease[] = []
       while (leases.length < request.count) {
-        const record = await recorder.record((state) => grant(state, node, request.policyId))
+        const record = await recorder.record((state) => grant(state, node, request))
         if (!record) break
         leases.push(toWire(record, request.policyId))
       }
-      const reason = leases.length < request.count ? objection(recorder.state, node, request.policyId) : null
+      const reason = leases.length < request.count ? objection(recorder.state, node, request) : null
       return response({ leases, reason, retryAfterMs: leases.length > 0 ? 0 : RETRY_MS })
     },
     async releaseLapsed() {

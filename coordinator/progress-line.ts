@@ -26,16 +26,25 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     case 'judged': {
       const rewards = event.rewards.map((reward) => reward.toFixed(2)).join(' ')
       const outcome = event.accepted
-        ? `accepted${event.flat ? ' (no variance)' : ''}`
+        ? `accepted${event.audit === 'passed' ? ' after an audit' : ''}${event.flat ? ' (no variance)' : ''}`
         : `refused: ${event.code} ${event.detail}`
       return `group of ${event.node.slice(-8)} for version ${event.version} ${outcome}, rewards ${rewards}`
     }
+    case 'audited': {
+      const outcome = event.accepted ? 'passed a later audit' : `is taken back: ${event.code} ${event.detail}`
+      return `group ${event.leaseId.slice(0, 8)} of ${event.node.slice(-8)} ${outcome}`
+    }
+    case 'registered':
+      return `${event.node.slice(-8)} is new: it gets leases from the next round on`
+    case 'world-quarantined':
+      return `the world ${event.server} disagrees with itself: no more leases for its tasks`
     case 'batched':
       return `batch ${event.batchId}: ${event.leaseIds.length} groups for step ${event.step}`
     case 'batch-refused':
       return `batch ${event.batchId} was refused by the trainer: ${event.code} ${event.detail}`
     case 'trained':
       return event.skipped ? `step ${event.step} left the policy as it was` : null
+    case 'reopened':
     case 'leased':
     case 'released':
       return null

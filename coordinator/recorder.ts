@@ -1,6 +1,6 @@
 import type { RunEvent } from './events.js'
 import { RunState } from './run-state.js'
-import type { EventLog } from './store.js'
+import { type EventLog, StoreError } from './store.js'
 
 /** The log and its fold, kept in step: state changes only through events that are on disk. */
 export interface Recorder {
@@ -10,6 +10,8 @@ export interface Recorder {
    * event will be appended; `null` records nothing.
    */
   record<E extends RunEvent>(decide: (state: RunState) => E | null): Promise<E | null>
+  /** Rejects when the log takes no more events: nothing can happen in this run before it is started again. */
+  readonly failure: Promise<never>
   close(): Promise<void>
 }
 
@@ -18,8 +20,14 @@ export async function openRecorder(log: EventLog, onEvent: (event: RunEvent) => 
   const state = new RunState()
   for await (const event of log.replay()) state.apply(event)
   let last: Promise<unknown> = Promise.resolve()
+  let fail: (why: StoreError) => void
+  const failure = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  failure.catch(() => undefined)
   return {
     state,
+    failure,
     record(decide) {
       const recorded = last.then(async () => {
         const event = decide(state)
@@ -29,7 +37,9 @@ export async function openRecorder(log: EventLog, onEvent: (event: RunEvent) => 
         onEvent(event)
         return event
       })
-      last = recorded.catch(() => undefined)
+      last = recorded.catch((error: unknown) => {
+        if (error instanceof StoreError) fail(error)
+      })
       return recorded
     },
     async close() {

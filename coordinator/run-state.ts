@@ -1,58 +1,137 @@
+import { LIMITS, type RefusalCode } from '../proto/index.js'
+import { Curriculum } from './curriculum.js'
 import type { RunEvent } from './events.js'
+import { Standing } from './standing.js'
 
 type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
 
 export type Publication = EventOf<'published'>
 export type LeaseRecord = EventOf<'leased'>
 export type JudgedGroup = EventOf<'judged'>
+export type AuditedGroupRecord = EventOf<'audited'>
 export type BatchRecord = EventOf<'batched'>
 
+/** A stretch of a run with one secret for the seeds of its leases. A version has one or more. */
+export interface Round {
+  readonly round: number
+  readonly version: number
+  readonly policyId: string
+  readonly manifestId: string
+  readonly roundSecret: string
+  readonly resting: string
+  readonly openedAtMs: number
+}
+
+/** A verdict as its node hears it. One group may get two: accepted first, refused by a later audit. */
+export interface NodeVerdict {
+  readonly leaseId: string
+  readonly bodySha256: string
+  readonly accepted: boolean
+  readonly code: RefusalCode | null
+  readonly detail: string
+  readonly credit: number
+  readonly atMs: number
+}
+
 export interface NodeRecord {
-  readonly verdicts: JudgedGroup[]
+  readonly node: string
+  readonly standing: Standing
+  readonly verdicts: NodeVerdict[]
   credit: number
+  /** Leases that it left to lapse, forgot or gave back. */
+  abandoned: number
+  /** What became of its last lease; null: none is over yet. */
+  lastLease: 'delivered' | 'abandoned' | null
+  /** Where its last group came from. */
+  addressBlock: string | null
+}
+
+/** A key that is at work: it holds leases, and is known to deliver. */
+export interface Supplier {
+  readonly node: string
+  /** Where its last group came from; null: not known. */
+  readonly addressBlock: string | null
 }
 
 /** Everything the coordinator knows about its run: a fold over the event log, with nothing added from elsewhere. */
 export class RunState {
   readonly publications: Publication[] = []
+  readonly rounds: Round[] = []
+  /** Keys, and the round in which each was first seen. */
+  readonly registered = new Map<string, number>()
+  /** Keys that registered since the last round opened. */
+  keysWaiting = 0
   readonly leases = new Map<string, LeaseRecord>()
   /** Leases that are neither judged nor released. */
   readonly openLeases = new Map<string, LeaseRecord>()
   readonly judged = new Map<string, JudgedGroup>()
   readonly nodes = new Map<string, NodeRecord>()
-  readonly accepted: JudgedGroup[] = []
+  /** Nodes whose last lease brought a group that was accepted. */
+  readonly reliable = new Set<string>()
+  /** Accepted groups in log order, those that a later audit refused left out. */
+  readonly accepted = new Map<string, JudgedGroup>()
+  /** Accepted groups of nodes that were caught lying since: not to be trained on before they pass an audit of their own. */
+  readonly suspects = new Map<string, JudgedGroup>()
+  readonly quarantinedWorlds = new Set<string>()
+  readonly curriculum = new Curriculum()
   readonly batches = new Map<string, BatchRecord>()
   readonly trained = new Map<string, EventOf<'trained'>>()
   readonly refusedBatches = new Map<string, EventOf<'batch-refused'>>()
-  readonly #batchedLeases = new Set<string>()
+  #lastBatch: BatchRecord | undefined
+  /** Accepted groups with reward variance in no batch yet, in log order. */
+  readonly #usable = new Map<string, JudgedGroup>()
+  readonly #audited = new Set<string>()
   readonly #leasesOfRound = new Map<string, number>()
+  /** Released leases of the version in force by node: each gets its own again before it gets others. */
+  readonly #owed = new Map<string, Map<string, LeaseRecord>>()
+  /** Leases of accepted groups by task, for finding copies. */
+  readonly #groupsOfTask = new Map<number, string[]>()
 
   apply(event: RunEvent): void {
     switch (event.type) {
       case 'published':
         this.publications.push(event)
+        this.#open({ ...event, openedAtMs: event.atMs })
+        this.#owed.clear()
+        this.#forgetStale(event.version - LIMITS.staleness.value)
+        break
+      case 'reopened':
+        this.#open({ ...event, policyId: this.current!.policyId, openedAtMs: event.atMs })
+        break
+      case 'registered':
+        this.registered.set(event.node, event.round)
+        this.keysWaiting += 1
         break
       case 'leased':
         this.leases.set(event.leaseId, event)
         this.openLeases.set(event.leaseId, event)
-        this.#leasesOfRound.set(`${event.node} ${event.version}`, event.index + 1)
+        this.#owed.get(event.node)?.delete(event.leaseId)
+        this.#leasesOfRound.set(
+          `${event.node} ${event.round}`,
+          Math.max(event.index + 1, this.nextLeaseIndex(event.node, event.round)),
+        )
         break
-      case 'released':
+      case 'released': {
+        const lease = this.openLeases.get(event.leaseId)
+        if (!lease) break
         this.openLeases.delete(event.leaseId)
-        break
-      case 'judged': {
-        this.openLeases.delete(event.leaseId)
-        this.judged.set(event.leaseId, event)
-        const node = this.nodes.get(event.node) ?? { verdicts: [], credit: 0 }
-        node.verdicts.push(event)
-        node.credit += event.credit
-        this.nodes.set(event.node, node)
-        if (event.accepted) this.accepted.push(event)
+        this.#abandon(this.#node(lease.node))
+        if (lease.version === this.current?.version) this.#owedTo(lease.node).set(lease.leaseId, lease)
         break
       }
+      case 'judged':
+        this.#applyJudged(event)
+        break
+      case 'audited':
+        this.#applyAudited(event)
+        break
+      case 'world-quarantined':
+        this.quarantinedWorlds.add(event.server)
+        break
       case 'batched':
         this.batches.set(event.batchId, event)
-        for (const leaseId of event.leaseIds) this.#batchedLeases.add(leaseId)
+        this.#lastBatch = event
+        for (const leaseId of event.leaseIds) this.#usable.delete(leaseId)
         break
       case 'trained':
         this.trained.set(event.batchId, event)
@@ -63,31 +142,162 @@ export class RunState {
     }
   }
 
+  #open(round: Round): void {
+    this.rounds.push(round)
+    this.keysWaiting = 0
+  }
+
+  #applyJudged(event: JudgedGroup): void {
+    const { leaseId, node, accepted, code, audit, flat } = event
+    const { taskIndex, version } = this.leases.get(leaseId)!
+    this.openLeases.delete(leaseId)
+    this.#owed.get(node)?.delete(leaseId)
+    this.judged.set(leaseId, event)
+    const record = this.#node(node)
+    record.verdicts.push(event)
+    record.credit += event.credit
+    record.addressBlock = event.addressBlock
+    if (!accepted) {
+      this.#refuse(record, code!, event.atMs)
+      return
+    }
+    record.standing.accepted(audit === 'passed')
+    record.lastLease = 'delivered'
+    this.reliable.add(node)
+    this.accepted.set(leaseId, event)
+    if (!flat) this.#usable.set(leaseId, event)
+    if (audit === 'passed') this.#audited.add(leaseId)
+    this.curriculum.note(taskIndex, version, flat)
+    const others = this.#groupsOfTask.get(taskIndex)
+    if (others) others.push(leaseId)
+    else this.#groupsOfTask.set(taskIndex, [leaseId])
+  }
+
+  #abandon(record: NodeRecord): void {
+    record.abandoned += 1
+    record.lastLease = 'abandoned'
+    this.reliable.delete(record.node)
+  }
+
+  #applyAudited({ leaseId, node, accepted, code, detail, atMs }: AuditedGroupRecord): void {
+    const group = this.judged.get(leaseId)!
+    const record = this.#node(node)
+    this.suspects.delete(leaseId)
+    this.#audited.add(leaseId)
+    if (accepted) {
+      record.standing.accepted(true)
+      return
+    }
+    this.accepted.delete(leaseId)
+    this.#usable.delete(leaseId)
+    record.verdicts.push({ leaseId, bodySha256: group.bodySha256, accepted, code, detail, credit: 0, atMs })
+    record.credit -= group.credit
+    this.#refuse(record, code!, atMs)
+  }
+
+  /** Who was caught is no longer believed for what was taken on trust. */
+  #refuse({ node, standing }: NodeRecord, code: RefusalCode, atMs: number): void {
+    if (!standing.refused(code, atMs)) return
+    this.reliable.delete(node)
+    for (const [leaseId, group] of this.#usable)
+      if (group.node === node && !this.#audited.has(leaseId)) this.suspects.set(leaseId, group)
+  }
+
+  #forgetStale(oldest: number): void {
+    for (const groups of [this.#usable, this.suspects])
+      for (const [leaseId, { version }] of groups) if (version < oldest) groups.delete(leaseId)
+  }
+
+  #node(node: string): NodeRecord {
+    let record = this.nodes.get(node)
+    if (!record) {
+      record = {
+        node,
+        standing: new Standing(),
+        verdicts: [],
+        credit: 0,
+        abandoned: 0,
+        lastLease: null,
+        addressBlock: null,
+      }
+      this.nodes.set(node, record)
+    }
+    return record
+  }
+
+  #owedTo(node: string): Map<string, LeaseRecord> {
+    let owed = this.#owed.get(node)
+    if (!owed) {
+      owed = new Map()
+      this.#owed.set(node, owed)
+    }
+    return owed
+  }
+
   /** The policy in force, once one was published. */
   get current(): Publication | undefined {
     return this.publications.at(-1)
   }
 
-  /** The batch that was formed and is neither trained nor refused: at most one. */
-  get pendingBatch(): BatchRecord | undefined {
-    return [...this.batches.values()].find(
-      ({ batchId }) => !this.trained.has(batchId) && !this.refusedBatches.has(batchId),
-    )
+  /** The publication of a version that is out: versions count from 0, and each is published once. */
+  publication(version: number): Publication {
+    return this.publications[version]!
   }
 
-  /** The index of a node's next lease in a round. */
-  nextLeaseIndex(node: string, version: number): number {
-    return this.#leasesOfRound.get(`${node} ${version}`) ?? 0
+  /** The round that leases are given for, once a policy was published. */
+  get round(): Round | undefined {
+    return this.rounds.at(-1)
+  }
+
+  /** The batch that was formed and is neither trained nor refused: at most one. */
+  get pendingBatch(): BatchRecord | undefined {
+    const last = this.#lastBatch
+    return last && !this.trained.has(last.batchId) && !this.refusedBatches.has(last.batchId) ? last : undefined
+  }
+
+  /** Whether a key may have leases of the round in force: it registered before the round's secret was drawn. */
+  isAdmitted(node: string): boolean {
+    const since = this.registered.get(node)
+    return since !== undefined && this.round !== undefined && since < this.round.round
   }
 
   /**
-   * Accepted groups that can still be trained on, in log order: with reward variance, in no batch yet, and at most
-   * `maxStaleness` versions behind.
+   * Who is at work: nodes with open leases that are known to deliver. Another could hold leases only to be waited for.
+   */
+  get suppliers(): Supplier[] {
+    const holders = new Set([...this.openLeases.values()].map(({ node }) => node))
+    return [...holders].flatMap((node) => {
+      const record = this.reliable.has(node) ? this.nodes.get(node) : undefined
+      return record ?? []
+    })
+  }
+
+  /** The index of a node's next lease in a round. */
+  nextLeaseIndex(node: string, round: number): number {
+    return this.#leasesOfRound.get(`${node} ${round}`) ?? 0
+  }
+
+  /** Whether an accepted group can still be audited: it was not yet, and is in no batch. */
+  isOpenToAudit(leaseId: string): boolean {
+    return this.#usable.has(leaseId) && !this.#audited.has(leaseId)
+  }
+
+  /** A lease of the version in force that the node has left lying. */
+  owedLease(node: string): LeaseRecord | undefined {
+    return this.#owed.get(node)?.values().next().value
+  }
+
+  /** Accepted groups of a task, oldest first. */
+  acceptedOfTask(taskIndex: number): JudgedGroup[] {
+    return (this.#groupsOfTask.get(taskIndex) ?? []).flatMap((leaseId) => this.accepted.get(leaseId) ?? [])
+  }
+
+  /**
+   * Accepted groups that can still be trained on, in log order: with reward variance, in no batch yet, above suspicion, and
+   * at most `maxStaleness` versions behind.
    */
   trainable(maxStaleness: number): JudgedGroup[] {
     const oldest = (this.current?.version ?? 0) - maxStaleness
-    return this.accepted.filter(
-      ({ flat, leaseId, version }) => !flat && version >= oldest && !this.#batchedLeases.has(leaseId),
-    )
+    return [...this.#usable.values()].filter(({ leaseId, version }) => version >= oldest && !this.suspects.has(leaseId))
   }
 }

@@ -12,7 +12,7 @@ import {
 } from '../swarm/index.js'
 import type { Intake } from './intake.js'
 import type { LeaseDesk } from './lease-desk.js'
-import type { JudgedGroup, RunState } from './run-state.js'
+import type { NodeVerdict, RunState } from './run-state.js'
 
 export interface ServiceParts {
   readonly host: SwarmHost
@@ -81,6 +81,6 @@ export async function serveRun({ host, key, state, desk, intake, bodies, clock }
   }
 }
 
-function toVerdict({ leaseId, bodySha256, accepted, code, detail, credit, atMs }: JudgedGroup): Verdict {
+function toVerdict({ leaseId, bodySha256, accepted, code, detail, credit, atMs }: NodeVerdict): Verdict {
   return { leaseId, bodySha256, accepted, code, detail, credit, receivedAtMs: atMs }
 }

@@ -5,7 +5,7 @@ import type { RunEvent } from './events.js'
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   constructor(
-    readonly code: 'in_use' | 'unreadable',
+    readonly code: 'in_use' | 'unreadable' | 'unwritable',
     message: string,
     options?: ErrorOptions,
   ) {
@@ -15,7 +15,10 @@ export class StoreError extends Error {
 
 /** The append-only event log. One process per directory. */
 export interface EventLog {
-  /** Resolves when the event is on disk. Events get the order in which they were appended. */
+  /**
+   * Resolves when the event is on disk. Events get the order in which they were appended.
+   * @throws StoreError `unwritable`, and from then on for every further event
+   */
   append(event: RunEvent): Promise<void>
   /** All events so far, oldest first. @throws StoreError `unreadable` at one that is damaged */
   replay(): AsyncIterable<RunEvent>
@@ -50,8 +53,21 @@ export async function openEventLog(directory: string): Promise<EventLog> {
     )
   }
   let next = last === undefined ? 0 : Number(last) + 1
+  let broken: StoreError | null = null
   return {
-    append: (event) => db.put(key(next++), event, { sync: true }),
+    async append(event) {
+      if (broken) throw broken
+      // Once on disk it would keep the run from ever starting again.
+      if (!parseEvent(event)) throw new TypeError(`an event that could not be read back: ${JSON.stringify(event)}`)
+      try {
+        await db.put(key(next++), event, { sync: true })
+      } catch (cause) {
+        // On a full disk LevelDB (level 10.0.0) leaves half a record, and writes on behind it when there is room again; the
+        // next start cuts the log off at that half. So nothing may follow it.
+        broken = new StoreError('unwritable', `${directory}: ${(cause as Error).message}`, { cause })
+        throw broken
+      }
+    },
     replay: () => replay(db, directory),
     close: () => db.close(),
   }
@@ -61,7 +77,11 @@ export async function openEventLog(directory: string): Promise<EventLog> {
 async function* replay(db: Level<string, unknown>, directory: string): AsyncGenerator<RunEvent> {
   let at = 'the first event'
   try {
+    let expected = 0
     for await (const [place, value] of db.iterator()) {
+      // LevelDB leaves out what is damaged in its own files without a word.
+      if (place !== key(expected++))
+        throw new StoreError('unreadable', `${directory}: events before ${place} are missing`)
       const event = parseEvent(value)
       if (!event) throw new StoreError('unreadable', `${directory}: the event ${place} is damaged`)
       at = `the event after ${place}`

@@ -27,6 +27,8 @@ export type TrainerErrorCode =
   | 'trainer_unusable'
   /** It ends again and again, or says that it cannot work with its settings, its base or its spool. */
   | 'trainer_failed'
+  /** An audit of these very groups cannot be answered. */
+  | 'audit_refused'
   | 'closed'
 
 export class TrainerError extends Error {
@@ -75,7 +77,11 @@ const STDERR_TAIL_CHARS = 4000
 /** Codes of `error` events that starting again cannot cure. */
 const HOPELESS = /^(config|base|resume|device|step)_/
 
-const refusalFile = z.looseObject({ code: z.string(), message: z.string() })
+/** Goes into the log as it is. */
+const refusalFile = z.looseObject({
+  code: z.string().max(64),
+  message: z.string().transform((text) => text.slice(0, 1000)),
+})
 
 /**
  * Supervises the trainer under torchrun. It is started again when it dies; a batch that kills it `maxFailures` times is
@@ -131,7 +137,11 @@ export function createTorchrunEngine(options: TorchrunOptions, log: Logger): Tra
       }
       if (news.event === 'rejected') {
         said.batch = null
-        settle(news.batchId, { kind: 'refused', code: news.code ?? 'rejected', detail: news.message ?? '' })
+        settle(news.batchId, {
+          kind: 'refused',
+          code: news.code ?? 'rejected',
+          detail: (news.message ?? '').slice(0, 1000),
+        })
       }
     }
     options.onEvent(news)

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { LIMITS } from '../proto/index.js'
+import { TrainerError } from './train-engine.js'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
@@ -17,6 +19,12 @@ const stepSchema = z.object({
       continuation: z.array(z.int().min(0)),
       base: z.array(z.number()),
       adapter: z.array(z.number()),
+      /** What seeds draw after the prompt and `after` tokens of the continuation; `evidence`: how much that tells. */
+      draws: z.object({
+        after: z.int().min(0),
+        evidence: z.number().min(0),
+        tokens: z.array(z.object({ seed: z.int().min(0), token: z.int().min(0) })).max(LIMITS.canaryDraws.value),
+      }),
     }),
   ),
 })
@@ -27,9 +35,16 @@ export type TrainerStep = z.output<typeof stepSchema> & {
   readonly folder: string
 }
 
-/** Reads a complete step from the spool. @throws when it is missing or does not parse */
+/** Reads a complete step from the spool. @throws TrainerError when it is missing, damaged or another step */
 export async function readStep(spool: string, step: number): Promise<TrainerStep> {
   const folder = join(spool, 'steps', `step-${step}`)
-  const content: unknown = JSON.parse(await readFile(join(folder, 'step.json'), 'utf8'))
-  return { ...stepSchema.parse(content), folder }
+  const file = join(folder, 'step.json')
+  try {
+    const content = stepSchema.parse(JSON.parse(await readFile(file, 'utf8')))
+    if (content.step !== step) throw new Error(`it is step ${content.step}`)
+    return { ...content, folder }
+  } catch (cause) {
+    const reason = cause instanceof z.ZodError ? z.prettifyError(cause) : (cause as Error).message
+    throw new TrainerError('trainer_failed', `${file}: ${reason.slice(0, 400)}`, { cause })
+  }
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../swarm/index.js'
 import { writeBatch } from './batch-spool.js'
 import type { RunConfig } from './config.js'
+import { chooseBatch } from './influence.js'
 import type { Intake } from './intake.js'
 import type { Publisher } from './publisher.js'
 import type { Recorder } from './recorder.js'
@@ -30,7 +30,7 @@ const TICK_MS = 200
  * @throws TrainerError, and the signal's reason
  */
 export async function runTraining(parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
-  const { config, spool, recorder, publisher, trainer } = parts
+  const { config, spool, recorder, publisher, trainer, clock } = parts
   const { state } = recorder
   const { step } = await trainer.start(signal)
   checkSpool(parts, step)
@@ -38,7 +38,7 @@ export async function runTraining(parts: TrainingLoopParts, signal: AbortSignal)
   while (state.pendingBatch || state.current!.version < config.versions) {
     const batch = state.pendingBatch ?? (await formBatch(parts))
     if (batch) await train(batch, parts, signal)
-    else await sleep(TICK_MS, undefined, { signal })
+    else await clock.sleep(TICK_MS, signal)
   }
 }
 
@@ -53,11 +53,13 @@ function checkSpool({ recorder: { state }, spool }: TrainingLoopParts, step: num
   )
 }
 
-/** Forms the next batch when enough groups are there. The log decides which: the first that are fresh enough. */
+/** Forms the next batch when enough groups are there. The log decides which: the first that are fresh enough, within the suppliers' shares. */
 function formBatch({ config, recorder, clock }: TrainingLoopParts): Promise<BatchRecord | null> {
   return recorder.record((state): BatchRecord | null => {
-    const chosen = state.trainable(config.maxStaleness).slice(0, config.batchGroups)
-    if (state.pendingBatch || chosen.length < config.batchGroups) return null
+    const chosen = state.pendingBatch
+      ? null
+      : chooseBatch(config, state.trainable(config.maxStaleness), state.suppliers)
+    if (!chosen) return null
     const leaseIds = chosen.map(({ leaseId }) => leaseId)
     const step = state.current!.step + 1
     const name = createHash('sha256')

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { STDERR_TAIL_CHARS, STDERR_WAIT_MS, STOP_TIMEOUT_MS } from './constants.js'
 import { EngineError } from './errors.js'
+import { guardMemory } from './memory-guard.js'
 import type { Answer, FromWorker, ToWorker } from './protocol.js'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
@@ -35,13 +36,22 @@ export interface ChildEvents {
   onDeath(error: EngineError): void
 }
 
-export function startChild(events: ChildEvents): EngineChild {
+/** @param memoryLimitBytes  resident memory beyond which the process is killed */
+export function startChild(events: ChildEvents, memoryLimitBytes: number): EngineChild {
   const scratch = mkdtempSync(join(tmpdir(), 'prove-engine-'))
   const child = forkWorker()
   const pending = new Map<number, { resolve(answer: Answer): void; reject(error: EngineError): void }>()
   let nextId = 0
   let death: EngineError | null = null
   let stderr = ''
+  let exceeded = ''
+  const unguard =
+    child.pid === undefined
+      ? () => undefined
+      : guardMemory(child.pid, memoryLimitBytes, (bytes) => {
+          exceeded = `it held ${mebibytes(bytes)} of memory, ${mebibytes(memoryLimitBytes)} are allowed`
+          child.kill('SIGKILL')
+        })
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_TAIL_CHARS)
   })
@@ -49,7 +59,8 @@ export function startChild(events: ChildEvents): EngineChild {
   const gone = new Promise<void>((resolve) => {
     const die = (how: string) => {
       if (death !== null) return
-      death = new EngineError('engine_crashed', stderr.trim() ? `${how}: ${stderr.trim()}` : how)
+      unguard()
+      death = new EngineError('engine_crashed', exceeded || (stderr.trim() ? `${how}: ${stderr.trim()}` : how))
       rmSync(scratch, { recursive: true, force: true })
       for (const { reject } of pending.values()) reject(death)
       pending.clear()
@@ -108,6 +119,8 @@ export function startChild(events: ChildEvents): EngineChild {
     kill: () => void child.kill('SIGKILL'),
   }
 }
+
+const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
 
 function forkWorker(): ChildProcess {
   // Compiled, the worker lies beside this file as JavaScript; from source, it needs the loader which runs this file too.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { checkAdapterFile } from './adapter-check.js'
-import { type EngineChild, startChild } from './child.js'
+import { type EngineChild, type LaneMessage, startChild } from './child.js'
 import {
   LANE_WAIT_MS,
   MAX_LANES,
@@ -16,6 +16,7 @@ import { EngineError, toEngineError } from './errors.js'
 import type { GgufHeader } from './gguf.js'
 import { readModelFile } from './gguf-file.js'
 import { createLaneGroup, type LaneGroup } from './lane-group.js'
+import { defaultMemoryLimit } from './memory-guard.js'
 import { abortable, createTurnstile } from './turnstile.js'
 import type { AdapterFile, Engine, EngineOptions, LaneRequest, Token, TokenInterval } from './types.js'
 
@@ -51,17 +52,20 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
   let closing: Promise<void> | null = null
   let build: Engine['build'] | null = null
 
+  const memoryLimitBytes = options.memoryLimitBytes ?? defaultMemoryLimit()
+
   const start = async (signal: AbortSignal): Promise<EngineChild> => {
     if (closing !== null) throw new EngineError('closed', 'the engine was closed')
     if (running !== null) return running.child
-    const child = startChild({
-      onLane: (message) => group?.receive(message),
-      onDeath: (error) => {
+    const events = {
+      onLane: (message: LaneMessage) => group?.receive(message),
+      onDeath: (error: EngineError) => {
         if (running?.child !== child) return
         running = null
         group?.fail(afterClose(error))
       },
-    })
+    }
+    const child = startChild(events, memoryLimitBytes)
     running = { child, loaded: new Map(policy === null ? [] : [[policy.path, policy.sha256]]) }
     try {
       const { scratch } = child
@@ -141,19 +145,19 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
     return known === undefined ? loaded.size >= recycleAfterSwaps : known !== adapter.sha256
   }
 
-  const score = async (tokens: readonly Token[], from: number, order: boolean, signal: AbortSignal) => {
+  const score = async (tokens: readonly Token[], from: number, draws: Float64Array | null, signal: AbortSignal) => {
     checkScore(tokens, from, options.contextSize)
     if (from === tokens.length) return []
     return await exclusively(signal, async (hold): Promise<TokenInterval[]> => {
       const child = await start(signal)
-      const { answer, cancel } = child.request({ kind: 'score', tokens: Int32Array.from(tokens), from, order })
+      const { answer, cancel } = child.request({ kind: 'score', tokens: Int32Array.from(tokens), from, draws })
       hold(answer)
       const scored = await abortable(answer, signal, () => {
         cancel()
         killUnlessSettled(child, answer, SETTLE_TIMEOUT_MS)
       })
       if (scored.kind !== 'scored') throw new EngineError('engine_failed', `a score was answered by ${scored.kind}`)
-      return Array.from(scored.logprobs, (logprob, i) => ({ logprob, low: scored.lows[i]! }))
+      return [...scored.places]
     })
   }
 
@@ -186,8 +190,8 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
         return [...sources]
       })
     },
-    score: async (tokens, from, signal) => (await score(tokens, from, false, signal)).map(({ logprob }) => logprob),
-    intervals: (tokens, from, signal) => score(tokens, from, true, signal),
+    score: async (tokens, from, signal) => (await score(tokens, from, null, signal)).map(({ logprob }) => logprob),
+    intervals: (tokens, from, signal, draws = []) => score(tokens, from, Float64Array.from(draws), signal),
     close: () => {
       closing ??= (async () => {
         await running?.child.stop()

@@ -1,6 +1,9 @@
 /** Tokens per decode. It bounds how long an abort waits on a prefill, since a decode in progress cannot be interrupted. */
 export const BATCH_TOKENS = 512
 
+/** Tokens per decode when their whole distributions are looked at: each is a map of the vocabulary, 150,000 entries long. */
+export const PLACED_TOKENS = 16
+
 /** Sequences one llama.cpp context can hold. */
 export const MAX_LANES = 256
 

@@ -12,6 +12,7 @@ import {
 import { BATCH_TOKENS } from './constants.js'
 import { EngineError } from './errors.js'
 import { readModelFile } from './gguf-file.js'
+import { intervalOf } from './token-interval.js'
 import type { AdapterFile, EngineOptions, Token, TokenInterval } from './types.js'
 
 /** Token type of the GGUF format: an added token which is not a control token, so it parses in plain text too. */
@@ -90,12 +91,13 @@ export interface LlamaSequence {
   begin(feed: readonly Token[], seed: number): LlamaTurn
   /**
    * Feeds `tokens` in one go and tells how `targets[i]` stands in the distribution after `tokens[i]`; null where it is null.
-   * @param order  whether `low` is wanted (it costs a copy of the vocabulary per token), else it is NaN
+   * @param draws  behind each target, for its whole place (it costs a copy of the vocabulary per token), NaN where there is
+   *               none; null: the log-probability alone, all else is NaN
    */
   predict(
     tokens: readonly Token[],
     targets: readonly (Token | null)[],
-    order: boolean,
+    draws: readonly number[] | null,
   ): Promise<(TokenInterval | null)[]>
 }
 
@@ -212,13 +214,13 @@ function wrapSequence(sequence: LlamaContextSequence): LlamaSequence {
         },
       }
     },
-    predict: async (tokens, targets, order) => {
+    predict: async (tokens, targets, draws) => {
       const rows = await sequence.controlledEvaluate(
         native(tokens).map((token, i): ControlledEvaluateInputItem => {
           const target = targets[i] as NativeToken | null | undefined
           if (target === null || target === undefined) return token
           // `includeTop: 1` adds the maximum, which the total weight is relative to.
-          const logits = order || { filter: { tokens: [target], includeTop: 1 } }
+          const logits = draws !== null || { filter: { tokens: [target], includeTop: 1 } }
           return [token, { generateNext: { totalLogitWeight: true, logits, options: SAMPLER } }]
         }),
         { contextShift: NO_SHIFT },
@@ -230,26 +232,18 @@ function wrapSequence(sequence: LlamaContextSequence): LlamaSequence {
         if (own === undefined || logits === undefined || totalLogitWeight === undefined) {
           throw new EngineError('engine_failed', `llama.cpp gave no logits at position ${i}`)
         }
-        return place(own, logits.values(), totalLogitWeight, order)
+        if (draws !== null) return intervalOf(own, [...logits.values()], draws[i]!)
+        return logprobOf(own, logits.values(), totalLogitWeight)
       })
     },
   }
 }
 
 /** @param totalWeight  sum of exp(logit - largest logit) over the vocabulary */
-function place(own: number, logits: Iterable<number>, totalWeight: number, order: boolean): TokenInterval {
-  const all = [...logits]
-  let top = own
-  for (const logit of all) if (logit > top) top = logit
-  if (!order) return { logprob: own - top - Math.log(totalWeight), low: Number.NaN }
-  let above = 0
-  let total = 0
-  for (const logit of all) {
-    const weight = Math.exp(logit - top)
-    total += weight
-    if (logit > own) above += weight
-  }
-  return { logprob: own - top - Math.log(total), low: above / total }
+function logprobOf(own: number, logits: Iterable<number>, totalWeight: number): TokenInterval {
+  const logprob = own - Math.max(own, ...logits) - Math.log(totalWeight)
+  const unknown = Number.NaN
+  return { logprob, low: unknown, entropy: unknown, variance: unknown, evidence: unknown, repair: unknown }
 }
 
 /** Our ids as the library's branded ones, in an array of its own: the library keeps what it is given. */

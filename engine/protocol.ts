@@ -1,5 +1,5 @@
 import type { EngineErrorCode } from './errors.js'
-import type { AdapterFile, EngineOptions, SampledTurn } from './types.js'
+import type { AdapterFile, EngineOptions, SampledTurn, TokenInterval } from './types.js'
 
 /**
  * Messages between the client and the engine's process, over Node's IPC with structured cloning. They cross at turn
@@ -23,7 +23,8 @@ export type ToWorker =
       readonly id: number
       readonly tokens: Int32Array
       readonly from: number
-      readonly order: boolean
+      /** Of `tokens[from ..]`; null: log-probabilities alone. */
+      readonly draws: Float64Array | null
     }
   | { readonly kind: 'cancel'; readonly id: number }
   | {
@@ -43,7 +44,7 @@ export interface LaneOpening {
 export type FromWorker =
   | { readonly kind: 'started'; readonly id: number; readonly version: string; readonly backend: string }
   | { readonly kind: 'done'; readonly id: number }
-  | { readonly kind: 'scored'; readonly id: number; readonly logprobs: Float64Array; readonly lows: Float64Array }
+  | { readonly kind: 'scored'; readonly id: number; readonly places: readonly TokenInterval[] }
   | { readonly kind: 'failed'; readonly id: number; readonly code: EngineErrorCode; readonly detail: string }
   | {
       readonly kind: 'turn'

@@ -36,7 +36,7 @@ export function miss(u: number, probabilities: Float64Array, token: number): num
 }
 
 /** `miss` for an interval which `Engine.intervals` has computed. */
-export function intervalMiss(u: number, { logprob, low }: TokenInterval): number {
+export function intervalMiss(u: number, { logprob, low }: Pick<TokenInterval, 'logprob' | 'low'>): number {
   return Math.max(low - u, u - low - Math.exp(logprob), 0)
 }
 

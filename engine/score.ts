@@ -1,28 +1,32 @@
-import { BATCH_TOKENS } from './constants.js'
+import { BATCH_TOKENS, PLACED_TOKENS } from './constants.js'
 import type { LlamaSequence } from './llama.js'
 import type { Token, TokenInterval } from './types.js'
 
 /**
- * How `tokens[from ..]` stand in the policy's distribution, each given all tokens before it; in prefills of `BATCH_TOKENS`.
+ * How `tokens[from ..]` stand in the policy's distribution, each given all tokens before it; in prefills of
+ * `BATCH_TOKENS`, or of `PLACED_TOKENS` where whole distributions are wanted.
  * @param sequence  its content is dropped
  * @param from      1 .. tokens.length: nothing precedes the first token
- * @param order     whether `low` is wanted, else it is NaN
+ * @param draws     behind each of `tokens[from ..]`; null: the log-probabilities alone are wanted, all else is NaN
  */
 export async function scoreTokens(
   sequence: Pick<LlamaSequence, 'clear' | 'predict'>,
   tokens: readonly Token[],
   from: number,
-  order: boolean,
+  draws: ArrayLike<number> | null,
   signal: AbortSignal,
 ): Promise<TokenInterval[]> {
   await sequence.clear()
   const places: TokenInterval[] = []
   // The last token is predicted, never fed.
-  for (let at = 0; at < tokens.length - 1; at += BATCH_TOKENS) {
+  for (let at = 0; at < tokens.length - 1; ) {
     signal.throwIfAborted()
-    const chunk = tokens.slice(at, Math.min(at + BATCH_TOKENS, tokens.length - 1))
+    const size = draws === null || at + BATCH_TOKENS < from ? BATCH_TOKENS : PLACED_TOKENS
+    const chunk = tokens.slice(at, Math.min(at + size, tokens.length - 1))
     const targets = chunk.map((_, i) => (at + i + 1 < from ? null : tokens[at + i + 1]!))
-    for (const place of await sequence.predict(chunk, targets, order)) if (place !== null) places.push(place)
+    const own = draws && chunk.map((_, i) => draws[at + i + 1 - from] ?? Number.NaN)
+    for (const place of await sequence.predict(chunk, targets, own)) if (place !== null) places.push(place)
+    at += chunk.length
   }
   return places
 }

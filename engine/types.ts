@@ -64,6 +64,8 @@ export interface EngineOptions {
   /** Rollouts generated in parallel at most. */
   readonly lanes: number
   readonly gpu: 'auto' | false
+  /** Resident memory of the engine's process, weights included, beyond which it is killed. Default: 3/4 of the machine's. */
+  readonly memoryLimitBytes?: number
 }
 
 /** A LoRA adapter file. The path must be named by its content hash: llama.cpp caches adapters by path for the model's life. */
@@ -87,6 +89,13 @@ export interface TokenInterval {
   readonly logprob: number
   /** Probability mass of all more probable tokens: the token is drawn by numbers in [low, low + exp(logprob)). */
   readonly low: number
+  /** Mean (nats) and variance of -log p over the distribution. */
+  readonly entropy: number
+  readonly variance: number
+  /** 1 - sum p^2: how probably an unrelated draw picks another token. */
+  readonly evidence: number
+  /** By how much (nats) the logits would have to be off for the draw to select this token; 0: it does. NaN without a draw. */
+  readonly repair: number
 }
 
 /** The policy's inference engine: node-llama-cpp in a child process. One generation or scoring runs at a time; calls queue. */
@@ -106,7 +115,15 @@ export interface Engine {
   openLanes(requests: readonly LaneRequest[], signal: AbortSignal): Promise<TokenSource[]>
   /** Log-probabilities (nats) of `tokens[from ..]` given what precedes each, under the policy in force. */
   score(tokens: readonly Token[], from: number, signal: AbortSignal): Promise<number[]>
-  /** Like `score`, with each token's place in the sampler's order. Costs a sort of the vocabulary per token. */
-  intervals(tokens: readonly Token[], from: number, signal: AbortSignal): Promise<TokenInterval[]>
+  /**
+   * Like `score`, with each token's place in the sampler's order. Costs a look at the whole vocabulary per token.
+   * @param draws  the uniform number behind each of `tokens[from ..]`, NaN where nothing was sampled; left out: no `repair`
+   */
+  intervals(
+    tokens: readonly Token[],
+    from: number,
+    signal: AbortSignal,
+    draws?: readonly number[],
+  ): Promise<TokenInterval[]>
   close(): Promise<void>
 }

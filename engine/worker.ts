@@ -74,10 +74,8 @@ async function serve(request: Request, signal: AbortSignal): Promise<Answer> {
       return { kind: 'done', id }
     case 'score': {
       const [sequence] = opened().sequences
-      const places = await scoreTokens(sequence!, known(request.tokens), request.from, request.order, signal)
-      const logprobs = Float64Array.from(places, ({ logprob }) => logprob)
-      const lows = Float64Array.from(places, ({ low }) => low)
-      return { kind: 'scored', id, logprobs, lows }
+      const places = await scoreTokens(sequence!, known(request.tokens), request.from, request.draws, signal)
+      return { kind: 'scored', id, places }
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { JsonObject, LoggedCall } from '../reward/index.js'
+import { CALL_LIMITS } from './limits.js'
 
 /** The Hermes/Qwen tool dialect: JSON between tags that the vocabulary holds as single tokens. */
 export const DIALECT = 'hermes'
@@ -13,14 +14,15 @@ export type ParsedCall =
 
 /**
  * The tool calls of one assistant message, in order. No repair is tried: a block that cannot be read is malformed
- * (reward specification, section 1).
+ * (reward specification, section 1), and so is one that is too long or too deep to be written down (`CALL_LIMITS`).
+ * The same for node and judge, so nothing here may depend on the size of a stack.
  */
 export function parseCalls(message: string): ParsedCall[] {
   const [, ...blocks] = message.split(OPEN)
   return blocks.map((block) => {
     const end = block.indexOf(CLOSE)
     const raw = end < 0 ? block : block.slice(0, end)
-    return (end < 0 ? undefined : readCall(raw)) ?? { malformed: true, raw: OPEN + raw }
+    return (end < 0 ? undefined : readCall(raw)) ?? { malformed: true, raw: recordable(OPEN + raw) }
   })
 }
 
@@ -51,8 +53,32 @@ function readCall(raw: string): ParsedCall | undefined {
     return undefined
   }
   if (!isObject(value) || typeof value.name !== 'string' || value.name === '') return undefined
+  const { name } = value
   const args = Object.hasOwn(value, 'arguments') ? value.arguments : {}
-  return isObject(args) ? { name: value.name, arguments: args as JsonObject } : undefined
+  if (!isObject(args) || !name.isWellFormed() || bytesOf(name) > CALL_LIMITS.nameBytes) return undefined
+  // The depth first: a text that nests further overflows the stack of whoever writes it.
+  const readable = !nestsBeyond(args, CALL_LIMITS.depth) && bytesOf(JSON.stringify(args)) <= CALL_LIMITS.textBytes
+  return readable ? { name, arguments: args as JsonObject } : undefined
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+const bytesOf = (text: string): number => encoder.encode(text).length
+
+/** The text as a group's body can carry it: half surrogate pairs replaced, and cut off where it is too long. */
+function recordable(text: string): string {
+  const bytes = new Uint8Array(CALL_LIMITS.textBytes)
+  return decoder.decode(bytes.subarray(0, encoder.encodeInto(text, bytes).written))
+}
+
+function nestsBeyond(value: object, depth: number): boolean {
+  let level: unknown[] = [value]
+  for (let at = 0; level.length > 0; at++) {
+    if (at > depth) return true
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
+  }
+  return false
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

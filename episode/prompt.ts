@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Token, Tokenizer } from '../engine/types.js'
 import type { OfferedTool } from '../servers/kernel/index.js'
 import { createChatTemplate } from './chat-template.js'
@@ -18,6 +19,9 @@ export interface PromptRenderer {
   userTurn(text: string): Token[]
 }
 
+/** Tool results and user turns whose tokens are kept, in characters of them all. */
+const KEPT_CHARS = 2 ** 18
+
 const USER_HEADER = '\n<|im_start|>user\n'
 const TURN_END = '<|im_end|>\n<|im_start|>assistant\n'
 
@@ -33,6 +37,21 @@ export function createPromptRenderer(tokenizer: Tokenizer): PromptRenderer {
   /** Tools that were found clean: checking them is the dearest part of a prompt, and a run has a few dozen. */
   const checked = new Set<string>()
 
+  /** Rollouts of one group hear the same results and the same user again and again. */
+  const heard = new LRUCache<string, readonly Token[]>({
+    maxSize: KEPT_CHARS,
+    sizeCalculation: (_, text) => text.length + 1,
+  })
+  /** Tokens of text in which no control token is recognised. */
+  const plain = (text: string): readonly Token[] => {
+    let tokens = heard.get(text)
+    if (!tokens) {
+      tokens = tokenizer.tokenize(text, false)
+      heard.set(text, tokens)
+    }
+    return tokens
+  }
+
   const refuseTags = (text: string): string => {
     const tag = tokenizer.reservedTags.find((reserved) => text.includes(reserved))
     if (tag !== undefined) throw new EpisodeError('reserved_tag', `the text holds ${tag}: ${text.slice(0, 80)}`)
@@ -41,9 +60,9 @@ export function createPromptRenderer(tokenizer: Tokenizer): PromptRenderer {
 
   /** What goes through the template is tokenised with control tokens recognised, so it must not spell one either. */
   const refuseControls = (text: string): string => {
-    const plain = tokenizer.tokenize(text, false)
+    const unrecognised = tokenizer.tokenize(text, false)
     const recognised = glue(text)
-    if (plain.length !== recognised.length || plain.some((token, i) => token !== recognised[i])) {
+    if (unrecognised.length !== recognised.length || unrecognised.some((token, i) => token !== recognised[i])) {
       throw new EpisodeError('reserved_tag', `the text holds a control token: ${text.slice(0, 80)}`)
     }
     return refuseTags(text)
@@ -73,13 +92,13 @@ export function createPromptRenderer(tokenizer: Tokenizer): PromptRenderer {
       const blocks = payloads.flatMap((payload, i) => [
         ...(i === 0 ? [] : newline),
         ...responseStart,
-        ...tokenizer.tokenize(escapePayload(payload), false),
+        ...plain(escapePayload(payload)),
         ...responseEnd,
       ])
       return [...userHeader, ...blocks, ...turnEnd]
     },
     userTurn(text) {
-      return [...userHeader, ...tokenizer.tokenize(refuseTags(text), false), ...turnEnd]
+      return [...userHeader, ...plain(refuseTags(text)), ...turnEnd]
     },
   }
 }

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { SampledTurn, Token, Tokenizer, TokenSource } from '../engine/types.js'
 import { isExecutable, type LoggedCall, score, solvedExactly } from '../reward/index.js'
-import { connectInProcess, type McpConnection, type Session, type WorldCache } from '../servers/kernel/index.js'
+import {
+  type ConnectionPool,
+  createConnectionPool,
+  type McpConnection,
+  type Session,
+  type WorldCache,
+} from '../servers/kernel/index.js'
 import { type ParsedCall, parseCalls } from './dialect.js'
 import { EpisodeError } from './errors.js'
 import type { EpisodeLimits } from './limits.js'
@@ -18,13 +25,49 @@ export interface Stage {
   readonly renderer: PromptRenderer
 }
 
-/** The first prompt of a task, in token ids. @throws EpisodeError */
-export function promptOf(task: Task, stage: Stage, limits: EpisodeLimits): Token[] {
-  const prompt = stage.renderer.firstPrompt(toolsetOf(task, stage.catalogue), task.turns[0]!, task.system)
-  if (prompt.length >= limits.maxRolloutTokens) {
-    throw new EpisodeError('prompt_too_long', `${prompt.length} of ${limits.maxRolloutTokens} tokens`)
+/** What all rollouts of a task begin with. */
+interface Opening {
+  readonly offered: readonly RoutedTool[]
+  readonly prompt: readonly Token[]
+}
+
+/** What a stage keeps from one episode to the next. */
+interface Backstage {
+  readonly openings: LRUCache<Task, Opening>
+  readonly connections: ConnectionPool
+}
+
+/** Tasks whose openings are kept: rendering one costs more than playing a rollout, and a group has many. */
+const KEPT_OPENINGS = 32
+const backstages = new WeakMap<Stage, Backstage>()
+
+function backstageOf(stage: Stage): Backstage {
+  let backstage = backstages.get(stage)
+  if (!backstage) {
+    backstage = { openings: new LRUCache({ max: KEPT_OPENINGS }), connections: createConnectionPool() }
+    backstages.set(stage, backstage)
   }
-  return prompt
+  return backstage
+}
+
+function openingOf(task: Task, stage: Stage, limits: EpisodeLimits): Opening {
+  const { openings } = backstageOf(stage)
+  let opening = openings.get(task)
+  if (!opening) {
+    const offered = toolsetOf(task, stage.catalogue)
+    opening = { offered, prompt: stage.renderer.firstPrompt(offered, task.turns[0]!, task.system) }
+    openings.set(task, opening)
+  }
+  const { length } = opening.prompt
+  if (length >= limits.maxRolloutTokens) {
+    throw new EpisodeError('prompt_too_long', `${length} of ${limits.maxRolloutTokens} tokens`)
+  }
+  return opening
+}
+
+/** The first prompt of a task, in token ids. @throws EpisodeError */
+export function promptOf(task: Task, stage: Stage, limits: EpisodeLimits): readonly Token[] {
+  return openingOf(task, stage, limits).prompt
 }
 
 /**
@@ -42,9 +85,8 @@ export async function runEpisode(
 ): Promise<Rollout> {
   const worlds = new Map<string, OpenWorld>()
   try {
-    const offered = toolsetOf(task, stage.catalogue)
+    const { offered, prompt } = openingOf(task, stage, limits)
     await openWorlds(task, stage, worlds)
-    const prompt = promptOf(task, stage, limits)
     const transcript = createTranscript(prompt)
     const calls: LoggedCall[] = []
     const responses: string[] = []
@@ -69,12 +111,14 @@ interface OpenWorld {
 }
 
 /** Fills `opened`, so that the caller can close what was opened when a later world cannot be. */
-async function openWorlds(task: Task, { catalogue, worlds }: Stage, opened: Map<string, OpenWorld>): Promise<void> {
+async function openWorlds(task: Task, stage: Stage, opened: Map<string, OpenWorld>): Promise<void> {
+  const { catalogue, worlds } = stage
+  const { connections } = backstageOf(stage)
   for (const { server, seed } of task.worlds) {
     const definition = catalogue.get(server)
     if (!definition || opened.has(server)) throw new EpisodeError('bad_task', `unknown or repeated server ${server}`)
     const session = worlds.open(definition, seed)
-    opened.set(server, { session, connection: await connectInProcess(session) })
+    opened.set(server, { session, connection: await connections.connect(session) })
   }
 }
 
@@ -154,23 +198,24 @@ interface Transcript {
 
 function createTranscript(prompt: readonly Token[]): Transcript {
   const tokens = [...prompt]
-  const mask: (0 | 1)[] = prompt.map(() => 0)
+  /** Where the sampled turns lie in `tokens`. */
+  const turns: (readonly [start: number, end: number])[] = []
   const logprobs: number[] = []
   return {
     get length() {
       return tokens.length
     },
     append(feed, sampled) {
-      for (const token of feed) {
-        tokens.push(token)
-        mask.push(0)
-      }
-      for (const token of sampled.tokens) {
-        tokens.push(token)
-        mask.push(1)
-      }
+      tokens.push(...feed)
+      const start = tokens.length
+      tokens.push(...sampled.tokens)
+      turns.push([start, tokens.length])
       logprobs.push(...sampled.logprobs)
     },
-    finish: () => ({ tokens, promptLength: prompt.length, mask: Uint8Array.from(mask), logprobs }),
+    finish() {
+      const mask = new Uint8Array(tokens.length)
+      for (const [start, end] of turns) mask.fill(1, start, end)
+      return { tokens, promptLength: prompt.length, mask, logprobs }
+    },
   }
 }

@@ -18,7 +18,7 @@ export async function runGroup(
   task: Task,
   rollouts: number,
   leaseSeed: Uint8Array,
-  engine: Engine,
+  engine: Pick<Engine, 'openLanes'>,
   stage: Stage,
   limits: EpisodeLimits,
   signal: AbortSignal,

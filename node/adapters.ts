@@ -45,7 +45,7 @@ export async function openAdapterLibrary(
   let snapshots: SnapshotExchange
   const store = await createBlobStore(join(dataDir, 'blobs'))
   try {
-    await host.dial(coordinator.address, AbortSignal.any([signal, AbortSignal.timeout(DIAL_TIMEOUT_MS)]))
+    await host.dial(coordinator.address, AbortSignal.any([signal, host.clock.timeout(DIAL_TIMEOUT_MS)]))
     snapshots = await createSnapshotExchange(host, { store })
   } catch (error) {
     await host.close()

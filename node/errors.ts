@@ -11,8 +11,14 @@ export type NodeErrorCode =
   | 'bad_listen'
   /** Another process works with the data directory. */
   | 'in_use'
+  /** There is no group, or no longer its adapter, to verify. */
+  | 'nothing_kept'
+  /** Thresholds that are not for this base model, quantisation or backend. */
+  | 'wrong_calibration'
   /** The data directory cannot be read or written. */
   | 'unreadable'
+  /** A write to the data directory failed, so nothing more is written: the disk may be full. */
+  | 'unwritable'
 
 export class NodeError extends Error {
   override readonly name = 'NodeError'

@@ -8,6 +8,7 @@ import envPaths from 'env-paths'
 import pino from 'pino'
 import { EngineError } from '../engine/index.js'
 import { DEFAULT_LIMITS, EpisodeError } from '../episode/index.js'
+import { CalibrationError } from '../judging/index.js'
 import { LIMITS } from '../proto/index.js'
 import {
   exportIdentity,
@@ -22,6 +23,8 @@ import { openAdapterLibrary } from './adapters.js'
 import { NodeError } from './errors.js'
 import { type NodeProgress, progressLine } from './progress.js'
 import { startNode } from './start-node.js'
+import { addVerdictsCommand } from './verdicts-command.js'
+import { addVerifyCommand } from './verify-command.js'
 
 const dataFolder = envPaths('prove-node', { suffix: '' }).data
 const demoModel = fileURLToPath(
@@ -52,6 +55,12 @@ const contextOption = (text: string): number => {
   if (!Number.isInteger(value) || value < 256 || value > most)
     throw new InvalidArgumentError(`Give an integer from 256 to ${most}.`)
   return value
+}
+
+const memoryOption = (text: string): number => {
+  const gibibytes = Number(text)
+  if (!(gibibytes >= 0.1 && gibibytes <= 4096)) throw new InvalidArgumentError('Give a number from 0.1 to 4096.')
+  return Math.round(gibibytes * 2 ** 30)
 }
 
 /** As the coordinator accepts it: a name it refuses would keep the node without work for ever. */
@@ -85,6 +94,11 @@ program
     DEFAULT_LIMITS.maxRolloutTokens,
   )
   .option('--cpu', 'do not use a GPU', false)
+  .option(
+    '--memory <GiB>',
+    "main memory that inference may take, the model included; default: three quarters of the machine's",
+    memoryOption,
+  )
   .option('--team <name>', 'name under which nodes are grouped', teamOption)
   .option('--json', 'report progress as JSON lines on stdout', false)
   .addOption(
@@ -102,6 +116,7 @@ interface JoinOptions {
   lanes: number
   context: number
   cpu: boolean
+  memory?: number
   team?: string
   json: boolean
   logLevel: string
@@ -110,9 +125,13 @@ interface JoinOptions {
 async function joinRun(coordinator: JoinAddress, options: JoinOptions): Promise<void> {
   const stop = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort())
+  let pause: string | null = null
   const onProgress = (progress: NodeProgress): void => {
     const line = options.json ? JSON.stringify(progress) : progressLine(progress)
-    if (line !== null) process.stdout.write(`${line}\n`)
+    // Asked every few seconds, the coordinator gives the same reason for hours.
+    const known = !options.json && progress.type === 'idle' && line === pause
+    if (progress.type === 'idle' || progress.type === 'group') pause = line
+    if (line !== null && !known) process.stdout.write(`${line}\n`)
   }
   const node = await startNode({
     coordinator,
@@ -123,6 +142,7 @@ async function joinRun(coordinator: JoinAddress, options: JoinOptions): Promise<
     lanes: options.lanes,
     contextSize: options.context,
     gpu: options.cpu ? false : 'auto',
+    ...(options.memory === undefined ? {} : { memoryLimitBytes: options.memory }),
     team: options.team ?? null,
     logger: pino({ level: options.logLevel }, pino.destination(2)),
     onProgress,
@@ -160,6 +180,9 @@ identity
   .action(async (text: string, { dataDir, replace }: { dataDir: string; replace: boolean }) => {
     process.stdout.write(`${(await importIdentity(dataDir, text, replace)).peerId}\n`)
   })
+
+addVerdictsCommand(program, dataFolder)
+addVerifyCommand(program, dataFolder, demoModel)
 
 const adapters = program.command('adapters').description('What a run has published')
 const withLibrary = async (
@@ -205,7 +228,7 @@ adapters
   )
 
 /** What the volunteer can put right; anything else is a fault of ours and keeps its stack trace. */
-const EXPECTED = [NodeError, EngineError, EpisodeError, TransportError, IdentityError]
+const EXPECTED = [NodeError, EngineError, EpisodeError, TransportError, IdentityError, CalibrationError]
 const isFileError = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && 'path' in error && typeof error.path === 'string'
 

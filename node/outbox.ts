@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openVerdictDigest, type Verdict } from '../proto/index.js'
 import { channelsOf, offerGroup, requestVerdicts, type SwarmHost, TransportError } from '../swarm/index.js'
 import type { NodeStore, PendingGroup } from './store.js'
@@ -36,7 +35,8 @@ export interface OutboxParts {
   readonly host: SwarmHost
   readonly coordinator: string
   readonly store: NodeStore
-  readonly onVerdict: (verdict: Verdict) => void
+  /** @param earlier  the verdict on the same lease that this one replaces: an audit spoke later */
+  readonly onVerdict: (verdict: Verdict, earlier: Verdict | null) => void
   /** An announcement the coordinator will never take. */
   readonly onDropped: (leaseId: string, code: string) => void
 }
@@ -55,15 +55,20 @@ export async function openOutbox({ host, coordinator, store, onVerdict, onDroppe
   const takeDigest = async (digest: Uint8Array): Promise<number> => {
     const { peerId, fromCursor, verdicts } = await openVerdictDigest(digest, host.runId)
     if (peerId !== host.peerId) return 0
+    const before = new Map<string, Verdict | null>()
+    for (const { leaseId } of verdicts) before.set(leaseId, await store.verdictOn(leaseId))
     const fresh = await store.addVerdicts(fromCursor, verdicts)
     for (const { leaseId } of verdicts) waiting.delete(leaseId)
-    for (const verdict of fresh) onVerdict(verdict)
+    for (const verdict of fresh) {
+      onVerdict(verdict, before.get(verdict.leaseId) ?? null)
+      before.set(verdict.leaseId, verdict)
+    }
     return fresh.length
   }
 
   const askForVerdicts = async (): Promise<void> => {
     for (let more = true; more; ) {
-      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)])
+      const signal = AbortSignal.any([closing.signal, host.clock.timeout(REQUEST_TIMEOUT_MS)])
       const cursor = await store.verdictCount()
       const page = await requestVerdicts(host, coordinator, { cursor, max: PAGE }, signal)
       // A coordinator that always promises more, and brings nothing new, would keep the node asking without a pause.
@@ -78,7 +83,7 @@ export async function openOutbox({ host, coordinator, store, onVerdict, onDroppe
         host,
         coordinator,
         group.sealed,
-        AbortSignal.any([closing.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+        AbortSignal.any([closing.signal, host.clock.timeout(REQUEST_TIMEOUT_MS)]),
       )
     } catch (error) {
       if (!(error instanceof TransportError) || error.refusal === null) throw error
@@ -96,7 +101,14 @@ export async function openOutbox({ host, coordinator, store, onVerdict, onDroppe
     if (waiting.size === 0 || !host.isConnected(coordinator)) return
     await askForVerdicts()
     for (const { group, announcedAt } of [...waiting.values()]) {
-      if (host.clock.now() - announcedAt >= TURN_MS) await offer(group)
+      // A lease that lapsed may be worked on twice: its second group has had its verdict, and would wait for ever.
+      if (await store.verdictOn(group.leaseId)) {
+        await drop(group.leaseId)
+        continue
+      }
+      const ageMs = host.clock.now() - announcedAt
+      // A clock that was set back must not keep a group here until it has caught up.
+      if (ageMs >= TURN_MS || ageMs < 0) await offer(group)
     }
   }
 
@@ -111,7 +123,7 @@ export async function openOutbox({ host, coordinator, store, onVerdict, onDroppe
         if (closing.signal.aborted) return
         host.logger.info({ error }, 'groups wait for their verdicts')
       }
-      await sleep(TURN_MS, undefined, { signal: pause.signal }).catch(() => undefined)
+      await host.clock.sleep(TURN_MS, pause.signal).catch(() => undefined)
     }
   }
   // Gossip tells that there are verdicts; they are taken in the order of the node's own list, on request.

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Engine, Tokenizer } from '../engine/index.js'
+import { type AdapterShape, type Engine, EngineError, type Tokenizer } from '../engine/index.js'
 import { type Catalogue, DEFAULT_LIMITS, DIALECT, type EpisodeLimits, toolsetSchemaSha256 } from '../episode/index.js'
-import { checkSuccession, type PolicyManifest, type SealedManifest } from '../proto/index.js'
+import { type BlobDescription, checkSuccession, type PolicyManifest, type SealedManifest } from '../proto/index.js'
 import type { BlobStore, Clock, SnapshotExchange } from '../swarm/index.js'
 import { checkCanary } from './canary.js'
 import { NodeError } from './errors.js'
@@ -11,12 +11,15 @@ export interface LoadedPolicy {
   readonly manifestId: string
   readonly manifest: PolicyManifest
   readonly limits: EpisodeLimits
+  /** Whether the engine's sampler draws the tokens that the canary's seeds say. */
+  readonly drawsReplay: boolean
 }
 
 export interface PolicyKeeper {
   readonly loaded: LoadedPolicy | null
   /**
-   * Brings the engine to the newest manifest that a peer has: adapter fetched and checked, canary passed.
+   * Brings the engine to the newest manifest that a peer has: adapter fetched and checked, canary passed. A further round
+   * of the policy in force costs neither.
    * @throws NodeError; TransportError when nobody can be asked
    */
   update(signal: AbortSignal): Promise<LoadedPolicy>
@@ -37,12 +40,19 @@ export interface PolicyKeeperParts {
   readonly clock: Clock
 }
 
+/** What the engine runs, its canary passed. */
+interface TriedPolicy {
+  readonly policyId: string
+  readonly drawsReplay: boolean
+}
+
 /** Late nodes still ask for the adapter of the version before. */
 const ADAPTERS_KEPT = 3
 
 export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
   const { engine, contextSize, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock } = parts
   let loaded: LoadedPolicy | null = null
+  let inForce: TriedPolicy | null = null
   let kept: readonly string[] = []
 
   const checkCompatible = ({ policy, taskSpec, limits }: PolicyManifest): void => {
@@ -71,23 +81,51 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     }
   }
 
+  const applyAdapter = async (blob: BlobDescription, shape: AdapterShape, signal: AbortSignal): Promise<void> => {
+    const apply = async (): Promise<void> => {
+      const path = await snapshots.fetchBlob(blob, peers(), { signal })
+      await engine.usePolicy({ path, sha256: blob.sha256, shape }, signal)
+    }
+    try {
+      await apply()
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== 'adapter_refused') throw error
+      const isWhole = await blobs.describe(blob.sha256, 'adapter').then(
+        () => true,
+        () => false,
+      )
+      if (isWhole) throw error
+      // The disk has changed the file since it was checked: left there, it would stop the node at every start.
+      await blobs.remove(blob.sha256)
+      await apply()
+    }
+  }
+
   const load = async ({ manifest, manifestId }: SealedManifest, signal: AbortSignal): Promise<LoadedPolicy> => {
-    checkSuccession(manifest, loaded?.manifest.version ?? null, clock.now())
+    checkSuccession(manifest, loaded?.manifest.round ?? null, clock.now())
     checkCompatible(manifest)
+    const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } = manifest.limits
+    const limits = { ...DEFAULT_LIMITS, maxTurnTokens, maxRolloutTokens, maxAssistantTurns }
+    if (inForce?.policyId !== manifest.policyId) inForce = await apply(manifest, signal)
+    loaded = { manifestId, manifest, limits, drawsReplay: inForce.drawsReplay }
+    return loaded
+  }
+
+  const apply = async (manifest: PolicyManifest, signal: AbortSignal): Promise<TriedPolicy> => {
+    // Whatever goes wrong from here on, nobody knows which policy the engine runs.
+    inForce = null
     const adapter = manifest.blobs.find(({ role }) => role === 'adapter')
     if (adapter && manifest.policy.adapter) {
       // Before the download: what an earlier process left is of no use now, and takes its room.
       kept = [adapter.sha256, ...kept.filter((hash) => hash !== adapter.sha256)].slice(0, ADAPTERS_KEPT)
       await blobs.prune(new Set(kept))
-      const path = await snapshots.fetchBlob(adapter, peers(), { signal })
-      await engine.usePolicy({ path, sha256: adapter.sha256, shape: manifest.policy.adapter }, signal)
+      await applyAdapter(adapter, manifest.policy.adapter, signal)
     } else {
       await engine.usePolicy(null, signal)
     }
-    await checkCanary(engine, manifest.canary, signal)
-    const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } = manifest.limits
-    loaded = { manifestId, manifest, limits: { ...DEFAULT_LIMITS, maxTurnTokens, maxRolloutTokens, maxAssistantTurns } }
-    return loaded
+    // Lanes: a node that has no room for a group cannot work for this run at all.
+    const { policyId, canary, limits } = manifest
+    return { policyId, drawsReplay: await checkCanary(engine, canary, limits.groupSize, signal) }
   }
 
   return {

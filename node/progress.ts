@@ -1,9 +1,11 @@
-import type { Verdict } from '../proto/index.js'
+import { isRefusalCode, REFUSALS, type RefusalCode, type RefusalConsequence, type Verdict } from '../proto/index.js'
 
 /** What a volunteer, or a program that started the node, is told as it happens. */
 export type NodeProgress =
   | { readonly type: 'ready'; readonly peerId: string; readonly backend: string }
   | { readonly type: 'policy'; readonly version: number; readonly policyId: string }
+  /** The engine's sampler draws other tokens from the canary's seeds than published; said once. */
+  | { readonly type: 'draws-differ' }
   | {
       readonly type: 'group'
       readonly leaseId: string
@@ -13,7 +15,8 @@ export type NodeProgress =
       readonly tokens: number
       readonly ms: number
     }
-  | { readonly type: 'verdict'; readonly verdict: Verdict }
+  /** `earlier`: the verdict on the same group that this one replaces, because an audit spoke later. */
+  | { readonly type: 'verdict'; readonly verdict: Verdict; readonly earlier: Verdict | null }
   | { readonly type: 'dropped'; readonly leaseId: string; readonly code: string }
   /** The coordinator has not been reached for some seconds; the node goes on trying. */
   | { readonly type: 'offline' }
@@ -32,15 +35,44 @@ export function progressLine(progress: NodeProgress): string | null {
       const speed = Math.round((1000 * progress.tokens) / progress.ms)
       return `group of ${progress.rewards.length} for version ${progress.version}: mean reward ${mean.toFixed(3)}, ${speed} tokens/s`
     }
-    case 'verdict': {
-      const { accepted, code, detail, credit } = progress.verdict
-      return accepted ? `accepted, credit ${credit}` : `refused: ${code}${detail ? ` (${detail})` : ''}`
-    }
+    case 'draws-differ':
+      return 'the sampler draws other tokens from the canary’s seeds than published: groups are audited on log-probabilities alone, if the run takes them'
+    case 'verdict':
+      return verdictLine(progress.verdict, progress.earlier)
     case 'dropped':
-      return `group ${progress.leaseId.slice(0, 8)} was not taken: ${progress.code}`
+      return `group ${progress.leaseId.slice(0, 8)} was not taken: ${explain(progress.code, '')}`
     case 'offline':
       return 'the coordinator cannot be reached; trying again'
     case 'idle':
-      return null
+      return ROUTINE.has(progress.reason) ? null : `no work: ${explain(progress.reason, progress.detail)}`
   }
+}
+
+/** Reasons for a pause that come and go by the minute. */
+const ROUTINE: ReadonlySet<string> = new Set<RefusalCode>([
+  'no_work',
+  'too_many_leases',
+  'wrong_policy',
+  'rate_limited',
+])
+
+const CONSEQUENCES: Readonly<Record<RefusalConsequence, string>> = {
+  none: 'no further consequence',
+  audits: 'consequence: closer audits',
+  quarantine: 'consequence: no leases for a while (quarantine)',
+}
+
+/** One sentence on what became of a group, and of what was said of it before. */
+export function verdictLine({ leaseId, accepted, code, detail, credit }: Verdict, earlier: Verdict | null): string {
+  const group = leaseId.slice(0, 8)
+  const before = earlier === null ? '' : `, in place of ${earlier.accepted ? `credit ${earlier.credit}` : earlier.code}`
+  if (accepted || code === null) return `group ${group} accepted, credit ${credit}${before}`
+  const what = earlier?.accepted ? `revoked by a later audit${before}` : `refused${before}`
+  return `group ${group} ${what}: ${explain(code, detail)}; ${CONSEQUENCES[REFUSALS[code].consequence]}`
+}
+
+/** A code with its meaning and what the coordinator adds. */
+function explain(code: string, detail: string): string {
+  const meaning = isRefusalCode(code) ? ` - ${REFUSALS[code].meaning}` : ''
+  return `${code}${meaning}${detail === '' ? '' : ` (${detail})`}`
 }

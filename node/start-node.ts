@@ -5,26 +5,12 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
 import { openEngine, openTokenizer } from '../engine/index.js'
-import { createPromptRenderer, type Stage } from '../episode/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
-import { createWorldCache } from '../servers/kernel/index.js'
-import {
-  channelsOf,
-  createBlobStore,
-  createHost,
-  createSnapshotExchange,
-  type JoinAddress,
-  keepConnected,
-  openIdentity,
-  serveGroups,
-  systemClock,
-} from '../swarm/index.js'
+import { createBlobStore, createHost, type JoinAddress, openIdentity } from '../swarm/index.js'
 import { NodeError } from './errors.js'
-import { openOutbox } from './outbox.js'
-import { createPolicyKeeper } from './policy-keeper.js'
 import type { NodeProgress } from './progress.js'
 import { openNodeStore } from './store.js'
-import { workLoop } from './work-loop.js'
+import { startVolunteer } from './volunteer.js'
 
 export interface NodeOptions {
   readonly coordinator: JoinAddress
@@ -39,6 +25,8 @@ export interface NodeOptions {
   /** Tokens of the longest rollout that fits, prompt included. */
   readonly contextSize: number
   readonly gpu: 'auto' | false
+  /** Main memory of the engine's process; default: a share of the machine's. */
+  readonly memoryLimitBytes?: number
   readonly team: string | null
   readonly logger: Logger
   readonly onProgress: (progress: NodeProgress) => void
@@ -51,16 +39,11 @@ export interface RunningNode {
   close(): Promise<void>
 }
 
-const AGENT = 'prove-node/0.1.0'
-
 /** Starts a volunteer: engine, connection to the coordinator, work. Groups of an earlier run of the node are sent first. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const { coordinator, dataDir, modelPath, logger, onProgress } = options
-  const closing = new AbortController()
-  const { signal } = closing
   const cleanUps: (() => Promise<unknown>)[] = []
   const close = async (): Promise<void> => {
-    closing.abort(new Error('the node is closing'))
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
   }
   try {
@@ -71,8 +54,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     cleanUps.push(() => store.close())
     const tokenizer = await openTokenizer(modelPath)
     cleanUps.push(() => tokenizer.close())
-    const { threads, lanes, contextSize, gpu } = options
-    const engine = await openEngine({ modelPath, threads, lanes, gpu, contextSize })
+    const { threads, lanes, contextSize, gpu, memoryLimitBytes } = options
+    const engine = await openEngine({
+      ...{ modelPath, threads, lanes, gpu, contextSize },
+      ...(memoryLimitBytes === undefined ? {} : { memoryLimitBytes }),
+    })
     cleanUps.push(() => engine.close())
     onProgress({ type: 'ready', peerId: identity.peerId, backend: engine.build.backend })
 
@@ -87,65 +73,16 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       throw new NodeError('bad_listen', `${options.listen.join(', ')}: ${reason}`, { cause })
     })
     cleanUps.push(() => host.close())
-    const connection = keepConnected(host, coordinator)
-    cleanUps.push(() => connection.close())
     const blobs = await createBlobStore(join(dataDir, 'blobs'))
-    const snapshots = await createSnapshotExchange(host, { store: blobs })
-    cleanUps.push(() => snapshots.close())
-    const groups = await serveGroups(host, { lookup: (hash) => store.body(hash) })
-    cleanUps.push(() => groups.close())
-    // Announcements are passed on; what a node needs to know of the policy comes with its leases.
-    const channels = channelsOf(coordinator.peerId)
-    host.gossip.join(channels.policy, { deliver: () => undefined })
-    host.gossip.join(channels.groups, { deliver: () => undefined })
-    const outbox = await openOutbox({
-      host,
-      coordinator: coordinator.peerId,
-      store,
-      onVerdict: (verdict) => onProgress({ type: 'verdict', verdict }),
-      onDropped: (leaseId, code) => onProgress({ type: 'dropped', leaseId, code }),
-    })
-    cleanUps.push(() => outbox.close())
-    const peers = (): string[] => [
-      coordinator.peerId,
-      ...host.connections().flatMap(({ peer, limited }) => (limited || peer === coordinator.peerId ? [] : [peer])),
-    ]
-    const keeper = createPolicyKeeper({
-      engine,
-      contextSize,
-      tokenizer,
-      baseSha256,
+    const { privateKey: key } = identity
+    const volunteer = await startVolunteer({
+      ...{ coordinator, host, key, store, blobs, engine, tokenizer, baseSha256, contextSize },
       catalogue: CATALOGUE,
-      snapshots,
-      blobs,
-      peers,
-      clock: systemClock,
+      team: options.team,
+      onProgress,
     })
-    const stage: Stage = {
-      catalogue: CATALOGUE,
-      worlds: createWorldCache(),
-      tokenizer,
-      renderer: createPromptRenderer(tokenizer),
-    }
-    const work = workLoop(
-      {
-        host,
-        key: identity.privateKey,
-        coordinator: coordinator.peerId,
-        engine,
-        stage,
-        keeper,
-        outbox,
-        agent: AGENT,
-        team: options.team,
-        connected: (waiting) => connection.connected(waiting),
-        onProgress,
-      },
-      signal,
-    )
-    const ended = work.catch((error: unknown) => logger.debug({ error }, 'the work ended'))
-    cleanUps.push(() => ended)
-    return { peerId: identity.peerId, work, close }
+    cleanUps.push(() => volunteer.close())
+    return { peerId: identity.peerId, work: volunteer.work, close }
   } catch (error) {
     await close()
     throw error

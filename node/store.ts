@@ -1,7 +1,15 @@
+import { existsSync } from 'node:fs'
 import { Level } from 'level'
 import { z } from 'zod'
 import { isRefusalCode, type RefusalCode, type Verdict } from '../proto/index.js'
 import { NodeError } from './errors.js'
+import {
+  type ClosedRound,
+  closedRoundSchema,
+  type GroupOrigin,
+  groupOriginSchema,
+  type KeptGroup,
+} from './kept-group.js'
 
 /** A finished group that waits for its verdict. */
 export interface PendingGroup {
@@ -10,12 +18,17 @@ export interface PendingGroup {
   /** The signed announcement, as it is sent. */
   readonly sealed: Uint8Array
   readonly body: Uint8Array
+  /** Left out: the group cannot be judged again at home. */
+  readonly origin?: GroupOrigin
 }
 
-/** What a node must not forget: groups without a verdict, and the verdicts it was given. One process per directory. */
+/**
+ * What a node must not forget: groups without a verdict, and the verdicts it was given. Besides, the newest group with a
+ * verdict, to be verified at home. One process per directory.
+ */
 export interface NodeStore {
   pending(): Promise<PendingGroup[]>
-  /** Resolves when the group is on disk. */
+  /** Resolves when the group is on disk. @throws NodeError `unwritable`, as every write after one that failed */
   addPending(group: PendingGroup): Promise<void>
   /** Forgets a group that will never get a verdict. */
   removePending(leaseId: string): Promise<void>
@@ -24,11 +37,20 @@ export interface NodeStore {
   verdictCount(): Promise<number>
   /**
    * Appends verdicts from position `from` on, passing over those already on record, and in the same write forgets the
-   * groups they settle: a group with a verdict would otherwise be offered for ever. @returns the new ones
+   * groups they settle: a group with a verdict would otherwise be offered for ever. The last of them is kept.
+   * @returns the new ones
    */
   addVerdicts(from: number, verdicts: readonly Verdict[]): Promise<Verdict[]>
-  /** @throws NodeError `unreadable` when a record is damaged */
+  /** All of them in their order, several for a lease if an audit spoke later. @throws NodeError `unreadable` when a record is damaged */
   verdicts(): Promise<Verdict[]>
+  /** The last verdict on a lease. @throws NodeError `unreadable` */
+  verdictOn(leaseId: string): Promise<Verdict | null>
+  /** @throws NodeError `unreadable` */
+  keptGroup(): Promise<KeptGroup | null>
+  /** Replaces the closed rounds on record by those of a newer manifest. */
+  keepRounds(rounds: readonly ClosedRound[]): Promise<void>
+  /** @throws NodeError `unreadable` */
+  rounds(): Promise<ClosedRound[]>
   close(): Promise<void>
 }
 
@@ -45,6 +67,10 @@ const verdictSchema: z.ZodType<Verdict> = z.strictObject({
   receivedAtMs: z.number(),
 })
 
+const keptSchema = z.strictObject({ bodySha256: z.string(), origin: groupOriginSchema })
+/** The place of a record of which there is one. */
+const ONLY = 'newest'
+
 const key = (position: number): string => String(position).padStart(12, '0')
 
 /**
@@ -54,10 +80,43 @@ const key = (position: number): string => String(position).padStart(12, '0')
 export async function openNodeStore(directory: string, runId: string): Promise<NodeStore> {
   const db = new Level<string, unknown>(directory)
   await open(db, directory)
+  return storeOf(db, directory, runId)
+}
+
+/**
+ * The records of every run that a data directory knows, without taking part in any. Close one of them, or `close`, when done.
+ * @throws NodeError `nothing_kept` when no node has worked there, `in_use`, `unreadable`
+ */
+export async function openNodeStores(
+  directory: string,
+): Promise<{ readonly stores: ReadonlyMap<string, NodeStore>; close(): Promise<void> }> {
+  if (!existsSync(directory))
+    throw new NodeError('nothing_kept', `no node has worked with ${directory}: give its folder with --data-dir`)
+  const db = new Level<string, unknown>(directory, { createIfMissing: false })
+  await open(db, directory)
+  const runs = new Set<string>()
+  // Sublevels have no list of their own; their keys begin with their names.
+  for await (const name of db.keys()) {
+    const [, runId] = /^!([^!:]+):/.exec(name) ?? []
+    if (runId !== undefined) runs.add(runId)
+  }
+  const stores = new Map([...runs].map((runId) => [runId, storeOf(db, directory, runId)]))
+  return { stores, close: () => db.close() }
+}
+
+function storeOf(db: Level<string, unknown>, directory: string, runId: string): NodeStore {
   const announcements = db.sublevel<string, Uint8Array>(`${runId}:announcements`, { valueEncoding: 'view' })
   const bodies = db.sublevel<string, Uint8Array>(`${runId}:bodies`, { valueEncoding: 'view' })
   const hashes = db.sublevel<string, string>(`${runId}:hashes`, { valueEncoding: 'utf8' })
+  const origins = db.sublevel<string, string>(`${runId}:origins`, { valueEncoding: 'utf8' })
   const ledger = db.sublevel<string, string>(`${runId}:verdicts`, { valueEncoding: 'utf8' })
+  /** Lease to the place of its last verdict. */
+  const lastVerdicts = db.sublevel<string, string>(`${runId}:last-verdicts`, { valueEncoding: 'utf8' })
+  const kept = db.sublevel<string, string>(`${runId}:kept`, { valueEncoding: 'utf8' })
+  const keptBody = db.sublevel<string, Uint8Array>(`${runId}:kept-body`, { valueEncoding: 'view' })
+  const closedRounds = db.sublevel<string, string>(`${runId}:rounds`, { valueEncoding: 'utf8' })
+  const readVerdict = (text: string, place: string): Verdict =>
+    readRecord(text, verdictSchema, `verdict ${place}`, directory)
   const verdictCount = async (): Promise<number> => {
     const [last] = await ledger.keys({ reverse: true, limit: 1 }).all()
     if (last !== undefined && !/^\d{12}$/.test(last)) throw damaged(directory, `a verdict at ${JSON.stringify(last)}`)
@@ -70,7 +129,29 @@ export async function openNodeStore(directory: string, runId: string): Promise<N
       { type: 'del' as const, sublevel: announcements, key: leaseId },
       { type: 'del' as const, sublevel: bodies, key: bodySha256 },
       { type: 'del' as const, sublevel: hashes, key: leaseId },
+      { type: 'del' as const, sublevel: origins, key: leaseId },
     ]
+  }
+  /** Of the groups that these verdicts settle the last that can be judged again. */
+  const lastWithOrigin = async (verdicts: readonly Verdict[]) => {
+    for (const { leaseId } of verdicts.toReversed()) {
+      const [bodySha256, origin] = await Promise.all([hashes.get(leaseId), origins.get(leaseId)])
+      const body = bodySha256 === undefined ? undefined : await bodies.get(bodySha256)
+      if (origin !== undefined && body !== undefined)
+        return { record: `{"bodySha256":${JSON.stringify(bodySha256)},"origin":${origin}}`, body }
+    }
+    return null
+  }
+  let broken: NodeError | null = null
+  /** On a full disk LevelDB (level 10.0.0) leaves half a record; the next start drops it and everything written behind it. */
+  const write = async (work: () => Promise<void>): Promise<void> => {
+    if (broken) throw broken
+    try {
+      await work()
+    } catch (cause) {
+      broken = new NodeError('unwritable', `${directory}: ${(cause as Error).message}`, { cause })
+      throw broken
+    }
   }
   return {
     async pending() {
@@ -81,36 +162,58 @@ export async function openNodeStore(directory: string, runId: string): Promise<N
       }
       return groups
     },
-    addPending({ leaseId, bodySha256, sealed, body }) {
-      return db
+    async addPending({ leaseId, bodySha256, sealed, body, origin }) {
+      const batch = db
         .batch()
         .put(leaseId, sealed, { sublevel: announcements })
         .put(bodySha256, body, { sublevel: bodies })
         .put(leaseId, bodySha256, { sublevel: hashes })
-        .write({ sync: true })
+      if (origin) batch.put(leaseId, JSON.stringify(origin), { sublevel: origins })
+      await write(() => batch.write({ sync: true }))
     },
     async removePending(leaseId) {
-      await db.batch(await forgetting(leaseId))
+      const forgotten = await forgetting(leaseId)
+      await write(() => db.batch(forgotten))
     },
     body: async (bodySha256) => (await bodies.get(bodySha256)) ?? null,
     verdictCount,
     async addVerdicts(from, verdicts) {
       const known = await verdictCount()
       const fresh = from > known ? [] : verdicts.slice(known - from)
-      const records = fresh.map((value, i) => ({
-        type: 'put' as const,
-        sublevel: ledger,
-        key: key(known + i),
-        value: JSON.stringify(value),
-      }))
-      const settled = await Promise.all(verdicts.map(({ leaseId }) => forgetting(leaseId)))
-      await db.batch([...records, ...settled.flat()], { sync: true })
+      const batch = db.batch()
+      for (const [i, verdict] of fresh.entries()) {
+        batch.put(key(known + i), JSON.stringify(verdict), { sublevel: ledger })
+        batch.put(verdict.leaseId, key(known + i), { sublevel: lastVerdicts })
+      }
+      const last = await lastWithOrigin(verdicts)
+      if (last !== null) {
+        batch.put(ONLY, last.record, { sublevel: kept })
+        batch.put(ONLY, last.body, { sublevel: keptBody })
+      }
+      for (const { leaseId } of verdicts)
+        for (const { key: place, sublevel } of await forgetting(leaseId)) batch.del(place, { sublevel })
+      await write(() => batch.write({ sync: true }))
       return fresh
     },
     async verdicts() {
       const records: Verdict[] = []
-      for await (const [place, text] of ledger.iterator()) records.push(readVerdict(text, place, directory))
+      for await (const [place, text] of ledger.iterator()) records.push(readVerdict(text, place))
       return records
+    },
+    async verdictOn(leaseId) {
+      const place = await lastVerdicts.get(leaseId)
+      const text = place === undefined ? undefined : await ledger.get(place)
+      return text === undefined ? null : readVerdict(text, place!)
+    },
+    async keptGroup() {
+      const [text, body] = await Promise.all([kept.get(ONLY), keptBody.get(ONLY)])
+      if (text === undefined || body === undefined) return null
+      return { ...readRecord(text, keptSchema, 'the kept group', directory), body }
+    },
+    keepRounds: (rounds) => closedRounds.put(ONLY, JSON.stringify(rounds)),
+    async rounds() {
+      const text = await closedRounds.get(ONLY)
+      return text === undefined ? [] : readRecord(text, z.array(closedRoundSchema), 'the closed rounds', directory)
     },
     close: () => db.close(),
   }
@@ -135,14 +238,14 @@ async function open(db: Level<string, unknown>, directory: string): Promise<void
 const damaged = (directory: string, what: string): NodeError =>
   new NodeError('unreadable', `${directory} is damaged: ${what}`)
 
-function readVerdict(text: string, place: string, directory: string): Verdict {
+function readRecord<T>(text: string, schema: z.ZodType<T>, what: string, directory: string): T {
   let content: unknown
   try {
     content = JSON.parse(text)
   } catch {
-    throw damaged(directory, `verdict ${place} is not JSON`)
+    throw damaged(directory, `${what} is not JSON`)
   }
-  const verdict = verdictSchema.safeParse(content)
-  if (!verdict.success) throw damaged(directory, `verdict ${place}`)
-  return verdict.data
+  const record = schema.safeParse(content)
+  if (!record.success) throw damaged(directory, what)
+  return record.data
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { PrivateKey } from '@libp2p/interface'
 import { type Engine, EngineError } from '../engine/index.js'
 import { EpisodeError, parseTask, runGroup, type Stage, type Task } from '../episode/index.js'
@@ -12,12 +11,14 @@ import {
   sealGroupAnnouncement,
   sha256,
 } from '../proto/index.js'
-import { requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
+import { type Clock, requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
 import { NodeError } from './errors.js'
 import { groupBodyOf } from './group-body.js'
+import type { GroupOrigin } from './kept-group.js'
 import type { Outbox } from './outbox.js'
 import type { LoadedPolicy, PolicyKeeper } from './policy-keeper.js'
 import type { NodeProgress } from './progress.js'
+import type { NodeStore } from './store.js'
 
 export interface WorkLoopParts {
   readonly host: SwarmHost
@@ -27,6 +28,7 @@ export interface WorkLoopParts {
   readonly stage: Stage
   readonly keeper: PolicyKeeper
   readonly outbox: Outbox
+  readonly store: Pick<NodeStore, 'keepRounds'>
   readonly agent: string
   readonly team: string | null
   /** Resolves when the coordinator is connected. */
@@ -52,15 +54,17 @@ const MAX_CRASHES = 3
  * @throws NodeError `wrong_base`, `incompatible`, `canary_failed`, `bad_lease`; EngineError
  */
 export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
-  const { keeper, onProgress, host } = parts
+  const { keeper, onProgress, host, store } = parts
   let crashes = 0
   while (!signal.aborted) {
     try {
       await untilConnected(parts, signal)
       const before = keeper.loaded
       const policy = await keeper.update(signal)
-      if (policy !== before)
-        onProgress({ type: 'policy', version: policy.manifest.version, policyId: policy.manifest.policyId })
+      const { version, policyId, closedRounds } = policy.manifest
+      if (policy !== before) await store.keepRounds(closedRounds)
+      if (version !== before?.manifest.version) onProgress({ type: 'policy', version, policyId })
+      if (!policy.drawsReplay && before?.drawsReplay !== false) onProgress({ type: 'draws-differ' })
       await workUnder(policy, parts, signal, () => {
         crashes = 0
       })
@@ -73,17 +77,24 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
       } else if (error instanceof TransportError || error instanceof SwarmRefusal || isTimeout(error)) {
         host.logger.info({ error }, 'the coordinator cannot be worked with at the moment')
       } else throw error
-      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
+      await host.clock.sleep(RETRY_MS, signal).catch(() => undefined)
     }
   }
 }
 
-async function untilConnected({ connected, onProgress }: WorkLoopParts, signal: AbortSignal): Promise<void> {
-  const impatient = setTimeout(() => onProgress({ type: 'offline' }), PATIENCE_MS)
+async function untilConnected(
+  { connected, onProgress, host: { clock } }: WorkLoopParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const arrived = new AbortController()
+  clock.sleep(PATIENCE_MS, arrived.signal).then(
+    () => onProgress({ type: 'offline' }),
+    () => undefined,
+  )
   try {
     await connected(signal)
   } finally {
-    clearTimeout(impatient)
+    arrived.abort()
   }
 }
 
@@ -105,8 +116,9 @@ async function workUnder(
       agent,
       backend: engine.build.backend,
       team,
+      drawsReplay: policy.drawsReplay,
     }
-    const response = await requestLeases(host, coordinator, ask, within(signal))
+    const response = await requestLeases(host, coordinator, ask, within(host.clock, signal))
     if (response.manifestId !== policy.manifestId) return
     for (const lease of response.leases) {
       await work(lease, policy, parts, signal)
@@ -116,13 +128,13 @@ async function workUnder(
     const { reason, detail } = response
     onProgress({ type: 'idle', reason: reason ?? 'no_work', detail, waiting: outbox.waiting.length })
     const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, response.retryAfterMs))
-    await sleep(pauseMs, undefined, { signal })
+    await host.clock.sleep(pauseMs, signal)
   }
 }
 
 async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
   const { host, coordinator, engine, stage, outbox, key, onProgress } = parts
-  const started = performance.now()
+  const startedMs = host.clock.now()
   try {
     const task = taskOf(lease, policy)
     const rollouts = await runGroup(
@@ -134,7 +146,8 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
       policy.limits,
       signal,
     )
-    const generationMs = Math.round(performance.now() - started)
+    // A clock that is set back in between must not make the time negative.
+    const generationMs = Math.max(0, Math.round(host.clock.now() - startedMs))
     const body = groupBody.encode(groupBodyOf(lease, rollouts, engine.build, generationMs))
     const rewards = rollouts.map(({ reward }) => reward.total)
     const tokens = rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0)
@@ -149,7 +162,8 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
       tokensGenerated: tokens,
     }
     const sealed = await sealGroupAnnouncement(key, host.runId, announcement, body)
-    await outbox.add({ leaseId: lease.leaseId, bodySha256: announcement.bodySha256, sealed, body })
+    const origin = originOf(lease, policy, host.peerId)
+    await outbox.add({ leaseId: lease.leaseId, bodySha256: announcement.bodySha256, sealed, body, origin })
     onProgress({ type: 'group', leaseId: lease.leaseId, version: lease.version, rewards, tokens, ms: generationMs })
   } catch (error) {
     const reason = signal.aborted ? 'shutdown' : 'failed'
@@ -158,12 +172,27 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
       host,
       coordinator,
       { kind: 'return', leaseIds: [lease.leaseId], reason },
-      AbortSignal.timeout(2000),
+      host.clock.timeout(2000),
     ).catch((why: unknown) => host.logger.debug({ error: why }, 'the lease could not be given back'))
     // Our worlds, or the limits of the manifest, cannot hold the task: no other lease of this run would fare better.
     if (error instanceof EpisodeError)
       throw new NodeError('bad_lease', `task ${lease.taskId}: ${error.message}`, { cause: error })
     throw error
+  }
+}
+
+function originOf(lease: Lease, { manifest, limits, drawsReplay }: LoadedPolicy, peerId: string): GroupOrigin {
+  const { leaseId, index, policyId, version, taskId, task, seed, groupSize } = lease
+  const { round, roundSecretHash, policy } = manifest
+  return {
+    peerId,
+    lease: { leaseId, index, policyId, version, taskId, task: new TextDecoder().decode(task), seed, groupSize },
+    round,
+    roundSecretHash,
+    limits,
+    base: { name: policy.base.name, sha256: policy.base.ggufSha256, quantisation: policy.base.quantisation },
+    adapterSha256: policy.adapter?.sha256 ?? null,
+    drawsReplay,
   }
 }
 
@@ -182,6 +211,7 @@ function taskOf(lease: Lease, { manifest }: LoadedPolicy): Task {
   return task
 }
 
-const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)])
+const within = (clock: Clock, signal: AbortSignal): AbortSignal =>
+  AbortSignal.any([signal, clock.timeout(REQUEST_TIMEOUT_MS)])
 
 const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError'

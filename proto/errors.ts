@@ -1,29 +1,40 @@
+import { LIMITS } from './limits.js'
+
 /** What a refusal does to its sender: `reject` lowers the sender's score, `ignore` only drops the message. */
 export type RefusalVerdict = 'ignore' | 'reject'
 
+/**
+ * What the refusal of a group does to its author: `audits`, its groups are looked at more closely; `quarantine`, it gets no
+ * leases for a while, because the group is a provable lie.
+ */
+export type RefusalConsequence = 'none' | 'audits' | 'quarantine'
+
 interface RefusalRow {
   readonly verdict: RefusalVerdict
+  readonly consequence: RefusalConsequence
   /** One sentence for the volunteer whose work it was. */
   readonly meaning: string
 }
 
-const reject = (meaning: string): RefusalRow => ({ verdict: 'reject', meaning })
-const ignore = (meaning: string): RefusalRow => ({ verdict: 'ignore', meaning })
+const ignore = (meaning: string): RefusalRow => ({ verdict: 'ignore', consequence: 'none', meaning })
+const reject = (meaning: string): RefusalRow => ({ verdict: 'reject', consequence: 'none', meaning })
+/** Numbers that hardly ever come from honest work, but may. */
+const doubt = (meaning: string): RefusalRow => ({ verdict: 'reject', consequence: 'audits', meaning })
+/** A group that no honest node makes. */
+const lie = (meaning: string): RefusalRow => ({ verdict: 'reject', consequence: 'quarantine', meaning })
 
 /**
  * Every reason for which a message, a request or a group is turned down, with its usual consequence. `reject` is kept
  * for what cannot come from an honest node: a laggard, a restarted node and our own bugs must cost nobody a score.
  */
 export const REFUSALS = {
-  too_large: reject('The message or one of its fields is larger than the limit table allows.'),
-  malformed: reject(
-    'The bytes are not a message of this protocol version, or a field has a form that it may not have.',
-  ),
+  too_large: lie('The message or one of its fields is larger than the limit table allows.'),
+  malformed: lie('The bytes are not a message of this protocol version, or a field has a form that it may not have.'),
   bad_signature: reject('The signature does not fit the content and the key.'),
   wrong_signer: reject('The message is signed by a key that may not say this.'),
   wrong_run: reject('The message belongs to another run.'),
   policy_id_mismatch: reject('The policy id is not the hash of the policy that is described.'),
-  body_mismatch: reject('The body is not what its announcement says: other hash, size, lease, task or policy.'),
+  body_mismatch: lie('The body is not what its announcement says: other hash, size, lease, task or policy.'),
   chunk_mismatch: reject('A chunk does not have the hash that the manifest gives it.'),
   lease_owner: reject('The lease belongs to another key.'),
 
@@ -33,12 +44,9 @@ export const REFUSALS = {
   lease_expired: ignore('The lease ran out before the group arrived.'),
   replayed: ignore('This announcement was seen before.'),
   rate_limited: ignore('Too many messages from one key in a short time.'),
-  round_closed: ignore('The round of this group is closed.'),
   wrong_policy: ignore('The policy is not one that the coordinator asks for now.'),
   stale_policy: ignore('The policy is older than the staleness limit.'),
-  not_needed: ignore('Enough groups of this kind were already accepted.'),
   influence_cap: ignore('One key or address block may not supply a larger share of a batch.'),
-  body_unavailable: ignore('Nobody delivered the body of the group in time.'),
   overloaded: ignore('The receiver has no room for this now; try again later.'),
   internal: ignore('The receiver failed; this is no fault of the sender.'),
   not_found: ignore('The receiver does not hold what was asked for.'),
@@ -47,21 +55,24 @@ export const REFUSALS = {
   paused: ignore('The coordinator has paused the run.'),
   quarantined: ignore('The key is quarantined after a provable lie.'),
   not_registered: ignore('The key registered after the round opened; it gets leases from the next round on.'),
+  uncalibrated: ignore('The run has no calibration for this inference backend, so its work could not be audited.'),
+  draws_differ: ignore('The engine draws other tokens from the seeds than the run expects; this run needs them alike.'),
   too_many_leases: ignore('The node already holds as many leases as one key may.'),
 
-  out_of_bounds: reject('A number is outside its range: token ids, log-probabilities, lengths, counts.'),
-  wrong_group_size: reject('The group has another number of rollouts than the lease says.'),
-  mask_mismatch: reject('The loss mask does not alternate as the chat template says.'),
-  prompt_mismatch: reject('The prompt differs from the one rebuilt from the lease.'),
-  environment_mismatch: reject('Tokens of the environment differ from those rebuilt by replay.'),
-  replay_mismatch: reject('A tool call or its result differs from the replay in a fresh session.'),
-  state_mismatch: reject('The final state of the world differs from the replay.'),
-  reward_mismatch: reject('A reward differs from the recomputed one.'),
+  out_of_bounds: lie('A number is outside its range: token ids, log-probabilities, lengths, counts.'),
+  wrong_group_size: lie('The group has another number of rollouts than the lease says.'),
+  mask_mismatch: lie('The loss mask does not alternate as the chat template says.'),
+  prompt_mismatch: lie('The prompt differs from the one rebuilt from the lease.'),
+  environment_mismatch: lie('Tokens of the environment differ from those rebuilt by replay.'),
+  replay_mismatch: lie('A tool call or its result differs from the replay in a fresh session.'),
+  state_mismatch: lie('The final state of the world differs from the replay.'),
+  reward_mismatch: lie('A reward differs from the recomputed one.'),
   world_unstable: ignore('The world disagreed with itself on replay; the world is quarantined, not the node.'),
-  duplicate: reject('The same task and completion were delivered before.'),
-  logprob_mismatch: reject('The log-probabilities are not those of the announced policy.'),
-  sampler_mismatch: reject('The sampled tokens do not follow from the sampler seeds of the lease.'),
-  termination: reject('A rollout ended without an end token, a tool call or a cap.'),
+  duplicate: lie('The same task and completion were delivered before.'),
+  logprob_mismatch: doubt('The log-probabilities are not those of the announced policy.'),
+  sampler_mismatch: doubt('The sampled tokens do not follow from the sampler seeds of the lease.'),
+  implausible_end: doubt('A turn ended by a token that the policy hardly ever samples there.'),
+  termination: lie('A rollout ended without an end token, a tool call or a cap.'),
 } as const satisfies Record<string, RefusalRow>
 
 export type RefusalCode = keyof typeof REFUSALS
@@ -84,3 +95,12 @@ export class SwarmRefusal extends Error {
 /** The refusal for `code` with the consequence that the table gives it. */
 export const refusal = (code: RefusalCode, detail = '', options?: ErrorOptions): SwarmRefusal =>
   new SwarmRefusal(REFUSALS[code].verdict, code, detail, options)
+
+/** A detail as the wire takes it: no control characters, and short also when a hostile peer chose the letters. */
+export function detailForWire(detail: string): string {
+  const printable = detail.replaceAll(/\p{Cc}/gu, ' ')
+  const encoded = new TextEncoder().encode(printable)
+  if (encoded.length <= LIMITS.detailBytes.value) return printable
+  // A character cut in half decodes to U+FFFD, which is longer than the bytes it replaces.
+  return new TextDecoder().decode(encoded.subarray(0, LIMITS.detailBytes.value - 3)).replace(/\ufffd$/, '')
+}

@@ -9,9 +9,11 @@ export {
   sealEnvelope,
 } from './envelope.js'
 export {
+  detailForWire,
   isRefusalCode,
   REFUSALS,
   type RefusalCode,
+  type RefusalConsequence,
   type RefusalVerdict,
   refusal,
   SwarmRefusal,

@@ -29,6 +29,8 @@ export interface LeaseAsk {
   readonly backend: string
   /** Groups the nodes of one person or club on the board. */
   readonly team: string | null
+  /** The engine draws the tokens that the canary's seeds say: its sampling can be replayed. */
+  readonly drawsReplay: boolean
 }
 
 export type LeaseRequest =
@@ -44,7 +46,7 @@ export const leaseRequest: Codec<LeaseRequest> = codec<LeaseRequest, prove.Lease
   type: prove.LeaseRequest,
   maxFields: 1,
   shape: {
-    1: message({ 1: number(), 2: bytes(), 3: bytes(), 4: IDS, 5: bytes(), 6: bytes(), 7: bytes() }),
+    1: message({ 1: number(), 2: bytes(), 3: bytes(), 4: IDS, 5: bytes(), 6: bytes(), 7: bytes(), 8: number() }),
     2: message({ 1: IDS }),
     3: message({ 1: IDS, 2: bytes() }),
   },
@@ -64,6 +66,7 @@ export const leaseRequest: Codec<LeaseRequest> = codec<LeaseRequest, prove.Lease
       agent: label(ask.agent, 'nameBytes', 'agent'),
       backend: label(ask.backend, 'shortNameBytes', 'backend'),
       team: ask.team === '' ? null : label(ask.team, 'shortNameBytes', 'team'),
+      drawsReplay: ask.drawsReplay,
     }
   },
   write: (request) => {
@@ -71,9 +74,10 @@ export const leaseRequest: Codec<LeaseRequest> = codec<LeaseRequest, prove.Lease
     if (request.kind === 'return') {
       return { giveBack: { leaseIds: request.leaseIds.map(bytesOf), reason: request.reason } }
     }
-    const { policyId, nonce, holding, team } = request
+    const { policyId, nonce, holding, team, drawsReplay } = request
     const ids = { policyId: bytesOf(policyId), nonce: bytesOf(nonce), holding: holding.map(bytesOf) }
-    return { ask: { count: request.count, agent: request.agent, backend: request.backend, team: team ?? '', ...ids } }
+    const { count, agent, backend } = request
+    return { ask: { count, agent, backend, team: team ?? '', drawsReplay, ...ids } }
   },
 })
 

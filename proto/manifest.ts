@@ -267,14 +267,14 @@ export async function openManifest(envelope: Uint8Array, runId: string): Promise
 
 /**
  * Whether a manifest or announcement may take effect.
- * @param newest  highest version known so far, or null
+ * @param newest  highest round known so far, or null
  * @throws SwarmRefusal `expired`, `stale_manifest`
  */
 export function checkSuccession(
-  next: { readonly version: number; readonly expiresAtMs: number },
+  next: { readonly round: number; readonly expiresAtMs: number },
   newest: number | null,
   nowMs: number,
 ): void {
-  if (next.expiresAtMs <= nowMs) throw refusal('expired', `version ${next.version}`)
-  if (newest !== null && next.version < newest) throw refusal('stale_manifest', `version ${next.version} < ${newest}`)
+  if (next.expiresAtMs <= nowMs) throw refusal('expired', `round ${next.round}`)
+  if (newest !== null && next.round < newest) throw refusal('stale_manifest', `round ${next.round} < ${newest}`)
 }

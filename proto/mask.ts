@@ -18,9 +18,15 @@ export function toMaskRuns(mask: readonly (0 | 1)[]): number[] {
   return runs
 }
 
-/** The inverse of `toMaskRuns`. */
-export function expandMask(runs: readonly number[]): (0 | 1)[] {
-  return runs.flatMap((length, index) => new Array<0 | 1>(length).fill(index % 2 === 0 ? 0 : 1))
+/** The inverse of `toMaskRuns`: 0 or 1 per token. */
+export function expandMask(runs: readonly number[]): Uint8Array {
+  const mask = new Uint8Array(runs.reduce((total, length) => total + length, 0))
+  let at = 0
+  for (const [index, length] of runs.entries()) {
+    if (index % 2 === 1) mask.fill(1, at, at + length)
+    at += length
+  }
+  return mask
 }
 
 /** Tokens under a mask in all, and how many of them were sampled. */

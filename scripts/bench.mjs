@@ -12,6 +12,10 @@ const LONGEST_MS = 30 * 60_000
 const BENCHES = {
   audit: { about: 'dishonest groups caught, honest ones refused', packages: ['node-llama-cpp'] },
   env: { about: 'the worlds: sessions, forks and tool calls', packages: ['@modelcontextprotocol/sdk', 'zod'] },
+  judge: {
+    about: 'judging groups: speed, audits, time to a verdict, memory of leases',
+    packages: ['node-llama-cpp', 'libp2p'],
+  },
   rollout: { about: 'sampling in lockstep on one CPU thread', packages: ['node-llama-cpp'] },
   snapshot: { about: 'adapter downloads from several peers', packages: ['libp2p', '@libp2p/noise', '@libp2p/yamux'] },
   synthesis: { about: "the paper's 13,517 examples, made and played again", packages: ['zod', 'tinypool'] },

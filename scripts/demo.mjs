@@ -11,6 +11,8 @@ import { setupOrExit } from './setup.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const demo = join(root, '.demo')
 const model = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
+/** Honest work of this model on one CPU, as `prove-coordinator calibrate` measured it. */
+const calibration = join(root, 'models', 'demo', 'calibration-f16.json')
 const DEFAULTS = { seed: 0, versions: 16, nodes: 3, tasks: 300, samples: 2 }
 const bin = (name) => join(root, 'dist', name, 'main.js')
 /** The worlds whose words the demo model knows. */
@@ -38,6 +40,8 @@ const runConfig = ({ seed, versions }) => ({
   batchGroups: 12,
   versions,
   maxStaleness: 1,
+  audit: { calibrations: [calibration] },
+  rounds: { registrationMs: 1000 },
   trainer: { settings: { seed, optimizer: { lr: 1e-3 } } },
 })
 

@@ -6,7 +6,18 @@ import { setupOrExit } from './setup.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const bin = (name) => `${root}node_modules/.bin/${name}`
-const ROOMS = ['proto', 'servers', 'engine', 'reward', 'episode', 'synthesis', 'swarm', 'node', 'coordinator']
+const ROOMS = [
+  'proto',
+  'servers',
+  'engine',
+  'reward',
+  'episode',
+  'synthesis',
+  'swarm',
+  'judging',
+  'node',
+  'coordinator',
+]
 /** A suite that hangs is a failure, not a lost afternoon. */
 const SUITE_TIMEOUT_MS = 20 * 60_000
 

@@ -1,6 +1,7 @@
 import type { Stream } from '@libp2p/interface'
 import { encodeFrame, FRAME_HEADER_BYTES, frameLength, LIMITS } from '../proto/index.js'
 import { createByteQueue } from './byte-queue.js'
+import type { Clock } from './deps.js'
 import { TransportError } from './errors.js'
 
 /** Bytes handed to libp2p at once; larger pieces are no faster and delay other streams of the connection. */
@@ -35,6 +36,7 @@ export interface Pace {
  */
 export function createByteStream(
   stream: Stream,
+  clock: Clock,
   progressTimeoutMs: number = LIMITS.progressTimeoutMs.value,
 ): ByteStream {
   const arrived = createByteQueue()
@@ -66,20 +68,20 @@ export function createByteStream(
   const until = async (ready: () => boolean, signal: AbortSignal, what: string): Promise<void> => {
     while (!ready()) {
       signal.throwIfAborted()
-      let timer: NodeJS.Timeout | undefined
+      const over = new AbortController()
       let onAbort = (): void => {}
       try {
         await new Promise<void>((resolve, reject) => {
-          timer = setTimeout(
+          clock.sleep(progressTimeoutMs, over.signal).then(
             () => reject(new TransportError('timeout', `${what} for ${progressTimeoutMs} ms`)),
-            progressTimeoutMs,
+            () => undefined,
           )
           onAbort = () => reject(signal.reason)
           signal.addEventListener('abort', onAbort, { once: true })
           wake = resolve
         })
       } finally {
-        clearTimeout(timer)
+        over.abort()
         signal.removeEventListener('abort', onAbort)
         wake = null
       }
@@ -108,7 +110,7 @@ export function createByteStream(
       await pace?.take(slice.length, signal)
       signal.throwIfAborted()
       send(stream, slice, failure)
-      if (stream.writableNeedsDrain) await drained(stream, signal, progressTimeoutMs)
+      if (stream.writableNeedsDrain) await drained(stream, clock, signal, progressTimeoutMs)
     }
   }
 
@@ -143,17 +145,18 @@ function send(stream: Stream, slice: Uint8Array, failure: Error | null): void {
 }
 
 /** Waits until the muxer takes bytes again. */
-async function drained(stream: Stream, signal: AbortSignal, timeoutMs: number): Promise<void> {
+async function drained(stream: Stream, clock: Clock, signal: AbortSignal, timeoutMs: number): Promise<void> {
   while (stream.writableNeedsDrain) {
     let cleanUp = (): void => {}
+    const over = new AbortController()
     try {
       await new Promise<void>((resolve, reject) => {
         const onDrain = (): void => resolve()
         const onClose = (): void => reject(new TransportError('stream_ended', 'closed while writing'))
         const onAbort = (): void => reject(signal.reason)
-        const timer = setTimeout(
+        clock.sleep(timeoutMs, over.signal).then(
           () => reject(new TransportError('timeout', `no room to write for ${timeoutMs} ms`)),
-          timeoutMs,
+          () => undefined,
         )
         stream.addEventListener('drain', onDrain)
         stream.addEventListener('close', onClose)
@@ -161,7 +164,7 @@ async function drained(stream: Stream, signal: AbortSignal, timeoutMs: number): 
         if (stream.status !== 'open') onClose()
         if (signal.aborted) onAbort()
         cleanUp = () => {
-          clearTimeout(timer)
+          over.abort()
           stream.removeEventListener('drain', onDrain)
           stream.removeEventListener('close', onClose)
           signal.removeEventListener('abort', onAbort)

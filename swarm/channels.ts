@@ -62,7 +62,10 @@ export interface GroupGate {
 }
 
 /** Of too many nonces the oldest are forgotten: a replay of those fails on its lease. */
-export function createGroupGate(clock: Clock, groupsPerMinute: number = LIMITS.groupsPerMinute.value): GroupGate {
+export function createGroupGate(
+  clock: Pick<Clock, 'now'>,
+  groupsPerMinute: number = LIMITS.groupsPerMinute.value,
+): GroupGate {
   const rate = createRateLimit(clock, groupsPerMinute)
   const nonces = new LRUCache<string, true>({ max: LIMITS.trackedNonces.value })
   return {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { RefusalCode, RefusalVerdict } from '../proto/index.js'
 
 /** The part of a pino logger that the swarm uses. */
@@ -8,12 +9,28 @@ export interface SwarmLogger {
   error(fields: object, message: string): void
 }
 
+/** The only source of time and of waiting: whoever replaces it replaces all of both. */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970. May jump, forwards and backwards; waiting does not follow it. */
   now(): number
+  /** @throws the signal's reason when that fires first */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Fires after that time, with a `TimeoutError` as `AbortSignal.timeout` has it. */
+  timeout(ms: number): AbortSignal
 }
 
-export const systemClock: Clock = { now: () => Date.now() }
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  async sleep(ms, signal) {
+    try {
+      await sleep(ms, undefined, { signal })
+    } catch (why) {
+      signal?.throwIfAborted()
+      throw why
+    }
+  },
+  timeout: (ms) => AbortSignal.timeout(ms),
+}
 
 export const silentLogger: SwarmLogger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 

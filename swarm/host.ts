@@ -40,6 +40,8 @@ export interface PeerConnection {
   readonly direction: 'inbound' | 'outbound'
   /** Through a relay, with a bound on bytes and time. */
   readonly limited: boolean
+  /** Open streams, both directions. */
+  readonly streams: number
 }
 
 export interface HandleOptions {
@@ -190,4 +192,5 @@ const describe = (connection: Connection): PeerConnection => ({
   address: connection.remoteAddr.toString(),
   direction: connection.direction,
   limited: connection.limits !== undefined,
+  streams: connection.streams.length,
 })

@@ -1,4 +1,5 @@
 export { checkPeerId, type JoinAddress, parseJoinAddress } from './address.js'
+export { addressBlock } from './address-block.js'
 export { type BlobStore, createBlobStore } from './blob-store.js'
 export {
   type Channels,
@@ -23,6 +24,7 @@ export { fetchGroupBody, type GroupExchangeOptions, offerGroup, serveGroups } fr
 export { createHost, type HostOptions, type PeerConnection, type SwarmHost } from './host.js'
 export { exportIdentity, type Identity, importIdentity, openIdentity, readKey } from './identity.js'
 export { type KeptConnection, keepConnected } from './keep-connected.js'
+export { createRateLimit, type RateLimit } from './rate-limit.js'
 export type { Caller, ServeOptions, Server } from './request-response.js'
 export { createSnapshotExchange, type SnapshotExchange, type SnapshotExchangeOptions } from './snapshot-exchange.js'
 export type { FetchOptions, FetchProgress } from './snapshot-fetch.js'

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
 
@@ -45,11 +44,11 @@ export function keepConnected(
         continue
       }
       try {
-        await host.dial(address, AbortSignal.any([signal, AbortSignal.timeout(DIAL_TIMEOUT_MS)]))
+        await host.dial(address, AbortSignal.any([signal, host.clock.timeout(DIAL_TIMEOUT_MS)]))
       } catch (error) {
         if (signal.aborted) return
         host.logger.info({ address, error, delayMs }, 'cannot reach the coordinator')
-        await sleep(delayMs * (0.5 + jitter() / 2), undefined, { signal }).catch(() => {})
+        await host.clock.sleep(delayMs * (0.5 + jitter() / 2), signal).catch(() => {})
         delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 2)
       }
     }

@@ -13,7 +13,7 @@ export interface RateLimit {
  * @param burst      most that may come at once
  */
 export function createRateLimit(
-  clock: Clock,
+  clock: Pick<Clock, 'now'>,
   perMinute: number,
   burst = Math.max(1, Math.ceil(perMinute / 4)),
 ): RateLimit {

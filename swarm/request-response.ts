@@ -1,5 +1,5 @@
 import type { Stream } from '@libp2p/interface'
-import { type Codec, LIMITS, type Reply, refusal, SwarmRefusal } from '../proto/index.js'
+import { type Codec, detailForWire, LIMITS, type Reply, refusal, SwarmRefusal } from '../proto/index.js'
 import { type ByteStream, createByteStream, type Pace } from './byte-stream.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
@@ -60,7 +60,7 @@ export async function serveRequests<Request, Response>(
       if (why instanceof SwarmRefusal) {
         const { code, verdict, detail } = why
         host.onRefusal({ peer, code, verdict, detail, protocol: exchange.protocol })
-        return { ok: false, code, detail: forWire(detail) }
+        return { ok: false, code, detail: detailForWire(detail) }
       }
       host.logger.error({ protocol: exchange.protocol, peer, error: why }, 'a request handler failed')
       return { ok: false, code: 'internal', detail: '' }
@@ -68,10 +68,10 @@ export async function serveRequests<Request, Response>(
   }
 
   const serve = async (stream: Stream, peer: string): Promise<void> => {
-    const bytes = createByteStream(stream)
+    const bytes = createByteStream(stream, host.clock)
     const signal = AbortSignal.any([
       closing.signal,
-      AbortSignal.timeout(options.timeoutMs ?? LIMITS.handlerTimeoutMs.value),
+      host.clock.timeout(options.timeoutMs ?? LIMITS.handlerTimeoutMs.value),
     ])
     // libp2p bounds streams per connection, but a peer may open several connections.
     const held = [...open.values()].filter((other) => other === peer).length
@@ -121,13 +121,13 @@ export async function sendRequest<Request, Response>(
   signal: AbortSignal,
   timeoutMs: number = LIMITS.requestTimeoutMs.value,
 ): Promise<Response> {
-  const timeout = AbortSignal.timeout(timeoutMs)
+  const timeout = host.clock.timeout(timeoutMs)
   const both = AbortSignal.any([signal, timeout])
   let bytes: ByteStream | null = null
   try {
     const stream = await host.openStream(peer, exchange.protocol, { overRelay: exchange.overRelay, signal: both })
     // The handler may think for as long as the whole exchange may take, so no byte for 5 s is no stall here.
-    bytes = createByteStream(stream, timeoutMs)
+    bytes = createByteStream(stream, host.clock, timeoutMs)
     await bytes.writeFrame(exchange.request.encode(request), both)
     const answer = exchange.reply.parse(await bytes.readFrame(exchange.reply.maxBytes, both))
     await bytes.end(both)
@@ -140,13 +140,4 @@ export async function sendRequest<Request, Response>(
     if (timeout.aborted) throw new TransportError('timeout', `${exchange.protocol} of ${peer}`, { cause: why })
     throw why
   }
-}
-
-/** A detail that fits the wire: no control characters, within the limit. */
-function forWire(detail: string): string {
-  const printable = detail.replaceAll(/\p{Cc}/gu, ' ')
-  const encoded = new TextEncoder().encode(printable)
-  if (encoded.length <= LIMITS.detailBytes.value) return printable
-  // A character cut in half decodes to U+FFFD, which is longer than the bytes it replaces.
-  return new TextDecoder().decode(encoded.subarray(0, LIMITS.detailBytes.value - 3)).replace(/\ufffd$/, '')
 }

@@ -86,7 +86,7 @@ export async function createSnapshotExchange(
 
   const offer = (sealed: SealedManifest): void => {
     manifests.set(sealed.manifestId, sealed)
-    if (!newest || sealed.manifest.version >= newest.manifest.version) newest = sealed
+    if (!newest || sealed.manifest.round >= newest.manifest.round) newest = sealed
   }
 
   const askForManifest = async (

@@ -56,12 +56,9 @@ export async function fetchChunks(
   }
   /** Until something changes, but not longer than the retry pause. */
   const pause = async (): Promise<void> => {
-    let timer: NodeJS.Timeout | undefined
-    await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, RETRY_MS)
-      wakeAll.push(resolve)
-    })
-    clearTimeout(timer)
+    const woken = new AbortController()
+    wakeAll.push(() => woken.abort())
+    await host.clock.sleep(RETRY_MS, woken.signal).catch(() => undefined)
   }
 
   const next = (peer: string, lacks: ReadonlySet<number>): number | null => {

@@ -36,7 +36,7 @@ export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, up
   }
 
   const serve = async (stream: Stream, peer: string): Promise<void> => {
-    const bytes = createByteStream(stream, LIMITS.snapshotIdleMs.value)
+    const bytes = createByteStream(stream, host.clock, LIMITS.snapshotIdleMs.value)
     const held = [...open.values()].filter((other) => other === peer).length
     if (open.size >= LIMITS.inboundStreams.value || held >= LIMITS.inboundStreamsPerPeer.value) {
       bytes.abort(new TransportError('busy', 'too many streams'))

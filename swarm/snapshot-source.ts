@@ -36,9 +36,9 @@ export async function openSnapshotSource(
   signal: AbortSignal,
   progressTimeoutMs: number = LIMITS.progressTimeoutMs.value,
 ): Promise<SnapshotSource> {
-  const opening = AbortSignal.any([signal, AbortSignal.timeout(progressTimeoutMs)])
+  const opening = AbortSignal.any([signal, host.clock.timeout(progressTimeoutMs)])
   const stream = await host.openStream(peer, PROTOCOLS.snapshot, { overRelay: false, signal: opening })
-  const bytes = createByteStream(stream, progressTimeoutMs)
+  const bytes = createByteStream(stream, host.clock, progressTimeoutMs)
   const closing = new AbortController()
   const both = AbortSignal.any([signal, closing.signal])
   const pending = new Map<number, Pending>()

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pace } from './byte-stream.js'
 import type { Clock } from './deps.js'
 
@@ -26,7 +25,7 @@ export function createUploadBudget(clock: Clock, bytesPerSecond: number): Upload
       const nowMs = clock.now()
       const startMs = Math.max(freeAtMs, nowMs)
       freeAtMs = startMs + (bytes / bytesPerSecond) * 1000
-      if (startMs > nowMs) await sleep(startMs - nowMs, undefined, { signal })
+      if (startMs > nowMs) await clock.sleep(startMs - nowMs, signal)
     },
   }
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Tokenizer } from '../../engine/types.js'
 import type { EpisodeLimits } from '../../episode/limits.js'
+import type { SampledToken } from '../../judging/evidence.js'
+import type { AuditedGroup } from '../../judging/sampled-turns.js'
 import { TrainerError } from '../train-engine.js'
 import { type AuditJob, readEvidence, removeAudit, writeAudit } from './audit-job.js'
 import type { AuditProcess } from './audit-process.js'
-import type { SampledToken } from './evidence.js'
-import type { AuditedGroup } from './sampled-turns.js'
 
 export interface AuditDesk {
   readonly process: AuditProcess
@@ -19,7 +19,7 @@ export interface AuditDesk {
  * Has groups of one policy audited and takes the job out of the spool again.
  * @param adapterSha256  of an adapter that was offered to the spool; null: the bare base
  * @returns per group, in order, the evidence on its sampled tokens
- * @throws TrainerError, EvidenceError, and the signal's reason: the job then stays, and the next call finds its answer
+ * @throws TrainerError (`audit_refused`: these groups cannot be computed), EvidenceError, and the signal's reason: the job then stays, and the next call finds its answer
  */
 export async function auditGroups(
   desk: AuditDesk,
@@ -32,11 +32,15 @@ export async function auditGroups(
   await writeAudit(spool, job, limits)
   const outcome = await process.outcome(job.auditId, signal)
   if (outcome.kind === 'refused') {
-    throw new TrainerError('trainer_failed', `audit ${job.auditId}: ${outcome.code} ${outcome.detail}`)
+    await removeAudit(spool, job.auditId)
+    throw new TrainerError('audit_refused', `${job.auditId}: ${outcome.code} ${outcome.detail}`)
   }
-  const evidence = await readEvidence(spool, job, limits, tokenizer)
-  await removeAudit(spool, job.auditId)
-  return evidence
+  try {
+    return await readEvidence(spool, job, limits, tokenizer)
+  } finally {
+    // Damaged evidence too: left there it would answer the same job for ever.
+    await removeAudit(spool, job.auditId)
+  }
 }
 
 /** Named by its content, so that the same groups under the same policy are asked about once. */

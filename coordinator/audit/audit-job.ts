@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Tokenizer } from '../../engine/types.js'
 import type { EpisodeLimits } from '../../episode/limits.js'
+import type { SampledToken } from '../../judging/evidence.js'
+import { type AuditedGroup, drawsOf, rolesOf } from '../../judging/sampled-turns.js'
 import { decodeFloat64s, encodeSafetensors } from '../safetensors.js'
 import { publishFile, publishFolder } from '../spool-folder.js'
-import type { SampledToken } from './evidence.js'
-import { type AuditedGroup, drawsOf, rolesOf } from './sampled-turns.js'
 
 /** Groups of one policy, to be audited together. */
 export interface AuditJob {
@@ -32,6 +32,13 @@ export async function offerAdapter(spool: string, bytes: Uint8Array): Promise<st
   const sha256 = sha256Of(bytes)
   await publishFile(join(spool, 'adapters', `${sha256}.gguf`), bytes)
   return sha256
+}
+
+/** Takes all other adapters out again: a run publishes one per version. */
+export async function pruneAdapters(spool: string, kept: readonly string[]): Promise<void> {
+  const folder = join(spool, 'adapters')
+  const names = new Set(kept.map((sha256) => `${sha256}.gguf`))
+  for (const name of await readdir(folder)) if (!names.has(name)) await rm(join(folder, name), { force: true })
 }
 
 /**
@@ -86,9 +93,9 @@ export async function readEvidence(
   tokenizer: Pick<Tokenizer, 'detokenize' | 'isEndOfGeneration'>,
 ): Promise<SampledToken[][]> {
   const folder = join(spool, 'evidence', job.auditId)
-  const bytes = await readFile(join(folder, 'evidence.safetensors'))
   let tensors: Record<(typeof TENSORS)[number], Float64Array>
   try {
+    const bytes = await readFile(join(folder, 'evidence.safetensors'))
     const { auditId, manifestSha256, evidenceSha256 } = answer.parse(
       JSON.parse(await readFile(join(folder, 'audit.json'), 'utf8')),
     )
@@ -97,7 +104,7 @@ export async function readEvidence(
     if (evidenceSha256 !== sha256Of(bytes)) throw new Error('its hash is another one')
     tensors = decodeFloat64s(bytes, TENSORS)
   } catch (cause) {
-    throw new EvidenceError(`the evidence on ${job.auditId}: ${(cause as Error).message}`, { cause })
+    throw new EvidenceError(`the evidence on ${job.auditId}: ${(cause as Error).message.slice(0, 400)}`, { cause })
   }
   const sampled = job.groups.flatMap(({ rollouts }) => rollouts.flatMap(({ logprobs }) => logprobs)).length
   if (

@@ -5,17 +5,17 @@ import type { AdapterFile, Engine } from '../../engine/types.js'
 import type { Stage } from '../../episode/run-episode.js'
 import { runGroup } from '../../episode/run-group.js'
 import type { Task } from '../../episode/task.js'
-import { type AuditDesk, auditGroups } from './audit-groups.js'
-import { type GroupStatistics, measureGroup } from './evidence.js'
-import type { AuditedGroup } from './sampled-turns.js'
+import { type GroupStatistics, measureGroup } from '../../judging/evidence.js'
+import { measureFalseRefusals } from '../../judging/judge-statistics.js'
+import type { AuditedGroup } from '../../judging/sampled-turns.js'
 import {
   type Calibration,
   CalibrationError,
   type CalibrationSubject,
   describeHonest,
   fitThresholds,
-} from './thresholds.js'
-import { measureFalseRefusals } from './verdict.js'
+} from '../../judging/thresholds.js'
+import { type AuditDesk, auditGroups } from './audit-groups.js'
 
 export interface CalibrationSettings {
   readonly groups: number

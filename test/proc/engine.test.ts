@@ -159,11 +159,17 @@ test("the turn's seed explains the sampled tokens", async ({ engine, adapter }) 
   let byOtherSeed = 0
   for (const [index, turns] of groups.entries()) {
     const { tokens: sampled } = turns[0]!
-    const places = await engine.intervals([...prompt, ...sampled], prompt.length, never())
     const own = draws(seeds[index]!, sampled.length)
+    const places = await engine.intervals([...prompt, ...sampled], prompt.length, never(), [...own])
     const other = draws(seeds[index]! + 500, sampled.length)
     tokens += sampled.length
     explained += places.filter((place, t) => intervalMiss(own[t]!, place) === 0).length
+    for (const [t, place] of places.entries()) {
+      assert.equal(place.repair === 0, intervalMiss(own[t]!, place) < 1e-8)
+      // Scoring the whole text at once rounds otherwise than sampling it did: near ties, and nothing else.
+      assert.ok(place.repair < 0.05, `${place.repair} nats`)
+      assert.ok(place.evidence >= 0 && place.evidence <= 1 && place.entropy >= 0 && place.variance >= 0)
+    }
     byOtherSeed += places.filter((place, t) => intervalMiss(other[t]!, place) === 0).length
   }
   await engine.usePolicy(null, never())
@@ -185,6 +191,19 @@ test('killing the process fails what is under way, and the next call starts a ne
   assert.deepEqual(await waiting, before)
   assert.notEqual(engine.pid, pid)
   await engine.usePolicy(null, never())
+})
+
+test('a process that holds more memory than it may is killed, and its owner hears why', async () => {
+  const greedy = openEngine({ ...options, memoryLimitBytes: 2 ** 20 })
+  // Loading may be faster than the first look at the process; then the engine dies while it is used.
+  const used = greedy.then(async (engine) => {
+    try {
+      for (const signal = never(); ; ) await engine.score(prompt, 30, signal)
+    } finally {
+      await engine.close()
+    }
+  })
+  await assert.rejects(used, /engine_crashed: it held \d+ MiB of memory, 1 MiB are allowed/)
 })
 
 test('an abort ends a turn within a decode, and the engine goes on', async ({ engine }) => {

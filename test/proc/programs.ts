@@ -26,7 +26,8 @@ export interface Program {
 
 export interface Machine {
   readonly folder: string
-  start(program: 'coordinator' | 'node', args: readonly string[], name?: string): Program
+  /** @param through  a command that starts the program's own, such as a shell with other limits */
+  start(program: 'coordinator' | 'node', args: readonly string[], name?: string, through?: readonly string[]): Program
   /** All living processes that came from `start`, however deep, with their command lines. */
   processes(): { readonly pid: number; readonly command: string }[]
   close(): Promise<void>
@@ -65,9 +66,10 @@ export async function createMachine(): Promise<Machine> {
   return {
     folder,
     processes,
-    start(program, args, name = program) {
+    start(program, args, name = program, through = []) {
       const main = join(checkout, 'dist', program, 'main.js')
-      const child = spawn(process.execPath, [main, ...args], {
+      const [command, ...rest] = [...through, process.execPath, main, ...args]
+      const child = spawn(command!, rest, {
         cwd: folder,
         // uvu sets FORCE_COLOR, and Node warns of the contradiction on stderr.
         env: { ...process.env, [MARK]: mark, NO_COLOR: '1', FORCE_COLOR: undefined },

@@ -1,24 +1,32 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
-import getPort from 'get-port'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { stringify } from 'yaml'
 import type { RunEvent } from '../../coordinator/events.js'
-import { openRecorder } from '../../coordinator/recorder.js'
-import type { RunState } from '../../coordinator/run-state.js'
-import { openEventLog } from '../../coordinator/store.js'
 import { openNodeStore } from '../../node/store.js'
 import { seededRandom } from '../../servers/kernel/index.js'
 import { checkout } from '../checkout.js'
-import { writeDemoTasks } from '../demo-tasks.js'
-import { createMachine, demoModel, type Line, type Machine, type Program } from './programs.js'
+import { createMachine, type Machine, type Program } from './programs.js'
+import {
+  checkRun,
+  childOf,
+  type EventOf,
+  isEngine,
+  isTrainer,
+  nobodyLeft,
+  peerOf,
+  type Run,
+  readLog,
+  settled,
+  startRun,
+  stop,
+  tells,
+  toldBy,
+  trainerSays,
+} from './runs.js'
 
-const model = demoModel()
 /** Which of several groups, leases or batches a process is killed after. */
 const random = seededRandom(20_260_302)
 const VERSIONS = 6
@@ -33,128 +41,19 @@ test.after.each(async () => {
   for (const made of machines.splice(0)) await made.close()
 })
 
-type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
-
-/** Whether a coordinator's progress line tells of an event that fits. */
-const tells =
-  <T extends RunEvent['type']>(type: T, fits: (event: EventOf<T>) => boolean = () => true) =>
-  (line: Line): boolean => {
-    const event = line.event as RunEvent
-    return line.type === 'event' && event.type === type && fits(event as EventOf<T>)
-  }
-const trainerSays =
-  (event: string) =>
-  (line: Line): boolean =>
-    line.type === 'trainer' && (line.event as { event: string }).event === event
-
-interface Run {
-  readonly dataDir: string
-  readonly address: string
-  readonly runId: string
-  readonly coordinator: Program
-  again(): Promise<Run>
-  node(name: string): Program
-}
-
-/** Starts a coordinator for a small run in `<name>/`, or starts it again. */
-async function startRun(on: Machine, name: string, settings: object): Promise<Run> {
-  const folder = join(on.folder, name)
-  const port = await getPort()
-  await mkdir(folder)
-  await writeDemoTasks(join(folder, 'tasks'), 50, 1)
-  await writeFile(
-    join(folder, 'run.yaml'),
-    stringify({
-      dataDir: 'coordinator',
-      listen: [`/ip4/127.0.0.1/tcp/${port}`],
-      base: { path: model, name: 'prove-demo-base' },
-      tasks: { dataset: 'tasks' },
-      groupSize: 4,
-      batchGroups: 2,
-      maxStaleness: 2,
-      limits: { maxTurnTokens: 64, maxRolloutTokens: 512, maxAssistantTurns: 4 },
-      trainer: { settings: { lora: { rank: 4, alpha: 8 } } },
-      ...settings,
-    }),
-  )
-  const start = async (): Promise<Run> => {
-    const coordinator = on.start('coordinator', ['start', '--config', join(folder, 'run.yaml'), '--json'], name)
-    const { addresses, runId } = await coordinator.until('its address', ({ type }) => type === 'listening')
-    const [address] = addresses as string[]
-    return {
-      dataDir: join(folder, 'coordinator'),
-      address: address!,
-      runId: runId as string,
-      coordinator,
-      again: start,
-      node: (node) =>
-        on.start(
-          'node',
-          ['join', address!, '--data-dir', join(folder, node), '--model', model, '--cpu', '--lanes', '4', '--json'],
-          node,
-        ),
-    }
-  }
-  return start()
-}
-
-const peerOf = async (node: Program): Promise<string> =>
-  (await node.until('its name', ({ type }) => type === 'ready')).peerId as string
-
-/** A node with nothing to do and nothing to wait for, after the run is complete. */
-const settled = (line: Line): boolean => line.type === 'idle' && line.reason === 'paused' && line.waiting === 0
-
-async function stop(...programs: readonly Program[]): Promise<void> {
-  for (const program of programs) program.kill('SIGTERM')
-  for (const program of programs) assert.is(await program.ended, 0, `${program.name}: ${program.stderr.slice(-2000)}`)
-}
-
-async function nobodyLeft(on: Machine): Promise<void> {
-  const deadline = Date.now() + 5000
-  while (on.processes().length > 0 && Date.now() < deadline) await sleep(50)
-  assert.equal(on.processes(), [])
-}
-
-async function readLog(dataDir: string): Promise<{ events: RunEvent[]; state: RunState }> {
-  const log = await openEventLog(join(dataDir, 'log'))
-  const events: RunEvent[] = []
-  for await (const event of log.replay()) events.push(event)
-  const recorder = await openRecorder(log, () => undefined)
-  await recorder.close()
-  return { events, state: recorder.state }
-}
-
-const childOf = (on: Machine, fits: (command: string) => boolean): number => {
-  const found = on.processes().find(({ command }) => fits(command))
-  if (!found)
-    throw new Error(
-      `no such process among\n${on
-        .processes()
-        .map(({ command }) => command)
-        .join('\n')}`,
-    )
-  return found.pid
-}
-const isTrainer = (command: string): boolean =>
-  command.includes('-m prove_trainer') && !command.includes('torch.distributed.run')
-
-const isEngine = (command: string): boolean => command.includes('engine/worker')
-
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 
 test('a run whose processes are killed one after the other loses nothing, trains nothing twice and completes', async () => {
   const on = await machine()
   const told: RunEvent[] = []
-  const remember = ({ lines }: Program): void => {
-    for (const line of lines) if (line.type === 'event') told.push(line.event as RunEvent)
-  }
+  const remember = (program: Program): void => void told.push(...toldBy(program))
   const restart = async (run: Run): Promise<Run> => {
     run.coordinator.kill('SIGKILL')
     assert.is(await run.coordinator.ended, 'SIGKILL')
     remember(run.coordinator)
     return run.again()
   }
-  let run = await startRun(on, 'run', { versions: VERSIONS })
+  let run = await startRun(on, 'run', { config: { versions: VERSIONS } })
   let ann = run.node('ann')
   const ben = run.node('ben')
   const [annPeer, benPeer] = [await peerOf(ann), await peerOf(ben)]
@@ -218,30 +117,7 @@ test('a run whose processes are killed one after the other loses nothing, trains
 
   const { events, state } = await readLog(run.dataDir)
   const of = <T extends RunEvent['type']>(type: T) => events.filter((event) => event.type === type) as EventOf<T>[]
-  const written = new Set(events.map((event) => JSON.stringify(event)))
-  assert.equal(
-    told.filter((event) => !written.has(JSON.stringify(event))),
-    [],
-    'whatever was told is in the log',
-  )
-
-  const batched = of('batched').flatMap(({ leaseIds }) => leaseIds)
-  assert.is(new Set(batched).size, batched.length, 'a group is in at most one batch')
-  for (const leaseId of batched) {
-    const { accepted, flat } = state.judged.get(leaseId)!
-    assert.ok(accepted && !flat)
-  }
-  assert.is(new Set(of('judged').map(({ leaseId }) => leaseId)).size, of('judged').length, 'a group is judged once')
-  assert.equal(
-    of('published').map((event) => [event.version, event.step]),
-    [0, ...STEPS].map((number) => [number, number]),
-    'every version is published once',
-  )
-  assert.equal(
-    of('trained').map(({ step, batchId }) => [step, batchId]),
-    of('batched').map(({ step, batchId }) => [step, batchId]),
-    'every batch is trained once, in order',
-  )
+  checkRun(events, state, told)
   assert.equal(
     of('batched').map(({ step }) => step),
     STEPS,
@@ -281,7 +157,7 @@ test('a run whose processes are killed one after the other loses nothing, trains
 
 test('two runs side by side do not disturb each other, and their adapters can be listed and pulled', async () => {
   const on = await machine()
-  const small = { groupSize: 4, batchGroups: 1, versions: 1 }
+  const small = { config: { groupSize: 4, batchGroups: 1, versions: 1 } }
   const runs = [await startRun(on, 'east', small), await startRun(on, 'west', small)] as const
   const nodes = runs.map((run) => run.node('node'))
   for (const { coordinator } of runs)
@@ -343,7 +219,7 @@ test('two runs side by side do not disturb each other, and their adapters can be
 
 test('a stop in the middle of everything ends all processes, the trainer and the engine among them', async () => {
   const on = await machine()
-  const run = await startRun(on, 'run', { versions: 4, batchGroups: 1 })
+  const run = await startRun(on, 'run', { config: { versions: 4, batchGroups: 1 } })
   const node = run.node('node')
   await run.coordinator.until('a batch in training', trainerSays('training'))
   assert.ok(childOf(on, isTrainer))

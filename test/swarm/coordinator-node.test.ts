@@ -3,8 +3,21 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Outbox, openOutbox } from '../../node/outbox.js'
 import type { PendingGroup } from '../../node/store.js'
-import { type Lease, openVerdictDigest, type Verdict } from '../../proto/index.js'
-import { channelsOf, offerGroup, requestLeases, requestVerdicts, TransportError } from '../../swarm/index.js'
+import {
+  type Lease,
+  openGroupAnnouncement,
+  openVerdictDigest,
+  sealVerdictDigest,
+  type Verdict,
+} from '../../proto/index.js'
+import {
+  channelsOf,
+  offerGroup,
+  requestLeases,
+  requestVerdicts,
+  serveVerdicts,
+  TransportError,
+} from '../../swarm/index.js'
 import { connect, eventually, soon } from './swarm-nodes.js'
 import { createTestRun, GROUP_SIZE, type RunSettings, TASKS, type TestRun, type Volunteer } from './test-run.js'
 
@@ -35,8 +48,8 @@ async function refusalOf(work: Promise<unknown>): Promise<string | null> {
 
 const leaseIds = (leases: readonly Lease[]): string[] => leases.map(({ leaseId }) => leaseId)
 
-async function leaseFor(node: Volunteer): Promise<Lease> {
-  const { leases, reason } = await node.ask()
+async function leaseFor(node: Volunteer, holding: readonly string[] = []): Promise<Lease> {
+  const { leases, reason } = await node.ask({ holding })
   if (!leases[0]) throw new Error(`no lease: ${reason}`)
   return leases[0]
 }
@@ -68,7 +81,7 @@ async function outboxOf(node: Volunteer): Promise<Heard> {
 
 test('a node gets no more leases than the run allows, and is told why', async ({ open }) => {
   const run = await open({ leases: { durationMs: 60_000, perNode: 2 }, batchGroups: 10 })
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const { leases, reason } = await ann.ask({ count: 5 })
   assert.is(leases.length, 2)
   assert.is(reason, 'too_many_leases')
@@ -79,7 +92,7 @@ test('a node gets no more leases than the run allows, and is told why', async ({
 
 test('a node that has another policy loaded gets no lease but the id of the manifest in force', async ({ open }) => {
   const run = await open()
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const answer = await ann.ask({ policyId: 'ab'.repeat(32) })
   assert.equal(answer.leases, [])
   assert.is(answer.reason, 'wrong_policy')
@@ -88,8 +101,8 @@ test('a node that has another policy loaded gets no lease but the id of the mani
 
 test('a lease follows from the secret of its round, which is sealed before and shown after', async ({ open }) => {
   const run = await open({ batchGroups: 10, leases: { durationMs: 60_000, perNode: 4 } })
-  const ann = await run.volunteer(2)
-  const ben = await run.volunteer(3)
+  const ann = await run.admitted(2)
+  const ben = await run.admitted(3)
   const first = run.coordinator.snapshots.newest()!.manifest
   const own = (await ann.ask({ count: 2 })).leases
   const other = (await ben.ask({ count: 1 })).leases
@@ -122,7 +135,7 @@ test('leases stop where their groups could only be stale: at S + 1 batches of ac
   open,
 }) => {
   const run = await open({ batchGroups: 2, maxStaleness: 1, leases: { durationMs: 60_000, perNode: 2 } })
-  const [ann, ben, cleo] = [await run.volunteer(2), await run.volunteer(3), await run.volunteer(4)]
+  const [ann, ben, cleo] = [await run.admitted(2), await run.admitted(3), await run.admitted(4)]
   const { leases } = await ann.ask({ count: 2 })
   assert.is((await ben.ask({ count: 2 })).leases.length, 2)
   assert.is((await cleo.ask()).reason, 'no_work')
@@ -137,15 +150,16 @@ test('leases stop where their groups could only be stale: at S + 1 batches of ac
     }),
   )
   await verdictOn(run, leases[0]!.leaseId)
-  assert.is((await cleo.ask({ count: 2 })).leases.length, 1)
+  const more = leaseIds((await ann.ask({ count: 2, holding: [leases[1]!.leaseId] })).leases)
+  assert.is(more.length, 1)
   await offer(ann, await ann.finish(leases[1]!))
   assert.ok((await verdictOn(run, leases[1]!.leaseId)).accepted)
-  assert.is((await ann.ask()).reason, 'no_work')
+  assert.is((await ann.ask({ holding: more })).reason, 'no_work')
 })
 
 test('a lease that lapsed is released, and its place goes to another node', async ({ open }) => {
   const run = await open({ batchGroups: 1, maxStaleness: 0 })
-  const [ann, ben] = [await run.volunteer(2), await run.volunteer(3)]
+  const [ann, ben] = [await run.admitted(2), await run.admitted(3)]
   const lease = await leaseFor(ann)
   await run.coordinator.desk.releaseLapsed()
   assert.is((await ben.ask()).reason, 'no_work')
@@ -163,7 +177,7 @@ test('a node that restarted has forgotten the leases it does not name, and those
   open,
 }) => {
   const run = await open({ batchGroups: 10, leases: { durationMs: 60_000, perNode: 3 } })
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const [kept, forgotten] = leaseIds((await ann.ask({ count: 2 })).leases)
   const [fresh] = leaseIds((await ann.ask({ holding: [kept!] })).leases)
   assert.equal(
@@ -175,7 +189,7 @@ test('a node that restarted has forgotten the leases it does not name, and those
 
 test('a node gives back its own leases and nobody else’s', async ({ open }) => {
   const run = await open({ batchGroups: 10 })
-  const [ann, ben] = [await run.volunteer(2), await run.volunteer(3)]
+  const [ann, ben] = [await run.admitted(2), await run.admitted(3)]
   const { leaseId } = await leaseFor(ann)
   const giveBack = (node: Volunteer) =>
     requestLeases(node.host, run.swarm.runId, { kind: 'return', leaseIds: [leaseId], reason: 'shutdown' }, soon())
@@ -187,7 +201,7 @@ test('a node gives back its own leases and nobody else’s', async ({ open }) =>
 
 test('leases outlive a restart of the coordinator, and their groups are judged by the new one', async ({ open }) => {
   const run = await open()
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
   await run.restart()
   await connect(ann, run.coordinator.node)
@@ -200,14 +214,14 @@ test('leases outlive a restart of the coordinator, and their groups are judged b
 
 test('a group for a lease that nobody gave out is turned down', async ({ open }) => {
   const run = await open()
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const lease = { ...(await leaseFor(ann)), leaseId: 'ab'.repeat(16) }
   assert.is(await refusalOf(offer(ann, await ann.finish(lease))), 'unknown_lease')
 })
 
 test('a group for another node’s lease is turned down, and the owner can still deliver', async ({ open }) => {
   const run = await open()
-  const [ann, ben] = [await run.volunteer(2), await run.volunteer(3)]
+  const [ann, ben] = [await run.admitted(2), await run.admitted(3)]
   const lease = await leaseFor(ann)
   assert.is(await refusalOf(offer(ben, await ben.finish(lease))), 'lease_owner')
   await offer(ann, await ann.finish(lease))
@@ -216,7 +230,7 @@ test('a group for another node’s lease is turned down, and the owner can still
 
 test('an announcement for another policy, task or group size than the lease is turned down', async ({ open }) => {
   const run = await open()
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
   const other = TASKS.find(({ id }) => id !== lease.taskId)!.id
   const announced = async (announce: object) => refusalOf(offer(ann, await ann.finish(lease, { announce })))
@@ -230,7 +244,7 @@ test('a group that is offered again and again is judged once, and another body f
   open,
 }) => {
   const run = await open()
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
   const group = await ann.finish(lease)
   await Promise.all([offer(ann, group), offer(ann, group), offer(ann, group)])
@@ -252,7 +266,7 @@ test('a group that is offered again and again is judged once, and another body f
 
 test('a late group is turned down, one that is late by a moment is not', async ({ open }) => {
   const run = await open()
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const [late, lateByAMoment] = (await ann.ask({ count: 2 })).leases
   run.clock.nowMs = lateByAMoment!.deadlineMs + 4000
   await offer(ann, await ann.finish(lateByAMoment!))
@@ -263,7 +277,7 @@ test('a late group is turned down, one that is late by a moment is not', async (
 
 test('a group that is older than the staleness limit is refused and its body not pulled', async ({ open }) => {
   const run = await open({ maxStaleness: 1 })
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const [old, older] = (await ann.ask({ count: 2 })).leases
   await run.coordinator.publish()
   await offer(ann, await ann.finish(old!))
@@ -276,28 +290,29 @@ test('a group that is older than the staleness limit is refused and its body not
   assert.is(ann.pulls.length, pulls)
 })
 
-test('a group without reward variance is recorded without a pull and earns no credit', async ({ open }) => {
-  const run = await open()
-  const ann = await run.volunteer(2)
+test('a group without reward variance that is not drawn is recorded without a pull, with the announced credit', async ({
+  open,
+}) => {
+  const run = await open({ draws: () => false })
+  const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
-  await offer(
-    ann,
-    await ann.finish(lease, {
-      scripts: [
-        ['No.', 'No.'],
-        ['Never.', 'No.'],
-      ],
-    }),
-  )
+  const group = await ann.finish(lease, {
+    scripts: [
+      ['No.', 'No.'],
+      ['Never.', 'No.'],
+    ],
+  })
+  await offer(ann, group)
   const { accepted, flat, credit, rewards } = await verdictOn(run, lease.leaseId)
-  assert.equal({ accepted, flat, credit, rewards }, { accepted: true, flat: true, credit: 0, rewards: [0, 0] })
+  assert.equal({ accepted, flat, rewards }, { accepted: true, flat: true, rewards: [0, 0] })
+  assert.is(credit, (await openGroupAnnouncement(group.sealed, run.swarm.runId)).announcement.tokensGenerated)
   assert.equal(ann.pulls, [])
   assert.equal(run.coordinator.recorder.state.trainable(1), [])
 })
 
 test('a forged reward is refused with its code, and the node hears it', async ({ open }) => {
   const run = await open()
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const { outbox, verdicts } = await outboxOf(ann)
   const lease = await leaseFor(ann)
   await outbox.add(await ann.finish(lease, { announce: { rewards: [1.3, 1] } }))
@@ -314,7 +329,7 @@ test('a forged reward is refused with its code, and the node hears it', async ({
 
 test('a body that cannot be pulled is no verdict: offered again, the group is judged', async ({ open }) => {
   const run = await open()
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
   const group = await ann.finish(lease)
   ann.serve = async () => null
@@ -333,12 +348,13 @@ test('a body that cannot be pulled is no verdict: offered again, the group is ju
 
 test('a node that delivers slowly holds up no other, and its own groups only up to a bound', async ({ open }) => {
   const run = await open({ batchGroups: 10, leases: { durationMs: 60_000, perNode: 1 } })
-  const [slow, ben] = [await run.volunteer(2), await run.volunteer(3)]
+  const [slow, ben] = [await run.admitted(2), await run.admitted(3)]
   const stalled = Promise.withResolvers<null>()
   slow.serve = () => stalled.promise
   await offer(slow, await slow.finish(await leaseFor(slow)))
   await eventually('the pull', () => slow.pulls.length === 1)
-  // A node may forget a lease and take another; that must not make room for more of its groups.
+  // A node that forgets a lease gets another when a version is out; that must not make room for more of its groups.
+  await run.coordinator.publish()
   assert.is(await refusalOf(offer(slow, await slow.finish(await leaseFor(slow)))), 'overloaded')
   const lease = await leaseFor(ben)
   await offer(ben, await ben.finish(lease))
@@ -349,7 +365,7 @@ test('a node that delivers slowly holds up no other, and its own groups only up 
 
 test('judging that a stop interrupts leaves no verdict, and goes on after the restart', async ({ open }) => {
   const run = await open()
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
   const group = await ann.finish(lease)
   const stalled = Promise.withResolvers<null>()
@@ -368,7 +384,7 @@ test('judging that a stop interrupts leaves no verdict, and goes on after the re
 test('the outbox hands a group over itself when gossip has no listener', async ({ open }) => {
   const run = await open()
   const { groups } = channelsOf(run.swarm.runId)
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const { outbox, verdicts } = await outboxOf(ann)
   const group = await ann.finish(await leaseFor(ann))
   run.coordinator.node.host.gossip.close()
@@ -381,7 +397,7 @@ test('the outbox hands a group over itself when gossip has no listener', async (
 
 test('unsent groups survive a restart of the node and are sent then', async ({ open }) => {
   const run = await open()
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
   await ann.host.hangUp(run.swarm.runId)
   const before = await outboxOf(ann)
@@ -398,7 +414,7 @@ test('unsent groups survive a restart of the node and are sent then', async ({ o
 
 test('the outbox drops what is finally refused, says so, and goes on with the others', async ({ open }) => {
   const run = await open()
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const { outbox, verdicts, dropped } = await outboxOf(ann)
   const lease = await leaseFor(ann)
   const nowhere = { ...lease, leaseId: '00'.repeat(16) }
@@ -411,10 +427,11 @@ test('the outbox drops what is finally refused, says so, and goes on with the ot
 
 test('a group that is not taken now is offered again, and the others do not wait for it', async ({ open }) => {
   const run = await open({ batchGroups: 10, leases: { durationMs: 60_000, perNode: 1 } })
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const stalled = Promise.withResolvers<null>()
   const { serve } = ann
   const first = await ann.finish(await leaseFor(ann))
+  await run.coordinator.publish()
   const second = await ann.finish(await leaseFor(ann))
   ann.serve = (hash) => (hash === first.bodySha256 ? stalled.promise : serve(hash))
   const { outbox, verdicts, dropped } = await outboxOf(ann)
@@ -434,16 +451,24 @@ test('a group that is not taken now is offered again, and the others do not wait
 
 test('a node’s ledger goes on after restarts of both sides, every verdict in it once', async ({ open }) => {
   const run = await open({ batchGroups: 10 })
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const first = await outboxOf(ann)
-  for (let i = 0; i < 2; i++) await first.outbox.add(await ann.finish(await leaseFor(ann)))
+  // Chance may lease one task twice, and the same words again would be a copy.
+  const answer = (i: number) => ({
+    scripts: [
+      [`Not today, ${i}.`, 'No.'],
+      [`Ask again, ${i}.`, 'No.'],
+    ],
+  })
+  for (let i = 0; i < 2; i++)
+    await first.outbox.add(await ann.finish(await leaseFor(ann, first.outbox.waiting), answer(i)))
   await eventually('two verdicts', () => first.verdicts.length === 2, 10_000)
   await first.outbox.close()
   await ann.reopenStore()
   await run.restart()
   await connect(ann, run.coordinator.node)
   const second = await outboxOf(ann)
-  await second.outbox.add(await ann.finish(await leaseFor(ann)))
+  await second.outbox.add(await ann.finish(await leaseFor(ann), answer(2)))
   await eventually('the third', () => second.verdicts.length === 1, 10_000)
   const judged = run.eventsOf('judged')
   assert.equal(
@@ -455,7 +480,7 @@ test('a node’s ledger goes on after restarts of both sides, every verdict in i
 
 test('a verdict on record and the end of its group are one write', async ({ open }) => {
   const run = await open()
-  const ann = await run.volunteer(2)
+  const ann = await run.admitted(2)
   const group = await ann.finish(await leaseFor(ann))
   const { leaseId, bodySha256 } = group
   await ann.store.addPending(group)
@@ -468,9 +493,52 @@ test('a verdict on record and the end of its group are one write', async ({ open
   assert.equal(await ann.store.verdicts(), [verdict])
 })
 
+test('a later verdict on the same group is told with the one it replaces, and both stay on record', async ({
+  open,
+}) => {
+  const run = await open()
+  const ann = await run.volunteer(2)
+  const leaseId = 'c4'.repeat(16)
+  const given = (code: 'sampler_mismatch' | null, receivedAtMs: number): Verdict => {
+    const credit = code === null ? 40 : 0
+    return { leaseId, bodySha256: 'd'.repeat(64), accepted: code === null, code, detail: '', credit, receivedAtMs }
+  }
+  const ledger = [given(null, 1)]
+  await run.coordinator.services.close()
+  await serveVerdicts(run.coordinator.node.host, async ({ cursor }, { peer }) => {
+    const page = { peerId: peer, fromCursor: cursor, verdicts: ledger.slice(cursor), totalCredit: 0, issuedAtMs: 0 }
+    return { digest: await sealVerdictDigest(run.coordinator.node.key, run.swarm.runId, page), more: false }
+  })
+  const told: (readonly [Verdict, Verdict | null])[] = []
+  const outbox = await openOutbox({
+    host: ann.host,
+    coordinator: ann.host.runId,
+    store: ann.store,
+    onVerdict: (verdict, earlier) => told.push([verdict, earlier]),
+    onDropped: () => undefined,
+  })
+  opened.push(() => outbox.close())
+  // Something must wait for a verdict, or the node does not ask.
+  await outbox.add({
+    leaseId: 'e5'.repeat(16),
+    bodySha256: 'f'.repeat(64),
+    sealed: new Uint8Array(3),
+    body: new Uint8Array(3),
+  })
+  await eventually('the first verdict', () => told.length === 1, 10_000)
+  ledger.push(given('sampler_mismatch', 2))
+  await eventually('the second', () => told.length === 2, 10_000)
+  assert.equal(told, [
+    [ledger[0]!, null],
+    [ledger[1]!, ledger[0]!],
+  ])
+  assert.equal(await ann.store.verdicts(), ledger)
+  assert.equal(await ann.store.verdictOn(leaseId), ledger[1])
+})
+
 test('a node sees its own verdicts only', async ({ open }) => {
   const run = await open()
-  const [ann, ben] = [await run.volunteer(2), await run.volunteer(3)]
+  const [ann, ben] = [await run.admitted(2), await run.admitted(3)]
   const lease = await leaseFor(ann)
   await offer(ann, await ann.finish(lease))
   await verdictOn(run, lease.leaseId)

@@ -8,6 +8,7 @@ import { openRecorder } from '../../coordinator/recorder.js'
 import { openEventLog, StoreError } from '../../coordinator/store.js'
 import { NodeError } from '../../node/errors.js'
 import { openNodeStore } from '../../node/store.js'
+import { published } from '../unit/run-events.js'
 import { createTestSwarm } from './swarm-nodes.js'
 
 const opened: (() => Promise<unknown>)[] = []
@@ -31,10 +32,6 @@ test('an event is on disk before it is applied, and one that could not be writte
     },
     (event) => order.push(`told: ${event.type}, ${recorder.state.publications.length} applied`),
   )
-  const published = (version: number): RunEvent => ({
-    ...{ type: 'published', atMs: 1, version, step: version, policyId: 'p', manifestId: 'm' },
-    ...{ adapterSha256: 'a', roundSecret: 's' },
-  })
   await recorder.record(() => published(0))
   full = true
   const error = await recorder.record(() => published(1)).catch((why: Error) => why.message)

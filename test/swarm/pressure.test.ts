@@ -3,6 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { encodeFrame, LIMITS, PROTOCOLS, sha256, snapshotRequest, snapshotResponse } from '../../proto/index.js'
 import { createByteStream } from '../../swarm/byte-stream.js'
+import { systemClock } from '../../swarm/deps.js'
 import { createRateLimit } from '../../swarm/rate-limit.js'
 import { serveSnapshots } from '../../swarm/snapshot-server.js'
 import { openSnapshotSource } from '../../swarm/snapshot-source.js'
@@ -18,7 +19,7 @@ test.before.each(async (context) => {
 })
 test.after.each((context) => context.swarm.close())
 
-const unlimited = createUploadBudget({ now: () => 0 }, Number.POSITIVE_INFINITY)
+const unlimited = createUploadBudget(systemClock, Number.POSITIVE_INFINITY)
 const want = (index: number) => ({ kind: 'chunk' as const, blobSha256: 'ab'.repeat(32), index })
 
 test('a peer that asks for much and reads nothing fills its own window and not our memory', async ({
@@ -52,13 +53,13 @@ test('a frame larger than the buffer of a stream arrives whole', async ({ server
   await server.host.handle(
     '/test/large/1',
     (stream) =>
-      void createByteStream(stream)
+      void createByteStream(stream, systemClock)
         .writeFrame(content, soon())
         .catch(() => {}),
     { overRelay: false },
   )
   const stream = await client.host.openStream(server.host.peerId, '/test/large/1', { overRelay: false, signal: soon() })
-  const received = await createByteStream(stream).readFrame(content.length, soon())
+  const received = await createByteStream(stream, systemClock).readFrame(content.length, soon())
   assert.is(sha256(received), sha256(content))
   stream.abort(new Error('done'))
 })
@@ -100,7 +101,7 @@ test('an answer that nobody asked for ends the source', async ({ server, client 
 
 test('a spent upload budget says busy and recovers', async ({ server, client }) => {
   let nowMs = 0
-  const budget = createUploadBudget({ now: () => nowMs }, 1000)
+  const budget = createUploadBudget({ ...systemClock, now: () => nowMs }, 1000)
   await serveSnapshots(server.host, async () => new Uint8Array([7]), budget)
   const source = await openSnapshotSource(client.host, server.host.peerId, soon())
   void budget.take(10_000, soon())
@@ -113,7 +114,7 @@ test('a spent upload budget says busy and recovers', async ({ server, client }) 
 
 test('a rate limit refills with time, forgets nobody too early, and a clock that jumps back does not freeze it', () => {
   let nowMs = 1_000_000
-  const rate = createRateLimit({ now: () => nowMs }, 60, 2)
+  const rate = createRateLimit({ ...systemClock, now: () => nowMs }, 60, 2)
   assert.equal([rate.allow('ann'), rate.allow('ann'), rate.allow('ann'), rate.allow('ben')], [true, true, false, true])
   nowMs += 1000
   assert.equal([rate.allow('ann'), rate.allow('ann')], [true, false])

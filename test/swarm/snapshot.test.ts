@@ -21,6 +21,7 @@ import {
   createBlobStore,
   createSnapshotExchange,
   type SnapshotExchange,
+  systemClock,
   TransportError,
 } from '../../swarm/index.js'
 import { flightManifest, flightPolicy } from '../unit/proto-samples.js'
@@ -81,7 +82,7 @@ async function crookedSource(swarm: TestSwarm, seed: number, answer: (index: num
   const node = await swarm.node(seed)
   let asked = 0
   const serve = async (stream: Stream): Promise<void> => {
-    const bytes = createByteStream(stream)
+    const bytes = createByteStream(stream, systemClock)
     for (;;) {
       const frame = await bytes.readFrameOrEnd(snapshotRequest.maxBytes, soon(20_000))
       if (!frame) return

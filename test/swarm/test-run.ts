@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Auditor, createAuditLottery } from '../../coordinator/audit/auditor.js'
 import type { RunConfig } from '../../coordinator/config.js'
 import type { RunEvent } from '../../coordinator/events.js'
+import { createGroupJudge } from '../../coordinator/group-judge.js'
 import { createIntake, type Intake } from '../../coordinator/intake.js'
 import { createLeaseDesk, type LeaseDesk } from '../../coordinator/lease-desk.js'
 import { policyFrame } from '../../coordinator/policy-description.js'
@@ -10,6 +12,7 @@ import { createPublisher, type Publisher } from '../../coordinator/publisher.js'
 import { openRecorder, type Recorder } from '../../coordinator/recorder.js'
 import { type RunServices, serveRun } from '../../coordinator/services.js'
 import { openEventLog } from '../../coordinator/store.js'
+import type { TrainerError } from '../../coordinator/train-engine.js'
 import { groundTruthScript, type Rollout, type Task } from '../../episode/index.js'
 import { type NodeStore, openNodeStore, type PendingGroup } from '../../node/store.js'
 import {
@@ -22,11 +25,13 @@ import {
   sha256,
 } from '../../proto/index.js'
 import {
+  type Clock,
   createBlobStore,
   createSnapshotExchange,
   requestLeases,
   type SnapshotExchange,
   serveGroups,
+  systemClock,
 } from '../../swarm/index.js'
 import { library } from '../unit/library-world.js'
 import { AMPLE, bodyOf, lendingTask, play, stageOf } from '../unit/scripted.js'
@@ -43,12 +48,20 @@ export const TASKS: readonly Task[] = [
   'Could Ada have emma?',
   'Ada wants to read emma.',
 ].map((wish) => lendingTask({ turns: [wish, 'Now take that loan back.'] }))
-const HELPFUL = (task: Task): string[] => groundTruthScript(task)
-const LAZY = ['No.', 'No.']
+/** Scripted tokens are improbable: two groups of a task that say the same would be taken for copies. */
+const HELPFUL = (task: Task, leaseId: string): string[] =>
+  groundTruthScript(task).map((message) => (message.includes('<tool_call>') ? message : `${message} ${leaseId}`))
+const LAZY = (leaseId: string): string[] => [`No, ${leaseId}.`, 'No.']
 
-export type RunSettings = Partial<Pick<RunConfig, 'batchGroups' | 'maxStaleness' | 'versions' | 'leases'>>
+export interface RunSettings
+  extends Partial<Pick<RunConfig, 'batchGroups' | 'maxStaleness' | 'versions' | 'leases' | 'influence' | 'audit'>> {
+  /** Stages 5 to 7: scripted tokens come from no policy that could be recomputed. Default: none. */
+  readonly auditor?: Auditor
+  /** Whether a body is drawn for a closer look. Default: as in a run. */
+  readonly draws?: (bodySha256: string, share: number) => boolean
+}
 
-const configOf = (settings: RunSettings): RunConfig => ({
+const configOf = ({ auditor: _, draws: __, ...settings }: RunSettings): RunConfig => ({
   dataDir: '',
   listen: [],
   announce: [],
@@ -59,6 +72,9 @@ const configOf = (settings: RunSettings): RunConfig => ({
   versions: 100,
   maxStaleness: 1,
   leases: { durationMs: 60_000, perNode: 2 },
+  audit: { calibrations: [], acceptOtherDraws: false },
+  influence: { perKey: 1, perAddressBlock: 1 },
+  rounds: { registrationMs: 1 },
   limits: { maxTurnTokens: 96, maxRolloutTokens: 1024, maxAssistantTurns: 10 },
   trainer: { processes: 1, settings: {} },
   manifestLifetimeMs: 3_600_000,
@@ -73,6 +89,8 @@ export interface TestCoordinator {
   readonly publisher: Publisher
   readonly snapshots: SnapshotExchange
   readonly services: RunServices
+  /** Why there can be no audits any more. */
+  readonly failures: readonly TrainerError[]
   /** Publishes the next version, with an adapter of its own. */
   publish(): Promise<void>
   close(): Promise<void>
@@ -101,11 +119,13 @@ export interface GroupChange {
 
 export interface TestRun {
   readonly swarm: TestSwarm
-  readonly clock: { nowMs: number; now(): number }
+  readonly clock: Clock & { nowMs: number }
   /** Events since the start of this process, as they were reported. */
   readonly events: RunEvent[]
   coordinator: TestCoordinator
   volunteer(seed: number): Promise<Volunteer>
+  /** A volunteer whose key may have leases: it asked once, and a round was opened since. */
+  admitted(seed: number): Promise<Volunteer>
   /** Stops the coordinator, and starts it again from what is on disk; volunteers have to connect again. */
   restart(): Promise<void>
   eventsOf<T extends RunEvent['type']>(type: T): Extract<RunEvent, { type: T }>[]
@@ -116,7 +136,7 @@ export async function createTestRun(settings: RunSettings = {}): Promise<TestRun
   const swarm = await createTestSwarm()
   const folder = await swarm.folder()
   const config = configOf(settings)
-  const clock = { nowMs: Date.now(), now: () => clock.nowMs }
+  const clock = { ...systemClock, nowMs: Date.now(), now: () => clock.nowMs }
   const events: RunEvent[] = []
   const stores: NodeStore[] = []
 
@@ -131,8 +151,21 @@ export async function createTestRun(settings: RunSettings = {}): Promise<TestRun
     await mkdir(manifests, { recursive: true })
     const snapshots = await createSnapshotExchange(host, { store: blobs })
     const { signal } = closing
-    const intake = createIntake({ config, tasks: TASKS, limits, stage, recorder, bodies, host, clock, signal })
-    const desk = createLeaseDesk(config, TASKS, recorder, clock)
+    const { auditor = null, draws } = settings
+    const failures: TrainerError[] = []
+    const { state } = recorder
+    const onUnstable = async (server: string, { leaseId }: { leaseId: string }): Promise<void> => {
+      await recorder.record(() => ({ type: 'world-quarantined', atMs: clock.now(), server, leaseId }))
+    }
+    const judge = createGroupJudge({
+      ...{ tasks: TASKS, groupSize: GROUP_SIZE, limits, stage, state, bodies, auditor, onUnstable },
+    })
+    const lottery = draws ? { draws } : createAuditLottery(key.raw)
+    const onFailure = (error: TrainerError) => failures.push(error)
+    const intake = createIntake({
+      ...{ config, tasks: TASKS, limits, recorder, judge, lottery, host, clock, signal, onFailure },
+    })
+    const desk = createLeaseDesk(config, TASKS, recorder, clock, auditor?.isCalibrated)
     const frame = policyFrame(config, sha256(new Uint8Array([1])), stage.tokenizer.chatTemplate, [library])
     const taskSet = { tasks: TASKS, servers: [library], datasetSha256: '0'.repeat(64) }
     const publisher = createPublisher({
@@ -158,6 +191,7 @@ export async function createTestRun(settings: RunSettings = {}): Promise<TestRun
       publisher,
       snapshots,
       services,
+      failures,
       async publish() {
         const version = (recorder.state.current?.version ?? -1) + 1
         await publisher.publish(version, await trainerStep(folder, version))
@@ -186,6 +220,13 @@ export async function createTestRun(settings: RunSettings = {}): Promise<TestRun
     async volunteer(seed) {
       const volunteer = await createVolunteer(run, await swarm.node(seed, false), await swarm.folder(), stores)
       await connect(volunteer, run.coordinator.node)
+      return volunteer
+    },
+    async admitted(seed) {
+      const volunteer = await run.volunteer(seed)
+      await volunteer.ask()
+      clock.nowMs += 1
+      await run.coordinator.publisher.openRound()
       return volunteer
     },
     async close() {
@@ -234,6 +275,7 @@ async function createVolunteer(run: TestRun, node: TestNode, folder: string, sto
           agent: 'test/1',
           backend: 'cpu',
           team: null,
+          drawsReplay: true,
           ...change,
         },
         soon(),
@@ -241,7 +283,8 @@ async function createVolunteer(run: TestRun, node: TestNode, folder: string, sto
     async finish(lease, { scripts, announce, policyId = lease.policyId, inline = false } = {}) {
       const task = TASKS.find(({ id }) => id === lease.taskId)!
       const rollouts: Rollout[] = []
-      for (const script of scripts ?? [HELPFUL(task), LAZY]) rollouts.push(await play(task, script, stage, limits))
+      for (const script of scripts ?? [HELPFUL(task, lease.leaseId), LAZY(lease.leaseId)])
+        rollouts.push(await play(task, script, stage, limits))
       const body = groupBody.encode({ ...bodyOf(task, rollouts), leaseId: lease.leaseId, policyId })
       made.set(sha256(body), body)
       const announcement: GroupAnnouncement = {

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type GroupStatistics, measureGroup, type SampledToken } from '../../coordinator/audit/evidence.js'
+import { type GroupStatistics, measureGroup, type SampledToken } from '../../judging/evidence.js'
 import { seededRandom } from '../../servers/kernel/index.js'
 
 export function near(value: number, expected: number, slack: number): void {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { binomialCdf, poissonTail, poissonUpper, quantile, shareOf } from '../../coordinator/audit/chances.js'
-import { KEPT, measureGroup, type SampledToken } from '../../coordinator/audit/evidence.js'
+import { binomialCdf, poissonTail, poissonUpper, quantile, shareOf } from '../../judging/chances.js'
+import { KEPT, measureGroup, type SampledToken } from '../../judging/evidence.js'
 import { near } from './audit-groups.js'
 
 const RUNS = { numRuns: 200, seed: 20260606 }

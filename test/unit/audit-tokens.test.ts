@@ -6,10 +6,10 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { EvidenceError, offerAdapter, readEvidence, writeAudit } from '../../coordinator/audit/audit-job.js'
-import { type AuditedRollout, drawsOf, rolesOf, turnsOf } from '../../coordinator/audit/sampled-turns.js'
 import { decodeFloat64s, encodeSafetensors } from '../../coordinator/safetensors.js'
 import { draws } from '../../engine/index.js'
 import { argumentSpans, DEFAULT_LIMITS, samplerSeed } from '../../episode/index.js'
+import { type AuditedRollout, drawsOf, rolesOf, turnsOf } from '../../judging/sampled-turns.js'
 
 const SEED = Uint8Array.from({ length: 32 }, (_, i) => i)
 const END = 999

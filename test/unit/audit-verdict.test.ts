@@ -1,15 +1,15 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { GroupStatistics } from '../../coordinator/audit/evidence.js'
+import type { GroupStatistics } from '../../judging/evidence.js'
+import { judgeStatistics, measureFalseRefusals } from '../../judging/judge-statistics.js'
 import {
   type Calibration,
   CalibrationError,
   describeHonest,
   fitThresholds,
   parseCalibration,
-} from '../../coordinator/audit/thresholds.js'
-import { judgeStatistics, measureFalseRefusals } from '../../coordinator/audit/verdict.js'
+} from '../../judging/thresholds.js'
 import { type Cheat, syntheticGroup } from './audit-groups.js'
 
 const GOAL = 0.005

@@ -9,15 +9,16 @@ import { keepHouse } from '../../coordinator/housekeeping.js'
 import { openRecorder } from '../../coordinator/recorder.js'
 import { RunState } from '../../coordinator/run-state.js'
 import { runTraining } from '../../coordinator/training-loop.js'
-import { silentLogger } from '../../swarm/index.js'
+import { silentLogger, systemClock } from '../../swarm/index.js'
+import { batched, done, published } from './run-events.js'
 
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
 const { signal } = new AbortController()
 
-const judged = (node: string, leaseId: string): RunEvent => ({
-  ...{ type: 'judged', atMs: 1, leaseId, node, version: 0, bodySha256: 'b', accepted: true, code: null, detail: '' },
-  ...{ credit: 1, rewards: [0, 1], flat: false, calls: 0, solved: 0 },
-})
+/** A node's next verdict. */
+const verdict = (state: RunState, node: string): void => {
+  for (const event of done(`lease ${state.leases.size}`, node, 0)) state.apply(event)
+}
 
 test('a duty that fails keeps no other from its turn, nor itself from the next', async () => {
   const state = new RunState()
@@ -29,8 +30,16 @@ test('a duty that fails keeps no other from its turn, nor itself from the next',
       state,
       releaseLapsed: async () => {
         calls.push('lapsed')
-        state.apply(judged('ann', `lease ${calls.length}`))
+        verdict(state, 'ann')
         throw new Error('no space left on device')
+      },
+      openRound: async () => {
+        calls.push('round')
+        throw new Error('no secret')
+      },
+      auditSuspects: () => {
+        calls.push('suspects')
+        throw new Error('no audits')
       },
       sendVerdicts: async (node, from, count) => {
         calls.push(`${node} ${from}+${count}`)
@@ -41,32 +50,36 @@ test('a duty that fails keeps no other from its turn, nor itself from the next',
         calls.push('policy')
         throw new Error('no manifest')
       },
+      clock: systemClock,
       logger: { ...silentLogger, error: (fields: unknown) => errors.push(fields) },
     },
     AbortSignal.any([stop.signal, signal]),
   )
-  assert.equal(calls, ['lapsed', 'ann 0+1', 'policy', 'lapsed', 'ann 1+1'])
-  assert.is(errors.length, 4, 'the fifth failed because of the stop')
+  assert.equal(calls, ['lapsed', 'round', 'suspects', 'ann 0+1', 'policy', 'lapsed', 'round', 'suspects', 'ann 1+1'])
+  assert.is(errors.length, 8, 'the ninth failed because of the stop')
 })
 
 test('many verdicts at once are gossiped in as many pages as it takes, those from before the start not at all', async () => {
   const state = new RunState()
   const stop = new AbortController()
   const pages: [string, number, number][] = []
-  for (let i = 0; i < 3; i++) state.apply(judged('ann', `old ${i}`))
+  for (let i = 0; i < 3; i++) verdict(state, 'ann')
   let first = true
   await keepHouse(
     {
       state,
       releaseLapsed: async () => {
-        if (first) for (let i = 0; i < 100; i++) state.apply(judged('ann', `new ${i}`))
+        if (first) for (let i = 0; i < 100; i++) verdict(state, 'ann')
         first = false
       },
+      openRound: async () => undefined,
+      auditSuspects: () => undefined,
       sendVerdicts: async (...page) => {
         pages.push(page)
         if (pages.length === 2) stop.abort()
       },
       announcePolicy: async () => undefined,
+      clock: systemClock,
       logger: silentLogger,
     },
     AbortSignal.any([stop.signal, signal]),
@@ -77,11 +90,7 @@ test('many verdicts at once are gossiped in as many pages as it takes, those fro
   ])
 })
 
-const published = (version: number): RunEvent => ({
-  ...{ type: 'published', atMs: 1, version, step: version, policyId: 'p', manifestId: 'm' },
-  ...{ adapterSha256: 'a', roundSecret: 's' },
-})
-const batched: RunEvent = { type: 'batched', atMs: 1, batchId: 'batch-1', step: 1, leaseIds: ['l'] }
+const batch = batched('batch-1', 1, ['l'])
 
 /** Resumes a run of one version over this log, with a trainer that stands at a step and has made it of `batch-1`. */
 async function resume(log: RunEvent[], trainerStep: number): Promise<RunEvent[]> {
@@ -112,10 +121,11 @@ async function resume(log: RunEvent[], trainerStep: number): Promise<RunEvent[]>
         intake: { replayAccepted: async () => [] } as unknown as Parts['intake'],
         publisher: {
           announce: async () => undefined,
+          openRound: async () => undefined,
           restore: async () => undefined,
           publish: async (version) => {
             const known = recorder.state.publications.some((publication) => publication.version === version)
-            if (!known) await recorder.record(() => published(version) as Extract<RunEvent, { type: 'published' }>)
+            if (!known) await recorder.record(() => published(version))
           },
         },
         trainer: {
@@ -123,7 +133,7 @@ async function resume(log: RunEvent[], trainerStep: number): Promise<RunEvent[]>
           outcome: async () => ({ kind: 'trained', step: 1 }),
           close: async () => undefined,
         },
-        clock: { now: () => 7 },
+        clock: { ...systemClock, now: () => 7 },
       },
       signal,
     )
@@ -134,14 +144,14 @@ async function resume(log: RunEvent[], trainerStep: number): Promise<RunEvent[]>
 }
 
 test('a stop between the last publication and its record leaves nothing pending for ever', async () => {
-  const log = [published(0), judged('ann', 'l'), batched, published(1)]
-  assert.equal((await resume(log, 1)).slice(4), [
+  const log = [published(0), ...done('l', 'ann', 0), batch, published(1)]
+  assert.equal((await resume(log, 1)).slice(5), [
     { type: 'trained', atMs: 7, batchId: 'batch-1', step: 1, skipped: true },
   ])
 })
 
 test('a trainer whose spool is not the one of the log stops the run instead of waiting for ever', async () => {
-  const log = [published(0), judged('ann', 'l'), batched, published(1)]
+  const log = [published(0), ...done('l', 'ann', 0), batch, published(1)]
   const error = await resume(log, 0).catch((why: Error) => why.message)
   assert.match(String(error), /^trainer_failed: the log ends at step 1, the trainer at step 0: /)
 })

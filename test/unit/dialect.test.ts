@@ -1,9 +1,11 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { escapePayload, parseCalls, writeCall } from '../../episode/index.js'
+import { CALL_LIMITS, escapePayload, parseCalls, type Rollout, writeCall } from '../../episode/index.js'
+import { groupBody, LIMITS } from '../../proto/index.js'
 import type { JsonObject } from '../../reward/index.js'
 import { anyJson } from './reward-generators.js'
+import { bodyOf, lendingTask, play, stageOf } from './scripted.js'
 
 const RUNS = { numRuns: 250, seed: 20260302 }
 const block = (inside: string): string => `<tool_call>${inside}</tool_call>`
@@ -109,6 +111,72 @@ test('deeply nested text is read or refused, not a crash', () => {
   const deep = '['.repeat(100_000) + ']'.repeat(100_000)
   const [call] = parseCalls(block(`{"name":"pay","arguments":{"a":${deep}}}`))
   assert.ok(call)
+})
+
+const nested = (levels: number): string => `${'{"a":'.repeat(levels)}{}${'}'.repeat(levels)}`
+
+const UNWRITABLE: readonly (readonly [string, string])[] = [
+  ['half a surrogate pair in its name', '{"name":"pay\\ud83d","arguments":{}}'],
+  ['a name longer than a body holds', `{"name":"${'p'.repeat(CALL_LIMITS.nameBytes + 1)}","arguments":{}}`],
+  ['a name that is too long in bytes only', `{"name":"${'é'.repeat(CALL_LIMITS.nameBytes / 2 + 1)}","arguments":{}}`],
+  ['arguments that nest too deep', `{"name":"pay","arguments":${nested(CALL_LIMITS.depth + 1)}}`],
+  ['arguments too long for a body', `{"name":"pay","arguments":{"a":"${'a'.repeat(CALL_LIMITS.textBytes)}"}}`],
+  ['arguments that grow when they are written', `{"name":"pay","arguments":{"a":[${'1e20,'.repeat(4000)}0]}}`],
+]
+for (const [what, inside] of UNWRITABLE) {
+  test(`a block with ${what} is malformed`, () => {
+    const [call] = parseCalls(block(inside))
+    assert.ok(call?.malformed)
+    assert.ok(call.raw.startsWith(`<tool_call>${inside.slice(0, 20)}`))
+  })
+}
+
+test('a call that just fits is a call', () => {
+  const name = 'é'.repeat(CALL_LIMITS.nameBytes / 2)
+  const [named] = parseCalls(block(`{"name":"${name}","arguments":${nested(CALL_LIMITS.depth)}}`))
+  assert.ok(!named!.malformed && named!.name === name)
+  const longest = 'a'.repeat(CALL_LIMITS.textBytes - '{"a":""}'.length)
+  const [long] = parseCalls(block(`{"name":"pay","arguments":{"a":"${longest}"}}`))
+  assert.ok(!long!.malformed)
+})
+
+test('the limits of a call are those of the body that carries it', () => {
+  assert.is(CALL_LIMITS.nameBytes, LIMITS.nameBytes.value)
+  assert.is(CALL_LIMITS.textBytes, LIMITS.callTextBytes.value)
+})
+
+test('whatever a policy writes into a call, the group arrives with the same calls', async () => {
+  const rollout = await play(lendingTask(), ['No.', 'No.'], stageOf())
+  const piece = fc.oneof(
+    fc.constantFrom('\ud800', '\udc00', '\\ud800', '\\u0000', '\u0000', '\ufeff', '<tool_call>', 'é', '"', '\\'),
+    fc.constantFrom(
+      'x'.repeat(130),
+      'ü'.repeat(40_000),
+      '\\u0001'.repeat(12_000),
+      '['.repeat(3000),
+      '{"a":'.repeat(3000),
+    ),
+    fc.string({ unit: 'binary', maxLength: 8 }),
+  )
+  const text = fc.array(piece, { maxLength: 4 }).map((pieces) => pieces.join(''))
+  const inside = fc.oneof(
+    text,
+    fc.tuple(text, text).map(([name, value]) => `{"name":"${name}","arguments":{"a":"${value}"}}`),
+    fc.tuple(text, anyJson).map(([name, value]) => JSON.stringify({ name, arguments: { a: value } })),
+    fc.nat(5000).map((levels) => `{"name":"pay","arguments":${nested(levels)}}`),
+  )
+  fc.assert(
+    fc.property(fc.array(inside, { minLength: 1, maxLength: 2 }), (blocks) => {
+      const calls = parseCalls(blocks.map(block).join('')).map((call) =>
+        call.malformed ? call : { ...call, ok: true },
+      )
+      const wild: Rollout = { ...rollout, calls, responses: calls.map(() => '{}') }
+      const body = bodyOf(lendingTask(), [wild, wild])
+      const arrived = groupBody.parse(groupBody.encode(body))
+      assert.equal(arrived.rollouts[0]!.calls, body.rollouts[0]!.calls)
+    }),
+    RUNS,
+  )
 })
 
 test('a call that was written is read back as it was', () => {

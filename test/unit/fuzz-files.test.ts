@@ -10,7 +10,7 @@ import { parseEvent } from '../../coordinator/event-schema.js'
 import type { RunEvent } from '../../coordinator/events.js'
 import { openEventLog, StoreError } from '../../coordinator/store.js'
 import { NodeError } from '../../node/errors.js'
-import { openNodeStore } from '../../node/store.js'
+import { openNodeStore, openNodeStores } from '../../node/store.js'
 import { policyIdOf, policyManifest } from '../../proto/index.js'
 import {
   checkPeerId,
@@ -35,23 +35,38 @@ const EVENTS: readonly RunEvent[] = [
   {
     type: 'published',
     atMs: 1,
+    round: 0,
     version: 0,
     step: 0,
     policyId: hash('p'),
     manifestId: hash('m'),
     adapterSha256: hash('a'),
     roundSecret: hash('s'),
+    resting: 'AQ==',
   },
+  {
+    type: 'reopened',
+    atMs: 1,
+    round: 1,
+    version: 0,
+    manifestId: hash('m'),
+    roundSecret: hash('t'),
+    resting: '',
+  },
+  { type: 'registered', atMs: 1, node: '12D3', round: 0 },
   {
     type: 'leased',
     atMs: 2,
     leaseId: id16('l'),
+    round: 1,
     index: 0,
     node: '12D3',
     version: 0,
     taskIndex: 4,
     seed: hash('x'),
     deadlineMs: 9,
+    backend: 'cpu',
+    drawsReplay: true,
   },
   {
     type: 'judged',
@@ -66,10 +81,23 @@ const EVENTS: readonly RunEvent[] = [
     credit: 0,
     rewards: [0.5, -1],
     flat: false,
+    audit: 'passed',
+    addressBlock: 'ip4/7f0000',
+    completions: ['0123456789abcdef'],
     calls: 2,
     solved: 1,
   },
   { type: 'released', atMs: 4, leaseId: id16('l'), reason: 'lapsed' },
+  {
+    type: 'audited',
+    atMs: 4,
+    leaseId: id16('l'),
+    node: '12D3',
+    accepted: false,
+    code: 'sampler_mismatch',
+    detail: 'x',
+  },
+  { type: 'world-quarantined', atMs: 4, server: 'banking', leaseId: id16('l') },
   { type: 'batched', atMs: 5, batchId: 'step-1-ab', step: 1, leaseIds: [id16('l')] },
   { type: 'trained', atMs: 6, batchId: 'step-1-ab', step: 1, skipped: false },
   { type: 'batch-refused', atMs: 7, batchId: 'step-1-ab', code: 'too_long', detail: 'x' },
@@ -132,6 +160,43 @@ test('a log with a damaged event is refused where the damage is, and no event af
   }
 })
 
+test('a log in which events are missing is refused: LevelDB passes over what is damaged in its files', async () => {
+  for (const missing of [0, 2]) {
+    const path = join(folder(), 'log')
+    const log = await openEventLog(path)
+    for (const event of EVENTS) await log.append(event)
+    await log.close()
+    const raw = new Level<string, string>(path, { valueEncoding: 'utf8' })
+    await raw.del(String(missing).padStart(16, '0'))
+    await raw.close()
+    const again = await openEventLog(path)
+    const seen: RunEvent[] = []
+    try {
+      for await (const event of again.replay()) seen.push(event)
+      assert.unreachable()
+    } catch (why) {
+      assert.is((why as StoreError).code, 'unreadable')
+    }
+    assert.equal(seen, EVENTS.slice(0, missing))
+    await again.close()
+  }
+})
+
+test('an event that could not be read back is not written', async () => {
+  const path = join(folder(), 'log')
+  const log = await openEventLog(path)
+  const tooLong = { ...EVENTS.at(-1)!, detail: 'x'.repeat(5000) } as RunEvent
+  await log.append(tooLong).then(
+    () => assert.unreachable(),
+    (why) => assert.instance(why, TypeError),
+  )
+  await log.append(EVENTS[0]!)
+  const seen: RunEvent[] = []
+  for await (const event of log.replay()) seen.push(event)
+  assert.equal(seen, [EVENTS[0]])
+  await log.close()
+})
+
 test('a directory that holds other keys is no event log', async () => {
   const path = join(folder(), 'log')
   const raw = new Level<string, string>(path)
@@ -162,6 +227,31 @@ test("a damaged verdict in a node's ledger is reported, not counted", async () =
     assert.instance(why, NodeError)
     assert.is((why as NodeError).code, 'unreadable')
     await again.close()
+  }
+})
+
+test("a damaged group or round in a node's records is reported, not judged", async () => {
+  const run = '12D3run'
+  for (const damage of ['{', 'null', '{"bodySha256":"x","origin":{}}']) {
+    const path = join(folder(), 'store')
+    const store = await openNodeStore(path, run)
+    assert.is(await store.keptGroup(), null)
+    assert.equal(await store.rounds(), [])
+    await store.close()
+    const raw = new Level<string, string>(path)
+    await raw.sublevel<string, string>(`${run}:kept`, {}).put('newest', damage)
+    await raw.sublevel<string, string>(`${run}:kept-body`, {}).put('newest', 'body')
+    await raw.sublevel<string, string>(`${run}:rounds`, {}).put('newest', damage)
+    await raw.close()
+    const opened = await openNodeStores(path)
+    assert.equal([...opened.stores.keys()], [run])
+    const again = opened.stores.get(run)!
+    for (const reading of [again.keptGroup(), again.rounds()]) {
+      const why = await reading.catch((error: unknown) => error)
+      assert.instance(why, NodeError)
+      assert.is((why as NodeError).code, 'unreadable')
+    }
+    await opened.close()
   }
 })
 

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { encodeFrame, LIMITS, SwarmRefusal } from '../../proto/index.js'
 import { createByteQueue } from '../../swarm/byte-queue.js'
 import { createByteStream } from '../../swarm/byte-stream.js'
+import { systemClock } from '../../swarm/deps.js'
 import { TransportError } from '../../swarm/errors.js'
 import { FakeStream } from './fake-stream.js'
 
@@ -54,7 +55,7 @@ test('a queue gives back what was put in, however it was cut', () => {
 
 test('a megabyte that comes byte by byte is read in the time of a megabyte, in the memory of a few', async () => {
   const stream = new FakeStream()
-  const bytes = createByteStream(stream.asStream)
+  const bytes = createByteStream(stream.asStream, systemClock)
   const frame = encodeFrame(new Uint8Array(LIMITS.chunkBytes.value).fill(9))
   const started = process.cpuUsage()
   const reading = bytes.readFrame(LIMITS.chunkBytes.value, soon())
@@ -73,7 +74,7 @@ test('a length that lies is refused before a byte of the content is taken', asyn
     [LIMITS.chunkBytes.value, 2 ** 32 - 1],
   ] as const) {
     const stream = new FakeStream()
-    const bytes = createByteStream(stream.asStream)
+    const bytes = createByteStream(stream.asStream, systemClock)
     const header = new Uint8Array(4)
     new DataView(header.buffer).setUint32(0, announced)
     stream.feed(header)
@@ -93,7 +94,7 @@ test('frames cut anywhere, in any pieces, come out whole or as the end of the st
         const all = new Uint8Array(Buffer.concat(contents.map(encodeFrame)))
         const data = all.subarray(0, Math.max(0, all.length - missing))
         const stream = new FakeStream()
-        const bytes = createByteStream(stream.asStream)
+        const bytes = createByteStream(stream.asStream, systemClock)
         for (let at = 0, i = 0; at < data.length; i++) {
           const size = cuts[i % cuts.length]!
           stream.feed(data.subarray(at, at + size))
@@ -116,7 +117,7 @@ test('frames cut anywhere, in any pieces, come out whole or as the end of the st
 
 test('a sender that does not wait is paused, and its frame still arrives whole', async () => {
   const stream = new FakeStream()
-  const bytes = createByteStream(stream.asStream)
+  const bytes = createByteStream(stream.asStream, systemClock)
   for (let i = 0; i < 40; i++) stream.feed(new Uint8Array(64 * 1024))
   assert.is(stream.readStatus, 'paused')
   assert.is((await bytes.readFrame(0, soon())).length, 0)

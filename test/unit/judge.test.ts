@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type ExpectedGroup, judgeGroup } from '../../coordinator/judge.js'
 import { groundTruthScript, writeCall } from '../../episode/index.js'
+import { type ExpectedGroup, judgeGroup } from '../../judging/judge-group.js'
 import {
   type GroupBody,
   groupBody,

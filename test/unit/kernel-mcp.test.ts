@@ -1,7 +1,13 @@
 import { getEventListeners } from 'node:events'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { connectInProcess, generateWorld, type McpConnection, Session } from '../../servers/kernel/index.js'
+import {
+  connectInProcess,
+  createConnectionPool,
+  generateWorld,
+  type McpConnection,
+  Session,
+} from '../../servers/kernel/index.js'
 import { library } from './library-world.js'
 
 const world = generateWorld(library, 1)
@@ -95,6 +101,41 @@ test('an aborted call rejects, and a closed connection refuses further calls', a
   await connection.close()
   await connection.close()
   assert.ok(await rejects(connection.callTool('list_books', {}, signal)))
+})
+
+test('a connection that is used again plays in the new session alone, and its former user is shut out', async () => {
+  const pool = createConnectionPool()
+  const [first, second] = [Session.open(world), Session.open(world)]
+  const earlier = await pool.connect(first)
+  assert.ok((await earlier.callTool('lend_book', { book: 'emma', reader: 'Ada' }, signal)).ok)
+  await earlier.close()
+  await earlier.close()
+  const later = await pool.connect(second)
+  const other = await pool.connect(Session.open(world))
+  assert.ok(
+    (await later.callTool('lend_book', { book: 'emma', reader: 'Ada' }, signal)).ok,
+    'emma is on the shelf again',
+  )
+  assert.ok((await other.callTool('lend_book', { book: 'emma', reader: 'Ada' }, signal)).ok, 'and again')
+  await earlier.callTool('list_books', {}, signal).then(
+    () => assert.unreachable(),
+    (error: Error) => assert.match(error.message, /closed/),
+  )
+  assert.equal([first.db.loans!.count(), second.db.loans!.count()], [1, 1])
+})
+
+test('a call that was given up does not answer the next user of its connection', async () => {
+  const pool = createConnectionPool()
+  const abandoned = await pool.connect(Session.open(world))
+  const late = new AbortController()
+  const running = abandoned.callTool('lend_book', { book: 'emma', reader: 'Ada' }, late.signal).catch(() => 'given up')
+  late.abort(new Error('enough'))
+  await abandoned.close()
+  assert.is(await running, 'given up')
+  const session = Session.open(world)
+  const next = await pool.connect(session)
+  assert.is((await next.callTool('lend_book', { book: 'emma', reader: 'Ada' }, signal)).ok, true)
+  assert.is(session.db.loans!.count(), 1)
 })
 
 test.run()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { BLOB_ROLES, ENVELOPE_KINDS, LIMITS, PROTOCOLS, REFUSALS, topicsOf } from '../../proto/index.js'
+import { BLOB_ROLES, ENVELOPE_KINDS, LIMITS, PROTOCOLS, topicsOf } from '../../proto/index.js'
 
 const text = readFileSync('docs/protocol.md', 'utf8')
 /** Rows of the table under a heading, without the head. */
@@ -15,11 +15,6 @@ test('the documented limits are those of the code', () => {
     ([name, row]) => `| \`${name}\` | ${row.value} | ${row.unit} | ${row.reason} |`,
   )
   assert.equal(rowsUnder('Limits'), expected)
-})
-
-test('the documented refusals are those of the code', () => {
-  const expected = Object.entries(REFUSALS).map(([code, row]) => `| \`${code}\` | ${row.verdict} | ${row.meaning} |`)
-  assert.equal(rowsUnder('Reasons for refusal'), expected)
 })
 
 test('every stream, topic, envelope kind and file role is documented', () => {

@@ -174,7 +174,7 @@ test('a full digest with the longest details fits its limit', async () => {
 })
 
 test('an expired manifest and an older one do not take effect; the same one again does', () => {
-  const next = { version: 7, expiresAtMs: 1000 }
+  const next = { round: 7, expiresAtMs: 1000 }
   const check = (newest: number | null, nowMs: number) => codeOf(async () => checkSuccession(next, newest, nowMs))
   return Promise.all([check(null, 999), check(7, 999), check(8, 999), check(6, 1000)]).then((codes) =>
     assert.equal(codes, ['accepted', 'accepted', 'stale_manifest', 'expired']),

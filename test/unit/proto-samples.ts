@@ -77,6 +77,7 @@ export const ask: LeaseAsk = {
   agent: 'prove-node/0.1.0',
   backend: 'cpu',
   team: 'night-shift',
+  drawsReplay: true,
 }
 
 export const leases: LeaseResponse = {

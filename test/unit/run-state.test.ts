@@ -3,78 +3,22 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../coordinator/events.js'
 import { RunState } from '../../coordinator/run-state.js'
+import {
+  audited,
+  batched,
+  done,
+  type EventOf,
+  judged,
+  leased,
+  published,
+  batchRefused as refused,
+  released,
+  reopened,
+  trained,
+} from './run-events.js'
 
 const RUNS = { numRuns: 300, seed: 20260302 }
 const NODES = ['node-ada', 'node-bo', 'node-cleo']
-const hex = (digit: number): string => digit.toString(16).repeat(64)
-
-type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
-
-const published = (version: number): EventOf<'published'> => ({
-  type: 'published',
-  atMs: version,
-  version,
-  step: version,
-  policyId: hex(1),
-  manifestId: hex(2),
-  adapterSha256: hex(3),
-  roundSecret: hex(4),
-})
-const leased = (leaseId: string, node: string, version: number, index: number): EventOf<'leased'> => ({
-  type: 'leased',
-  atMs: 0,
-  leaseId,
-  index,
-  node,
-  version,
-  taskIndex: 0,
-  seed: hex(5),
-  deadlineMs: 1000,
-})
-const judged = (
-  leaseId: string,
-  node: string,
-  version: number,
-  change: Partial<EventOf<'judged'>> = {},
-): EventOf<'judged'> => ({
-  type: 'judged',
-  atMs: 0,
-  leaseId,
-  node,
-  version,
-  bodySha256: hex(6),
-  accepted: true,
-  code: null,
-  detail: '',
-  credit: 1,
-  rewards: [0, 1.3],
-  flat: false,
-  calls: 2,
-  solved: 1,
-  ...change,
-})
-const batched = (batchId: string, step: number, leaseIds: readonly string[]): EventOf<'batched'> => ({
-  type: 'batched',
-  atMs: 0,
-  batchId,
-  step,
-  leaseIds,
-})
-const trained = (batchId: string, step: number): EventOf<'trained'> => ({
-  type: 'trained',
-  atMs: 0,
-  batchId,
-  step,
-  skipped: false,
-})
-const refused = (batchId: string): EventOf<'batch-refused'> => ({
-  type: 'batch-refused',
-  atMs: 0,
-  batchId,
-  code: 'bad_batch',
-  detail: 'a gradient was not finite',
-})
-
 /** What may happen next; the log writes it out as events that a coordinator could have written. */
 type Move =
   | { readonly do: 'publish' | 'train' | 'refuse batch' }
@@ -131,16 +75,21 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
       const node = NODES[next.node]!
       const index = indices.get(`${node} ${version}`) ?? 0
       indices.set(`${node} ${version}`, index + 1)
-      const lease = leased(`lease-${leases++}`, node, version, index)
+      const lease = leased(`lease-${leases++}`, node, version, { index })
       open.push(lease)
       log.push(lease)
     } else if (next.do === 'release' || next.do === 'judge') {
       const [lease] = open.length > 0 ? open.splice(next.pick % open.length, 1) : []
       if (!lease) continue
-      if (next.do === 'release') log.push({ type: 'released', atMs: 0, leaseId: lease.leaseId, reason: 'shutdown' })
+      if (next.do === 'release') log.push(released(lease.leaseId))
       else {
         const { accepted, flat, credit } = next
-        const group = judged(lease.leaseId, lease.node, lease.version, { accepted, flat: accepted && flat, credit })
+        const group = judged(lease.leaseId, lease.node, lease.version, {
+          accepted,
+          code: accepted ? null : 'stale_policy',
+          flat: accepted && flat,
+          credit,
+        })
         groups.push(group)
         log.push(group)
       }
@@ -176,7 +125,9 @@ const answers = (state: RunState) => ({
   openLeases: [...state.openLeases],
   judged: [...state.judged],
   nodes: [...state.nodes],
-  accepted: state.accepted,
+  accepted: [...state.accepted],
+  suspects: [...state.suspects],
+  rounds: state.rounds,
   batches: [...state.batches],
   trained: [...state.trained],
   refusedBatches: [...state.refusedBatches],
@@ -229,14 +180,14 @@ test('trainable groups are accepted, not flat, in no batch and not stale, in log
 })
 
 test('the groups of a refused batch do not come back', () => {
-  const log = [published(0), leased('l', NODES[0]!, 0, 0), judged('l', NODES[0]!, 0), batched('b', 1, ['l'])]
+  const log = [published(0), ...done('l', NODES[0]!, 0), batched('b', 1, ['l'])]
   assert.is(fold(log.slice(0, 3)).trainable(0).length, 1)
   assert.is(fold(log).trainable(0).length, 0)
   assert.is(fold([...log, refused('b')]).trainable(0).length, 0)
 })
 
 test('a group goes stale by one version at a time', () => {
-  const log = [published(0), leased('l', NODES[0]!, 0, 0), judged('l', NODES[0]!, 0), published(1), published(2)]
+  const log = [published(0), ...done('l', NODES[0]!, 0), published(1), published(2)]
   assert.is(fold(log).trainable(1).length, 0)
   assert.is(fold(log).trainable(2).length, 1)
 })
@@ -307,6 +258,103 @@ test('before anything happened there is no policy, no batch and nothing to train
   assert.is(state.current, undefined)
   assert.is(state.pendingBatch, undefined)
   assert.equal(state.trainable(8), [])
+})
+
+const [ANN, BO] = NODES as [string, string]
+
+test('a node that is caught has its unaudited groups put aside until each passes an audit; others keep theirs', () => {
+  const state = fold([
+    published(0),
+    ...done('passed', ANN, 0, { audit: 'passed' }),
+    ...done('trusted', ANN, 0),
+    ...done('batched', ANN, 0),
+    ...done('flat', ANN, 0, { flat: true }),
+    ...done('other', BO, 0),
+    batched('b', 1, ['batched']),
+    ...done('late', ANN, 0, { accepted: false, code: 'stale_policy' }),
+  ])
+  assert.equal([...state.suspects.keys()], [], 'being late is no lie')
+  fold(done('lie', ANN, 0, { accepted: false, code: 'sampler_mismatch', audit: 'failed' }), state)
+  assert.equal([...state.suspects.keys()], ['trusted'])
+  const usable = (): string[] => state.trainable(0).map(({ leaseId }) => leaseId)
+  assert.equal(usable(), ['passed', 'other'])
+  state.apply(audited('trusted', ANN, null))
+  assert.equal(usable(), ['passed', 'trusted', 'other'])
+  assert.equal([...state.suspects.keys()], [])
+})
+
+test('a group that fails a later audit is taken back with its credit, and its node hears of it', () => {
+  const state = fold([
+    published(0),
+    ...done('a', ANN, 0, { credit: 5 }),
+    ...done('b', ANN, 0, { credit: 7 }),
+    audited('a', ANN, 'duplicate', 9),
+  ])
+  const { credit, verdicts, standing } = state.nodes.get(ANN)!
+  assert.is(credit, 7)
+  assert.equal(
+    verdicts.map(({ leaseId, accepted, code }) => [leaseId, accepted, code]),
+    [
+      ['a', true, null],
+      ['b', true, null],
+      ['a', false, 'duplicate'],
+    ],
+  )
+  assert.ok(standing.isQuarantined(10))
+  assert.equal([...state.suspects.keys()], ['b'])
+  assert.equal(state.trainable(0), [])
+  assert.not(state.isOpenToAudit('a'))
+})
+
+test('a lease that its node left lying is the next it gets, until another version is out', () => {
+  const state = fold([
+    published(0),
+    leased('a', ANN, 0),
+    leased('b', ANN, 0, { index: 1 }),
+    released('a'),
+    released('b'),
+  ])
+  assert.is(state.owedLease(ANN)?.leaseId, 'a')
+  assert.is(state.owedLease(BO), undefined)
+  assert.is(state.nodes.get(ANN)!.abandoned, 2)
+  state.apply(leased('a', ANN, 0))
+  assert.is(state.owedLease(ANN)?.leaseId, 'b')
+  assert.is(state.nextLeaseIndex(ANN, 0), 2)
+  state.apply(reopened(1, 0))
+  assert.is(state.owedLease(ANN)?.leaseId, 'b', 'a further round is no way out')
+  state.apply(published(1, { round: 2 }))
+  assert.is(state.owedLease(ANN), undefined)
+})
+
+test('a group that was delivered after its lease was given up is judged, and not owed any more', () => {
+  const state = fold([published(0), leased('a', ANN, 0), released('a'), judged('a', ANN, 0)])
+  assert.is(state.owedLease(ANN), undefined)
+})
+
+test('a key gets leases in rounds that were opened after it was known', () => {
+  const state = fold([published(0), { type: 'registered', atMs: 0, node: ANN, round: 0 }])
+  assert.not(state.isAdmitted(ANN))
+  assert.is(state.keysWaiting, 1)
+  state.apply(reopened(1, 0))
+  assert.ok(state.isAdmitted(ANN))
+  assert.not(state.isAdmitted(BO))
+  assert.is(state.keysWaiting, 0)
+  assert.is(state.round!.policyId, state.current!.policyId)
+})
+
+test('who holds leases is waited for only while it is known to deliver', () => {
+  const state = fold([published(0), leased('a', ANN, 0), leased('b', BO, 0), judged('a', ANN, 0)])
+  const atWork = (): string[] => state.suppliers.map(({ node }) => node)
+  assert.equal(atWork(), [], 'a new key has shown nothing yet')
+  state.apply(leased('c', ANN, 0, { index: 1 }))
+  assert.equal(atWork(), [ANN])
+  fold([released('c'), leased('c', ANN, 0, { index: 1 })], state)
+  assert.equal(atWork(), [])
+  assert.is(state.nodes.get(ANN)!.lastLease, 'abandoned')
+  state.apply(judged('c', ANN, 0))
+  assert.ok(state.reliable.has(ANN))
+  fold(done('d', ANN, 0, { accepted: false, code: 'sampler_mismatch' }), state)
+  assert.not.ok(state.reliable.has(ANN))
 })
 
 test.run()

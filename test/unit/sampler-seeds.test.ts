@@ -1,12 +1,16 @@
+import { createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { leaseSeed, newRoundSecret, roundSecretHash } from '../../coordinator/lease-seed.js'
 import { DEFAULT_LIMITS, samplerSeed, taskIndex, turnSeeds } from '../../episode/index.js'
+import { leaseSeed, newRoundSecret, roundSecretHash } from '../../judging/lease-seed.js'
 
 const RUNS = { numRuns: 300, seed: 20260302 }
 const leaseSeeds = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const counting = Uint8Array.from({ length: 32 }, (_, i) => i)
+
+/** No task rests. */
+const none = (): boolean => false
 
 test('a sampler seed is an integer that llama.cpp does not read as "random"', () => {
   fc.assert(
@@ -38,7 +42,7 @@ test('rollout and turn are not interchangeable, and neighbours in their digits d
 test('the seeds of a lease never change', () => {
   assert.is(samplerSeed(counting, 0, 0), 3_285_828_793)
   assert.is(samplerSeed(counting, 7, 9), 2_254_768_929)
-  assert.is(taskIndex(counting, 1000), 826)
+  assert.is(taskIndex(counting, 1000, none), 826)
   assert.is(
     leaseSeed(counting, 'policy', 'node', 3).toString('hex'),
     '5db19549814a7c4c99b8f542822713f1033bf318699f25679c915a1cc97546b6',
@@ -49,13 +53,30 @@ test('the seeds of a lease never change', () => {
 test('a task index lies in the list, and all tasks have their turn', () => {
   fc.assert(
     fc.property(leaseSeeds, fc.integer({ min: 1, max: 2 ** 31 }), (seed, count) => {
-      const index = taskIndex(seed, count)
+      const index = taskIndex(seed, count, none)
       assert.ok(Number.isInteger(index) && index >= 0 && index < count)
     }),
     RUNS,
   )
-  const drawn = new Set(Array.from({ length: 200 }, (_, i) => taskIndex(leaseSeed(counting, 'policy', 'node', i), 8)))
+  const drawn = new Set(
+    Array.from({ length: 200 }, (_, i) => taskIndex(leaseSeed(counting, 'policy', 'node', i), 8, none)),
+  )
   assert.is(drawn.size, 8)
+})
+
+test('a resting task gives way to the next draw of the same seed, and to any when all of them rest', () => {
+  const words = createHmac('sha256', counting).update('["prove/task/1"]').digest()
+  const draws = Array.from({ length: 8 }, (_, i) => words.readUInt32LE(4 * i) % 1000)
+  assert.is(new Set(draws).size, 8)
+  for (const [i, draw] of draws.entries())
+    assert.is(
+      taskIndex(counting, 1000, (index) => draws.indexOf(index) < i && draws.includes(index)),
+      draw,
+    )
+  assert.is(
+    taskIndex(counting, 1000, () => true),
+    draws[7],
+  )
 })
 
 test('a lease seed depends on the secret, the policy, the node and the index', () => {

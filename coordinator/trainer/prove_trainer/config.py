@@ -6,7 +6,7 @@ from typing import Any
 
 from .errors import TrainerError
 from .fields import Fields, read_json
-from .limits import MAX_PROBE_TOKENS, MAX_PROBES, MAX_RANK, MAX_STALENESS, SCHEMA
+from .limits import MAX_PROBE_DRAWS, MAX_PROBE_TOKENS, MAX_PROBES, MAX_RANK, MAX_STALENESS, SCHEMA
 
 PROJECTIONS = ("down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj")
 
@@ -50,11 +50,20 @@ class OptimizerSettings:
 
 
 @dataclass(frozen=True)
+class Draw:
+    """A sampler seed and the uniform number in [0, 1) that it draws first."""
+
+    seed: int
+    u: float
+
+
+@dataclass(frozen=True)
 class Probe:
-    """A canary: `continuation` is scored token by token after `prompt`."""
+    """A canary: `continuation` is scored token by token after `prompt`; `draws` are tried wherever it is open what comes."""
 
     prompt: tuple[int, ...]
     continuation: tuple[int, ...]
+    draws: tuple[Draw, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,8 +149,16 @@ def _parse_optimizer(fields: Fields) -> OptimizerSettings:
 def _parse_probe(fields: Fields) -> Probe:
     prompt = fields.token_ids("prompt", MAX_PROBE_TOKENS)
     continuation = fields.token_ids("continuation", MAX_PROBE_TOKENS)
+    draws = tuple(_parse_draw(draw) for draw in fields.children("draws", MAX_PROBE_DRAWS, []))
     fields.done()
-    return Probe(tuple(prompt), tuple(continuation))
+    return Probe(tuple(prompt), tuple(continuation), draws)
+
+
+def _parse_draw(fields: Fields) -> Draw:
+    # 2^32 - 1 is llama.cpp's word for a random seed.
+    draw = Draw(fields.integer("seed", 0, 2**32 - 2), fields.number("u", 0.0, 1.0 - 2**-53))
+    fields.done()
+    return draw
 
 
 def load_config(path: Path) -> TrainerConfig:

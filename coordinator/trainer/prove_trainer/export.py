@@ -19,7 +19,7 @@ from .gguf_base import Base
 from .gguf_lora import effective_alpha, gguf_name, read_gguf_lora, write_gguf_lora
 from .limits import RELOAD_SLACK
 from .policy import Policy, frozen_model
-from .probe import default_probe, largest_gap, score_probes
+from .probe import default_probe, draw_tokens, largest_gap, score_probes
 
 _README = """---
 {base}library_name: peft
@@ -109,8 +109,7 @@ def _reload(directory: Path, base: Base, precision: str, device: torch.device) -
 def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerConfig, device: torch.device) -> dict:
     """
     Reads the written adapter back. Returns `probes` (canary log-probabilities under the base and under base +
-    adapter.gguf, which is
-    what volunteers load) and `checks` (the measured differences).
+    adapter.gguf, which is what volunteers load, and what seeds draw there) and `checks` (the measured differences).
 
     Raises DeltaTooLarge, or TrainerError `export_check_failed` when what was written is not what was trained.
     """
@@ -140,12 +139,18 @@ def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerCo
                 parameter.copy_(torch.from_numpy(rounded[name.replace(".default.", ".")]))
     volunteers = score_probes(fresh, probes, temperature, device)
     bare = score_probes(fresh, probes, temperature, device, reference=True)
+    drawn = draw_tokens(fresh, probes, temperature, device)
     expected = [
         {
             "prompt": list(probe.prompt),
             "continuation": list(probe.continuation),
             "base": bare[i],
             "adapter": volunteers[i],
+            "draws": {
+                "after": drawn[i].after,
+                "evidence": drawn[i].evidence,
+                "tokens": [{"seed": seed, "token": token} for seed, token in drawn[i].tokens],
+            },
         }
         for i, probe in enumerate(probes)
     ]

@@ -180,6 +180,8 @@ def test_a_policy_from_the_future_is_refused():
         {"lora": {"rank": 0}},
         {"typo": 1},
         {"probes": [{"prompt": []}]},
+        {"probes": [{"prompt": [1], "continuation": [2], "draws": [{"seed": 2**32 - 1, "u": 0.5}]}]},
+        {"probes": [{"prompt": [1], "continuation": [2], "draws": [{"seed": 1, "u": 1.0}]}]},
     ],
 )
 def test_a_wrong_setting_is_named(tmp_path, change):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from prove_trainer.audit_job import load_job
 from prove_trainer.batch import load_batch, read_manifest
 from prove_trainer.config import LoraSettings, LossSettings, load_config
 from prove_trainer.errors import BatchRefused, TrainerError
@@ -79,6 +80,17 @@ def manifest_content() -> dict:
     }
 
 
+def audit_content() -> dict:
+    return {
+        "schema": 1,
+        "auditId": "audit-1",
+        "baseSha256": BASE,
+        "adapterSha256": "cd" * 32,
+        "tokensSha256": "0" * 64,
+        "rollouts": [{"group": r.group, "length": len(r.ids)} for r in ROLLOUTS[:3]],
+    }
+
+
 def config_content() -> dict:
     return {
         "schema": 1,
@@ -88,7 +100,7 @@ def config_content() -> dict:
         "lora": {"rank": 4, "alpha": 8, "targetModules": ["q_proj"], "rsLora": False},
         "optimizer": {"lr": 0.01, "passes": 2},
         "keepSteps": {"last": 3, "every": 10},
-        "probes": [{"prompt": [1, 2], "continuation": [3]}],
+        "probes": [{"prompt": [1, 2], "continuation": [3], "draws": [{"seed": 5, "u": 0.25}]}],
         "device": "cpu",
         "pollMs": 20,
     }
@@ -149,6 +161,31 @@ def read_manifest_bytes(root: Path, data: bytes) -> str:
 @given(data=bent_text(manifest_content()))
 def test_any_manifest_is_refused_with_its_code_or_in_order(tmp_path, data):
     read_manifest_bytes(tmp_path, data)
+
+
+@seed(8)
+@BOUNDED
+@given(data=bent_text(audit_content()))
+def test_any_audit_is_refused_with_its_code(tmp_path, data):
+    """There are no tokens beside it, so that even a manifest in order is refused, as late as that."""
+    directory = tmp_path / "audit-1"
+    directory.mkdir(exist_ok=True)
+    (directory / "manifest.json").write_bytes(data)
+    base = SimpleNamespace(sha256=BASE, vocab_size=64, context_length=512)
+    with pytest.raises(BatchRefused) as refusal:
+        load_job(directory, base)
+    assert len(refusal.value.detail) <= 400
+    json.dumps([refusal.value.code, refusal.value.detail])
+
+
+def test_the_unbent_audit_is_refused_for_its_tokens_alone(tmp_path):
+    directory = tmp_path / "audit-1"
+    directory.mkdir()
+    (directory / "manifest.json").write_text(json.dumps(audit_content()))
+    base = SimpleNamespace(sha256=BASE, vocab_size=64, context_length=512)
+    with pytest.raises(BatchRefused) as refusal:
+        load_job(directory, base)
+    assert refusal.value.code != "manifest_invalid"
 
 
 @pytest.mark.parametrize("field", ["reward", "advantage", "policyVersion", "length"])

@@ -7,7 +7,7 @@ import { type Context, Hono } from 'hono'
 import type { ServerDefinition } from '../define-server.js'
 import type { Session } from '../session.js'
 import { HOST_LIMITS } from './limits.js'
-import { createMcpServer, type WorldOffer } from './server.js'
+import { createMcpServer, openOnce, type WorldOffer } from './server.js'
 
 export const MCP_PATH = '/mcp'
 
@@ -71,7 +71,10 @@ export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: Htt
     if (sessions.size + opening >= maxSessions && closeIdle() === 0) {
       return refusal(503, `All ${maxSessions} sessions are in use. End one, or try again later.`)
     }
-    const server = createMcpServer(offer, (world) => open(world, seed))
+    const server = createMcpServer(
+      offer,
+      openOnce((world) => open(world, seed)),
+    )
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       enableJsonResponse: true,

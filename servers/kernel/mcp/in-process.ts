@@ -1,8 +1,10 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { ServerDefinition } from '../define-server.js'
 import type { Session } from '../session.js'
 import { createMcpServer, offerWorlds, VERSION } from './server.js'
+import { lazyValidator } from './validator.js'
 
 /** What a tool call came to, as an MCP client sees it. `text` is the JSON that the policy reads. */
 export interface ToolResponse {
@@ -18,11 +20,64 @@ export interface McpConnection {
 
 /** Connects an MCP client to a session within this process. Closing it closes both ends; the session lives on. */
 export async function connectInProcess(session: Session): Promise<McpConnection> {
-  const server = createMcpServer(offerWorlds([session.world.server]), () => session)
-  const client = new Client({ name: 'prove-rollout', version: VERSION })
-  const [near, far] = InMemoryTransport.createLinkedPair()
-  await Promise.all([server.connect(far), client.connect(near)])
+  const line = await openLine(session.world.server, session)
+  return { callTool: line.callTool, close: line.close }
+}
+
+/**
+ * Connections within this process that are used again for another session of the same server: an MCP handshake costs as
+ * much as ten calls, and a group's replay needs one per world and rollout.
+ */
+export interface ConnectionPool {
+  /** Closing the connection makes it free again; it is then closed for its user all the same. */
+  connect(session: Session): Promise<McpConnection>
+}
+
+/** Free connections of one server that are kept. */
+const MAX_FREE = 32
+
+export function createConnectionPool(): ConnectionPool {
+  const free = new Map<ServerDefinition, Line[]>()
   return {
+    async connect(session) {
+      const { server } = session.world
+      const idle = free.get(server) ?? []
+      free.set(server, idle)
+      const line = idle.pop() ?? (await openLine(server, session))
+      line.session = session
+      let closed = false
+      /** Calls without an answer. One that failed counts for good: its answer could still come, to the next user. */
+      let unanswered = 0
+      return {
+        async callTool(name, args, signal) {
+          if (closed) throw new Error('the connection is closed')
+          unanswered++
+          const answer = await line.callTool(name, args, signal)
+          unanswered--
+          return answer
+        },
+        async close() {
+          if (closed) return
+          closed = true
+          if (unanswered === 0 && idle.length < MAX_FREE) idle.push(line)
+          else await line.close()
+        },
+      }
+    },
+  }
+}
+
+/** A client and a server that are connected to each other. */
+interface Line extends McpConnection {
+  /** In which the calls are made. */
+  session: Session
+}
+
+async function openLine(definition: ServerDefinition, session: Session): Promise<Line> {
+  const server = createMcpServer(offerWorlds([definition]), () => line.session)
+  const client = new Client({ name: 'prove-rollout', version: VERSION }, { jsonSchemaValidator: lazyValidator })
+  const line: Line = {
+    session,
     async callTool(name, args, signal) {
       const result = await withOwnSignal(
         signal,
@@ -34,6 +89,9 @@ export async function connectInProcess(session: Session): Promise<McpConnection>
     },
     close: () => client.close(),
   }
+  const [near, far] = InMemoryTransport.createLinkedPair()
+  await Promise.all([server.connect(far), client.connect(near)])
+  return line
 }
 
 /**

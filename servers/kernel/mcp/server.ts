@@ -13,6 +13,7 @@ import { WorldDefect } from '../errors.js'
 import { type CallResult, callRefused, type Session } from '../session.js'
 import { jsonSchemaOf } from '../tool-schema.js'
 import { HOST_LIMITS } from './limits.js'
+import { lazyValidator } from './validator.js'
 
 export const VERSION = '1.0.0'
 
@@ -62,19 +63,10 @@ function toolsOf(server: ServerDefinition): readonly Tool[] {
   return list
 }
 
-/**
- * An MCP server for one client. Each world's session is opened with `open` when one of its tools is first called.
- * Domain failures, unknown tools and bad arguments come back as tool errors (`isError`, text
- * `{"error":code,"message":...}`); a defect of the world is a protocol error, so that nobody mistakes it for the
- * policy's fault.
- */
-export function createMcpServer(offer: WorldOffer, open: (server: ServerDefinition) => Session): Server {
-  const server = new Server(identityOf(offer), {
-    capabilities: { tools: {} },
-    instructions: offer.servers.map(({ description }) => description).join('\n'),
-  })
+/** Opens each world's session when one of its tools is first called. */
+export function openOnce(open: (server: ServerDefinition) => Session): (server: ServerDefinition) => Session {
   const sessions = new Map<ServerDefinition, Session>()
-  const sessionOf = (world: ServerDefinition): Session => {
+  return (world) => {
     let session = sessions.get(world)
     if (!session) {
       session = open(world)
@@ -82,6 +74,20 @@ export function createMcpServer(offer: WorldOffer, open: (server: ServerDefiniti
     }
     return session
   }
+}
+
+/**
+ * An MCP server for one client. Domain failures, unknown tools and bad arguments come back as tool errors (`isError`, text
+ * `{"error":code,"message":...}`); a defect of the world is a protocol error, so that nobody mistakes it for the
+ * policy's fault.
+ * @param sessionOf  the session in which a world's tool is called, asked at every call
+ */
+export function createMcpServer(offer: WorldOffer, sessionOf: (server: ServerDefinition) => Session): Server {
+  const server = new Server(identityOf(offer), {
+    capabilities: { tools: {} },
+    instructions: offer.servers.map(({ description }) => description).join('\n'),
+    jsonSchemaValidator: lazyValidator,
+  })
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => pageOf(offer.tools, params?.cursor))
   server.setRequestHandler(CallToolRequestSchema, ({ params }): CallToolResult => {
     const world = offer.serverOf(params.name)

@@ -67,7 +67,7 @@ async function replay(
   stage: Stage,
   signal: AbortSignal,
 ): Promise<Rollout> {
-  const recording = { ...recorded, mask: Uint8Array.from(expandMask(recorded.maskRuns)) }
+  const recording = { ...recorded, mask: expandMask(recorded.maskRuns) }
   const rollout = await replayRecording(recording, i, task, limits, stage, signal)
   if (!sameCalls(recorded.calls, rollout))
     throw refusal('replay_mismatch', `rollout ${i}: the call log differs from the replay`)

@@ -1,9 +1,9 @@
-import { draws } from '../../engine/sampler-draws.js'
-import type { Token, Tokenizer } from '../../engine/types.js'
-import { argumentSpans } from '../../episode/dialect.js'
-import type { EpisodeLimits } from '../../episode/limits.js'
-import type { Rollout } from '../../episode/rollout.js'
-import { turnSeeds } from '../../episode/run-group.js'
+import { draws } from '../engine/sampler-draws.js'
+import type { Token, Tokenizer } from '../engine/types.js'
+import { argumentSpans } from '../episode/dialect.js'
+import type { EpisodeLimits } from '../episode/limits.js'
+import type { Rollout } from '../episode/rollout.js'
+import { turnSeeds } from '../episode/run-group.js'
 
 /** What an audit needs of a rollout, as the judge has replayed it. */
 export type AuditedRollout = Pick<Rollout, 'tokens' | 'mask' | 'logprobs'>

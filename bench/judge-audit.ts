@@ -1,0 +1,92 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { auditGroups } from '../coordinator/audit/audit-groups.js'
+import { createAuditProcess } from '../coordinator/audit/audit-process.js'
+import { honestGroup } from '../coordinator/audit/calibrate.js'
+import { writeBatch } from '../coordinator/batch-spool.js'
+import { createTorchrunEngine } from '../coordinator/train-engine.js'
+import { openEngine } from '../engine/index.js'
+import { DEFAULT_LIMITS, type Rollout } from '../episode/index.js'
+import type { AuditedGroup } from '../judging/index.js'
+import { DEMO_MODEL, type DemoStage, PYTHON, TRAINER_FOLDER } from './demo-stage.js'
+import { GROUP_SIZE } from './judge-groups.js'
+import type { BenchResult } from './result.js'
+
+/** Groups of a batch of the demo. */
+const GROUPS = 12
+const ROUNDS = 3
+const TIMEOUT_MS = 20 * 60_000
+
+/**
+ * What a full audit of a batch's groups costs beside the training step on the same groups: both by the processes that the
+ * coordinator starts, one thread each, one after the other.
+ */
+export async function measureAudit({ stage, tasks, baseSha256 }: DemoStage): Promise<BenchResult[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'prove-bench-'))
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const log = pino({ level: 'error' }, pino.destination(2))
+  const spool = join(folder, 'spool')
+  const config = join(folder, 'trainer.json')
+  await mkdir(join(spool, 'batches'), { recursive: true })
+  const probes = [{ prompt: [1, 2, 3], continuation: [4, 5] }]
+  await writeFile(config, JSON.stringify({ schema: 1, baseSha256, threads: 1, baseModel: { name: 'demo' }, probes }))
+  const files = { python: PYTHON, packageFolder: TRAINER_FOLDER, spool, base: DEMO_MODEL, config }
+  const auditor = createAuditProcess({ ...files, maxFailures: 2, timeoutMs: TIMEOUT_MS }, log)
+  const trainer = createTorchrunEngine(
+    { ...files, processes: 1, logFile: join(folder, 'trainer.log'), maxFailures: 2, onEvent: () => {} },
+    log,
+  )
+  const limits = DEFAULT_LIMITS
+  const desk = { process: auditor, spool, baseSha256, tokenizer: stage.tokenizer, limits }
+  const engine = await openEngine({
+    ...{ modelPath: DEMO_MODEL, threads: 1, contextSize: limits.maxRolloutTokens, lanes: GROUP_SIZE, gpu: false },
+  })
+  try {
+    await engine.usePolicy(null, signal)
+    const groups: AuditedGroup[] = []
+    for (let i = 0; i < GROUPS; i++) {
+      groups.push(await honestGroup(i, { tasks, engine, stage, desk }, { groupSize: GROUP_SIZE, seed: 1 }, signal))
+    }
+    await engine.close()
+    await trainer.start(signal)
+    let [audit, step] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+    for (let round = 0; round <= ROUNDS; round++) {
+      // Another name makes another job of the same groups.
+      const named = groups.map((group) => ({ ...group, leaseId: `${group.leaseId}-${round}` }))
+      const auditMs = await timed(() => auditGroups(desk, null, named, signal))
+      const batchId = `step-${round + 1}`
+      const content = { batchId, roundId: `round-${round + 1}`, baseSha256, parentStep: round }
+      const trained = named.map(({ leaseId, rollouts }) => ({
+        ...{ leaseId, policyVersion: round },
+        rollouts: rollouts as readonly Rollout[],
+      }))
+      const stepMs = await timed(async () => {
+        await writeBatch(spool, { ...content, groups: trained })
+        const outcome = await trainer.outcome(batchId, signal)
+        if (outcome.kind === 'refused') throw new Error(`the trainer refused: ${outcome.code} ${outcome.detail}`)
+      })
+      // The first round pays for the starts of the processes.
+      if (round > 0) [audit, step] = [Math.min(audit, auditMs), Math.min(step, stepMs)]
+    }
+    const tokens = groups.reduce((sum, { rollouts }) => sum + rollouts.reduce((all, r) => all + r.tokens.length, 0), 0)
+    return [
+      { metric: `audit of ${GROUPS} groups of ${GROUP_SIZE}, ${tokens} tokens`, value: audit / 1000, unit: 's' },
+      { metric: 'training step on the same groups', value: step / 1000, unit: 's' },
+      { metric: 'audit of every group, as a share of the step', value: (100 * audit) / step, unit: '%' },
+      { metric: 'audit of every tenth group, as a share of the step', value: (10 * audit) / step, unit: '%' },
+    ]
+  } finally {
+    await engine.close()
+    await auditor.close()
+    await trainer.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { configSchema } from '../coordinator/config.js'
+import type { RunEvent } from '../coordinator/events.js'
+import { createLeaseDesk } from '../coordinator/lease-desk.js'
+import { openRecorder } from '../coordinator/recorder.js'
+import type { Task } from '../episode/index.js'
+import { systemClock } from '../swarm/index.js'
+import type { BenchResult } from './result.js'
+
+const LEASES = 4000
+const PER_NODE = 8
+
+/** Memory of the coordinator's state and desk per 1,000 open leases, asked for at the desk. Their events are not kept. */
+export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult[]> {
+  const config = configSchema.parse({
+    dataDir: 'none',
+    base: { path: 'none', name: 'none' },
+    tasks: { dataset: 'none' },
+    batchGroups: 4096,
+    leases: { perNode: PER_NODE },
+  })
+  let written = 0
+  const log = {
+    append: async (event: RunEvent) => {
+      written += JSON.stringify(event).length
+    },
+    async *replay() {},
+    close: async () => {},
+  }
+  const recorder = await openRecorder(log, () => undefined)
+  const desk = createLeaseDesk(config, tasks, recorder, systemClock)
+  const hex = (bytes: number): string => randomBytes(bytes).toString('hex')
+  const policyId = hex(32)
+  const opened = { atMs: 0, version: 0, manifestId: hex(32), roundSecret: hex(32), resting: '' }
+  await recorder.record(() => ({
+    ...{ type: 'published', ...opened, round: 0, step: 0, policyId, adapterSha256: hex(32) },
+  }))
+  const ask = (node: string) =>
+    desk.answer(
+      {
+        ...{ kind: 'ask', count: PER_NODE, policyId, nonce: hex(16), holding: [] },
+        ...{ agent: 'bench', backend: 'cpu', team: null, drawsReplay: true },
+      },
+      node,
+    )
+  // A key gets leases in the round after the one in which it asked first.
+  const nodes = Array.from({ length: LEASES / PER_NODE }, () => `12D3KooW${hex(22)}`)
+  for (const node of nodes) await recorder.record(() => ({ type: 'registered', atMs: 0, node, round: 0 }))
+  await recorder.record(() => ({ type: 'reopened', ...opened, round: 1 }))
+  await ask(nodes[0]!)
+  const [before, writtenBefore] = [heapBytes(), written]
+  for (const node of nodes.slice(1)) await ask(node)
+  const grown = heapBytes() - before
+  const given = recorder.state.openLeases.size - PER_NODE
+  if (given !== LEASES - PER_NODE) throw new Error(`${given} leases were given`)
+  return [
+    { metric: 'memory per 1,000 open leases', value: (grown / given) * (1000 / 2 ** 20), unit: 'MiB' },
+    {
+      metric: 'their events in the log, as JSON',
+      value: ((written - writtenBefore) / given) * (1000 / 2 ** 20),
+      unit: 'MiB',
+    },
+  ]
+}
+
+/** Bytes in use after a full collection. */
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  for (let times = 0; times < 3; times++) collect()
+  return process.memoryUsage().heapUsed
+}

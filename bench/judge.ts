@@ -1,0 +1,36 @@
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import { openDemoStage } from './demo-stage.js'
+import { measureAudit } from './judge-audit.js'
+import { measureLatency } from './judge-latency.js'
+import { measureLeases } from './judge-leases.js'
+import { measureStages } from './judge-speed.js'
+import type { BenchResult } from './result.js'
+
+const TASKS = 48
+
+/**
+ * What judging costs the coordinator: the stages of every group in one thread, the audit beside a training step, the time to
+ * a verdict over the loopback, and the memory of open leases. `PROVE_BENCH_PARTS` names some of stages, leases, audit, latency.
+ */
+export async function run(): Promise<{ results: BenchResult[] }> {
+  const parts = (process.env.PROVE_BENCH_PARTS ?? 'stages,leases,audit,latency').split(',')
+  const demo = await openDemoStage(TASKS)
+  try {
+    const key = await generateKeyPair('Ed25519')
+    const measurements: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
+      stages: () => measureStages(demo, key),
+      leases: () => measureLeases(demo.tasks),
+      audit: () => measureAudit(demo),
+      latency: () => measureLatency(demo),
+    }
+    const results: BenchResult[] = []
+    for (const part of parts) {
+      const measure = measurements[part]
+      if (!measure) throw new Error(`no part ${part}; there are ${Object.keys(measurements).join(', ')}`)
+      results.push(...(await measure()))
+    }
+    return { results }
+  } finally {
+    await demo.close()
+  }
+}

@@ -1,0 +1,56 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import type { Verdict } from '../proto/index.js'
+import { type LedgerTotals, totalsOf } from './ledger.js'
+import { verdictLine } from './progress.js'
+import { openNodeStores } from './store.js'
+
+interface RunLedger {
+  readonly run: string
+  readonly totals: LedgerTotals
+  /** In the order in which they were given. */
+  readonly verdicts: readonly Verdict[]
+}
+
+/** `prove-node verdicts`: the node's own ledger, offline. */
+export function addVerdictsCommand(program: Command, dataFolder: string): void {
+  program
+    .command('verdicts')
+    .description('What became of your groups, from your own records')
+    .option('--data-dir <folder>', 'data directory of a node that is not running', dataFolder)
+    .option('--json', 'one JSON object on stdout', false)
+    .action(async ({ dataDir, json }: { dataDir: string; json: boolean }) => {
+      const runs = await readLedgers(join(dataDir, 'store'))
+      process.stdout.write(json ? `${JSON.stringify({ runs })}\n` : runs.map(text).join('\n'))
+    })
+}
+
+async function readLedgers(directory: string): Promise<RunLedger[]> {
+  const opened = await openNodeStores(directory)
+  try {
+    const ledgers: RunLedger[] = []
+    for (const [run, store] of opened.stores) {
+      const verdicts = await store.verdicts()
+      ledgers.push({ run, totals: totalsOf(verdicts), verdicts })
+    }
+    return ledgers
+  } finally {
+    await opened.close()
+  }
+}
+
+function text({ run, totals, verdicts }: RunLedger): string {
+  const last = new Map<string, Verdict>()
+  const lines = [`run ${run}`]
+  for (const verdict of verdicts) {
+    const at = new Date(verdict.receivedAtMs).toISOString()
+    lines.push(`${at}  ${verdictLine(verdict, last.get(verdict.leaseId) ?? null)}`)
+    last.set(verdict.leaseId, verdict)
+  }
+  const { groups, accepted, refused, revoked, credit, reasons } = totals
+  const why = reasons.map(({ code, groups: number }) => `${code} ${number}`).join(', ')
+  lines.push(
+    `${groups} groups: ${accepted} accepted, ${refused} refused${why === '' ? '' : ` (${why})`}, ${revoked} of them after an audit; credit ${credit}`,
+  )
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Command } from 'commander'
+import { type Engine, openEngine, openTokenizer } from '../engine/index.js'
+import { createPromptRenderer } from '../episode/index.js'
+import { type Calibration, parseCalibration } from '../judging/index.js'
+import type { Verdict } from '../proto/index.js'
+import { CATALOGUE } from '../servers/catalogue.js'
+import { createWorldCache } from '../servers/kernel/index.js'
+import { createBlobStore } from '../swarm/index.js'
+import { NodeError } from './errors.js'
+import type { ClosedRound, KeptGroup } from './kept-group.js'
+import { verdictLine } from './progress.js'
+import { openNodeStores } from './store.js'
+import { type VerifiedStage, verifyGroup } from './verify.js'
+
+interface VerifyOptions {
+  readonly dataDir: string
+  readonly model: string
+  readonly cpu: boolean
+  readonly calibration?: string
+  readonly json: boolean
+}
+
+/** `prove-node verify`: judges the last group with a verdict again, offline. Exit status 1 when a stage fails. */
+export function addVerifyCommand(program: Command, dataFolder: string, demoModel: string): void {
+  program
+    .command('verify')
+    .description('Judge your last group again, as the coordinator does, with your own engine')
+    .option('--data-dir <folder>', 'data directory of a node that is not running', dataFolder)
+    .option('--model <gguf>', 'the base model of the run', demoModel)
+    .option('--cpu', 'do not use a GPU', false)
+    .option('--calibration <file>', 'thresholds to judge by; without them numbers are shown')
+    .option('--json', 'one JSON object on stdout', false)
+    .action(async (options: VerifyOptions) => {
+      const stop = new AbortController()
+      for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error('stopped')))
+      const record = await lastGroup(join(options.dataDir, 'store'))
+      const stages = await verify(record, options, stop.signal)
+      process.stdout.write(options.json ? `${JSON.stringify(report(record, stages))}\n` : text(record, stages))
+      if (stages.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
+    })
+}
+
+interface LastGroup {
+  readonly run: string
+  readonly group: KeptGroup
+  /** Every verdict on it, the last one counts. */
+  readonly verdicts: readonly Verdict[]
+  readonly closedRounds: readonly ClosedRound[]
+}
+
+/** Of all runs the group with the newest verdict. @throws NodeError `nothing_kept` and those of the store */
+async function lastGroup(directory: string): Promise<LastGroup> {
+  const opened = await openNodeStores(directory)
+  try {
+    let last: LastGroup | null = null
+    for (const [run, store] of opened.stores) {
+      const group = await store.keptGroup()
+      if (group === null) continue
+      const { leaseId } = group.origin.lease
+      const verdicts = (await store.verdicts()).filter((verdict) => verdict.leaseId === leaseId)
+      const found = { run, group, verdicts, closedRounds: await store.rounds() }
+      if (last === null || newest(found) > newest(last)) last = found
+    }
+    if (last === null) throw new NodeError('nothing_kept', `${directory} holds no group with a verdict yet`)
+    return last
+  } finally {
+    await opened.close()
+  }
+}
+
+const newest = ({ verdicts }: LastGroup): number => Math.max(0, ...verdicts.map(({ receivedAtMs }) => receivedAtMs))
+
+async function verify(
+  { group, closedRounds }: LastGroup,
+  { dataDir, model, cpu, calibration: file }: VerifyOptions,
+  signal: AbortSignal,
+): Promise<VerifiedStage[]> {
+  const { base, adapterSha256, limits } = group.origin
+  await checkBase(model, base)
+  const calibration = file === undefined ? null : parseCalibration(await readFile(file, 'utf8'))
+  const tokenizer = await openTokenizer(model)
+  try {
+    const engine = await openEngine({
+      modelPath: model,
+      threads: 1,
+      contextSize: limits.maxRolloutTokens,
+      lanes: 1,
+      gpu: cpu ? false : 'auto',
+    })
+    try {
+      if (calibration) checkCalibration(calibration, group, engine.build)
+      await applyPolicy(engine, join(dataDir, 'blobs'), adapterSha256, signal)
+      const stage = {
+        catalogue: CATALOGUE,
+        worlds: createWorldCache(),
+        tokenizer,
+        renderer: createPromptRenderer(tokenizer),
+      }
+      return await verifyGroup(group, { stage, engine, calibration, closedRounds }, signal)
+    } finally {
+      await engine.close()
+    }
+  } finally {
+    await tokenizer.close()
+  }
+}
+
+async function checkBase(model: string, { name, sha256 }: KeptGroup['origin']['base']): Promise<void> {
+  const hash = createHash('sha256')
+  try {
+    await pipeline(createReadStream(model), hash)
+  } catch (cause) {
+    throw new NodeError('wrong_base', `the base model cannot be read: ${(cause as Error).message}`, { cause })
+  }
+  const found = hash.digest('hex')
+  if (found !== sha256)
+    throw new NodeError('wrong_base', `the group was made with ${name}, SHA-256 ${sha256}; ${model} has ${found}`)
+}
+
+async function applyPolicy(engine: Engine, blobs: string, sha256: string | null, signal: AbortSignal): Promise<void> {
+  if (sha256 === null) return engine.usePolicy(null, signal)
+  const path = (await createBlobStore(blobs)).path(sha256)
+  const there = await stat(path).then(
+    () => true,
+    () => false,
+  )
+  if (!there) throw new NodeError('nothing_kept', `the group's adapter is not kept any more: ${path}`)
+  await engine.usePolicy({ path, sha256 }, signal)
+}
+
+/** Thresholds for other weights or kernels say nothing about this engine. */
+function checkCalibration({ subject }: Calibration, { origin }: KeptGroup, { backend }: Engine['build']): void {
+  const { sha256, quantisation } = origin.base
+  const differ = [
+    subject.baseSha256 === sha256 ? [] : ['base model'],
+    subject.quantisation === quantisation ? [] : ['quantisation'],
+    subject.backend === backend ? [] : ['backend'],
+  ].flat()
+  if (differ.length > 0) throw new NodeError('wrong_calibration', `it is of another ${differ.join(' and ')}`)
+}
+
+function report({ run, group, verdicts }: LastGroup, stages: readonly VerifiedStage[]): object {
+  const { lease, round } = group.origin
+  const { leaseId, taskId, version } = lease
+  return { run, leaseId, taskId, version, round, bodySha256: group.bodySha256, verdicts, stages }
+}
+
+function text({ group, verdicts }: LastGroup, stages: readonly VerifiedStage[]): string {
+  const { leaseId, taskId, version, groupSize } = group.origin.lease
+  const lines = [`group ${leaseId} of ${groupSize} rollouts, task ${taskId}, policy version ${version}`]
+  for (const [i, verdict] of verdicts.entries()) lines.push(`verdict: ${verdictLine(verdict, verdicts[i - 1] ?? null)}`)
+  const width = Math.max(...stages.map(({ name }) => name.length))
+  for (const { name, outcome, detail } of stages)
+    lines.push(`${name.padEnd(width)}  ${outcome.padEnd('not checked'.length)}  ${detail}`)
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,104 @@
+import type { PrivateKey } from '@libp2p/interface'
+import type { Engine, Tokenizer } from '../engine/index.js'
+import { type Catalogue, createPromptRenderer, type Stage } from '../episode/index.js'
+import { createWorldCache } from '../servers/kernel/index.js'
+import {
+  type BlobStore,
+  channelsOf,
+  createSnapshotExchange,
+  type JoinAddress,
+  keepConnected,
+  type SwarmHost,
+  serveGroups,
+} from '../swarm/index.js'
+import { openOutbox } from './outbox.js'
+import { createPolicyKeeper } from './policy-keeper.js'
+import type { NodeProgress } from './progress.js'
+import type { NodeStore } from './store.js'
+import { workLoop } from './work-loop.js'
+
+export interface VolunteerParts {
+  readonly coordinator: JoinAddress
+  readonly host: SwarmHost
+  readonly key: PrivateKey
+  readonly store: NodeStore
+  readonly blobs: BlobStore
+  readonly engine: Engine
+  readonly tokenizer: Tokenizer
+  readonly baseSha256: string
+  /** Tokens of the longest rollout that the engine has room for. */
+  readonly contextSize: number
+  readonly catalogue: Catalogue
+  readonly team: string | null
+  readonly onProgress: (progress: NodeProgress) => void
+}
+
+export interface Volunteer {
+  /** Rejects with what stopped the work; otherwise pending until `close`. */
+  readonly work: Promise<void>
+  /** Stops the work. Host, engine and store stay open: they are their owner's. */
+  close(): Promise<void>
+}
+
+const AGENT = 'prove-node/0.1.0'
+
+/** Joins a run and works for it. Groups of an earlier run of the node are sent first. */
+export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
+  const { coordinator, host, key, store, blobs, engine, tokenizer, baseSha256, contextSize, catalogue } = parts
+  const { team, onProgress } = parts
+  const closing = new AbortController()
+  const cleanUps: (() => Promise<unknown>)[] = []
+  const close = async (): Promise<void> => {
+    closing.abort(new Error('the node is closing'))
+    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+  }
+  try {
+    const connection = keepConnected(host, coordinator)
+    cleanUps.push(() => connection.close())
+    const snapshots = await createSnapshotExchange(host, { store: blobs })
+    cleanUps.push(() => snapshots.close())
+    const groups = await serveGroups(host, { lookup: (hash) => store.body(hash) })
+    cleanUps.push(() => groups.close())
+    // Announcements are passed on; what a node needs to know of the policy comes with its leases.
+    const channels = channelsOf(coordinator.peerId)
+    host.gossip.join(channels.policy, { deliver: () => undefined })
+    host.gossip.join(channels.groups, { deliver: () => undefined })
+    const outbox = await openOutbox({
+      host,
+      coordinator: coordinator.peerId,
+      store,
+      onVerdict: (verdict, earlier) => onProgress({ type: 'verdict', verdict, earlier }),
+      onDropped: (leaseId, code) => onProgress({ type: 'dropped', leaseId, code }),
+    })
+    cleanUps.push(() => outbox.close())
+    const peers = (): string[] => [
+      coordinator.peerId,
+      ...host.connections().flatMap(({ peer, limited }) => (limited || peer === coordinator.peerId ? [] : [peer])),
+    ]
+    const { clock } = host
+    const keeper = createPolicyKeeper({
+      ...{ engine, contextSize, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock },
+    })
+    const stage: Stage = {
+      catalogue,
+      worlds: createWorldCache(),
+      tokenizer,
+      renderer: createPromptRenderer(tokenizer),
+    }
+    const work = workLoop(
+      {
+        ...{ host, key, store, engine, stage, keeper, outbox, team, onProgress },
+        coordinator: coordinator.peerId,
+        agent: AGENT,
+        connected: (waiting) => connection.connected(waiting),
+      },
+      closing.signal,
+    )
+    const ended = work.catch((error: unknown) => host.logger.debug({ error }, 'the work ended'))
+    cleanUps.push(() => ended)
+    return { work, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}

@@ -1,0 +1,141 @@
+import { REFUSALS, type RefusalCode, type RefusalConsequence, type RefusalVerdict } from './errors.js'
+
+/** Where a message, a request or a group meets a refusal: the stages of docs/protocol.md, "Judging", and what is before them. */
+type Place =
+  | 'any message'
+  | 'manifest'
+  | 'request'
+  | 'lease request'
+  | '0 announcement'
+  | '1 bounds'
+  | '2 prompt'
+  | '3 replay'
+  | '4 duplicates'
+  | '5 log-probabilities'
+  | '6 sampler'
+  | '7 termination'
+
+interface Part {
+  readonly title: string
+  readonly places: readonly Place[]
+  /** What a volunteer can do about it. */
+  readonly advice: string
+}
+
+const PARTS: readonly Part[] = [
+  {
+    title: 'No work at the moment',
+    places: ['lease request'],
+    advice:
+      'The answer to a request for leases. The node asks again by itself; `no_work`, `paused`, `not_registered`, `influence_cap` and `too_many_leases` need nothing from you. For `uncalibrated`, ask the operator for a calibration of your backend, or start the node with `--cpu` if the CPU has one. For `draws_differ`, another platform or build of the engine is needed. For `quarantined`, look at your verdicts: one of them, or several failed audits, led to it.',
+  },
+  {
+    title: 'Messages and announcements',
+    places: ['any message', 'manifest', 'request', '0 announcement'],
+    advice:
+      'Nothing was judged yet. What is late or already known is dropped and costs nothing: a slow machine gets `lease_expired` and `stale_policy`, which more threads or a GPU make rarer. A form that is wrong comes from another program or another version: update the node.',
+  },
+  {
+    title: 'The group differs from its replay',
+    places: ['1 bounds', '2 prompt', '3 replay'],
+    advice:
+      'The coordinator has repeated every call and rebuilt every token, with no tolerance. An honest node of the same version never meets these, so update the node, check that its worlds are unchanged, and run `prove-node verify`: it repeats the same comparison at home. If it passes there, tell the operator. `world_unstable` is nobody’s lie: that world gets no more tasks.',
+  },
+  {
+    title: 'The work is not new',
+    places: ['4 duplicates'],
+    advice:
+      'Long completions of another group were handed in again. Copied work and one key used by two machines from a copied data directory look alike: give every machine its own data directory.',
+  },
+  {
+    title: 'The numbers do not fit the policy',
+    places: ['5 log-probabilities', '6 sampler', '7 termination'],
+    advice:
+      'An audit has recomputed the log-probabilities under the announced policy and replayed the draws. It has thresholds and hardly ever refuses honest work; single cases bring closer audits only. If it happens again, run `prove-node verify --calibration FILE` with the run’s calibration: other drivers, a faulty GPU or another model file show there. An accepted group can be revoked by a later audit; its credit then goes.',
+  },
+]
+
+const PLACES: Readonly<Record<RefusalCode, Place>> = {
+  too_large: 'any message',
+  malformed: 'any message',
+  bad_signature: 'any message',
+  wrong_signer: 'any message',
+  wrong_run: 'any message',
+  expired: 'any message',
+  rate_limited: 'any message',
+  overloaded: 'any message',
+  internal: 'any message',
+  policy_id_mismatch: 'manifest',
+  stale_manifest: 'manifest',
+  chunk_mismatch: 'manifest',
+  not_found: 'request',
+  unknown_lease: '0 announcement',
+  lease_owner: '0 announcement',
+  lease_expired: '0 announcement',
+  replayed: '0 announcement',
+  stale_policy: '0 announcement',
+  influence_cap: 'lease request',
+  body_mismatch: '0 announcement',
+  no_work: 'lease request',
+  paused: 'lease request',
+  wrong_policy: 'lease request',
+  quarantined: 'lease request',
+  not_registered: 'lease request',
+  uncalibrated: 'lease request',
+  draws_differ: 'lease request',
+  too_many_leases: 'lease request',
+  out_of_bounds: '1 bounds',
+  wrong_group_size: '1 bounds',
+  mask_mismatch: '1 bounds',
+  prompt_mismatch: '2 prompt',
+  environment_mismatch: '2 prompt',
+  replay_mismatch: '3 replay',
+  state_mismatch: '3 replay',
+  reward_mismatch: '3 replay',
+  world_unstable: '3 replay',
+  termination: '3 replay',
+  duplicate: '4 duplicates',
+  logprob_mismatch: '5 log-probabilities',
+  sampler_mismatch: '6 sampler',
+  implausible_end: '7 termination',
+}
+
+const SCORE: Readonly<Record<RefusalVerdict, string>> = { ignore: 'no', reject: 'yes' }
+const CONSEQUENCE: Readonly<Record<RefusalConsequence, string>> = {
+  none: '-',
+  audits: 'closer audits',
+  quarantine: 'quarantine',
+}
+
+/** `docs/verdicts.md`: every reason for a refusal, for volunteers. */
+export function describeRefusals(): string {
+  return `${[HEAD, ...PARTS.map(describePart)].join('\n\n')}\n`
+}
+
+const HEAD = `# Verdicts and refusals
+
+Written by \`npm run docs\` from \`proto/errors.ts\`. How a group is judged is in [protocol.md](protocol.md), "Judging".
+
+A node prints every verdict with its code, what the code means, the coordinator's own detail, and the consequence.
+\`prove-node verdicts\` lists them all later, and \`prove-node verify\` judges the last group again at home, with the same code.
+
+*Gossip score*: the sender of such a message is listened to less by its neighbours, until nobody listens to it. *Consequence*, of a group
+that is refused so: *closer audits*, more of the node's groups are recomputed; *quarantine*, a provable lie: no leases for an hour, a day the
+second time, and for good the third time. Three failed audits of the last twenty bring a quarantine too.`
+
+function describePart({ title, places, advice }: Part): string {
+  const rows = Object.entries(REFUSALS).flatMap(([code, { verdict, consequence, meaning }]) => {
+    const place = PLACES[code as RefusalCode]
+    if (!places.includes(place)) return []
+    return [`| \`${code}\` | ${place} | ${meaning} | ${SCORE[verdict]} | ${CONSEQUENCE[consequence]} |`]
+  })
+  return [
+    `## ${title}`,
+    '',
+    advice,
+    '',
+    '| code | where | meaning | gossip score | consequence |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n')
+}

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { stringify } from 'yaml'
+import { canaryProbes } from '../../coordinator/canary.js'
+import { readTaskSet } from '../../coordinator/task-set.js'
+import { openTokenizer } from '../../engine/index.js'
+import { createPromptRenderer, DEFAULT_LIMITS, type Stage, type Task } from '../../episode/index.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { createWorldCache } from '../../servers/kernel/index.js'
+import { checkout } from '../checkout.js'
+import { writeDemoTasks } from '../demo-tasks.js'
+import { createMachine, demoModel, type Machine, type Program } from '../proc/programs.js'
+
+/** Rollouts per group: most groups of the demo model then have the 500 sampled tokens that tests on numbers need. */
+export const GROUP_SIZE = 10
+export const BATCH_GROUPS = 4
+/** Largest share of a batch from one key. */
+export const PER_KEY = 0.5
+/** Few, so that copies for the same task come about soon. */
+const TASKS = 8
+export const LIMITS_OF_RUN = DEFAULT_LIMITS
+const LORA = { rank: 8, alpha: 16 }
+/**
+ * Of a matrix's standard deviation, of the first adapter's entries, and of the trainer: each makes a policy that is off by
+ * a few tenths of a nat, and still does its tasks at times.
+ */
+const NOISE = 0.1
+const ADAPTER_SIZE = 0.04
+const LEARNING_RATE = 0.001
+
+/** A run on this machine: the real coordinator in a process of its own, on the loopback. */
+export interface ArenaRun {
+  readonly machine: Machine
+  readonly coordinator: Program
+  readonly runId: string
+  readonly address: string
+  readonly dataDir: string
+  readonly model: string
+  readonly baseSha256: string
+  /** The base with noise on its weights. */
+  readonly noisyModel: string
+  readonly tasks: readonly Task[]
+  readonly stage: Stage
+  close(): Promise<void>
+}
+
+/** @param calibration  file of `prove-coordinator calibrate` for the demo model */
+export async function startArenaRun(calibration: string): Promise<ArenaRun> {
+  const machine = await createMachine()
+  const { folder } = machine
+  const model = demoModel()
+  const tokenizer = await openTokenizer(model)
+  const close = async (): Promise<void> => {
+    await machine.close()
+    await tokenizer.close()
+  }
+  try {
+    const dataset = join(folder, 'tasks')
+    await writeDemoTasks(dataset, TASKS, 1)
+    const { tasks } = await readTaskSet(dataset, 'train')
+    const stage: Stage = {
+      catalogue: CATALOGUE,
+      worlds: createWorldCache(),
+      tokenizer,
+      renderer: createPromptRenderer(tokenizer),
+    }
+    const dataDir = join(folder, 'coordinator')
+    const baseSha256 = createHash('sha256')
+      .update(await readFile(model))
+      .digest('hex')
+    await mkdir(join(dataDir, 'spool'), { recursive: true })
+    const probes = canaryProbes(tasks, stage, LIMITS_OF_RUN)
+    const settings = join(folder, 'trainer.json')
+    await writeFile(settings, JSON.stringify({ schema: 1, baseSha256, baseModel: { name: NAME }, probes, lora: LORA }))
+    await makeModels(model, folder, join(dataDir, 'spool'), settings)
+    const config = join(folder, 'run.yaml')
+    await writeFile(config, stringify(runYaml(model, calibration)))
+    const coordinator = machine.start('coordinator', ['start', '--config', config, '--json'])
+    const { runId, addresses } = await coordinator.until('its address', ({ type }) => type === 'listening')
+    await coordinator.until('the first policy', ({ event }) => (event as { type?: string })?.type === 'published')
+    return {
+      machine,
+      coordinator,
+      runId: runId as string,
+      address: (addresses as string[])[0]!,
+      dataDir,
+      model,
+      baseSha256,
+      noisyModel: join(folder, 'noisy.gguf'),
+      tasks,
+      stage,
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const NAME = 'prove-demo-base'
+
+const runYaml = (model: string, calibration: string): object => ({
+  dataDir: 'coordinator',
+  listen: ['/ip4/127.0.0.1/tcp/0'],
+  base: { path: model, name: NAME },
+  tasks: { dataset: 'tasks' },
+  groupSize: GROUP_SIZE,
+  batchGroups: BATCH_GROUPS,
+  versions: 100_000,
+  leases: { perNode: 8 },
+  audit: { calibrations: [calibration] },
+  influence: { perKey: PER_KEY },
+  // A key waits for the round after the one it registered in: not for long here.
+  rounds: { registrationMs: 300 },
+  trainer: { settings: { lora: LORA, optimizer: { lr: LEARNING_RATE, warmupSteps: 0 } } },
+})
+
+async function makeModels(model: string, folder: string, spool: string, settings: string): Promise<void> {
+  const sizes = ['--noise', String(NOISE), '--adapter-size', String(ADAPTER_SIZE)]
+  const script = join(checkout, 'test', 'attackers', 'models.py')
+  await execa(
+    join(checkout, '.venv', 'bin', 'python'),
+    [script, model, folder, ...sizes, '--spool', spool, '--config', settings],
+    { env: { PYTHONPATH: join(checkout, 'coordinator', 'trainer') }, timeout: 180_000 },
+  )
+}

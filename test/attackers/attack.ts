@@ -1,0 +1,53 @@
+import type { RefusalCode } from '../../proto/index.js'
+import type { Arena } from './arena.js'
+
+/** Where an attack is stopped: a stage of the judging table, the lease desk, the batches, the network, or the volunteer. */
+export type Place = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | 'leases' | 'batches' | 'transport' | 'volunteer'
+
+/** What became of one try. */
+export interface Attempt {
+  /** Refused for the right reason, and nothing of it trained, credited or believed. */
+  readonly caught: boolean
+  /** Where it was stopped; null when it was not. */
+  readonly place: Place | null
+  /** The code it was refused with, where there was one. */
+  readonly code: string | null
+  /** CPU time that it cost the coordinator, audits included, or for attacks on volunteers the volunteer. */
+  readonly costMs: number
+  /** What happened, in a few words. */
+  readonly detail: string
+}
+
+/** One threat of docs/protocol.md as a program that carries it out. */
+export interface Attack {
+  readonly name: string
+  /** What it does, in one line. */
+  readonly about: string
+  /** No honest node ever looks like this: it must be caught every time. Otherwise a test on numbers decides. */
+  readonly provable: boolean
+  /** Where it is expected to be stopped. */
+  readonly places: readonly Place[]
+  /** @param i  number of the try, from 0 on */
+  attempt(arena: Arena, i: number, signal: AbortSignal): Promise<Attempt>
+}
+
+const PLACE_OF: Partial<Record<RefusalCode, Place>> = {
+  out_of_bounds: '1',
+  malformed: '1',
+  too_large: '1',
+  wrong_group_size: '1',
+  mask_mismatch: '1',
+  prompt_mismatch: '2',
+  environment_mismatch: '2',
+  replay_mismatch: '3',
+  state_mismatch: '3',
+  reward_mismatch: '3',
+  termination: '3',
+  duplicate: '4',
+  logprob_mismatch: '5',
+  sampler_mismatch: '6',
+  implausible_end: '7',
+}
+
+/** The stage at which a group is refused with this code; what no later stage says is said of the announcement. */
+export const stageOf = (code: string): Place => PLACE_OF[code as RefusalCode] ?? '0'

@@ -1,0 +1,12 @@
+import { groupAttack } from '../group-attack.js'
+import { scriptedGroup } from '../scripted-group.js'
+
+/** Needs no tokens to speak of: nothing that is written instead of sampled agrees with its claims or its draws. */
+export const cannedText = groupAttack({
+  name: 'canned-text',
+  about: 'writes the right answers out instead of sampling, and claims likely log-probabilities',
+  provable: false,
+  places: ['5', '6'],
+  codes: ['logprob_mismatch', 'sampler_mismatch'],
+  make: async (arena, work, _, signal) => ({ rollouts: await scriptedGroup(arena, work, signal) }),
+})

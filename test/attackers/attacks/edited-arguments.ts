@@ -1,0 +1,37 @@
+import type { Engine } from '../../../engine/index.js'
+import type { Rollout } from '../../../episode/index.js'
+import { turnsOf } from '../../../judging/sampled-turns.js'
+import { LIMITS_OF_RUN } from '../arena-run.js'
+import { ENOUGH_TOKENS, groupAttack } from '../group-attack.js'
+import { editArgument } from '../group-cheats.js'
+
+/** The log-probabilities that the policy in force gives a rollout's sampled tokens: claims nobody can object to. */
+async function trueClaims(engine: Engine, { tokens, mask }: Rollout, signal: AbortSignal): Promise<number[]> {
+  const [[from] = [0]] = turnsOf(mask)
+  const scored = await engine.score(tokens, from, signal)
+  return scored.flatMap((logprob, i) => (mask[from + i] === 1 ? [Math.min(0, logprob)] : []))
+}
+
+export const editedArguments = groupAttack({
+  name: 'edited-arguments',
+  about:
+    'replaces one argument token in the group and goes on honestly; every other try claims the edit’s true probability',
+  provable: false,
+  places: ['5', '6'],
+  codes: ['logprob_mismatch', 'sampler_mismatch', 'implausible_end'],
+  tokens: ENOUGH_TOKENS,
+  async make(arena, work, i, signal) {
+    const { task, seed, policy, lease } = work
+    const rollouts = await arena.rollouts(work, signal)
+    const engine = await arena.engine(policy, signal)
+    const group = { leaseId: lease.leaseId, leaseSeed: seed, rollouts }
+    const setting = { stage: arena.stage, limits: LIMITS_OF_RUN, engine, signal }
+    for (const index of rollouts.keys()) {
+      const edited = (await editArgument(task, group, index, setting))?.rollout
+      if (!edited) continue
+      const claimed = i % 2 === 0 ? edited : { ...edited, logprobs: await trueClaims(engine, edited, signal) }
+      return { rollouts: rollouts.with(index, claimed) }
+    }
+    return null
+  },
+})

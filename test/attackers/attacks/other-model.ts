@@ -1,0 +1,29 @@
+import { openEngine } from '../../../engine/index.js'
+import { runGroup } from '../../../episode/index.js'
+import { GROUP_SIZE, LIMITS_OF_RUN } from '../arena-run.js'
+import { ENOUGH_TOKENS, groupAttack } from '../group-attack.js'
+
+export const otherModel = groupAttack({
+  name: 'other-model',
+  about: 'samples from weights that are a tenth off, with the true adapter',
+  provable: false,
+  places: ['5', '6'],
+  codes: ['logprob_mismatch', 'sampler_mismatch', 'implausible_end'],
+  tokens: ENOUGH_TOKENS,
+  async make({ run, stage }, { task, seed, policy }, _, signal) {
+    const { maxRolloutTokens: contextSize } = LIMITS_OF_RUN
+    const engine = await openEngine({
+      modelPath: run.noisyModel,
+      threads: 1,
+      contextSize,
+      lanes: GROUP_SIZE,
+      gpu: false,
+    })
+    try {
+      await engine.usePolicy(policy.adapter, signal)
+      return { rollouts: await runGroup(task, GROUP_SIZE, seed, engine, stage, LIMITS_OF_RUN, signal) }
+    } finally {
+      await engine.close()
+    }
+  },
+})

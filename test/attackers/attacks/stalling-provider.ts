@@ -1,0 +1,18 @@
+import { runsARealPolicy, strangeFiles, updateCode, volunteerAttack } from '../victim.js'
+
+export const stallingProvider = volunteerAttack({
+  name: 'stalling-provider',
+  about: 'offers the run’s manifest and then never sends a chunk that it was asked for',
+  run: 'arena',
+  async carryOut(scene, _, signal) {
+    const { sealed } = await scene.arena.policies.newest(signal)
+    scene.answer = async (want) => (want.kind === 'chunk' ? null : sealed.envelope)
+    const code = await updateCode(scene, signal)
+    return [
+      ...(code === null ? [] : [`the policy was not loaded: ${code}`]),
+      ...(runsARealPolicy(scene) ? [] : ['another policy was loaded']),
+      ...(scene.attacker.asked.some(({ kind }) => kind === 'chunk') ? [] : ['it was not asked for chunks']),
+      ...(await strangeFiles(scene)),
+    ]
+  },
+})

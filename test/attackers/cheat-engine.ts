@@ -1,0 +1,94 @@
+import '../../swarm/polyfill.js'
+import { getLlama, LlamaLogLevel, type Token as NativeToken } from 'node-llama-cpp'
+import type { LlamaTurn } from '../../engine/llama.js'
+import { createLockstep } from '../../engine/lockstep.js'
+import type { Engine, SampledTurn, Token, TokenSource } from '../../engine/types.js'
+
+/** A node's engine that samples at a temperature of its own; everything else is as in the honest one. */
+export interface CheatEngine {
+  readonly openLanes: Engine['openLanes']
+  close(): Promise<void>
+}
+
+export interface CheatEngineOptions {
+  readonly modelPath: string
+  /** Path of the LoRA adapter in force; null: the bare base. */
+  readonly adapter: string | null
+  readonly lanes: number
+  readonly contextSize: number
+  /** 0 decodes greedily. */
+  readonly temperature: number
+}
+
+export async function openCheatEngine({
+  modelPath,
+  adapter,
+  lanes,
+  contextSize,
+  temperature,
+}: CheatEngineOptions): Promise<CheatEngine> {
+  const llama = await getLlama({ gpu: false, build: 'never', logLevel: LlamaLogLevel.error, maxThreads: 1 })
+  const model = await llama.loadModel({ modelPath })
+  const context = await model.createContext({
+    contextSize,
+    sequences: lanes,
+    batchSize: 512,
+    threads: 1,
+    flashAttention: false,
+    ...(adapter === null ? {} : { lora: adapter }),
+  })
+  const sequences = Array.from({ length: lanes }, () => context.getSequence())
+  const begin = (lane: number, feed: readonly Token[], seed: number): LlamaTurn => {
+    const settings = { temperature, topK: 0, topP: 1, minP: 0, seed, yieldEogToken: true }
+    const steps = sequences[lane]!.evaluateWithMetadata([...feed] as NativeToken[], { confidence: true }, settings)
+    return {
+      async next() {
+        const { value } = await steps.next()
+        if (!value) throw new Error('no token')
+        return { token: value.token, logprob: Math.min(0, Math.log(value.confidence)) }
+      },
+      async stop() {
+        await steps.return()
+      },
+    }
+  }
+  return {
+    async openLanes(requests) {
+      for (const sequence of sequences) await sequence.clearHistory()
+      for (const [i, { prompt }] of requests.entries())
+        await sequences[i]!.evaluateWithoutGeneratingNewTokens(prompt.slice(0, -1) as NativeToken[])
+      const waiting = new Map<number, PromiseWithResolvers<SampledTurn>>()
+      const lockstep = createLockstep(
+        requests.map(({ prompt, seeds }, lane) => ({
+          sequence: { begin: (feed, seed) => begin(lane, feed, seed) },
+          last: prompt.at(-1)!,
+          seeds,
+        })),
+        {
+          laneWaitMs: 250,
+          isEndOfGeneration: (token) => model.isEogToken(token as NativeToken),
+          onTurn: (lane, turn) => waiting.get(lane)!.resolve(turn),
+          onFailed: (lane, error) => waiting.get(lane)?.reject(error),
+        },
+      )
+      return requests.map((_, lane): TokenSource => {
+        return {
+          next(feed, maxTokens) {
+            const turn = Promise.withResolvers<SampledTurn>()
+            waiting.set(lane, turn)
+            lockstep.next(lane, feed, maxTokens)
+            return turn.promise
+          },
+          async close() {
+            lockstep.leave(lane)
+          },
+        }
+      })
+    },
+    async close() {
+      await context.dispose()
+      await model.dispose()
+      await llama.dispose()
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import type { Attack } from './attack.js'
+import { bestOfN } from './attacks/best-of-n.js'
+import { cannedText } from './attacks/canned-text.js'
+import { copiedGroup, frontRunning } from './attacks/copied-group.js'
+import { corruptedChunks } from './attacks/corrupted-chunks.js'
+import { dodgedAudits } from './attacks/dodged-audits.js'
+import { editedArguments } from './attacks/edited-arguments.js'
+import { falseFlat } from './attacks/false-flat.js'
+import { flood } from './attacks/flood.js'
+import { forgedLogprobs } from './attacks/forged-logprobs.js'
+import { forgedResults } from './attacks/forged-results.js'
+import { forgedRewards } from './attacks/forged-rewards.js'
+import { greedyDecoding } from './attacks/greedy-decoding.js'
+import { halfOpenStreams } from './attacks/half-open-streams.js'
+import { hugeManifests } from './attacks/huge-manifests.js'
+import { leaseHoarding } from './attacks/lease-hoarding.js'
+import { lengthBombs } from './attacks/length-bombs.js'
+import { malformed } from './attacks/malformed.js'
+import { noAdapter } from './attacks/no-adapter.js'
+import { oldManifests } from './attacks/old-manifests.js'
+import { otherModel } from './attacks/other-model.js'
+import { oversize } from './attacks/oversize.js'
+import { pathNames } from './attacks/path-names.js'
+import { poisonedNumbers } from './attacks/poisoned-numbers.js'
+import { posingAsCoordinator } from './attacks/posing-as-coordinator.js'
+import { reorderedRollouts } from './attacks/reordered-rollouts.js'
+import { replayedGroup } from './attacks/replayed-group.js'
+import { staleAdapter } from './attacks/stale-adapter.js'
+import { stallingProvider } from './attacks/stalling-provider.js'
+import { sybilKeys } from './attacks/sybil-keys.js'
+import { taskPicking } from './attacks/task-picking.js'
+import { withheldBodies } from './attacks/withheld-bodies.js'
+import { wrongPrompt } from './attacks/wrong-prompt.js'
+import { wrongTemperature } from './attacks/wrong-temperature.js'
+
+/**
+ * Every attack, in the order in which they are carried out: those on gossip before too many keys have come from this
+ * address, that with a stale adapter when others have brought about a second version.
+ */
+export const ZOO: readonly Attack[] = [
+  flood,
+  oversize,
+  malformed,
+  halfOpenStreams,
+  withheldBodies,
+  forgedResults,
+  forgedRewards,
+  wrongPrompt,
+  poisonedNumbers,
+  lengthBombs,
+  falseFlat,
+  taskPicking,
+  leaseHoarding,
+  dodgedAudits,
+  cannedText,
+  otherModel,
+  noAdapter,
+  greedyDecoding,
+  wrongTemperature,
+  bestOfN,
+  editedArguments,
+  forgedLogprobs,
+  reorderedRollouts,
+  replayedGroup,
+  copiedGroup,
+  frontRunning,
+  sybilKeys,
+  staleAdapter,
+  hugeManifests,
+  pathNames,
+  posingAsCoordinator,
+  oldManifests,
+  stallingProvider,
+  corruptedChunks,
+]

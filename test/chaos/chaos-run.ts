@@ -1,0 +1,243 @@
+import { join } from 'node:path'
+import type { PrivateKey } from '@libp2p/interface'
+import type { RunEvent } from '../../coordinator/events.js'
+import type { RunState } from '../../coordinator/run-state.js'
+import type { NodeProgress } from '../../node/progress.js'
+import { peerIdOfKey } from '../../proto/index.js'
+import type { RefusalEvent } from '../../swarm/index.js'
+import { keyOf } from '../swarm/swarm-nodes.js'
+import type { VolunteerRecord } from './check-volunteers.js'
+import { runCoordinator } from './coordinator-program.js'
+import { openSimStore, readLog } from './databases.js'
+import { type ConfigChange, configOf } from './run-config.js'
+import type { Machine, SimProcess } from './sim-process.js'
+import type { SpoolTrainer } from './spool-trainer.js'
+import { runVolunteer } from './volunteer-program.js'
+import { createWorld, type Mishap, type World } from './world.js'
+
+export interface ChaosSettings {
+  readonly volunteers: number
+  readonly config: ConfigChange
+  readonly adapterBytes: number
+  readonly stepMs: number
+  /** The seed that a volunteer really samples with, by its number. */
+  readonly seedUsed?: (volunteer: number, seed: number) => number
+}
+
+/** A machine with a program on it that is started again whenever it has ended. */
+export interface Post {
+  readonly machine: Machine
+  /** The life that runs now, or the last one. */
+  readonly process: SimProcess | null
+  /** How often it was started. */
+  readonly lives: number
+  /** How long it is away after it ended; null: until `start`. */
+  restartMs: number | null
+  /** Ends the program at once. */
+  kill(): void
+  start(): void
+}
+
+/** How a program ended by itself. */
+export interface Exit {
+  readonly machine: string
+  readonly error: unknown
+}
+
+/** A whole run in one process and in virtual time: one coordinator, its volunteers, and whatever befalls them. */
+export interface ChaosRun {
+  readonly world: World
+  readonly runId: string
+  readonly coordinator: Post
+  readonly volunteers: readonly Post[]
+  /** Keys of all volunteers. */
+  readonly peerIds: readonly string[]
+  /** As the coordinator that runs now sees it; undefined while none does. */
+  readonly state: RunState | undefined
+  readonly trainer: SpoolTrainer | undefined
+  readonly refusals: RefusalEvent[]
+  readonly mishaps: readonly Mishap[]
+  readonly exits: readonly Exit[]
+  /** What a volunteer was told last, and what it was told so far. */
+  readonly told: readonly NodeProgress[][]
+  /** One more volunteer. @param keyNumber  default: a key of its own */
+  recruit(keyNumber?: number): Promise<Post>
+  /** Lets time pass until it is so, or throws. */
+  until(what: string, ready: () => boolean, limitMs?: number): Promise<void>
+  /** Lets so much time pass. */
+  pass(ms: number): Promise<void>
+  /** Lets time pass until the run's last version is published and its volunteers have heard of their verdicts. */
+  complete(): Promise<void>
+  /** The last version is published. */
+  readonly finished: boolean
+  /** Ends everything, and returns what is on the disks. */
+  close(): Promise<Remains>
+}
+
+/** What is left of a run. */
+export interface Remains {
+  readonly events: readonly RunEvent[]
+  readonly volunteers: readonly VolunteerRecord[]
+}
+
+/** Longest a run may take: with every fault in the book it is over in a fraction of this. */
+const LIMIT_MS = 1_800_000
+/** A program that ends so often will do so for ever. */
+const MOST_EXITS = 60
+
+export async function openChaosRun(seed: number, settings: ChaosSettings): Promise<ChaosRun> {
+  const world = await createWorld(seed)
+  const { time, mishaps } = world
+  const key = await keyOf(1)
+  const runId = peerIdOfKey(key)
+  const config = configOf(settings.config)
+  const refusals: RefusalEvent[] = []
+  const exits: Exit[] = []
+  const volunteers: Post[] = []
+  const peerIds: string[] = []
+  const told: NodeProgress[][] = []
+  let running: { readonly process: SimProcess; readonly state: RunState; readonly trainer: SpoolTrainer } | null = null
+  let finished = false
+
+  const post = async (
+    machine: Machine,
+    restartMs: number,
+    run: (process: SimProcess) => Promise<void>,
+  ): Promise<Post> => {
+    let process: SimProcess | null = null
+    let lives = 0
+    let starting = false
+    const launch = async (): Promise<void> => {
+      if (starting || process?.alive) return
+      starting = true
+      const life = await world.start(machine)
+      process = life
+      starting = false
+      lives += 1
+      life.onKill(() => {
+        if (made.restartMs !== null) time.after(made.restartMs, () => void launch())
+      })
+      await run(life).catch((error: unknown) => {
+        if (!life.alive) return
+        exits.push({ machine: machine.name, error })
+        life.kill()
+      })
+    }
+    const made: Post = {
+      machine,
+      restartMs,
+      get process() {
+        return process
+      },
+      get lives() {
+        return lives
+      },
+      kill: () => process?.kill(),
+      start: () => void launch(),
+    }
+    made.start()
+    return made
+  }
+
+  const enlist = async (volunteerKey: PrivateKey, number: number): Promise<Post> => {
+    const { seedUsed } = settings
+    const peerId = peerIdOfKey(volunteerKey)
+    const neighbours = peerIds.slice(-1)
+    const heard: NodeProgress[] = []
+    peerIds.push(peerId)
+    told.push(heard)
+    const machine = await world.machine(`volunteer-${number}`)
+    const made = await post(machine, 2000, (process) =>
+      runVolunteer(world, process, {
+        ...{ key: volunteerKey, peerId, runId, neighbours },
+        onProgress: (progress) => heard.push(progress),
+        ...(seedUsed ? { seedUsed: (used: number) => seedUsed(number, used) } : {}),
+      }),
+    )
+    volunteers.push(made)
+    return made
+  }
+
+  const run: ChaosRun = {
+    ...{ world, runId, volunteers, peerIds, refusals, mishaps, exits, told },
+    coordinator: await post(await world.machine('coordinator'), 1000, async (process) => {
+      await runCoordinator(world, process, {
+        ...{ config, key, peerId: runId, adapterBytes: settings.adapterBytes, stepMs: settings.stepMs },
+        onRefusal: (refusal) => {
+          refusals.push(refusal)
+          world.blow(`refused as ${refusal.code}`)
+        },
+        onStarted: (parts) => {
+          running = { process, ...parts }
+        },
+      })
+      finished = true
+    }),
+    get state() {
+      return running?.process.alive ? running.state : undefined
+    },
+    get trainer() {
+      return running?.process.alive ? running.trainer : undefined
+    },
+    get finished() {
+      return finished
+    },
+    async recruit(keyNumber) {
+      const number = volunteers.length + 1
+      return enlist(await keyOf(keyNumber ?? 100 + number), number)
+    },
+    async until(what, ready, limitMs = LIMIT_MS) {
+      const isHopeless = (): boolean => exits.length > MOST_EXITS
+      try {
+        await time.drive(() => ready() || isHopeless(), limitMs)
+      } catch (cause) {
+        throw new Error(`${what}: ${(cause as Error).message}`, { cause })
+      }
+      if (isHopeless()) throw new Error(`${what}: programs end again and again`)
+    },
+    async pass(ms) {
+      let over = false
+      time.after(ms, () => {
+        over = true
+      })
+      await time.drive(() => over, ms + 1)
+    },
+    async complete() {
+      await run.until('the last version', () => finished)
+      // Groups that were under way, and the news of their verdicts.
+      await run.pass(30_000)
+    },
+    async close() {
+      for (const one of [run.coordinator, ...volunteers]) {
+        one.restartMs = null
+        one.machine.faultAt = () => null
+        one.machine.diskMs = () => 0
+        one.kill()
+      }
+      try {
+        await world.underway.quiet()
+        await world.start(run.coordinator.machine)
+        const events = await readLog(world, join(run.coordinator.machine.folder, 'log'))
+        const records: VolunteerRecord[] = []
+        for (const [i, { machine }] of volunteers.entries()) {
+          const process = await world.start(machine)
+          const store = await openSimStore(world, process, join(machine.folder, 'store'), runId)
+          const heard = told[i]!
+          records.push({
+            node: peerIds[i]!,
+            verdicts: await store.verdicts(),
+            waiting: (await store.pending()).map(({ leaseId }) => leaseId),
+            finished: heard.flatMap((news) => (news.type === 'group' ? [news.leaseId] : [])),
+            dropped: heard.flatMap((news) => (news.type === 'dropped' ? [news.leaseId] : [])),
+          })
+          await store.close()
+        }
+        return { events, volunteers: records }
+      } finally {
+        await world.close()
+      }
+    },
+  }
+  for (let i = 0; i < settings.volunteers; i++) await run.recruit()
+  return run
+}

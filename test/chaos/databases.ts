@@ -1,0 +1,61 @@
+import type { RunEvent } from '../../coordinator/events.js'
+import { type EventLog, openEventLog } from '../../coordinator/store.js'
+import { type NodeStore, openNodeStore } from '../../node/store.js'
+import type { SimProcess } from './sim-process.js'
+import type { World } from './world.js'
+
+/** The event log of a simulated coordinator: a real database, each of whose operations may be the process's last. */
+export async function openSimLog(world: World, process: SimProcess, folder: string): Promise<EventLog> {
+  const { underway } = world
+  const log = await world.database(process, folder, () => openEventLog(folder))
+  return {
+    append: (event) => process.disk('log append', true, () => underway.count(log.append(event))),
+    async *replay() {
+      yield* await process.disk('log replay', false, () => underway.count(readAll(log)))
+    },
+    close: () => process.disk('log close', false, () => underway.count(log.close())),
+  }
+}
+
+async function readAll(log: EventLog): Promise<RunEvent[]> {
+  const events: RunEvent[] = []
+  for await (const event of log.replay()) events.push(event)
+  return events
+}
+
+/** All events of a log that nobody has open. */
+export async function readLog(world: World, folder: string): Promise<RunEvent[]> {
+  const { underway } = world
+  const log = await underway.count(openEventLog(folder))
+  const events = await underway.count(readAll(log))
+  await underway.count(log.close())
+  return events
+}
+
+/** The store of a simulated volunteer, likewise. */
+export async function openSimStore(
+  world: World,
+  process: SimProcess,
+  folder: string,
+  runId: string,
+): Promise<NodeStore> {
+  const { underway } = world
+  const store = await world.database(process, folder, () => openNodeStore(folder, runId))
+  const operation = <A extends unknown[], T>(writes: boolean, what: string, run: (...args: A) => Promise<T>) => {
+    return (...args: A): Promise<T> => process.disk(what, writes, () => underway.count(run(...args)))
+  }
+  return {
+    pending: operation(false, 'store read', () => store.pending()),
+    addPending: operation(true, 'store write', (group) => store.addPending(group)),
+    removePending: operation(true, 'store write', (leaseId) => store.removePending(leaseId)),
+    body: operation(false, 'store read', (hash) => store.body(hash)),
+    verdictCount: operation(false, 'store read', () => store.verdictCount()),
+    addVerdicts: operation(true, 'store write', (from, verdicts) => store.addVerdicts(from, verdicts)),
+    verdicts: operation(false, 'store read', () => store.verdicts()),
+    verdictOn: operation(false, 'store read', (leaseId) => store.verdictOn(leaseId)),
+    keptGroup: operation(false, 'store read', () => store.keptGroup()),
+    keepRounds: operation(true, 'store write', (rounds) => store.keepRounds(rounds)),
+    rounds: operation(false, 'store read', () => store.rounds()),
+    close: operation(false, 'store close', () => store.close()),
+  }
+}

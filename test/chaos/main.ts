@@ -1,0 +1,75 @@
+import '../../swarm/polyfill.js'
+import { parseArgs } from 'node:util'
+import type { RunEvent } from '../../coordinator/events.js'
+import { killProcesses } from './kill-processes.js'
+import { runScenario, type ScenarioResult } from './run-scenario.js'
+import { SCENARIOS } from './scenarios/index.js'
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    seeds: { type: 'string', default: '1' },
+    scenario: { type: 'string', multiple: true },
+    processes: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    log: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+  },
+})
+
+const fail = (message: string): never => {
+  console.error(`chaos: ${message}`)
+  process.exit(2)
+}
+const whole = (name: string, text: string): number =>
+  /^\d{1,9}$/.test(text) ? Number(text) : fail(`--${name} takes a number, not ${JSON.stringify(text)}`)
+
+const unknown = values.scenario?.find((name) => !SCENARIOS.some((scenario) => scenario.name === name))
+const names = SCENARIOS.map(({ name, about }) => `\n  ${name.padEnd(22)} ${about}`).join('')
+if (unknown !== undefined) fail(`there is no scenario ${JSON.stringify(unknown)}; choose from:${names}`)
+if (values.list) {
+  console.log(`scenarios:${names}`)
+  process.exit(0)
+}
+
+const first = whole('seed', values.seed)
+const last = first + whole('seeds', values.seeds) - 1
+const results: ScenarioResult[] = []
+if (values.processes) {
+  for (let seed = first; seed <= last; seed++) report(await killProcesses(seed), [])
+} else await simulate()
+if (values.json) console.log(JSON.stringify(results))
+process.exitCode = results.every(({ passed }) => passed) ? 0 : 1
+
+async function simulate(): Promise<void> {
+  if (!values.json && !values.log)
+    console.log(
+      'the coordinator and the volunteers are real, on simulated wires and time; scripts replace inference and torch',
+    )
+  for (const scenario of SCENARIOS) {
+    if (values.scenario && !values.scenario.includes(scenario.name)) continue
+    for (let seed = first; seed <= last; seed++) {
+      const { result, events } = await runScenario(scenario, seed)
+      report(result, events)
+    }
+  }
+}
+
+function report(result: ScenarioResult, events: readonly RunEvent[]): void {
+  results.push(result)
+  if (values.log) for (const event of events) console.log(JSON.stringify(event))
+  else if (!values.json) show(result)
+}
+
+function show({ scenario, seed, passed, violations, blows, virtualMs, events, realMs }: ScenarioResult): void {
+  const seconds = (ms: number): string => (ms / 1000).toFixed(1)
+  const time = values.processes ? '' : `${seconds(virtualMs)} s of virtual time in `
+  const figures = `${events} events, ${time}${seconds(realMs)} s`
+  console.log(`${passed ? 'passed' : 'FAILED'}  ${scenario.padEnd(22)} seed ${seed}: ${figures}`)
+  const befell = Object.entries(blows).map(([kind, times]) => `${times} ${kind}`)
+  if (befell.length > 0) console.log(`        ${befell.join(', ')}`)
+  for (const violation of violations.slice(0, 20)) console.log(`        ${violation}`)
+  if (violations.length > 20) console.log(`        and ${violations.length - 20} more`)
+  const which = values.processes ? '--processes' : `--scenario ${scenario}`
+  if (!passed) console.log(`        again: npm run chaos -- ${which} --seed ${seed}`)
+}

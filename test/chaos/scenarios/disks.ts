@@ -1,0 +1,62 @@
+import { bend, blobsOf } from '../damage.js'
+import type { Machine } from '../sim-process.js'
+import { meanwhile, type Scenario } from './scenario.js'
+
+const MIB = 1024 * 1024
+const isFull = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || isFull(error.cause))
+
+const fill = (machine: Machine): void => {
+  machine.faultAt = ({ writes }) => (writes ? 'no-space' : null)
+}
+
+export const DISKS: readonly Scenario[] = [
+  {
+    name: 'full-disk',
+    about: 'the disk of the coordinator or of a volunteer is full for a while',
+    expects: isFull,
+    async befall(run, random) {
+      for (let times = 0; times < 5 && !run.finished; times++) {
+        await run.pass(random.int(500, 8000))
+        const machine = random.pick([run.coordinator.machine, ...run.volunteers.map((one) => one.machine)])
+        fill(machine)
+        await run.pass(random.int(200, 10_000))
+        machine.faultAt = () => null
+      }
+    },
+  },
+  {
+    name: 'full-now-and-then',
+    about: 'single writes of the coordinator find no room',
+    expects: isFull,
+    async befall(run, random) {
+      run.coordinator.machine.faultAt = ({ writes }) => (writes && random.chance(0.03) ? 'no-space' : null)
+    },
+  },
+  {
+    name: 'damaged-chunk',
+    about: 'volunteers hold damaged adapters and half-done downloads when others ask them for chunks',
+    settings: { adapterBytes: 3 * MIB - 5 },
+    async befall(run, random) {
+      run.world.network.everywhere({ bytesPerSecond: 2 * MIB })
+      for (let times = 0; times < 3; times++) {
+        const i = random.int(0, run.volunteers.length - 1)
+        const victim = run.volunteers[i]!
+        const before = run.told[i]!.length
+        // Loaded already, it is asked for by others, and wanted again at the next start.
+        const loads = (): boolean => run.told[i]!.slice(before).some(({ type }) => type === 'policy')
+        if (!(await meanwhile(run, 'a new policy', loads))) break
+        await run.pass(random.int(0, 1000))
+        victim.restartMs = null
+        victim.kill()
+        await run.world.bury()
+        for (const path of await blobsOf(victim.machine)) {
+          await bend(path, random.int(0, 3 * MIB - 6))
+          run.world.blow('file damaged')
+        }
+        victim.restartMs = 2000
+        victim.start()
+      }
+    },
+  },
+]

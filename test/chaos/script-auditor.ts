@@ -1,0 +1,26 @@
+import type { Auditor } from '../../coordinator/audit/auditor.js'
+import { turnSeeds } from '../../episode/index.js'
+import type { Clock } from '../../swarm/index.js'
+import { AMPLE } from '../unit/scripted.js'
+import { scriptOf, taskOfPrompt, tokenizer } from './script-policy.js'
+
+/** How long an audit takes. */
+const AUDIT_MS = 400
+
+/** Audits by saying the script again: the tokens of a rollout must be those of its lease's seeds under the lease's adapter. */
+export function createScriptAuditor(clock: Clock, signal: AbortSignal): Auditor {
+  return {
+    isCalibrated: (backend) => backend === 'cpu',
+    async audit({ leaseSeed, rollouts, adapterSha256 }) {
+      await clock.sleep(AUDIT_MS, signal)
+      for (const [lane, { tokens, mask }] of rollouts.entries()) {
+        const [seed] = turnSeeds(leaseSeed, lane, AMPLE)
+        const script = scriptOf(adapterSha256, taskOfPrompt([...tokens]), lane, seed!)
+        const said = tokenizer.detokenize([...tokens].filter((_, i) => mask[i] === 1)).replaceAll('<|im_end|>', '')
+        if (said !== script.join(''))
+          return { accepted: false, code: 'sampler_mismatch', detail: `rollout ${lane} is not what its seeds select` }
+      }
+      return { accepted: true }
+    },
+  }
+}

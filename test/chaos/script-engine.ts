@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises'
+import { type Engine, EngineError, type TokenSource } from '../../engine/index.js'
+import { sha256 } from '../../proto/index.js'
+import type { Clock } from '../../swarm/index.js'
+import { scriptedSource } from '../unit/scripted.js'
+import { scoresOf, scriptOf, taskOfPrompt, tokenizer } from './script-policy.js'
+
+export interface ScriptEngineOptions {
+  readonly clock: Clock
+  /** How long one turn takes. */
+  readonly turnMs: (seed: number) => number
+  /** The seed that is really used: another than the lease's is a lie. Default: the lease's. */
+  readonly seedUsed?: (seed: number) => number
+}
+
+/** The engine of a simulated volunteer: it reads and checks the adapter's file like the real one, and says what its script says. */
+export function createScriptEngine({ clock, turnMs, seedUsed = (seed) => seed }: ScriptEngineOptions): Engine {
+  let adapterSha256: string | null = null
+
+  const paced = (source: TokenSource, ms: number): TokenSource => ({
+    async next(feed, maxTokens, signal) {
+      await clock.sleep(ms, signal)
+      return source.next(feed, maxTokens, signal)
+    },
+    close: () => source.close(),
+  })
+
+  return {
+    build: { nodeLlamaCpp: '3.22.1', backend: 'cpu' },
+    async usePolicy(adapter) {
+      if (adapter && sha256(await readFile(adapter.path)) !== adapter.sha256)
+        throw new EngineError('adapter_refused', 'the file is not the one its hash names')
+      adapterSha256 = adapter?.sha256 ?? null
+    },
+    async openLanes(requests) {
+      return requests.map(({ prompt, seeds }, lane) => {
+        const script = scriptOf(adapterSha256, taskOfPrompt(prompt), lane, seedUsed(seeds[0]!))
+        return paced(scriptedSource(script, tokenizer), turnMs(seeds[0]!))
+      })
+    },
+    score: async (tokens, from) => scoresOf(adapterSha256, tokens, from),
+    async intervals() {
+      throw new EngineError('engine_failed', 'a script has no distribution')
+    },
+    async close() {},
+  }
+}

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto'
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type BatchOutcome, type TrainEngine, TrainerError } from '../../coordinator/train-engine.js'
+import { sha256 } from '../../proto/index.js'
+import type { Clock } from '../../swarm/index.js'
+import { noise } from '../swarm/swarm-nodes.js'
+import { scoresOf } from './script-policy.js'
+
+export interface SpoolTrainerOptions {
+  readonly spool: string
+  readonly clock: Clock
+  readonly stepMs: number
+  readonly adapterBytes: number
+  readonly probes: readonly { readonly prompt: readonly number[]; readonly continuation: readonly number[] }[]
+}
+
+export interface SpoolTrainer extends TrainEngine {
+  /** Ends it in the middle of what it does; it is started again as the real one would be. */
+  crash(): void
+}
+
+const RESTART_MS = 1000
+const LORA = { rank: 4, alpha: 8, targetModules: ['q_proj'] }
+
+/**
+ * The trainer of a simulation. Like the real one it reads batches from the spool, checks them, writes steps that follow from
+ * their content alone, and begins again after a crash; its adapters are noise.
+ */
+export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
+  const { spool, clock, stepMs, adapterBytes, probes } = options
+  const steps = join(spool, 'steps')
+  const folderOf = (step: number): string => join(steps, `step-${step}`)
+  let life = new AbortController()
+  let current = -1
+
+  const write = async (path: string, data: Uint8Array | string): Promise<void> => {
+    life.signal.throwIfAborted()
+    const file = await open(path, 'w')
+    try {
+      await file.writeFile(data)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  }
+
+  /** @param content  what the step follows from */
+  const makeStep = async (step: number, batchId: string | null, content: string): Promise<void> => {
+    const draft = `${folderOf(step)}.tmp`
+    await mkdir(join(draft, 'adapter'), { recursive: true })
+    const seed = createHash('sha256').update(content).digest().readUInt32LE(0)
+    const adapter = noise(adapterBytes, seed)
+    const files = {
+      'adapter/adapter_model.safetensors': noise(4096, seed),
+      'adapter/adapter_config.json': new TextEncoder().encode(JSON.stringify({ r: LORA.rank, seed })),
+      'adapter.gguf': adapter,
+    }
+    for (const [name, data] of Object.entries(files)) {
+      await write(join(draft, name), data)
+      await clock.sleep(stepMs / 4, life.signal)
+    }
+    const record = {
+      ...{ step, batchId, skipped: null, lora: LORA, stats: null },
+      files: Object.fromEntries(Object.entries(files).map(([name, data]) => [name, sha256(data)])),
+      probes: probes.map(({ prompt, continuation }) => {
+        const tokens = [...prompt, ...continuation]
+        const scores = (hash: string | null): number[] => scoresOf(hash, tokens, prompt.length)
+        // A script's first token tells nothing of its seed.
+        const draws = { after: 0, evidence: 0, tokens: [] }
+        return { prompt, continuation, base: scores(null), adapter: scores(sha256(adapter)), draws }
+      }),
+    }
+    await write(join(draft, 'step.json'), JSON.stringify(record))
+    life.signal.throwIfAborted()
+    await rename(draft, folderOf(step))
+    current = step
+  }
+
+  const resume = async (): Promise<void> => {
+    await mkdir(steps, { recursive: true })
+    current = -1
+    for (const name of (await readdir(steps)).sort()) {
+      if (name.endsWith('.tmp')) await rm(join(steps, name), { recursive: true })
+      else current = Math.max(current, Number(name.slice('step-'.length)))
+    }
+    if (current < 0) await makeStep(0, null, 'the initial adapter')
+  }
+
+  const train = async (batchId: string): Promise<BatchOutcome> => {
+    const folder = join(spool, 'batches', batchId)
+    const text = await readFile(join(folder, 'manifest.json'), 'utf8')
+    const manifest = JSON.parse(text) as { batchId: string; parentStep: number; tokensSha256: string }
+    const refused = (code: string): BatchOutcome => ({ kind: 'refused', code, detail: batchId })
+    if (manifest.batchId !== batchId) return refused('batch_id')
+    if (sha256(await readFile(join(folder, 'tokens.safetensors'))) !== manifest.tokensSha256)
+      return refused('tokens_hash')
+    const step = manifest.parentStep + 1
+    if (await exists(folderOf(step))) {
+      const made = JSON.parse(await readFile(join(folderOf(step), 'step.json'), 'utf8')) as { batchId: string }
+      return made.batchId === batchId ? { kind: 'trained', step } : refused('parent_mismatch')
+    }
+    if (manifest.parentStep !== current) return refused('parent_mismatch')
+    await clock.sleep(stepMs / 4, life.signal)
+    await makeStep(step, batchId, text)
+    return { kind: 'trained', step }
+  }
+
+  /** Does the work, as often as the trainer is ended in the middle of it. */
+  const persist = async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+    for (;;) {
+      signal.throwIfAborted()
+      const { signal: living } = life
+      try {
+        return await work()
+      } catch (why) {
+        if (!living.aborted) throw why
+      }
+      await clock.sleep(RESTART_MS, signal)
+      life = new AbortController()
+      await resume().catch((why: unknown) => {
+        if (!life.signal.aborted) throw why
+      })
+    }
+  }
+
+  return {
+    async start(signal) {
+      await persist(resume, signal)
+      return { step: current }
+    },
+    outcome: (batchId, signal) => persist(() => train(batchId), signal),
+    async close() {
+      life.abort(new TrainerError('closed', 'the trainer was closed'))
+    },
+    crash() {
+      life.abort(new Error('the trainer was killed'))
+    },
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )

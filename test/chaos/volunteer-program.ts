@@ -1,0 +1,68 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { PrivateKey } from '@libp2p/interface'
+import type { NodeProgress } from '../../node/progress.js'
+import { startVolunteer } from '../../node/volunteer.js'
+import { createBlobStore } from '../../swarm/index.js'
+import { library } from '../unit/library-world.js'
+import { AMPLE } from '../unit/scripted.js'
+import { BASE_SHA256 } from './coordinator-program.js'
+import { openSimStore } from './databases.js'
+import { createScriptEngine } from './script-engine.js'
+import { tokenizer } from './script-policy.js'
+import { addressOf, createSimHost } from './sim-host.js'
+import type { SimProcess } from './sim-process.js'
+import type { World } from './world.js'
+
+export interface VolunteerSettings {
+  readonly key: PrivateKey
+  readonly peerId: string
+  readonly runId: string
+  /** The seed it really samples with; see `ScriptEngineOptions`. */
+  readonly seedUsed?: (seed: number) => number
+  /** Other volunteers it stays connected to, and can fetch adapters from. */
+  readonly neighbours: readonly string[]
+  readonly onProgress: (progress: NodeProgress) => void
+}
+
+/**
+ * A volunteer on a simulated machine: everything that `node/start-node.ts` starts, with a script for an engine.
+ * @returns  never, unless the work ends: then with what ended it
+ */
+export async function runVolunteer(world: World, process: SimProcess, settings: VolunteerSettings): Promise<void> {
+  const { key, peerId, runId, seedUsed, neighbours, onProgress } = settings
+  const { clock, machine } = process
+  await mkdir(join(machine.folder, 'blobs'), { recursive: true })
+  const store = await openSimStore(world, process, join(machine.folder, 'store'), runId)
+  const { network, directory } = world
+  const host = createSimHost({
+    ...{ network, directory, process, peerId, runId },
+    logger: world.logger(process),
+    onRefusal: ({ code }) => world.blow(`refused as ${code}`),
+  })
+  const volunteer = await startVolunteer({
+    ...{ host, key, store, tokenizer, onProgress },
+    blobs: await createBlobStore(join(machine.folder, 'blobs')),
+    coordinator: { address: addressOf(runId), peerId: runId },
+    engine: createScriptEngine({
+      clock,
+      turnMs: (seed) => 100 + (seed % 400),
+      ...(seedUsed ? { seedUsed } : {}),
+    }),
+    baseSha256: BASE_SHA256,
+    contextSize: AMPLE.maxRolloutTokens,
+    catalogue: new Map([[library.name, library]]),
+    team: null,
+  })
+  for (const neighbour of neighbours) void visit(neighbour)
+  await volunteer.work
+
+  /** Gossip keeps volunteers connected with each other; here a simple rule does. */
+  async function visit(neighbour: string): Promise<void> {
+    for (;;) {
+      if (!host.isConnected(neighbour))
+        await host.dial(addressOf(neighbour), clock.timeout(10_000)).catch(() => undefined)
+      await clock.sleep(5000)
+    }
+  }
+}

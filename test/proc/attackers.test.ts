@@ -1,0 +1,55 @@
+import '../../swarm/polyfill.js'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Arena, openArena } from '../attackers/arena.js'
+import { DEMO_CALIBRATION } from '../attackers/calibration.js'
+import { ZOO } from '../attackers/zoo.js'
+import { checkout } from '../checkout.js'
+
+/** The short form of `npm run attackers`: each attack once, against a real coordinator with real audits. */
+
+const test = suite<{ arena: Arena }>('attackers')
+/** Far above what they take on a busy machine; only a hang reaches it. */
+const signal = (): AbortSignal => AbortSignal.timeout(240_000)
+/** A test on numbers may let one group pass. */
+const TRIES_OF_NUMBERS = 2
+
+test.before(async (context) => {
+  context.arena = await openArena({ seed: 1, calibration: DEMO_CALIBRATION })
+})
+test.after((context) => context.arena.close())
+
+for (const { name, about, provable, places, attempt } of ZOO) {
+  test(`${name}: who ${about} is caught`, async ({ arena }) => {
+    const tries = provable ? 1 : TRIES_OF_NUMBERS
+    const told: string[] = []
+    for (let i = 0; i < tries; i++) {
+      const { caught, place, code, detail } = await attempt(arena, i, signal())
+      told.push(`${code}: ${detail}`)
+      if (!caught) continue
+      assert.ok(place !== null && places.includes(place), `${name} was stopped at ${place}`)
+      return
+    }
+    assert.unreachable(told.join('; '))
+  })
+}
+
+test('no honest volunteer among the attackers was refused anything', ({ arena }) => {
+  assert.ok(arena.honest.groups > 0)
+  assert.equal(arena.honest.refused, [])
+})
+
+test('docs/attackers.md lists every attack as it is', () => {
+  const documented = readFileSync(join(checkout, 'docs', 'attackers.md'), 'utf8').match(
+    /^\| `[a-z-]+` \| .* \| (yes|no) \| .* \|$/gm,
+  )
+  const rows = ZOO.map(
+    ({ name, about, provable, places }) =>
+      `| \`${name}\` | ${about} | ${provable ? 'yes' : 'no'} | ${places.join(', ')} |`,
+  )
+  assert.equal(documented, rows)
+})
+
+test.run()

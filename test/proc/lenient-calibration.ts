@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { Calibration } from '../../judging/index.js'
+import { demoModel } from './programs.js'
+
+/** A hundred times what honest groups of the demo model show: these tests are about what is lost, not about who lies. */
+const LIMITS = {
+  deviation: 2,
+  usualDeviation: 0.002,
+  bias: 2,
+  farClaim: 5,
+  grossClaim: 50,
+  farClaimRate: 1,
+  repair: 2,
+  missRate: 1,
+  farRepair: 5,
+  grossRepair: 50,
+  farRepairRate: 1,
+  surprise: 100,
+}
+
+/** Writes a calibration under which every group is audited and every honest one passes. */
+export function writeLenientCalibration(file: string): void {
+  const baseSha256 = createHash('sha256').update(readFileSync(demoModel())).digest('hex')
+  const none = { count: 0, of: 2, share: 0, low: 0, high: 1 }
+  const calibration: Calibration = {
+    schema: 1,
+    subject: { baseSha256, adapterSha256: null, quantisation: 'f16', backend: 'cpu', nodeLlamaCpp: '3.22.1' },
+    groups: 2,
+    sampledTokens: 1000,
+    thresholds: { level: 1e-9, all: LIMITS, arguments: LIMITS },
+    honest: {},
+    falseRefusals: { goal: 0.005, confidence: 0.95, measured: none, byCode: {}, withoutDraws: none },
+  }
+  writeFileSync(file, JSON.stringify(calibration))
+}

@@ -1,0 +1,154 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import getPort from 'get-port'
+import * as assert from 'uvu/assert'
+import { stringify } from 'yaml'
+import type { RunEvent } from '../../coordinator/events.js'
+import { openRecorder } from '../../coordinator/recorder.js'
+import type { RunState } from '../../coordinator/run-state.js'
+import { openEventLog } from '../../coordinator/store.js'
+import { checkLog } from '../chaos/check-log.js'
+import { writeDemoTasks } from '../demo-tasks.js'
+import { demoModel, type Line, type Machine, type Program } from './programs.js'
+
+/** Small runs of the real programs with the demo model, and what their processes and logs tell. */
+
+const MAX_STALENESS = 2
+const LEASES_PER_NODE = 2
+
+export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
+
+/** Whether a coordinator's progress line tells of an event that fits. */
+export const tells =
+  <T extends RunEvent['type']>(type: T, fits: (event: EventOf<T>) => boolean = () => true) =>
+  (line: Line): boolean => {
+    const event = line.event as RunEvent
+    return line.type === 'event' && event.type === type && fits(event as EventOf<T>)
+  }
+export const trainerSays =
+  (event: string) =>
+  (line: Line): boolean =>
+    line.type === 'trainer' && (line.event as { event: string }).event === event
+
+export interface Run {
+  readonly dataDir: string
+  readonly address: string
+  readonly runId: string
+  readonly coordinator: Program
+  again(): Promise<Run>
+  /** @param address  where the coordinator is reached, if not where it listens */
+  node(name: string, address?: string): Program
+}
+
+export interface RunSettings {
+  /** Fields of run.yaml. */
+  readonly config: object
+  /** Rollouts that a node generates in parallel. Default: 4, which is a group. */
+  readonly lanes?: number
+  /** A command that starts the coordinator. */
+  readonly through?: readonly string[]
+}
+
+/** Starts a coordinator for a small run in `<name>/`, or starts it again. */
+export async function startRun(on: Machine, name: string, settings: RunSettings): Promise<Run> {
+  const { config, lanes = 4, through } = settings
+  const folder = join(on.folder, name)
+  const port = await getPort()
+  await mkdir(folder)
+  await writeDemoTasks(join(folder, 'tasks'), 50, 1)
+  await writeFile(
+    join(folder, 'run.yaml'),
+    stringify({
+      dataDir: 'coordinator',
+      listen: [`/ip4/127.0.0.1/tcp/${port}`],
+      base: { path: demoModel(), name: 'prove-demo-base' },
+      tasks: { dataset: 'tasks' },
+      groupSize: 4,
+      batchGroups: 2,
+      maxStaleness: MAX_STALENESS,
+      leases: { perNode: LEASES_PER_NODE },
+      limits: { maxTurnTokens: 64, maxRolloutTokens: 512, maxAssistantTurns: 4 },
+      trainer: { settings: { lora: { rank: 4, alpha: 8 } } },
+      ...config,
+    }),
+  )
+  const start = async (): Promise<Run> => {
+    const args = ['start', '--config', join(folder, 'run.yaml'), '--json']
+    const coordinator = on.start('coordinator', args, name, through)
+    const { addresses, runId } = await coordinator.until('its address', ({ type }) => type === 'listening')
+    const [address] = addresses as string[]
+    return {
+      dataDir: join(folder, 'coordinator'),
+      address: address!,
+      runId: runId as string,
+      coordinator,
+      again: start,
+      node(node, at = address!) {
+        const files = ['--data-dir', join(folder, node), '--model', demoModel()]
+        return on.start('node', ['join', at, ...files, '--cpu', '--lanes', String(lanes), '--json'], node)
+      },
+    }
+  }
+  return start()
+}
+
+export const peerOf = async (node: Program): Promise<string> =>
+  (await node.until('its name', ({ type }) => type === 'ready')).peerId as string
+
+/** A node with nothing to do and nothing to wait for, after the run is complete. */
+export const settled = (line: Line): boolean => line.type === 'idle' && line.reason === 'paused' && line.waiting === 0
+
+export async function stop(...programs: readonly Program[]): Promise<void> {
+  for (const program of programs) program.kill('SIGTERM')
+  for (const program of programs) assert.is(await program.ended, 0, `${program.name}: ${program.stderr.slice(-2000)}`)
+}
+
+export async function nobodyLeft(on: Machine): Promise<void> {
+  const deadline = Date.now() + 5000
+  while (on.processes().length > 0 && Date.now() < deadline) await sleep(50)
+  assert.equal(on.processes(), [])
+}
+
+export async function readLog(dataDir: string): Promise<{ events: RunEvent[]; state: RunState }> {
+  const log = await openEventLog(join(dataDir, 'log'))
+  const events: RunEvent[] = []
+  for await (const event of log.replay()) events.push(event)
+  const recorder = await openRecorder(log, () => undefined)
+  await recorder.close()
+  return { events, state: recorder.state }
+}
+
+export const childOf = (on: Machine, fits: (command: string) => boolean): number => {
+  const found = on.processes().find(({ command }) => fits(command))
+  if (!found)
+    throw new Error(
+      `no such process among\n${on
+        .processes()
+        .map(({ command }) => command)
+        .join('\n')}`,
+    )
+  return found.pid
+}
+export const isTrainer = (command: string): boolean =>
+  command.includes('-m prove_trainer --spool') && !command.includes('torch.distributed.run')
+
+export const isAuditor = (command: string): boolean => command.includes('-m prove_trainer --audits')
+
+export const isEngine = (command: string): boolean => command.includes('engine/worker')
+
+/** Every event that a coordinator told of so far. */
+export const toldBy = ({ lines }: Program): RunEvent[] =>
+  lines.flatMap((line) => (line.type === 'event' ? [line.event as RunEvent] : []))
+
+/** Whatever was told is in the log, and the log holds to the rules of any run, whatever was killed. */
+export function checkRun(events: readonly RunEvent[], state: RunState, told: readonly RunEvent[]): void {
+  const written = new Set(events.map((event) => JSON.stringify(event)))
+  assert.equal(
+    told.filter((event) => !written.has(JSON.stringify(event))),
+    [],
+    'whatever was told is in the log',
+  )
+  const versions = state.current?.version ?? -1
+  assert.equal(checkLog(events, { versions, maxStaleness: MAX_STALENESS, leasesPerNode: LEASES_PER_NODE }), [])
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto'
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import { CLOSING, groundTruthScript } from '../../episode/index.js'
+import {
+  type GroupAnnouncement,
+  groupBody,
+  type Lease,
+  type LeaseResponse,
+  LIMITS,
+  sealGroupAnnouncement,
+  sha256,
+} from '../../proto/index.js'
+import { createHost, offerGroup, requestLeases, type SwarmHost, serveGroups } from '../../swarm/index.js'
+import { TASKS } from '../swarm/test-run.js'
+import { AMPLE, bodyOf, play, stageOf } from '../unit/scripted.js'
+import type { InForce } from './messages.js'
+
+const stage = stageOf()
+const OP_TIMEOUT_MS = 10_000
+/** A lease is named as held until its verdict should be there, or the coordinator would give it again. */
+const VERDICT_MS = 5000
+/** Bodies that a node still serves; the coordinator pulls soon or not at all. */
+const KEPT_BODIES = 64
+
+export interface SoakGroup {
+  readonly announcement: GroupAnnouncement
+  readonly body: Uint8Array
+}
+
+/** A volunteer that makes its groups from a script and lies as it is told. */
+export interface SoakNode {
+  readonly host: SwarmHost
+  ask(count?: number): Promise<LeaseResponse>
+  make(lease: Lease): Promise<SoakGroup>
+  /** Seals and hands over. @param inline  the body rides along, else the coordinator has to pull it */
+  offer(group: SoakGroup, change?: Partial<GroupAnnouncement>, inline?: boolean): Promise<Uint8Array>
+  reoffer(sealed: Uint8Array): Promise<void>
+  close(): Promise<void>
+}
+
+export const soon = (): AbortSignal => AbortSignal.timeout(OP_TIMEOUT_MS)
+
+export async function openSoakNode(inForce: () => InForce): Promise<SoakNode> {
+  const key = await generateKeyPair('Ed25519')
+  const { runId } = inForce()
+  const host = await createHost({ privateKey: key, runId, connectionsPerSecond: 1000, peersPerAddress: 1000 })
+  const bodies = new Map<string, Uint8Array>()
+  const held = new Set<string>()
+  await serveGroups(host, { lookup: async (hash) => bodies.get(hash) ?? null })
+  try {
+    await host.dial(inForce().address, soon())
+  } catch (why) {
+    await host.close()
+    throw why
+  }
+  return {
+    host,
+    async ask(count = 1) {
+      const response = await requestLeases(
+        host,
+        runId,
+        {
+          kind: 'ask',
+          count,
+          policyId: inForce().policyId,
+          nonce: randomBytes(16).toString('hex'),
+          holding: [...held].slice(-LIMITS.leasesHeld.value),
+          agent: 'soak/1',
+          backend: 'cpu',
+          team: null,
+          drawsReplay: true,
+        },
+        soon(),
+      )
+      for (const { leaseId } of response.leases) held.add(leaseId)
+      return response
+    },
+    async make(lease) {
+      const task = TASKS.find(({ id }) => id === lease.taskId)!
+      // No two groups say the same: they would be taken for copies.
+      const words = randomBytes(6).toString('hex')
+      const helpful = groundTruthScript(task).map((message) => (message === CLOSING ? `Done, ${words}.` : message))
+      const rollouts = [
+        await play(task, helpful, stage, AMPLE),
+        await play(task, [`No, ${words}.`, 'No.'], stage, AMPLE),
+      ]
+      const { leaseId, taskId, policyId } = lease
+      const body = groupBody.encode({ ...bodyOf(task, rollouts), leaseId, policyId })
+      const hash = sha256(body)
+      bodies.set(hash, body)
+      for (const old of bodies.keys()) if (bodies.size > KEPT_BODIES) bodies.delete(old)
+      const announcement: GroupAnnouncement = {
+        leaseId,
+        taskId,
+        policyId,
+        rewards: rollouts.map(({ reward }) => reward.total),
+        bodySha256: hash,
+        bodySizeBytes: body.length,
+        nonce: randomBytes(16).toString('hex'),
+        tokensGenerated: rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0),
+      }
+      return { announcement, body }
+    },
+    async offer({ announcement, body }, change = {}, inline = true) {
+      const sealed = await sealGroupAnnouncement(key, runId, { ...announcement, ...change }, inline ? body : null)
+      setTimeout(() => held.delete(announcement.leaseId), VERDICT_MS).unref()
+      await offerGroup(host, runId, sealed, soon())
+      return sealed
+    },
+    reoffer: (sealed) => offerGroup(host, runId, sealed, soon()),
+    close: () => host.close(),
+  }
+}

@@ -1,0 +1,323 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Auditor, AuditRequest } from '../../coordinator/audit/auditor.js'
+import { TrainerError } from '../../coordinator/train-engine.js'
+import { groundTruthScript } from '../../episode/index.js'
+import type { AuditVerdict } from '../../judging/index.js'
+import type { Lease } from '../../proto/index.js'
+import { offerGroup, TransportError } from '../../swarm/index.js'
+import { eventually, soon } from './swarm-nodes.js'
+import { createTestRun, type RunSettings, TASKS, type TestRun, type Volunteer } from './test-run.js'
+
+// What the coordinator makes of audits, copies and lies. What audits find out is decided by the tests here: scripted tokens come
+// from no policy that could be recomputed. The real audits are tested in test/proc/audit.test.ts and by the attackers.
+
+/**
+ * A group in which one rollout does what the user wants, and another says this. Scripted tokens are improbable, so groups
+ * with other words must have nothing in common.
+ */
+const scriptsFor = ({ taskId }: Lease, words: readonly string[]): (readonly string[])[] => [
+  groundTruthScript(TASKS.find(({ id }) => id === taskId)!).map((message) =>
+    message.includes('<tool_call>') ? `${words.join(' ')} ${message}` : message,
+  ),
+  words,
+]
+
+interface Court extends Auditor {
+  /** Leases in the order in which they were audited. */
+  readonly audited: string[]
+  /** What an audit finds; null: nothing. */
+  find: (request: AuditRequest) => AuditVerdict | null | Promise<AuditVerdict>
+}
+
+function court(): Court {
+  const judge: Court = {
+    audited: [],
+    find: () => null,
+    isCalibrated: (backend) => backend === 'cpu',
+    async audit(request) {
+      judge.audited.push(request.leaseId)
+      return (await judge.find(request)) ?? { accepted: true }
+    },
+  }
+  return judge
+}
+
+const MISMATCH: AuditVerdict = { accepted: false, code: 'sampler_mismatch', detail: '9 of 20 tokens' }
+
+const test = suite<{ open(settings?: RunSettings): Promise<TestRun> }>('live judging')
+const opened: TestRun[] = []
+test.before.each((context) => {
+  context.open = async (settings) => {
+    const run = await createTestRun({ batchGroups: 50, ...settings })
+    opened.push(run)
+    return run
+  }
+})
+test.after.each(async () => {
+  for (const run of opened.splice(0)) await run.close()
+})
+
+let groups = 0
+
+/** One group, from the lease to the verdict. @param words  what the second rollout says, so that groups differ */
+async function deliver(run: TestRun, node: Volunteer, words = [`Group ${groups++}.`, 'No.']) {
+  const { leases, reason } = await node.ask()
+  const [lease] = leases
+  if (!lease) throw new Error(`no lease: ${reason}`)
+  const group = await node.finish(lease, { scripts: scriptsFor(lease, words) })
+  await offerGroup(node.host, run.swarm.runId, group.sealed, soon())
+  const { state } = run.coordinator.recorder
+  await eventually('the verdict', () => state.judged.has(lease.leaseId))
+  return { lease, group, verdict: state.judged.get(lease.leaseId)! }
+}
+
+const refusalOf = async (work: Promise<unknown>): Promise<string | null> => {
+  const error = await work.then(
+    () => null,
+    (why: unknown) => why,
+  )
+  assert.instance(error, TransportError)
+  return (error as TransportError).refusal
+}
+
+test('a verdict waits for its audit, and a group that fails it is refused with what was found', async ({ open }) => {
+  const auditor = court()
+  const run = await open({ auditor })
+  const ann = await run.admitted(2)
+  const first = await deliver(run, ann)
+  assert.equal([first.verdict.accepted, first.verdict.audit], [true, 'passed'])
+  auditor.find = () => MISMATCH
+  const { verdict } = await deliver(run, ann)
+  assert.equal(
+    [verdict.accepted, verdict.code, verdict.audit, verdict.detail, verdict.credit],
+    [false, 'sampler_mismatch', 'failed', '9 of 20 tokens', 0],
+  )
+})
+
+test('a group that is not drawn is accepted without an audit, and audited when its node is caught', async ({
+  open,
+}) => {
+  const auditor = court()
+  const drawn = new Set<string>()
+  const run = await open({ auditor, draws: (body) => drawn.has(body) })
+  const ann = await run.admitted(2)
+  const ben = await run.admitted(3)
+  const trusted = await deliver(run, ann, ['Well.', 'I will not.'])
+  const other = await deliver(run, ben, ['Perhaps.', 'Later.'])
+  assert.equal(auditor.audited, [])
+  auditor.find = ({ leaseId }) => (leaseId === other.lease.leaseId ? null : MISMATCH)
+  const { leases } = await ann.ask()
+  const lie = await ann.finish(leases[0]!)
+  drawn.add(lie.bodySha256)
+  await offerGroup(ann.host, run.swarm.runId, lie.sealed, soon())
+  await eventually('the refusal', () => run.coordinator.recorder.state.judged.has(lie.leaseId))
+  assert.equal([...run.coordinator.recorder.state.suspects.keys()], [trusted.lease.leaseId])
+  run.coordinator.intake.auditSuspects()
+  await run.coordinator.intake.idle()
+  assert.equal(
+    run.eventsOf('audited').map(({ leaseId, accepted, code }) => [leaseId, accepted, code]),
+    [[trusted.lease.leaseId, false, 'sampler_mismatch']],
+  )
+  assert.equal(
+    run.coordinator.recorder.state.trainable(1).map(({ leaseId }) => leaseId),
+    [other.lease.leaseId],
+  )
+  assert.is(run.coordinator.recorder.state.nodes.get(ann.host.peerId)!.credit, 0)
+})
+
+test('suspects survive a restart and are audited then', async ({ open }) => {
+  const auditor = court()
+  const run = await open({ auditor, draws: () => false })
+  const ann = await run.admitted(2)
+  const { lease } = await deliver(run, ann)
+  const { leases } = await ann.ask()
+  const lie = await ann.finish(leases[0]!, { announce: { rewards: [1.3, 1] } })
+  await offerGroup(ann.host, run.swarm.runId, lie.sealed, soon())
+  await eventually('the refusal', () => run.coordinator.recorder.state.judged.has(lie.leaseId))
+  await run.restart()
+  run.coordinator.intake.auditSuspects()
+  await run.coordinator.intake.idle()
+  assert.equal(
+    run.eventsOf('audited').map(({ leaseId, accepted }) => [leaseId, accepted]),
+    [[lease.leaseId, true]],
+  )
+})
+
+test('a provable lie quarantines its key: no leases, no verdicts, for an hour', async ({ open }) => {
+  const run = await open()
+  const ann = await run.admitted(2)
+  const ben = await run.admitted(3)
+  const { leases } = await ann.ask({ count: 2 })
+  const lie = await ann.finish(leases[0]!, { announce: { rewards: [1.3, 1] } })
+  await offerGroup(ann.host, run.swarm.runId, lie.sealed, soon())
+  await eventually('the refusal', () => run.coordinator.recorder.state.judged.has(lie.leaseId))
+  assert.is((await ann.ask()).reason, 'quarantined')
+  assert.is(
+    await refusalOf(offerGroup(ann.host, run.swarm.runId, (await ann.finish(leases[1]!)).sealed, soon())),
+    'quarantined',
+  )
+  assert.is((await ben.ask()).reason, null, 'another key at the same address is not punished')
+  run.clock.nowMs += 3_600_001
+  assert.is((await ann.ask()).leases.length, 1)
+})
+
+test('tokens that came before from another node have to be one’s own draws, or they are a copy', async ({ open }) => {
+  const auditor = court()
+  const run = await open({ auditor, draws: () => false })
+  const words = ['A long and improbable story about a librarian.', 'And how it ended in the end, on a Sunday.']
+  const ann = await run.admitted(2)
+  const ben = await run.admitted(3)
+  const original = await deliver(run, ann, words)
+  auditor.find = ({ leaseId }) => (leaseId === original.lease.leaseId ? null : MISMATCH)
+  const copy = await sameTask(run, ben, original.lease.taskId, words)
+  assert.equal([copy.accepted, copy.code], [false, 'duplicate'])
+  assert.ok(run.coordinator.recorder.state.nodes.get(ben.host.peerId)!.standing.isQuarantined(run.clock.nowMs))
+  assert.ok(run.coordinator.recorder.state.accepted.has(original.lease.leaseId))
+})
+
+test('a copy that arrives before its victim does not make the victim the copier', async ({ open }) => {
+  const auditor = court()
+  const run = await open({ auditor, draws: () => false })
+  const words = ['A long and improbable story about a librarian.', 'And how it ended in the end, on a Sunday.']
+  const thief = await run.admitted(2)
+  const victim = await run.admitted(3)
+  const copy = await deliver(run, thief, words)
+  auditor.find = ({ leaseId }) => (leaseId === copy.lease.leaseId ? MISMATCH : null)
+  const original = await sameTask(run, victim, copy.lease.taskId, words)
+  assert.equal([original.accepted, original.audit], [true, 'passed'])
+  assert.equal(
+    run.eventsOf('audited').map(({ leaseId, code }) => [leaseId, code]),
+    [[copy.lease.leaseId, 'duplicate']],
+  )
+  const { nodes } = run.coordinator.recorder.state
+  assert.ok(nodes.get(thief.host.peerId)!.standing.isQuarantined(run.clock.nowMs))
+  assert.not(nodes.get(victim.host.peerId)!.standing.isQuarantined(run.clock.nowMs))
+})
+
+/** Delivers groups until the node's lease is about this task, and then one with these words. */
+async function sameTask(run: TestRun, node: Volunteer, taskId: string, words: readonly string[]) {
+  for (let i = 0; i < 40; i++) {
+    const { leases } = await node.ask()
+    const [lease] = leases
+    assert.ok(lease)
+    const own = lease!.taskId === taskId
+    const group = await node.finish(lease!, { scripts: scriptsFor(lease!, own ? words : [`Try ${i}.`, 'No.']) })
+    await offerGroup(node.host, run.swarm.runId, group.sealed, soon())
+    const { judged } = run.coordinator.recorder.state
+    await eventually('the verdict', () => judged.has(lease!.leaseId))
+    if (own) return judged.get(lease!.leaseId)!
+  }
+  throw new Error('the task did not come up')
+}
+
+test('without audits a copy is known by who came first', async ({ open }) => {
+  const run = await open({ draws: () => false })
+  const words = ['A long and improbable story about a librarian.', 'And how it ended in the end, on a Sunday.']
+  const [ann, ben] = [await run.admitted(2), await run.admitted(3)]
+  const original = await deliver(run, ann, words)
+  assert.is((await sameTask(run, ben, original.lease.taskId, words)).code, 'duplicate')
+})
+
+test('a flat group that is drawn has to show its body, like any other', async ({ open }) => {
+  const auditor = court()
+  const run = await open({ auditor, draws: () => true })
+  const ann = await run.admitted(2)
+  const { leases: before } = await ann.ask()
+  const flat = await ann.finish(before[0]!, {
+    scripts: [
+      ['No.', 'No.'],
+      ['Never.', 'No.'],
+    ],
+  })
+  await offerGroup(ann.host, run.swarm.runId, flat.sealed, soon())
+  await eventually('the verdict', () => run.coordinator.recorder.state.judged.has(flat.leaseId))
+  const verdict = run.coordinator.recorder.state.judged.get(flat.leaseId)!
+  assert.equal([verdict.flat, verdict.audit, ann.pulls.length], [true, 'passed', 1])
+  const { leases } = await ann.ask()
+  const lie = await ann.finish(leases[0]!, { announce: { rewards: [0, 0] } })
+  await offerGroup(ann.host, run.swarm.runId, lie.sealed, soon())
+  await eventually('the refusal', () => run.coordinator.recorder.state.judged.has(lie.leaseId))
+  assert.is(run.coordinator.recorder.state.judged.get(lie.leaseId)!.code, 'reward_mismatch')
+})
+
+test('a new key gets no lease before a round that was opened after it came, and its coming opens one', async ({
+  open,
+}) => {
+  const run = await open()
+  const ann = await run.volunteer(2)
+  const first = await ann.ask()
+  assert.equal([first.leases.length, first.reason], [0, 'not_registered'])
+  const { publisher, snapshots } = run.coordinator
+  const before = snapshots.newest()!
+  await publisher.openRound()
+  assert.is(snapshots.newest(), before, 'not at once: many keys share a round')
+  run.clock.nowMs += 1
+  await publisher.openRound()
+  const { manifest } = snapshots.newest()!
+  assert.equal([manifest.version, manifest.round, manifest.policyId], [0, 1, before.manifest.policyId])
+  assert.equal(
+    manifest.closedRounds.map(({ round }) => round),
+    [0],
+  )
+  assert.is((await ann.ask()).leases.length, 1)
+  run.clock.nowMs += 60_000
+  await publisher.openRound()
+  assert.is(snapshots.newest()!.manifest, manifest, 'nobody waits')
+})
+
+test('a lease that is forgotten, given back or left to lapse comes back: there is no other task to be had', async ({
+  open,
+}) => {
+  const run = await open({ leases: { durationMs: 1000, perNode: 1 } })
+  const ann = await run.admitted(2)
+  const seen = new Set<string>()
+  for (let i = 0; i < 6; i++) {
+    const [lease] = (await ann.ask()).leases
+    seen.add(`${lease!.leaseId} ${lease!.taskId} ${lease!.seed}`)
+    if (i % 2 === 1) run.clock.nowMs += 1001
+    await run.coordinator.desk.releaseLapsed()
+  }
+  assert.is(seen.size, 1)
+  await run.admitted(3)
+  assert.is((await ann.ask()).leases[0]!.leaseId, [...seen][0]!.split(' ')[0], 'a further round is no way out')
+})
+
+test('keys that hold leases without delivering leave half of the room to those that deliver', async ({ open }) => {
+  const run = await open({ batchGroups: 4, maxStaleness: 1, leases: { durationMs: 1000, perNode: 8 } })
+  const hoarder = await run.admitted(2)
+  const ann = await run.admitted(3)
+  assert.is((await hoarder.ask({ count: 8 })).leases.length, 8, 'nobody has shown anything yet')
+  assert.is((await ann.ask()).reason, 'no_work')
+  run.clock.nowMs += 1001
+  await run.coordinator.desk.releaseLapsed()
+  const { leases, reason } = await hoarder.ask({ count: 8 })
+  assert.equal([leases.length, reason], [4, 'no_work'])
+  await deliver(run, ann)
+  assert.is((await ann.ask({ count: 4 })).leases.length, 3, 'the rest of the room')
+  const stranger = await run.admitted(4)
+  assert.is((await stranger.ask()).reason, 'no_work')
+})
+
+test('nodes that cannot be audited get no leases, and hear why', async ({ open }) => {
+  const run = await open({ auditor: court() })
+  const ann = await run.admitted(2)
+  assert.is((await ann.ask({ backend: 'abacus' })).reason, 'uncalibrated')
+  assert.is((await ann.ask({ drawsReplay: false })).reason, 'draws_differ')
+  const lenient = await open({ auditor: court(), audit: { calibrations: [], acceptOtherDraws: true } })
+  const ben = await lenient.admitted(2)
+  assert.is((await ben.ask({ drawsReplay: false })).leases.length, 1)
+})
+
+test('when audits fail for good the run is told, and nothing is accepted instead', async ({ open }) => {
+  const auditor = court()
+  auditor.find = () => Promise.reject(new TrainerError('trainer_failed', 'out of memory'))
+  const run = await open({ auditor })
+  const ann = await run.admitted(2)
+  const { leases } = await ann.ask()
+  await offerGroup(ann.host, run.swarm.runId, (await ann.finish(leases[0]!)).sealed, soon())
+  await eventually('the failure', () => run.coordinator.failures.length > 0)
+  assert.equal(run.eventsOf('judged'), [])
+})
+
+test.run()

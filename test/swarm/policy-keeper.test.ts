@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Engine, LaneRequest } from '../../engine/index.js'
+import { createPolicyKeeper, type PolicyKeeper } from '../../node/policy-keeper.js'
+import { type Canary, type PolicyManifest, sealManifest, sha256 } from '../../proto/index.js'
+import { createBlobStore, createSnapshotExchange } from '../../swarm/index.js'
+import { library } from '../unit/library-world.js'
+import { stageOf } from '../unit/scripted.js'
+import { soon } from './swarm-nodes.js'
+import { createTestRun, GROUP_SIZE, type TestRun } from './test-run.js'
+
+const test = suite('the policy keeper')
+const closing: (() => Promise<unknown>)[] = []
+test.after.each(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+const tokenizer = stageOf().tokenizer
+const tokenOf = (seed: number): number => createHash('sha256').update(`${seed}`).digest()[0]!
+
+/** An engine that gives every token the log-probability -1, and draws from a seed always the same token. */
+interface LoggingEngine extends Engine {
+  readonly done: string[]
+}
+function loggingEngine(): LoggingEngine {
+  const done: string[] = []
+  const unasked = () => Promise.reject(new Error('nobody should ask for this'))
+  return {
+    done,
+    build: { nodeLlamaCpp: 'none', backend: 'cpu' },
+    async usePolicy(adapter) {
+      done.push(`policy ${adapter?.sha256.slice(0, 8)}`)
+    },
+    async score(tokens, from) {
+      done.push('score')
+      return tokens.slice(from).map(() => -1)
+    },
+    async openLanes(requests: readonly LaneRequest[]) {
+      done.push(`lanes ${requests.length}`)
+      return requests.map(({ seeds }) => ({
+        next: async () => ({ tokens: [tokenOf(seeds[0]!)], logprobs: [-1], stop: 'length' as const }),
+        close: async () => undefined,
+      }))
+    },
+    intervals: unasked,
+    close: unasked,
+  }
+}
+
+const canary = (shift: number): Canary => ({
+  promptTokens: [1, 2],
+  continuationTokens: [3],
+  baseLogprobs: [-4],
+  policyLogprobs: [-1],
+  draws: [5, 6, 7].map((seed) => ({ seed, firstTokens: [tokenOf(seed + shift)] })),
+})
+
+async function open(): Promise<{ run: TestRun; engine: LoggingEngine; keeper: PolicyKeeper }> {
+  const run = await createTestRun()
+  closing.push(() => run.close())
+  const { host } = await run.volunteer(2)
+  const blobs = await createBlobStore(await run.swarm.folder())
+  const snapshots = await createSnapshotExchange(host, { store: blobs })
+  closing.push(() => snapshots.close())
+  const engine = loggingEngine()
+  const keeper = createPolicyKeeper({
+    engine,
+    contextSize: 20_000,
+    tokenizer,
+    baseSha256: sha256(new Uint8Array([1])),
+    catalogue: new Map([['library', library]]),
+    snapshots,
+    blobs,
+    peers: () => [run.swarm.runId],
+    clock: host.clock,
+  })
+  return { run, engine, keeper }
+}
+
+/** Publishes the newest manifest again, changed. */
+async function offer(run: TestRun, change: Partial<PolicyManifest>): Promise<void> {
+  const { snapshots, node } = run.coordinator
+  const { manifest } = snapshots.newest()!
+  snapshots.offer(await sealManifest(node.key, run.swarm.runId, { ...manifest, round: manifest.round + 1, ...change }))
+}
+
+test('draws are tried a group at a time, and whether they come out as published is known with the policy', async () => {
+  const { run, engine, keeper } = await open()
+  await offer(run, { canary: [canary(0)] })
+  const loaded = await keeper.update(soon())
+  assert.is(loaded.drawsReplay, true)
+  const [policy, ...rest] = engine.done
+  assert.match(policy!, /^policy [0-9a-f]{8}$/)
+  assert.is(GROUP_SIZE, 2)
+  assert.equal(rest, ['score', 'lanes 2', 'lanes 1'])
+})
+
+test('a sampler that draws otherwise is no fault, but known', async () => {
+  const { run, keeper } = await open()
+  await offer(run, { canary: [canary(1)] })
+  assert.is((await keeper.update(soon())).drawsReplay, false)
+})
+
+test('a canary without draws says nothing against a sampler', async () => {
+  const { keeper } = await open()
+  assert.is((await keeper.update(soon())).drawsReplay, true)
+})
+
+test('a further round of the same policy costs neither a load nor a canary', async () => {
+  const { run, engine, keeper } = await open()
+  await offer(run, { canary: [canary(1)] })
+  const first = await keeper.update(soon())
+  engine.done.length = 0
+  await offer(run, { canary: [{ ...canary(0), policyLogprobs: [-9] }] })
+  const second = await keeper.update(soon())
+  assert.equal(engine.done, [])
+  assert.is.not(second.manifestId, first.manifestId)
+  assert.is(second.manifest.round, first.manifest.round + 1)
+  assert.is(second.drawsReplay, false)
+  assert.is(await keeper.update(soon()), second)
+})
+
+test('after a canary that failed the policy is applied and tried again', async () => {
+  const { run, engine, keeper } = await open()
+  const honest = await keeper.update(soon())
+  await run.coordinator.publish()
+  await offer(run, { canary: [{ ...canary(0), policyLogprobs: [-9] }] })
+  const why = await keeper.update(soon()).catch((error: Error) => error)
+  assert.match((why as Error).message, /^canary_failed: /)
+  assert.is(keeper.loaded, honest)
+  engine.done.length = 0
+  await offer(run, { canary: [canary(0)] })
+  assert.is.not((await keeper.update(soon())).manifest.policyId, honest.manifest.policyId)
+  assert.equal(engine.done.slice(1), ['score', 'lanes 2', 'lanes 1'])
+})
+
+test.run()

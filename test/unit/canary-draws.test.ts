@@ -1,0 +1,67 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { canariesOf, canaryProbes } from '../../coordinator/canary.js'
+import { draws } from '../../engine/sampler-draws.js'
+import { LIMITS } from '../../proto/index.js'
+import { AMPLE, lendingTask, stageOf } from './scripted.js'
+
+const test = suite('canaries and their draws')
+
+test('the trainer is offered seeds over their whole range, each with the number it draws first', () => {
+  const [probe, ...others] = canaryProbes(
+    [lendingTask(), lendingTask({ turns: ['Lend emma.', 'No.'] })],
+    stageOf(),
+    AMPLE,
+  )
+  assert.is(others.length, 1)
+  const seeds = probe!.draws.map(({ seed }) => seed)
+  assert.is(new Set(seeds).size, seeds.length)
+  assert.ok(seeds.every((seed) => Number.isInteger(seed) && seed >= 0 && seed <= 2 ** 32 - 2))
+  assert.ok(seeds.filter((seed) => seed >= 2 ** 31).length > seeds.length / 3)
+  for (const { seed, u } of probe!.draws) assert.is(u, draws(seed, 1)[0])
+})
+
+test('tasks whose prompts are too long for a canary are passed over', () => {
+  const long = lendingTask({ turns: ['x'.repeat(LIMITS.canaryTokens.value), 'No.'] })
+  const probes = canaryProbes([long, lendingTask()], stageOf(), AMPLE)
+  assert.is(probes.length, 1)
+  assert.ok(probes[0]!.prompt.length < LIMITS.canaryTokens.value)
+})
+
+const probe = (evidence: number, after: number, tokens: { seed: number; token: number }[]) => ({
+  prompt: [1, 2],
+  continuation: [3, 4, 5],
+  base: [-1, -2, -3],
+  adapter: [-0.1, -0.2, -0.3],
+  draws: { after, evidence, tokens },
+})
+
+test('draws are published once, after the part of the continuation where they tell most', () => {
+  const chosen = [
+    { seed: 7, token: 4 },
+    { seed: 9, token: 8 },
+  ]
+  const canaries = canariesOf([probe(0.5, 0, [{ seed: 1, token: 3 }]), probe(1.5, 1, chosen)])
+  assert.is(canaries.length, 3)
+  assert.equal(
+    canaries.slice(0, 2).map((canary) => canary.draws),
+    [[], []],
+  )
+  assert.equal(canaries[2], {
+    promptTokens: [1, 2, 3],
+    continuationTokens: [4],
+    baseLogprobs: [-2],
+    policyLogprobs: [-0.2],
+    draws: [
+      { seed: 7, firstTokens: [4] },
+      { seed: 9, firstTokens: [8] },
+    ],
+  })
+})
+
+test('a policy that is certain everywhere is published without draws', () => {
+  assert.is(canariesOf([probe(0, 0, [])]).length, 1)
+  assert.equal(canariesOf([]), [])
+})
+
+test.run()
