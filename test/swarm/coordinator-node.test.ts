@@ -316,7 +316,7 @@ test('a forged reward is refused with its code, and the node hears it', async ({
   const { outbox, verdicts } = await outboxOf(ann)
   const lease = await leaseFor(ann)
   await outbox.add(await ann.finish(lease, { announce: { rewards: [1.3, 1] } }))
-  await eventually('the verdict reaches the node', () => verdicts.length > 0, 10_000)
+  await eventually('the verdict reaches the node', () => verdicts.length > 0)
   const { leaseId, accepted, code, credit } = verdicts[0]!
   assert.equal(
     { leaseId, accepted, code, credit },
@@ -390,7 +390,7 @@ test('the outbox hands a group over itself when gossip has no listener', async (
   run.coordinator.node.host.gossip.close()
   await eventually('the coordinator is known to have left', () => ann.host.gossip.listeners(groups).length === 0)
   await outbox.add(group)
-  await eventually('the verdict', () => verdicts.length === 1, 10_000)
+  await eventually('the verdict', () => verdicts.length === 1)
   assert.ok(verdicts[0]!.accepted)
   assert.equal(outbox.waiting, [])
 })
@@ -407,7 +407,7 @@ test('unsent groups survive a restart of the node and are sent then', async ({ o
   const after = await outboxOf(ann)
   assert.equal(after.outbox.waiting, [lease.leaseId])
   await connect(ann, run.coordinator.node)
-  await eventually('the verdict', () => after.verdicts.length === 1, 10_000)
+  await eventually('the verdict', () => after.verdicts.length === 1)
   assert.ok(after.verdicts[0]!.accepted)
   assert.equal(before.verdicts, [])
 })
@@ -420,7 +420,7 @@ test('the outbox drops what is finally refused, says so, and goes on with the ot
   const nowhere = { ...lease, leaseId: '00'.repeat(16) }
   await outbox.add(await ann.finish(nowhere))
   await outbox.add(await ann.finish(lease))
-  await eventually('both are settled', () => verdicts.length === 1 && dropped.length === 1, 10_000)
+  await eventually('both are settled', () => verdicts.length === 1 && dropped.length === 1)
   assert.equal(dropped, [[nowhere.leaseId, 'unknown_lease']])
   assert.equal(await ann.store.pending(), [])
 })
@@ -444,7 +444,7 @@ test('a group that is not taken now is offered again, and the others do not wait
   )
   assert.equal(outbox.waiting, [second.leaseId])
   stalled.resolve(null)
-  await eventually('the verdict', () => verdicts.length === 1, 10_000)
+  await eventually('the verdict', () => verdicts.length === 1)
   assert.is(verdicts[0]!.leaseId, second.leaseId)
   assert.equal(dropped, [])
 })
@@ -462,14 +462,14 @@ test('a node’s ledger goes on after restarts of both sides, every verdict in i
   })
   for (let i = 0; i < 2; i++)
     await first.outbox.add(await ann.finish(await leaseFor(ann, first.outbox.waiting), answer(i)))
-  await eventually('two verdicts', () => first.verdicts.length === 2, 10_000)
+  await eventually('two verdicts', () => first.verdicts.length === 2)
   await first.outbox.close()
   await ann.reopenStore()
   await run.restart()
   await connect(ann, run.coordinator.node)
   const second = await outboxOf(ann)
   await second.outbox.add(await ann.finish(await leaseFor(ann), answer(2)))
-  await eventually('the third', () => second.verdicts.length === 1, 10_000)
+  await eventually('the third', () => second.verdicts.length === 1)
   const judged = run.eventsOf('judged')
   assert.equal(
     (await ann.store.verdicts()).map(({ leaseId, accepted, credit }) => ({ leaseId, accepted, credit })),
@@ -525,9 +525,9 @@ test('a later verdict on the same group is told with the one it replaces, and bo
     sealed: new Uint8Array(3),
     body: new Uint8Array(3),
   })
-  await eventually('the first verdict', () => told.length === 1, 10_000)
+  await eventually('the first verdict', () => told.length === 1)
   ledger.push(given('sampler_mismatch', 2))
-  await eventually('the second', () => told.length === 2, 10_000)
+  await eventually('the second', () => told.length === 2)
   assert.equal(told, [
     [ledger[0]!, null],
     [ledger[1]!, ledger[0]!],

@@ -57,7 +57,7 @@ export async function createTestSwarm(): Promise<TestSwarm> {
   }
 }
 
-export const soon = (ms = 8000): AbortSignal => AbortSignal.timeout(ms)
+export const soon = (ms = 60_000): AbortSignal => AbortSignal.timeout(ms)
 
 export async function connect(from: TestNode, to: TestNode): Promise<void> {
   const [address] = to.host.addresses()
@@ -67,8 +67,8 @@ export async function connect(from: TestNode, to: TestNode): Promise<void> {
   await eventually('both sides know', () => to.host.isConnected(from.host.peerId))
 }
 
-/** Waits for something that another node does. */
-export async function eventually(what: string, ready: () => boolean, ms = 5000): Promise<void> {
+/** Waits for something that another node does. The bound ends a run that hangs; a busy machine must not reach it. */
+export async function eventually(what: string, ready: () => boolean, ms = 60_000): Promise<void> {
   const deadline = Date.now() + ms
   while (!ready()) {
     if (Date.now() > deadline) throw new Error(`not within ${ms} ms: ${what}`)

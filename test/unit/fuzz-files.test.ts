@@ -246,8 +246,8 @@ test("a damaged group or round in a node's records is reported, not judged", asy
     const opened = await openNodeStores(path)
     assert.equal([...opened.stores.keys()], [run])
     const again = opened.stores.get(run)!
-    for (const reading of [again.keptGroup(), again.rounds()]) {
-      const why = await reading.catch((error: unknown) => error)
+    for (const read of [() => again.keptGroup(), () => again.rounds()]) {
+      const why = await read().catch((error: unknown) => error)
       assert.instance(why, NodeError)
       assert.is((why as NodeError).code, 'unreadable')
     }
