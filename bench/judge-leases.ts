@@ -35,7 +35,7 @@ export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult
   const policyId = hex(32)
   const opened = { atMs: 0, version: 0, manifestId: hex(32), roundSecret: hex(32), resting: '' }
   await recorder.record(() => ({
-    ...{ type: 'published', ...opened, round: 0, step: 0, policyId, adapterSha256: hex(32) },
+    ...{ type: 'published', ...opened, round: 0, step: 0, adapterStep: 0, policyId, adapterSha256: hex(32) },
   }))
   const ask = (node: string) =>
     desk.answer(

@@ -8,6 +8,8 @@ import { publishFolder } from './spool-folder.js'
 export interface BatchGroup {
   readonly leaseId: string
   readonly policyVersion: number
+  /** Inference backend: the trainer meters by it how far samplers and trainer are apart. */
+  readonly sampler: string
   /** As replayed by the judge. */
   readonly rollouts: readonly Rollout[]
 }
@@ -39,11 +41,12 @@ function manifestOf({ groups, ...batch }: BatchContent, tokens: Uint8Array): obj
     schema: 1,
     ...batch,
     tokensSha256: createHash('sha256').update(tokens).digest('hex'),
-    rollouts: groups.flatMap(({ leaseId, policyVersion, rollouts }) =>
+    rollouts: groups.flatMap(({ leaseId, policyVersion, sampler, rollouts }) =>
       rollouts.map((rollout) => ({
         group: leaseId,
         reward: rollout.reward.total,
         policyVersion,
+        sampler,
         length: rollout.tokens.length,
       })),
     ),

@@ -16,6 +16,7 @@ const FIELDS = {
     round: count,
     version: count,
     step: count,
+    adapterStep: count,
     policyId: hash,
     manifestId: hash,
     adapterSha256: hash,

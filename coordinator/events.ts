@@ -14,8 +14,10 @@ export type RunEvent =
       readonly atMs: number
       readonly round: number
       readonly version: number
-      /** Trainer step the adapter comes from. */
+      /** Trainer step that was published. */
       readonly step: number
+      /** The step whose update made the adapter: `step` itself, or an earlier one when that changed nothing or rolled back. */
+      readonly adapterStep: number
       readonly policyId: string
       readonly manifestId: string
       readonly adapterSha256: string

@@ -43,7 +43,7 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     case 'batch-refused':
       return `batch ${event.batchId} was refused by the trainer: ${event.code} ${event.detail}`
     case 'trained':
-      return event.skipped ? `step ${event.step} left the policy as it was` : null
+      return event.skipped ? `step ${event.step} made no update` : null
     case 'reopened':
     case 'leased':
     case 'released':
@@ -60,7 +60,9 @@ function trainerLine({ event, step, reason, code, message, batchId, ...rest }: T
       return stats ? `trainer: step ${step} ${JSON.stringify(stats).slice(0, 200)}` : null
     }
     case 'skipped':
-      return `trainer: step ${step} skipped: ${reason}`
+      return reason === 'drift'
+        ? `trainer: the samplers' policy is too far from the trainer's; step ${step} goes back to the adapter of step ${rest.adapterStep}`
+        : `trainer: step ${step} skipped: ${reason}`
     case 'error':
       return `trainer: ended with ${code}: ${message}${batchId == null ? '' : ` (batch ${batchId})`}`
     default:

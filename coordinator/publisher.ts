@@ -83,9 +83,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
 
   const provenanceOf = (version: number, step: TrainerStep): Uint8Array => {
     const { state } = recorder
-    const trained = [...state.batches.values()].filter(
-      (batch) => batch.step <= step.step && state.trained.has(batch.batchId),
-    )
+    const trained = state.batchesBehind(step.adapterStep)
     const provenance = {
       schema: 1,
       run: host.runId,
@@ -189,6 +187,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
             ...opened,
             version,
             step: step.step,
+            adapterStep: step.adapterStep,
             policyId: manifest.policyId,
             adapterSha256: manifest.policy.adapter!.sha256,
           })),

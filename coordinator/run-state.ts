@@ -70,6 +70,8 @@ export class RunState {
   readonly reliable = new Set<string>()
   /** Accepted groups in log order, those that a later audit refused left out. */
   readonly accepted = new Map<string, JudgedGroup>()
+  /** Versions whose adapter was rolled back: what they sampled is not trained on. */
+  readonly #withdrawn = new Set<number>()
   /** Accepted groups of nodes that were caught lying since: not to be trained on before they pass an audit of their own. */
   readonly suspects = new Map<string, JudgedGroup>()
   readonly quarantinedWorlds = new Set<string>()
@@ -90,10 +92,12 @@ export class RunState {
   apply(event: RunEvent): void {
     switch (event.type) {
       case 'published':
+        for (const { version, adapterStep } of this.publications)
+          if (adapterStep > event.adapterStep) this.#withdrawn.add(version)
         this.publications.push(event)
         this.#open({ ...event, openedAtMs: event.atMs })
         this.#owed.clear()
-        this.#forgetStale(event.version - LIMITS.staleness.value)
+        this.#forgetUseless(event.version - LIMITS.staleness.value)
         break
       case 'reopened':
         this.#open({ ...event, policyId: this.current!.policyId, openedAtMs: event.atMs })
@@ -165,7 +169,7 @@ export class RunState {
     record.lastLease = 'delivered'
     this.reliable.add(node)
     this.accepted.set(leaseId, event)
-    if (!flat) this.#usable.set(leaseId, event)
+    if (!flat && !this.#withdrawn.has(version)) this.#usable.set(leaseId, event)
     if (audit === 'passed') this.#audited.add(leaseId)
     this.curriculum.note(taskIndex, version, flat)
     const others = this.#groupsOfTask.get(taskIndex)
@@ -203,9 +207,11 @@ export class RunState {
       if (group.node === node && !this.#audited.has(leaseId)) this.suspects.set(leaseId, group)
   }
 
-  #forgetStale(oldest: number): void {
+  /** Groups that no batch can take any more: too old, or of an adapter that was rolled back. */
+  #forgetUseless(oldest: number): void {
     for (const groups of [this.#usable, this.suspects])
-      for (const [leaseId, { version }] of groups) if (version < oldest) groups.delete(leaseId)
+      for (const [leaseId, { version }] of groups)
+        if (version < oldest || this.#withdrawn.has(version)) groups.delete(leaseId)
   }
 
   #node(node: string): NodeRecord {
@@ -242,6 +248,16 @@ export class RunState {
   /** The publication of a version that is out: versions count from 0, and each is published once. */
   publication(version: number): Publication {
     return this.publications[version]!
+  }
+
+  /** The batches whose updates made the adapter of training step `adapterStep`, oldest first. */
+  batchesBehind(adapterStep: number): BatchRecord[] {
+    const steps = new Set<number>()
+    // Step n goes on from what was published as version n - 1.
+    for (let step = adapterStep; step > 0; step = this.publication(step - 1).adapterStep) steps.add(step)
+    return [...this.batches.values()].filter(
+      ({ batchId, step }) => steps.has(step) && !this.refusedBatches.has(batchId),
+    )
   }
 
   /** The round that leases are given for, once a policy was published. */
@@ -293,8 +309,8 @@ export class RunState {
   }
 
   /**
-   * Accepted groups that can still be trained on, in log order: with reward variance, in no batch yet, above suspicion, and
-   * at most `maxStaleness` versions behind.
+   * Accepted groups that can still be trained on, in log order: with reward variance, in no batch yet, above suspicion, at
+   * most `maxStaleness` versions behind, and of an adapter that was not rolled back.
    */
   trainable(maxStaleness: number): JudgedGroup[] {
     const oldest = (this.current?.version ?? 0) - maxStaleness

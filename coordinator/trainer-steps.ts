@@ -10,6 +10,8 @@ const stepSchema = z.object({
   step: z.int().min(0),
   batchId: z.string().nullable(),
   skipped: z.string().nullable(),
+  /** The step whose update made the adapter. */
+  adapterStep: z.int().min(0),
   lora: z.object({ rank: z.int(), alpha: z.number(), targetModules: z.array(z.string()) }),
   files: z.record(z.string(), sha256),
   stats: z.record(z.string(), z.unknown()).nullable(),
@@ -42,6 +44,7 @@ export async function readStep(spool: string, step: number): Promise<TrainerStep
   try {
     const content = stepSchema.parse(JSON.parse(await readFile(file, 'utf8')))
     if (content.step !== step) throw new Error(`it is step ${content.step}`)
+    if (content.adapterStep > step) throw new Error(`its adapter is of step ${content.adapterStep}`)
     return { ...content, folder }
   } catch (cause) {
     const reason = cause instanceof z.ZodError ? z.prettifyError(cause) : (cause as Error).message

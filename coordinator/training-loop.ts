@@ -75,8 +75,9 @@ async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: Abort
   const { batchId, step } = batch
   const groups = []
   for (const leaseId of batch.leaseIds) {
-    const { version } = recorder.state.judged.get(leaseId)!
-    groups.push({ leaseId, policyVersion: version, rollouts: await intake.replayAccepted(leaseId, signal) })
+    const { version, backend } = recorder.state.leases.get(leaseId)!
+    const rollouts = await intake.replayAccepted(leaseId, signal)
+    groups.push({ leaseId, policyVersion: version, sampler: backend, rollouts })
   }
   await writeBatch(spool, { batchId, roundId: `round-${step}`, baseSha256, parentStep: step - 1, groups })
   const outcome = await trainer.outcome(batchId, signal)

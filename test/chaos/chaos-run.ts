@@ -20,6 +20,8 @@ export interface ChaosSettings {
   readonly config: ConfigChange
   readonly adapterBytes: number
   readonly stepMs: number
+  /** The training step at which the policy has drifted away from its samplers. */
+  readonly driftsAt?: number
   /** The seed that a volunteer really samples with, by its number. */
   readonly seedUsed?: (volunteer: number, seed: number) => number
 }
@@ -163,6 +165,7 @@ export async function openChaosRun(seed: number, settings: ChaosSettings): Promi
     coordinator: await post(await world.machine('coordinator'), 1000, async (process) => {
       await runCoordinator(world, process, {
         ...{ config, key, peerId: runId, adapterBytes: settings.adapterBytes, stepMs: settings.stepMs },
+        driftsAt: settings.driftsAt ?? null,
         onRefusal: (refusal) => {
           refusals.push(refusal)
           world.blow(`refused as ${refusal.code}`)

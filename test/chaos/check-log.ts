@@ -21,6 +21,7 @@ export type Rule =
   | 'batch beside a batch'
   | 'batch of an unusable group'
   | 'batch of a stale group'
+  | 'batch of a withdrawn adapter'
   | 'outcome of no batch'
   | 'version of no batch'
   | 'group lost'
@@ -64,6 +65,9 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
     { readonly node: string; readonly version: number; credit: number; standing: Standing }
   >()
   const audited = new Set<string>()
+  /** The adapter of each version, as the step that made it. */
+  const adapters: number[] = []
+  const withdrawn = new Set<number>()
   let version = -1
   let policyId = ''
   let steps = 0
@@ -136,6 +140,8 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
         fault('batch of an unusable group', `${leaseId} is ${group?.standing ?? 'not judged'}`)
       if (group && version - group.version > bounds.maxStaleness)
         fault('batch of a stale group', `${leaseId} is of version ${group.version}, now ${version}`)
+      if (group && withdrawn.has(group.version))
+        fault('batch of a withdrawn adapter', `${leaseId} is of version ${group.version}`)
       if (group) group.standing = 'batched'
     }
   }
@@ -150,6 +156,8 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
       if (event.version !== version + 1) fault('order of versions', `version ${event.version} after ${version}`)
       if (event.version > 0 && pending?.step !== event.step) fault('version of no batch', `step ${event.step}`)
       version = event.version
+      for (const [older, made] of adapters.entries()) if (made > event.adapterStep) withdrawn.add(older)
+      adapters.push(event.adapterStep)
       policyId = event.policyId
       openRound(event)
     } else if (event.type === 'reopened') {
@@ -179,9 +187,10 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
     const usable = new Set(state.trainable(bounds.maxStaleness).map(({ leaseId }) => leaseId))
     for (const [leaseId, group] of groups) {
       const stale = version - group.version > bounds.maxStaleness
-      const expected = group.standing === 'usable' && !stale
+      const gone = withdrawn.has(group.version)
+      const expected = group.standing === 'usable' && !stale && !gone
       if (expected !== (usable.has(leaseId) || (expected && state.suspects.has(leaseId))))
-        fault('group lost', `${leaseId}: ${group.standing}${stale ? ' and stale' : ''}`)
+        fault('group lost', `${leaseId}: ${group.standing}${stale ? ' and stale' : ''}${gone ? ' and withdrawn' : ''}`)
     }
   }
 

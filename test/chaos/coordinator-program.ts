@@ -34,6 +34,7 @@ export interface CoordinatorSettings {
   readonly peerId: string
   readonly adapterBytes: number
   readonly stepMs: number
+  readonly driftsAt: number | null
   readonly onRefusal: (refusal: RefusalEvent) => void
   /** The parts are there, and work has begun. */
   readonly onStarted: (parts: { readonly state: RunState; readonly trainer: SpoolTrainer }) => void
@@ -82,9 +83,9 @@ export async function runCoordinator(world: World, process: SimProcess, settings
     frame: policyFrame(config, BASE_SHA256, tokenizer.chatTemplate, [library]),
   })
   const services = await serveRun({ host, key, state, desk, intake, bodies, clock })
-  const { stepMs, adapterBytes } = settings
+  const { stepMs, adapterBytes, driftsAt } = settings
   const probes = canaryProbes(tasks, stage, limits)
-  const trainer = createSpoolTrainer({ spool, clock, stepMs, adapterBytes, probes })
+  const trainer = createSpoolTrainer({ spool, clock, stepMs, adapterBytes, driftsAt, probes })
   await publisher.restore()
   settings.onStarted({ state, trainer })
   void keepHouse(

@@ -12,12 +12,21 @@ export interface SpoolTrainerOptions {
   readonly clock: Clock
   readonly stepMs: number
   readonly adapterBytes: number
+  /** The step that finds the policy drifted, and goes back to the adapter before. */
+  readonly driftsAt: number | null
   readonly probes: readonly { readonly prompt: readonly number[]; readonly continuation: readonly number[] }[]
 }
 
 export interface SpoolTrainer extends TrainEngine {
   /** Ends it in the middle of what it does; it is started again as the real one would be. */
   crash(): void
+}
+
+interface StepFile {
+  readonly batchId: string | null
+  readonly adapterStep: number
+  /** Of the noise that is its adapter. */
+  readonly seed: number
 }
 
 const RESTART_MS = 1000
@@ -28,7 +37,7 @@ const LORA = { rank: 4, alpha: 8, targetModules: ['q_proj'] }
  * their content alone, and begins again after a crash; its adapters are noise.
  */
 export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
-  const { spool, clock, stepMs, adapterBytes, probes } = options
+  const { spool, clock, stepMs, adapterBytes, driftsAt, probes } = options
   const steps = join(spool, 'steps')
   const folderOf = (step: number): string => join(steps, `step-${step}`)
   let life = new AbortController()
@@ -45,11 +54,16 @@ export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
     }
   }
 
+  const readStep = async (step: number): Promise<StepFile> =>
+    JSON.parse(await readFile(join(folderOf(step), 'step.json'), 'utf8')) as StepFile
+
   /** @param content  what the step follows from */
   const makeStep = async (step: number, batchId: string | null, content: string): Promise<void> => {
     const draft = `${folderOf(step)}.tmp`
     await mkdir(join(draft, 'adapter'), { recursive: true })
-    const seed = createHash('sha256').update(content).digest().readUInt32LE(0)
+    const own = { adapterStep: step, seed: createHash('sha256').update(content).digest().readUInt32LE(0) }
+    const drifted = step === driftsAt
+    const { adapterStep, seed } = drifted ? await readStep((await readStep(step - 1)).adapterStep - 1) : own
     const adapter = noise(adapterBytes, seed)
     const files = {
       'adapter/adapter_model.safetensors': noise(4096, seed),
@@ -61,7 +75,7 @@ export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
       await clock.sleep(stepMs / 4, life.signal)
     }
     const record = {
-      ...{ step, batchId, skipped: null, lora: LORA, stats: null },
+      ...{ step, batchId, skipped: drifted ? 'drift' : null, adapterStep, seed, lora: LORA, stats: null },
       files: Object.fromEntries(Object.entries(files).map(([name, data]) => [name, sha256(data)])),
       probes: probes.map(({ prompt, continuation }) => {
         const tokens = [...prompt, ...continuation]
@@ -97,7 +111,7 @@ export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
       return refused('tokens_hash')
     const step = manifest.parentStep + 1
     if (await exists(folderOf(step))) {
-      const made = JSON.parse(await readFile(join(folderOf(step), 'step.json'), 'utf8')) as { batchId: string }
+      const made = await readStep(step)
       return made.batchId === batchId ? { kind: 'trained', step } : refused('parent_mismatch')
     }
     if (manifest.parentStep !== current) return refused('parent_mismatch')

@@ -246,7 +246,17 @@ async function trainerStep(folder: string, step: number) {
   for (const name of ['adapter.gguf', 'adapter/adapter_model.safetensors', 'adapter/adapter_config.json'])
     await writeFile(join(files, name), `${name} of step ${step}`)
   const lora = { rank: 4, alpha: 8, targetModules: ['q_proj'] }
-  return { step, batchId: null, skipped: null, lora, files: {}, stats: null, probes: [], folder: files }
+  return {
+    step,
+    batchId: null,
+    skipped: null,
+    adapterStep: step,
+    lora,
+    files: {},
+    stats: null,
+    probes: [],
+    folder: files,
+  }
 }
 
 async function createVolunteer(run: TestRun, node: TestNode, folder: string, stores: NodeStore[]): Promise<Volunteer> {

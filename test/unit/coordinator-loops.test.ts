@@ -99,7 +99,16 @@ async function resume(log: RunEvent[], trainerStep: number): Promise<RunEvent[]>
     const step = join(spool, 'steps', 'step-1')
     await mkdir(step, { recursive: true })
     const lora = { rank: 1, alpha: 1, targetModules: [] }
-    const content = { step: 1, batchId: 'batch-1', skipped: 'nonfinite', lora, files: {}, stats: null, probes: [] }
+    const content = {
+      step: 1,
+      batchId: 'batch-1',
+      skipped: 'nonfinite',
+      adapterStep: 0,
+      lora,
+      files: {},
+      stats: null,
+      probes: [],
+    }
     await writeFile(join(step, 'step.json'), JSON.stringify(content))
     const recorder = await openRecorder(
       {

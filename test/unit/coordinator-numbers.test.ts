@@ -168,7 +168,7 @@ const batch: BatchContent = {
   roundId: 'round-1',
   baseSha256: 'ab'.repeat(32),
   parentStep: 4,
-  groups: [{ leaseId: 'lease-1', policyVersion: 3, rollouts }],
+  groups: [{ leaseId: 'lease-1', policyVersion: 3, sampler: 'cpu', rollouts }],
 }
 
 test('a batch holds the rollouts one after the other, each log-probability beside its token', () =>
@@ -204,6 +204,7 @@ test('a batch holds the rollouts one after the other, each log-probability besid
         group: 'lease-1',
         reward: rollout.reward.total,
         policyVersion: 3,
+        sampler: 'cpu',
         length: rollout.tokens.length,
       })),
     })

@@ -38,6 +38,7 @@ const EVENTS: readonly RunEvent[] = [
     round: 0,
     version: 0,
     step: 0,
+    adapterStep: 0,
     policyId: hash('p'),
     manifestId: hash('m'),
     adapterSha256: hash('a'),

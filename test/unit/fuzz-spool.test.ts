@@ -69,6 +69,7 @@ const STEP = {
   step: 3,
   batchId: 'step-3-ab',
   skipped: null,
+  adapterStep: 3,
   lora: { rank: 4, alpha: 8, targetModules: ['q_proj', 'v_proj'] },
   files: { 'adapter.gguf': hash('adapter') },
   stats: { loss: -0.25 },
@@ -94,6 +95,7 @@ test('any step record is read as it stands, or refused as the trainer’s fault'
   }
   assert.is(await read(JSON.stringify(STEP)), 'accepted')
   assert.is(await read(JSON.stringify({ ...STEP, step: 2 })), 'trainer_failed')
+  assert.is(await read(JSON.stringify({ ...STEP, adapterStep: 4 })), 'trainer_failed')
   assert.is(await codeOf(() => readStep(root, 4), TrainerError), 'trainer_failed')
   await fc.assert(
     fc.asyncProperty(bent(STEP), async (text) => void (await read(text))),

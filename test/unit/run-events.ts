@@ -12,6 +12,7 @@ export const published = (version: number, change: Partial<EventOf<'published'>>
   round: version,
   version,
   step: version,
+  adapterStep: version,
   policyId: hex(1),
   manifestId: hex(2),
   adapterSha256: hex(3),

@@ -192,6 +192,43 @@ test('a group goes stale by one version at a time', () => {
   assert.is(fold(log).trainable(2).length, 1)
 })
 
+test('what a rolled back adapter sampled is not trained on, whenever it arrives, and what came before and after is', () => {
+  const log: RunEvent[] = [published(0), published(1), published(2)]
+  const lend = (name: string, version: number, index: number) => log.push(leased(name, NODES[0]!, version, { index }))
+  for (const version of [0, 1, 2]) lend(`early ${version}`, version, 0)
+  for (const version of [1, 2]) lend(`late ${version}`, version, 1)
+  for (const version of [0, 1, 2]) log.push(judged(`early ${version}`, NODES[0]!, version))
+  // Step 3 finds the adapter of step 2 drifted and goes back to that of step 1.
+  log.push(published(3, { adapterStep: 1 }), published(4))
+  for (const version of [1, 2]) log.push(judged(`late ${version}`, NODES[0]!, version))
+  const state = fold(log)
+  assert.equal(
+    state.trainable(8).map(({ leaseId }) => leaseId),
+    ['early 0', 'early 1', 'late 1'],
+  )
+  assert.is(state.nodes.get(NODES[0]!)!.credit, 5 * judged('x', NODES[0]!, 0).credit)
+})
+
+test('behind an adapter are the batches of its updates, and none that was rolled back, refused or taught nothing', () => {
+  const log: RunEvent[] = [published(0)]
+  const make = (step: number, adapterStep = step) =>
+    log.push(batched(`batch-${step}`, step, []), published(step, { adapterStep }), trained(`batch-${step}`, step))
+  make(1)
+  log.push(batched('bad', 2, []), refused('bad'))
+  make(2)
+  make(3, 1)
+  make(4)
+  make(5, 4)
+  const behind = (step: number): string[] =>
+    fold(log)
+      .batchesBehind(step)
+      .map(({ batchId }) => batchId)
+  assert.equal([1, 2, 4].map(behind), [['batch-1'], ['batch-1', 'batch-2'], ['batch-1', 'batch-4']])
+  // While version 6 is being made, its own batch counts already.
+  log.push(batched('batch-6', 6, []))
+  assert.equal(behind(6), ['batch-1', 'batch-4', 'batch-6'])
+})
+
 test('the pending batch is the one that is neither trained nor refused', () => {
   const log: RunEvent[] = [published(0)]
   assert.is(fold(log).pendingBatch, undefined)

@@ -26,6 +26,7 @@ class LossSettings:
     kl_coefficient: float = 0.0
     max_staleness: int = 4  # trainer steps between a rollout's policy and now
     guard: float = 0.1  # nats; largest |mean log(pi_old / mu)| of a rollout
+    drift: float = 0.05  # nats; largest median of |mean log(pi_old / mu)| over a batch's rollouts
     temperature: float = 1.0  # as sampled
 
 
@@ -100,6 +101,7 @@ def parse_loss(fields: Fields, base: LossSettings) -> LossSettings:
         kl_coefficient=fields.number("klCoefficient", 0.0, 10.0, base.kl_coefficient),
         max_staleness=fields.integer("maxStaleness", 0, MAX_STALENESS, base.max_staleness),
         guard=fields.number("guard", 1e-6, 20.0, base.guard),
+        drift=fields.number("drift", 1e-6, 20.0, base.drift),
         temperature=fields.number("temperature", 0.05, 10.0, base.temperature),
     )
     fields.done()

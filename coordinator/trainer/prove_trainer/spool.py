@@ -140,14 +140,15 @@ class Spool:
             shutil.rmtree(self.steps / name)
         return sorted(drafts)
 
-    def prune(self, keep_last: int, keep_every: int) -> list[int]:
+    def prune(self, keep_last: int, keep_every: int, kept: int) -> list[int]:
         """
-        Deletes old steps, except step 0, the newest `keep_last` and every `keep_every`-th; returns the deleted
-        numbers.
+        Deletes old steps, except step 0, step `kept`, the newest `keep_last` and every `keep_every`-th; returns the
+        deleted numbers.
         """
         if keep_last == 0:
             return []
-        doomed = [n for n in self.step_numbers()[:-keep_last] if n != 0 and (keep_every == 0 or n % keep_every != 0)]
+        old = self.step_numbers()[:-keep_last]
+        doomed = [n for n in old if n not in (0, kept) and (keep_every == 0 or n % keep_every != 0)]
         for number in doomed:
             # Renamed first: a reader must never see a step with half of its files.
             draft = self.step_path(number).with_name(f"step-{number}.tmp")

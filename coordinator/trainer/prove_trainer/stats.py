@@ -77,7 +77,7 @@ def summarise(batch: Batch, selection: Selection, rejected: dict[int, str], sums
     was kept.
 
     `mismatchKl` is the mean of log(mu / pi_old) over sampled tokens, an estimate of KL(mu || pi_old); `mismatchKl3`
-    the non-negative estimator r - 1 - log r. `ess` is (sum w)^2 / (n sum w^2) of the untruncated weights.
+    the non-negative estimator r - 1 - log r; both over what the guard kept. `ess` is (sum w)^2 / (n sum w^2) of the untruncated weights.
     """
     s = sums.sums
     tokens = s["tokens"]

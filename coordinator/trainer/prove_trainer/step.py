@@ -1,6 +1,7 @@
 """One GRPO update of the adapter from one batch, the same on any number of ranks."""
 
 import math
+import statistics
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -21,7 +22,10 @@ from .stats import StepSums, summarise
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """`skipped` is None when the adapter moved, otherwise why it did not: 'no_signal' or 'nonfinite'."""
+    """
+    `skipped` is None when the adapter moved, otherwise why it did not: 'no_signal', 'nonfinite', or 'drift' when the
+    samplers' policy and ours are too far apart for an update (`LossSettings.drift`).
+    """
 
     skipped: str | None
     stats: dict
@@ -38,19 +42,20 @@ class _Remembered:
     reference: torch.Tensor | None
 
 
-def guarded(pack: Pack, old: torch.Tensor, limit: float) -> tuple[torch.Tensor, list[int]]:
+def guarded(pack: Pack, old: torch.Tensor, limit: float) -> tuple[torch.Tensor, list[float]]:
     """
-    The kept loss tokens [T] bool, and the pack's rollouts whose mean log(pi_old / mu) leaves [-limit, limit].
+    The kept loss tokens [T] bool, and for each of the pack's rollouts |mean log(pi_old / mu)| in nats, infinite where
+    it is not a number: kept are the tokens of rollouts for which it is at most `limit`.
 
-    Tokens with a missing sampler logprob are left out; a non-finite mean is outside.
+    Tokens with a missing sampler logprob are left out.
     """
     known = torch.isfinite(pack.sampler_logp)
     gap = torch.where(known, old - pack.sampler_logp, torch.zeros_like(old)).double()
     count = len(pack.rollouts)
     total = torch.zeros(count, dtype=torch.float64, device=gap.device).index_add_(0, pack.owner, gap)
     number = torch.zeros(count, dtype=torch.float64, device=gap.device).index_add_(0, pack.owner, known.double())
-    inside = (total / number).abs() <= limit
-    return known & inside[pack.owner], [i for i in range(count) if not bool(inside[i])]
+    distance = (total / number).abs().nan_to_num(nan=math.inf, posinf=math.inf)
+    return known & (distance <= limit)[pack.owner], distance.tolist()
 
 
 class GrpoTrainer:
@@ -103,16 +108,21 @@ class GrpoTrainer:
         packs = [pack.to(self.ranks.device) for pack in packs]
         sums = StepSums(sorted({rollout.sampler for rollout in selection.kept}))
         remembered: list[_Remembered] = []
+        distances: dict[int, float] = {}  # rollout index -> |mean log(pi_old / mu)|
         before = self.snapshot()
         skipped = None if packs else "no_signal"
         norms: list[float] = []
         clip_sums: list[float] = []  # clipped tokens of each later pass; in the first one pi equals pi_old
         for number in range(self.settings.passes if packs else 0):
-            finite = self._accumulate(batch.loss, packs, remembered, sums, rejected, clip_sums, should_stop)
+            finite = self._accumulate(batch.loss, packs, remembered, sums, distances, clip_sums, should_stop)
             if number == 0:
                 sums.load(self.ranks.sum(sums.flat()))
-                for part in self.ranks.gather({i: "guard" for i, reason in rejected.items() if reason == "guard"}):
-                    rejected.update(part)
+                for part in self.ranks.gather(distances):
+                    distances.update(part)
+                rejected |= {i: "guard" for i, distance in distances.items() if distance > batch.loss.guard}
+                if self.ranks.all_agree(finite) and statistics.median(distances.values()) > batch.loss.drift:
+                    skipped = "drift"
+                    break
             if sums.sums["tokens"] == 0 and self.ranks.all_agree(finite):
                 skipped = "no_signal"
                 break
@@ -126,7 +136,9 @@ class GrpoTrainer:
             sums.sums["clipped"] = self.ranks.sum([sum(clip_sums)])[0] / (len(norms) - 1)
         self.optimizer.zero_grad(set_to_none=True)
         stats = summarise(batch, selection, dict(sorted(rejected.items())), sums)
+        apart = statistics.median(distances.values()) if distances else None
         stats |= {
+            "mismatchMedian": apart if apart is None or math.isfinite(apart) else None,
             "gradNorm": norms[0] if norms else None,
             "updates": self.updates,
             "learningRate": self.learning_rate() if norms else None,
@@ -145,7 +157,7 @@ class GrpoTrainer:
         packs: list[Pack],
         remembered: list[_Remembered],
         sums: StepSums,
-        rejected: dict[int, str],
+        distances: dict[int, float],
         clip_sums: list[float],
         should_stop: Callable[[], None],
     ) -> bool:
@@ -167,7 +179,7 @@ class GrpoTrainer:
             with quiet:
                 logp, entropy = self.module(pack, loss.temperature)
                 if first:
-                    remembered.append(self._remember(loss, pack, logp.detach(), entropy, sums, rejected))
+                    remembered.append(self._remember(loss, pack, logp.detach(), entropy, sums, distances))
                 now = remembered[i]
                 terms = token_terms(
                     logp,
@@ -203,10 +215,10 @@ class GrpoTrainer:
         old: torch.Tensor,
         entropy: torch.Tensor,
         sums: StepSums,
-        rejected: dict[int, str],
+        distances: dict[int, float],
     ) -> _Remembered:
-        keep, outside = guarded(pack, old, loss.guard)
-        rejected.update({pack.rollouts[i].index: "guard" for i in outside})
+        keep, apart = guarded(pack, old, loss.guard)
+        distances.update(zip((rollout.index for rollout in pack.rollouts), apart, strict=True))
         sums.add_mismatch(
             old - pack.sampler_logp, keep, [rollout.sampler for rollout in pack.rollouts], pack.owner, loss.tis_cap
         )

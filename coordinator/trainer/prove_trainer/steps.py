@@ -37,6 +37,7 @@ class StepRecord:
     step: int
     batch_id: str | None  # None for step 0, the initial adapter
     skipped: str | None
+    adapter_step: int  # the step whose update made this adapter: `step` itself, or an earlier one if it was skipped
     consumed: dict[str, int]  # every batch id used so far -> the step it made
     consecutive_skips: int  # non-finite steps in a row up to this one
     adapter_sha256: str  # of adapter/adapter_model.safetensors
@@ -61,9 +62,11 @@ def write_step(
     previous: StepRecord | None,
     batch: Batch | None,
     outcome: StepOutcome | None,
+    adapter_step: int,
 ) -> tuple[StepRecord, dict]:
     """
-    Writes `steps/step-<step>` atomically and returns its record and step.json's content. Rank 0 only.
+    Writes `steps/step-<step>` atomically and returns its record and step.json's content. Rank 0 only. `adapter_step`
+    is the step whose update made the adapter that `trainer` holds.
 
     Raises DeltaTooLarge and TrainerError `export_check_failed` before the step becomes visible.
     """
@@ -88,6 +91,7 @@ def write_step(
             "roundId": batch.round_id if batch else None,
             "skipped": skipped,
             "consecutiveSkips": in_a_row,
+            "adapterStep": adapter_step,
             "consumed": consumed,
             "baseSha256": base.sha256,
             "lora": _lora_record(config.lora),
@@ -112,6 +116,7 @@ def _record(content: dict) -> StepRecord:
         step=content["step"],
         batch_id=content["batchId"],
         skipped=content["skipped"],
+        adapter_step=content["adapterStep"],
         consumed=content["consumed"],
         consecutive_skips=content["consecutiveSkips"],
         adapter_sha256=files["adapter/adapter_model.safetensors"],
@@ -152,6 +157,7 @@ def read_step(spool: Spool, step: int, base: Base, lora: LoraSettings) -> StepRe
             "step": fields.integer("step", step, step),
             "batchId": fields.text("batchId", MAX_ID_LENGTH, None),
             "skipped": fields.text("skipped", 64, None),
+            "adapterStep": fields.integer("adapterStep", 0, step),
             "consumed": consumed,
             "consecutiveSkips": fields.integer("consecutiveSkips", 0, 2**31),
             "files": hashes,

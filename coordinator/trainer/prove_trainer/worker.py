@@ -70,7 +70,7 @@ class Worker:
             if drafts:
                 self.events.emit("cleaned", drafts=drafts)
             if not self.spool.step_numbers():
-                write_step(self.spool, 0, self.trainer, self.base, self.config, None, None, None)
+                write_step(self.spool, 0, self.trainer, self.base, self.config, None, None, None, 0)
         newest = self.ranks.from_first(max(self.spool.step_numbers()) if self.ranks.rank == 0 else None)
         record = read_step(self.spool, int(newest), self.base, self.config.lora)
         load_state(self.spool, record, self.trainer)
@@ -166,24 +166,31 @@ class Worker:
             batch, self.record.step, self.config.packing, self.config.max_tokens_per_forward, self.lifetime.check
         )
         number = self.record.step + 1
+        adapter_step = number if outcome.skipped is None else self.record.adapter_step
+        if outcome.skipped == "drift":
+            adapter_step = self._roll_back()
         content: dict | None = None
         oversize: DeltaTooLarge | None = None
+
+        def write() -> dict:
+            _, written = write_step(
+                self.spool, number, self.trainer, self.base, self.config, self.record, batch, outcome, adapter_step
+            )
+            return written
+
         if self.ranks.rank == 0:
             try:
-                _, content = write_step(
-                    self.spool, number, self.trainer, self.base, self.config, self.record, batch, outcome
-                )
+                content = write()
             except DeltaTooLarge as error:
                 oversize = error
         # The other ranks wait here for rank 0's files, and learn whether the update stands.
         if not self.ranks.all_agree(oversize is None):
             self.trainer.restore(before)
             outcome = StepOutcome("delta_norm", outcome.stats, outcome.rejected, outcome.timing)
+            adapter_step = self.record.adapter_step
             if self.ranks.rank == 0:
                 log.warning("update undone: %s", oversize)
-                _, content = write_step(
-                    self.spool, number, self.trainer, self.base, self.config, self.record, batch, outcome
-                )
+                content = write()
             self.ranks.all_agree(True)
         self.record = read_step(self.spool, number, self.base, self.config.lora)
         self._answered.add(batch_id)
@@ -195,14 +202,27 @@ class Worker:
             batchId=batch_id,
             reason=outcome.skipped,
             consecutiveSkips=self.record.consecutive_skips,
+            adapterStep=adapter_step,
             adapterSha256=self.record.adapter_sha256,
             ggufSha256=self.record.gguf_sha256,
             stats=outcome.stats,
             timing=outcome.timing,
         )
-        pruned = self.spool.prune(self.config.keep_last, self.config.keep_every)
+        pruned = self.spool.prune(self.config.keep_last, self.config.keep_every, self._step_before_adapter())
         if pruned:
             self.events.emit("pruned", steps=pruned)
+
+    def _step_before_adapter(self) -> int:
+        """The newest step with an earlier adapter than the one in hand, 0 if there is none."""
+        return max((n for n in self.spool.step_numbers() if n < self.record.adapter_step), default=0)
+
+    def _roll_back(self) -> int:
+        """Puts the adapter before the one in hand in its place; returns the step whose update made it."""
+        target = self.ranks.from_first(self._step_before_adapter() if self.ranks.rank == 0 else None)
+        record = read_step(self.spool, int(target), self.base, self.config.lora)
+        load_state(self.spool, record, self.trainer)
+        log.warning("drift: the adapter of step %d gives way to that of step %d", self.record.step, record.adapter_step)
+        return record.adapter_step
 
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:

@@ -322,6 +322,7 @@ def step_content() -> dict:
         "batchId": None,
         "skipped": None,
         "consecutiveSkips": 0,
+        "adapterStep": 0,
         "consumed": {"batch-1": 1},
         "baseSha256": BASE,
         "lora": {"rank": 16, "alpha": 32.0, "targetModules": list(LoraSettings().target_modules), "rsLora": False},

@@ -3,6 +3,7 @@ import json
 from dataclasses import replace
 
 import fixtures
+import numpy as np
 import pytest
 import torch
 from prove_trainer.config import load_config
@@ -37,7 +38,8 @@ class Bench:
         )
 
     def work(self, **settings) -> list[dict]:
-        """Runs a new worker until it is idle; its events."""
+        """Runs a new worker until it is idle; its events. Batches sampled from the base are no drift here."""
+        settings.setdefault("loss", {"drift": 1})
         config = load_config(fixtures.write_config(self.root / "trainer.json", self.base.sha256, **settings))
         out = io.StringIO()
         self.worker = Worker(self.spool, self.base, config, fixtures.alone(), Events(out), UntilIdle())
@@ -147,6 +149,51 @@ def test_an_update_beyond_the_delta_bound_is_undone_and_recorded(bench):
     events = [e for e in bench.work(maxDeltaNorm=1e-5) if e["event"] == "skipped"]
     assert [(e["reason"], e["consecutiveSkips"]) for e in events] == [("delta_norm", 1), ("delta_norm", 2)]
     assert bench.step(2)["files"]["optimizer.safetensors"] == bench.step(0)["files"]["optimizer.safetensors"]
+
+
+def apart(rollouts: list, nats: float) -> list:
+    """The rollouts as a policy would have sampled them whose every token is less likely than under ours."""
+    return [replace(r, sampler_logp=np.where(r.mask, r.sampler_logp - nats, 0).astype(np.float32)) for r in rollouts]
+
+
+def test_a_batch_of_samplers_that_run_another_policy_rolls_the_adapter_back_by_one(bench):
+    bench.put("batch-1", 0)
+    bench.put("batch-2", 1)
+    bench.put("batch-3", 2, rollouts=apart(bench.rollouts, 2))
+    event = bench.work()[-1]
+    assert (event["event"], event["reason"], event["step"], event["adapterStep"]) == ("skipped", "drift", 3, 1)
+    assert bench.step(3)["stats"]["mismatchMedian"] == pytest.approx(2, abs=0.3)
+    for name in ("adapter.gguf", "adapter/adapter_model.safetensors", "optimizer.safetensors"):
+        assert bench.step(3)["files"][name] == bench.step(1)["files"][name]
+    bench.put("batch-4", 3)
+    assert bench.work()[-1]["event"] == "step"
+    assert [bench.step(n)["adapterStep"] for n in range(5)] == [0, 1, 2, 1, 4]
+
+
+def test_drift_again_and_again_ends_at_the_initial_adapter_whatever_was_pruned(bench):
+    for number in range(2):
+        bench.put(f"batch-{number}", number)
+    for number in range(2, 5):
+        bench.put(f"batch-{number}", number, rollouts=apart(bench.rollouts, 2))
+    bench.work(keepSteps={"last": 1})
+    assert bench.spool.step_numbers() == [0, 5]
+    assert bench.step(5)["adapterStep"] == 0
+    assert bench.step(5)["files"]["adapter.gguf"] == bench.step(0)["files"]["adapter.gguf"]
+    assert bench.step(5)["consecutiveSkips"] == 3
+
+
+def test_a_minority_of_samplers_cannot_roll_the_adapter_back(bench):
+    bench.put("batch-1", 0)
+    bench.work()
+    trained = bench.step(1)["stats"]["trainedRollouts"]
+    useless = {entry["rollout"] for entry in bench.step(1)["rejected"]}
+    useful = [i for i in range(len(bench.rollouts)) if i not in useless]
+    few = set(useful[: (trained - 1) // 2])
+    assert len(few) > 0
+    bent = [apart([r], 15)[0] if i in few else r for i, r in enumerate(bench.rollouts)]
+    bench.put("batch-2", 1, rollouts=bent)
+    assert bench.work()[-1]["event"] == "step"
+    assert bench.step(2)["stats"]["rejected"]["guard"] == len(few)
 
 
 def test_a_corrupt_newest_step_stops_the_worker_instead_of_training_a_batch_twice(bench):

@@ -17,6 +17,9 @@ function crashAtEvents(machine: Machine, remainder: number, beforeFirst: boolean
   }
 }
 
+/** At a step that finds the policy drifted, the adapter before comes back, and what the worse one sampled is left out. */
+const DRIFTS_AT = 3
+
 export const CRASHES: readonly Scenario[] = [
   {
     name: 'coordinator-at-events',
@@ -122,6 +125,19 @@ export const CRASHES: readonly Scenario[] = [
           await run.pass(random.int(0, 3000))
         }
       }
+    },
+  },
+  {
+    name: 'drift',
+    about: 'the policy drifts away from its samplers, and the coordinator ends around the roll-back',
+    settings: { driftsAt: DRIFTS_AT },
+    async befall(run, random) {
+      crashAtEvents(run.coordinator.machine, random.int(0, STRIDE - 1), random.chance(0.5))
+    },
+    check: (events) => {
+      const adapters = events.flatMap((event) => (event.type === 'published' ? [event.adapterStep] : []))
+      const expected = adapters.map((_, version) => (version === DRIFTS_AT ? DRIFTS_AT - 2 : version))
+      return adapters.join() === expected.join() ? [] : [`adapters of the versions: ${adapters.join(' ')}`]
     },
   },
 ]
