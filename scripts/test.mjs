@@ -1,6 +1,8 @@
 // Sets the checkout up and runs every check and test suite. The last line is `N passed, N failed`.
 // Usage: node scripts/test.mjs [suite ...]   suites: checks unit swarm proc trainer
 import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { setupOrExit } from './setup.mjs'
 
@@ -21,19 +23,19 @@ const ROOMS = [
 /** A suite that hangs is a failure, not a lost afternoon. */
 const SUITE_TIMEOUT_MS = 20 * 60_000
 
-/** Runs a command, shows its output, and returns both. */
-function run(command, args, env = {}) {
+/** Runs a command and returns whether it went well and what it wrote, which is shown as it comes unless `quiet`. */
+function run(command, args, { quiet = false } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: root,
-      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...env },
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined },
       timeout: SUITE_TIMEOUT_MS,
     })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk) => {
         output += chunk
-        process.stdout.write(chunk)
+        if (!quiet) process.stdout.write(chunk)
       })
     }
     child.stdin.end()
@@ -48,17 +50,36 @@ async function check(command, args) {
   return { passed: Number(ok), failed: Number(!ok) }
 }
 
-/** uvu exits 0 when it ran nothing, so its summary is counted; a suite without tests has failed. */
-async function uvu(suite) {
-  const { ok, output } = await run(process.execPath, [
-    `${root}node_modules/uvu/bin.js`,
-    `dist/test/${suite}`,
-    '\\.test\\.js$',
-  ])
+/**
+ * One process per file, so that a file which ends its process hides no other.
+ * @param atOnce  files at a time: 1 where a test starts processes of its own
+ */
+async function uvu(suite, atOnce) {
+  const folder = `dist/test/${suite}`
+  const files = readdirSync(root + folder)
+    .filter((name) => name.endsWith('.test.js'))
+    .sort()
+  const { default: pLimit } = await import('p-limit') // installed by the set-up
+  const limit = pLimit(atOnce)
+  const results = await Promise.all(files.map((name) => limit(() => uvuFile(`${folder}/${name}`))))
+  const sum = (key) => results.reduce((total, result) => total + result[key], 0)
+  // A suite without tests has failed.
+  return files.length === 0 ? { passed: 0, failed: 1 } : { passed: sum('passed'), failed: sum('failed') }
+}
+
+/** uvu exits 0 when it ran nothing, so its summary is counted; a file without tests has failed. */
+async function uvuFile(file) {
+  const started = performance.now()
+  const { ok, output } = await run(process.execPath, [file], { quiet: true })
   const count = (label) => Number(output.match(new RegExp(`^  ${label}:\\s+(\\d+)`, 'm'))?.[1] ?? 0)
   const total = count('Total')
   const passed = count('Passed')
   const failed = Math.max(total - passed, ok && total > 0 ? 0 : 1)
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  console.log(
+    `${failed === 0 ? 'ok  ' : 'FAIL'} ${file.slice('dist/'.length)}: ${passed} passed, ${failed} failed in ${seconds} s`,
+  )
+  if (failed > 0) console.log(output)
   return { passed, failed }
 }
 
@@ -84,9 +105,9 @@ const SUITES = {
     const rooms = await check(bin('depcruise'), ['--config', '.dependency-cruiser.cjs', ...ROOMS])
     return { passed: lint.passed + rooms.passed, failed: lint.failed + rooms.failed }
   },
-  unit: () => uvu('unit'),
-  swarm: () => uvu('swarm'),
-  proc: () => uvu('proc'),
+  unit: () => uvu('unit', availableParallelism()),
+  swarm: () => uvu('swarm', 1),
+  proc: () => uvu('proc', 1),
   // Two runs: both folders have a test_export.py.
   trainer: async () => {
     const trainer = await pytest('coordinator/trainer/tests')
