@@ -38,9 +38,7 @@ export interface NodeRecord {
   readonly standing: Standing
   readonly verdicts: NodeVerdict[]
   credit: number
-  /** Leases that it left to lapse, forgot or gave back. */
-  abandoned: number
-  /** What became of its last lease; null: none is over yet. */
+  /** What became of its last lease, abandoned being lapsed, forgotten or given back; null: none is over yet. */
   lastLease: 'delivered' | 'abandoned' | null
   /** Where its last group came from. */
   addressBlock: string | null
@@ -178,7 +176,6 @@ export class RunState {
   }
 
   #abandon(record: NodeRecord): void {
-    record.abandoned += 1
     record.lastLease = 'abandoned'
     this.reliable.delete(record.node)
   }
@@ -222,7 +219,6 @@ export class RunState {
         standing: new Standing(),
         verdicts: [],
         credit: 0,
-        abandoned: 0,
         lastLease: null,
         addressBlock: null,
       }
