@@ -10,13 +10,12 @@ import { offerAdapter } from '../coordinator/audit/audit-job.js'
 import { createAuditProcess } from '../coordinator/audit/audit-process.js'
 import { honestGroup } from '../coordinator/audit/calibrate.js'
 import { type EngineProcess, openEngine, openTokenizer } from '../engine/index.js'
-import { createPromptRenderer, DEFAULT_LIMITS, runGroup, type Stage, type Task } from '../episode/index.js'
+import { createStage, DEFAULT_LIMITS, runGroup, type Task } from '../episode/index.js'
 import { quantile, shareOf } from '../judging/chances.js'
 import { type GroupStatistics, measureGroup, type SampledToken } from '../judging/evidence.js'
 import { judgeStatistics, measureFalseRefusals } from '../judging/judge-statistics.js'
 import type { AuditedGroup } from '../judging/sampled-turns.js'
 import { fitThresholds, parseCalibration, type Thresholds } from '../judging/thresholds.js'
-import { createWorldCache } from '../servers/kernel/index.js'
 import { openCheatEngine } from '../test/attackers/cheat-engine.js'
 import { type CheatSetting, cherryPick, editArgument } from '../test/attackers/group-cheats.js'
 import { demoTasks } from './audit-tasks.js'
@@ -185,12 +184,7 @@ async function openBench(folder: string): Promise<Bench> {
   )
   const tokenizer = await openTokenizer(MODEL)
   const { tasks, servers } = demoTasks(Math.max(HONEST, CHEATING))
-  const stage: Stage = {
-    catalogue: new Map(servers.map((server) => [server.name, server])),
-    worlds: createWorldCache(32),
-    tokenizer,
-    renderer: createPromptRenderer(tokenizer),
-  }
+  const stage = createStage(servers, tokenizer)
   const desk: AuditDesk = { process: auditor, spool, baseSha256, tokenizer, limits: LIMITS }
   const taskOf = (index: number): Task => tasks[index % tasks.length]!
 

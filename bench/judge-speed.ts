@@ -1,5 +1,5 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { createPromptRenderer, promptOf, type Rollout, type Stage } from '../episode/index.js'
+import { createStage, promptOf, type Rollout } from '../episode/index.js'
 import { completionOf, type EarlierGroup, type ExpectedGroup, findOverlap, judgeGroup } from '../judging/index.js'
 import { groupBody, peerIdOfKey } from '../proto/index.js'
 import { receiveGroup } from '../swarm/channels.js'
@@ -30,7 +30,7 @@ const JSON_TEMPLATE = [
  */
 export async function measureStages({ stage: demo, tasks }: DemoStage, key: PrivateKey): Promise<BenchResult[]> {
   const tokenizer = { ...demo.tokenizer, chatTemplate: JSON_TEMPLATE }
-  const stage: Stage = { ...demo, tokenizer, renderer: createPromptRenderer(tokenizer) }
+  const stage = createStage(demo.catalogue.values(), tokenizer, demo.worlds)
   const runId = peerIdOfKey(key)
   const groups: MadeGroup[] = []
   for (const [i, task] of tasks.slice(0, GROUPS).entries()) {

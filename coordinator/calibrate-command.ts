@@ -7,9 +7,8 @@ import type { Command } from 'commander'
 import pino from 'pino'
 import writeFileAtomic from 'write-file-atomic'
 import { openEngine, openTokenizer } from '../engine/index.js'
-import { createPromptRenderer, DEFAULT_LIMITS, type Stage } from '../episode/index.js'
+import { createStage, DEFAULT_LIMITS } from '../episode/index.js'
 import type { Calibration } from '../judging/thresholds.js'
-import { createWorldCache } from '../servers/kernel/index.js'
 import { offerAdapter } from './audit/audit-job.js'
 import { createAuditProcess } from './audit/audit-process.js'
 import { calibrate } from './audit/calibrate.js'
@@ -100,13 +99,7 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
     logger,
   )
   try {
-    const worlds = createWorldCache()
-    const stage: Stage = {
-      catalogue: new Map(servers.map((server) => [server.name, server])),
-      worlds,
-      tokenizer,
-      renderer: createPromptRenderer(tokenizer),
-    }
+    const stage = createStage(servers, tokenizer)
     const { groupSize: lanes, threads } = options
     const engine = await openEngine({ modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' })
     try {

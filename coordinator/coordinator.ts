@@ -6,8 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
 import writeFileAtomic from 'write-file-atomic'
 import { openTokenizer } from '../engine/index.js'
-import { createPromptRenderer, DEFAULT_LIMITS, type EpisodeLimits, type Stage } from '../episode/index.js'
-import { createWorldCache } from '../servers/kernel/index.js'
+import { createStage, DEFAULT_LIMITS, type EpisodeLimits } from '../episode/index.js'
 import {
   createBlobStore,
   createHost,
@@ -89,14 +88,8 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
     cleanUps.push(() => recorder.close())
     const tokenizer = await openTokenizer(config.base.path)
     cleanUps.push(() => tokenizer.close())
-    const worlds = createWorldCache()
     const limits: EpisodeLimits = { ...DEFAULT_LIMITS, ...config.limits }
-    const stage: Stage = {
-      catalogue: new Map(servers.map((server) => [server.name, server])),
-      worlds,
-      tokenizer,
-      renderer: createPromptRenderer(tokenizer),
-    }
+    const stage = createStage(servers, tokenizer)
 
     const host = await createHost({
       privateKey: identity.privateKey,

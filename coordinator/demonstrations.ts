@@ -1,11 +1,10 @@
 import type { Tokenizer } from '../engine/types.js'
 import {
-  createPromptRenderer,
+  createStage,
   createTeacherSource,
   type EpisodeLimits,
   type Rollout,
   runEpisode,
-  type Stage,
   type Task,
 } from '../episode/index.js'
 import { deriveSeed, type ServerDefinition, seededRandom, type WorldCache } from '../servers/kernel/index.js'
@@ -32,8 +31,7 @@ export async function* demonstrations(
   { expertShare, flaws }: Demonstrators,
   seed: number,
 ): AsyncGenerator<Rollout> {
-  const catalogue = new Map(servers.map((server) => [server.name, server]))
-  const stage: Stage = { catalogue, worlds, tokenizer, renderer: createPromptRenderer(tokenizer) }
+  const stage = createStage(servers, tokenizer, worlds)
   for (const task of tasks) {
     const random = seededRandom(deriveSeed('prove/demonstration/1', seed, task.id))
     const script = demonstrate(task, random.chance(expertShare) ? NO_FLAWS : flaws, servers, random)

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type AdapterFile, openEngine, openTokenizer } from '../engine/index.js'
-import { createPromptRenderer, DEFAULT_LIMITS, runAll, type Stage, type Task } from '../episode/index.js'
-import { createWorldCache } from '../servers/kernel/index.js'
+import { createStage, DEFAULT_LIMITS, runAll, type Task } from '../episode/index.js'
 import { type Comparison, comparePolicies, type Estimate, evaluatePolicy, type TaskResult } from './evaluate.js'
 import { integerOption } from './options.js'
 import { readTaskSet } from './task-set.js'
@@ -39,16 +38,10 @@ export function addEvalCommand(program: Command): void {
 
 async function evaluate(options: EvalOptions): Promise<void> {
   const { servers, tasks } = await readTaskSet(resolve(options.dataset), 'held-out', options.tasks)
-  const worlds = createWorldCache()
   const modelPath = resolve(options.model)
   const adapter = adapterFile(options.adapter)
   const tokenizer = await openTokenizer(modelPath)
-  const stage: Stage = {
-    catalogue: new Map(servers.map((server) => [server.name, server])),
-    worlds,
-    tokenizer,
-    renderer: createPromptRenderer(tokenizer),
-  }
+  const stage = createStage(servers, tokenizer)
   const limits = DEFAULT_LIMITS
   const { lanes, threads } = options
   const settings = { samplesPerTask: options.samples, lanes, seed: options.seed, limits }

@@ -1,29 +1,15 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { SampledTurn, Token, Tokenizer, TokenSource } from '../engine/types.js'
+import type { SampledTurn, Token, TokenSource } from '../engine/types.js'
 import { isExecutable, type LoggedCall, score, solvedExactly } from '../reward/index.js'
-import {
-  type ConnectionPool,
-  createConnectionPool,
-  type McpConnection,
-  type Session,
-  type WorldCache,
-} from '../servers/kernel/index.js'
+import { type ConnectionPool, createConnectionPool, type McpConnection, type Session } from '../servers/kernel/index.js'
 import { type ParsedCall, parseCalls } from './dialect.js'
 import { EpisodeError } from './errors.js'
 import type { EpisodeLimits } from './limits.js'
-import type { PromptRenderer } from './prompt.js'
 import type { EpisodeEnd, Rollout } from './rollout.js'
+import type { Stage } from './stage.js'
 import type { Task } from './task.js'
-import { type Catalogue, exampleOf, type RoutedTool, toolsetOf } from './toolset.js'
-
-/** What an episode needs beside its task and its source of tokens; shared by all episodes of a process. */
-export interface Stage {
-  readonly catalogue: Catalogue
-  readonly worlds: WorldCache
-  readonly tokenizer: Tokenizer
-  readonly renderer: PromptRenderer
-}
+import { exampleOf, type RoutedTool, toolsetOf } from './toolset.js'
 
 /** What all rollouts of a task begin with. */
 interface Opening {

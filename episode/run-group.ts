@@ -1,8 +1,9 @@
 import type { Engine } from '../engine/types.js'
 import type { EpisodeLimits } from './limits.js'
 import type { Rollout } from './rollout.js'
-import { promptOf, runEpisode, type Stage } from './run-episode.js'
+import { promptOf, runEpisode } from './run-episode.js'
 import { samplerSeed } from './seeds.js'
+import type { Stage } from './stage.js'
 import type { Task } from './task.js'
 
 /** Seeds for every turn a rollout may have, from the lease's seed alone: nothing is left for the node to choose. */

@@ -5,11 +5,10 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { type Engine, openEngine, openTokenizer } from '../engine/index.js'
-import { createPromptRenderer } from '../episode/index.js'
+import { createStage } from '../episode/index.js'
 import { type Calibration, parseCalibration } from '../judging/index.js'
 import type { Verdict } from '../proto/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
-import { createWorldCache } from '../servers/kernel/index.js'
 import { createBlobStore } from '../swarm/index.js'
 import { NodeError } from './errors.js'
 import type { ClosedRound, KeptGroup } from './kept-group.js'
@@ -95,12 +94,7 @@ async function verify(
     try {
       if (calibration) checkCalibration(calibration, group, engine.build)
       await applyPolicy(engine, join(dataDir, 'blobs'), adapterSha256, signal)
-      const stage = {
-        catalogue: CATALOGUE,
-        worlds: createWorldCache(),
-        tokenizer,
-        renderer: createPromptRenderer(tokenizer),
-      }
+      const stage = createStage(CATALOGUE.values(), tokenizer)
       return await verifyGroup(group, { stage, engine, calibration, closedRounds }, signal)
     } finally {
       await engine.close()

@@ -1,7 +1,6 @@
 import type { PrivateKey } from '@libp2p/interface'
 import type { Engine, Tokenizer } from '../engine/index.js'
-import { type Catalogue, createPromptRenderer, type Stage } from '../episode/index.js'
-import { createWorldCache } from '../servers/kernel/index.js'
+import { type Catalogue, createStage } from '../episode/index.js'
 import {
   type BlobStore,
   channelsOf,
@@ -79,12 +78,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     const keeper = createPolicyKeeper({
       ...{ engine, contextSize, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock },
     })
-    const stage: Stage = {
-      catalogue,
-      worlds: createWorldCache(),
-      tokenizer,
-      renderer: createPromptRenderer(tokenizer),
-    }
+    const stage = createStage(catalogue.values(), tokenizer)
     const work = workLoop(
       {
         ...{ host, key, store, engine, stage, keeper, outbox, team, onProgress },

@@ -6,9 +6,8 @@ import { stringify } from 'yaml'
 import { canaryProbes } from '../../coordinator/canary.js'
 import { readTaskSet } from '../../coordinator/task-set.js'
 import { openTokenizer } from '../../engine/index.js'
-import { createPromptRenderer, DEFAULT_LIMITS, type Stage, type Task } from '../../episode/index.js'
+import { createStage, DEFAULT_LIMITS, type Stage, type Task } from '../../episode/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { createWorldCache } from '../../servers/kernel/index.js'
 import { checkout } from '../checkout.js'
 import { writeDemoTasks } from '../demo-tasks.js'
 import { createMachine, demoModel, type Machine, type Program } from '../proc/programs.js'
@@ -60,12 +59,7 @@ export async function startArenaRun(calibration: string): Promise<ArenaRun> {
     const dataset = join(folder, 'tasks')
     await writeDemoTasks(dataset, TASKS, 1)
     const { tasks } = await readTaskSet(dataset, 'train')
-    const stage: Stage = {
-      catalogue: CATALOGUE,
-      worlds: createWorldCache(),
-      tokenizer,
-      renderer: createPromptRenderer(tokenizer),
-    }
+    const stage = createStage(CATALOGUE.values(), tokenizer)
     const dataDir = join(folder, 'coordinator')
     const baseSha256 = createHash('sha256')
       .update(await readFile(model))

@@ -10,7 +10,7 @@ import { type AuditProcess, createAuditProcess } from '../../coordinator/audit/a
 import { type CalibrationSettings, calibrate } from '../../coordinator/audit/calibrate.js'
 import { TrainerError } from '../../coordinator/train-engine.js'
 import { openEngine, openTokenizer } from '../../engine/index.js'
-import { createPromptRenderer, DEFAULT_LIMITS, type Stage } from '../../episode/index.js'
+import { createStage, DEFAULT_LIMITS } from '../../episode/index.js'
 import type { Calibration } from '../../judging/thresholds.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { createWorldCache } from '../../servers/kernel/index.js'
@@ -111,8 +111,7 @@ async function calibrateDemo(
   const { maxRolloutTokens: contextSize } = DEFAULT_LIMITS
   const engine = await openEngine({ modelPath: MODEL, threads: 1, contextSize, lanes: 2, gpu: false })
   try {
-    const catalogue = new Map(servers.map((server) => [server.name, server]))
-    const stage: Stage = { catalogue, worlds, tokenizer, renderer: createPromptRenderer(tokenizer) }
+    const stage = createStage(servers, tokenizer, worlds)
     const { backend, nodeLlamaCpp } = engine.build
     return await calibrate(
       {

@@ -1,7 +1,7 @@
 import { codePointTokenizer } from '../../coordinator/demonstrations.js'
 import type { Token, Tokenizer, TokenSource } from '../../engine/types.js'
 import {
-  createPromptRenderer,
+  createStage,
   type EpisodeLimits,
   nameTask,
   type Rollout,
@@ -11,7 +11,7 @@ import {
   type TaskBody,
 } from '../../episode/index.js'
 import { type GroupBody, type RecordedRollout, toMaskRuns } from '../../proto/index.js'
-import { createWorldCache, generateWorld, Session } from '../../servers/kernel/index.js'
+import { generateWorld, Session } from '../../servers/kernel/index.js'
 import { library } from './library-world.js'
 
 /** What tests of the episode driver share: a vocabulary of code points, policies that follow a script, and library tasks. */
@@ -45,14 +45,7 @@ export const AMPLE: EpisodeLimits = {
   maxCalls: 24,
 }
 
-export function stageOf(servers = [library], tokenizer = scriptTokenizer()): Stage {
-  return {
-    catalogue: new Map(servers.map((server) => [server.name, server])),
-    worlds: createWorldCache(8),
-    tokenizer,
-    renderer: createPromptRenderer(tokenizer),
-  }
-}
+export const stageOf = (servers = [library], tokenizer = scriptTokenizer()): Stage => createStage(servers, tokenizer)
 
 export interface ScriptedSource extends TokenSource {
   readonly feeds: readonly string[]
