@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { DEFAULT_LIMITS } from '../episode/index.js'
+import { DEFAULT_LIMITS, type EpisodeLimits } from '../episode/index.js'
 import { LIMITS } from '../proto/index.js'
 
 const positive = z.int().min(1)
@@ -83,6 +83,9 @@ export const configSchema = z.strictObject({
 })
 
 export type RunConfig = z.output<typeof configSchema>
+
+/** The limits of a run's rollouts; those that no configuration sets are the same in every run. */
+export const episodeLimits = ({ limits }: RunConfig): EpisodeLimits => ({ ...DEFAULT_LIMITS, ...limits })
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'

@@ -1,4 +1,4 @@
-import type { Progress } from './coordinator.js'
+import type { Progress } from './start-coordinator.js'
 import type { TrainerEvent } from './train-engine.js'
 
 /** One line for the operator, or `null` for what is only worth a metric. */

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { type Command, Option } from 'commander'
 import pino from 'pino'
 import { readConfig } from './config.js'
-import { type Progress, startCoordinator } from './coordinator.js'
 import { progressLine } from './progress-line.js'
+import { type Progress, startCoordinator } from './start-coordinator.js'
 
 /** Root of the installed package: the trainer's Python sources are not compiled into dist/. */
 const packageRoot = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../' : '../', import.meta.url))

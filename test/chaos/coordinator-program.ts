@@ -1,23 +1,15 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import { createAuditLottery } from '../../coordinator/audit/auditor.js'
 import { canaryProbes } from '../../coordinator/canary.js'
-import type { RunConfig } from '../../coordinator/config.js'
-import { createGroupJudge } from '../../coordinator/group-judge.js'
-import { keepHouse } from '../../coordinator/housekeeping.js'
-import { createIntake } from '../../coordinator/intake.js'
-import { createLeaseDesk } from '../../coordinator/lease-desk.js'
-import { policyFrame } from '../../coordinator/policy-description.js'
-import { createPublisher } from '../../coordinator/publisher.js'
+import { episodeLimits, type RunConfig } from '../../coordinator/config.js'
+import { openCoordinator } from '../../coordinator/coordinator.js'
+import { openDataFolder } from '../../coordinator/data-folder.js'
 import { openRecorder } from '../../coordinator/recorder.js'
 import type { RunState } from '../../coordinator/run-state.js'
-import { serveRun } from '../../coordinator/services.js'
-import { runTraining } from '../../coordinator/training-loop.js'
 import { type Sha256, sha256 } from '../../proto/index.js'
-import { createBlobStore, createSnapshotExchange, type RefusalEvent } from '../../swarm/index.js'
+import { createBlobStore, type RefusalEvent } from '../../swarm/index.js'
 import { library } from '../unit/library-world.js'
-import { AMPLE, stageOf } from '../unit/scripted.js'
+import { stageOf } from '../unit/scripted.js'
 import { openSimLog } from './databases.js'
 import { createScriptAuditor } from './script-auditor.js'
 import { TASKS, tokenizer } from './script-policy.js'
@@ -41,67 +33,29 @@ export interface CoordinatorSettings {
 }
 
 /**
- * A coordinator on a simulated machine, put together as `coordinator/coordinator.ts` does it.
+ * A coordinator on a simulated machine: all that `coordinator/start-coordinator.ts` starts, with scripts for audits and trainer.
  * @returns  when the last version of the run is published; it goes on serving nodes
  */
 export async function runCoordinator(world: World, process: SimProcess, settings: CoordinatorSettings): Promise<void> {
-  const { config, key, peerId, onRefusal } = settings
+  const { key, peerId, onRefusal, stepMs, adapterBytes, driftsAt } = settings
   const { clock, machine } = process
-  const folder = (name: string): string => join(machine.folder, name)
-  const { signal } = new AbortController()
-  const [spool, manifests] = [folder('spool'), folder('manifests')]
-  for (const path of [manifests, join(spool, 'batches')]) await mkdir(path, { recursive: true })
-
-  const recorder = await openRecorder(await openSimLog(world, process, folder('log')), () => undefined)
-  const { state } = recorder
+  const config: RunConfig = { ...settings.config, dataDir: machine.folder }
+  const folder = await openDataFolder(config.dataDir)
+  const recorder = await openRecorder(await openSimLog(world, process, folder.log), () => undefined)
   const { network, directory } = world
   const logger = world.logger(process)
   const host = createSimHost({ network, directory, process, peerId, runId: peerId, onRefusal, logger })
-  const blobs = await createBlobStore(folder('blobs'))
-  const bodies = await createBlobStore(folder('bodies'))
-  const snapshots = await createSnapshotExchange(host, { store: blobs })
   const stage = stageOf([library], tokenizer)
-  const tasks = TASKS
-  const limits = AMPLE
-  const auditor = createScriptAuditor(clock, signal)
-  const judge = createGroupJudge({
-    ...{ tasks, groupSize: config.groupSize, limits, stage, state, bodies, auditor },
-    onUnstable: async (server, { leaseId }) => {
-      await recorder.record(() => ({ type: 'world-quarantined', atMs: clock.now(), server, leaseId }))
-    },
-  })
-  const audits = Promise.withResolvers<never>()
-  const intake = createIntake({
-    ...{ config, tasks, limits, recorder, judge, host, clock, signal },
+  const coordinator = await openCoordinator({
+    ...{ config, folder, key, clock, host, recorder, stage },
+    blobs: await createBlobStore(folder.blobs),
+    taskSet: { tasks: TASKS, servers: [library], datasetSha256: '0'.repeat(64) },
+    baseSha256: BASE_SHA256,
+    auditor: createScriptAuditor(clock),
     lottery: createAuditLottery(key.raw),
-    onFailure: audits.reject,
   })
-  const desk = createLeaseDesk(config, tasks, recorder, clock, auditor.isCalibrated)
-  const publisher = createPublisher({
-    ...{ config, limits, recorder, blobs, snapshots, host, key, clock, manifests },
-    taskSet: { tasks, servers: [library], datasetSha256: '0'.repeat(64) },
-    frame: policyFrame(config, BASE_SHA256, tokenizer.chatTemplate, [library]),
-  })
-  const services = await serveRun({ host, key, state, desk, intake, bodies, clock })
-  const { stepMs, adapterBytes, driftsAt } = settings
-  const probes = canaryProbes(tasks, stage, limits)
-  const trainer = createSpoolTrainer({ spool, clock, stepMs, adapterBytes, driftsAt, probes })
-  await publisher.restore()
-  settings.onStarted({ state, trainer })
-  void keepHouse(
-    {
-      ...{ state, clock, logger },
-      releaseLapsed: () => desk.releaseLapsed(),
-      openRound: () => publisher.openRound(),
-      auditSuspects: () => intake.auditSuspects(),
-      sendVerdicts: (node, from, count) => services.sendVerdicts(node, from, count),
-      announcePolicy: () => publisher.announce(),
-    },
-    signal,
-  )
-  const training = runTraining(
-    { ...{ config, spool, recorder, intake, publisher, trainer, clock }, baseSha256: BASE_SHA256 },
-    signal,
-  )
-  await Promise.race([training, audits.promise])
+  const probes = canaryProbes(TASKS, stage, episodeLimits(config))
+  const trainer = createSpoolTrainer({ spool: folder.spool, clock, stepMs, adapterBytes, driftsAt, probes })
+  settings.onStarted({ state: recorder.state, trainer })
+  await coordinator.run(trainer)
 }
