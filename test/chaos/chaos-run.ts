@@ -1,15 +1,16 @@
 import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
+import type { RunConfig } from '../../coordinator/config.js'
 import type { RunEvent } from '../../coordinator/events.js'
 import type { RunState } from '../../coordinator/run-state.js'
 import type { NodeProgress } from '../../node/progress.js'
 import { peerIdOfKey } from '../../proto/index.js'
 import type { RefusalEvent } from '../../swarm/index.js'
 import { keyOf } from '../swarm/swarm-nodes.js'
+import { smallRun } from '../unit/run-config.js'
 import type { VolunteerRecord } from './check-volunteers.js'
 import { runCoordinator } from './coordinator-program.js'
 import { openSimStore, readLog } from './databases.js'
-import { type ConfigChange, configOf } from './run-config.js'
 import type { Machine, SimProcess } from './sim-process.js'
 import type { SpoolTrainer } from './spool-trainer.js'
 import { runVolunteer } from './volunteer-program.js'
@@ -17,7 +18,7 @@ import { createWorld, type Mishap, type World } from './world.js'
 
 export interface ChaosSettings {
   readonly volunteers: number
-  readonly config: ConfigChange
+  readonly config: Partial<RunConfig>
   readonly adapterBytes: number
   readonly stepMs: number
   /** The training step at which the policy has drifted away from its samplers. */
@@ -92,7 +93,7 @@ export async function openChaosRun(seed: number, settings: ChaosSettings): Promi
   const { time, mishaps } = world
   const key = await keyOf(1)
   const runId = peerIdOfKey(key)
-  const config = configOf(settings.config)
+  const config = smallRun({ groupSize: 3, rounds: { registrationMs: 2000 }, ...settings.config })
   const refusals: RefusalEvent[] = []
   const exits: Exit[] = []
   const volunteers: Post[] = []

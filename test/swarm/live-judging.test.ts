@@ -314,9 +314,13 @@ test('when audits fail for good the run is told, and nothing is accepted instead
   auditor.find = () => Promise.reject(new TrainerError('trainer_failed', 'out of memory'))
   const run = await open({ auditor })
   const ann = await run.admitted(2)
+  let failure: unknown
+  run.coordinator.failure.catch((why: unknown) => {
+    failure = why
+  })
   const { leases } = await ann.ask()
   await offerGroup(ann.host, run.swarm.runId, (await ann.finish(leases[0]!)).sealed, soon())
-  await eventually('the failure', () => run.coordinator.failures.length > 0)
+  await eventually('the failure', () => failure instanceof TrainerError)
   assert.equal(run.eventsOf('judged'), [])
 })
 

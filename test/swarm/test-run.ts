@@ -3,16 +3,11 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Auditor, createAuditLottery } from '../../coordinator/audit/auditor.js'
 import type { RunConfig } from '../../coordinator/config.js'
+import { type Coordinator, openCoordinator } from '../../coordinator/coordinator.js'
+import { openDataFolder } from '../../coordinator/data-folder.js'
 import type { RunEvent } from '../../coordinator/events.js'
-import { createGroupJudge } from '../../coordinator/group-judge.js'
-import { createIntake, type Intake } from '../../coordinator/intake.js'
-import { createLeaseDesk, type LeaseDesk } from '../../coordinator/lease-desk.js'
-import { policyFrame } from '../../coordinator/policy-description.js'
-import { createPublisher, type Publisher } from '../../coordinator/publisher.js'
 import { openRecorder, type Recorder } from '../../coordinator/recorder.js'
-import { type RunServices, serveRun } from '../../coordinator/services.js'
 import { openEventLog } from '../../coordinator/store.js'
-import type { TrainerError } from '../../coordinator/train-engine.js'
 import { groundTruthScript, type Rollout, type Task } from '../../episode/index.js'
 import { type NodeStore, openNodeStore, type PendingGroup } from '../../node/store.js'
 import {
@@ -24,23 +19,15 @@ import {
   sealGroupAnnouncement,
   sha256,
 } from '../../proto/index.js'
-import {
-  type Clock,
-  createBlobStore,
-  createSnapshotExchange,
-  requestLeases,
-  type SnapshotExchange,
-  serveGroups,
-  systemClock,
-} from '../../swarm/index.js'
+import { type Clock, createBlobStore, requestLeases, serveGroups, systemClock } from '../../swarm/index.js'
 import { library } from '../unit/library-world.js'
-import { AMPLE, bodyOf, lendingTask, play, stageOf } from '../unit/scripted.js'
+import { smallRun } from '../unit/run-config.js'
+import { bodyOf, lendingTask, play, stageOf } from '../unit/scripted.js'
 import { connect, createTestSwarm, soon, type TestNode, type TestSwarm } from './swarm-nodes.js'
 
 /** A whole run in one process: the coordinator's own parts on disk and on the loopback, and volunteers that follow scripts. */
 
 export const GROUP_SIZE = 2
-const limits = AMPLE
 const stage = stageOf()
 
 export const TASKS: readonly Task[] = [
@@ -61,39 +48,11 @@ export interface RunSettings
   readonly draws?: (bodySha256: string, share: number) => boolean
 }
 
-const configOf = ({ auditor: _, draws: __, ...settings }: RunSettings): RunConfig => ({
-  dataDir: '',
-  listen: [],
-  announce: [],
-  base: { path: '', name: 'village-model', quantisation: 'f16' },
-  tasks: { dataset: 'the tasks above' },
-  groupSize: GROUP_SIZE,
-  batchGroups: 2,
-  versions: 100,
-  maxStaleness: 1,
-  leases: { durationMs: 60_000, perNode: 2 },
-  audit: { calibrations: [], acceptOtherDraws: false },
-  influence: { perKey: 1, perAddressBlock: 1 },
-  rounds: { registrationMs: 1 },
-  limits: { maxTurnTokens: 96, maxRolloutTokens: 1024, maxAssistantTurns: 10 },
-  trainer: { processes: 1, settings: {} },
-  manifestLifetimeMs: 3_600_000,
-  ...settings,
-})
-
-export interface TestCoordinator {
+export interface TestCoordinator extends Coordinator {
   readonly node: TestNode
   readonly recorder: Recorder
-  readonly desk: LeaseDesk
-  readonly intake: Intake
-  readonly publisher: Publisher
-  readonly snapshots: SnapshotExchange
-  readonly services: RunServices
-  /** Why there can be no audits any more. */
-  readonly failures: readonly TrainerError[]
   /** Publishes the next version, with an adapter of its own. */
   publish(): Promise<void>
-  close(): Promise<void>
 }
 
 export interface Volunteer extends TestNode {
@@ -135,72 +94,37 @@ export interface TestRun {
 export async function createTestRun(settings: RunSettings = {}): Promise<TestRun> {
   const swarm = await createTestSwarm()
   const folder = await swarm.folder()
-  const config = configOf(settings)
+  const { auditor = null, draws, ...change } = settings
+  const config = smallRun({
+    ...{ dataDir: folder, groupSize: GROUP_SIZE, versions: 100, rounds: { registrationMs: 1 } },
+    ...change,
+  })
   const clock = { ...systemClock, nowMs: Date.now(), now: () => clock.nowMs }
   const events: RunEvent[] = []
   const stores: NodeStore[] = []
 
   const start = async (): Promise<TestCoordinator> => {
-    const closing = new AbortController()
+    const data = await openDataFolder(config.dataDir)
+    const recorder = await openRecorder(await openEventLog(data.log), (event) => events.push(event))
     const node = await swarm.node(1)
     const { host, key } = node
-    const recorder = await openRecorder(await openEventLog(join(folder, 'log')), (event) => events.push(event))
-    const blobs = await createBlobStore(join(folder, 'blobs'))
-    const bodies = await createBlobStore(join(folder, 'bodies'))
-    const manifests = join(folder, 'manifests')
-    await mkdir(manifests, { recursive: true })
-    const snapshots = await createSnapshotExchange(host, { store: blobs })
-    const { signal } = closing
-    const { auditor = null, draws } = settings
-    const failures: TrainerError[] = []
-    const { state } = recorder
-    const onUnstable = async (server: string, { leaseId }: { leaseId: string }): Promise<void> => {
-      await recorder.record(() => ({ type: 'world-quarantined', atMs: clock.now(), server, leaseId }))
-    }
-    const judge = createGroupJudge({
-      ...{ tasks: TASKS, groupSize: GROUP_SIZE, limits, stage, state, bodies, auditor, onUnstable },
+    const coordinator = await openCoordinator({
+      ...{ config, folder: data, key, clock, host, recorder, stage, auditor },
+      blobs: await createBlobStore(data.blobs),
+      taskSet: { tasks: TASKS, servers: [library], datasetSha256: '0'.repeat(64) },
+      baseSha256: sha256(new Uint8Array([1])),
+      lottery: draws ? { draws } : createAuditLottery(key.raw),
     })
-    const lottery = draws ? { draws } : createAuditLottery(key.raw)
-    const onFailure = (error: TrainerError) => failures.push(error)
-    const intake = createIntake({
-      ...{ config, tasks: TASKS, limits, recorder, judge, lottery, host, clock, signal, onFailure },
-    })
-    const desk = createLeaseDesk(config, TASKS, recorder, clock, auditor?.isCalibrated)
-    const frame = policyFrame(config, sha256(new Uint8Array([1])), stage.tokenizer.chatTemplate, [library])
-    const taskSet = { tasks: TASKS, servers: [library], datasetSha256: '0'.repeat(64) }
-    const publisher = createPublisher({
-      taskSet,
-      config,
-      frame,
-      limits,
-      recorder,
-      blobs,
-      snapshots,
-      host,
-      key,
-      clock,
-      manifests,
-    })
-    const services = await serveRun({ host, key, state: recorder.state, desk, intake, bodies, clock })
-    await publisher.restore()
     return {
+      ...coordinator,
       node,
       recorder,
-      desk,
-      intake,
-      publisher,
-      snapshots,
-      services,
-      failures,
       async publish() {
         const version = (recorder.state.current?.version ?? -1) + 1
-        await publisher.publish(version, await trainerStep(folder, version))
+        await coordinator.publisher.publish(version, await trainerStep(folder, version))
       },
       async close() {
-        closing.abort(new Error('the coordinator is closing'))
-        await intake.idle()
-        await services.close()
-        await snapshots.close()
+        await coordinator.close()
         await host.close()
         await recorder.close()
       },
@@ -294,7 +218,7 @@ async function createVolunteer(run: TestRun, node: TestNode, folder: string, sto
       const task = TASKS.find(({ id }) => id === lease.taskId)!
       const rollouts: Rollout[] = []
       for (const script of scripts ?? [HELPFUL(task, lease.leaseId), LAZY(lease.leaseId)])
-        rollouts.push(await play(task, script, stage, limits))
+        rollouts.push(await play(task, script, stage))
       const body = groupBody.encode({ ...bodyOf(task, rollouts), leaseId: lease.leaseId, policyId })
       made.set(sha256(body), body)
       const announcement: GroupAnnouncement = {
