@@ -6,22 +6,14 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openNodeStore } from '../../node/store.js'
 import { createCuttingProxy } from './cutting-proxy.js'
-import { createMachine, type Machine } from './programs.js'
+import { machinesOf } from './programs.js'
 import { killAtRandom } from './random-kills.js'
 import { checkRun, nobodyLeft, peerOf, readLog, settled, startRun, stop, tells, toldBy } from './runs.js'
 
 /** More than a node says beside its groups in so short a run, less than a group of many rollouts has. */
 const CUT_BYTES = 16_384
 
-const machines: Machine[] = []
-const machine = async (): Promise<Machine> => {
-  const made = await createMachine()
-  machines.push(made)
-  return made
-}
-test.after.each(async () => {
-  for (const made of machines.splice(0)) await made.close()
-})
+const machine = machinesOf(test)
 
 test('a run in which every group is audited survives kills of all its processes at random instants', async () => {
   const on = await machine()

@@ -1,16 +1,15 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { stringify } from 'yaml'
 import { openEngine } from '../../engine/index.js'
 import { checkCanary } from '../../node/canary.js'
 import { openNodeStore } from '../../node/store.js'
 import { groupBody, openManifest, type Verdict } from '../../proto/index.js'
 import { checkout } from '../checkout.js'
-import { writeDemoTasks } from '../demo-tasks.js'
 import { createMachine, demoModel, type Machine } from './programs.js'
+import { settled, startRun, stop } from './runs.js'
 
 /** One short run with the real engine leaves a node's data directory behind, from which everything here is judged again. */
 
@@ -21,40 +20,17 @@ let dataDir = ''
 
 test.before(async () => {
   machine = await createMachine()
-  const folder = join(machine.folder, 'run')
-  dataDir = join(machine.folder, 'ann')
-  await mkdir(folder)
-  await writeDemoTasks(join(folder, 'tasks'), 20, 1)
-  const settings = {
-    dataDir: 'coordinator',
-    base: { path: model, name: 'prove-demo-base' },
-    tasks: { dataset: 'tasks' },
-    groupSize: 4,
-    batchGroups: 1,
-    versions: 1,
-    limits: { maxTurnTokens: 64, maxRolloutTokens: 512, maxAssistantTurns: 4 },
-    trainer: { settings: { lora: { rank: 4, alpha: 8 } } },
-  }
-  await writeFile(join(folder, 'run.yaml'), stringify(settings))
-  const coordinator = machine.start('coordinator', ['start', '--config', join(folder, 'run.yaml'), '--json'])
-  const listening = await coordinator.until('its address', ({ type }) => type === 'listening')
-  runId = listening.runId as string
-  const [address] = listening.addresses as string[]
-  const command = ['join', address!, '--data-dir', dataDir, '--model', model, '--cpu', '--lanes', '4', '--json']
-  const node = machine.start('node', command, 'ann')
+  const run = await startRun(machine, 'run', { config: { batchGroups: 1, versions: 1 } })
+  runId = run.runId
+  const node = run.node('ann')
+  dataDir = join(machine.folder, 'run', 'ann')
   await node.until('the last version', ({ type, version }) => type === 'policy' && version === 1)
-  await node.until(
-    'nothing left to do',
-    ({ type, reason, waiting }) => type === 'idle' && reason === 'paused' && waiting === 0,
-  )
+  await node.until('nothing left to do', settled)
   assert.not(
     node.lines.some(({ type }) => type === 'draws-differ'),
     'the draws are those that were published',
   )
-  for (const program of [node, coordinator]) {
-    program.kill('SIGTERM')
-    assert.is(await program.ended, 0, program.stderr)
-  }
+  await stop(node, run.coordinator)
 })
 test.after(() => machine.close())
 

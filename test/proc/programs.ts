@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Test } from 'uvu'
 import { checkout } from '../checkout.js'
 
 /** Our programs as processes of their own, followed by their JSON progress lines. */
@@ -90,6 +91,19 @@ export async function createMachine(): Promise<Machine> {
       await Promise.all(started.map(({ ended }) => ended))
       await rm(folder, { recursive: true, force: true, maxRetries: 3 })
     },
+  }
+}
+
+/** Makes machines that end with the test which they are made for. */
+export function machinesOf(test: Test): () => Promise<Machine> {
+  const machines: Machine[] = []
+  test.after.each(async () => {
+    for (const machine of machines.splice(0)) await machine.close()
+  })
+  return async () => {
+    const machine = await createMachine()
+    machines.push(machine)
+    return machine
   }
 }
 

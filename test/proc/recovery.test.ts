@@ -8,7 +8,7 @@ import type { RunEvent } from '../../coordinator/events.js'
 import { openNodeStore } from '../../node/store.js'
 import { seededRandom } from '../../servers/kernel/index.js'
 import { checkout } from '../checkout.js'
-import { createMachine, type Machine, type Program } from './programs.js'
+import { machinesOf, type Program } from './programs.js'
 import {
   checkRun,
   childOf,
@@ -31,15 +31,7 @@ import {
 const random = seededRandom(20_260_302)
 const VERSIONS = 6
 const STEPS = Array.from({ length: VERSIONS }, (_, i) => i + 1)
-const machines: Machine[] = []
-const machine = async (): Promise<Machine> => {
-  const made = await createMachine()
-  machines.push(made)
-  return made
-}
-test.after.each(async () => {
-  for (const made of machines.splice(0)) await made.close()
-})
+const machine = machinesOf(test)
 
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 
