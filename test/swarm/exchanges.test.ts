@@ -22,10 +22,18 @@ import {
   serveGroups,
   serveLeases,
   serveVerdicts,
-  TransportError,
 } from '../../swarm/index.js'
 import { announcement, ask, digest, leases } from '../unit/proto-samples.js'
-import { connect, createTestSwarm, eventually, noise, soon, type TestNode, type TestSwarm } from './swarm-nodes.js'
+import {
+  connect,
+  createTestSwarm,
+  eventually,
+  failure,
+  noise,
+  soon,
+  type TestNode,
+  type TestSwarm,
+} from './swarm-nodes.js'
 
 const test = suite<{ swarm: TestSwarm; coordinator: TestNode; ann: TestNode }>('exchanges')
 
@@ -36,16 +44,6 @@ test.before.each(async (context) => {
   await connect(context.ann, context.coordinator)
 })
 test.after.each((context) => context.swarm.close())
-
-async function failure(work: Promise<unknown>): Promise<TransportError> {
-  try {
-    await work
-  } catch (why) {
-    assert.instance(why, TransportError)
-    return why as TransportError
-  }
-  throw new Error('it went well')
-}
 
 /** Opens a stream and sends raw bytes, as an attacker would. */
 async function raw(from: TestNode, to: TestNode, protocol: string, bytes: Uint8Array, end = true) {

@@ -1,13 +1,13 @@
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Auditor, AuditRequest } from '../../coordinator/audit/auditor.js'
 import { TrainerError } from '../../coordinator/train-engine.js'
 import { groundTruthScript } from '../../episode/index.js'
 import type { AuditVerdict } from '../../judging/index.js'
 import type { Lease } from '../../proto/index.js'
-import { offerGroup, TransportError } from '../../swarm/index.js'
+import { offerGroup } from '../../swarm/index.js'
+import { refusalOf, runSuite } from './run-suite.js'
 import { eventually, soon } from './swarm-nodes.js'
-import { createTestRun, type RunSettings, TASKS, type TestRun, type Volunteer } from './test-run.js'
+import { TASKS, type TestRun, type Volunteer } from './test-run.js'
 
 // What the coordinator makes of audits, copies and lies. What audits find out is decided by the tests here: scripted tokens come
 // from no policy that could be recomputed. The real audits are tested in test/proc/audit.test.ts and by the attackers.
@@ -45,18 +45,7 @@ function court(): Court {
 
 const MISMATCH: AuditVerdict = { accepted: false, code: 'sampler_mismatch', detail: '9 of 20 tokens' }
 
-const test = suite<{ open(settings?: RunSettings): Promise<TestRun> }>('live judging')
-const opened: TestRun[] = []
-test.before.each((context) => {
-  context.open = async (settings) => {
-    const run = await createTestRun({ batchGroups: 50, ...settings })
-    opened.push(run)
-    return run
-  }
-})
-test.after.each(async () => {
-  for (const run of opened.splice(0)) await run.close()
-})
+const { test } = runSuite('live judging', { batchGroups: 50 })
 
 let groups = 0
 
@@ -70,15 +59,6 @@ async function deliver(run: TestRun, node: Volunteer, words = [`Group ${groups++
   const { state } = run.coordinator.recorder
   await eventually('the verdict', () => state.judged.has(lease.leaseId))
   return { lease, group, verdict: state.judged.get(lease.leaseId)! }
-}
-
-const refusalOf = async (work: Promise<unknown>): Promise<string | null> => {
-  const error = await work.then(
-    () => null,
-    (why: unknown) => why,
-  )
-  assert.instance(error, TransportError)
-  return (error as TransportError).refusal
 }
 
 test('a verdict waits for its audit, and a group that fails it is refused with what was found', async ({ open }) => {

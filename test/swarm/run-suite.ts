@@ -1,9 +1,8 @@
 import { suite, type Test } from 'uvu'
-import * as assert from 'uvu/assert'
 import type { PendingGroup } from '../../node/store.js'
 import type { Lease } from '../../proto/index.js'
-import { offerGroup, TransportError } from '../../swarm/index.js'
-import { eventually, soon } from './swarm-nodes.js'
+import { offerGroup } from '../../swarm/index.js'
+import { eventually, failure, soon } from './swarm-nodes.js'
 import { createTestRun, type RunSettings, type TestRun, type Volunteer } from './test-run.js'
 
 /** Tests that play with whole runs, and what they do all the time. */
@@ -15,12 +14,13 @@ export interface RunSuite {
   readonly opened: (() => Promise<unknown>)[]
 }
 
-export function runSuite(name: string): RunSuite {
+/** @param usual  settings of its runs, unless a test has others */
+export function runSuite(name: string, usual: RunSettings = {}): RunSuite {
   const test = suite<{ open(settings?: RunSettings): Promise<TestRun> }>(name)
   const opened: (() => Promise<unknown>)[] = []
   test.before.each((context) => {
     context.open = async (settings) => {
-      const run = await createTestRun(settings)
+      const run = await createTestRun({ ...usual, ...settings })
       opened.push(() => run.close())
       return run
     }
@@ -35,14 +35,7 @@ export const offer = (from: Volunteer, { sealed }: PendingGroup) =>
   offerGroup(from.host, from.host.runId, sealed, soon())
 
 /** The code with which the coordinator turned a request down. */
-export async function refusalOf(work: Promise<unknown>): Promise<string | null> {
-  const error = await work.then(
-    () => null,
-    (why: unknown) => why,
-  )
-  assert.instance(error, TransportError)
-  return (error as TransportError).refusal
-}
+export const refusalOf = async (work: Promise<unknown>): Promise<string | null> => (await failure(work)).refusal
 
 export async function leaseFor(node: Volunteer, holding: readonly string[] = []): Promise<Lease> {
   const { leases, reason } = await node.ask({ holding })

@@ -22,10 +22,18 @@ import {
   createSnapshotExchange,
   type SnapshotExchange,
   systemClock,
-  TransportError,
 } from '../../swarm/index.js'
 import { flightManifest, flightPolicy } from '../unit/proto-samples.js'
-import { connect, createTestSwarm, eventually, noise, soon, type TestNode, type TestSwarm } from './swarm-nodes.js'
+import {
+  connect,
+  createTestSwarm,
+  eventually,
+  failure,
+  noise,
+  soon,
+  type TestNode,
+  type TestSwarm,
+} from './swarm-nodes.js'
 
 const MIB = LIMITS.chunkBytes.value
 /** Five chunks, the last of them short. */
@@ -66,16 +74,6 @@ test.before.each(async (context) => {
   exchange.offer(context.sealed)
 })
 test.after.each((context) => context.swarm.close())
-
-async function failure(work: Promise<unknown>): Promise<TransportError> {
-  try {
-    await work
-  } catch (why) {
-    assert.instance(why, TransportError)
-    return why as TransportError
-  }
-  throw new Error('it went well')
-}
 
 /** A source that answers requests for chunks in its own way. Null: no answer at all. */
 async function crookedSource(swarm: TestSwarm, seed: number, answer: (index: number) => Uint8Array | null) {

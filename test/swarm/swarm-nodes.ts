@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import type { PrivateKey } from '@libp2p/interface'
+import * as assert from 'uvu/assert'
 import { peerIdOfKey } from '../../proto/index.js'
-import { createHost, type RefusalEvent, type SwarmHost } from '../../swarm/index.js'
+import { createHost, type RefusalEvent, type SwarmHost, TransportError } from '../../swarm/index.js'
 
 export interface TestNode {
   readonly host: SwarmHost
@@ -74,6 +75,17 @@ export async function eventually(what: string, ready: () => boolean, ms = 60_000
     if (Date.now() > deadline) throw new Error(`not within ${ms} ms: ${what}`)
     await sleep(10)
   }
+}
+
+/** The error of the transport with which something ends. */
+export async function failure(work: Promise<unknown>): Promise<TransportError> {
+  try {
+    await work
+  } catch (why) {
+    assert.instance(why, TransportError)
+    return why as TransportError
+  }
+  throw new Error('it went well')
 }
 
 /** Bytes that differ everywhere and are the same in every run. */
