@@ -13,8 +13,8 @@ import {
   writeCall,
 } from '../episode/index.js'
 import type { ExpectedGroup } from '../judging/index.js'
-import { groupBodyOf } from '../node/group-body.js'
-import { type GroupBody, groupBody, type Lease, sealGroupAnnouncement, sha256 } from '../proto/index.js'
+import { groupAnnouncementOf, groupBodyOf } from '../node/group-body.js'
+import { type GroupBody, groupBody, type Lease, sealGroupAnnouncement } from '../proto/index.js'
 
 /** Groups of the size that the goal of judging speaks of: long prompts, several calls a rollout, none like the next. */
 
@@ -93,16 +93,7 @@ export async function seal(
 ): Promise<MadeGroup> {
   const body = groupBodyOf(lease, rollouts, { nodeLlamaCpp: '3.22.1', backend: 'cpu' }, 1000)
   const bytes = groupBody.encode(body)
-  const announcement = {
-    leaseId: lease.leaseId,
-    taskId: task.id,
-    policyId: lease.policyId,
-    rewards: rollouts.map(({ reward }) => reward.total),
-    bodySha256: sha256(bytes),
-    bodySizeBytes: bytes.length,
-    nonce: randomBytes(16).toString('hex'),
-    tokensGenerated: rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0),
-  }
+  const announcement = groupAnnouncementOf(lease, rollouts, bytes)
   const { leaseId, policyId } = lease
   return {
     expected: { leaseId, policyId, task, groupSize: GROUP_SIZE, limits: LONG_LIMITS },

@@ -1,6 +1,15 @@
+import { randomBytes } from 'node:crypto'
 import type { Engine } from '../engine/index.js'
 import type { Rollout } from '../episode/index.js'
-import { type GroupBody, type Lease, type RecordedCall, type RecordedRollout, toMaskRuns } from '../proto/index.js'
+import {
+  type GroupAnnouncement,
+  type GroupBody,
+  type Lease,
+  type RecordedCall,
+  type RecordedRollout,
+  sha256,
+  toMaskRuns,
+} from '../proto/index.js'
 import type { LoggedCall } from '../reward/index.js'
 
 /** A finished group in the form in which it travels. */
@@ -13,6 +22,24 @@ export function groupBodyOf(
   const { leaseId, taskId, policyId } = lease
   const engine = { nodeLlamaCpp: build.nodeLlamaCpp, llamaCpp: 'bundled', backend: build.backend }
   return { leaseId, taskId, policyId, rollouts: rollouts.map(record), engine, generationMs }
+}
+
+/**
+ * What is announced of a finished group.
+ * @param body  as it is encoded
+ */
+export function groupAnnouncementOf(lease: Lease, rollouts: readonly Rollout[], body: Uint8Array): GroupAnnouncement {
+  const { leaseId, taskId, policyId } = lease
+  return {
+    leaseId,
+    taskId,
+    policyId,
+    rewards: rollouts.map(({ reward }) => reward.total),
+    bodySha256: sha256(body),
+    bodySizeBytes: body.length,
+    nonce: randomBytes(16).toString('hex'),
+    tokensGenerated: rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0),
+  }
 }
 
 function record(rollout: Rollout): RecordedRollout {

@@ -2,18 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { PrivateKey } from '@libp2p/interface'
 import { type Engine, EngineError } from '../engine/index.js'
 import { EpisodeError, parseTask, runGroup, type Stage, type Task } from '../episode/index.js'
-import {
-  type GroupAnnouncement,
-  groupBody,
-  type Lease,
-  type LeaseAsk,
-  SwarmRefusal,
-  sealGroupAnnouncement,
-  sha256,
-} from '../proto/index.js'
+import { groupBody, type Lease, type LeaseAsk, SwarmRefusal, sealGroupAnnouncement } from '../proto/index.js'
 import { type Clock, requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
 import { NodeError } from './errors.js'
-import { groupBodyOf } from './group-body.js'
+import { groupAnnouncementOf, groupBodyOf } from './group-body.js'
 import type { GroupOrigin } from './kept-group.js'
 import type { Outbox } from './outbox.js'
 import type { LoadedPolicy, PolicyKeeper } from './policy-keeper.js'
@@ -149,21 +141,11 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
     // A clock that is set back in between must not make the time negative.
     const generationMs = Math.max(0, Math.round(host.clock.now() - startedMs))
     const body = groupBody.encode(groupBodyOf(lease, rollouts, engine.build, generationMs))
-    const rewards = rollouts.map(({ reward }) => reward.total)
-    const tokens = rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0)
-    const announcement: GroupAnnouncement = {
-      leaseId: lease.leaseId,
-      taskId: lease.taskId,
-      policyId: lease.policyId,
-      rewards,
-      bodySha256: sha256(body),
-      bodySizeBytes: body.length,
-      nonce: randomBytes(16).toString('hex'),
-      tokensGenerated: tokens,
-    }
+    const announcement = groupAnnouncementOf(lease, rollouts, body)
     const sealed = await sealGroupAnnouncement(key, host.runId, announcement, body)
     const origin = originOf(lease, policy, host.peerId)
     await outbox.add({ leaseId: lease.leaseId, bodySha256: announcement.bodySha256, sealed, body, origin })
+    const { rewards, tokensGenerated: tokens } = announcement
     onProgress({ type: 'group', leaseId: lease.leaseId, version: lease.version, rewards, tokens, ms: generationMs })
   } catch (error) {
     const reason = signal.aborted ? 'shutdown' : 'failed'

@@ -1,13 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import type { Rollout, Task } from '../../episode/index.js'
-import { groupBodyOf } from '../../node/group-body.js'
+import { groupAnnouncementOf, groupBodyOf } from '../../node/group-body.js'
 import {
   type GroupAnnouncement,
   type GroupBody,
   groupBody,
   type Lease,
   sealGroupAnnouncement,
-  sha256,
 } from '../../proto/index.js'
 import type { Participant } from './participant.js'
 import type { Policy } from './policies.js'
@@ -51,20 +49,10 @@ export async function packGroup(
   const { body: forgeBody = (body) => body, bytes = (encoded) => encoded, inline = true } = forgery
   const { announce = (announcement) => announcement } = forgery
   const body = bytes(groupBody.encode(forgeBody(groupBodyOf(lease, rollouts, BUILD, 1000))))
-  const { leaseId, taskId, policyId } = lease
-  const announcement = announce({
-    leaseId,
-    taskId,
-    policyId,
-    rewards: rollouts.map(({ reward }) => reward.total),
-    bodySha256: sha256(body),
-    bodySizeBytes: body.length,
-    nonce: randomBytes(16).toString('hex'),
-    tokensGenerated: sampledTokens(rollouts),
-  })
+  const announcement = announce(groupAnnouncementOf(lease, rollouts, body))
   const sealed = await sealGroupAnnouncement(node.key, node.host.runId, announcement, inline ? body : null)
   node.bodies.set(announcement.bodySha256, body)
-  return { leaseId, sealed, body, bodySha256: announcement.bodySha256 }
+  return { leaseId: lease.leaseId, sealed, body, bodySha256: announcement.bodySha256 }
 }
 
 export const sampledTokens = (rollouts: readonly Rollout[]): number =>

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { CLOSING, groundTruthScript } from '../../episode/index.js'
+import { groupAnnouncementOf } from '../../node/group-body.js'
 import {
   type GroupAnnouncement,
   groupBody,
@@ -8,7 +9,6 @@ import {
   type LeaseResponse,
   LIMITS,
   sealGroupAnnouncement,
-  sha256,
 } from '../../proto/index.js'
 import { createHost, offerGroup, requestLeases, type SwarmHost, serveGroups } from '../../swarm/index.js'
 import { TASKS } from '../swarm/test-run.js'
@@ -84,21 +84,11 @@ export async function openSoakNode(inForce: () => InForce): Promise<SoakNode> {
         await play(task, helpful, stage, AMPLE),
         await play(task, [`No, ${words}.`, 'No.'], stage, AMPLE),
       ]
-      const { leaseId, taskId, policyId } = lease
+      const { leaseId, policyId } = lease
       const body = groupBody.encode({ ...bodyOf(task, rollouts), leaseId, policyId })
-      const hash = sha256(body)
-      bodies.set(hash, body)
+      const announcement = groupAnnouncementOf(lease, rollouts, body)
+      bodies.set(announcement.bodySha256, body)
       for (const old of bodies.keys()) if (bodies.size > KEPT_BODIES) bodies.delete(old)
-      const announcement: GroupAnnouncement = {
-        leaseId,
-        taskId,
-        policyId,
-        rewards: rollouts.map(({ reward }) => reward.total),
-        bodySha256: hash,
-        bodySizeBytes: body.length,
-        nonce: randomBytes(16).toString('hex'),
-        tokensGenerated: rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0),
-      }
       return { announcement, body }
     },
     async offer({ announcement, body }, change = {}, inline = true) {

@@ -9,6 +9,7 @@ import type { RunEvent } from '../../coordinator/events.js'
 import { openRecorder, type Recorder } from '../../coordinator/recorder.js'
 import { openEventLog } from '../../coordinator/store.js'
 import { groundTruthScript, type Rollout, type Task } from '../../episode/index.js'
+import { groupAnnouncementOf } from '../../node/group-body.js'
 import { type NodeStore, openNodeStore, type PendingGroup } from '../../node/store.js'
 import {
   type GroupAnnouncement,
@@ -221,17 +222,7 @@ async function createVolunteer(run: TestRun, node: TestNode, folder: string, sto
         rollouts.push(await play(task, script, stage))
       const body = groupBody.encode({ ...bodyOf(task, rollouts), leaseId: lease.leaseId, policyId })
       made.set(sha256(body), body)
-      const announcement: GroupAnnouncement = {
-        leaseId: lease.leaseId,
-        taskId: lease.taskId,
-        policyId,
-        rewards: rollouts.map(({ reward }) => reward.total),
-        bodySha256: sha256(body),
-        bodySizeBytes: body.length,
-        nonce: randomBytes(16).toString('hex'),
-        tokensGenerated: rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0),
-        ...announce,
-      }
+      const announcement = { ...groupAnnouncementOf({ ...lease, policyId }, rollouts, body), ...announce }
       const sealed = await sealGroupAnnouncement(key, run.swarm.runId, announcement, inline ? body : null)
       return { leaseId: lease.leaseId, bodySha256: announcement.bodySha256, sealed, body }
     },
