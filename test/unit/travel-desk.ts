@@ -5,27 +5,13 @@ import { DATES } from '../../servers/travel_booking/calendar.js'
 import { travelBooking } from '../../servers/travel_booking/index.js'
 import type { Booking, Traveller, TravelView } from '../../servers/travel_booking/schema.js'
 import { type Fare, type Flight, flightsOn, seatsOffered } from '../../servers/travel_booking/timetable.js'
+import { succeed } from './session-calls.js'
 
 export const NUMBERS = [...CITIES.keys()]
 
 export const open = (seed: number) => Session.open(generateWorld(travelBooking, seed))
 export const desk = (session: Session) => session.db as unknown as TravelView
 export const booking = (session: Session, fits: (row: Booking) => boolean) => desk(session).bookings.find(fits)!
-
-export function succeed(
-  session: Session,
-  tool: string,
-  args: Record<string, unknown>,
-): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool} ${JSON.stringify(args)}: ${result.code}: ${result.message}`)
-  return result.output
-}
-
-export function refusal(session: Session, tool: string, args: Record<string, unknown>): string {
-  const result = session.call(tool, args)
-  return result.ok ? JSON.stringify(result.output) : result.code
-}
 
 /** The first flight of the timetable that fits, from the given day on. */
 export function flight(session: Session, fits: (row: Flight) => boolean, fromDay = 1): Flight {

@@ -5,6 +5,7 @@ import { available, firstExecution, LIMITS, leftToday } from '../../servers/bank
 import type { Account, BankingView, Card, Payee, Transaction } from '../../servers/banking/schema.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
 import { mentions } from '../../servers/kernel/text.js'
+import { succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
 
 const TODAY = '2026-03-02'
@@ -17,12 +18,6 @@ const payee = (session: Session, fits: (row: Payee) => boolean = () => true) =>
   bankOf(session).payees.find((row) => row.status === 'active' && fits(row))!
 const transaction = (session: Session, fits: (row: Transaction) => boolean) => bankOf(session).transactions.find(fits)!
 const payer = (session: Session) => account(session, (row) => row.kind === 'checking' && row.status === 'active')
-
-function succeed(session: Session, tool: string, args: Record<string, unknown>): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
 
 const pay = (from: Account, to: Payee, amount: number) =>
   ['send_payment', { account: from.account, payee: to.payee, amount }] as const

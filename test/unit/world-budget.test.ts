@@ -5,6 +5,7 @@ import { closingObstacle, envelopeOf, leftOf, movable, neededFor } from '../../s
 import type { BudgetView, Category, Expense, Member, SavingsGoal } from '../../servers/budget/schema.js'
 import { dependencyGraph } from '../../servers/kernel/dependency-graph.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
+import { succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
 
 const [DECEMBER, JANUARY, FEBRUARY, MARCH] = ['2025-12', '2026-01', '2026-02', '2026-03'] as const
@@ -25,12 +26,6 @@ const bought = (session: Session, month: string, fits: (row: Expense) => boolean
   bookOf(session).expenses.find(
     (row) => row.month === month && row.recurring_expense === null && row.amount > 4 && fits(row),
   )!
-
-function succeed(session: Session, tool: string, args: Record<string, unknown>): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
 
 const spend = (member: Member, { category }: Category, amount: number, description = 'Corner Lantern') =>
   ['record_expense', { description, category, amount, member: member.member }] as const

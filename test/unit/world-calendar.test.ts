@@ -6,6 +6,7 @@ import type { CalendarEvent, View } from '../../servers/calendar/schema.js'
 import { endOf, isClock, isDate, overlap } from '../../servers/calendar/time.js'
 import { addDays, clockOf } from '../../servers/kernel/dates.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
+import { refusal, succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
 
 const TODAY = '2026-03-02'
@@ -34,17 +35,6 @@ const elsewhere = (session: Session, fits: (event: CalendarEvent) => boolean = (
     session,
     (event) => !isOwn(session)(event) && !isBusy(sceneOf(session), userOf(session), event) && fits(event),
   )
-
-function succeed(session: Session, tool: string, args: Record<string, unknown>): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
-
-const codeOf = (session: Session, tool: string, args: Record<string, unknown>): string => {
-  const result = session.call(tool, args)
-  return result.ok ? 'none' : result.code
-}
 
 const creation = (date: string, start: string, duration = 30) =>
   ['create_event', { title: 'Picnic Planning', date, start, duration }] as const
@@ -183,10 +173,10 @@ test('an event moves from possible to too late to started as writing calls let t
   const { event } = ownEvent(session, (row) => row.date === TODAY && row.start === '09:20')
   const alone = headcount(ownEvent(session, (row) => row.event === event)) === 1
   const move = ['reschedule_event', { event, date: FAR_MONDAY, start: '10:00' }] as const
-  assert.is(codeOf(session.fork(), ...move), alone ? 'none' : 'too_late_to_change')
+  assert.is(refusal(session.fork(), ...move), alone ? 'succeeded' : 'too_late_to_change')
   for (let minute = 0; minute < 20; minute++) create(session, addDays(FAR_MONDAY, minute), '10:00')
   assert.is(session.now(), `${TODAY}T09:20:00Z`)
-  assert.is(codeOf(session, ...move), 'event_started')
+  assert.is(refusal(session, ...move), 'event_started')
   const { title } = sceneOf(session).db.events.get(event)!
   const found = succeed(session, 'find_events', { title }).events as { event: string }[]
   assert.not.ok(found.some((hit) => hit.event === event))
@@ -218,7 +208,7 @@ test('moving an event asks its invitees again and takes its room along only if t
   succeed(session, 'book_room', { event, room: room!.room })
 
   const other = create(session, FAR_MONDAY, '11:00')
-  assert.is(codeOf(session, 'reschedule_event', { event, date: FAR_MONDAY, start: '11:15' }), 'time_conflict')
+  assert.is(refusal(session, 'reschedule_event', { event, date: FAR_MONDAY, start: '11:15' }), 'time_conflict')
   succeed(session, 'cancel_event', { event: other })
   succeed(session, 'reschedule_event', { event, date: FAR_MONDAY, start: '11:15' })
   const { attendees, status } = sceneOf(session).db.events.get(event)!
@@ -230,7 +220,7 @@ test('moving an event asks its invitees again and takes its room along only if t
   const alone = create(session, FAR_MONDAY, '14:00', taken.duration)
   succeed(session, 'book_room', { event: alone, room: taken.room })
   const { date, start } = taken
-  assert.is(codeOf(session, 'reschedule_event', { event: alone, date, start }), 'room_taken')
+  assert.is(refusal(session, 'reschedule_event', { event: alone, date, start }), 'room_taken')
 })
 
 test('a cancelled event gives back its room, its time and its reminders', () => {
@@ -239,7 +229,7 @@ test('a cancelled event gives back its room, its time and its reminders', () => 
   const [room] = succeed(session, 'find_free_rooms', { event: first }).rooms as { room: string }[]
   succeed(session, 'book_room', { event: first, room: room!.room })
   succeed(session, 'set_reminder', { event: first, minutes: 30 })
-  assert.is(codeOf(session, ...creation(FAR_MONDAY, '10:15')), 'time_conflict')
+  assert.is(refusal(session, ...creation(FAR_MONDAY, '10:15')), 'time_conflict')
   assert.is(succeed(session, 'cancel_event', { event: first }).status, 'cancelled')
   const second = create(session, FAR_MONDAY, '10:15')
   succeed(session, 'book_room', { event: second, room: room!.room })
@@ -270,7 +260,7 @@ test('a series is refused as a whole when one of its dates does not fit', () => 
   const event = create(session, FAR_MONDAY, '10:00')
   create(session, addDays(FAR_MONDAY, 14), '10:15')
   const before = session.stateHash()
-  assert.is(codeOf(session, 'repeat_event', { event, frequency: 'weekly', times: 3 }), 'time_conflict')
+  assert.is(refusal(session, 'repeat_event', { event, frequency: 'weekly', times: 3 }), 'time_conflict')
   assert.is(session.stateHash(), before)
   succeed(session, 'repeat_event', { event, frequency: 'weekly', times: 2 })
 })
@@ -280,9 +270,9 @@ test('declining an invitation frees the time and removes the reminders that acce
   const user = userOf(session)
   const invitation = elsewhere(session, (row) => row.attendees[user] === 'pending')
   const { event, date, start } = invitation
-  assert.is(codeOf(session, 'set_reminder', { event, minutes: 15 }), 'not_attending')
+  assert.is(refusal(session, 'set_reminder', { event, minutes: 15 }), 'not_attending')
   succeed(session, 'respond_to_invitation', { event, response: 'accepted' })
-  assert.is(codeOf(session, ...creation(date, start)), 'time_conflict')
+  assert.is(refusal(session, ...creation(date, start)), 'time_conflict')
   const held = () => sceneOf(session).db.reminders.count((row) => row.event === event)
   succeed(session, 'set_reminder', { event, minutes: 15 })
   assert.is(held(), 1)
@@ -340,9 +330,9 @@ test('the invariants notice a double booking, a broken rule and a rewritten past
 test('dates and times that do not exist are refused as arguments', () => {
   const session = open(1)
   for (const date of ['2026-02-29', '2026-13-01', '2026-3-2', 'tomorrow', '2026-03-02T00:00'])
-    assert.is(codeOf(session, 'list_events', { date }), 'invalid_arguments', date)
+    assert.is(refusal(session, 'list_events', { date }), 'invalid_arguments', date)
   for (const start of ['24:00', '9:00', '10:60', 'noon'])
-    assert.is(codeOf(session, ...creation(FAR_MONDAY, start)), 'invalid_arguments', start)
+    assert.is(refusal(session, ...creation(FAR_MONDAY, start)), 'invalid_arguments', start)
   assert.ok(isDate('2028-02-29') && isClock('00:00') && isClock('23:59'))
 })
 

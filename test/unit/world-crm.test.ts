@@ -8,19 +8,12 @@ import { workdayAfter, workdayUpTo } from '../../servers/crm/workdays.js'
 import { isWorkday } from '../../servers/kernel/dates.js'
 import { CITIES } from '../../servers/kernel/gazetteer.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
+import { type Call, succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
-
-type Call = readonly [tool: string, args: Record<string, unknown>]
 
 const TODAY = '2026-03-02'
 const view = (session: Session) => session.db as unknown as CrmView
 const open = (seed: number) => Session.open(generateWorld(crm, seed))
-
-function succeed(session: Session, tool: string, args: Record<string, unknown>): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
 
 const refuse = (session: Session, [tool, args]: Call): string => {
   const result = session.call(tool, args)

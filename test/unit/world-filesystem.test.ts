@@ -5,6 +5,7 @@ import { filesystem } from '../../servers/filesystem/index.js'
 import { fitsPattern, isObstacle, walk } from '../../servers/filesystem/paths.js'
 import { type FilesystemView, LIMITS, type Node, type User } from '../../servers/filesystem/schema.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
+import { succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
 
 type Args = Record<string, unknown>
@@ -19,12 +20,6 @@ const locked = (session: Session) =>
   node(session, ({ path, owner }) => owner === me(session).user && path.endsWith('.lock')).path.replace('.lock', '')
 const inDrop = (session: Session) =>
   node(session, ({ parent, owner, mode }) => parent === '/shared/drop' && owner !== me(session).user && mode === 0o666)
-
-function succeed(session: Session, tool: string, args: Args): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
 
 function refusal(session: Session, tool: string, args: Args): string {
   const result = session.call(tool, args)

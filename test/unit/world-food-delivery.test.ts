@@ -6,18 +6,11 @@ import type { Dish, FoodOrder, FoodView, Restaurant } from '../../servers/food_d
 import { STREETS } from '../../servers/kernel/gazetteer.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
 import { mentions } from '../../servers/kernel/text.js'
+import { type Call, succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
-
-type Call = readonly [tool: string, args: Record<string, unknown>]
 
 const view = (session: Session) => session.db as unknown as FoodView
 const open = (seed: number) => Session.open(generateWorld(foodDelivery, seed))
-
-function succeed(session: Session, tool: string, args: Record<string, unknown>): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
 
 const refuse = (session: Session, [tool, args]: Call): string => {
   const result = session.call(tool, args)

@@ -7,9 +7,8 @@ import { disagree } from '../../servers/iot_devices/scenes.js'
 import { type Device, HOME, type IotView, LIMITS, type Scene } from '../../servers/iot_devices/schema.js'
 import { dependencyGraph } from '../../servers/kernel/dependency-graph.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
+import { type Call, fails, succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
-
-type Call = readonly [tool: string, args: Record<string, unknown>]
 
 const houseOf = (session: Session) => session.db as unknown as IotView
 const device = (session: Session, fits: (row: Device) => boolean): Device => {
@@ -21,17 +20,6 @@ const works =
   (kind: Device['kind'], fits: (row: Device) => boolean = () => true) =>
   (row: Device) =>
     row.kind === kind && row.online && fits(row)
-
-function succeed(session: Session, ...[tool, args]: Call): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
-
-function fails(session: Session, code: string, ...[tool, args]: Call): void {
-  const result = session.call(tool, args)
-  assert.is(result.ok ? JSON.stringify(result.output) : result.code, code)
-}
 
 /** A session of the first seed whose house fits. */
 function openWhere(fits: (session: Session) => boolean): Session {

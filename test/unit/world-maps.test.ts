@@ -11,22 +11,12 @@ import { citiesBetween } from '../../servers/maps/network.js'
 import { roadMetres, SPEEDS, townLegs } from '../../servers/maps/routing.js'
 import { CATEGORIES, type MapsView, type Mode } from '../../servers/maps/schema.js'
 import { locate, straightMetres } from '../../servers/maps/streets.js'
+import { refusal, succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
 
 const open = (seed: number) => Session.open(generateWorld(maps, seed))
 const mapOf = (session: Session) => session.db as unknown as MapsView
 const spot = (address: string) => locate(address)!
-
-function succeed(session: Session, tool: string, args: Record<string, unknown>): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool} ${JSON.stringify(args)}: ${result.code}: ${result.message}`)
-  return result.output
-}
-
-function refusal(session: Session, tool: string, args: Record<string, unknown>): string {
-  const result = session.call(tool, args)
-  return result.ok ? JSON.stringify(result.output) : result.code
-}
 
 const trip = (from_address: string, to_address: string, mode: Mode) => ({ from_address, to_address, mode })
 /** A city none of whose roads is closed. */

@@ -23,26 +23,14 @@ import {
   type Sale,
   YOU,
 } from '../../servers/marketplace/schema.js'
+import { type Call, refusal, succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
-
-type Call = readonly [tool: string, args: Record<string, unknown>]
 
 /** A world in which an auction that you won is overdue for payment, and a buyer who made you an offer is poor. */
 const IN_DEBT = 21
 
 const stateOf = (session: Session) => session.db as unknown as MarketView
 const open = (seed: number) => Session.open(generateWorld(marketplace, seed))
-
-function succeed(session: Session, ...[tool, args]: Call): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
-
-const refusal = (session: Session, ...[tool, args]: Call): string => {
-  const result = session.call(tool, args)
-  return result.ok ? 'succeeded' : result.code
-}
 
 const listing = (session: Session, fits: (row: Listing) => boolean) => stateOf(session).listings.find(fits)!
 const isOpen = (session: Session) => (row: Listing) => phaseOf(row, session.now()) === 'open'

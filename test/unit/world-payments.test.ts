@@ -12,6 +12,7 @@ import {
   shownStatus,
 } from '../../servers/payments/rules.js'
 import type { Customer, Invoice, PaymentsView, Token, Webhook } from '../../servers/payments/schema.js'
+import { succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
 
 const TODAY = '2026-03-02'
@@ -24,12 +25,6 @@ const webhook = (s: Session, fits: (row: Webhook) => boolean) => dbOf(s).webhook
 const balanceOf = (s: Session) => dbOf(s).balance.get('main')!
 const statusOf = (row: Invoice) => shownStatus(row, TODAY)
 const isActive = (s: Session, row: Invoice) => dbOf(s).customers.get(row.customer)!.status === 'active'
-
-function succeed(session: Session, tool: string, args: Record<string, unknown>): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
 
 /** A card of the invoice's customer that can be charged everything that is owed. */
 const cardFor = (s: Session, row: Invoice): Token =>

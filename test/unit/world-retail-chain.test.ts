@@ -13,6 +13,7 @@ import {
   stockKey,
 } from '../../servers/retail_chain/rules.js'
 import type { Article, Reservation, RetailView, Shipment, Stock } from '../../servers/retail_chain/schema.js'
+import { succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
 
 const TODAY = '2026-03-02'
@@ -25,12 +26,6 @@ const stock = (session: Session, fits: (row: Stock) => boolean) => chainOf(sessi
 const now = (session: Session, { stock: key }: Stock) => chainOf(session).stocks.get(key)!
 const shipment = (session: Session, fits: (row: Shipment) => boolean) => chainOf(session).shipments.find(fits)!
 const reservation = (session: Session, fits: (row: Reservation) => boolean) => chainOf(session).reservations.find(fits)!
-
-function succeed(session: Session, tool: string, args: Record<string, unknown>): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
 
 /** Two stores that carry the same article, the first open with at least five to spare, the second with room. */
 function pair(session: Session, fits: (from: Stock, to: Stock) => boolean = () => true): readonly [Stock, Stock] {

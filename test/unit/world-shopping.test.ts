@@ -20,6 +20,7 @@ import type {
   ShoppingView,
   Variant,
 } from '../../servers/shopping/schema.js'
+import { succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
 
 const TODAY = '2026-03-02'
@@ -32,12 +33,6 @@ const coupon = (session: Session, fits: (row: Coupon) => boolean) => shopOf(sess
 const order = (session: Session, fits: (row: Order) => boolean) => shopOf(session).orders.find(fits)!
 const method = (session: Session, fits: (row: PaymentMethod) => boolean) => shopOf(session).payment_methods.find(fits)!
 const productOf = (session: Session, { product: key }: { product: string }) => shopOf(session).products.get(key)!
-
-function succeed(session: Session, tool: string, args: Record<string, unknown>): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
 
 /** An item of an order and its order, which fit. */
 function item(session: Session, fits: (item: OrderItem, order: Order) => boolean): OrderItem {

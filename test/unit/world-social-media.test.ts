@@ -18,6 +18,7 @@ import {
   viewObstacle,
 } from '../../servers/social_media/rules.js'
 import type { Post, Profile, SocialView } from '../../servers/social_media/schema.js'
+import { refusal, succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
 
 const TODAY = '2026-03-02'
@@ -32,17 +33,6 @@ const related = (s: Session, ...wanted: string[]) => profile(s, (row) => wanted.
 const blocksMe = (s: Session) => dbOf(s).blocks.find(({ blocked }) => blocked === me(dbOf(s)))!.blocker
 const isOwn = (s: Session) => (row: Post) => row.profile === me(dbOf(s))
 const canShare = (s: Session) => (row: Post) => shareObstacle(dbOf(s), s.now(), row, 'feed') === undefined
-
-function succeed(session: Session, tool: string, args: Record<string, unknown>): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
-
-function codeOf(session: Session, tool: string, args: Record<string, unknown>): string {
-  const result = session.call(tool, args)
-  return result.ok ? 'ok' : result.code
-}
 
 const publish = (text: string, hashtag = 'chess') => ['publish_post', { text, hashtag }] as const
 const publishAll = (s: Session) => {
@@ -158,7 +148,7 @@ test('a block ends following in both directions, and lifting it does not bring t
   assert.equal([own(session).followers, own(session).following], [before.followers - 1, before.following - 1])
   assert.equal([blocked.followers, blocked.following], [friend.followers - 1, friend.following - 1])
   for (const tool of ['view_story', 'follow_profile'])
-    assert.is(codeOf(session, tool, { profile: friend.profile }), 'profile_blocked')
+    assert.is(refusal(session, tool, { profile: friend.profile }), 'profile_blocked')
   const lifted = succeed(session, 'restrict_profile', { profile: friend.profile, restriction: 'unrestricted' })
   assert.is(lifted.relation, 'stranger')
   assert.equal(session.violations(), [])
@@ -170,7 +160,7 @@ test('who has blocked me is not found, and their posts are out of reach', () => 
   const { profiles } = succeed(session, 'find_profile', { name: blocker.name }) as { profiles: { profile: string }[] }
   assert.not.ok(profiles.some((row) => row.profile === blocker.profile))
   for (const row of dbOf(session).posts.by('profile', blocker.profile)) {
-    assert.is(codeOf(session, 'like_post', { post: row.post }), 'blocked_by_profile')
+    assert.is(refusal(session, 'like_post', { post: row.post }), 'blocked_by_profile')
     const found = succeed(session, 'search_posts', { words: row.text }).posts as { post: string }[]
     assert.not.ok(found.some((entry) => entry.post === row.post))
   }
@@ -181,7 +171,7 @@ test('following a private profile is a request that opens nothing yet', () => {
   const hidden = profile(session, (row) => row.private && !followObstacle(dbOf(session), TODAY, row))
   const told = succeed(session, 'follow_profile', { profile: hidden.profile })
   assert.equal([told.relation, told.followers], ['requested', hidden.followers])
-  assert.is(codeOf(session, 'view_story', { profile: hidden.profile }), 'profile_private')
+  assert.is(refusal(session, 'view_story', { profile: hidden.profile }), 'profile_private')
 })
 
 test('an accepted request makes a follower who can be written to, a declined one leaves nothing', () => {
@@ -189,16 +179,16 @@ test('an accepted request makes a follower who can be written to, a declined one
   const closed = (row: Profile) => relationTo(dbOf(session), row) === 'asking' && row.inbox === 'followed'
   const asking = profile(session, closed)
   const letter = { profile: asking.profile, text: 'Welcome' }
-  assert.is(codeOf(session, 'send_direct_message', letter), 'inbox_closed')
+  assert.is(refusal(session, 'send_direct_message', letter), 'inbox_closed')
   const other = session.fork()
   const { followers } = own(session)
   const told = succeed(session, 'answer_follow_request', { profile: asking.profile, answer: 'accept' })
   assert.is(told.your_followers, followers + 1)
-  assert.is(codeOf(session, 'send_direct_message', letter), 'ok')
+  assert.is(refusal(session, 'send_direct_message', letter), 'succeeded')
   const declined = succeed(other, 'answer_follow_request', { profile: asking.profile, answer: 'decline' })
   assert.is(declined.your_followers, followers)
-  assert.is(codeOf(other, 'send_direct_message', letter), 'inbox_closed')
-  assert.is(codeOf(other, 'answer_follow_request', { profile: asking.profile, answer: 'accept' }), 'no_follow_request')
+  assert.is(refusal(other, 'send_direct_message', letter), 'inbox_closed')
+  assert.is(refusal(other, 'answer_follow_request', { profile: asking.profile, answer: 'accept' }), 'no_follow_request')
 })
 
 test('a story that is nearly a day old expires while one is at work', () => {
@@ -208,7 +198,7 @@ test('a story that is nearly a day old expires while one is at work', () => {
     if (viewObstacle(dbOf(session), dbOf(session).profiles.get(teller)!)) continue
     assert.is(succeed(session, 'view_story', { profile: teller }).expires, '2026-03-02T09:06:00Z')
     for (let i = 0; i < 6; i++) succeed(session, ...publish(`Move number ${i}`))
-    assert.is(codeOf(session, 'view_story', { profile: teller }), 'no_live_story')
+    assert.is(refusal(session, 'view_story', { profile: teller }), 'no_live_story')
     return
   }
   assert.unreachable('no seed shows the story')
@@ -224,16 +214,16 @@ test('a post can be edited for half an hour and is found under its new text only
   const { profile: someone } = related(session, 'stranger')
   for (let i = 2; i < LIMITS.editMinutes; i++)
     succeed(session, 'restrict_profile', { profile: someone, restriction: i % 2 === 0 ? 'muted' : 'unrestricted' })
-  assert.is(codeOf(session, 'edit_post', { post: key, text: 'Kings gambit' }), 'ok')
-  assert.is(codeOf(session, 'edit_post', { post: key, text: 'Kings gambit' }), 'edit_window_closed')
+  assert.is(refusal(session, 'edit_post', { post: key, text: 'Kings gambit' }), 'succeeded')
+  assert.is(refusal(session, 'edit_post', { post: key, text: 'Kings gambit' }), 'edit_window_closed')
 })
 
 test('a text of the full length is published, one character more is refused in a post, a reply and an edit', () => {
   const session = open(5)
   const full = 'a'.repeat(LIMITS.text)
   const { post: key } = succeed(session, ...publish(full))
-  assert.is(codeOf(session, 'reply_to_post', { post: key, text: `${full}a` }), 'text_too_long')
-  assert.is(codeOf(session, 'edit_post', { post: key, text: `${full}a` }), 'text_too_long')
+  assert.is(refusal(session, 'reply_to_post', { post: key, text: `${full}a` }), 'text_too_long')
+  assert.is(refusal(session, 'edit_post', { post: key, text: `${full}a` }), 'text_too_long')
 })
 
 test('a muted profile leaves the home feed and stays where one looks for it', () => {

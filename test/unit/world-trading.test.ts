@@ -6,18 +6,13 @@ import { trading } from '../../servers/trading/index.js'
 import { match, queue } from '../../servers/trading/matching.js'
 import { buyingPower, freeShares, isExtreme, LIMITS, tradingObstacle } from '../../servers/trading/rules.js'
 import type { Entry, Instrument, Side, TradeOrder, TradingView } from '../../servers/trading/schema.js'
+import { succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
 
 const marketOf = (session: Session) => session.db as unknown as TradingView
 const open = (seed: number) => Session.open(generateWorld(trading, seed))
 const order = (session: Session, fits: (row: TradeOrder) => boolean) => marketOf(session).trade_orders.find(fits)!
 const book = (session: Session, { instrument }: Instrument) => marketOf(session).books.get(instrument)!
-
-function succeed(session: Session, tool: string, args: Record<string, unknown>): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
 
 /** The first instrument that trades now, is held by nobody's open order of ours, and fits. */
 function traded(session: Session, fits: (row: Instrument) => boolean = () => true): Instrument {

@@ -3,19 +3,8 @@ import { DATES } from '../../servers/travel_booking/calendar.js'
 import { travelBooking } from '../../servers/travel_booking/index.js'
 import { clash, LIMITS } from '../../servers/travel_booking/rules.js'
 import { cityAt, isFlown, isIntercontinental, seatsOffered } from '../../servers/travel_booking/timetable.js'
-import {
-  booking,
-  buy,
-  desk,
-  flight,
-  freeHotels,
-  NUMBERS,
-  passenger,
-  purse,
-  roomy,
-  succeed,
-  wait,
-} from './travel-desk.js'
+import { succeed } from './session-calls.js'
+import { booking, buy, desk, flight, freeHotels, NUMBERS, passenger, purse, roomy, wait } from './travel-desk.js'
 import { checkWorldContract } from './world-contract.js'
 
 checkWorldContract(travelBooking, {

@@ -14,9 +14,8 @@ import {
   type VehicleDb,
   type VehicleView,
 } from '../../servers/vehicle/schema.js'
+import { type Call, refusal, succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
-
-type Call = readonly [tool: string, args: Record<string, unknown>]
 
 const TODAY = '2026-03-02'
 /** A world whose car is nearly empty, has a critical fault and one in the rear heater, and stands at a fitting charger. */
@@ -29,17 +28,6 @@ const open = (seed: number) => Session.open(generateWorld(vehicle, seed))
 const openWhere = (fits: (db: VehicleView) => boolean): Session => {
   for (let seed = 1; seed < 300; seed++) if (fits(stateOf(open(seed)))) return open(seed)
   throw new Error('no such world')
-}
-
-function succeed(session: Session, ...[tool, args]: Call): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
-
-const refusal = (session: Session, ...[tool, args]: Call): string => {
-  const result = session.call(tool, args)
-  return result.ok ? 'succeeded' : result.code
 }
 
 const brake = (which: 'foot' | 'parking', state: 'on' | 'off'): Call => ['set_brake', { brake: which, state }]

@@ -13,9 +13,8 @@ import {
   type VideoView,
 } from '../../servers/video_meeting/schema.js'
 import { overlap } from '../../servers/video_meeting/time.js'
+import { type Call, fails, succeed } from './session-calls.js'
 import { checkWorldContract } from './world-contract.js'
-
-type Call = readonly [tool: string, args: Record<string, unknown>]
 
 const viewOf = (session: Session) => session.db as unknown as VideoView
 const scenery = (session: Session) => ({ db: viewOf(session), now: () => session.now() })
@@ -28,17 +27,6 @@ function openWhere(fits: (session: Session) => boolean): Session {
     if (fits(session)) return session
   }
   throw new Error('no seed fits')
-}
-
-function succeed(session: Session, ...[tool, args]: Call): Readonly<Record<string, unknown>> {
-  const result = session.call(tool, args)
-  if (!result.ok) throw new Error(`${tool}: ${result.code}: ${result.message}`)
-  return result.output
-}
-
-function fails(session: Session, code: string, ...[tool, args]: Call): void {
-  const result = session.call(tool, args)
-  assert.is(result.ok ? JSON.stringify(result.output) : result.code, code)
 }
 
 function meeting(session: Session, fits: (row: Meeting) => boolean): Meeting {
