@@ -8,21 +8,18 @@ import {
   LIMITS,
   leaseRequest,
   leaseResponse,
-  type PolicyManifest,
   policyIdOf,
   policyManifest,
   REFUSALS,
-  type RecordedRollout,
   reply,
   snapshotRequest,
   snapshotResponse,
   toHex,
   verdictDigest,
 } from '../../proto/index.js'
+import { announced, canary, group, ids, lease, manifest } from './changed-samples.js'
 import {
-  announcement,
   ask,
-  body,
   bodyOfAbout,
   codeOf,
   digest,
@@ -35,19 +32,6 @@ import {
 } from './proto-samples.js'
 
 const L = LIMITS
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
-const ids = (count: number) => times(count, (index) => id16(`${index}`))
-
-const [lease] = leases.leases
-const [canary] = flightManifest.canary
-const [draw] = canary?.draws ?? []
-if (!lease || !canary || !draw) throw new Error('the samples lack a lease or a canary')
-
-const manifest = (change: Partial<PolicyManifest>) => () => policyManifest.encode({ ...flightManifest, ...change })
-const group = (change: Partial<RecordedRollout>) => () =>
-  groupBody.encode({ ...body, rollouts: [{ ...rollout, ...change }, rollout] })
-const announced = (change: Partial<typeof announcement>) => () =>
-  groupAnnouncement.encode({ ...announcement, ...change })
 
 const tooLong = (max: number) => new Uint8Array(max + 1)
 test('every message is measured before it is looked at: one byte too many is too large, at the limit it is not', () => {

@@ -2,22 +2,18 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
   type GroupBody,
-  groupAnnouncement,
   groupBody,
   LIMITS,
   leaseRequest,
   leaseResponse,
-  type PolicyManifest,
   policyIdOf,
-  policyManifest,
-  type RecordedRollout,
   snapshotRequest,
   verdictDigest,
   verdictRequest,
 } from '../../proto/index.js'
+import { announced, canary, draw, group, ids, lease, manifest, times } from './changed-samples.js'
 import {
   acceptedVerdict,
-  announcement,
   ask,
   body,
   codeOf,
@@ -25,31 +21,18 @@ import {
   flightManifest,
   flightPolicy,
   hash,
-  id16,
   leases,
   rollout,
 } from './proto-samples.js'
 
 const L = LIMITS
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
-const ids = (count: number) => times(count, (index) => id16(`${index}`))
 
-const [lease] = leases.leases
-const [canary] = flightManifest.canary
-const [draw] = canary?.draws ?? []
-if (!lease || !canary || !draw) throw new Error('the samples lack a lease or a canary')
-
-const manifest = (change: Partial<PolicyManifest>) => () => policyManifest.encode({ ...flightManifest, ...change })
 const policy = (change: Partial<typeof flightPolicy>) => {
   const changed = { ...flightPolicy, ...change }
   return manifest({ policy: changed, policyId: policyIdOf(changed) })
 }
-const group = (change: Partial<RecordedRollout>) => () =>
-  groupBody.encode({ ...body, rollouts: [{ ...rollout, ...change }, rollout] })
 const bodyWith = (change: Partial<GroupBody>) => () => groupBody.encode({ ...body, ...change })
 const call = { name: 'note', argumentsJson: '{}', ok: true, malformed: false, raw: '', resultJson: '' }
-const announced = (change: Partial<typeof announcement>) => () =>
-  groupAnnouncement.encode({ ...announcement, ...change })
 
 /** [what, at the limit, beyond it, the refusal]: each pair differs by one unit. */
 type Pair = readonly [string, () => unknown, () => unknown, 'too_large' | 'out_of_bounds']
