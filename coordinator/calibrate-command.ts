@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -6,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import pino from 'pino'
 import writeFileAtomic from 'write-file-atomic'
-import { openEngine, openTokenizer } from '../engine/index.js'
+import { hashFile, openEngine, openTokenizer } from '../engine/index.js'
 import { createStage, DEFAULT_LIMITS } from '../episode/index.js'
 import type { Calibration } from '../judging/thresholds.js'
 import { offerAdapter } from './audit/audit-job.js'
@@ -74,7 +73,7 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
   const modelPath = resolve(options.model)
   const out = resolve(options.out)
   const spool = `${out}.spool`
-  const baseSha256 = sha256(await readFile(modelPath))
+  const baseSha256 = await hashFile(modelPath)
   const { tasks, servers } = await readTaskSet(resolve(options.dataset), 'train', Math.min(options.groups, MAX_TASKS))
   await mkdir(spool, { recursive: true })
   const adapterSha256 =
@@ -169,5 +168,3 @@ function summary({ groups, sampledTokens, thresholds, honest, falseRefusals }: C
     `false refusals: ${measured.count} of ${measured.of} = ${percent(measured.share)}, ${100 * confidence} % interval ${percent(measured.low)} to ${percent(measured.high)}; goal ${percent(goal)}`,
   ].join('\n')
 }
-
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
 import writeFileAtomic from 'write-file-atomic'
-import { openTokenizer } from '../engine/index.js'
+import { hashFile, openTokenizer } from '../engine/index.js'
 import { createStage, type Stage, type Task } from '../episode/index.js'
 import {
   createBlobStore,
@@ -156,10 +153,4 @@ function trainerConfig(config: RunConfig, baseSha256: string, tasks: readonly Ta
     ...settings,
     loss: typeof loss === 'object' ? { maxStaleness: config.maxStaleness, ...loss } : loss,
   })
-}
-
-async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return hash.digest('hex')
 }

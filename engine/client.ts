@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
 import { checkAdapterFile } from './adapter-check.js'
 import { type EngineChild, type LaneMessage, startChild } from './child.js'
 import {
@@ -15,6 +12,7 @@ import {
 import { EngineError, toEngineError } from './errors.js'
 import type { GgufHeader } from './gguf.js'
 import { readModelFile } from './gguf-file.js'
+import { hashFile } from './hash-file.js'
 import { createLaneGroup, type LaneGroup } from './lane-group.js'
 import { defaultMemoryLimit } from './memory-guard.js'
 import { abortable, createTurnstile } from './turnstile.js'
@@ -209,13 +207,9 @@ function killUnlessSettled(child: EngineChild, work: Promise<unknown>, timeoutMs
 
 /** A file which is not what its name says would train one policy and publish another; llama.cpp trusts what it opens. */
 async function checkFile({ path, sha256, shape }: AdapterFile, base: GgufHeader, signal: AbortSignal): Promise<void> {
-  const hash = createHash('sha256')
-  try {
-    await pipeline(createReadStream(path), hash, { signal })
-  } catch (cause) {
+  const found = await hashFile(path, signal).catch((cause: unknown) => {
     throw new EngineError('adapter_refused', `${path}: ${cause instanceof Error ? cause.message : cause}`, { cause })
-  }
-  const found = hash.digest('hex')
+  })
   if (found !== sha256) throw new EngineError('adapter_refused', `${path} has the SHA-256 ${found}, not ${sha256}`)
   await checkAdapterFile(path, base, shape, signal)
 }

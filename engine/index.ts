@@ -1,5 +1,6 @@
 export { type EngineProcess, type EngineTuning, openEngine } from './client.js'
 export { EngineError, type EngineErrorCode } from './errors.js'
+export { hashFile } from './hash-file.js'
 export { draws, intervalMiss, miss } from './sampler-draws.js'
 export { openTokenizer } from './tokenizer.js'
 export type {

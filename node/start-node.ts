@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
 import { openEngine, openTokenizer } from '../engine/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import { createBlobStore, createHost, type JoinAddress, openIdentity } from '../swarm/index.js'
+import { hashBaseModel } from './base-model.js'
 import { NodeError } from './errors.js'
 import type { NodeProgress } from './progress.js'
 import { openNodeStore } from './store.js'
@@ -48,7 +46,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   }
   try {
     await mkdir(dataDir, { recursive: true })
-    const baseSha256 = await hashFile(modelPath)
+    const baseSha256 = await hashBaseModel(modelPath)
     const identity = await openIdentity(dataDir)
     const store = await openNodeStore(join(dataDir, 'store'), coordinator.peerId)
     cleanUps.push(() => store.close())
@@ -87,14 +85,4 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     await close()
     throw error
   }
-}
-
-async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  try {
-    await pipeline(createReadStream(path), hash)
-  } catch (cause) {
-    throw new NodeError('wrong_base', `the base model cannot be read: ${(cause as Error).message}`, { cause })
-  }
-  return hash.digest('hex')
 }

@@ -1,8 +1,5 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { type Engine, openEngine, openTokenizer } from '../engine/index.js'
 import { createStage } from '../episode/index.js'
@@ -10,6 +7,7 @@ import { type Calibration, parseCalibration } from '../judging/index.js'
 import type { Verdict } from '../proto/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import { createBlobStore } from '../swarm/index.js'
+import { hashBaseModel } from './base-model.js'
 import { NodeError } from './errors.js'
 import type { ClosedRound, KeptGroup } from './kept-group.js'
 import { verdictLine } from './progress.js'
@@ -105,13 +103,7 @@ async function verify(
 }
 
 async function checkBase(model: string, { name, sha256 }: KeptGroup['origin']['base']): Promise<void> {
-  const hash = createHash('sha256')
-  try {
-    await pipeline(createReadStream(model), hash)
-  } catch (cause) {
-    throw new NodeError('wrong_base', `the base model cannot be read: ${(cause as Error).message}`, { cause })
-  }
-  const found = hash.digest('hex')
+  const found = await hashBaseModel(model)
   if (found !== sha256)
     throw new NodeError('wrong_base', `the group was made with ${name}, SHA-256 ${sha256}; ${model} has ${found}`)
 }

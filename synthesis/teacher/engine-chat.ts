@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { Template } from '@huggingface/jinja'
-import { EngineError, openEngine, openTokenizer, type Token, type Tokenizer } from '../../engine/index.js'
+import { EngineError, hashFile, openEngine, openTokenizer, type Token, type Tokenizer } from '../../engine/index.js'
 import type { ChatModel, ChatReply, ChatRequest } from './chat.js'
 import { ChatFailure, TeacherError } from './errors.js'
 
@@ -31,7 +28,7 @@ export async function openEngineChat(options: EngineChatOptions, signal: AbortSi
   let tokenizer: Tokenizer
   let template: Template
   try {
-    name = `${basename(modelPath)}@${(await sha256Of(modelPath, signal)).slice(0, 12)}`
+    name = `${basename(modelPath)}@${(await hashFile(modelPath, signal)).slice(0, 12)}`
     tokenizer = await openTokenizer(modelPath)
     template = new Template(tokenizer.chatTemplate)
   } catch (cause) {
@@ -73,12 +70,6 @@ export async function openEngineChat(options: EngineChatOptions, signal: AbortSi
       return closing
     },
   }
-}
-
-async function sha256Of(path: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash, { signal })
-  return hash.digest('hex')
 }
 
 /** The model's own template; some have no system role, and are told everything by the user. */
