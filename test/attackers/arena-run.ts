@@ -10,6 +10,7 @@ import { createStage, DEFAULT_LIMITS, type Stage, type Task } from '../../episod
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { checkout } from '../checkout.js'
 import { writeDemoTasks } from '../demo-tasks.js'
+import { PATIENCE_MS } from '../patience.js'
 import { createMachine, demoModel, type Machine, type Program } from '../proc/programs.js'
 
 /** Rollouts per group: most groups of the demo model then have the 500 sampled tokens that tests on numbers need. */
@@ -117,6 +118,6 @@ async function makeModels(model: string, folder: string, spool: string, settings
   await execa(
     join(checkout, '.venv', 'bin', 'python'),
     [script, model, folder, ...sizes, '--spool', spool, '--config', settings],
-    { env: { PYTHONPATH: join(checkout, 'coordinator', 'trainer') }, timeout: 180_000 },
+    { env: { PYTHONPATH: join(checkout, 'coordinator', 'trainer') }, timeout: PATIENCE_MS },
   )
 }

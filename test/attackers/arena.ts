@@ -9,6 +9,7 @@ import { type Engine, type EngineProcess, openEngine } from '../../engine/index.
 import { parseTask, type Rollout, runGroup, type Stage, type Task } from '../../episode/index.js'
 import type { Lease } from '../../proto/index.js'
 import { TransportError } from '../../swarm/index.js'
+import { PATIENCE_MS, patience } from '../patience.js'
 import { type ArenaRun, GROUP_SIZE, LIMITS_OF_RUN, startArenaRun } from './arena-run.js'
 import { cpuMsOf, memoryBytesOf } from './cpu-clock.js'
 import type { PackedGroup, Work } from './group-work.js'
@@ -38,7 +39,7 @@ export interface Arena {
   newKey(): Promise<PrivateKey>
   /** A participant that the coordinator knows; the caller closes it. */
   recruit(): Promise<Participant>
-  /** Leases for a participant, as soon as there are any. @throws when there are none for a minute */
+  /** Leases for a participant, as soon as there are any. @throws when there are none for long */
   work(node: Participant, count: number, signal: AbortSignal): Promise<Work[]>
   /** The shared engine, under this policy; null: the bare base. */
   engine(policy: Policy | null, signal: AbortSignal): Promise<Engine>
@@ -56,7 +57,6 @@ export interface Arena {
 const RESERVE = 4
 /** The coordinator takes five connections a second from one address. */
 const DIAL_PAUSE_MS = 250
-const PATIENCE_MS = 60_000
 const PAUSE_MS = 100
 
 export interface ArenaOptions {
@@ -106,7 +106,7 @@ export async function openArena({ seed, calibration }: ArenaOptions): Promise<Ar
     const reserve: Participant[] = []
     let filling: Promise<void> | null = null
     const fill = async (): Promise<void> => {
-      const { policyId } = await policies.newest(AbortSignal.timeout(PATIENCE_MS))
+      const { policyId } = await policies.newest(patience())
       while (reserve.length < RESERVE) {
         const node = await openParticipant(run, await newKey())
         // A key is known from its first question on.

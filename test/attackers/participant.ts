@@ -50,7 +50,7 @@ const DIAL_PAUSE_MS = 1200
 export async function dialPatiently(host: SwarmHost, address: string): Promise<void> {
   for (let dial = 1; ; dial++) {
     try {
-      await host.dial(address, soon(15_000))
+      await host.dial(address, soon())
       return
     } catch (error) {
       if (!(error instanceof TransportError) || dial === DIALS) throw error
@@ -85,19 +85,19 @@ export async function openParticipant({ runId, address }: RunAddress, key: Priva
         drawsReplay: true,
         ...change,
       }
-      const response = await requestLeases(host, runId, request, soon(15_000))
+      const response = await requestLeases(host, runId, request, soon())
       for (const { leaseId } of response.leases) holding.add(leaseId)
       return response
     },
     async giveBack(leases) {
       if (leases.length === 0) return
       const leaseIds = leases.map(({ leaseId }) => leaseId)
-      await requestLeases(host, runId, { kind: 'return', leaseIds, reason: 'shutdown' }, soon(15_000))
+      await requestLeases(host, runId, { kind: 'return', leaseIds, reason: 'shutdown' }, soon())
       for (const leaseId of leaseIds) holding.delete(leaseId)
     },
-    offer: (sealed) => offerGroup(host, runId, sealed, soon(15_000)),
+    offer: (sealed) => offerGroup(host, runId, sealed, soon()),
     async verdicts() {
-      const { digest } = await requestVerdicts(host, runId, { cursor: 0, max: 64 }, soon(15_000))
+      const { digest } = await requestVerdicts(host, runId, { cursor: 0, max: 64 }, soon())
       return openVerdictDigest(digest, runId)
     },
     close() {

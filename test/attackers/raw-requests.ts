@@ -2,6 +2,7 @@ import type { Stream } from '@libp2p/interface'
 import { encodeFrame, LIMITS, PROTOCOLS, type ProtocolName, reply } from '../../proto/index.js'
 import { createByteStream } from '../../swarm/byte-stream.js'
 import { type Channel, systemClock } from '../../swarm/index.js'
+import { PATIENCE_MS } from '../patience.js'
 import { soon } from '../swarm/swarm-nodes.js'
 import type { Participant } from './participant.js'
 
@@ -14,7 +15,7 @@ export const REQUEST_BYTES: Readonly<Record<ProtocolName, number>> = {
 }
 
 export const openRaw = (node: Participant, protocol: ProtocolName): Promise<Stream> =>
-  node.host.openStream(node.host.runId, PROTOCOLS[protocol], { overRelay: false, signal: soon(15_000) })
+  node.host.openStream(node.host.runId, PROTOCOLS[protocol], { overRelay: false, signal: soon() })
 
 /**
  * Sends bytes as they are and tells what came back.
@@ -22,10 +23,10 @@ export const openRaw = (node: Participant, protocol: ProtocolName): Promise<Stre
  */
 export async function sendRaw(node: Participant, protocol: ProtocolName, bytes: Uint8Array): Promise<string> {
   const stream = await openRaw(node, protocol)
-  const reader = createByteStream(stream, systemClock, 15_000)
+  const reader = createByteStream(stream, systemClock, PATIENCE_MS)
   try {
     stream.send(bytes)
-    const frame = await reader.readFrame(LIMITS.leaseResponseBytes.value + 1024, soon(20_000))
+    const frame = await reader.readFrame(LIMITS.leaseResponseBytes.value + 1024, soon())
     if (protocol === 'snapshot') return 'answered'
     const answer = reply('leaseResponseBytes').parse(frame)
     return answer.ok ? 'answered' : answer.code

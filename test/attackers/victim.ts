@@ -127,7 +127,7 @@ async function openScene(
       const bytes = createByteStream(stream, systemClock, 60_000)
       const serve = async (): Promise<void> => {
         for (;;) {
-          const frame = await bytes.readFrameOrEnd(snapshotRequest.maxBytes, AbortSignal.timeout(60_000))
+          const frame = await bytes.readFrameOrEnd(snapshotRequest.maxBytes, soon())
           if (!frame) return
           const { id, want } = snapshotRequest.parse(frame)
           asked.push(want)
@@ -137,7 +137,7 @@ async function openScene(
             data === 'not found'
               ? snapshotResponse.encode({ id, status: 'not_found', data: new Uint8Array() })
               : rawResponse(id, data)
-          await bytes.writeFrame(response, soon(20_000))
+          await bytes.writeFrame(response, soon())
         }
       }
       // The victim may hang up at any time.
@@ -171,12 +171,12 @@ async function openVictim(
   const privateKey = await arena.newKey()
   const host = await createHost({ privateKey, runId, onRefusal: (event) => refusals.push(event) })
   cleanUps.push(() => host.close())
-  const attackerId = await host.dial(attacker, soon(15_000))
+  const attackerId = await host.dial(attacker, soon())
   if (runId === arena.run.runId) await dialPatiently(host, arena.run.address)
   const store = await createBlobStore(join(arena.run.machine.folder, 'victims', name))
   const snapshots = await createSnapshotExchange(host, { store })
   cleanUps.push(() => snapshots.close())
-  const engine = await arena.engine(null, soon(60_000))
+  const engine = await arena.engine(null, soon())
   const offering = { alone: false }
   const keeper = createPolicyKeeper({
     engine,

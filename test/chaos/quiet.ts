@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
+import { PATIENCE_MS } from '../patience.js'
 
 /** Operations on real databases that have not come back: the file system's own are counted by Node. */
 export interface Underway {
@@ -14,8 +15,6 @@ export interface Underway {
   quiet(): Promise<void>
 }
 
-/** A database that takes so long waits for something that waits for it. */
-const LONGEST_MS = 30_000
 const FILE_REQUEST = /^(FSReq|CloseReq|FileHandle)/
 
 /** @throws Error when disk operations could overtake each other in this process */
@@ -35,7 +34,8 @@ export function createUnderway(): Underway {
     },
     async quiet() {
       await turn()
-      const giveUpAt = performance.now() + LONGEST_MS
+      // A database that takes so long waits for something that waits for it.
+      const giveUpAt = performance.now() + PATIENCE_MS
       while (busy()) {
         if (performance.now() > giveUpAt) throw new Error('a disk operation does not come back')
         // It queues behind the work that is under way, so that nothing spins while the disk is slow.

@@ -16,9 +16,10 @@ import { CATALOGUE } from '../../servers/catalogue.js'
 import { createWorldCache } from '../../servers/kernel/index.js'
 import { DEMO_PROFILE, streamExamples, workshopFor } from '../../synthesis/index.js'
 import { checkout } from '../checkout.js'
+import { PATIENCE_MS, patience } from '../patience.js'
 
 const log = pino({ level: 'silent' })
-const signal = (): AbortSignal => AbortSignal.timeout(120_000)
+const signal = patience
 const opened: AuditProcess[] = []
 let folder = ''
 
@@ -47,7 +48,7 @@ ${body}
 }
 
 function opening(options: { python: string; packageFolder: string; base: string; config: string }): AuditProcess {
-  const created = createAuditProcess({ ...options, spool: folder, maxFailures: 3, timeoutMs: 90_000 }, log)
+  const created = createAuditProcess({ ...options, spool: folder, maxFailures: 3, timeoutMs: PATIENCE_MS }, log)
   opened.push(created)
   return created
 }

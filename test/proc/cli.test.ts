@@ -9,6 +9,7 @@ import { openEventLog } from '../../coordinator/store.js'
 import { openNodeStore } from '../../node/store.js'
 import { checkout } from '../checkout.js'
 import { writeDemoTasks } from '../demo-tasks.js'
+import { PATIENCE_MS } from '../patience.js'
 import { createTestRun, type TestRun } from '../swarm/test-run.js'
 import { createMachine, demoModel, type Machine } from './programs.js'
 
@@ -42,7 +43,7 @@ async function failure(program: 'coordinator' | 'node', ...args: string[]): Prom
     // uvu sets FORCE_COLOR, and Node warns of the contradiction on stderr.
     env: { NO_COLOR: '1', FORCE_COLOR: undefined },
     reject: false,
-    timeout: 60_000,
+    timeout: PATIENCE_MS,
     stdin: 'ignore',
   })
   assert.not.ok(result.timedOut, `${args.join(' ')} did not end`)

@@ -6,6 +6,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { lineOf, recordOf, writeDataset } from '../../synthesis/dataset/index.js'
 import { checkout } from '../checkout.js'
+import { PATIENCE_MS } from '../patience.js'
 import { catalogue, info, makeExamples, stream } from '../unit/dataset-examples.js'
 
 const examples = makeExamples(15)
@@ -31,7 +32,7 @@ async function dataset(...args: string[]): Promise<Ended> {
     // uvu sets FORCE_COLOR, and Node warns of the contradiction on stderr.
     env: { NO_COLOR: '1', FORCE_COLOR: undefined },
     reject: false,
-    timeout: 60_000,
+    timeout: PATIENCE_MS,
     stdin: 'ignore',
   })
   assert.not.ok(result.timedOut, `${args.join(' ')} did not end`)

@@ -7,9 +7,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { writeDataset } from '../../synthesis/dataset/index.js'
 import { checkout } from '../checkout.js'
+import { PATIENCE_MS } from '../patience.js'
 import { catalogue, info, makeExamples, stream } from '../unit/dataset-examples.js'
 
-const TIMEOUT_MS = 300_000
 /** Enough that the JSON lines do not fit into one of the loader's blocks, whose structures it infers one by one. */
 const EXAMPLES = 2400
 const BLOCK_BYTES = 10 << 20
@@ -39,7 +39,7 @@ test.before(async () => {
   assert.ok(files.find(({ path }) => path === 'data/train.jsonl')!.size > BLOCK_BYTES)
   const { stdout } = await execa(python, [join(checkout, 'test', 'proc', 'load_dataset.py')], {
     input: JSON.stringify({ folder: join(folder, 'village'), cache: join(folder, 'cache') }),
-    timeout: TIMEOUT_MS,
+    timeout: PATIENCE_MS,
   })
   loaded = JSON.parse(stdout) as Loaded
 })

@@ -19,6 +19,7 @@ import {
   type SampledTurn,
   type Token,
 } from '../../engine/index.js'
+import { patience } from '../patience.js'
 
 const tiny = fileURLToPath(new URL('../fixtures/tiny/', import.meta.url)).replace('/dist/test/', '/test/')
 const options = { modelPath: join(tiny, 'base.gguf'), threads: 1, contextSize: 256, lanes: 4, gpu: false } as const
@@ -28,7 +29,7 @@ const tokenizer = await openTokenizer(options.modelPath)
 const test = suite<{ engine: EngineProcess; second: EngineProcess; adapter: AdapterFile }>('engine')
 /** Prefill and single steps round f16 activations in another order: 1.6e-3 seen, so well under a judge's 0.02. */
 const FLIP_NATS = 5e-3
-const never = () => AbortSignal.timeout(30_000)
+const never = patience
 
 test.before(async (context) => {
   context.engine = await openEngine(options)

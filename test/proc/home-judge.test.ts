@@ -8,6 +8,7 @@ import { checkCanary } from '../../node/canary.js'
 import { openNodeStore } from '../../node/store.js'
 import { groupBody, openManifest, type Verdict } from '../../proto/index.js'
 import { checkout } from '../checkout.js'
+import { PATIENCE_MS } from '../patience.js'
 import { createMachine, demoModel, type Machine } from './programs.js'
 import { settled, startRun, stop } from './runs.js'
 
@@ -82,7 +83,7 @@ async function prove(...args: string[]): Promise<{ code: number | undefined; std
     cwd: machine.folder,
     env: { NO_COLOR: '1', FORCE_COLOR: undefined },
     reject: false,
-    timeout: 90_000,
+    timeout: PATIENCE_MS,
     stdin: 'ignore',
   })
   return { code: exitCode, stdout, stderr }

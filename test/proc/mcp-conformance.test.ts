@@ -16,8 +16,8 @@ import {
   toolMaker,
 } from '../../servers/kernel/index.js'
 import { checkout } from '../checkout.js'
+import { PATIENCE_MS } from '../patience.js'
 
-const TIMEOUT_MS = 60_000
 const program = join(checkout, 'node_modules', '@modelcontextprotocol', 'conformance', 'dist', 'index.js')
 const test = suite('the official MCP conformance suite')
 
@@ -73,7 +73,7 @@ async function checks(servers: readonly ServerDefinition[], scenario: string): P
   try {
     await execa(process.execPath, [program, 'server', '--url', host.url, '--scenario', scenario, '-o', folder], {
       reject: false,
-      timeout: TIMEOUT_MS,
+      timeout: PATIENCE_MS,
       stdin: 'ignore',
     })
     const [result, ...others] = await readdir(folder)

@@ -19,8 +19,8 @@ import {
   type ToolDefinition,
 } from '../../servers/kernel/index.js'
 import { checkout } from '../checkout.js'
+import { PATIENCE_MS } from '../patience.js'
 
-const TIMEOUT_MS = 300_000
 const python = join(checkout, '.venv', 'bin', 'python')
 const test = suite('an independent MCP client, in Python')
 const worlds = createWorldCache()
@@ -140,7 +140,7 @@ async function playWithPython(
   assert.ok(existsSync(python), 'the Python packages are missing: run node scripts/setup.mjs --tests')
   const { stdout } = await execa(python, [join(checkout, 'test', 'proc', 'mcp_client.py')], {
     input: JSON.stringify({ connections }),
-    timeout: TIMEOUT_MS,
+    timeout: 3 * PATIENCE_MS,
   })
   return JSON.parse(stdout) as { listed: number; called: number }
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Test } from 'uvu'
 import { checkout } from '../checkout.js'
+import { PATIENCE_MS } from '../patience.js'
 
 /** Our programs as processes of their own, followed by their JSON progress lines. */
 
@@ -34,8 +35,6 @@ export interface Machine {
   close(): Promise<void>
 }
 
-/** Far above what any step takes on a busy machine; only a hang reaches it. */
-const PATIENCE_MS = 90_000
 /** Set for everything that a test starts and inherited by whatever that starts: no orphan escapes the search. */
 const MARK = 'PROVE_TEST_MACHINE'
 

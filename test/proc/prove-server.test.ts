@@ -10,18 +10,18 @@ import { CATALOGUE } from '../../servers/catalogue.js'
 import { describeServer } from '../../servers/describe.js'
 import { generateWorld, offeredTool, Session, seededRandom } from '../../servers/kernel/index.js'
 import { checkout } from '../checkout.js'
+import { PATIENCE_MS } from '../patience.js'
 
 const program = join(checkout, 'dist', 'servers', 'main.js')
-const TIMEOUT_MS = 20_000
 
 const run = (...args: string[]) =>
-  execa(process.execPath, [program, ...args], { reject: false, timeout: TIMEOUT_MS, stdin: 'ignore' })
+  execa(process.execPath, [program, ...args], { reject: false, timeout: PATIENCE_MS, stdin: 'ignore' })
 
 /** Starts the program as an MCP client would, and ends it afterwards. */
 async function served(args: string[], use: (client: Client, pid: number) => Promise<void>): Promise<void> {
   const transport = new StdioClientTransport({ command: process.execPath, args: [program, ...args], stderr: 'pipe' })
   const client = new Client({ name: 'test', version: '1.0.0' })
-  await client.connect(transport, { timeout: TIMEOUT_MS })
+  await client.connect(transport, { timeout: PATIENCE_MS })
   try {
     await use(client, transport.pid!)
   } finally {
@@ -30,7 +30,7 @@ async function served(args: string[], use: (client: Client, pid: number) => Prom
 }
 
 const call = async (client: Client, name: string, args: Record<string, unknown>) =>
-  (await client.callTool({ name, arguments: args }, undefined, { timeout: TIMEOUT_MS })) as CallToolResult
+  (await client.callTool({ name, arguments: args }, undefined, { timeout: PATIENCE_MS })) as CallToolResult
 
 /** The address that the program prints when it is ready. */
 async function addressIn(stderr: NodeJS.ReadableStream): Promise<string> {
@@ -55,7 +55,7 @@ for (const name of ['banking', 'maps']) {
   test(`the ${name} server lists its tools and answers as a session in process does`, () =>
     served([name, '--seed', '7'], async (client) => {
       assert.is(client.getServerVersion()!.name, name)
-      const { tools } = await client.listTools(undefined, { timeout: TIMEOUT_MS })
+      const { tools } = await client.listTools(undefined, { timeout: PATIENCE_MS })
       assert.equal(
         tools.map((tool) => ({
           name: tool.name,
@@ -127,7 +127,7 @@ test('the process ends when its client goes', async () => {
 test('the process ends by itself with code 0 at the end of its input, and stdout holds nothing but protocol', async () => {
   const { exitCode, stdout, stderr } = await execa(process.execPath, [program, 'banking'], {
     reject: false,
-    timeout: TIMEOUT_MS,
+    timeout: PATIENCE_MS,
     input: '',
   })
   assert.is(exitCode, 0)
@@ -156,7 +156,7 @@ test('"describe" shows the tools, failures and graph of a world', async () => {
 
 test('several worlds are offered together, and naming one twice makes no difference', () =>
   served(['calendar', 'email', 'calendar'], async (client) => {
-    const { tools } = await client.listTools(undefined, { timeout: TIMEOUT_MS })
+    const { tools } = await client.listTools(undefined, { timeout: PATIENCE_MS })
     const expected = ['calendar', 'email'].flatMap((name) => CATALOGUE.get(name)!.tools.map((tool) => tool.name))
     assert.equal(
       tools.map(({ name }) => name),
@@ -169,14 +169,14 @@ test('several worlds are offered together, and naming one twice makes no differe
 test('over HTTP it says where, serves clients that ask for a seed, and ends cleanly when told to', async () => {
   const server = execa(process.execPath, [program, 'calendar', '--http', '0', '--seed', '4'], {
     reject: false,
-    timeout: TIMEOUT_MS,
+    timeout: PATIENCE_MS,
   })
   try {
     const url = await addressIn(server.stderr)
     const answers: string[] = []
     for (const query of ['', '?seed=4', '?seed=5']) {
       const client = new Client({ name: 'test', version: '1.0.0' })
-      await client.connect(new StreamableHTTPClientTransport(new URL(url + query)), { timeout: TIMEOUT_MS })
+      await client.connect(new StreamableHTTPClientTransport(new URL(url + query)), { timeout: PATIENCE_MS })
       answers.push(textOf(await call(client, 'find_events', { title: 'a' })))
       await client.close()
     }

@@ -8,6 +8,7 @@ import type { RunEvent } from '../../coordinator/events.js'
 import { openNodeStore } from '../../node/store.js'
 import { seededRandom } from '../../servers/kernel/index.js'
 import { checkout } from '../checkout.js'
+import { PATIENCE_MS } from '../patience.js'
 import { machinesOf, type Program } from './programs.js'
 import {
   checkRun,
@@ -158,7 +159,7 @@ test('two runs side by side do not disturb each other, and their adapters can be
   const adapters = (...args: string[]) =>
     execa(process.execPath, [join(checkout, 'dist', 'node', 'main.js'), 'adapters', ...args], {
       cwd: on.folder,
-      timeout: 30_000,
+      timeout: PATIENCE_MS,
     })
   const [east] = runs
   const { stdout: list } = await adapters('list', east.address, '--data-dir', 'researcher')

@@ -8,10 +8,10 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { checkout } from '../checkout.js'
 import { DEMO_WORLDS } from '../demo-tasks.js'
+import { PATIENCE_MS } from '../patience.js'
 
 const test = suite('prove-coordinator synthesize')
 const program = join(checkout, 'dist', 'coordinator', 'main.js')
-const TIMEOUT_MS = 180_000
 
 let folder = ''
 test.before(async () => {
@@ -24,7 +24,7 @@ const coordinator = (...args: string[]) =>
     cwd: folder,
     env: { NO_COLOR: '1', FORCE_COLOR: undefined },
     reject: false,
-    timeout: TIMEOUT_MS,
+    timeout: PATIENCE_MS,
     stdin: 'ignore',
   })
 const FLAGS = ['--profile', 'demo', '--worlds', DEMO_WORLDS.join(','), '--examples', '150', '--seed', '3'] as const

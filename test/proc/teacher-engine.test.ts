@@ -6,13 +6,14 @@ import { openEngineChat } from '../../synthesis/teacher/engine-chat.js'
 import { ChatFailure } from '../../synthesis/teacher/errors.js'
 import { createTeacher, type Teacher } from '../../synthesis/teacher/index.js'
 import { checkout } from '../checkout.js'
+import { PATIENCE_MS, patience } from '../patience.js'
 import { temporaryFolder } from '../unit/teacher-server.js'
 import { rent, TODAY, weather } from '../unit/teacher-story.js'
 
 // The demo's model has never seen a request like these: what it says is rubbish, and must be found to be.
 const modelPath = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
 const file = { modelPath, threads: 1, gpu: false } as const
-const never = () => AbortSignal.timeout(60_000)
+const never = patience
 
 interface Context {
   teacher: Teacher
@@ -59,7 +60,7 @@ test('the words of a model that cannot follow instructions are refused and count
 })
 
 test('the same request with the same seed gets the same reply, and another seed another one', async () => {
-  const model = await openEngineChat({ ...file, contextSize: 512, timeoutMs: 30_000 }, never())
+  const model = await openEngineChat({ ...file, contextSize: 512, timeoutMs: PATIENCE_MS }, never())
   try {
     const request = { system: 'Answer.', user: 'What is the balance of my account?', maxTokens: 16, seed: 5 }
     const [first, second, third] = [

@@ -11,13 +11,14 @@ import {
   TrainerError,
   type TrainerEvent,
 } from '../../coordinator/train-engine.js'
+import { patience } from '../patience.js'
 
 /**
  * How the coordinator supervises its trainer. In place of Python stands a program that speaks the trainer's protocol
  * (docs/trainer.md) and can be told to die, which the real one cannot; that one is driven in recovery.test.ts.
  */
 
-const signal = (): AbortSignal => AbortSignal.timeout(60_000)
+const signal = patience
 const engines: TrainEngine[] = []
 let spool = ''
 
@@ -92,7 +93,7 @@ test('a trainer that dies in the middle of a step is started again, and the batc
     say('training', { batchId, step: 5 })
     if (life < 3) process.kill(process.pid, 'SIGKILL')
     say('step', { batchId, step: 5 })
-    await sleep(60_000)`)
+    await sleep(600_000)`)
   assert.equal(await engine.start(signal()), { step: 4 })
   await addBatch('step-5')
   assert.equal(await engine.outcome('step-5', signal()), { kind: 'trained', step: 5 })
@@ -111,7 +112,7 @@ test('a batch that kills the trainer three times is refused and out of its sight
     say('training', { batchId, step: 1 })
     if (batchId === 'poison') await die(1, 'out of memory')
     say('step', { batchId, step: 1 })
-    await sleep(60_000)`)
+    await sleep(600_000)`)
   await engine.start(signal())
   await addBatch('poison')
   const outcome = await engine.outcome('poison', signal())
@@ -148,7 +149,7 @@ test('a trainer that refuses its settings is not started again', async () => {
 test('a refusal that was written while nobody listened is found', async () => {
   const { engine } = await trainerThat(`
     say('ready', { step: 2 })
-    await sleep(60_000)`)
+    await sleep(600_000)`)
   await addBatch('step-3')
   await writeFile(join(spool, 'batches', 'step-3', 'refused.json'), '{"code":"bad_tokens","message":"token 70000"}')
   await engine.start(signal())
@@ -165,7 +166,7 @@ test('a trainer that dies between writing a refusal and telling it is asked agai
       writeFileSync(spool + '/batches/' + batchId + '/refused.json', '{"code":"bad_mask","message":"no ones"}')
       process.kill(process.pid, 'SIGKILL')
     }
-    await sleep(60_000)`)
+    await sleep(600_000)`)
   await engine.start(signal())
   const outcome = engine.outcome('step-1', signal())
   await addBatch('step-1')
@@ -175,7 +176,7 @@ test('a trainer that dies between writing a refusal and telling it is asked agai
 test('a close ends the trainer, whether it runs or is about to be started again', async () => {
   const { engine } = await trainerThat(`
     say('ready', { step: 0, pid: process.pid })
-    await sleep(60_000)`)
+    await sleep(600_000)`)
   await engine.start(signal())
   const waiting = failure(engine.outcome('step-1', signal()))
   await engine.close()
@@ -197,7 +198,7 @@ test('who stops waiting leaves the trainer alone', async () => {
     say('ready', { step: 0 })
     const batchId = await batch()
     say('step', { batchId, step: 1 })
-    await sleep(60_000)`)
+    await sleep(600_000)`)
   await engine.start(signal())
   const impatient = new AbortController()
   const waiting = engine.outcome('step-1', impatient.signal).catch((why: unknown) => why)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { systemClock } from '../../swarm/index.js'
 import { createTestRun } from '../swarm/test-run.js'
 import type { Order, Report } from './messages.js'
 
@@ -15,12 +16,16 @@ const TICK_MS = 250
 /** How often a round opens for keys that have registered. */
 const ROUND_TICKS = 20
 
-const run = await createTestRun({
-  batchGroups: BATCH_GROUPS,
-  maxStaleness: STALENESS,
-  leases: { durationMs: 60_000, perNode: 8 },
-  versions: 1_000_000,
-})
+const run = await createTestRun(
+  {
+    batchGroups: BATCH_GROUPS,
+    maxStaleness: STALENESS,
+    leases: { durationMs: 60_000, perNode: 8 },
+    versions: 1_000_000,
+  },
+  // Half-open streams are to time out as they do in a run.
+  systemClock,
+)
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 let records = 1

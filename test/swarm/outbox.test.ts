@@ -101,11 +101,7 @@ test('a group that is not taken now is offered again, and the others do not wait
   const { outbox, verdicts, dropped } = await outboxOf(ann)
   await offer(ann, first)
   await outbox.add(second)
-  await eventually(
-    'it was turned down',
-    () => run.coordinator.node.refusals.some(({ code }) => code === 'overloaded'),
-    10_000,
-  )
+  await eventually('it was turned down', () => run.coordinator.node.refusals.some(({ code }) => code === 'overloaded'))
   assert.equal(outbox.waiting, [second.leaseId])
   stalled.resolve(null)
   await eventually('the verdict', () => verdicts.length === 1)

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { encodeFrame, LIMITS, PROTOCOLS, sha256, snapshotRequest, snapshotResponse } from '../../proto/index.js'
@@ -8,7 +7,16 @@ import { createRateLimit } from '../../swarm/rate-limit.js'
 import { serveSnapshots } from '../../swarm/snapshot-server.js'
 import { openSnapshotSource } from '../../swarm/snapshot-source.js'
 import { createUploadBudget } from '../../swarm/upload-budget.js'
-import { connect, createTestSwarm, eventually, noise, soon, type TestNode, type TestSwarm } from './swarm-nodes.js'
+import {
+  connect,
+  createTestSwarm,
+  eventually,
+  noise,
+  patientClock,
+  soon,
+  type TestNode,
+  type TestSwarm,
+} from './swarm-nodes.js'
 
 const test = suite<{ swarm: TestSwarm; server: TestNode; client: TestNode }>('pressure')
 test.before.each(async (context) => {
@@ -30,7 +38,8 @@ test('a peer that asks for much and reads nothing fills its own window and not o
   let served = 0
   await serveSnapshots(
     server.host,
-    async () => {
+    async (asked) => {
+      if (asked.kind !== 'chunk' || asked.index > 0) return new Uint8Array([1])
       served += 1
       return chunk
     },
@@ -43,8 +52,11 @@ test('a peer that asks for much and reads nothing fills its own window and not o
   stream.pause()
   for (let id = 1; id <= 60; id += 1) stream.send(encodeFrame(snapshotRequest.encode({ id, want: want(0) })))
   await eventually('it begins', () => served > 0)
-  await sleep(400)
+  // Somebody who reads gets as many answers one after the other: so long the first would have been served too.
+  const reader = await openSnapshotSource(client.host, server.host.peerId, soon())
+  for (let i = 1; i <= 200; i += 1) assert.is((await reader.ask(want(i))).status, 'ok')
   assert.ok(served <= 8, `${served} chunks were prepared for a peer that reads none`)
+  reader.close()
   stream.abort(new Error('enough'))
 })
 
@@ -53,13 +65,13 @@ test('a frame larger than the buffer of a stream arrives whole', async ({ server
   await server.host.handle(
     '/test/large/1',
     (stream) =>
-      void createByteStream(stream, systemClock)
+      void createByteStream(stream, patientClock)
         .writeFrame(content, soon())
         .catch(() => {}),
     { overRelay: false },
   )
   const stream = await client.host.openStream(server.host.peerId, '/test/large/1', { overRelay: false, signal: soon() })
-  const received = await createByteStream(stream, systemClock).readFrame(content.length, soon())
+  const received = await createByteStream(stream, patientClock).readFrame(content.length, soon())
   assert.is(sha256(received), sha256(content))
   stream.abort(new Error('done'))
 })

@@ -5,8 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import type { PrivateKey } from '@libp2p/interface'
 import * as assert from 'uvu/assert'
-import { peerIdOfKey } from '../../proto/index.js'
-import { createHost, type RefusalEvent, type SwarmHost, TransportError } from '../../swarm/index.js'
+import { LIMITS, peerIdOfKey } from '../../proto/index.js'
+import {
+  type Clock,
+  createHost,
+  type RefusalEvent,
+  type SwarmHost,
+  systemClock,
+  TransportError,
+} from '../../swarm/index.js'
+import { PATIENCE_MS, patience } from '../patience.js'
 
 export interface TestNode {
   readonly host: SwarmHost
@@ -16,14 +24,28 @@ export interface TestNode {
 
 export interface TestSwarm {
   readonly runId: string
-  /** Node 1 has the coordinator's key. @param listen  false: it can only dial out */
-  node(seed: number, listen?: boolean): Promise<TestNode>
+  /**
+   * Node 1 has the coordinator's key.
+   * @param listen  false: it can only dial out
+   * @param clock  default: one that loses patience with nobody
+   */
+  node(seed: number, listen?: boolean, clock?: Clock): Promise<TestNode>
   folder(): Promise<string>
   close(): Promise<void>
 }
 
 export const keyOf = (seed: number): Promise<PrivateKey> =>
   generateKeyPairFromSeed('Ed25519', new Uint8Array(32).fill(seed))
+
+/** Waits from here on are time limits, shorter ones pauses. */
+const SHORTEST_LIMIT_MS = LIMITS.progressTimeoutMs.value
+
+/** The system's clock, but no peer of a busy machine is too slow for it. What a test is to see time out gets a short limit. */
+export const patientClock: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(ms < SHORTEST_LIMIT_MS ? ms : PATIENCE_MS, signal),
+  timeout: (ms) => systemClock.timeout(ms < SHORTEST_LIMIT_MS ? ms : PATIENCE_MS),
+}
 
 /** Real libp2p nodes on the loopback interface, all closed at the end. */
 export async function createTestSwarm(): Promise<TestSwarm> {
@@ -32,7 +54,7 @@ export async function createTestSwarm(): Promise<TestSwarm> {
   const folders: string[] = []
   return {
     runId,
-    async node(seed, listen = true) {
+    async node(seed, listen = true, clock = patientClock) {
       const refusals: RefusalEvent[] = []
       const key = await keyOf(seed)
       const host = await createHost({
@@ -41,6 +63,7 @@ export async function createTestSwarm(): Promise<TestSwarm> {
         listen: listen ? ['/ip4/127.0.0.1/tcp/0'] : [],
         connectionsPerSecond: 1000,
         peersPerAddress: 1000,
+        clock,
         onRefusal: (event) => refusals.push(event),
       })
       hosts.push(host)
@@ -58,21 +81,23 @@ export async function createTestSwarm(): Promise<TestSwarm> {
   }
 }
 
-export const soon = (ms = 60_000): AbortSignal => AbortSignal.timeout(ms)
+export const soon = patience
 
 export async function connect(from: TestNode, to: TestNode): Promise<void> {
   const [address] = to.host.addresses()
   if (!address) throw new Error('the other node does not listen')
-  await from.host.dial(address, soon())
-  // The dialled side finishes its handshake a moment later.
-  await eventually('both sides know', () => to.host.isConnected(from.host.peerId))
+  await eventually('both sides know', async () => {
+    // A dial is over at once while there is a connection, and that may be the last one of a host that has closed.
+    await from.host.dial(address, soon())
+    return to.host.isConnected(from.host.peerId)
+  })
 }
 
-/** Waits for something that another node does. The bound ends a run that hangs; a busy machine must not reach it. */
-export async function eventually(what: string, ready: () => boolean, ms = 60_000): Promise<void> {
-  const deadline = Date.now() + ms
-  while (!ready()) {
-    if (Date.now() > deadline) throw new Error(`not within ${ms} ms: ${what}`)
+/** Waits for something that another node does. */
+export async function eventually(what: string, ready: () => boolean | Promise<boolean>): Promise<void> {
+  const signal = soon()
+  while (!(await ready())) {
+    if (signal.aborted) throw new Error(`waited in vain: ${what}`)
     await sleep(10)
   }
 }

@@ -20,11 +20,19 @@ import {
   sealGroupAnnouncement,
   sha256,
 } from '../../proto/index.js'
-import { type Clock, createBlobStore, requestLeases, serveGroups, systemClock } from '../../swarm/index.js'
+import { type Clock, createBlobStore, requestLeases, serveGroups } from '../../swarm/index.js'
 import { library } from '../unit/library-world.js'
 import { smallRun } from '../unit/run-config.js'
 import { bodyOf, lendingTask, play, stageOf } from '../unit/scripted.js'
-import { connect, createTestSwarm, soon, type TestNode, type TestSwarm } from './swarm-nodes.js'
+import {
+  connect,
+  createTestSwarm,
+  eventually,
+  patientClock,
+  soon,
+  type TestNode,
+  type TestSwarm,
+} from './swarm-nodes.js'
 
 /** A whole run in one process: the coordinator's own parts on disk and on the loopback, and volunteers that follow scripts. */
 
@@ -92,7 +100,8 @@ export interface TestRun {
   close(): Promise<void>
 }
 
-export async function createTestRun(settings: RunSettings = {}): Promise<TestRun> {
+/** @param waiting  by which everybody waits; `TestRun.clock` tells the time */
+export async function createTestRun(settings: RunSettings = {}, waiting: Clock = patientClock): Promise<TestRun> {
   const swarm = await createTestSwarm()
   const folder = await swarm.folder()
   const { auditor = null, draws, ...change } = settings
@@ -100,14 +109,15 @@ export async function createTestRun(settings: RunSettings = {}): Promise<TestRun
     ...{ dataDir: folder, groupSize: GROUP_SIZE, versions: 100, rounds: { registrationMs: 1 } },
     ...change,
   })
-  const clock = { ...systemClock, nowMs: Date.now(), now: () => clock.nowMs }
+  const clock = { ...waiting, nowMs: Date.now(), now: () => clock.nowMs }
   const events: RunEvent[] = []
   const stores: NodeStore[] = []
+  const volunteers: Volunteer[] = []
 
   const start = async (): Promise<TestCoordinator> => {
     const data = await openDataFolder(config.dataDir)
     const recorder = await openRecorder(await openEventLog(data.log), (event) => events.push(event))
-    const node = await swarm.node(1)
+    const node = await swarm.node(1, true, waiting)
     const { host, key } = node
     const coordinator = await openCoordinator({
       ...{ config, folder: data, key, clock, host, recorder, stage, auditor },
@@ -139,11 +149,15 @@ export async function createTestRun(settings: RunSettings = {}): Promise<TestRun
     coordinator: await start(),
     async restart() {
       await run.coordinator.close()
+      // A request to the next one must not go out over a connection to this one.
+      for (const { host } of volunteers)
+        await eventually('the connection is gone', () => !host.isConnected(swarm.runId))
       run.coordinator = await start()
     },
     eventsOf: (type) => events.filter((event) => event.type === type) as never,
     async volunteer(seed) {
-      const volunteer = await createVolunteer(run, await swarm.node(seed, false), await swarm.folder(), stores)
+      const volunteer = await createVolunteer(run, await swarm.node(seed, false, waiting), await swarm.folder(), stores)
+      volunteers.push(volunteer)
       await connect(volunteer, run.coordinator.node)
       return volunteer
     },

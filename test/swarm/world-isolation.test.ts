@@ -16,12 +16,12 @@ import {
   seededRandom,
   serveHttp,
 } from '../../servers/kernel/index.js'
+import { PATIENCE_MS } from '../patience.js'
 
 const test = suite('sessions side by side')
 const SESSIONS = 200
 const CALLS = 12
 const AT_ONCE = 8
-const TIMEOUT_MS = 60_000
 const worlds = createWorldCache()
 const servers = [...CATALOGUE.values()]
 
@@ -110,7 +110,7 @@ test('200 sessions over HTTP at one endpoint do not see each other', async () =>
       stories.map(async ({ seed }) => {
         const client = new Client({ name: 'test', version: '1.0.0' })
         await client.connect(new StreamableHTTPClientTransport(new URL(`${host.url}?seed=${seed}`)), {
-          timeout: TIMEOUT_MS,
+          timeout: PATIENCE_MS,
         })
         return client
       }),
@@ -119,7 +119,7 @@ test('200 sessions over HTTP at one endpoint do not see each other', async () =>
     const hashes: unknown[] = []
     await tell(stories, async (index, { name, args }) => {
       const request = { name, arguments: args, _meta: { [STATE_HASH]: true } }
-      const result = (await clients[index]!.callTool(request, undefined, { timeout: TIMEOUT_MS })) as CallToolResult
+      const result = (await clients[index]!.callTool(request, undefined, { timeout: PATIENCE_MS })) as CallToolResult
       hashes[index] = result._meta![STATE_HASH]
       return textOf(result)
     })

@@ -12,6 +12,7 @@ import {
   runEpisode,
   writeCall,
 } from '../../episode/index.js'
+import { patience } from '../patience.js'
 import { AMPLE, END, lendingTask, play, stageOf } from './scripted.js'
 
 const stage = stageOf()
@@ -22,7 +23,7 @@ const promptLength = promptOf(task, stage, AMPLE).length
 
 async function replay(recording: Recording, limits: EpisodeLimits = AMPLE): Promise<Rollout> {
   const source = createRecordedSource(recording, promptOf(task, stage, limits), stage.tokenizer)
-  const rollout = await runEpisode(task, source, stage, limits, AbortSignal.timeout(10_000))
+  const rollout = await runEpisode(task, source, stage, limits, patience())
   source.assertConsumed()
   return rollout
 }

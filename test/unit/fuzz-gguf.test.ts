@@ -9,6 +9,7 @@ import { EngineError } from '../../engine/errors.js'
 import { MAX_ADAPTER_HEADER_BYTES, readGguf } from '../../engine/gguf.js'
 import { readModelFile } from '../../engine/gguf-file.js'
 import { fixture } from '../checkout.js'
+import { patience } from '../patience.js'
 import { Bytes, buildGguf, type Metadata, sourceOf, type TensorPlan } from './gguf-builder.js'
 
 const tiny = fixture('tiny')
@@ -50,7 +51,7 @@ const readAdapter = (bytes: Uint8Array): void => checkAdapter(readGguf(sourceOf(
 test('the base model and the adapter of the fixtures are accepted, from memory and from disk', async () => {
   readAdapter(adapterBytes)
   readModelFile(join(tiny, 'base.gguf'))
-  await checkAdapterFile(join(tiny, adapterName), base, undefined, AbortSignal.timeout(5000))
+  await checkAdapterFile(join(tiny, adapterName), base, undefined, patience())
 })
 
 /** Offsets near the start of the file carry the counts and lengths; most bytes of the rest are values. */
@@ -288,7 +289,7 @@ test('a value that is not finite is found wherever it is, in float16 and in floa
   })
   const outcome = async (): Promise<string> => {
     try {
-      await checkAdapterFile(fileOf(buildGguf(METADATA, plan())), base, SHAPE, AbortSignal.timeout(5000))
+      await checkAdapterFile(fileOf(buildGguf(METADATA, plan())), base, SHAPE, patience())
       return 'accepted'
     } catch (why) {
       if (why instanceof EngineError) return why.detail

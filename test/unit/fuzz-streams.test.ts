@@ -6,9 +6,10 @@ import { createByteQueue } from '../../swarm/byte-queue.js'
 import { createByteStream } from '../../swarm/byte-stream.js'
 import { systemClock } from '../../swarm/deps.js'
 import { TransportError } from '../../swarm/errors.js'
+import { patience } from '../patience.js'
 import { FakeStream } from './fake-stream.js'
 
-const soon = (): AbortSignal => AbortSignal.timeout(10_000)
+const soon = patience
 const codeOf = async (run: () => Promise<unknown>): Promise<string> => {
   try {
     await run()

@@ -12,6 +12,7 @@ import {
 } from '../../episode/index.js'
 import { type GroupBody, type RecordedRollout, toMaskRuns } from '../../proto/index.js'
 import { generateWorld, Session } from '../../servers/kernel/index.js'
+import { patience } from '../patience.js'
 import { library } from './library-world.js'
 
 /** What tests of the episode driver share: a vocabulary of code points, policies that follow a script, and library tasks. */
@@ -84,7 +85,7 @@ export function scriptedSource(script: readonly string[], tokenizer: Tokenizer):
 }
 
 export function play(task: Task, script: readonly string[], stage: Stage, limits = AMPLE): Promise<Rollout> {
-  return runEpisode(task, scriptedSource(script, stage.tokenizer), stage, limits, AbortSignal.timeout(10_000))
+  return runEpisode(task, scriptedSource(script, stage.tokenizer), stage, limits, patience())
 }
 
 const loan = (() => {

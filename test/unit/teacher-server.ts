@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { createTeacher, type Teacher, type TeacherOptions } from '../../synthesis/teacher/index.js'
+import { patience } from '../patience.js'
 
 /** A server on loopback that speaks the protocol of chat completions, and behaves as its test wants. */
 
@@ -112,7 +113,7 @@ export async function temporaryFolder(): Promise<{ path: string; remove(): Promi
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
-export const never = (): AbortSignal => AbortSignal.timeout(30_000)
+export const never = patience
 
 /** A teacher with little patience. */
 export function teacherAt(url: string, cacheFolder: string, more: Partial<TeacherOptions> = {}): Promise<Teacher> {

@@ -5,6 +5,7 @@ import { type Calibration, fitThresholds, leaseSeed, roundSecretHash } from '../
 import type { GroupOrigin, KeptGroup } from '../../node/kept-group.js'
 import { checkSeed, type VerifiedStage, verifyGroup } from '../../node/verify.js'
 import { groupBody } from '../../proto/index.js'
+import { patience } from '../patience.js'
 import { syntheticGroup } from './audit-groups.js'
 import { AMPLE, bodyOf, lendingTask, play, stageOf } from './scripted.js'
 
@@ -93,7 +94,7 @@ async function kept(change: (body: ReturnType<typeof bodyOf>) => ReturnType<type
   return { group: { origin, bodySha256: 'e6'.repeat(32), body } satisfies KeptGroup, rollouts }
 }
 const verify = (group: KeptGroup, engine: Engine, thresholdsToUse: Calibration | null) =>
-  verifyGroup(group, { stage, engine, calibration: thresholdsToUse, closedRounds: [] }, AbortSignal.timeout(10_000))
+  verifyGroup(group, { stage, engine, calibration: thresholdsToUse, closedRounds: [] }, patience())
 const outcomes = (stages: readonly VerifiedStage[]): string[] => stages.map(({ outcome }) => outcome)
 
 test('an honest group passes by thresholds, and shows its numbers without', async () => {
