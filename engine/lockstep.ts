@@ -11,9 +11,29 @@ export interface LockstepLane {
   readonly seeds: readonly number[]
 }
 
+/** What a lockstep measures its waits by. */
+export interface Timekeeper {
+  /** Milliseconds on a clock that never goes back. */
+  readonly nowMs: number
+  /** Calls back once, `ms` from now. @returns  cancels */
+  after(ms: number, action: () => void): () => void
+}
+
+const systemTime: Timekeeper = {
+  get nowMs() {
+    return performance.now()
+  },
+  after(ms, action) {
+    const timer = setTimeout(action, ms)
+    return () => clearTimeout(timer)
+  },
+}
+
 export interface LockstepOptions {
   /** How long a pass waits for a lane between two turns before it goes on without it. */
   readonly laneWaitMs: number
+  /** Default: the system's. */
+  readonly time?: Timekeeper
   isEndOfGeneration(token: Token): boolean
   onTurn(lane: number, turn: SampledTurn): void
   /** The lane is over: it asked for a turn without a seed, or llama.cpp failed. */
@@ -49,6 +69,7 @@ interface Lane {
  * the result, does not depend on timing; only a lane later than `laneWaitMs` is left behind.
  */
 export function createLockstep(setups: readonly LockstepLane[], options: LockstepOptions): Lockstep {
+  const { time = systemTime } = options
   const lanes = setups.map((setup, index): Lane => {
     return { index, setup, last: setup.last, turns: 0, state: 'idle', leaving: false, late: false, current: null }
   })
@@ -112,20 +133,20 @@ export function createLockstep(setups: readonly LockstepLane[], options: Lockste
       if (lanes.every(({ state }) => state === 'over')) return []
       if (sampling.length > 0 && awaited.length === 0) return sampling
       // Nobody is held up while nothing samples, so the clock starts with the first lane that could go on.
-      if (sampling.length > 0) deadline ??= performance.now() + options.laneWaitMs
-      if (deadline !== null && performance.now() >= deadline) for (const lane of awaited) lane.late = true
+      if (sampling.length > 0) deadline ??= time.nowMs + options.laneWaitMs
+      if (deadline !== null && time.nowMs >= deadline) for (const lane of awaited) lane.late = true
       else await change(deadline)
     }
   }
 
   const change = async (deadline: number | null): Promise<void> => {
     if (changed) return
-    let timer: NodeJS.Timeout | undefined
+    let cancel = () => {}
     await new Promise<void>((resolve) => {
       resume = resolve
-      if (deadline !== null) timer = setTimeout(resolve, Math.max(1, deadline - performance.now()))
+      if (deadline !== null) cancel = time.after(Math.max(1, deadline - time.nowMs), resolve)
     })
-    clearTimeout(timer)
+    cancel()
   }
 
   const run = async (): Promise<void> => {

@@ -110,7 +110,11 @@ async function calibrateDemo(
   const tasks = Array.from(streamExamples(workshop, 'train', 5), ({ task }) => task)
   const tokenizer = await openTokenizer(MODEL)
   const { maxRolloutTokens: contextSize } = DEFAULT_LIMITS
-  const engine = await openEngine({ modelPath: MODEL, threads: 1, contextSize, lanes: 2, gpu: false })
+  const engine = await openEngine(
+    { modelPath: MODEL, threads: 1, contextSize, lanes: 2, gpu: false },
+    // The same numbers again: so no lane may be late on a busy machine, which would change its batches.
+    { laneWaitMs: PATIENCE_MS },
+  )
   try {
     const stage = createStage(servers, tokenizer, worlds)
     const { backend, nodeLlamaCpp } = engine.build

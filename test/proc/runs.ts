@@ -10,6 +10,7 @@ import type { RunState } from '../../coordinator/run-state.js'
 import { openEventLog } from '../../coordinator/store.js'
 import { checkLog } from '../chaos/check-log.js'
 import { writeDemoTasks } from '../demo-tasks.js'
+import { patience } from '../patience.js'
 import { demoModel, type Line, type Machine, type Program } from './programs.js'
 
 /** Small runs of the real programs with the demo model, and what their processes and logs tell. */
@@ -105,8 +106,8 @@ export async function stop(...programs: readonly Program[]): Promise<void> {
 }
 
 export async function nobodyLeft(on: Machine): Promise<void> {
-  const deadline = Date.now() + 5000
-  while (on.processes().length > 0 && Date.now() < deadline) await sleep(50)
+  const signal = patience()
+  while (on.processes().length > 0 && !signal.aborted) await sleep(50)
   assert.equal(on.processes(), [])
 }
 

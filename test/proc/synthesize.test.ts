@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -52,11 +51,16 @@ test('makes a data set that plays again and can be looked at, and refuses to ove
 })
 
 test('killed in the middle it leaves no data set, and goes on to the same bytes', async () => {
-  const running = synthesize('second', '--workers', '1')
-  // It speaks of the first batch when that is on disk.
-  await once(running.stderr, 'data')
-  running.kill('SIGKILL')
-  await running
+  // It speaks of the first batch when that is on disk, and by this does not survive its first word.
+  const die = 'process.stderr.write=()=>process.kill(process.pid,9)'
+  const killed = await execa(process.execPath, [program, 'synthesize', ...FLAGS, '--out', 'second', '--workers', '1'], {
+    cwd: folder,
+    env: { NO_COLOR: '1', FORCE_COLOR: undefined, NODE_OPTIONS: `--import=data:text/javascript,${die}` },
+    reject: false,
+    timeout: PATIENCE_MS,
+    stdin: 'ignore',
+  })
+  assert.equal([killed.signal, killed.timedOut], ['SIGKILL', false])
   assert.not(existsSync(join(folder, 'second')))
   assert.ok(existsSync(join(folder, 'second.parts', '0-0.json')))
   const other = await coordinator('synthesize', ...FLAGS, '--out', 'second', '--seed', '4')

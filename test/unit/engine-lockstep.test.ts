@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'uvu'
 import type { EngineError } from '../../engine/errors.js'
 import { createLockstep, type LockstepOptions } from '../../engine/lockstep.js'
 import type { SampledTurn, Token } from '../../engine/types.js'
+import { createVirtualTime } from '../chaos/virtual-time.js'
+import { patience } from '../patience.js'
 
 const END = 99
 
 async function until(condition: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !condition(); await sleep(1)) {
-    assert.ok(Date.now() < deadline, `waited in vain for ${condition}`)
-  }
+  for (const signal = patience(); !condition(); await turn())
+    assert.ok(!signal.aborted, `waited in vain for ${condition}`)
+}
+
+/** Lets everything run that can: what has not happened then waits for something else. */
+async function rest(): Promise<void> {
+  for (let turns = 0; turns < 20; turns++) await turn()
 }
 
 /** A group whose sequences count upwards from what they were fed, and the record of what each batch was made of. */
@@ -19,6 +25,7 @@ function group(lanes: number, overrides: Partial<LockstepOptions> = {}) {
   const fed: { lane: number; feed: readonly Token[]; seed: number }[] = []
   const turns: { lane: number; turn: SampledTurn }[] = []
   const failures: { lane: number; error: EngineError }[] = []
+  const time = createVirtualTime(rest)
   let stopped = 0
   let batch: number[] | null = null
   /** Steps asked for at once make up one batch, as in llama.cpp; a lane has one step per batch. */
@@ -32,7 +39,8 @@ function group(lanes: number, overrides: Partial<LockstepOptions> = {}) {
       })
     }
     batch.push(lane)
-    await sleep(1)
+    await turn()
+    await turn()
   }
   const setups = Array.from({ length: lanes }, (_, lane) => ({
     last: lane * 10,
@@ -56,14 +64,23 @@ function group(lanes: number, overrides: Partial<LockstepOptions> = {}) {
     },
   }))
   const lockstep = createLockstep(setups, {
-    laneWaitMs: 20_000, // a busy machine must not make a lane late
+    laneWaitMs: 250,
+    time,
     isEndOfGeneration: (token) => token === END,
     onTurn: (lane, turn) => turns.push({ lane, turn }),
     onFailed: (lane, error) => failures.push({ lane, error }),
     ...overrides,
   })
   const turnsOf = (lane: number) => turns.filter((entry) => entry.lane === lane).map(({ turn }) => turn)
-  return { lockstep, batches, fed, turns, failures, turnsOf, stopped: () => stopped }
+  /** Lets so much time pass: nobody is late otherwise, however long the machine takes. */
+  const pass = async (ms: number): Promise<void> => {
+    let over = false
+    time.after(ms, () => {
+      over = true
+    })
+    await time.drive(() => over, ms)
+  }
+  return { lockstep, pass, batches, fed, turns, failures, turnsOf, stopped: () => stopped }
 }
 
 test('a turn starts with the last token and the feed, and ends at the limit or at the end token', async () => {
@@ -90,9 +107,9 @@ test('a turn starts with the last token and the feed, and ends at the limit or a
 test('no pass starts before all lanes have their feed, so that every batch is full', async () => {
   const { lockstep, batches, turns } = group(3)
   lockstep.next(0, [], 4)
-  await sleep(5)
+  await rest()
   lockstep.next(2, [], 4)
-  await sleep(5)
+  await rest()
   assert.deepEqual(batches, [])
   lockstep.next(1, [], 4)
   await until(() => turns.length === 3)
@@ -107,7 +124,7 @@ test('a pass waits for a lane between two turns', async () => {
   lockstep.next(0, [], 2)
   lockstep.next(1, [], 6)
   await until(() => turns.length === 1)
-  await sleep(10)
+  await rest()
   assert.deepEqual(batches, [
     [0, 1],
     [0, 1],
@@ -119,24 +136,29 @@ test('a pass waits for a lane between two turns', async () => {
 })
 
 test('a lane later than the bound is left behind and rejoins with its next feed', async () => {
-  const { lockstep, batches, turns, turnsOf } = group(2, { laneWaitMs: 20 })
+  const { lockstep, pass, batches, turns, turnsOf } = group(2, { laneWaitMs: 20 })
   lockstep.next(0, [], 1)
-  lockstep.next(1, [100], 600)
+  lockstep.next(1, [100], 60)
+  await until(() => turns.length === 1)
+  await pass(19)
+  assert.deepEqual(batches, [[0, 1]])
+  await pass(1)
   await until(() => batches.length > 4)
-  assert.deepEqual(batches[0], [0, 1])
   assert.deepEqual(batches.at(-1), [1])
   lockstep.next(0, [], 3)
+  await until(() => turns.length === 2)
+  await pass(20)
   await until(() => turns.length === 3)
   assert.equal(turnsOf(0).length, 2)
   assert.equal(batches.filter((lanes) => lanes.length === 2).length, 4)
-  assert.equal(turnsOf(1)[0]?.tokens.length, 600)
+  assert.equal(turnsOf(1)[0]?.tokens.length, 60)
 })
 
 test('nobody is late while nothing could go on anyway', async () => {
-  const { lockstep, batches, turns } = group(2, { laneWaitMs: 200 })
-  await sleep(250)
+  const { lockstep, pass, batches, turns } = group(2, { laneWaitMs: 200 })
+  await pass(250)
   lockstep.next(1, [], 2)
-  await sleep(1)
+  await pass(199)
   lockstep.next(0, [], 2)
   await until(() => turns.length === 2)
   assert.deepEqual(batches, [

@@ -300,9 +300,9 @@ test('a log of thousands of calls is scored in well under a second', () => {
   const pay = { name: 'pay', description: '', readOnly: false, inputSchema: { type: 'object' } }
   const groundTruth = Array.from({ length: 16 }, (_, i) => ({ name: 'pay', arguments: { amount: i }, after: [] }))
   const log = Array.from({ length: 5000 }, (_, i) => ({ name: 'pay', arguments: { amount: -i }, ok: true }))
-  const begun = performance.now()
+  const begun = process.cpuUsage()
   score({ offered: [pay], groundTruth }, log)
-  assert.ok(performance.now() - begun < 1000)
+  assert.ok(process.cpuUsage(begun).user < 1e6)
 })
 
 test.run()

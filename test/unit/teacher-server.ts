@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { createTeacher, type Teacher, type TeacherOptions } from '../../synthesis/teacher/index.js'
-import { patience } from '../patience.js'
+import { PATIENCE_MS, patience } from '../patience.js'
 
 /** A server on loopback that speaks the protocol of chat completions, and behaves as its test wants. */
 
@@ -115,7 +115,7 @@ export async function temporaryFolder(): Promise<{ path: string; remove(): Promi
 
 export const never = patience
 
-/** A teacher with little patience. */
+/** A teacher that soon asks again. */
 export function teacherAt(url: string, cacheFolder: string, more: Partial<TeacherOptions> = {}): Promise<Teacher> {
   const options: TeacherOptions = {
     source: { kind: 'server', url },
@@ -123,7 +123,7 @@ export function teacherAt(url: string, cacheFolder: string, more: Partial<Teache
     cacheFolder,
     budget: { requests: 1000, tokens: 10_000_000 },
     ...more,
-    limits: { backoffMs: 2, timeoutMs: 2_000, ...more.limits },
+    limits: { backoffMs: 2, timeoutMs: PATIENCE_MS, ...more.limits },
   }
   return createTeacher(options, never())
 }
