@@ -20,13 +20,28 @@ ENV = {
     "OMP_NUM_THREADS": "1",
     "HF_HUB_OFFLINE": "1",
 }
-DEADLINE = 90
+DEADLINE = 600  # seconds; only a hang gets there
+# Ends the process with SIGKILL before it makes a draft visible, named by PROVE_TEST_LAST_DRAFT.
+LAST_DRAFT = """
+import os, signal
+rename = os.rename
+def rename_or_die(source, *rest, **options):
+    if str(source).endswith(os.environ["PROVE_TEST_LAST_DRAFT"]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return rename(source, *rest, **options)
+os.rename = rename_or_die
+"""
 
 
 class Process:
-    """A worker process whose events can be awaited; `torchrun` ranks when `ranks` is given."""
+    """
+    A worker process whose events can be awaited; `torchrun` ranks when `ranks` is given. One with a `last_draft` is killed
+    when that is written and not yet renamed.
+    """
 
-    def __init__(self, root: Path, base_path: Path, *extra: str, ranks: int | None = None) -> None:
+    def __init__(
+        self, root: Path, base_path: Path, *extra: str, ranks: int | None = None, last_draft: str | None = None
+    ) -> None:
         start = [sys.executable, "-m"]
         if ranks is not None:
             start += ["torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), "-m"]
@@ -39,9 +54,15 @@ class Process:
             str(root / "trainer.json"),
             *extra,
         ]
+        env = ENV
+        if last_draft is not None:
+            (root / "hook").mkdir()
+            (root / "hook" / "sitecustomize.py").write_text(LAST_DRAFT)
+            path = f"{root / 'hook'}{os.pathsep}{ENV['PYTHONPATH']}"
+            env = {**ENV, "PYTHONPATH": path, "PROVE_TEST_LAST_DRAFT": last_draft}
         self.errors = (root / "stderr.log").open("a")
         self.child = subprocess.Popen(
-            [*start, "prove_trainer", *arguments], env=ENV, stdout=subprocess.PIPE, stderr=self.errors, text=True
+            [*start, "prove_trainer", *arguments], env=env, stdout=subprocess.PIPE, stderr=self.errors, text=True
         )
 
     def __enter__(self) -> "Process":
@@ -61,13 +82,10 @@ class Process:
                 return found
         raise AssertionError(f"the worker ended before {event} {fields}: {Path(self.errors.name).read_text()[-2000:]}")
 
-    def kill_when(self, path: Path) -> None:
-        """SIGKILL as soon as `path` exists."""
-        end = time.monotonic() + DEADLINE
-        while not path.exists():
-            assert time.monotonic() < end and self.child.poll() is None, f"{path.name} never appeared"
-            time.sleep(0.0005)
-        self.child.kill()
+    def until_killed(self) -> None:
+        for _ in self.child.stdout:
+            pass
+        assert self.child.wait(DEADLINE) == -signal.SIGKILL
 
 
 def prepare(root: Path, base) -> Path:
@@ -102,10 +120,10 @@ def test_a_killed_worker_resumes_to_the_very_same_bytes(tmp_path, base, base_pat
     with Process(tmp_path / "rough", base_path) as worker:  # killed while it computes step 1
         worker.until("training", step=1)
         worker.child.kill()
-    with Process(tmp_path / "rough", base_path) as worker:  # killed between writing step 2 and making it visible
-        worker.kill_when(rough / "step-2.tmp" / "adapter.gguf")
-    assert not (rough / "step-2").exists(), "the kill came too late to test anything"
-    assert (rough / "step-2.tmp").exists()
+    with Process(tmp_path / "rough", base_path, last_draft="step-2.tmp") as worker:
+        worker.until_killed()
+    assert not (rough / "step-2").exists()
+    assert (rough / "step-2.tmp" / "adapter.gguf").exists()
     with Process(tmp_path / "rough", base_path) as worker:
         assert worker.until("cleaned")["drafts"] == ["step-2.tmp"]
         assert worker.until("ready")["step"] == 1
@@ -143,7 +161,7 @@ def test_two_ranks_give_the_losses_gradients_and_adapter_of_one(tmp_path, base, 
 
 
 def wait_gone(pid: int) -> bool:
-    end = time.monotonic() + 30
+    end = time.monotonic() + DEADLINE
     while time.monotonic() < end:
         try:
             os.kill(pid, 0)
@@ -161,7 +179,7 @@ def wait_gone(pid: int) -> bool:
 @pytest.mark.skipif(not Path("/proc").exists(), reason="reads the process table")
 def test_two_ranks_under_torchrun_take_a_step_and_end_with_the_process_they_work_for(tmp_path, base, base_path):
     prepare(tmp_path, base)
-    with subprocess.Popen(["sleep", "300"]) as owner:
+    with subprocess.Popen(["sleep", "3600"]) as owner:
         with Process(tmp_path, base_path, "--parent-pid", str(owner.pid), ranks=2) as worker:
             assert worker.until("step", step=2)["stats"]["trainedRollouts"] > 0
             agent = worker.child.pid
