@@ -104,7 +104,8 @@ const runYaml = (model: string, calibration: string): object => ({
   groupSize: GROUP_SIZE,
   batchGroups: BATCH_GROUPS,
   versions: 100_000,
-  leases: { perNode: 8 },
+  // On a busy machine a group takes long, and a late one would be refused for that.
+  leases: { perNode: 8, durationMs: 4 * PATIENCE_MS },
   audit: { calibrations: [calibration] },
   influence: { perKey: PER_KEY },
   // A key waits for the round after the one it registered in: not for long here.

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { patience } from '../patience.js'
 import type { Arena } from './arena.js'
 import type { Attack, Attempt } from './attack.js'
 import type { Participant } from './participant.js'
@@ -63,9 +64,9 @@ export function refusalsOf({ run }: Arena, peer: string, from: number): string[]
   })
 }
 
-/** Waits for something that the coordinator does. @returns whether it did within ten seconds */
+/** Waits for something that the coordinator does. @returns whether it did before our patience was over */
 export async function happens(what: () => boolean, signal: AbortSignal): Promise<boolean> {
-  for (let waited = 0; waited < 100; waited++) {
+  for (const over = patience(); !over.aborted; ) {
     if (what()) return true
     await sleep(100, undefined, { signal })
   }

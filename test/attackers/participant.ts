@@ -17,7 +17,7 @@ import {
   serveGroups,
   TransportError,
 } from '../../swarm/index.js'
-import { soon } from '../swarm/swarm-nodes.js'
+import { patientClock, soon } from '../swarm/swarm-nodes.js'
 
 export interface RunAddress {
   readonly runId: string
@@ -61,7 +61,7 @@ export async function dialPatiently(host: SwarmHost, address: string): Promise<v
 
 /** A participant that listens nowhere: it dials the coordinator and serves over that connection. */
 export async function openParticipant({ runId, address }: RunAddress, key: PrivateKey): Promise<Participant> {
-  const host = await createHost({ privateKey: key, runId })
+  const host = await createHost({ privateKey: key, runId, clock: patientClock })
   const bodies = new Map<string, Uint8Array>()
   const holding = new Set<string>()
   const unanswered = Promise.withResolvers<null>()

@@ -21,7 +21,7 @@ import {
   type SwarmHost,
   systemClock,
 } from '../../swarm/index.js'
-import { soon } from '../swarm/swarm-nodes.js'
+import { patientClock, soon } from '../swarm/swarm-nodes.js'
 import type { Arena } from './arena.js'
 import { LIMITS_OF_RUN } from './arena-run.js'
 import type { Attack, Attempt } from './attack.js'
@@ -169,7 +169,12 @@ async function openVictim(
 ): Promise<Victim> {
   const refusals: RefusalEvent[] = []
   const privateKey = await arena.newKey()
-  const host = await createHost({ privateKey, runId, onRefusal: (event) => refusals.push(event) })
+  const host = await createHost({
+    privateKey,
+    runId,
+    clock: patientClock,
+    onRefusal: (event) => refusals.push(event),
+  })
   cleanUps.push(() => host.close())
   const attackerId = await host.dial(attacker, soon())
   if (runId === arena.run.runId) await dialPatiently(host, arena.run.address)

@@ -7,12 +7,13 @@ import { type Arena, openArena } from '../attackers/arena.js'
 import { DEMO_CALIBRATION } from '../attackers/calibration.js'
 import { ZOO } from '../attackers/zoo.js'
 import { checkout } from '../checkout.js'
+import { PATIENCE_MS } from '../patience.js'
 
 /** The short form of `npm run attackers`: each attack once, against a real coordinator with real audits. */
 
 const test = suite<{ arena: Arena }>('attackers')
-/** Far above what they take on a busy machine; only a hang reaches it. */
-const signal = (): AbortSignal => AbortSignal.timeout(240_000)
+/** One attack takes many groups, and each group many steps. */
+const signal = (): AbortSignal => AbortSignal.timeout(4 * PATIENCE_MS)
 /** A test on numbers may let one group pass. */
 const TRIES_OF_NUMBERS = 2
 

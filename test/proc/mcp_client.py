@@ -14,7 +14,7 @@ import sys
 from mcp import Client, StdioServerParameters
 
 STATE_HASH = "prove/stateHash"
-TIMEOUT_S = 60
+TIMEOUT_S = 300  # only a hang gets there
 
 
 async def all_tools(client: Client) -> list[str]:

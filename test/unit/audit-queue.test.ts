@@ -31,6 +31,8 @@ test('while one job is computed the next fills up, each of one policy and of eig
   const { jobs, run, next } = stalled((groups) => groups.map(about))
   const queue = createAuditQueue(run, signal)
   const evidence = Array.from({ length: 12 }, (_, i) => queue.evidence(i === 3 ? 'b' : 'a', group(String(i))))
+  // Those that are waited for later must not end the suite when they fail now.
+  for (const one of evidence) one.catch(() => undefined)
   for (const settled of [[0], [1, 2, 4, 5, 6, 7, 8, 9], [3], [10, 11]]) {
     next()
     assert.equal(

@@ -197,9 +197,10 @@ const BROKEN: readonly (readonly [title: string, Behaviour, kind: string])[] = [
 
 async function flood(response: Parameters<Behaviour>[0]): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json' })
+  const closed = new Promise((resolve) => response.once('close', resolve))
   for (let i = 0; i < 60 && !response.destroyed; i++) {
     if (!response.write(' '.repeat(64 << 10)))
-      await new Promise((resolve) => response.once('drain', resolve).once('close', resolve))
+      await Promise.race([new Promise((resolve) => response.once('drain', resolve)), closed])
   }
   // What comes in the end would be good, if anybody still read it.
   response.end(JSON.stringify(completion(JSON.stringify({ turns: rentRetold }))))

@@ -37,17 +37,18 @@ export const flood = networkAttack({
       }
     }
     const answers: string[] = []
+    const limited = (): boolean => answers.includes('rate_limited')
+    // A slow machine needs more of them before it asks more often than it may.
     const ask = async (): Promise<void> => {
-      for (let k = 0; k < REQUESTS / 4; k++) {
+      for (let k = 0; k < REQUESTS / 4 || (!limited() && !signal.aborted); k++) {
         const answer = await node.ask('ab'.repeat(32), { holding: [] }).catch((why: Error) => why)
         answers.push(answer instanceof Error ? ((answer as { refusal?: string }).refusal ?? answer.name) : 'answered')
       }
     }
     await Promise.all([gossip(), ask(), ask(), ask(), ask()])
-    const limited = answers.filter((answer) => answer === 'rate_limited').length
     const counted = await happens(() => refusalsOf(arena, node.peerId, from).length > 0, signal)
     return [
-      ...(limited > 0 ? [] : ['no request was too many']),
+      ...(limited() ? [] : ['no request was too many']),
       ...(counted ? [] : ['no message was refused']),
       ...(answers.some((answer) => answer === 'internal') ? ['the coordinator failed'] : []),
     ]
