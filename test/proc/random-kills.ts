@@ -3,11 +3,13 @@ import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../coordinator/events.js'
 import { seededRandom } from '../../servers/kernel/index.js'
 import { writeLenientCalibration } from './lenient-calibration.js'
-import type { Line, Machine, Program } from './programs.js'
+import type { Machine, Program } from './programs.js'
 import {
   checkRun,
+  ENDLESS,
   isAuditor,
   isTrainer,
+  nextVersion,
   nobodyLeft,
   type Run,
   readLog,
@@ -24,7 +26,7 @@ export interface KillsOptions {
   /** Decides who is killed first and after how many events, as far as a machine can repeat it. */
   readonly seed: number
   readonly kills: number
-  /** The run is complete with this version. */
+  /** The run ends with this version, or with the next one after the last kill. */
   readonly versions: number
   onKill(victim: string): void
 }
@@ -45,18 +47,21 @@ export async function killAtRandom(on: Machine, options: KillsOptions): Promise<
   const told: RunEvent[] = []
   let run: Run = await startRun(on, 'run', {
     config: {
-      versions: options.versions,
+      versions: ENDLESS,
       audit: { calibrations: [calibration] },
       rounds: { registrationMs: 200 },
     },
   })
   const nodes: Record<'ann' | 'ben', Program> = { ann: run.node('ann'), ben: run.node('ben') }
 
+  const killCoordinator = async (): Promise<void> => {
+    run.coordinator.kill('SIGKILL')
+    await run.coordinator.ended
+    told.push(...toldBy(run.coordinator))
+  }
   const strike: Readonly<Record<Victim, () => Promise<boolean>>> = {
     async coordinator() {
-      run.coordinator.kill('SIGKILL')
-      await run.coordinator.ended
-      told.push(...toldBy(run.coordinator))
+      await killCoordinator()
       run = await run.again()
       return true
     },
@@ -73,23 +78,20 @@ export async function killAtRandom(on: Machine, options: KillsOptions): Promise<
   }
 
   const first = random.int(0, VICTIMS.length - 1)
-  const isOver = (line: Line): boolean => line.type === 'complete'
   for (let kill = 0; kill < options.kills; ) {
     let wait = random.int(1, LONGEST_WAIT)
     const seen = run.coordinator.lines.length
-    const line = await run.coordinator.until(
-      'more to happen',
-      (next) => isOver(next) || (next.type === 'event' && --wait <= 0),
-      seen,
-    )
-    if (isOver(line)) break
+    await run.coordinator.until('more to happen', ({ type }) => type === 'event' && --wait <= 0, seen)
     const victim = VICTIMS[(first + kill) % VICTIMS.length]!
     if (!(await strike[victim]())) continue
     options.onKill(victim)
     kill += 1
   }
 
-  await run.coordinator.until('the end of the run', isOver)
+  // Only now may the run come to its end, however quick the machine is.
+  await killCoordinator()
+  run = await run.again({ versions: Math.max(options.versions, nextVersion(told)) })
+  const { version } = await run.coordinator.until('the end of the run', ({ type }) => type === 'complete')
   const living = Object.values(nodes)
   await Promise.all(living.map((node) => node.until('its rest', settled, node.lines.length)))
   told.push(...toldBy(run.coordinator))
@@ -97,7 +99,8 @@ export async function killAtRandom(on: Machine, options: KillsOptions): Promise<
   await nobodyLeft(on)
   const { events, state } = await readLog(run.dataDir)
   checkRun(events, state, told)
-  assert.is(state.current!.version, options.versions)
+  assert.is(state.current!.version, version)
+  assert.ok(state.current!.version >= options.versions)
   assert.equal([...state.openLeases.keys()], [], 'no lease is left open')
   assert.equal(
     events.filter((event) => event.type === 'judged' && !event.accepted),

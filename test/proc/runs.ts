@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import getPort from 'get-port'
 import * as assert from 'uvu/assert'
 import { stringify } from 'yaml'
 import type { RunEvent } from '../../coordinator/events.js'
@@ -10,11 +9,13 @@ import type { RunState } from '../../coordinator/run-state.js'
 import { openEventLog } from '../../coordinator/store.js'
 import { checkLog } from '../chaos/check-log.js'
 import { writeDemoTasks } from '../demo-tasks.js'
-import { patience } from '../patience.js'
+import { PATIENCE_MS, patience } from '../patience.js'
 import { demoModel, type Line, type Machine, type Program } from './programs.js'
 
 /** Small runs of the real programs with the demo model, and what their processes and logs tell. */
 
+/** For runs that go on until their tests have done what they want, and are started again with `nextVersion` then. */
+export const ENDLESS = 100_000
 const MAX_STALENESS = 2
 const LEASES_PER_NODE = 2
 
@@ -37,7 +38,8 @@ export interface Run {
   readonly address: string
   readonly runId: string
   readonly coordinator: Program
-  again(): Promise<Run>
+  /** Starts the coordinator again, where it was. @param change  fields of run.yaml from now on */
+  again(change?: object): Promise<Run>
   /** @param address  where the coordinator is reached, if not where it listens */
   node(name: string, address?: string): Program
 }
@@ -55,30 +57,31 @@ export interface RunSettings {
 export async function startRun(on: Machine, name: string, settings: RunSettings): Promise<Run> {
   const { config, lanes = 4, through } = settings
   const folder = join(on.folder, name)
-  const port = await getPort()
   await mkdir(folder)
   await writeDemoTasks(join(folder, 'tasks'), 50, 1)
-  await writeFile(
-    join(folder, 'run.yaml'),
-    stringify({
-      dataDir: 'coordinator',
-      listen: [`/ip4/127.0.0.1/tcp/${port}`],
-      base: { path: demoModel(), name: 'prove-demo-base' },
-      tasks: { dataset: 'tasks' },
-      groupSize: 4,
-      batchGroups: 2,
-      maxStaleness: MAX_STALENESS,
-      leases: { perNode: LEASES_PER_NODE },
-      limits: { maxTurnTokens: 64, maxRolloutTokens: 512, maxAssistantTurns: 4 },
-      trainer: { settings: { lora: { rank: 4, alpha: 8 } } },
-      ...config,
-    }),
-  )
-  const start = async (): Promise<Run> => {
+  let fields: object = {
+    dataDir: 'coordinator',
+    listen: ['/ip4/127.0.0.1/tcp/0'],
+    base: { path: demoModel(), name: 'prove-demo-base' },
+    tasks: { dataset: 'tasks' },
+    groupSize: 4,
+    batchGroups: 2,
+    maxStaleness: MAX_STALENESS,
+    // On a busy machine a group takes long, and a late one would be refused.
+    leases: { perNode: LEASES_PER_NODE, durationMs: 4 * PATIENCE_MS },
+    limits: { maxTurnTokens: 64, maxRolloutTokens: 512, maxAssistantTurns: 4 },
+    trainer: { settings: { lora: { rank: 4, alpha: 8 } } },
+    ...config,
+  }
+  const start = async (change: object = {}): Promise<Run> => {
+    fields = { ...fields, ...change }
+    await writeFile(join(folder, 'run.yaml'), stringify(fields))
     const args = ['start', '--config', join(folder, 'run.yaml'), '--json']
     const coordinator = on.start('coordinator', args, name, through)
     const { addresses, runId } = await coordinator.until('its address', ({ type }) => type === 'listening')
     const [address] = addresses as string[]
+    // Nodes that have come by this address are to find it there again.
+    fields = { ...fields, listen: [address!.replace(/\/p2p\/.*$/, '')] }
     return {
       dataDir: join(folder, 'coordinator'),
       address: address!,
@@ -93,6 +96,10 @@ export async function startRun(on: Machine, name: string, settings: RunSettings)
   }
   return start()
 }
+
+/** A version with which a run can end that has told of these events: it may have one more in its log by now, but not two. */
+export const nextVersion = (told: readonly RunEvent[]): number =>
+  1 + Math.max(0, ...told.flatMap((event) => (event.type === 'published' ? [event.version] : [])))
 
 export const peerOf = async (node: Program): Promise<string> =>
   (await node.until('its name', ({ type }) => type === 'ready')).peerId as string
