@@ -60,7 +60,7 @@ def first_step(source: Path, spool: Path, settings: Path, size: float) -> None:
     policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision, config.precision)
     randomise(policy, size)
     trainer = GrpoTrainer(policy, config.optimizer, join_ranks(config.device))
-    write_step(Spool(spool), 0, trainer, base, config, None, None, None)
+    write_step(Spool(spool), 0, trainer, base, config, None, None, None, 0)
 
 
 if __name__ == "__main__":
