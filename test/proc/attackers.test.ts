@@ -8,6 +8,7 @@ import { DEMO_CALIBRATION } from '../attackers/calibration.js'
 import { ZOO } from '../attackers/zoo.js'
 import { checkout } from '../checkout.js'
 import { PATIENCE_MS } from '../patience.js'
+import { told } from '../told.js'
 
 /** The short form of `npm run attackers`: each attack once, against a real coordinator with real audits. */
 
@@ -17,9 +18,11 @@ const signal = (): AbortSignal => AbortSignal.timeout(4 * PATIENCE_MS)
 /** A test on numbers may let one group pass. */
 const TRIES_OF_NUMBERS = 2
 
-test.before(async (context) => {
-  context.arena = await openArena({ seed: 1, calibration: DEMO_CALIBRATION })
-})
+test.before(
+  told(async (context) => {
+    context.arena = await openArena({ seed: 1, calibration: DEMO_CALIBRATION })
+  }),
+)
 test.after((context) => context.arena.close())
 
 for (const { name, about, provable, places, attempt } of ZOO) {

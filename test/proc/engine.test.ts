@@ -20,6 +20,7 @@ import {
   type Token,
 } from '../../engine/index.js'
 import { PATIENCE_MS, patience } from '../patience.js'
+import { told } from '../told.js'
 
 const tiny = fileURLToPath(new URL('../fixtures/tiny/', import.meta.url)).replace('/dist/test/', '/test/')
 const options = { modelPath: join(tiny, 'base.gguf'), threads: 1, contextSize: 256, lanes: 4, gpu: false } as const
@@ -31,13 +32,15 @@ const test = suite<{ engine: EngineProcess; second: EngineProcess; adapter: Adap
 const FLIP_NATS = 5e-3
 const never = patience
 
-test.before(async (context) => {
-  // No lane is late on a busy machine, or its batches would be others; the second one shows what becomes of late ones.
-  context.engine = await openEngine(options, { laneWaitMs: PATIENCE_MS })
-  context.second = await openEngine(options, { sharePrefill: false, recycleAfterSwaps: 2 })
-  const name = (await readdir(tiny)).find((file) => file.startsWith('lora-'))!
-  context.adapter = { path: join(tiny, name), sha256: name.slice('lora-'.length, -'.gguf'.length) }
-})
+test.before(
+  told(async (context) => {
+    // No lane is late on a busy machine, or its batches would be others; the second one shows what becomes of late ones.
+    context.engine = await openEngine(options, { laneWaitMs: PATIENCE_MS })
+    context.second = await openEngine(options, { sharePrefill: false, recycleAfterSwaps: 2 })
+    const name = (await readdir(tiny)).find((file) => file.startsWith('lora-'))!
+    context.adapter = { path: join(tiny, name), sha256: name.slice('lora-'.length, -'.gguf'.length) }
+  }),
+)
 test.after(async ({ engine, second }) => {
   await Promise.all([engine.close(), second.close()])
   await tokenizer.close()

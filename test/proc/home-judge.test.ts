@@ -9,6 +9,7 @@ import { openNodeStore } from '../../node/store.js'
 import { groupBody, openManifest, type Verdict } from '../../proto/index.js'
 import { checkout } from '../checkout.js'
 import { PATIENCE_MS } from '../patience.js'
+import { told } from '../told.js'
 import { createMachine, demoModel, type Machine } from './programs.js'
 import { settled, startRun, stop } from './runs.js'
 
@@ -19,20 +20,22 @@ let machine: Machine
 let runId = ''
 let dataDir = ''
 
-test.before(async () => {
-  machine = await createMachine()
-  const run = await startRun(machine, 'run', { config: { batchGroups: 1, versions: 1 } })
-  runId = run.runId
-  const node = run.node('ann')
-  dataDir = join(machine.folder, 'run', 'ann')
-  await node.until('the last version', ({ type, version }) => type === 'policy' && version === 1)
-  await node.until('nothing left to do', settled)
-  assert.not(
-    node.lines.some(({ type }) => type === 'draws-differ'),
-    'the draws are those that were published',
-  )
-  await stop(node, run.coordinator)
-})
+test.before(
+  told(async () => {
+    machine = await createMachine()
+    const run = await startRun(machine, 'run', { config: { batchGroups: 1, versions: 1 } })
+    runId = run.runId
+    const node = run.node('ann')
+    dataDir = join(machine.folder, 'run', 'ann')
+    await node.until('the last version', ({ type, version }) => type === 'policy' && version === 1)
+    await node.until('nothing left to do', settled)
+    assert.not(
+      node.lines.some(({ type }) => type === 'draws-differ'),
+      'the draws are those that were published',
+    )
+    await stop(node, run.coordinator)
+  }),
+)
 test.after(() => machine.close())
 
 test('a version is published with draws that our sampler repeats, and one that draws otherwise does not', async () => {

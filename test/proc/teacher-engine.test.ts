@@ -7,6 +7,7 @@ import { ChatFailure } from '../../synthesis/teacher/errors.js'
 import { createTeacher, type Teacher } from '../../synthesis/teacher/index.js'
 import { checkout } from '../checkout.js'
 import { PATIENCE_MS, patience } from '../patience.js'
+import { told } from '../told.js'
 import { temporaryFolder } from '../unit/teacher-server.js'
 import { rent, TODAY, weather } from '../unit/teacher-story.js'
 
@@ -22,19 +23,21 @@ interface Context {
 
 const test = suite<Context>('a teacher from a file')
 
-test.before(async (context) => {
-  context.folder = await temporaryFolder()
-  context.teacher = await createTeacher(
-    {
-      source: { kind: 'file', ...file, contextSize: 4096 },
-      catalogue: CATALOGUE,
-      cacheFolder: context.folder.path,
-      budget: { requests: 4, tokens: 100_000 },
-      limits: { replies: 2, replyTokens: 24 },
-    },
-    never(),
-  )
-})
+test.before(
+  told(async (context) => {
+    context.folder = await temporaryFolder()
+    context.teacher = await createTeacher(
+      {
+        source: { kind: 'file', ...file, contextSize: 4096 },
+        catalogue: CATALOGUE,
+        cacheFolder: context.folder.path,
+        budget: { requests: 4, tokens: 100_000 },
+        limits: { replies: 2, replyTokens: 24 },
+      },
+      never(),
+    )
+  }),
+)
 test.after(async ({ teacher, folder }) => {
   await teacher.close()
   await folder.remove()
