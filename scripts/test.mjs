@@ -21,7 +21,7 @@ const ROOMS = [
   'coordinator',
 ]
 /** What hangs is a failure, not a lost afternoon; what takes long on a busy machine is neither. */
-const LONGEST_MS = 90 * 60_000
+const LONGEST_MS = 30 * 60_000
 
 /** Runs a command and returns whether it went well and what it wrote, which is shown as it comes unless `quiet`. */
 function run(command, args, { quiet = false } = {}) {
