@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { DEFAULT_LIMITS, type EpisodeLimits } from '../episode/index.js'
+import { largestBody } from '../judging/index.js'
 import { LIMITS } from '../proto/index.js'
 
 const positive = z.int().min(1)
@@ -109,7 +110,14 @@ export function readConfig(file: string): RunConfig {
     const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`)
     throw new ConfigError(`${file}: ${issues.join('; ')}`)
   }
-  const { dataDir, base, tasks, trainer, audit } = parsed.data
+  const { dataDir, base, tasks, trainer, audit, groupSize, limits } = parsed.data
+  const bodyBytes = largestBody(groupSize, { ...DEFAULT_LIMITS, ...limits })
+  if (bodyBytes > LIMITS.groupBodyBytes.value) {
+    const group = `${groupSize} rollouts of ${limits.maxRolloutTokens} tokens may take ${bodyBytes} B`
+    throw new ConfigError(
+      `${file}: limits.maxRolloutTokens: ${group}, and a group has room for ${LIMITS.groupBodyBytes.value}. Lower it, or groupSize.`,
+    )
+  }
   const from = (path: string): string => resolve(dirname(file), path)
   /** A bare name is looked up in PATH. */
   const program = (name: string): string => (name.includes('/') ? from(name) : name)

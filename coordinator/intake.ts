@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
 import type { EpisodeLimits, Rollout, Task } from '../episode/index.js'
+import { largestBody } from '../judging/index.js'
 import { detailForWire, type GroupAnnouncement, refusal, SwarmRefusal } from '../proto/index.js'
 import { addressBlock, type Clock, fetchGroupBody, type ReceivedGroup, type SwarmHost } from '../swarm/index.js'
 import type { AuditLottery } from './audit/auditor.js'
@@ -54,6 +55,8 @@ export interface IntakeParts {
 export function createIntake(parts: IntakeParts): Intake {
   const { config, tasks, limits, recorder, judge, lottery, host, clock, signal, onFailure } = parts
   const { state } = recorder
+  /** Larger ones are not pulled: with the groups in hand, a bound on memory. */
+  const largestBytes = largestBody(config.groupSize, limits)
   /** Leases of groups without a verdict yet, with their nodes. */
   const inHand = new Map<string, string>()
   const pulls = pLimit(PULLS)
@@ -143,9 +146,14 @@ export function createIntake(parts: IntakeParts): Intake {
 
   const takeIn = async (lease: LeaseRecord, group: ReceivedGroup): Promise<void> => {
     const { announcement, body, signer } = group
-    const { rewards, tokensGenerated, bodySha256 } = announcement
+    const { rewards, tokensGenerated, bodySha256, bodySizeBytes } = announcement
     if (versionsLate(state, lease) > config.maxStaleness) {
       await verdict(lease, announcement, () => refused('stale_policy', ''))
+      return
+    }
+    if (bodySizeBytes > largestBytes) {
+      const detail = `a body of ${bodySizeBytes} B, at most ${largestBytes} are possible in this run`
+      await verdict(lease, announcement, () => refused('too_large', detail))
       return
     }
     const drawn = isDrawn(lease, bodySha256)

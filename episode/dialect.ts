@@ -14,7 +14,7 @@ export type ParsedCall =
 
 /**
  * The tool calls of one assistant message, in order. No repair is tried: a block that cannot be read is malformed
- * (reward specification, section 1), and so is one that is too long or too deep to be written down (`CALL_LIMITS`).
+ * (reward specification, section 1), and so is one whose name or depth no tool has (`CALL_LIMITS`).
  * The same for node and judge, so nothing here may depend on the size of a stack.
  */
 export function parseCalls(message: string): ParsedCall[] {
@@ -22,7 +22,7 @@ export function parseCalls(message: string): ParsedCall[] {
   return blocks.map((block) => {
     const end = block.indexOf(CLOSE)
     const raw = end < 0 ? block : block.slice(0, end)
-    return (end < 0 ? undefined : readCall(raw)) ?? { malformed: true, raw: recordable(OPEN + raw) }
+    return (end < 0 ? undefined : readCall(raw)) ?? { malformed: true, raw: OPEN + raw }
   })
 }
 
@@ -56,21 +56,12 @@ function readCall(raw: string): ParsedCall | undefined {
   const { name } = value
   const args = Object.hasOwn(value, 'arguments') ? value.arguments : {}
   if (!isObject(args) || !name.isWellFormed() || bytesOf(name) > CALL_LIMITS.nameBytes) return undefined
-  // The depth first: a text that nests further overflows the stack of whoever writes it.
-  const readable = !nestsBeyond(args, CALL_LIMITS.depth) && bytesOf(JSON.stringify(args)) <= CALL_LIMITS.textBytes
-  return readable ? { name, arguments: args as JsonObject } : undefined
+  return nestsBeyond(args, CALL_LIMITS.depth) ? undefined : { name, arguments: args as JsonObject }
 }
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder()
 
 const bytesOf = (text: string): number => encoder.encode(text).length
-
-/** The text as a group's body can carry it: half surrogate pairs replaced, and cut off where it is too long. */
-function recordable(text: string): string {
-  const bytes = new Uint8Array(CALL_LIMITS.textBytes)
-  return decoder.decode(bytes.subarray(0, encoder.encodeInto(text, bytes).written))
-}
 
 function nestsBeyond(value: object, depth: number): boolean {
   let level: unknown[] = [value]

@@ -17,12 +17,10 @@ export const DEFAULT_LIMITS: EpisodeLimits = {
   maxCalls: 24,
 }
 
-/** What a call may be to be one: a group's body must hold it (`proto/limits.ts`), and whatever reads it may recurse. */
+/** What a call may be to be one: a group's body must hold its name (`proto/limits.ts`), and whatever reads it may recurse. */
 export const CALL_LIMITS = {
   /** Of the tool's name, in UTF-8. */
   nameBytes: 128,
-  /** Of the arguments as JSON, and of the text of a malformed call. */
-  textBytes: 64 * 1024,
   /** Of the arguments; tools take three levels at most. */
   depth: 64,
 } as const

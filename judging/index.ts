@@ -9,6 +9,7 @@ export {
 } from './judge-statistics.js'
 export { leaseSeed, newRoundSecret, roundSecretHash } from './lease-seed.js'
 export { completionOf, type EarlierGroup, findOverlap, type Overlap } from './overlap.js'
+export { largestBody, recordCall } from './recorded-call.js'
 export { type AuditedGroup, type AuditedRollout, drawsOf, rolesOf, turnsOf } from './sampled-turns.js'
 export {
   type Calibration,

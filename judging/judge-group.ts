@@ -10,7 +10,7 @@ import {
   type Task,
 } from '../episode/index.js'
 import { expandMask, type GroupBody, type RecordedCall, type RecordedRollout, refusal } from '../proto/index.js'
-import type { LoggedCall } from '../reward/index.js'
+import { recordCall } from './recorded-call.js'
 
 /** What a group must be, as the lease that asked for it says. */
 export interface ExpectedGroup {
@@ -114,18 +114,16 @@ const REFUSAL_OF = {
 
 function sameCalls(claimed: readonly RecordedCall[], { calls, responses }: Rollout): boolean {
   if (claimed.length !== calls.length) return false
-  return claimed.every((claim, k) => sameCall(claim, calls[k]!) && claim.resultJson === responses[k])
+  return claimed.every((claim, k) => sameCall(claim, recordCall(calls[k]!, responses[k]!)))
 }
 
-function sameCall(claim: RecordedCall, call: LoggedCall): boolean {
-  if (call.malformed) return claim.malformed && claim.raw === call.raw
-  return (
-    !claim.malformed &&
-    claim.name === call.name &&
-    claim.ok === call.ok &&
-    claim.argumentsJson === JSON.stringify(call.arguments)
-  )
-}
+const sameCall = (claim: RecordedCall, call: RecordedCall): boolean =>
+  claim.name === call.name &&
+  claim.argumentsJson === call.argumentsJson &&
+  claim.ok === call.ok &&
+  claim.malformed === call.malformed &&
+  claim.raw === call.raw &&
+  claim.resultJson === call.resultJson
 
 function sameReward({ reward: claimed }: RecordedRollout, { reward }: Rollout): boolean {
   if (claimed.total !== reward.total) return false

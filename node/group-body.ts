@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type { Engine } from '../engine/index.js'
 import type { Rollout } from '../episode/index.js'
+import { recordCall } from '../judging/index.js'
 import {
   type GroupAnnouncement,
   type GroupBody,
   type Lease,
-  type RecordedCall,
   type RecordedRollout,
   sha256,
   toMaskRuns,
 } from '../proto/index.js'
-import type { LoggedCall } from '../reward/index.js'
 
 /** A finished group in the form in which it travels. */
 export function groupBodyOf(
@@ -57,10 +56,4 @@ function record(rollout: Rollout): RecordedRollout {
     stateHash,
     endReason: end,
   }
-}
-
-function recordCall(call: LoggedCall, resultJson: string): RecordedCall {
-  if (call.malformed) return { name: '', argumentsJson: '', ok: false, malformed: true, raw: call.raw, resultJson }
-  const { name, ok } = call
-  return { name, argumentsJson: JSON.stringify(call.arguments), ok, malformed: false, raw: '', resultJson }
 }

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
 import { type AdapterShape, type Engine, EngineError, type Tokenizer } from '../engine/index.js'
 import { type Catalogue, DEFAULT_LIMITS, DIALECT, type EpisodeLimits, toolsetSchemaSha256 } from '../episode/index.js'
-import { type BlobDescription, checkSuccession, type PolicyManifest, type SealedManifest } from '../proto/index.js'
+import { largestBody } from '../judging/index.js'
+import {
+  type BlobDescription,
+  checkSuccession,
+  LIMITS,
+  type PolicyManifest,
+  type SealedManifest,
+} from '../proto/index.js'
 import type { BlobStore, Clock, SnapshotExchange } from '../swarm/index.js'
 import { checkCanary } from './canary.js'
 import { NodeError } from './errors.js'
@@ -55,7 +62,7 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
   let inForce: TriedPolicy | null = null
   let kept: readonly string[] = []
 
-  const checkCompatible = ({ policy, taskSpec, limits }: PolicyManifest): void => {
+  const checkCompatible = ({ policy, taskSpec, limits: { groupSize, ...limits } }: PolicyManifest): void => {
     if (policy.base.ggufSha256 !== baseSha256) {
       throw new NodeError(
         'wrong_base',
@@ -77,6 +84,12 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
       throw new NodeError(
         'incompatible',
         `the run's rollouts have up to ${limits.maxRolloutTokens} tokens, and this node has room for ${contextSize}: start it with --context ${limits.maxRolloutTokens}`,
+      )
+    }
+    if (largestBody(groupSize, { ...DEFAULT_LIMITS, ...limits }) > LIMITS.groupBodyBytes.value) {
+      throw new NodeError(
+        'incompatible',
+        `the run's groups of ${groupSize} rollouts of up to ${limits.maxRolloutTokens} tokens may be too large to be sent`,
       )
     }
   }

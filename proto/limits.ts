@@ -20,7 +20,7 @@ export const LIMITS = {
   policyAnnouncementBytes: row(2 * KIB, 'B', 'gossiped to every node'),
   verdictDigestBytes: row(32 * KIB, 'B', 'verdictsPerDigest verdicts with their details'),
   manifestBytes: row(1 * MIB, 'B', 'fetched by hash; chunk hashes of a 1.2 GB base take 38 KiB'),
-  groupBodyBytes: row(1 * MIB, 'B', 'a group of 8 rollouts of 4,000 tokens takes some 300 KiB'),
+  groupBodyBytes: row(4 * MIB, 'B', 'the largest of 8 rollouts of 4,000 tokens takes 450 KiB, of 16 of 16,000 2.3 MiB'),
   leaseRequestBytes: row(4 * KIB, 'B', 'two kilobytes of held lease ids and a few labels'),
   leaseResponseBytes: row(2 * MIB + 64 * KIB, 'B', 'leasesPerRequest tasks of taskBytes each'),
   requestOverheadBytes: row(64, 'B', 'framing around an announcement that is handed over'),
@@ -63,7 +63,7 @@ export const LIMITS = {
   rewardMagnitude: row(1000, 'reward', 'the efficiency penalty is the only unbounded part, and calls are capped'),
   rewardComponents: row(16, 'count', 'PROVE has five'),
   callsPerRollout: row(256, 'count', 'ten assistant turns with parallel calls'),
-  callTextBytes: row(64 * KIB, 'B', 'arguments, raw text or result of one call'),
+  callTextBytes: row(512, 'B', 'arguments, raw text or result of one call; longer ones are cut and end in their hash'),
 
   leasesPerRequest: row(8, 'count', 'slow nodes must not hoard work'),
   leasesHeld: row(64, 'count', 'listed in one request'),

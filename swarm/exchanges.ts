@@ -79,7 +79,7 @@ const rawBody: Codec<Uint8Array> = {
   },
 }
 
-/** `overRelay` stays off: a body may be 1 MiB, and a relay cuts streams without an error. */
+/** `overRelay` stays off: a body may be megabytes long, and a relay cuts streams without an error. */
 export const GROUP: Exchange<GroupRequest, Uint8Array> = {
   protocol: PROTOCOLS.group,
   request: groupRequest,

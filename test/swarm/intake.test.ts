@@ -84,6 +84,15 @@ test('a group that is older than the staleness limit is refused and its body not
   assert.is(ann.pulls.length, pulls)
 })
 
+test('a body larger than any that the run allows is refused and not pulled', async ({ open }) => {
+  const run = await open()
+  const ann = await run.admitted(2)
+  const lease = await leaseFor(ann)
+  await offer(ann, await ann.finish(lease, { announce: { bodySizeBytes: 2_000_000 } }))
+  const { accepted, code } = await verdictOn(run, lease.leaseId)
+  assert.equal([accepted, code, ann.pulls], [false, 'too_large', []])
+})
+
 test('a group without reward variance that is not drawn is recorded without a pull, with the announced credit', async ({
   open,
 }) => {

@@ -121,6 +121,15 @@ test('a further round of the same policy costs neither a load nor a canary', asy
   assert.is(await keeper.update(soon()), second)
 })
 
+test('a run whose groups could not be sent is refused before any work', async () => {
+  const { run, engine, keeper } = await open()
+  const { limits } = run.coordinator.snapshots.newest()!.manifest
+  await offer(run, { limits: { ...limits, groupSize: 64, maxRolloutTokens: 20_000 } })
+  const why = await keeper.update(soon()).catch((error: Error) => error)
+  assert.match((why as Error).message, /^incompatible: the run's groups of 64 rollouts of up to 20000 tokens/)
+  assert.equal(engine.done, [])
+})
+
 test('after a canary that failed the policy is applied and tried again', async () => {
   const { run, engine, keeper } = await open()
   const honest = await keeper.update(soon())

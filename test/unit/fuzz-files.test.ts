@@ -286,6 +286,7 @@ test('a run.yaml that is bent, cut, foreign or hostile is refused with one sente
     `${goodConfig}groupSize: .nan`,
     `${goodConfig}groupSize: .inf`,
     `${goodConfig}groupSize: 65`,
+    `${goodConfig}groupSize: 64\nlimits: { maxRolloutTokens: 8192 }`,
     `${goodConfig}groupSize: !!js/function x`,
     `${goodConfig}---\n${goodConfig}`,
     `${goodConfig}dataDir: twice`,

@@ -181,8 +181,8 @@ export function codeOf(run: () => unknown): string {
 
 /** A body of about `sizeBytes`, still within every other limit. */
 export function bodyOfAbout(sizeBytes: number): GroupBody {
-  const text = 'x'.repeat(LIMITS.callTextBytes.value)
-  const call = { name: 'note', argumentsJson: '{}', ok: true, malformed: false, raw: '', resultJson: text }
-  const perRollout = Math.floor(sizeBytes / body.rollouts.length / (text.length + 32))
-  return { ...body, rollouts: body.rollouts.map((one) => ({ ...one, calls: new Array(perRollout).fill(call) })) }
+  const rollouts = LIMITS.maxGroupSize.value
+  const widest = new Array<number>(Math.floor(sizeBytes / rollouts / 3)).fill(LIMITS.tokenId.value)
+  const one: RecordedRollout = { ...rollout, tokens: [...widest, 1], maskRuns: [widest.length, 1], logprobs: [0] }
+  return { ...body, rollouts: new Array<RecordedRollout>(rollouts).fill(one) }
 }

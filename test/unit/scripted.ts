@@ -10,6 +10,7 @@ import {
   type Task,
   type TaskBody,
 } from '../../episode/index.js'
+import { recordCall } from '../../judging/index.js'
 import { type GroupBody, type RecordedRollout, toMaskRuns } from '../../proto/index.js'
 import { generateWorld, Session } from '../../servers/kernel/index.js'
 import { patience } from '../patience.js'
@@ -116,14 +117,7 @@ export function recorded(rollout: Rollout): RecordedRollout {
     tokens,
     maskRuns: toMaskRuns([...mask] as (0 | 1)[]),
     logprobs,
-    calls: calls.map((call, i) => ({
-      name: call.malformed ? '' : call.name,
-      argumentsJson: call.malformed ? '' : JSON.stringify(call.arguments),
-      ok: !call.malformed && call.ok,
-      malformed: call.malformed === true,
-      raw: call.malformed ? call.raw : '',
-      resultJson: responses[i]!,
-    })),
+    calls: calls.map((call, i) => recordCall(call, responses[i]!)),
     reward: {
       total: reward.total,
       components: Object.entries(reward.components ?? {}).map(([name, value]) => ({ name, value: value as number })),

@@ -1,0 +1,214 @@
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { z } from 'zod'
+import type { Token, TokenSource } from '../../engine/types.js'
+import { type EpisodeLimits, nameTask, runGroup, type Stage, type Task } from '../../episode/index.js'
+import { judgeGroup, largestBody, recordCall } from '../../judging/index.js'
+import { groupBodyOf } from '../../node/group-body.js'
+import { type GroupBody, groupBody, type Lease, LIMITS } from '../../proto/index.js'
+import { defineServer, type ServerDefinition, toolMaker } from '../../servers/kernel/index.js'
+import { library } from './library-world.js'
+import { bodyOf, END, lendingTask, play, scriptTokenizer, stageOf } from './scripted.js'
+
+/** A policy that says whatever the numbers choose: text, tool calls in any state of repair, single characters. */
+function wildPolicy(words: readonly string[], choices: () => number): TokenSource {
+  const tokenizer = scriptTokenizer()
+  return {
+    async next(_feed, maxTokens) {
+      const tokens: Token[] = []
+      while (tokens.length < maxTokens && tokens.at(-1) !== END) {
+        const choice = choices()
+        if (choice % 5 === 0) tokens.push(END)
+        else tokens.push(...tokenizer.tokenize(words[choice % words.length]!, false))
+      }
+      const cut = tokens.slice(0, maxTokens)
+      return {
+        tokens: cut,
+        logprobs: cut.map((token) => -(token % 64) / 64),
+        stop: cut.at(-1) === END ? 'end' : 'length',
+      }
+    },
+    async close() {},
+  }
+}
+
+const tables = { notes: { row: z.object({ note: z.string() }), key: 'note' } }
+const tool = toolMaker(tables, { torn: 'The paper is torn.' })
+/** A world that answers at any length, in letters of any width, and one of whose tools breaks. */
+const chatterbox: ServerDefinition = defineServer({
+  name: 'chatterbox',
+  title: 'Chatterbox',
+  description: 'Says too much.',
+  tables,
+  entities: {},
+  failures: { torn: 'The paper is torn.' },
+  tools: [
+    tool({
+      name: 'talk',
+      description: 'Say something many times.',
+      input: z.strictObject({ times: z.int().min(0).max(20_000), what: z.string().optional() }),
+      output: z.object({ said: z.string() }),
+      annotations: { readOnly: true },
+      ask: ['talk {times} times[ of {what}]'],
+      sample: () => ({ times: 3 }),
+      run: ({ times, what = 'é\ud800"' }) => ({ said: what.repeat(times) }),
+    }),
+    tool({
+      name: 'tear',
+      description: 'Tear the paper.',
+      input: z.strictObject({ why: z.array(z.string().min(1)).optional() }),
+      output: z.object({}),
+      annotations: { readOnly: false },
+      ask: ['tear it[ for {why}]'],
+      sample: () => ({}),
+      run: (_, { fail }) => fail('torn', '\udc00'.repeat(70_000)),
+    }),
+  ],
+  invariants: [],
+  seed: () => ({ notes: [{ note: 'one' }] }),
+})
+
+const stage = stageOf([library, chatterbox])
+const task: Task = nameTask({
+  kind: 'multi-turn',
+  worlds: [
+    { server: 'library', seed: 1 },
+    { server: 'chatterbox', seed: 2 },
+  ],
+  toolset: [
+    ...['list_books', 'lend_book', 'return_book'].map((name) => ({ server: 'library', tool: name })),
+    ...['talk', 'tear'].map((name) => ({ server: 'chatterbox', tool: name })),
+  ],
+  turns: ['Please lend emma to Ada.', 'Talk.'],
+  groundTruth: [{ name: 'lend_book', arguments: { book: 'emma', reader: 'Ada' }, after: [], turn: 0 }],
+  chain: 'library:lend_book',
+})
+
+const call = (inside: string): string => `<tool_call>${inside}</tool_call>`
+const named = (name: string, args: string): string => call(`{"name":"${name}","arguments":${args}}`)
+const WORDS = [
+  ...['<tool_call>', '</tool_call>', '{"name":', '"arguments":{', '}', 'No.', '\\ud800', '\udfff', '\u0000', '"', 'é'],
+  named('lend_book', '{"book":"emma","reader":"Ada"}'),
+  named('lend_book', '{"book":"emma","reader":"\\ud83d","weeks":-0}'),
+  named('lend_book', '{"book":"emma","reader":"Bo","__proto__":{"a":1}}'),
+  named('lend_book\\ud800', '{}'),
+  named('list_books', '{"shelf":1e400}'),
+  named('list_books', `{"shelf":"${'x'.repeat(900)}"}`),
+  named('talk', '{"times":20000}'),
+  named('talk', '{"times":700,"what":"<tool_response>"}'),
+  named('talk', '{"times":100,"what":"\\ud83d\\ude00"}'),
+  named('tear', '{}'),
+  named('tear', `{"why":[${'"",'.repeat(400)}""]}`),
+  named('p'.repeat(129), '{}'),
+  call(`{"name":"tear","arguments":${'{"a":'.repeat(200)}{}${'}'.repeat(200)}}`),
+  call(`${'["\ud800",'.repeat(300)}`),
+]
+
+const lease: Lease = {
+  leaseId: 'a1'.repeat(16),
+  index: 0,
+  policyId: 'b2'.repeat(32),
+  version: 0,
+  taskId: task.id,
+  task: new TextEncoder().encode(JSON.stringify(task)),
+  seed: '5e'.repeat(32),
+  deadlineMs: 1e13,
+  groupSize: 3,
+}
+const { signal } = new AbortController()
+
+/** Plays a group as a node does, sends it, and judges what arrives as the coordinator does. */
+async function carry(stageOfNode: Stage, limits: EpisodeLimits, choices: () => number): Promise<GroupBody> {
+  const engine = {
+    openLanes: async (requests: readonly unknown[]) => requests.map(() => wildPolicy(WORDS, choices)),
+  }
+  const seed = Buffer.from(lease.seed, 'hex')
+  const rollouts = await runGroup(task, lease.groupSize, seed, engine, stageOfNode, limits, signal)
+  const bytes = groupBody.encode(
+    groupBodyOf(lease, rollouts, { nodeLlamaCpp: 'n'.repeat(100), backend: 'cpu' }, 2 ** 32),
+  )
+  assert.ok(bytes.length <= largestBody(lease.groupSize, limits), `${bytes.length} B`)
+  const body = groupBody.parse(bytes)
+  const expected = { ...lease, task, limits }
+  assert.equal(await judgeGroup(body, expected, stage, signal), rollouts)
+  return body
+}
+
+test('whatever a policy says and a world answers, the group fits its body and passes the judge', async () => {
+  const limits = fc.record({
+    maxTurnTokens: fc.integer({ min: 1, max: 3000 }),
+    maxRolloutTokens: fc.integer({ min: 1000, max: 30_000 }),
+    maxAssistantTurns: fc.integer({ min: 1, max: 12 }),
+    maxCalls: fc.integer({ min: 1, max: 24 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(limits, fc.infiniteStream(fc.nat(1000)), async (own, choices) => {
+      await carry(stageOf([library, chatterbox]), own, () => choices.next().value as number)
+    }),
+    { seed: 1101, numRuns: 60 },
+  )
+})
+
+const longest = (letter: string): string => letter.repeat(200_000)
+for (const [what, text] of [
+  ['ASCII', longest('x')],
+  ['wide characters', longest('é')],
+  ['pairs', longest('😀')],
+  ['halves of pairs', longest('\ud83d')],
+] as const) {
+  test(`a call whose texts are ${what} without end is carried, and two that differ far behind are told apart`, async () => {
+    const rollout = await play(lendingTask(), ['No.', 'No.'], stageOf())
+    const bodyWith = (response: string): GroupBody => {
+      const calls = [
+        { malformed: true as const, raw: text },
+        { name: 'é'.repeat(64), arguments: { text }, ok: true },
+      ]
+      const wild = { ...rollout, calls, responses: [response, text] }
+      return groupBody.parse(groupBody.encode(bodyOf(lendingTask(), [wild, wild])))
+    }
+    const [first] = bodyWith(text).rollouts
+    for (const { raw, argumentsJson, resultJson } of first!.calls)
+      for (const carried of [raw, argumentsJson, resultJson])
+        assert.ok(
+          carried === '' ||
+            carried.startsWith(String.fromCodePoint(text.codePointAt(0)!).toWellFormed()) ||
+            carried.startsWith('{"text"'),
+        )
+    assert.is.not(bodyWith(`${text}.`).rollouts[0]!.calls[0]!.resultJson, first!.calls[0]!.resultJson)
+  })
+}
+
+test('the largest group that limits allow fits the largest body, and fills most of it', () => {
+  const limits: EpisodeLimits = { maxTurnTokens: 500, maxRolloutTokens: 4000, maxAssistantTurns: 12, maxCalls: 24 }
+  const wide = 'é'.repeat(LIMITS.callTextBytes.value)
+  const { tokenId, nameBytes } = LIMITS
+  const turns = limits.maxAssistantTurns
+  const sampled = limits.maxRolloutTokens - turns
+  const rollout = {
+    tokens: new Array<number>(limits.maxRolloutTokens).fill(tokenId.value),
+    maskRuns: Array.from({ length: 2 * turns }, (_, i) =>
+      i % 2 === 0 ? 1 : i === 1 ? sampled - (turns - 1) * 300 : 300,
+    ),
+    logprobs: new Array<number>(sampled).fill(-1.1),
+    calls: new Array(limits.maxCalls).fill(
+      recordCall({ name: 'n'.repeat(nameBytes.value), arguments: { wide }, ok: true }, wide),
+    ),
+    reward: {
+      total: -5.123456789,
+      components: ['validity', 'coverage', 'efficiency', 'name', 'arg'].map((name) => ({ name, value: 0.1 })),
+    },
+    stateHash: 'ab'.repeat(32),
+    endReason: 'rollout_length',
+  }
+  for (const groupSize of [2, 16, 64]) {
+    const size = groupBody.encode({
+      ...bodyOf(lendingTask(), []),
+      rollouts: new Array<typeof rollout>(groupSize).fill(rollout),
+    }).length
+    const largest = largestBody(groupSize, limits)
+    assert.ok(size <= largest && size > 0.95 * largest, `${size} of ${largest} B`)
+  }
+})
+
+test.run()
