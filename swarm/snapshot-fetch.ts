@@ -30,7 +30,8 @@ const FALSE_CHUNK_PENALTY = 3
  * that stalls or dribbles holds nothing up. A source that sends a false chunk, or nothing for the progress timeout, is
  * dropped for the rest of the fetch.
  * @param peers  peer ids to pull from, connected or dialable; at most `LIMITS.snapshotSources` are used
- * @throws TransportError `no_source` when all of them failed or stalled; what was received stays in the partial blob
+ * @throws TransportError `no_source` when all of them failed or stalled; file system errors such as a full disk. What was
+ *   received stays in the partial blob
  */
 export async function fetchChunks(
   host: SwarmHost,
@@ -46,6 +47,7 @@ export async function fetchChunks(
   const signal = AbortSignal.any([options.signal, done.signal])
   let wakeAll: (() => void)[] = []
   let lastFailure: unknown = null
+  let diskFailure: unknown = null
   let lastChunkMs = host.clock.now()
   if (remaining.size === 0) return
 
@@ -72,6 +74,17 @@ export async function fetchChunks(
     return again
   }
 
+  /** A disk that takes no more is no fault of the source, and another one would not help. */
+  const write = async (index: number, data: Uint8Array): Promise<boolean> => {
+    try {
+      return await partial.write(index, data)
+    } catch (why) {
+      diskFailure ??= why
+      done.abort(why)
+      throw why
+    }
+  }
+
   const pull = async (source: SnapshotSource, index: number, lacks: Set<number>): Promise<'ok' | 'later'> => {
     const asked = underWay.get(index) ?? new Set()
     underWay.set(index, asked.add(source.peer))
@@ -80,7 +93,7 @@ export async function fetchChunks(
       const { status, data } = await source.ask(want)
       if (status === 'not_found') lacks.add(index)
       if (status !== 'ok') return 'later'
-      if (!(await partial.write(index, data))) {
+      if (!(await write(index, data))) {
         throw new SwarmRefusal('reject', 'chunk_mismatch', `chunk ${index} of ${description.sha256}`)
       }
       if (remaining.delete(index)) {
@@ -142,6 +155,7 @@ export async function fetchChunks(
   const sources = [...new Set(peers)].filter((peer) => peer !== host.peerId).slice(0, LIMITS.snapshotSources.value)
   await Promise.all(sources.map(drawFrom))
   options.signal.throwIfAborted()
+  if (diskFailure) throw diskFailure
   if (remaining.size > 0) {
     const detail = `${remaining.size} chunks of ${description.sha256} from ${sources.length} peers`
     throw new TransportError('no_source', detail, { cause: lastFailure })

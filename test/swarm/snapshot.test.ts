@@ -23,6 +23,8 @@ import {
   createSnapshotExchange,
   type SnapshotExchange,
 } from '../../swarm/index.js'
+import { openPartialBlob } from '../../swarm/partial-blob.js'
+import { fetchChunks } from '../../swarm/snapshot-fetch.js'
 import { flightManifest, flightPolicy } from '../unit/proto-samples.js'
 import {
   connect,
@@ -302,6 +304,26 @@ test('a manifest whose chunks do not make up its blob is found out at the end', 
   assert.is(why.code, 'bad_hash')
   assert.equal(await readdir(ann.store.directory), [])
   assert.ok(await coordinator.store.has(blob.sha256))
+})
+
+test('a disk that takes no more ends the download with what it says, and blames no source', async ({
+  swarm,
+  coordinator,
+  blob,
+}) => {
+  const ann = await holder(swarm, 2)
+  await connect(ann, coordinator)
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' })
+  const partial = await openPartialBlob(ann.store, blob)
+  try {
+    const write = async () => Promise.reject(full)
+    const fetching = fetchChunks(ann.host, { ...partial, write }, [coordinator.host.peerId], { signal: soon() })
+    assert.is(await fetching.catch((why: unknown) => why), full)
+    assert.equal(ann.refusals, [])
+  } finally {
+    await partial.close()
+  }
+  await ann.exchange.fetchBlob(blob, [coordinator.host.peerId], { signal: soon() })
 })
 
 test('a blob that was damaged on disk is not served', async ({ swarm, coordinator, blob }) => {
