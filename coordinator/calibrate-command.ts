@@ -3,11 +3,11 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
-import pino from 'pino'
 import writeFileAtomic from 'write-file-atomic'
 import { hashFile, openEngine, openTokenizer } from '../engine/index.js'
 import { createStage, DEFAULT_LIMITS } from '../episode/index.js'
 import type { Calibration } from '../judging/thresholds.js'
+import { createStderrLogger } from '../swarm/index.js'
 import { offerAdapter } from './audit/audit-job.js'
 import { createAuditProcess } from './audit/audit-process.js'
 import { calibrate } from './audit/calibrate.js'
@@ -84,7 +84,7 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
   const limits = DEFAULT_LIMITS
   const tokenizer = await openTokenizer(modelPath)
   const python = join(packageRoot, '.venv', 'bin', 'python')
-  const logger = pino({ level: 'warn' }, pino.destination(2))
+  const logger = createStderrLogger('warn')
   const auditor = createAuditProcess(
     {
       python: existsSync(python) ? python : 'python3',

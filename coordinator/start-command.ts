@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Command, Option } from 'commander'
-import pino from 'pino'
+import { createStderrLogger } from '../swarm/index.js'
 import { readConfig } from './config.js'
 import { progressLine } from './progress-line.js'
 import { type Progress, startCoordinator } from './start-coordinator.js'
@@ -30,7 +30,7 @@ async function start(options: {
   logLevel: string
 }): Promise<void> {
   const config = readConfig(options.config)
-  const logger = pino({ level: options.logLevel }, pino.destination(2))
+  const logger = createStderrLogger(options.logLevel)
   const python = join(packageRoot, '.venv', 'bin', 'python')
   const onProgress = (progress: Progress): void => {
     const line = options.json ? JSON.stringify(progress) : progressLine(progress)

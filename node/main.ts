@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import envPaths from 'env-paths'
-import pino from 'pino'
 import { EngineError } from '../engine/index.js'
 import { DEFAULT_LIMITS, EpisodeError } from '../episode/index.js'
 import { CalibrationError } from '../judging/index.js'
 import { LIMITS } from '../proto/index.js'
 import {
+  createStderrLogger,
   exportIdentity,
   IdentityError,
   importIdentity,
@@ -144,7 +144,7 @@ async function joinRun(coordinator: JoinAddress, options: JoinOptions): Promise<
     gpu: options.cpu ? false : 'auto',
     ...(options.memory === undefined ? {} : { memoryLimitBytes: options.memory }),
     team: options.team ?? null,
-    logger: pino({ level: options.logLevel }, pino.destination(2)),
+    logger: createStderrLogger(options.logLevel),
     onProgress,
   })
   const stopped = new Promise<void>((resolve) => {

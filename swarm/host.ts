@@ -10,7 +10,7 @@ import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { LRUCache } from 'lru-cache'
-import { LIMITS, peerIdOfKey, topicsOf } from '../proto/index.js'
+import { detailForWire, LIMITS, peerIdOfKey, topicsOf } from '../proto/index.js'
 import { MAX_WINDOW_BYTES } from './byte-stream.js'
 import { type Clock, type OnRefusal, type SwarmLogger, silentLogger, systemClock } from './deps.js'
 import { TransportError } from './errors.js'
@@ -129,7 +129,7 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
         return connection.remotePeer.toString()
       } catch (cause) {
         signal.throwIfAborted()
-        throw new TransportError('unreachable', address, { cause })
+        throw new TransportError('unreachable', `${address}: ${reasonOf(cause)}`, { cause })
       }
     },
 
@@ -186,6 +186,10 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
     },
   }
 }
+
+/** The library's messages go on with lines for its own developers. */
+const reasonOf = (cause: unknown): string =>
+  detailForWire((cause instanceof Error ? cause.message : String(cause)).split('\n')[0]!)
 
 const describe = (connection: Connection): PeerConnection => ({
   peer: connection.remotePeer.toString(),

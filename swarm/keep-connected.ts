@@ -4,6 +4,8 @@ import type { SwarmHost } from './host.js'
 export interface KeptConnection {
   /** Resolves when the peer is connected. @throws TransportError `closed` */
   connected(signal: AbortSignal): Promise<void>
+  /** Why the last dial failed; null: none has since the peer was connected. */
+  readonly problem: string | null
   close(): Promise<void>
 }
 
@@ -31,11 +33,13 @@ export function keepConnected(
     else wake?.()
   })
 
+  let problem: string | null = null
   const run = async (): Promise<void> => {
     let delayMs = FIRST_DELAY_MS
     while (!signal.aborted) {
       if (host.isConnected(peerId)) {
         delayMs = FIRST_DELAY_MS
+        problem = null
         await new Promise<void>((resolve) => {
           wake = resolve
           // Lost between the question and the listening.
@@ -47,6 +51,7 @@ export function keepConnected(
         await host.dial(address, AbortSignal.any([signal, host.clock.timeout(DIAL_TIMEOUT_MS)]))
       } catch (error) {
         if (signal.aborted) return
+        problem = error instanceof TransportError ? error.detail : `${address}: no answer`
         host.logger.info({ address, error, delayMs }, 'cannot reach the coordinator')
         await host.clock.sleep(delayMs * (0.5 + jitter() / 2), signal).catch(() => {})
         delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 2)
@@ -56,6 +61,9 @@ export function keepConnected(
   const running = run()
 
   return {
+    get problem() {
+      return problem
+    },
     async connected(caller) {
       const both = AbortSignal.any([caller, signal])
       if (host.isConnected(peerId)) return

@@ -1,0 +1,85 @@
+import { Writable } from 'node:stream'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { createStderrLogger, keepConnected, parseJoinAddress, TransportError } from '../../swarm/index.js'
+import { createTestSwarm, eventually, soon, type TestNode, type TestSwarm } from './swarm-nodes.js'
+
+const test = suite<{ swarm: TestSwarm; coordinator: TestNode; volunteer: TestNode }>('joining')
+test.before.each(async (context) => {
+  context.swarm = await createTestSwarm()
+  context.coordinator = await context.swarm.node(1)
+  context.volunteer = await context.swarm.node(2, false)
+})
+test.after.each(({ swarm }) => swarm.close())
+
+const NOBODY = '12D3KooWKRYhZeD3sAWvz1zaSsEXnwnktvv4iaprLHrCgZBZWyEq'
+
+test('an address at which another key answers says which, and one where nobody listens says that', async ({
+  coordinator,
+  volunteer,
+}) => {
+  const [address] = coordinator.host.addresses()
+  const wrong = address!.replace(coordinator.host.peerId, NOBODY)
+  for (const [at, why] of [
+    [wrong, `${wrong}: .*${coordinator.host.peerId}.*${NOBODY}`],
+    [`/ip4/127.0.0.1/tcp/1/p2p/${NOBODY}`, 'ECONNREFUSED'],
+  ] as const) {
+    const error = await volunteer.host.dial(at, soon()).catch((reason: unknown) => reason)
+    assert.instance(error, TransportError)
+    assert.match((error as TransportError).detail, new RegExp(why))
+  }
+})
+
+test('a connection that is kept tells why there is none, until there is one', async ({ coordinator, volunteer }) => {
+  const [address] = coordinator.host.addresses()
+  const wrong = { address: address!.replace(coordinator.host.peerId, NOBODY), peerId: NOBODY }
+  const lost = keepConnected(volunteer.host, wrong)
+  const kept = keepConnected(volunteer.host, { address: address!, peerId: coordinator.host.peerId })
+  try {
+    await eventually('a reason', () => lost.problem !== null)
+    assert.match(lost.problem!, new RegExp(`^${wrong.address}: `))
+    await kept.connected(soon())
+    assert.is(kept.problem, null)
+  } finally {
+    await lost.close()
+    await kept.close()
+  }
+})
+
+const REFUSED: readonly (readonly [string, RegExp])[] = [
+  [`/ip4/127.0.0.1/tcp/1/ws/p2p/${NOBODY}`, /\/ws\/ cannot be dialled/],
+  [`/ip4/127.0.0.1/tcp/1/p2p/${NOBODY}/p2p-circuit/p2p/${NOBODY}`, /\/p2p-circuit\/ cannot be dialled/],
+  [`/tcp/4001/p2p/${NOBODY}`, /needs a host/],
+]
+for (const [text, why] of REFUSED) {
+  test(`${text.slice(0, 40)} is refused before anything is started`, () => {
+    assert.throws(() => parseJoinAddress(text), why)
+  })
+}
+
+test('addresses of every kind that nodes can dial are taken', () => {
+  for (const host of [
+    '/ip4/203.0.113.5',
+    '/ip6/2001:db8::1',
+    '/dns/example.org',
+    '/dns4/example.org',
+    '/dns6/example.org',
+  ])
+    assert.is(parseJoinAddress(`${host}/tcp/4001/p2p/${NOBODY}`).peerId, NOBODY)
+})
+
+test('the log tells of an error what it says and what caused it', () => {
+  const lines: string[] = []
+  const stream = new Writable({
+    write(chunk, _, done) {
+      lines.push(String(chunk))
+      done()
+    },
+  })
+  const error = new TransportError('unreachable', 'there', { cause: new Error('connect ECONNREFUSED') })
+  createStderrLogger('warn', stream).warn({ error }, 'cannot reach the coordinator')
+  assert.match(lines[0]!, /unreachable: there/)
+  assert.match(lines[0]!, /connect ECONNREFUSED/)
+})
+
+test.run()
