@@ -58,6 +58,8 @@ export async function openAdapterLibrary(
     newest: (caller) => snapshots.fetchManifest(sources, 'newest', caller),
     async pull({ manifest }, folder, caller) {
       await mkdir(folder, { recursive: true })
+      // What is asked for is copied out; earlier versions would only gather here.
+      await store.prune(new Set(manifest.blobs.map(({ sha256 }) => sha256)))
       const written: string[] = []
       for (const blob of manifest.blobs) {
         const name = FILE_NAMES[blob.role]

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/index.js'
+import { type Engine, EngineError, type EngineErrorCode } from '../engine/index.js'
 import type { Canary } from '../proto/index.js'
 import { NodeError } from './errors.js'
 
@@ -25,14 +25,28 @@ export async function checkCanary(
   lanes: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  for (const [i, canary] of canaries.entries()) await checkLogprobs(engine, canary, i, signal)
-  for (const { promptTokens, draws } of canaries) {
-    for (let at = 0; at < draws.length; at += lanes)
-      // Every one must agree: those published are safe from rounding, and under any sampler some agree by chance.
-      if (!(await drawsAsPublished(engine, promptTokens, draws.slice(at, at + lanes), signal))) return false
+  try {
+    for (const [i, canary] of canaries.entries()) await checkLogprobs(engine, canary, i, signal)
+    for (const { promptTokens, draws } of canaries) {
+      for (let at = 0; at < draws.length; at += lanes)
+        // Every one must agree: those published are safe from rounding, and under any sampler some agree by chance.
+        if (!(await drawsAsPublished(engine, promptTokens, draws.slice(at, at + lanes), signal))) return false
+    }
+    return true
+  } catch (cause) {
+    if (!(cause instanceof EngineError) || !UNFIT.has(cause.code)) throw cause
+    throw new NodeError(
+      'canary_failed',
+      `the run's canary does not fit its base model or its limits: ${cause.message}`,
+      {
+        cause,
+      },
+    )
   }
-  return true
 }
+
+/** What the engine says of a canary that is too long for any rollout, or has tokens that the base model does not have. */
+const UNFIT: ReadonlySet<EngineErrorCode> = new Set<EngineErrorCode>(['context_full', 'bad_request'])
 
 async function checkLogprobs(
   engine: Engine,

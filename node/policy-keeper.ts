@@ -36,6 +36,8 @@ export interface PolicyKeeperParts {
   readonly engine: Engine
   /** Tokens of the longest rollout that the engine has room for. */
   readonly contextSize: number
+  /** Rollouts that it generates at the same time. */
+  readonly lanes: number
   readonly tokenizer: Tokenizer
   readonly baseSha256: string
   readonly catalogue: Catalogue
@@ -57,7 +59,7 @@ interface TriedPolicy {
 const ADAPTERS_KEPT = 3
 
 export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
-  const { engine, contextSize, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock } = parts
+  const { engine, contextSize, lanes, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock } = parts
   let loaded: LoadedPolicy | null = null
   let inForce: TriedPolicy | null = null
   let kept: readonly string[] = []
@@ -86,6 +88,12 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
         `the run's rollouts have up to ${limits.maxRolloutTokens} tokens, and this node has room for ${contextSize}: start it with --context ${limits.maxRolloutTokens}`,
       )
     }
+    if (groupSize > lanes) {
+      throw new NodeError(
+        'incompatible',
+        `the run's groups have ${groupSize} rollouts, and this node has room for ${lanes}: start it with --lanes ${groupSize}`,
+      )
+    }
     if (largestBody(groupSize, { ...DEFAULT_LIMITS, ...limits }) > LIMITS.groupBodyBytes.value) {
       throw new NodeError(
         'incompatible',
@@ -94,9 +102,19 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     }
   }
 
+  /** @throws NodeError `unwritable` for what the system says of the adapters' folder: trying again would only cost traffic */
+  const onDisk = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (cause) {
+      if (!(cause instanceof Error) || !('syscall' in cause)) throw cause
+      throw new NodeError('unwritable', `${blobs.directory}: ${cause.message}`, { cause })
+    }
+  }
+
   const applyAdapter = async (blob: BlobDescription, shape: AdapterShape, signal: AbortSignal): Promise<void> => {
     const apply = async (): Promise<void> => {
-      const path = await snapshots.fetchBlob(blob, peers(), { signal })
+      const path = await onDisk(() => snapshots.fetchBlob(blob, peers(), { signal }))
       await engine.usePolicy({ path, sha256: blob.sha256, shape }, signal)
     }
     try {
@@ -109,7 +127,7 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
       )
       if (isWhole) throw error
       // The disk has changed the file since it was checked: left there, it would stop the node at every start.
-      await blobs.remove(blob.sha256)
+      await onDisk(() => blobs.remove(blob.sha256))
       await apply()
     }
   }
@@ -131,12 +149,11 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     if (adapter && manifest.policy.adapter) {
       // Before the download: what an earlier process left is of no use now, and takes its room.
       kept = [adapter.sha256, ...kept.filter((hash) => hash !== adapter.sha256)].slice(0, ADAPTERS_KEPT)
-      await blobs.prune(new Set(kept))
+      await onDisk(() => blobs.prune(new Set(kept)))
       await applyAdapter(adapter, manifest.policy.adapter, signal)
     } else {
       await engine.usePolicy(null, signal)
     }
-    // Lanes: a node that has no room for a group cannot work for this run at all.
     const { policyId, canary, limits } = manifest
     return { policyId, drawsReplay: await checkCanary(engine, canary, limits.groupSize, signal) }
   }

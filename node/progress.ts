@@ -18,8 +18,10 @@ export type NodeProgress =
   /** `earlier`: the verdict on the same group that this one replaces, because an audit spoke later. */
   | { readonly type: 'verdict'; readonly verdict: Verdict; readonly earlier: Verdict | null }
   | { readonly type: 'dropped'; readonly leaseId: string; readonly code: string }
-  /** The coordinator has not been reached for some seconds; the node goes on trying. */
-  | { readonly type: 'offline' }
+  /** The coordinator has not been reached for some seconds; the node goes on trying. `detail`: where, and why not. */
+  | { readonly type: 'offline'; readonly detail: string }
+  /** The coordinator is there, but several attempts in a row to work with it came to nothing; the node goes on trying. */
+  | { readonly type: 'trouble'; readonly detail: string }
   /** There is no work at the moment. `waiting`: finished groups without a verdict. */
   | { readonly type: 'idle'; readonly reason: string; readonly detail: string; readonly waiting: number }
 
@@ -32,7 +34,7 @@ export function progressLine(progress: NodeProgress): string | null {
       return `policy version ${progress.version} is loaded and passed its canary`
     case 'group': {
       const mean = progress.rewards.reduce((sum, reward) => sum + reward, 0) / progress.rewards.length
-      const speed = Math.round((1000 * progress.tokens) / progress.ms)
+      const speed = Math.round((1000 * progress.tokens) / Math.max(1, progress.ms))
       return `group of ${progress.rewards.length} for version ${progress.version}: mean reward ${mean.toFixed(3)}, ${speed} tokens/s`
     }
     case 'draws-differ':
@@ -42,7 +44,9 @@ export function progressLine(progress: NodeProgress): string | null {
     case 'dropped':
       return `group ${progress.leaseId.slice(0, 8)} was not taken: ${explain(progress.code, '')}`
     case 'offline':
-      return 'the coordinator cannot be reached; trying again'
+      return `the coordinator cannot be reached, trying again: ${progress.detail}`
+    case 'trouble':
+      return `the coordinator cannot be worked with, trying again: ${progress.detail}`
     case 'idle':
       return ROUTINE.has(progress.reason) ? null : `no work: ${explain(progress.reason, progress.detail)}`
   }

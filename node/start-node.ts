@@ -74,7 +74,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     const blobs = await createBlobStore(join(dataDir, 'blobs'))
     const { privateKey: key } = identity
     const volunteer = await startVolunteer({
-      ...{ coordinator, host, key, store, blobs, engine, tokenizer, baseSha256, contextSize },
+      ...{ coordinator, host, key, store, blobs, engine, tokenizer, baseSha256, contextSize, lanes },
       catalogue: CATALOGUE,
       team: options.team,
       onProgress,

@@ -47,7 +47,7 @@ export interface NodeStore {
   verdictOn(leaseId: string): Promise<Verdict | null>
   /** @throws NodeError `unreadable` */
   keptGroup(): Promise<KeptGroup | null>
-  /** Replaces the closed rounds on record by those of a newer manifest. */
+  /** Replaces the closed rounds on record by those of a newer manifest. @throws NodeError `unwritable` */
   keepRounds(rounds: readonly ClosedRound[]): Promise<void>
   /** @throws NodeError `unreadable` */
   rounds(): Promise<ClosedRound[]>
@@ -91,7 +91,7 @@ export async function openNodeStores(
   directory: string,
 ): Promise<{ readonly stores: ReadonlyMap<string, NodeStore>; close(): Promise<void> }> {
   if (!existsSync(directory))
-    throw new NodeError('nothing_kept', `no node has worked with ${directory}: give its folder with --data-dir`)
+    throw new NodeError('nothing_kept', `no node has kept anything in ${directory}: is this its --data-dir?`)
   const db = new Level<string, unknown>(directory, { createIfMissing: false })
   await open(db, directory)
   const runs = new Set<string>()
@@ -210,7 +210,7 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
       if (text === undefined || body === undefined) return null
       return { ...readRecord(text, keptSchema, 'the kept group', directory), body }
     },
-    keepRounds: (rounds) => closedRounds.put(ONLY, JSON.stringify(rounds)),
+    keepRounds: (rounds) => write(() => closedRounds.put(ONLY, JSON.stringify(rounds))),
     async rounds() {
       const text = await closedRounds.get(ONLY)
       return text === undefined ? [] : readRecord(text, z.array(closedRoundSchema), 'the closed rounds', directory)

@@ -21,7 +21,8 @@ export function addVerdictsCommand(program: Command, dataFolder: string): void {
     .option('--json', 'one JSON object on stdout', false)
     .action(async ({ dataDir, json }: { dataDir: string; json: boolean }) => {
       const runs = await readLedgers(join(dataDir, 'store'))
-      process.stdout.write(json ? `${JSON.stringify({ runs })}\n` : runs.map(text).join('\n'))
+      if (json) process.stdout.write(`${JSON.stringify({ runs })}\n`)
+      else process.stdout.write(runs.length === 0 ? 'no groups, and no verdicts, so far\n' : runs.map(text).join('\n'))
     })
 }
 

@@ -27,6 +27,8 @@ export interface VolunteerParts {
   readonly baseSha256: string
   /** Tokens of the longest rollout that the engine has room for. */
   readonly contextSize: number
+  /** Rollouts that it generates at the same time. */
+  readonly lanes: number
   readonly catalogue: Catalogue
   readonly team: string | null
   readonly onProgress: (progress: NodeProgress) => void
@@ -43,7 +45,7 @@ const AGENT = 'prove-node/0.1.0'
 
 /** Joins a run and works for it. Groups of an earlier run of the node are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
-  const { coordinator, host, key, store, blobs, engine, tokenizer, baseSha256, contextSize, catalogue } = parts
+  const { coordinator, host, key, store, blobs, engine, tokenizer, baseSha256, contextSize, lanes, catalogue } = parts
   const { team, onProgress } = parts
   const closing = new AbortController()
   const cleanUps: (() => Promise<unknown>)[] = []
@@ -76,7 +78,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     ]
     const { clock } = host
     const keeper = createPolicyKeeper({
-      ...{ engine, contextSize, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock },
+      ...{ engine, contextSize, lanes, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock },
     })
     const stage = createStage(catalogue.values(), tokenizer)
     const work = workLoop(
@@ -84,7 +86,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
         ...{ host, key, store, engine, stage, keeper, outbox, team, onProgress },
         coordinator: coordinator.peerId,
         agent: AGENT,
-        connected: (waiting) => connection.connected(waiting),
+        connection,
       },
       closing.signal,
     )

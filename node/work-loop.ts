@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { PrivateKey } from '@libp2p/interface'
 import { type Engine, EngineError } from '../engine/index.js'
 import { EpisodeError, parseTask, runGroup, type Stage, type Task } from '../episode/index.js'
-import { groupBody, type Lease, type LeaseAsk, SwarmRefusal, sealGroupAnnouncement } from '../proto/index.js'
-import { type Clock, requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
+import { groupBody, type Lease, type LeaseAsk, LIMITS, SwarmRefusal, sealGroupAnnouncement } from '../proto/index.js'
+import { ExampleError } from '../reward/index.js'
+import { type Clock, type KeptConnection, requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
 import { NodeError } from './errors.js'
 import { groupAnnouncementOf, groupBodyOf } from './group-body.js'
 import type { GroupOrigin } from './kept-group.js'
@@ -23,8 +24,8 @@ export interface WorkLoopParts {
   readonly store: Pick<NodeStore, 'keepRounds'>
   readonly agent: string
   readonly team: string | null
-  /** Resolves when the coordinator is connected. */
-  readonly connected: (signal: AbortSignal) => Promise<void>
+  /** With the coordinator. */
+  readonly connection: Pick<KeptConnection, 'connected' | 'problem'>
   readonly onProgress: (progress: NodeProgress) => void
 }
 
@@ -37,6 +38,8 @@ const LONGEST_PAUSE_MS = 60_000
 
 /** How long a missing connection is no news. */
 const PATIENCE_MS = 5000
+/** Failures in a row of which each may be chance: a restart, a lost connection. */
+const CHANCE_FAILURES = 2
 /** Crashes of the engine in a row, without a finished group, after which it is not started again. */
 const MAX_CRASHES = 3
 
@@ -48,6 +51,8 @@ const MAX_CRASHES = 3
 export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
   const { keeper, onProgress, host, store } = parts
   let crashes = 0
+  let failures = 0
+  let told = ''
   while (!signal.aborted) {
     try {
       await untilConnected(parts, signal)
@@ -57,9 +62,17 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
       if (policy !== before) await store.keepRounds(closedRounds)
       if (version !== before?.manifest.version) onProgress({ type: 'policy', version, policyId })
       if (!policy.drawsReplay && before?.drawsReplay !== false) onProgress({ type: 'draws-differ' })
-      await workUnder(policy, parts, signal, () => {
-        crashes = 0
+      await workUnder(policy, parts, signal, {
+        onAnswer: () => {
+          failures = 0
+          told = ''
+        },
+        onGroup: () => {
+          crashes = 0
+        },
       })
+      // A coordinator that names a manifest which it does not serve would be asked without a pause.
+      if (policy === before) await host.clock.sleep(RETRY_MS, signal)
     } catch (error) {
       if (signal.aborted) return
       if (error instanceof EngineError && error.code === 'engine_crashed') {
@@ -68,6 +81,12 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
         host.logger.warn({ error, crashes }, 'the engine crashed; it is started again')
       } else if (error instanceof TransportError || error instanceof SwarmRefusal || isTimeout(error)) {
         host.logger.info({ error }, 'the coordinator cannot be worked with at the moment')
+        failures += 1
+        const { message } = error as Error
+        if (failures > CHANCE_FAILURES && message !== told) {
+          told = message
+          onProgress({ type: 'trouble', detail: message })
+        }
       } else throw error
       await host.clock.sleep(RETRY_MS, signal).catch(() => undefined)
     }
@@ -75,16 +94,16 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
 }
 
 async function untilConnected(
-  { connected, onProgress, host: { clock } }: WorkLoopParts,
+  { connection, onProgress, host: { clock } }: WorkLoopParts,
   signal: AbortSignal,
 ): Promise<void> {
   const arrived = new AbortController()
   clock.sleep(PATIENCE_MS, arrived.signal).then(
-    () => onProgress({ type: 'offline' }),
+    () => onProgress({ type: 'offline', detail: connection.problem ?? 'no answer yet' }),
     () => undefined,
   )
   try {
-    await connected(signal)
+    await connection.connected(signal)
   } finally {
     arrived.abort()
   }
@@ -95,10 +114,14 @@ async function workUnder(
   policy: LoadedPolicy,
   parts: WorkLoopParts,
   signal: AbortSignal,
-  onGroup: () => void,
+  { onAnswer, onGroup }: { onAnswer(): void; onGroup(): void },
 ): Promise<void> {
   const { host, coordinator, outbox, agent, team, engine, onProgress } = parts
+  const isFull = (): boolean => outbox.waiting.length >= LIMITS.leasesHeld.value
   while (!signal.aborted) {
+    // Kept on disk and in memory until they have their verdicts: a coordinator that gives none gets no more of them.
+    if (isFull()) onProgress({ type: 'trouble', detail: `${outbox.waiting.length} groups wait for their verdicts` })
+    while (isFull()) await host.clock.sleep(RETRY_MS, signal)
     const ask: LeaseAsk = {
       kind: 'ask',
       count: 1,
@@ -111,7 +134,10 @@ async function workUnder(
       drawsReplay: policy.drawsReplay,
     }
     const response = await requestLeases(host, coordinator, ask, within(host.clock, signal))
+    onAnswer()
     if (response.manifestId !== policy.manifestId) return
+    if (response.leases.length > ask.count)
+      throw new NodeError('bad_lease', `${response.leases.length} leases instead of ${ask.count}`)
     for (const lease of response.leases) {
       await work(lease, policy, parts, signal)
       onGroup()
@@ -157,7 +183,7 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
       host.clock.timeout(2000),
     ).catch((why: unknown) => host.logger.debug({ error: why }, 'the lease could not be given back'))
     // Our worlds, or the limits of the manifest, cannot hold the task: no other lease of this run would fare better.
-    if (error instanceof EpisodeError)
+    if (error instanceof EpisodeError || error instanceof ExampleError)
       throw new NodeError('bad_lease', `task ${lease.taskId}: ${error.message}`, { cause: error })
     throw error
   }
@@ -181,6 +207,12 @@ function originOf(lease: Lease, { manifest, limits, drawsReplay }: LoadedPolicy,
 function taskOf(lease: Lease, { manifest }: LoadedPolicy): Task {
   if (lease.policyId !== manifest.policyId)
     throw new NodeError('bad_lease', `lease ${lease.leaseId} is for another policy`)
+  const { groupSize } = manifest.limits
+  if (lease.groupSize !== groupSize)
+    throw new NodeError(
+      'bad_lease',
+      `lease ${lease.leaseId} is for ${lease.groupSize} rollouts instead of ${groupSize}`,
+    )
   let content: unknown
   try {
     content = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(lease.task))

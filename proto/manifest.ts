@@ -275,6 +275,9 @@ export function checkSuccession(
   newest: number | null,
   nowMs: number,
 ): void {
-  if (next.expiresAtMs <= nowMs) throw refusal('expired', `round ${next.round}`)
+  if (next.expiresAtMs <= nowMs) {
+    const [end, now] = [next.expiresAtMs, nowMs].map((time) => new Date(time).toISOString())
+    throw refusal('expired', `round ${next.round} ended at ${end}, and the clock here says ${now}`)
+  }
   if (newest !== null && next.round < newest) throw refusal('stale_manifest', `round ${next.round} < ${newest}`)
 }

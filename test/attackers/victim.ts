@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import { createPolicyKeeper, type PolicyKeeper } from '../../node/policy-keeper.js'
 import {
+  LIMITS,
   type PolicyManifest,
   PROTOCOLS,
   policyManifest,
@@ -186,6 +187,7 @@ async function openVictim(
   const keeper = createPolicyKeeper({
     engine,
     contextSize: LIMITS_OF_RUN.maxRolloutTokens,
+    lanes: LIMITS.maxGroupSize.value,
     tokenizer: arena.stage.tokenizer,
     baseSha256: arena.run.baseSha256,
     catalogue: arena.stage.catalogue,

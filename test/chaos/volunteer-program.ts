@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import type { NodeProgress } from '../../node/progress.js'
 import { startVolunteer } from '../../node/volunteer.js'
+import { LIMITS } from '../../proto/index.js'
 import { createBlobStore } from '../../swarm/index.js'
 import { library } from '../unit/library-world.js'
 import { AMPLE } from '../unit/scripted.js'
@@ -51,6 +52,7 @@ export async function runVolunteer(world: World, process: SimProcess, settings: 
     }),
     baseSha256: BASE_SHA256,
     contextSize: AMPLE.maxRolloutTokens,
+    lanes: LIMITS.maxGroupSize.value,
     catalogue: new Map([[library.name, library]]),
     team: null,
   })

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Engine, LaneRequest } from '../../engine/index.js'
+import { type Engine, EngineError, type LaneRequest } from '../../engine/index.js'
+import { NodeError } from '../../node/errors.js'
 import { createPolicyKeeper, type PolicyKeeper } from '../../node/policy-keeper.js'
-import { type Canary, type PolicyManifest, sealManifest, sha256 } from '../../proto/index.js'
-import { createBlobStore, createSnapshotExchange } from '../../swarm/index.js'
+import { type Canary, LIMITS, type PolicyManifest, sealManifest, sha256 } from '../../proto/index.js'
+import { type BlobStore, createBlobStore, createSnapshotExchange } from '../../swarm/index.js'
 import { library } from '../unit/library-world.js'
 import { stageOf } from '../unit/scripted.js'
 import { soon } from './swarm-nodes.js'
@@ -56,7 +58,12 @@ const canary = (shift: number): Canary => ({
   draws: [5, 6, 7].map((seed) => ({ seed, firstTokens: [tokenOf(seed + shift)] })),
 })
 
-async function open(): Promise<{ run: TestRun; engine: LoggingEngine; keeper: PolicyKeeper }> {
+async function open({ lanes = LIMITS.maxGroupSize.value }: { readonly lanes?: number } = {}): Promise<{
+  run: TestRun
+  engine: LoggingEngine
+  blobs: BlobStore
+  keeper: PolicyKeeper
+}> {
   const run = await createTestRun()
   closing.push(() => run.close())
   const { host } = await run.volunteer(2)
@@ -67,6 +74,7 @@ async function open(): Promise<{ run: TestRun; engine: LoggingEngine; keeper: Po
   const keeper = createPolicyKeeper({
     engine,
     contextSize: 20_000,
+    lanes,
     tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
     catalogue: new Map([['library', library]]),
@@ -75,7 +83,7 @@ async function open(): Promise<{ run: TestRun; engine: LoggingEngine; keeper: Po
     peers: () => [run.swarm.runId],
     clock: host.clock,
   })
-  return { run, engine, keeper }
+  return { run, engine, blobs, keeper }
 }
 
 /** Publishes the newest manifest again, changed. */
@@ -119,6 +127,34 @@ test('a further round of the same policy costs neither a load nor a canary', asy
   assert.is(second.manifest.round, first.manifest.round + 1)
   assert.is(second.drawsReplay, false)
   assert.is(await keeper.update(soon()), second)
+})
+
+const codeOf = async (work: Promise<unknown>): Promise<string> => {
+  const why = await work.catch((error: unknown) => error)
+  return why instanceof NodeError ? why.message : `no refusal: ${why}`
+}
+
+test('a run whose groups have more rollouts than the node has lanes is refused, and what to do is said', async () => {
+  const { run, engine, keeper } = await open({ lanes: GROUP_SIZE - 1 })
+  assert.match(await codeOf(keeper.update(soon())), /^incompatible: .*: start it with --lanes 2$/)
+  assert.equal(engine.done, [])
+  assert.ok(run.coordinator.snapshots.newest())
+})
+
+test('a canary that no rollout could hold is the run’s fault, and said so', async () => {
+  const { run, engine, keeper } = await open()
+  await offer(run, { canary: [canary(0)] })
+  engine.score = async () => Promise.reject(new EngineError('context_full', '4096 tokens exceed 1024'))
+  assert.match(await codeOf(keeper.update(soon())), /^canary_failed: the run's canary does not fit .*4096 tokens/)
+  engine.score = async () => Promise.reject(new EngineError('engine_failed', 'no memory'))
+  assert.match(await codeOf(keeper.update(soon())), /^no refusal: EngineError: engine_failed/)
+})
+
+test('a disk that cannot take an adapter stops the node, with the folder and what the system says', async () => {
+  const { blobs, keeper } = await open()
+  await rm(blobs.directory, { recursive: true })
+  await writeFile(blobs.directory, 'not a folder')
+  assert.match(await codeOf(keeper.update(soon())), new RegExp(`^unwritable: ${blobs.directory}: ENOTDIR`))
 })
 
 test('a run whose groups could not be sent is refused before any work', async () => {
