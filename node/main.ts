@@ -146,7 +146,12 @@ async function joinRun(coordinator: JoinAddress, options: JoinOptions): Promise<
     team: options.team ?? null,
     logger: createStderrLogger(options.logLevel),
     onProgress,
+  }).catch((error: unknown) => {
+    // A terminal sends Ctrl-C to the processes that the start needs, too.
+    if (stop.signal.aborted) return null
+    throw error
   })
+  if (node === null) return
   const stopped = new Promise<void>((resolve) => {
     stop.signal.addEventListener('abort', () => resolve(), { once: true })
     if (stop.signal.aborted) resolve()

@@ -95,9 +95,10 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
     putFile: (source) =>
       write(async (file) => {
         const hash = createHash('sha256')
+        let at = 0
         for await (const piece of createReadStream(source, { highWaterMark: LIMITS.chunkBytes.value })) {
           hash.update(piece)
-          await file.write(piece)
+          at = await writeAll(file, piece, at)
         }
         return hash.digest('hex')
       }),
@@ -155,6 +156,19 @@ export async function readAt(file: FileHandle, position: number, length: number)
     filled += bytesRead
   }
   return bytes
+}
+
+/**
+ * Writes all the bytes. A disk that fills up takes the first part of a write without an error, and says so at the next.
+ * @returns  the position behind them
+ */
+export async function writeAll(file: Pick<FileHandle, 'write'>, bytes: Uint8Array, position: number): Promise<number> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done)
+    if (bytesWritten === 0) throw new Error(`nothing was written at ${position + done}`)
+    done += bytesWritten
+  }
+  return position + bytes.length
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BlobDescription, chunkLength, LIMITS, sha256 } from '../proto/index.js'
-import { type BlobStore, readAt } from './blob-store.js'
+import { type BlobStore, readAt, writeAll } from './blob-store.js'
 import { TransportError } from './errors.js'
 
 /** A download that survives its process: the chunks so far in one file, and which they are in another. */
@@ -35,7 +35,7 @@ export async function openPartialBlob(store: BlobStore, description: BlobDescrip
   const claimed = await readOptional(bitmapPath)
   const data = await openBoth(dataPath)
   const have = new Uint8Array(chunkSha256s.length)
-  let bitmap: FileHandle
+  let opened: FileHandle | null = null
   try {
     await data.truncate(sizeBytes)
     for (const [index, hash] of chunkSha256s.entries()) {
@@ -43,12 +43,14 @@ export async function openPartialBlob(store: BlobStore, description: BlobDescrip
       const chunk = await readAt(data, index * LIMITS.chunkBytes.value, chunkLength(sizeBytes, index))
       if (sha256(chunk) === hash) have[index] = 1
     }
-    bitmap = await open(bitmapPath, 'w')
+    opened = await open(bitmapPath, 'w')
+    await writeAll(opened, have, 0)
   } catch (why) {
     await data.close()
+    await opened?.close()
     throw why
   }
-  await bitmap.write(have, 0, have.length, 0)
+  const bitmap = opened
 
   let closed = false
   const close = async (): Promise<void> => {
@@ -66,9 +68,9 @@ export async function openPartialBlob(store: BlobStore, description: BlobDescrip
     async write(index, chunk) {
       if (sha256(chunk) !== chunkSha256s[index]) return false
       if (have[index] === 1 || closed) return true
-      await data.write(chunk, 0, chunk.length, index * LIMITS.chunkBytes.value)
+      await writeAll(data, chunk, index * LIMITS.chunkBytes.value)
       have[index] = 1
-      await bitmap.write(have, index, 1, index)
+      await writeAll(bitmap, have.subarray(index, index + 1), index)
       return true
     },
 

@@ -1,9 +1,10 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { LIMITS, sha256 } from '../../proto/index.js'
+import { writeAll } from '../../swarm/blob-store.js'
 import { createBlobStore } from '../../swarm/index.js'
 import { openPartialBlob } from '../../swarm/partial-blob.js'
 import { noise } from './swarm-nodes.js'
@@ -15,6 +16,23 @@ test.before.each(async (context) => {
 test.after.each((context) => rm(context.folder, { recursive: true, force: true }))
 
 const MIB = LIMITS.chunkBytes.value
+
+test('a disk that takes bytes by and by gets all of them, and one that takes none is an error', async () => {
+  const content = noise(100)
+  const disk = new Uint8Array(120)
+  /** As the system does when a disk fills up: first a part, and only then no more. */
+  const file = (room: number) => ({
+    write: (async (bytes: Uint8Array, from: number, length: number, at: number) => {
+      const bytesWritten = Math.min(7, length, Math.max(0, room - at))
+      disk.set(bytes.subarray(from, from + bytesWritten), at)
+      return { bytesWritten, buffer: bytes }
+    }) as FileHandle['write'],
+  })
+  assert.is(await writeAll(file(120), content, 20), 120)
+  assert.equal(disk.subarray(20), content)
+  const why = await writeAll(file(50), content, 20).catch((error: Error) => error)
+  assert.instance(why, Error)
+})
 
 test('a blob is found under its hash and nowhere else', async ({ folder }) => {
   const store = await createBlobStore(folder)
