@@ -34,11 +34,11 @@ export async function readKey(directory: string): Promise<Identity | null> {
     bytes = await readFile(path)
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
-    throw new IdentityError('key_unreadable', path, { cause })
+    throw new IdentityError('key_unreadable', `${path}: ${(cause as Error).message}`, { cause })
   }
   // A key file that was copied by hand often lost its mode.
   await chmod(path, 0o600)
-  return decode(bytes, 'key_unreadable', path)
+  return decode(bytes, 'key_unreadable', `${path}: import a backup with --replace, or move it away for a new key`)
 }
 
 /** The whole key as one line of text, for a backup or another machine. */
@@ -47,17 +47,24 @@ export const exportIdentity = (identity: Identity): string =>
 
 /**
  * Puts an exported key into a data directory.
- * @param replace  whether a key that is already there may be lost
+ * @param replace  whether a key that is already there, readable or not, may be lost
  * @throws IdentityError `not_a_key`, `key_exists`
  */
 export async function importIdentity(directory: string, text: string, replace = false): Promise<Identity> {
   const trimmed = text.trim()
   if (!trimmed.startsWith(EXPORT_PREFIX))
     throw new IdentityError('not_a_key', `an exported key begins with ${EXPORT_PREFIX}`)
-  const identity = decode(Buffer.from(trimmed.slice(EXPORT_PREFIX.length), 'base64'), 'not_a_key', 'the given text')
-  const present = await readKey(directory)
-  if (present && present.peerId !== identity.peerId && !replace) {
-    throw new IdentityError('key_exists', `${directory} holds the key of ${present.peerId}`)
+  const identity = decode(
+    Buffer.from(trimmed.slice(EXPORT_PREFIX.length), 'base64'),
+    'not_a_key',
+    'the text is cut or changed',
+  )
+  const present = replace ? null : await readKey(directory)
+  if (present && present.peerId !== identity.peerId) {
+    throw new IdentityError(
+      'key_exists',
+      `${directory} holds the key of ${present.peerId}; with --replace it is lost, so export it first`,
+    )
   }
   await writeKey(directory, identity.privateKey)
   return identity
@@ -72,7 +79,7 @@ function decode(bytes: Uint8Array, code: 'key_unreadable' | 'not_a_key', what: s
   } catch (cause) {
     throw new IdentityError(code, what, { cause })
   }
-  if (key.type !== 'Ed25519') throw new IdentityError(code, `${what} is a key of type ${key.type}`)
+  if (key.type !== 'Ed25519') throw new IdentityError(code, `${what} (this is a key of type ${key.type})`)
   return of(key)
 }
 

@@ -49,6 +49,17 @@ test('a damaged key is an error and not a new identity', async ({ folder }) => {
   assert.is(await codeOf(openIdentity(folder)), 'key_unreadable')
 })
 
+test('a damaged key gives way to a backup that is to replace it, and to no other', async ({ folder }) => {
+  const { peerId, text } = await openIdentity(join(folder, 'here')).then((identity) => ({
+    peerId: identity.peerId,
+    text: exportIdentity(identity),
+  }))
+  await openIdentity(join(folder, 'damaged'))
+  await writeFile(join(folder, 'damaged', 'identity.key'), 'garbage')
+  assert.is(await codeOf(importIdentity(join(folder, 'damaged'), text)), 'key_unreadable')
+  assert.is((await importIdentity(join(folder, 'damaged'), text, true)).peerId, peerId)
+})
+
 test('an exported key is the same node elsewhere, and does not replace another unasked', async ({ folder }) => {
   const here = await openIdentity(join(folder, 'here'))
   const there = await openIdentity(join(folder, 'there'))
