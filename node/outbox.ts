@@ -1,4 +1,4 @@
-import { openVerdictDigest, type Verdict } from '../proto/index.js'
+import { openVerdictDigest, refusal, type Verdict } from '../proto/index.js'
 import { channelsOf, offerGroup, requestVerdicts, type SwarmHost, TransportError } from '../swarm/index.js'
 import type { NodeStore, PendingGroup } from './store.js'
 
@@ -6,6 +6,8 @@ import type { NodeStore, PendingGroup } from './store.js'
 const TURN_MS = 1000
 const REQUEST_TIMEOUT_MS = 10_000
 const PAGE = 64
+/** Verdicts on groups that an earlier process has sent, which may be those of a key's whole life: some 100 MB. */
+const EARLIER_VERDICTS = 250_000
 
 /** Refusals of an announcement after which offering it again is pointless. */
 const FINAL = new Set([
@@ -39,12 +41,17 @@ export interface OutboxParts {
   readonly onVerdict: (verdict: Verdict, earlier: Verdict | null) => void
   /** An announcement the coordinator will never take. */
   readonly onDropped: (leaseId: string, code: string) => void
+  /** Verdicts that are taken on groups which this process has not sent. Default: enough for the whole life of a key. */
+  readonly earlierVerdicts?: number
 }
 
-export async function openOutbox({ host, coordinator, store, onVerdict, onDropped }: OutboxParts): Promise<Outbox> {
+export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
+  const { host, coordinator, store, onVerdict, onDropped, earlierVerdicts = EARLIER_VERDICTS } = parts
   const closing = new AbortController()
   const waiting = new Map((await store.pending()).map((group) => [group.leaseId, { group, announcedAt: 0 }]))
   const channel = channelsOf(host.runId).groups
+  /** Verdicts on record that no group asked for, less one for each group: an audit may speak on it again. */
+  let unasked = 0
 
   const drop = async (leaseId: string): Promise<void> => {
     waiting.delete(leaseId)
@@ -55,6 +62,11 @@ export async function openOutbox({ host, coordinator, store, onVerdict, onDroppe
   const takeDigest = async (digest: Uint8Array): Promise<number> => {
     const { peerId, fromCursor, verdicts } = await openVerdictDigest(digest, host.runId)
     if (peerId !== host.peerId) return 0
+    // Each is kept for good: a coordinator that invents them must not fill the disk.
+    const foreign = verdicts.filter(({ leaseId }) => !waiting.has(leaseId)).length
+    if (unasked + foreign > earlierVerdicts)
+      throw refusal('rate_limited', `more than ${earlierVerdicts} verdicts on groups that were not sent`)
+    unasked += foreign
     const before = new Map<string, Verdict | null>()
     for (const { leaseId } of verdicts) before.set(leaseId, await store.verdictOn(leaseId))
     const fresh = await store.addVerdicts(fromCursor, verdicts)
@@ -140,6 +152,7 @@ export async function openOutbox({ host, coordinator, store, onVerdict, onDroppe
     },
     async add(group) {
       await store.addPending(group)
+      unasked -= 1
       waiting.set(group.leaseId, { group, announcedAt: host.clock.now() })
       await host.gossip.publish(channel, group.sealed).catch((error: unknown) => {
         host.logger.info({ error }, 'gossip did not take a group; it will be handed over directly')

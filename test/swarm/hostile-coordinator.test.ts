@@ -4,7 +4,7 @@ import { openOutbox } from '../../node/outbox.js'
 import { openNodeStore } from '../../node/store.js'
 import { encodeFrame, PROTOCOLS, refusal, sealGroupAnnouncement, sealVerdictDigest } from '../../proto/index.js'
 import { requestLeases, serveGroups, serveVerdicts } from '../../swarm/index.js'
-import { announcement, ask } from '../unit/proto-samples.js'
+import { acceptedVerdict, announcement, ask, hash, id16 } from '../unit/proto-samples.js'
 import { connect, createTestSwarm, eventually, soon, type TestSwarm } from './swarm-nodes.js'
 
 let swarm: TestSwarm
@@ -39,6 +39,39 @@ test('a coordinator that always promises more verdicts does not keep a node aski
   try {
     await eventually('the second turn', () => requests.length >= 4)
     assert.equal(requests.slice(0, 4), ['verdicts', 'offer', 'verdicts', 'offer'])
+  } finally {
+    await outbox.close()
+    await store.close()
+  }
+})
+
+test('a coordinator that invents verdicts does not fill the disk', async () => {
+  const [coordinator, volunteer] = [await swarm.node(1), await swarm.node(2)]
+  await connect(volunteer, coordinator)
+  let refusedPages = 0
+  let lastCursor = -1
+  await serveVerdicts(coordinator.host, async ({ cursor }, { peer }) => {
+    if (cursor === lastCursor) refusedPages += 1
+    lastCursor = cursor
+    const verdicts = Array.from({ length: 40 }, (_, i) => ({ ...acceptedVerdict, leaseId: id16(`${cursor + i}`) }))
+    const page = { peerId: peer, fromCursor: cursor, verdicts, totalCredit: 0, issuedAtMs: 0 }
+    return { digest: await sealVerdictDigest(coordinator.key, swarm.runId, page), more: true }
+  })
+  const store = await openNodeStore(await swarm.folder(), swarm.runId)
+  await store.addPending({
+    leaseId: id16('l'),
+    bodySha256: hash('b'),
+    sealed: new Uint8Array(3),
+    body: new Uint8Array(3),
+  })
+  const outbox = await openOutbox({
+    ...{ host: volunteer.host, coordinator: swarm.runId, store, onVerdict: () => {}, onDropped: () => {} },
+    earlierVerdicts: 100,
+  })
+  try {
+    await eventually('a page that is not taken', () => refusedPages > 0)
+    assert.is(await store.verdictCount(), 80)
+    assert.equal(outbox.waiting, [id16('l')])
   } finally {
     await outbox.close()
     await store.close()
