@@ -1,33 +1,40 @@
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
-import type { Token, TokenSource } from '../../engine/types.js'
-import { type EpisodeLimits, nameTask, runGroup, type Stage, type Task } from '../../episode/index.js'
+import { openTokenizer } from '../../engine/index.js'
+import type { Token, Tokenizer, TokenSource } from '../../engine/types.js'
+import { type EpisodeLimits, nameTask, runGroup, type Stage, type Task, writeCall } from '../../episode/index.js'
 import { judgeGroup, largestBody, recordCall } from '../../judging/index.js'
 import { groupBodyOf } from '../../node/group-body.js'
 import { type GroupBody, groupBody, type Lease, LIMITS } from '../../proto/index.js'
-import { defineServer, type ServerDefinition, toolMaker } from '../../servers/kernel/index.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { createWorldCache, defineServer, type ServerDefinition, toolMaker } from '../../servers/kernel/index.js'
+import { DEMO_PROFILE, streamExamples, workshopFor } from '../../synthesis/index.js'
+import { checkout } from '../checkout.js'
+import { DEMO_WORLDS } from '../demo-tasks.js'
 import { library } from './library-world.js'
-import { bodyOf, END, lendingTask, play, scriptTokenizer, stageOf } from './scripted.js'
+import { bodyOf, lendingTask, play, scriptTokenizer, stageOf } from './scripted.js'
 
-/** A policy that says whatever the numbers choose: text, tool calls in any state of repair, single characters. */
-function wildPolicy(words: readonly string[], choices: () => number): TokenSource {
-  const tokenizer = scriptTokenizer()
+/** A policy that says whatever the numbers choose of these pieces: text, tool calls in any state of repair, single tokens. */
+function wildPolicy(
+  pieces: readonly (readonly Token[])[],
+  { isEndOfGeneration }: Pick<Tokenizer, 'isEndOfGeneration'>,
+  choices: () => number,
+): TokenSource {
   return {
     async next(_feed, maxTokens) {
       const tokens: Token[] = []
-      while (tokens.length < maxTokens && tokens.at(-1) !== END) {
-        const choice = choices()
-        if (choice % 5 === 0) tokens.push(END)
-        else tokens.push(...tokenizer.tokenize(words[choice % words.length]!, false))
+      let stop: 'end' | 'length' = 'length'
+      while (tokens.length < maxTokens && stop === 'length') {
+        for (const token of pieces[choices() % pieces.length]!) {
+          if (tokens.length === maxTokens || stop === 'end') break
+          tokens.push(token)
+          if (isEndOfGeneration(token)) stop = 'end'
+        }
       }
-      const cut = tokens.slice(0, maxTokens)
-      return {
-        tokens: cut,
-        logprobs: cut.map((token) => -(token % 64) / 64),
-        stop: cut.at(-1) === END ? 'end' : 'length',
-      }
+      return { tokens, logprobs: tokens.map((token) => -(token % 64) / 64), stop }
     },
     async close() {},
   }
@@ -105,49 +112,92 @@ const WORDS = [
   call(`${'["\ud800",'.repeat(300)}`),
 ]
 
-const lease: Lease = {
+const leaseOf = ({ id }: Task): Lease => ({
   leaseId: 'a1'.repeat(16),
   index: 0,
   policyId: 'b2'.repeat(32),
   version: 0,
-  taskId: task.id,
-  task: new TextEncoder().encode(JSON.stringify(task)),
+  taskId: id,
+  task: new Uint8Array(),
   seed: '5e'.repeat(32),
   deadlineMs: 1e13,
   groupSize: 3,
-}
+})
 const { signal } = new AbortController()
 
 /** Plays a group as a node does, sends it, and judges what arrives as the coordinator does. */
-async function carry(stageOfNode: Stage, limits: EpisodeLimits, choices: () => number): Promise<GroupBody> {
-  const engine = {
-    openLanes: async (requests: readonly unknown[]) => requests.map(() => wildPolicy(WORDS, choices)),
-  }
-  const seed = Buffer.from(lease.seed, 'hex')
-  const rollouts = await runGroup(task, lease.groupSize, seed, engine, stageOfNode, limits, signal)
-  const bytes = groupBody.encode(
-    groupBodyOf(lease, rollouts, { nodeLlamaCpp: 'n'.repeat(100), backend: 'cpu' }, 2 ** 32),
-  )
+async function carry(
+  task: Task,
+  { node, judge }: { readonly node: Stage; readonly judge: Stage },
+  limits: EpisodeLimits,
+  policy: () => TokenSource,
+): Promise<void> {
+  const lease = leaseOf(task)
+  const engine = { openLanes: async (requests: readonly unknown[]) => requests.map(policy) }
+  const rollouts = await runGroup(task, lease.groupSize, Buffer.from(lease.seed, 'hex'), engine, node, limits, signal)
+  const bytes = groupBody.encode(groupBodyOf(lease, rollouts, { nodeLlamaCpp: 'n'.repeat(100), backend: 'cpu' }, 1))
   assert.ok(bytes.length <= largestBody(lease.groupSize, limits), `${bytes.length} B`)
-  const body = groupBody.parse(bytes)
-  const expected = { ...lease, task, limits }
-  assert.equal(await judgeGroup(body, expected, stage, signal), rollouts)
-  return body
+  assert.equal(await judgeGroup(groupBody.parse(bytes), { ...lease, task, limits }, judge, signal), rollouts)
 }
 
+const anyLimits = fc.record({
+  maxTurnTokens: fc.integer({ min: 1, max: 3000 }),
+  maxRolloutTokens: fc.integer({ min: 1000, max: 30_000 }),
+  maxAssistantTurns: fc.integer({ min: 1, max: 12 }),
+  maxCalls: fc.integer({ min: 1, max: 24 }),
+})
+
 test('whatever a policy says and a world answers, the group fits its body and passes the judge', async () => {
-  const limits = fc.record({
-    maxTurnTokens: fc.integer({ min: 1, max: 3000 }),
-    maxRolloutTokens: fc.integer({ min: 1000, max: 30_000 }),
-    maxAssistantTurns: fc.integer({ min: 1, max: 12 }),
-    maxCalls: fc.integer({ min: 1, max: 24 }),
-  })
+  const tokenizer = scriptTokenizer()
+  const words = [...WORDS, ...new Array<string>(6).fill('<|im_end|>')]
+  const pieces = words.map((word) => tokenizer.tokenize(word, true))
   await fc.assert(
-    fc.asyncProperty(limits, fc.infiniteStream(fc.nat(1000)), async (own, choices) => {
-      await carry(stageOf([library, chatterbox]), own, () => choices.next().value as number)
+    fc.asyncProperty(anyLimits, fc.infiniteStream(fc.nat(1000)), async (limits, choices) => {
+      const stages = { node: stageOf([library, chatterbox]), judge: stage }
+      await carry(task, stages, limits, () => wildPolicy(pieces, tokenizer, () => choices.next().value as number))
     }),
     { seed: 1101, numRuns: 60 },
   )
+})
+
+test('any tokens of a real vocabulary, in any order, make groups that pass the judge', async () => {
+  const model = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
+  const [tokenizer, other] = [await openTokenizer(model), await openTokenizer(model)]
+  try {
+    const servers = DEMO_WORLDS.map((name) => CATALOGUE.get(name)!)
+    const stages = { node: stageOf(servers, tokenizer), judge: stageOf(servers, other) }
+    const workshop = workshopFor(servers, DEMO_PROFILE, 1, createWorldCache())
+    const tasks = [...streamExamples(workshop, 'train', 6)].map((example) => example.task)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...tasks),
+        anyLimits,
+        fc.infiniteStream(fc.nat()),
+        async (one, limits, numbers) => {
+          const calls = one.groundTruth.map((truth) => writeCall(truth.name, truth.arguments))
+          const pieces = [
+            ...calls,
+            ...calls,
+            '<|im_end|>',
+            '<|im_end|>',
+            '<tool_call>',
+            '</tool_call>',
+            '{"name": "',
+            '\\ud83d',
+            '"}}',
+          ].map((text) => tokenizer.tokenize(text, true))
+          // Half of the pieces are single tokens of any kind: pieces of characters, control tokens, the tags.
+          const random = pieces.map(() => [(numbers.next().value as number) % tokenizer.vocabularySize])
+          const choices = () => numbers.next().value as number
+          await carry(one, stages, limits, () => wildPolicy([...pieces, ...random], tokenizer, choices))
+        },
+      ),
+      { seed: 1102, numRuns: 60 },
+    )
+  } finally {
+    await tokenizer.close()
+    await other.close()
+  }
 })
 
 const longest = (letter: string): string => letter.repeat(200_000)
