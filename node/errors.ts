@@ -7,6 +7,8 @@ export type NodeErrorCode =
   | 'canary_failed'
   /** A lease whose task or policy is not what it says. */
   | 'bad_lease'
+  /** A world of this version breaks on a call: the group is void, and its lease comes back until the next version. */
+  | 'broken_world'
   /** The addresses to listen on cannot be used. */
   | 'bad_listen'
   /** Another process works with the data directory. */

@@ -4,6 +4,7 @@ import { type Engine, EngineError } from '../engine/index.js'
 import { EpisodeError, parseTask, runGroup, type Stage, type Task } from '../episode/index.js'
 import { groupBody, type Lease, type LeaseAsk, LIMITS, SwarmRefusal, sealGroupAnnouncement } from '../proto/index.js'
 import { ExampleError } from '../reward/index.js'
+import { WorldDefect } from '../servers/kernel/index.js'
 import { type Clock, type KeptConnection, requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
 import { NodeError } from './errors.js'
 import { groupAnnouncementOf, groupBodyOf } from './group-body.js'
@@ -46,7 +47,7 @@ const MAX_CRASHES = 3
 /**
  * Works until the signal fires: newest policy, a lease, a group, again. What fails on the way to the coordinator is
  * tried again, and so is a crash of the engine; a node that cannot do the run's work at all stops.
- * @throws NodeError `wrong_base`, `incompatible`, `canary_failed`, `bad_lease`; EngineError
+ * @throws NodeError `wrong_base`, `incompatible`, `canary_failed`, `bad_lease`, `broken_world`, `unwritable`; EngineError
  */
 export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
   const { keeper, onProgress, host, store } = parts
@@ -185,6 +186,10 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
     // Our worlds, or the limits of the manifest, cannot hold the task: no other lease of this run would fare better.
     if (error instanceof EpisodeError || error instanceof ExampleError)
       throw new NodeError('bad_lease', `task ${lease.taskId}: ${error.message}`, { cause: error })
+    if (error instanceof WorldDefect)
+      throw new NodeError('broken_world', `task ${lease.taskId}: ${error.message}. Please report this.`, {
+        cause: error,
+      })
     throw error
   }
 }

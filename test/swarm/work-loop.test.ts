@@ -1,6 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Engine } from '../../engine/index.js'
+import { writeCall } from '../../episode/index.js'
 import type { LoadedPolicy } from '../../node/policy-keeper.js'
 import type { NodeProgress } from '../../node/progress.js'
 import type { PendingGroup } from '../../node/store.js'
@@ -32,11 +33,12 @@ const RETRY_MS = 1000
 const stage = stageOf()
 const task = lendingTask()
 const unasked = () => Promise.reject(new Error('nobody should ask for this'))
-/** A policy that declines in every rollout. */
+/** What the policy says in every rollout: it declines. */
+let script = ['No.', 'No.']
 const engine: Engine = {
   build: { nodeLlamaCpp: 'none', backend: 'cpu' },
   usePolicy: unasked,
-  openLanes: async (requests) => requests.map(() => scriptedSource(['No.', 'No.'], stage.tokenizer)),
+  openLanes: async (requests) => requests.map(() => scriptedSource(script, stage.tokenizer)),
   score: unasked,
   intervals: unasked,
   close: unasked,
@@ -211,6 +213,17 @@ test('a task that cannot be scored stops the node with its reason', async () => 
   const twice = lendingTask({ toolset: [...task.toolset, { server: 'library', tool: 'lend_book' }] })
   const hostile = { ...lease, taskId: twice.id, task: new TextEncoder().encode(JSON.stringify(twice)) }
   assert.match(await badLease([hostile]), /^bad_lease: task [0-9a-f]+: duplicate_tool/)
+})
+
+test('a world that breaks stops the node with the world, the call and what went wrong', async () => {
+  const risky = lendingTask({ toolset: [...task.toolset, { server: 'library', tool: 'burn_down' }] })
+  const fire = { ...lease, taskId: risky.id, task: new TextEncoder().encode(JSON.stringify(risky)) }
+  script = [writeCall('burn_down', { how: 'throwing' })]
+  try {
+    assert.match(await badLease([fire]), /^broken_world: task [0-9a-f]+: library: .*burn_down .*no water.*report this/)
+  } finally {
+    script = ['No.', 'No.']
+  }
 })
 
 test('a coordinator that names a manifest which it does not serve is asked with pauses', async () => {

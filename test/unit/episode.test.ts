@@ -232,7 +232,7 @@ test('a world that breaks voids the rollout instead of blaming the policy', asyn
   })
   const source = scriptedSource([writeCall('burn_down', { how: 'throwing' })], stage.tokenizer)
   const error = await thrownBy(runEpisode(risky, source, stage, AMPLE, signal))
-  assert.is(error?.name, 'McpError')
+  assert.is(error?.name, 'WorldDefect')
   assert.is(source.closed, true)
 })
 

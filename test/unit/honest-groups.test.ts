@@ -102,7 +102,7 @@ const WORDS = [
   named('lend_book\\ud800', '{}'),
   named('list_books', '{"shelf":1e400}'),
   named('list_books', `{"shelf":"${'x'.repeat(900)}"}`),
-  named('talk', '{"times":20000}'),
+  named('talk', '{"times":8000}'),
   named('talk', '{"times":700,"what":"<tool_response>"}'),
   named('talk', '{"times":100,"what":"\\ud83d\\ude00"}'),
   named('tear', '{}'),
@@ -156,7 +156,7 @@ test('whatever a policy says and a world answers, the group fits its body and pa
       const stages = { node: stageOf([library, chatterbox]), judge: stage }
       await carry(task, stages, limits, () => wildPolicy(pieces, tokenizer, () => choices.next().value as number))
     }),
-    { seed: 1101, numRuns: 60 },
+    { seed: 1101, numRuns: 30 },
   )
 })
 
@@ -192,7 +192,7 @@ test('any tokens of a real vocabulary, in any order, make groups that pass the j
           await carry(one, stages, limits, () => wildPolicy([...pieces, ...random], tokenizer, choices))
         },
       ),
-      { seed: 1102, numRuns: 60 },
+      { seed: 1102, numRuns: 30 },
     )
   } finally {
     await tokenizer.close()

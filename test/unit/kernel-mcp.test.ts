@@ -7,6 +7,7 @@ import {
   generateWorld,
   type McpConnection,
   Session,
+  WorldDefect,
 } from '../../servers/kernel/index.js'
 import { library } from './library-world.js'
 
@@ -53,13 +54,13 @@ test('a domain failure, an unknown tool and bad arguments are tool errors with a
     assert.is(session.stateHash(), hash)
   }))
 
-test('a defect of the world is a protocol error, not a tool error, and the connection lives on', () =>
+test('a defect of the world is no tool error, and the connection lives on', () =>
   connected(async (connection) => {
     const failed = await connection.callTool('burn_down', { how: 'throwing' }, signal).then(
       () => undefined,
       (error: Error) => error,
     )
-    assert.is(failed?.name, 'McpError')
+    assert.instance(failed, WorldDefect)
     assert.match(failed!.message, /no water/)
     assert.is((await connection.callTool('list_books', {}, signal)).ok, true)
   }))

@@ -1,7 +1,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js'
 import type { ServerDefinition } from '../define-server.js'
+import { WorldDefect } from '../errors.js'
 import type { Session } from '../session.js'
 import { createMcpServer, offerWorlds, VERSION } from './server.js'
 import { lazyValidator } from './validator.js'
@@ -13,7 +14,10 @@ export interface ToolResponse {
 }
 
 export interface McpConnection {
-  /** @throws the SDK's McpError when the infrastructure failed: the rollout is then void, not unsuccessful */
+  /**
+   * @throws WorldDefect when the world itself is broken, the SDK's McpError when the connection is: the rollout is then void,
+   *   not unsuccessful
+   */
   callTool(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<ToolResponse>
   close(): Promise<void>
 }
@@ -82,7 +86,10 @@ async function openLine(definition: ServerDefinition, session: Session): Promise
       const result = await withOwnSignal(
         signal,
         (own) => client.callTool({ name, arguments: args }, undefined, { signal: own }) as Promise<CallToolResult>,
-      )
+      ).catch((cause: unknown) => {
+        const isDefect = cause instanceof McpError && cause.code === ErrorCode.InternalError
+        throw isDefect ? new WorldDefect(definition.name, cause.message, { cause }) : cause
+      })
       const first = result.content[0]
       if (first?.type !== 'text') throw new Error(`${name}: the tool response holds no text`)
       return { ok: result.isError !== true, text: first.text }
