@@ -1,14 +1,7 @@
 import { draws } from '../engine/sampler-draws.js'
-import {
-  EpisodeError,
-  type EpisodeLimits,
-  groundTruthScript,
-  promptOf,
-  type Stage,
-  type Task,
-} from '../episode/index.js'
+import { type EpisodeLimits, groundTruthScript, type Stage, type Task } from '../episode/index.js'
 import { type Canary, LIMITS } from '../proto/index.js'
-import { ConfigError } from './config.js'
+import { fittingPrompt } from './prompt-room.js'
 import type { TrainerStep } from './trainer-steps.js'
 
 const CANARIES = 3
@@ -41,7 +34,8 @@ export function canaryProbes(tasks: readonly Task[], stage: Stage, limits: Episo
     if (probes.length === CANARIES) break
     const prompt = fittingPrompt(task, stage, limits)
     const continuation = stage.tokenizer.tokenize(groundTruthScript(task)[0]!, true)
-    if (prompt.length + continuation.length <= LIMITS.canaryTokens.value)
+    // A volunteer may have room for a rollout, and for no token more.
+    if (prompt.length + continuation.length <= Math.min(LIMITS.canaryTokens.value, limits.maxRolloutTokens))
       probes.push({ prompt, continuation, draws: candidates })
   }
   return probes
@@ -72,13 +66,4 @@ export function canariesOf(probes: TrainerStep['probes']): Canary[] {
     draws: tokens.map(({ seed, token }) => ({ seed, firstTokens: [token] })),
   }
   return [...canaries, drawn]
-}
-
-function fittingPrompt(task: Task, stage: Stage, limits: EpisodeLimits): readonly number[] {
-  try {
-    return promptOf(task, stage, limits)
-  } catch (cause) {
-    if (!(cause instanceof EpisodeError)) throw cause
-    throw new ConfigError(`limits.maxRolloutTokens is too small for the tasks: ${cause.message}`, { cause })
-  }
 }

@@ -18,6 +18,7 @@ import { ConfigError, episodeLimits, type RunConfig } from './config.js'
 import { openCoordinator } from './coordinator.js'
 import { openDataFolder } from './data-folder.js'
 import type { RunEvent } from './events.js'
+import { checkPromptRoom } from './prompt-room.js'
 import { openRecorder } from './recorder.js'
 import type { RunState } from './run-state.js'
 import { openEventLog } from './store.js'
@@ -74,6 +75,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const tokenizer = await openTokenizer(config.base.path)
     cleanUps.push(() => tokenizer.close())
     const stage = createStage(taskSet.servers, tokenizer)
+    checkPromptRoom(taskSet.tasks, stage, episodeLimits(config))
     const host = await listen(identity, options)
     cleanUps.push(() => host.close())
     const blobs = await createBlobStore(folder.blobs)

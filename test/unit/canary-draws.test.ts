@@ -1,7 +1,9 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { canariesOf, canaryProbes } from '../../coordinator/canary.js'
+import { checkPromptRoom } from '../../coordinator/prompt-room.js'
 import { draws } from '../../engine/sampler-draws.js'
+import { promptOf } from '../../episode/index.js'
 import { LIMITS } from '../../proto/index.js'
 import { AMPLE, lendingTask, stageOf } from './scripted.js'
 
@@ -26,6 +28,26 @@ test('tasks whose prompts are too long for a canary are passed over', () => {
   const probes = canaryProbes([long, lendingTask()], stageOf(), AMPLE)
   assert.is(probes.length, 1)
   assert.ok(probes[0]!.prompt.length < LIMITS.canaryTokens.value)
+})
+
+test('a canary fits a volunteer who has room for a rollout and for no token more', () => {
+  const stage = stageOf()
+  const { length } = promptOf(lendingTask(), stage, AMPLE)
+  const maxRolloutTokens = length + 20
+  assert.equal(canaryProbes([lendingTask()], stage, { ...AMPLE, maxRolloutTokens }), [])
+  const [fitting] = canaryProbes([lendingTask()], stage, { ...AMPLE, maxRolloutTokens: length + 200 })
+  assert.ok(fitting!.prompt.length + fitting!.continuation.length <= length + 200)
+})
+
+test('a task anywhere in the data set whose prompt leaves no room for an answer is found before the run begins', () => {
+  const stage = stageOf()
+  const tasks = Array.from({ length: 100 }, (_, i) => lendingTask({ turns: [`Lend emma to number ${i}.`, 'No.'] }))
+  const limits = { ...AMPLE, maxRolloutTokens: promptOf(tasks[99]!, stage, AMPLE).length + 1 }
+  checkPromptRoom(tasks, stage, limits)
+  const long = lendingTask({ turns: [`Lend emma to number one hundred.`, 'No.'] })
+  assert.throws(() => checkPromptRoom(tasks.with(70, long), stage, limits), /maxRolloutTokens is too small/)
+  const wide = lendingTask({ toolset: [...long.toolset, { server: 'library', tool: 'burn_down' }] })
+  assert.throws(() => checkPromptRoom(tasks.with(40, wide), stage, limits), /maxRolloutTokens is too small/)
 })
 
 const probe = (evidence: number, after: number, tokens: { seed: number; token: number }[]) => ({
