@@ -8,7 +8,7 @@ import { checkout } from '../checkout.js'
 
 /** Whole runs under every kind of misfortune; `npm run chaos` plays more of them (docs/chaos.md). */
 
-const LONGEST_MS = 45 * 60_000
+const LONGEST_MS = 25 * 60_000
 
 /** A process of its own, because the simulation replaces time, disk and randomness for all of it. */
 async function chaos(...args: string[]): Promise<{ readonly status: number; readonly output: string }> {
