@@ -86,7 +86,7 @@ export const configSchema = z.strictObject({
 export type RunConfig = z.output<typeof configSchema>
 
 /** The limits of a run's rollouts; those that no configuration sets are the same in every run. */
-export const episodeLimits = ({ limits }: RunConfig): EpisodeLimits => ({ ...DEFAULT_LIMITS, ...limits })
+export const episodeLimits = ({ limits }: Pick<RunConfig, 'limits'>): EpisodeLimits => ({ ...DEFAULT_LIMITS, ...limits })
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
@@ -111,7 +111,7 @@ export function readConfig(file: string): RunConfig {
     throw new ConfigError(`${file}: ${issues.join('; ')}`)
   }
   const { dataDir, base, tasks, trainer, audit, groupSize, limits } = parsed.data
-  const bodyBytes = largestBody(groupSize, { ...DEFAULT_LIMITS, ...limits })
+  const bodyBytes = largestBody(groupSize, episodeLimits(parsed.data))
   if (bodyBytes > LIMITS.groupBodyBytes.value) {
     const group = `${groupSize} rollouts of ${limits.maxRolloutTokens} tokens may take ${bodyBytes} B`
     throw new ConfigError(
