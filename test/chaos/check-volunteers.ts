@@ -31,13 +31,18 @@ export function checkLedgers(events: readonly RunEvent[], volunteers: readonly V
   return violations
 }
 
-/** A group that is finished gets its verdict or is dropped for a reason: a volunteer neither forgets it nor sits on it. */
+/**
+ * A group that is finished gets its verdict or is dropped for a reason: a volunteer neither forgets it nor sits on it, unless
+ * its key is quarantined, which gets no verdicts.
+ */
 export function checkDeliveries(events: readonly RunEvent[], volunteers: readonly VolunteerRecord[]): Violation[] {
-  const { judged } = fold(events)
+  const { judged, nodes } = fold(events)
+  const endMs = events.at(-1)?.atMs ?? 0
+  const heard = volunteers.filter(({ node }) => !nodes.get(node)?.standing.isQuarantined(endMs))
   const forgotten = new Set(
     events.flatMap((event) => (event.type === 'released' && event.reason === 'forgotten' ? [event.leaseId] : [])),
   )
-  const late = volunteers.flatMap(({ node, waiting }) =>
+  const late = heard.flatMap(({ node, waiting }) =>
     waiting.map(
       (leaseId): Violation => ({ rule: 'finished group kept', at: null, detail: `${node} keeps ${leaseId}` }),
     ),

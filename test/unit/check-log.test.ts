@@ -198,6 +198,8 @@ test('a finished group that its volunteer has forgotten is found, and so is one 
   assert.equal(check({}), ['finished group lost'])
   assert.equal(check({ dropped: ['x'] }), [])
   assert.equal(check({ waiting: ['x'] }), ['finished group kept'])
+  events.push(lease('y', 'ann', 1, 1), judged('y', 'ann', 0, { accepted: false, code: 'replay_mismatch', credit: 0 }))
+  assert.equal(check({ waiting: ['x'] }), [])
   events.push(judged('x', 'ann', 0))
   assert.equal(check({}), [])
 })
