@@ -63,7 +63,6 @@ async function overSwarm(
         privateKey,
         runId,
         listen: ['/ip4/127.0.0.1/tcp/0'],
-        peersPerAddress: 100,
         connectionsPerSecond: 100,
       }),
     ),

@@ -14,6 +14,9 @@ import type { Intake } from './intake.js'
 import type { LeaseDesk } from './lease-desk.js'
 import type { NodeVerdict, RunState } from './run-state.js'
 
+/** Of about ten, gossip hears no more of their author. */
+const FALSE_ANNOUNCEMENT_PENALTY = 1
+
 export interface ServiceParts {
   readonly host: SwarmHost
   readonly key: PrivateKey
@@ -57,8 +60,15 @@ export async function serveRun({ host, key, state, desk, intake, bodies, clock }
   const gate = createGroupGate(clock)
   const leave = host.gossip.join(channels.groups, {
     check: (group) => {
-      gate.check(group)
-      intake.check(group)
+      try {
+        gate.check(group)
+        intake.check(group)
+      } catch (why) {
+        if (!(why instanceof SwarmRefusal) || why.verdict === 'ignore') throw why
+        // Rejecting it would cost whoever passed it on, who knows no leases. The signature says whose lie it is.
+        host.penalise(group.signer, FALSE_ANNOUNCEMENT_PENALTY)
+        throw new SwarmRefusal('ignore', why.code, why.detail)
+      }
     },
     deliver: (group) => {
       try {

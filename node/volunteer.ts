@@ -1,9 +1,11 @@
 import type { PrivateKey } from '@libp2p/interface'
 import type { Engine, Tokenizer } from '../engine/index.js'
 import { type Catalogue, createStage } from '../episode/index.js'
+import { LIMITS } from '../proto/index.js'
 import {
   type BlobStore,
   channelsOf,
+  createGroupGate,
   createSnapshotExchange,
   type JoinAddress,
   keepConnected,
@@ -63,7 +65,8 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     // Announcements are passed on; what a node needs to know of the policy comes with its leases.
     const channels = channelsOf(coordinator.peerId)
     host.gossip.join(channels.policy, { deliver: () => undefined })
-    host.gossip.join(channels.groups, { deliver: () => undefined })
+    const gate = createGroupGate(host.clock, LIMITS.groupsPerMinute.value, LIMITS.groupsPassedOnPerMinute.value)
+    host.gossip.join(channels.groups, { check: gate.check, deliver: () => undefined })
     const outbox = await openOutbox({
       host,
       coordinator: coordinator.peerId,

@@ -85,6 +85,11 @@ export const LIMITS = {
     'per peer; 500 MB/s is beyond any line, small refusals are what this bounds',
   ),
   groupsPerMinute: row(120, 'per minute', 'announcements of one key; a fast GPU makes one a second'),
+  groupsPassedOnPerMinute: row(
+    1200,
+    'per minute',
+    'announcements of all keys that a volunteer passes on to its neighbours; any may be handed over directly',
+  ),
   trackedPeers: row(4096, 'count', 'peers whose rates are remembered'),
   trackedNonces: row(65_536, 'count', 'announcements whose replay is noticed before the lease is looked at'),
   manifestsServed: row(32, 'count', 'recent rounds that late nodes and auditors ask about'),

@@ -61,11 +61,16 @@ export interface GroupGate {
   check(group: ReceivedGroup): void
 }
 
-/** Of too many nonces the oldest are forgotten: a replay of those fails on its lease. */
+/**
+ * Of too many nonces the oldest are forgotten: a replay of those fails on its lease.
+ * @param inAllPerMinute  announcements of all keys together; null: no bound
+ */
 export function createGroupGate(
   clock: Pick<Clock, 'now'>,
   groupsPerMinute: number = LIMITS.groupsPerMinute.value,
+  inAllPerMinute: number | null = null,
 ): GroupGate {
+  const inAll = inAllPerMinute === null ? null : createRateLimit(clock, inAllPerMinute)
   const rate = createRateLimit(clock, groupsPerMinute)
   const nonces = new LRUCache<string, true>({ max: LIMITS.trackedNonces.value })
   return {
@@ -74,6 +79,8 @@ export function createGroupGate(
       const nonce = `${signer}/${announcement.nonce}`
       if (nonces.has(nonce)) throw refusal('replayed', `nonce ${announcement.nonce}`)
       if (!rate.allow(signer)) throw refusal('rate_limited', `more than ${groupsPerMinute} groups a minute`)
+      if (inAll && !inAll.allow('all'))
+        throw refusal('rate_limited', `more than ${inAllPerMinute} groups a minute in all`)
       nonces.set(nonce, true)
     },
   }

@@ -24,8 +24,6 @@ export interface HostOptions {
   readonly listen?: readonly string[]
   /** Addresses to tell others instead of the ones listened on, for a host behind a port mapping. */
   readonly announce?: readonly string[]
-  /** Peers per network address before gossip distrusts them. Default 32: a campus shares one address. */
-  readonly peersPerAddress?: number
   /** Inbound connections per second and address. Default 5. */
   readonly connectionsPerSecond?: number
   readonly exchangePeers?: boolean
@@ -105,7 +103,6 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
       ping: ping(),
       pubsub: swarmPubsub({
         topics: Object.values(topicsOf(runId)),
-        peersPerAddress: options.peersPerAddress ?? 32,
         exchangePeers: options.exchangePeers ?? false,
         scoreOf: (peer) => -(penalties.get(peer) ?? 0),
       }),

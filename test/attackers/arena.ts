@@ -33,8 +33,6 @@ export interface Arena {
   readonly honest: HonestCrowd
   /** All that the coordinator has recorded so far. */
   state(): RunState
-  /** Keys made so far. */
-  readonly keys: number
   /** A fresh private key, the same for the same seed of the arena. */
   newKey(): Promise<PrivateKey>
   /** A participant that the coordinator knows; the caller closes it. */
@@ -138,9 +136,6 @@ export async function openArena({ seed, calibration }: ArenaOptions): Promise<Ar
       policies,
       honest: createHonestCrowd(() => arena),
       state,
-      get keys() {
-        return keys
-      },
       newKey,
       async recruit() {
         while (reserve.length === 0) await refill()

@@ -58,7 +58,7 @@ export function createHonestCrowd(arenaOf: () => Arena): HonestCrowd {
     return member
   }
 
-  /** Hosts of those who have done their part: thirty at one address are no longer trusted by gossip. */
+  /** Hosts of those who have done their part. */
   const closeIdle = async (): Promise<void> => {
     for (const member of members) if (member.open === 0 && !atWork.includes(member)) await member.node.close()
   }

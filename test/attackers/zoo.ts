@@ -33,10 +33,7 @@ import { withheldBodies } from './attacks/withheld-bodies.js'
 import { wrongPrompt } from './attacks/wrong-prompt.js'
 import { wrongTemperature } from './attacks/wrong-temperature.js'
 
-/**
- * Every attack, in the order in which they are carried out: those on gossip before too many keys have come from this
- * address, that with a stale adapter when others have brought about a second version.
- */
+/** Every attack, in the order in which they are carried out: that with a stale adapter when others have brought about a second version. */
 export const ZOO: readonly Attack[] = [
   flood,
   oversize,

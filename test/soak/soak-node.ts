@@ -43,7 +43,7 @@ export const soon = (): AbortSignal => AbortSignal.timeout(OP_TIMEOUT_MS)
 export async function openSoakNode(inForce: () => InForce): Promise<SoakNode> {
   const key = await generateKeyPair('Ed25519')
   const { runId } = inForce()
-  const host = await createHost({ privateKey: key, runId, connectionsPerSecond: 1000, peersPerAddress: 1000 })
+  const host = await createHost({ privateKey: key, runId, connectionsPerSecond: 1000 })
   const bodies = new Map<string, Uint8Array>()
   const held = new Set<string>()
   await serveGroups(host, { lookup: async (hash) => bodies.get(hash) ?? null })

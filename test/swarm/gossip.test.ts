@@ -166,6 +166,20 @@ test('a replayed nonce and a flood are ignored: the sender keeps its score', asy
   )
 })
 
+test('what is passed on is bounded in all, however many keys have signed it', () => {
+  const gate = createGroupGate({ now: () => 1000 }, 8, 16)
+  const codeOf = (signer: string, nonce: string): string | null => {
+    try {
+      gate.check({ announcement: group(nonce), signer, body: null, sealed: new Uint8Array() })
+      return null
+    } catch (why) {
+      return (why as SwarmRefusal).code
+    }
+  }
+  const codes = ['ann', 'ben', 'cleo', 'dora', 'emil'].map((signer) => codeOf(signer, signer))
+  assert.equal(codes, [null, null, null, null, 'rate_limited'])
+})
+
 test('a check that fails by our own fault costs the sender nothing and stops nothing', async ({
   swarm,
   coordinator,

@@ -62,7 +62,6 @@ export async function createTestSwarm(): Promise<TestSwarm> {
         runId,
         listen: listen ? ['/ip4/127.0.0.1/tcp/0'] : [],
         connectionsPerSecond: 1000,
-        peersPerAddress: 1000,
         clock,
         onRefusal: (event) => refusals.push(event),
       })
