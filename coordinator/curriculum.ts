@@ -19,6 +19,11 @@ export class Curriculum {
     this.#rests.set(taskIndex, { flats, until: version + Math.min(LONGEST_REST, 2 ** (flats - 1)) })
   }
 
+  /** What was noted last of `taskIndex` is not believed any more: it is tried again. */
+  forget(taskIndex: number): void {
+    this.#rests.delete(taskIndex)
+  }
+
   rests(taskIndex: number, version: number): boolean {
     return version <= (this.#rests.get(taskIndex)?.until ?? -1)
   }

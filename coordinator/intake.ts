@@ -7,7 +7,7 @@ import type { AuditLottery } from './audit/auditor.js'
 import type { RunConfig } from './config.js'
 import type { Audit } from './events.js'
 import type { GroupJudge, ReplayedGroup } from './group-judge.js'
-import { accepted, acceptedUnseen, isFlat, type Outcome, refused } from './outcome.js'
+import { accepted, acceptedUnseen, isFlat, isUnseen, type Outcome, refused } from './outcome.js'
 import type { Recorder } from './recorder.js'
 import type { JudgedGroup, LeaseRecord, RunState } from './run-state.js'
 import { TrainerError } from './train-engine.js'
@@ -29,7 +29,7 @@ export interface Intake {
   check(group: ReceivedGroup): void
   /** Takes an announcement in; it is judged in the background. Known ones are ignored. @throws SwarmRefusal */
   accept(group: ReceivedGroup): void
-  /** Begins to audit the accepted groups of nodes that were caught since. */
+  /** Begins to audit the accepted groups of nodes that were caught since, and refuses groups whose bodies were withheld. */
   auditSuspects(): void
   /** The rollouts of an accepted group, replayed from its stored body. */
   replayAccepted(leaseId: string, signal: AbortSignal): Promise<readonly Rollout[]>
@@ -62,6 +62,11 @@ export function createIntake(parts: IntakeParts): Intake {
   const pulls = pLimit(PULLS)
   const underWay = new Set<Promise<void>>()
   const underAudit = new Set<string>()
+  /**
+   * Groups without reward variance that were drawn, until their bodies come. That its body is asked for tells a node of the draw;
+   * with another body it would be made again.
+   */
+  const owed = new Map<string, { readonly lease: LeaseRecord; readonly announcement: GroupAnnouncement }>()
 
   /** The lease an announcement answers. @throws SwarmRefusal */
   const leaseOf = ({ announcement, signer }: ReceivedGroup): LeaseRecord => {
@@ -75,7 +80,8 @@ export function createIntake(parts: IntakeParts): Intake {
     const { announcement } = group
     const lease = leaseOf(group)
     const known = state.judged.get(lease.leaseId)
-    if (known && known.bodySha256 !== announcement.bodySha256) throw refusal('replayed', 'the lease has its verdict')
+    const { bodySha256 } = known ?? owed.get(lease.leaseId)?.announcement ?? announcement
+    if (bodySha256 !== announcement.bodySha256) throw refusal('replayed', 'another body was announced for the lease')
     if (announcement.taskId !== tasks[lease.taskIndex]!.id)
       throw refusal('body_mismatch', 'the lease is about another task')
     if (announcement.policyId !== state.publication(lease.version).policyId)
@@ -164,7 +170,9 @@ export function createIntake(parts: IntakeParts): Intake {
       return
     }
     try {
+      if (isFlat(rewards) && !body && !owed.has(lease.leaseId)) owed.set(lease.leaseId, { lease, announcement })
       const bytes = body ?? (await pull(group))
+      owed.delete(lease.leaseId)
       await settle(await judge.replay(lease, announcement, bytes, signal), announcement, drawn && judge.canAudit)
     } catch (why) {
       signal.throwIfAborted()
@@ -213,7 +221,9 @@ export function createIntake(parts: IntakeParts): Intake {
    */
   const auditAccepted = async (leaseId: string, copied: boolean): Promise<void> => {
     if (!state.isOpenToAudit(leaseId)) return
-    const fault = await faultOf(await judge.restore(leaseId, signal), copied)
+    const fault = isUnseen(state.judged.get(leaseId)!)
+      ? refusal('unconfirmed')
+      : await faultOf(await judge.restore(leaseId, signal), copied)
     const { node } = state.leases.get(leaseId)!
     await recorder.record((current) => {
       if (!current.isOpenToAudit(leaseId)) return null
@@ -265,9 +275,16 @@ export function createIntake(parts: IntakeParts): Intake {
       inBackground({ lease: leaseId }, takeIn(state.leases.get(leaseId)!, group), () => inHand.delete(leaseId))
     },
     auditSuspects() {
-      if (!judge.canAudit) return
-      for (const leaseId of state.suspects.keys()) {
-        if (underAudit.has(leaseId)) continue
+      for (const [leaseId, { lease, announcement }] of owed) {
+        if (state.judged.has(leaseId)) owed.delete(leaseId)
+        else if (!inHand.has(leaseId) && clock.now() > lease.deadlineMs + GRACE_MS)
+          inBackground(
+            { lease: leaseId },
+            verdict(lease, announcement, () => refused('body_withheld', '')).then(() => undefined),
+          )
+      }
+      for (const [leaseId, group] of state.suspects) {
+        if (underAudit.has(leaseId) || !(judge.canAudit || isUnseen(group))) continue
         underAudit.add(leaseId)
         inBackground({ lease: leaseId }, auditAccepted(leaseId, false), () => underAudit.delete(leaseId))
       }

@@ -1,6 +1,7 @@
 import { LIMITS, type RefusalCode } from '../proto/index.js'
 import { Curriculum } from './curriculum.js'
 import type { RunEvent } from './events.js'
+import { isUnseen } from './outcome.js'
 import { Standing } from './standing.js'
 
 type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
@@ -70,7 +71,10 @@ export class RunState {
   readonly accepted = new Map<string, JudgedGroup>()
   /** Versions whose adapter was rolled back: what they sampled is not trained on. */
   readonly #withdrawn = new Set<number>()
-  /** Accepted groups of nodes that were caught lying since: not to be trained on before they pass an audit of their own. */
+  /**
+   * Accepted groups of nodes that were caught lying since: not to be trained on before they pass an audit of their own, and
+   * without one not to be believed any longer.
+   */
   readonly suspects = new Map<string, JudgedGroup>()
   readonly quarantinedWorlds = new Set<string>()
   readonly curriculum = new Curriculum()
@@ -80,6 +84,8 @@ export class RunState {
   #lastBatch: BatchRecord | undefined
   /** Accepted groups with reward variance in no batch yet, in log order. */
   readonly #usable = new Map<string, JudgedGroup>()
+  /** Groups that were accepted unseen, until a later one of their node is seen and keeps its word. */
+  readonly #onTrust = new Map<string, JudgedGroup>()
   readonly #audited = new Set<string>()
   readonly #leasesOfRound = new Map<string, number>()
   /** Released leases of the version in force by node: each gets its own again before it gets others. */
@@ -163,7 +169,11 @@ export class RunState {
       this.#refuse(record, code!, event.atMs)
       return
     }
-    record.standing.accepted(audit === 'passed')
+    if (isUnseen(event)) this.#onTrust.set(leaseId, event)
+    else {
+      record.standing.accepted(audit === 'passed')
+      if (flat) this.#confirm(node)
+    }
     record.lastLease = 'delivered'
     this.reliable.add(node)
     this.accepted.set(leaseId, event)
@@ -173,6 +183,10 @@ export class RunState {
     const others = this.#groupsOfTask.get(taskIndex)
     if (others) others.push(leaseId)
     else this.#groupsOfTask.set(taskIndex, [leaseId])
+  }
+
+  #confirm(node: string): void {
+    for (const [leaseId, group] of this.#onTrust) if (group.node === node) this.#onTrust.delete(leaseId)
   }
 
   #abandon(record: NodeRecord): void {
@@ -191,6 +205,7 @@ export class RunState {
     }
     this.accepted.delete(leaseId)
     this.#usable.delete(leaseId)
+    if (this.#onTrust.delete(leaseId)) this.curriculum.forget(this.leases.get(leaseId)!.taskIndex)
     record.verdicts.push({ leaseId, bodySha256: group.bodySha256, accepted, code, detail, credit: 0, atMs })
     record.credit -= group.credit
     this.#refuse(record, code!, atMs)
@@ -200,15 +215,16 @@ export class RunState {
   #refuse({ node, standing }: NodeRecord, code: RefusalCode, atMs: number): void {
     if (!standing.refused(code, atMs)) return
     this.reliable.delete(node)
-    for (const [leaseId, group] of this.#usable)
-      if (group.node === node && !this.#audited.has(leaseId)) this.suspects.set(leaseId, group)
+    for (const groups of [this.#usable, this.#onTrust])
+      for (const [leaseId, group] of groups)
+        if (group.node === node && !this.#audited.has(leaseId)) this.suspects.set(leaseId, group)
   }
 
   /** Groups that no batch can take any more: too old, or of an adapter that was rolled back. */
   #forgetUseless(oldest: number): void {
     for (const groups of [this.#usable, this.suspects])
-      for (const [leaseId, { version }] of groups)
-        if (version < oldest || this.#withdrawn.has(version)) groups.delete(leaseId)
+      for (const [leaseId, { version, flat }] of groups)
+        if ((version < oldest || this.#withdrawn.has(version)) && !flat) groups.delete(leaseId)
   }
 
   #node(node: string): NodeRecord {
@@ -291,7 +307,7 @@ export class RunState {
 
   /** Whether an accepted group can still be audited: it was not yet, and is in no batch. */
   isOpenToAudit(leaseId: string): boolean {
-    return this.#usable.has(leaseId) && !this.#audited.has(leaseId)
+    return (this.#usable.has(leaseId) || this.#onTrust.has(leaseId)) && !this.#audited.has(leaseId)
   }
 
   /** A lease of the version in force that the node has left lying. */

@@ -14,6 +14,7 @@ type Place =
   | '5 log-probabilities'
   | '6 sampler'
   | '7 termination'
+  | 'flat group'
 
 interface Part {
   readonly title: string
@@ -52,6 +53,12 @@ const PARTS: readonly Part[] = [
     places: ['5 log-probabilities', '6 sampler', '7 termination'],
     advice:
       'An audit has recomputed the log-probabilities under the announced policy and replayed the draws. It has thresholds and hardly ever refuses honest work; single cases bring closer audits only. If it happens again, run `prove-node verify --calibration FILE` with the run’s calibration: other drivers, a faulty GPU or another model file show there. An accepted group can be revoked by a later audit; its credit then goes.',
+  },
+  {
+    title: 'What was taken on trust',
+    places: ['flat group'],
+    advice:
+      'A group without reward variance is believed without its body, unless it is drawn for a closer look. Keep the node running and connected until its groups have their verdicts: a drawn body that does not come before the deadline puts the node’s word in doubt. Its unseen groups since the last one that was seen then lose their credit, as after any other doubtful group.',
   },
 ]
 
@@ -98,6 +105,8 @@ const PLACES: Readonly<Record<RefusalCode, Place>> = {
   logprob_mismatch: '5 log-probabilities',
   sampler_mismatch: '6 sampler',
   implausible_end: '7 termination',
+  body_withheld: 'flat group',
+  unconfirmed: 'flat group',
 }
 
 const SCORE: Readonly<Record<RefusalVerdict, string>> = { ignore: 'no', reject: 'yes' }

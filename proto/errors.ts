@@ -72,6 +72,8 @@ export const REFUSALS = {
   logprob_mismatch: doubt('The log-probabilities are not those of the announced policy.'),
   sampler_mismatch: doubt('The sampled tokens do not follow from the sampler seeds of the lease.'),
   implausible_end: doubt('A turn ended by a token that the policy hardly ever samples there.'),
+  body_withheld: doubt('The group was drawn for a closer look, and its body did not come before the deadline.'),
+  unconfirmed: ignore('The group was believed on the word of its node, which a later group has put in doubt.'),
   termination: lie('A rollout ended without an end token, a tool call or a cap.'),
 } as const satisfies Record<string, RefusalRow>
 

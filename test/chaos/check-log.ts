@@ -120,11 +120,12 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
     const group = groups.get(leaseId)
     if (audited.has(leaseId)) fault('second audit', leaseId)
     audited.add(leaseId)
-    if (group?.standing !== 'usable') {
+    const stands = group?.standing === 'usable' || (group?.standing === 'flat' && event.code === 'unconfirmed')
+    if (!stands) {
       fault('audit too late', `${leaseId} is ${group?.standing ?? 'not judged'}`)
       return
     }
-    if (accepted) return
+    if (accepted || !group) return
     group.standing = 'revoked'
     group.credit = 0
   }

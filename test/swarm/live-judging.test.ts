@@ -4,7 +4,7 @@ import { TrainerError } from '../../coordinator/train-engine.js'
 import { groundTruthScript } from '../../episode/index.js'
 import type { AuditVerdict } from '../../judging/index.js'
 import type { Lease } from '../../proto/index.js'
-import { offerGroup } from '../../swarm/index.js'
+import { offerGroup, requestLeases } from '../../swarm/index.js'
 import { refusalOf, runSuite } from './run-suite.js'
 import { eventually, soon } from './swarm-nodes.js'
 import { TASKS, type TestRun, type Volunteer } from './test-run.js'
@@ -219,6 +219,79 @@ test('a flat group that is drawn has to show its body, like any other', async ({
   await offerGroup(ann.host, run.swarm.runId, lie.sealed, soon())
   await eventually('the refusal', () => run.coordinator.recorder.state.judged.has(lie.leaseId))
   assert.is(run.coordinator.recorder.state.judged.get(lie.leaseId)!.code, 'reward_mismatch')
+})
+
+const FLAT_WORDS = [
+  ['No.', 'No.'],
+  ['Never.', 'No.'],
+]
+
+test('a flat group that is drawn cannot be exchanged for another, and what is never shown costs what was believed before', async ({
+  open,
+}) => {
+  const drawn = new Set<string>()
+  const run = await open({ auditor: court(), draws: (body) => drawn.has(body) })
+  const { intake, recorder } = run.coordinator
+  const ann = await run.admitted(2)
+  const offered = async (lease: Lease, nonce: string, isDrawn: boolean) => {
+    const group = await ann.finish(lease, { scripts: [FLAT_WORDS[0]!, ['Never.', `No, ${nonce}.`]] })
+    if (isDrawn) drawn.add(group.bodySha256)
+    await offerGroup(ann.host, run.swarm.runId, group.sealed, soon())
+    await intake.idle()
+  }
+  const credit = (): number => recorder.state.nodes.get(ann.host.peerId)!.credit
+  const [seen] = (await ann.ask()).leases
+  await offered(seen!, 'seen', true)
+  const earned = credit()
+  const [believed] = (await ann.ask()).leases
+  await offered(believed!, 'believed', false)
+  assert.ok(credit() > earned)
+  const [lease] = (await ann.ask()).leases
+  const { serve } = ann
+  ann.serve = async () => null
+  await offered(lease!, 'one', true)
+  assert.is(await refusalOf(offered(lease!, 'another', false)), 'replayed')
+  assert.not(recorder.state.judged.has(lease!.leaseId))
+  // Nothing is held against a node that can show it later, and nothing is forgotten of one that gives the lease back.
+  await requestLeases(
+    ann.host,
+    run.swarm.runId,
+    { kind: 'return', leaseIds: [lease!.leaseId], reason: 'failed' },
+    soon(),
+  )
+  assert.is((await ann.ask()).leases[0]!.leaseId, lease!.leaseId)
+  run.clock.nowMs = lease!.deadlineMs + 5001
+  intake.auditSuspects()
+  await intake.idle()
+  assert.is(recorder.state.judged.get(lease!.leaseId)!.code, 'body_withheld')
+  intake.auditSuspects()
+  await intake.idle()
+  assert.is(credit(), earned)
+  assert.equal(
+    run.eventsOf('audited').map(({ leaseId, code }) => [leaseId, code]),
+    [[believed!.leaseId, 'unconfirmed']],
+  )
+  assert.equal([...recorder.state.suspects], [])
+  ann.serve = serve
+})
+
+test('a flat group that is shown at last is judged as if it had been shown at once', async ({ open }) => {
+  const run = await open({ auditor: court(), draws: () => true })
+  const { intake, recorder } = run.coordinator
+  const ann = await run.admitted(2)
+  const [lease] = (await ann.ask()).leases
+  const group = await ann.finish(lease!, { scripts: FLAT_WORDS })
+  const { serve } = ann
+  ann.serve = async () => null
+  await offerGroup(ann.host, run.swarm.runId, group.sealed, soon())
+  await intake.idle()
+  ann.serve = serve
+  await offerGroup(ann.host, run.swarm.runId, group.sealed, soon())
+  await intake.idle()
+  run.clock.nowMs = lease!.deadlineMs + 5001
+  intake.auditSuspects()
+  await intake.idle()
+  assert.ok(recorder.state.judged.get(lease!.leaseId)!.accepted)
 })
 
 test('a new key gets no lease before a round that was opened after it came, and its coming opens one', async ({

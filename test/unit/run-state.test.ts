@@ -305,7 +305,7 @@ test('a node that is caught has its unaudited groups put aside until each passes
     ...done('passed', ANN, 0, { audit: 'passed' }),
     ...done('trusted', ANN, 0),
     ...done('batched', ANN, 0),
-    ...done('flat', ANN, 0, { flat: true }),
+    ...done('flat', ANN, 0, { flat: true, completions: ['0'.repeat(16)] }),
     ...done('other', BO, 0),
     batched('b', 1, ['batched']),
     ...done('late', ANN, 0, { accepted: false, code: 'stale_policy' }),
@@ -391,6 +391,36 @@ test('who holds leases is waited for only while it is known to deliver', () => {
   assert.ok(state.reliable.has(ANN))
   fold(done('d', ANN, 0, { accepted: false, code: 'sampler_mismatch' }), state)
   assert.not.ok(state.reliable.has(ANN))
+})
+
+test('what was believed unseen is believed until its node is caught, and then neither credited nor rested for', () => {
+  const UNSEEN = { flat: true, rewards: [0, 0], completions: [], credit: 7 }
+  const state = fold([
+    published(0),
+    ...done('before', ANN, 0, UNSEEN, 1),
+    ...done('seen', ANN, 0, { ...UNSEEN, completions: ['0'.repeat(16)], audit: 'passed' }, 2),
+    ...done('after', ANN, 0, UNSEEN, 3),
+    ...done('other', 'ben', 0, UNSEEN, 4),
+    ...done('lie', ANN, 0, { accepted: false, code: 'sampler_mismatch', credit: 0, audit: 'failed' }, 5),
+  ])
+  assert.equal([...state.suspects.keys()], ['after'])
+  assert.ok(state.isOpenToAudit('after'))
+  const rests = () => [1, 2, 3, 4].filter((task) => state.curriculum.rests(task, 1))
+  assert.equal(rests(), [1, 2, 3, 4])
+  state.apply(audited('after', ANN, 'unconfirmed'))
+  assert.equal([...state.suspects.keys()], [])
+  assert.not(state.isOpenToAudit('after'))
+  assert.is(state.nodes.get(ANN)!.credit, 14)
+  assert.equal(rests(), [1, 2, 4])
+  state.apply(published(20))
+  assert.is(state.nodes.get(ANN)!.credit, 14)
+})
+
+test('groups that were not seen make no key trustworthy', () => {
+  const unseen = Array.from({ length: 40 }, (_, i) =>
+    done(`u${i}`, ANN, 0, { flat: true, rewards: [0, 0], completions: [] }),
+  )
+  assert.is(fold([published(0), ...unseen.flat()]).nodes.get(ANN)!.standing.auditShare, 1)
 })
 
 test.run()
