@@ -37,6 +37,7 @@ const FIELDS = {
     backend: text,
     drawsReplay: z.boolean(),
   },
+  renewed: { leaseId: lease, deadlineMs: number },
   released: { leaseId: lease, reason: text },
   judged: {
     leaseId: lease,

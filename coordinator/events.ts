@@ -55,6 +55,8 @@ export type RunEvent =
       readonly backend: string
       readonly drawsReplay: boolean
     }
+  /** The lease is still worked on, and lapses later. */
+  | { readonly type: 'renewed'; readonly atMs: number; readonly leaseId: string; readonly deadlineMs: number }
   /** The lease is not worked on. Its owner gets it again before any other of the same version. */
   | { readonly type: 'released'; readonly atMs: number; readonly leaseId: string; readonly reason: string }
   | {

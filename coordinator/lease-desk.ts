@@ -15,10 +15,14 @@ import type { RunConfig } from './config.js'
 import { decodeTaskSet } from './curriculum.js'
 import { mostOfBatch } from './influence.js'
 import type { Recorder } from './recorder.js'
-import type { LeaseRecord, RunState } from './run-state.js'
+import type { EventOf, LeaseRecord, RunState } from './run-state.js'
 
 /** How long a node without work should wait before it asks again. */
 const RETRY_MS = 500
+/** A lease lasts no longer than this many times its duration, however often it is renewed. */
+const LONGEST_DURATIONS = 4
+/** Least part of the duration by which a deadline moves: each move is a record for good. */
+const LEAST_EXTENSION = 1 / 4
 /** New keys a minute. Each is a record for good, and makes the coordinator open another round. */
 const REGISTRATIONS_PER_MINUTE = 240
 
@@ -109,6 +113,22 @@ export function createLeaseDesk(
     }
   }
 
+  /**
+   * Whoever still works on a lease keeps it, or what is slow would never be done: the same lease would be begun again and again.
+   * Not for ever, or it could be held for nothing; and not for a group that would come too late to be trained on.
+   */
+  const renewal = (state: RunState, node: string, leaseId: string): EventOf<'renewed'> | null => {
+    const now = clock.now()
+    const lease = state.openLeases.get(leaseId)
+    if (lease?.node !== node || lease.deadlineMs <= now) return null
+    if (state.current!.version - lease.version > config.maxStaleness) return null
+    if (state.nodes.get(node)?.standing.isQuarantined(now)) return null
+    const { durationMs } = config.leases
+    const deadlineMs = Math.min(now + durationMs, lease.atMs + LONGEST_DURATIONS * durationMs)
+    const isFurther = deadlineMs - lease.deadlineMs >= LEAST_EXTENSION * durationMs
+    return isFurther ? { type: 'renewed', atMs: now, leaseId, deadlineMs } : null
+  }
+
   const register = async (node: string): Promise<void> => {
     if (recorder.state.registered.has(node) || !recorder.state.round) return
     if (!registrations.allow('all')) throw refusal('rate_limited', 'too many new keys at the moment')
@@ -162,6 +182,7 @@ export function createLeaseDesk(
         return response({})
       }
       if (request.kind === 'renew') {
+        for (const leaseId of request.leaseIds) await recorder.record((state) => renewal(state, node, leaseId))
         const held = request.leaseIds.flatMap((leaseId) => recorder.state.openLeases.get(leaseId) ?? [])
         const own = held.filter((lease) => lease.node === node && lease.deadlineMs > clock.now())
         return response({ renewed: own.map(({ leaseId, deadlineMs }) => ({ leaseId, deadlineMs })) })

@@ -46,6 +46,7 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return event.skipped ? `step ${event.step} made no update` : null
     case 'reopened':
     case 'leased':
+    case 'renewed':
     case 'released':
       return null
   }

@@ -4,7 +4,7 @@ import type { RunEvent } from './events.js'
 import { isUnseen } from './outcome.js'
 import { Standing } from './standing.js'
 
-type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
+export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
 
 export type Publication = EventOf<'published'>
 export type LeaseRecord = EventOf<'leased'>
@@ -63,6 +63,8 @@ export class RunState {
   readonly leases = new Map<string, LeaseRecord>()
   /** Leases that are neither judged nor released. */
   readonly openLeases = new Map<string, LeaseRecord>()
+  /** Those of them that have outlasted their first deadline. */
+  readonly #renewed = new Set<string>()
   readonly judged = new Map<string, JudgedGroup>()
   readonly nodes = new Map<string, NodeRecord>()
   /** Nodes whose last lease brought a group that was accepted. */
@@ -119,10 +121,17 @@ export class RunState {
           Math.max(event.index + 1, this.nextLeaseIndex(event.node, event.round)),
         )
         break
+      case 'renewed': {
+        const lease = { ...this.leases.get(event.leaseId)!, deadlineMs: event.deadlineMs }
+        this.leases.set(event.leaseId, lease)
+        this.openLeases.set(event.leaseId, lease)
+        this.#renewed.add(event.leaseId)
+        break
+      }
       case 'released': {
         const lease = this.openLeases.get(event.leaseId)
         if (!lease) break
-        this.openLeases.delete(event.leaseId)
+        this.#close(event.leaseId)
         this.#abandon(this.#node(lease.node))
         if (lease.version === this.current?.version) this.#owedTo(lease.node).set(lease.leaseId, lease)
         break
@@ -155,10 +164,15 @@ export class RunState {
     this.keysWaiting = 0
   }
 
+  #close(leaseId: string): void {
+    this.openLeases.delete(leaseId)
+    this.#renewed.delete(leaseId)
+  }
+
   #applyJudged(event: JudgedGroup): void {
     const { leaseId, node, accepted, code, audit, flat } = event
     const { taskIndex, version } = this.leases.get(leaseId)!
-    this.openLeases.delete(leaseId)
+    this.#close(leaseId)
     this.#owed.get(node)?.delete(leaseId)
     this.judged.set(leaseId, event)
     const record = this.#node(node)
@@ -290,10 +304,12 @@ export class RunState {
   }
 
   /**
-   * Who is at work: nodes with open leases that are known to deliver. Another could hold leases only to be waited for.
+   * Who is at work: nodes with open leases that are known to deliver. Another could hold leases only to be waited for, so
+   * nobody is waited for any longer than a lease lasts without renewal.
    */
   get suppliers(): Supplier[] {
-    const holders = new Set([...this.openLeases.values()].map(({ node }) => node))
+    const holders = new Set<string>()
+    for (const { leaseId, node } of this.openLeases.values()) if (!this.#renewed.has(leaseId)) holders.add(node)
     return [...holders].flatMap((node) => {
       const record = this.reliable.has(node) ? this.nodes.get(node) : undefined
       return record ?? []

@@ -2,7 +2,16 @@ import { randomBytes } from 'node:crypto'
 import type { PrivateKey } from '@libp2p/interface'
 import { type Engine, EngineError } from '../engine/index.js'
 import { EpisodeError, parseTask, runGroup, type Stage, type Task } from '../episode/index.js'
-import { groupBody, type Lease, type LeaseAsk, LIMITS, SwarmRefusal, sealGroupAnnouncement } from '../proto/index.js'
+import {
+  groupBody,
+  type Lease,
+  type LeaseAsk,
+  type LeaseRequest,
+  LIMITS,
+  type ReturnReason,
+  SwarmRefusal,
+  sealGroupAnnouncement,
+} from '../proto/index.js'
 import { ExampleError } from '../reward/index.js'
 import { WorldDefect } from '../servers/kernel/index.js'
 import { type Clock, type KeptConnection, requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
@@ -37,6 +46,10 @@ const SHORTEST_PAUSE_MS = 100
 /** The coordinator names the pause, up to 24 days: a run that has work again should not wait for its nodes. */
 const LONGEST_PAUSE_MS = 60_000
 
+/** Between two renewals of a lease. */
+const SHORTEST_RENEWAL_MS = 5000
+const LONGEST_RENEWAL_MS = 60_000
+
 /** How long a missing connection is no news. */
 const PATIENCE_MS = 5000
 /** Failures in a row of which each may be chance: a restart, a lost connection. */
@@ -50,7 +63,7 @@ const MAX_CRASHES = 3
  * @throws NodeError `wrong_base`, `incompatible`, `canary_failed`, `bad_lease`, `broken_world`, `unwritable`; EngineError
  */
 export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
-  const { keeper, onProgress, host, store } = parts
+  const { host, keeper, onProgress } = parts
   let crashes = 0
   let failures = 0
   let told = ''
@@ -58,11 +71,7 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
     try {
       await untilConnected(parts, signal)
       const before = keeper.loaded
-      const policy = await keeper.update(signal)
-      const { version, policyId, closedRounds } = policy.manifest
-      if (policy !== before) await store.keepRounds(closedRounds)
-      if (version !== before?.manifest.version) onProgress({ type: 'policy', version, policyId })
-      if (!policy.drawsReplay && before?.drawsReplay !== false) onProgress({ type: 'draws-differ' })
+      const policy = await takeUp(parts, signal)
       await workUnder(policy, parts, signal, {
         onAnswer: () => {
           failures = 0
@@ -94,6 +103,17 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
   }
 }
 
+/** Loads the newest policy, if it is another one than before, and tells of it. */
+async function takeUp({ keeper, store, onProgress }: WorkLoopParts, signal: AbortSignal): Promise<LoadedPolicy> {
+  const before = keeper.loaded
+  const policy = await keeper.update(signal)
+  const { version, policyId, closedRounds } = policy.manifest
+  if (policy !== before) await store.keepRounds(closedRounds)
+  if (version !== before?.manifest.version) onProgress({ type: 'policy', version, policyId })
+  if (!policy.drawsReplay && before?.drawsReplay !== false) onProgress({ type: 'draws-differ' })
+  return policy
+}
+
 async function untilConnected(
   { connection, onProgress, host: { clock } }: WorkLoopParts,
   signal: AbortSignal,
@@ -112,13 +132,14 @@ async function untilConnected(
 
 /** Groups for one policy, until the coordinator names another. */
 async function workUnder(
-  policy: LoadedPolicy,
+  loaded: LoadedPolicy,
   parts: WorkLoopParts,
   signal: AbortSignal,
   { onAnswer, onGroup }: { onAnswer(): void; onGroup(): void },
 ): Promise<void> {
   const { host, coordinator, outbox, agent, team, engine, onProgress } = parts
   const isFull = (): boolean => outbox.waiting.length >= LIMITS.leasesHeld.value
+  let policy = loaded
   while (!signal.aborted) {
     // Kept on disk and in memory until they have their verdicts: a coordinator that gives none gets no more of them.
     if (isFull()) onProgress({ type: 'trouble', detail: `${outbox.waiting.length} groups wait for their verdicts` })
@@ -136,10 +157,15 @@ async function workUnder(
     }
     const response = await requestLeases(host, coordinator, ask, within(host.clock, signal))
     onAnswer()
-    if (response.manifestId !== policy.manifestId) return
     if (response.leases.length > ask.count)
       throw new NodeError('bad_lease', `${response.leases.length} leases instead of ${ask.count}`)
+    if (response.manifestId !== policy.manifestId) {
+      if (response.leases.length === 0) return
+      // A round was opened meanwhile. Its manifest is soon there, and a lease that is left lying counts against its node.
+      policy = await takeUp(parts, signal)
+    }
     for (const lease of response.leases) {
+      if (policy !== loaded && lease.policyId !== policy.manifest.policyId) return giveBack(lease, 'superseded', parts)
       await work(lease, policy, parts, signal)
       onGroup()
     }
@@ -152,8 +178,10 @@ async function workUnder(
 }
 
 async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
-  const { host, coordinator, engine, stage, outbox, key, onProgress } = parts
+  const { host, engine, stage, outbox, key, onProgress } = parts
   const startedMs = host.clock.now()
+  const done = new AbortController()
+  const renewing = keepLease(lease, parts, AbortSignal.any([signal, done.signal]))
   try {
     const task = taskOf(lease, policy)
     const rollouts = await runGroup(
@@ -175,14 +203,7 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
     const { rewards, tokensGenerated: tokens } = announcement
     onProgress({ type: 'group', leaseId: lease.leaseId, version: lease.version, rewards, tokens, ms: generationMs })
   } catch (error) {
-    const reason = signal.aborted ? 'shutdown' : 'failed'
-    // Giving the lease back is a courtesy: without it the coordinator waits for the deadline.
-    await requestLeases(
-      host,
-      coordinator,
-      { kind: 'return', leaseIds: [lease.leaseId], reason },
-      host.clock.timeout(2000),
-    ).catch((why: unknown) => host.logger.debug({ error: why }, 'the lease could not be given back'))
+    await giveBack(lease, signal.aborted ? 'shutdown' : 'failed', parts)
     // Our worlds, or the limits of the manifest, cannot hold the task: no other lease of this run would fare better.
     if (error instanceof EpisodeError || error instanceof ExampleError)
       throw new NodeError('bad_lease', `task ${lease.taskId}: ${error.message}`, { cause: error })
@@ -191,6 +212,36 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
         cause: error,
       })
     throw error
+  } finally {
+    done.abort()
+    await renewing
+  }
+}
+
+/** A courtesy: without it the coordinator waits for the deadline. */
+async function giveBack({ leaseId }: Lease, reason: ReturnReason, { host, coordinator }: WorkLoopParts): Promise<void> {
+  const request: LeaseRequest = { kind: 'return', leaseIds: [leaseId], reason }
+  await requestLeases(host, coordinator, request, host.clock.timeout(2000)).catch((error: unknown) =>
+    host.logger.debug({ error }, 'the lease could not be given back'),
+  )
+}
+
+/** Tells the coordinator that a lease is still worked on, each time half of what is left of it is over. */
+async function keepLease(lease: Lease, { host, coordinator }: WorkLoopParts, signal: AbortSignal): Promise<void> {
+  const { leaseId } = lease
+  let { deadlineMs } = lease
+  for (;;) {
+    // The deadline is by the coordinator's clock, and ours may be far from it.
+    const halfMs = Math.min(LONGEST_RENEWAL_MS, Math.max(SHORTEST_RENEWAL_MS, (deadlineMs - host.clock.now()) / 2))
+    try {
+      await host.clock.sleep(halfMs, signal)
+      const request: LeaseRequest = { kind: 'renew', leaseIds: [leaseId] }
+      const { renewed } = await requestLeases(host, coordinator, request, within(host.clock, signal))
+      deadlineMs = renewed.find((one) => one.leaseId === leaseId)?.deadlineMs ?? deadlineMs
+    } catch (error) {
+      if (signal.aborted) return
+      host.logger.debug({ lease: leaseId, error }, 'a lease could not be renewed yet')
+    }
   }
 }
 

@@ -12,6 +12,7 @@ export type Rule =
   | 'lease with another seed'
   | 'lease given out twice'
   | 'more leases than one key may hold'
+  | 'renewal of no lease'
   | 'event of an unknown lease'
   | 'verdict of another lease'
   | 'second verdict'
@@ -166,7 +167,9 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
       openRound(event)
     } else if (event.type === 'registered') registered.set(event.node, event.round)
     else if (event.type === 'leased') lend(event)
-    else if (event.type === 'released') open.delete(event.leaseId)
+    else if (event.type === 'renewed') {
+      if (!open.has(event.leaseId)) fault('renewal of no lease', event.leaseId)
+    } else if (event.type === 'released') open.delete(event.leaseId)
     else if (event.type === 'judged') judge(event)
     else if (event.type === 'audited') audit(event)
     else if (event.type === 'batched') batch(event)

@@ -6,7 +6,7 @@ import type { AuditVerdict } from '../../judging/index.js'
 import type { Lease } from '../../proto/index.js'
 import { offerGroup, requestLeases } from '../../swarm/index.js'
 import { refusalOf, runSuite } from './run-suite.js'
-import { eventually, soon } from './swarm-nodes.js'
+import { connect, eventually, soon } from './swarm-nodes.js'
 import { TASKS, type TestRun, type Volunteer } from './test-run.js'
 
 // What the coordinator makes of audits, copies and lies. What audits find out is decided by the tests here: scripted tokens come
@@ -334,6 +334,60 @@ test('a lease that is forgotten, given back or left to lapse comes back: there i
   assert.is(seen.size, 1)
   await run.admitted(3)
   assert.is((await ann.ask()).leases[0]!.leaseId, [...seen][0]!.split(' ')[0], 'a further round is no way out')
+})
+
+test('a lease that is worked on is renewed, by its owner, while its group is of use, and not for ever', async ({
+  open,
+}) => {
+  const run = await open({ maxStaleness: 0, leases: { durationMs: 1000, perNode: 1 } })
+  const ann = await run.admitted(2)
+  const ben = await run.admitted(3)
+  const renewed = async (node: Volunteer, lease: Lease) => {
+    const request = { kind: 'renew', leaseIds: [lease.leaseId] } as const
+    const [answer] = (await requestLeases(node.host, run.swarm.runId, request, soon())).renewed
+    return answer ? answer.deadlineMs - startMs : null
+  }
+  const startMs = run.clock.nowMs
+  const [lease] = (await ann.ask()).leases
+  assert.is(await renewed(ben, lease!), null)
+  assert.is(await renewed(ann, lease!), 1000, 'too soon for a record')
+  const deadlines: (number | null)[] = []
+  for (let turn = 0; turn < 8; turn++) {
+    run.clock.nowMs += 500
+    await run.coordinator.desk.releaseLapsed()
+    deadlines.push(await renewed(ann, lease!))
+  }
+  assert.equal(deadlines, [1500, 2000, 2500, 3000, 3500, 4000, 4000, null])
+  assert.is(run.eventsOf('renewed').length, 6)
+  run.clock.nowMs += 1
+  await run.coordinator.desk.releaseLapsed()
+  assert.equal(
+    run.eventsOf('released').map(({ reason }) => reason),
+    ['lapsed'],
+  )
+  const [again] = (await ann.ask()).leases
+  run.clock.nowMs += 500
+  await run.coordinator.publish()
+  assert.is(await renewed(ann, again!), again!.deadlineMs - startMs, 'a group for it would be stale')
+})
+
+test('a group of a renewed lease is judged after the first deadline, and after a restart', async ({ open }) => {
+  const run = await open({ leases: { durationMs: 1000, perNode: 1 } })
+  const ann = await run.admitted(2)
+  const [lease] = (await ann.ask()).leases
+  for (let turn = 0; turn < 6; turn++) {
+    run.clock.nowMs += 500
+    const request = { kind: 'renew', leaseIds: [lease!.leaseId] } as const
+    await requestLeases(ann.host, run.swarm.runId, request, soon())
+  }
+  await run.restart()
+  run.clock.nowMs = run.coordinator.recorder.state.leases.get(lease!.leaseId)!.deadlineMs
+  assert.ok(run.clock.nowMs > lease!.deadlineMs)
+  await connect(ann, run.coordinator.node)
+  const group = await ann.finish(lease!)
+  await offerGroup(ann.host, run.swarm.runId, group.sealed, soon())
+  await eventually('the verdict', () => run.coordinator.recorder.state.judged.has(lease!.leaseId))
+  assert.ok(run.coordinator.recorder.state.judged.get(lease!.leaseId)!.accepted)
 })
 
 test('keys that hold leases without delivering leave half of the room to those that deliver', async ({ open }) => {

@@ -423,4 +423,21 @@ test('groups that were not seen make no key trustworthy', () => {
   assert.is(fold([published(0), ...unseen.flat()]).nodes.get(ANN)!.standing.auditShare, 1)
 })
 
+test('nobody waits for a group whose lease was renewed', () => {
+  const state = fold([published(0), ...done('a', ANN, 0), leased('b', ANN, 0)])
+  assert.equal(
+    state.suppliers.map(({ node }) => node),
+    [ANN],
+  )
+  state.apply({ type: 'renewed', atMs: 1, leaseId: 'b', deadlineMs: 2000 })
+  assert.equal(state.suppliers, [])
+  assert.is(state.openLeases.get('b')!.deadlineMs, 2000)
+  fold([released('b'), leased('b', ANN, 0), ...done('c', ANN, 0)], state)
+  assert.equal(
+    state.suppliers.map(({ node }) => node),
+    [ANN],
+    'its next lease is a new one',
+  )
+})
+
 test.run()
