@@ -2,12 +2,14 @@ import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import type { RunConfig } from '../../coordinator/config.js'
 import type { RunEvent } from '../../coordinator/events.js'
-import type { RunState } from '../../coordinator/run-state.js'
+import { RunState } from '../../coordinator/run-state.js'
 import type { NodeProgress } from '../../node/progress.js'
 import { peerIdOfKey } from '../../proto/index.js'
 import type { RefusalEvent } from '../../swarm/index.js'
 import { keyOf } from '../swarm/swarm-nodes.js'
 import { smallRun } from '../unit/run-config.js'
+import type { Violation } from './check-log.js'
+import { checkMemory } from './check-memory.js'
 import type { VolunteerRecord } from './check-volunteers.js'
 import { runCoordinator } from './coordinator-program.js'
 import { openSimStore, readLog } from './databases.js'
@@ -61,6 +63,8 @@ export interface ChaosRun {
   readonly refusals: RefusalEvent[]
   readonly mishaps: readonly Mishap[]
   readonly exits: readonly Exit[]
+  /** What a life of the coordinator knew and the next one did not. */
+  readonly forgotten: readonly Violation[]
   /** What a volunteer was told last, and what it was told so far. */
   readonly told: readonly NodeProgress[][]
   /** One more volunteer. @param keyNumber  default: a key of its own */
@@ -99,6 +103,7 @@ export async function openChaosRun(seed: number, settings: ChaosSettings): Promi
   const volunteers: Post[] = []
   const peerIds: string[] = []
   const told: NodeProgress[][] = []
+  const forgotten: Violation[] = []
   let running: { readonly process: SimProcess; readonly state: RunState; readonly trainer: SpoolTrainer } | null = null
   let finished = false
 
@@ -162,7 +167,7 @@ export async function openChaosRun(seed: number, settings: ChaosSettings): Promi
   }
 
   const run: ChaosRun = {
-    ...{ world, runId, volunteers, peerIds, refusals, mishaps, exits, told },
+    ...{ world, runId, volunteers, peerIds, refusals, mishaps, exits, forgotten, told },
     coordinator: await post(await world.machine('coordinator'), 1000, async (process) => {
       await runCoordinator(world, process, {
         ...{ config, key, peerId: runId, adapterBytes: settings.adapterBytes, stepMs: settings.stepMs },
@@ -172,6 +177,7 @@ export async function openChaosRun(seed: number, settings: ChaosSettings): Promi
           world.blow(`refused as ${refusal.code}`)
         },
         onStarted: (parts) => {
+          if (running) forgotten.push(...checkMemory(running.state, parts.state))
           running = { process, ...parts }
         },
       })
@@ -222,6 +228,9 @@ export async function openChaosRun(seed: number, settings: ChaosSettings): Promi
         await world.underway.quiet()
         await world.start(run.coordinator.machine)
         const events = await readLog(world, join(run.coordinator.machine.folder, 'log'))
+        const read = new RunState()
+        for (const event of events) read.apply(event)
+        if (running) forgotten.push(...checkMemory(running.state, read))
         const records: VolunteerRecord[] = []
         for (const [i, { machine }] of volunteers.entries()) {
           const process = await world.start(machine)

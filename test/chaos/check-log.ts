@@ -30,6 +30,7 @@ export type Rule =
   | 'ledger'
   | 'finished group lost'
   | 'finished group kept'
+  | 'known and not on disk'
   | 'run not complete'
 
 export interface Violation {

@@ -50,6 +50,7 @@ export async function runScenario(
     blows.set(kind, (blows.get(kind) ?? 0) + 1)
   }
   const found = [
+    ...run.forgotten,
     ...checkLog(events, BOUNDS),
     ...checkLedgers(events, volunteers),
     ...checkDeliveries(events, volunteers),

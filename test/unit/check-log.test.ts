@@ -5,6 +5,7 @@ import { type JudgedGroup, RunState } from '../../coordinator/run-state.js'
 import { leaseSeed } from '../../judging/lease-seed.js'
 import type { Verdict } from '../../proto/index.js'
 import { checkLog, type RunBounds } from '../chaos/check-log.js'
+import { checkMemory } from '../chaos/check-memory.js'
 import { checkDeliveries, checkLedgers, type VolunteerRecord } from '../chaos/check-volunteers.js'
 import {
   audited,
@@ -84,6 +85,7 @@ const broken: Record<string, readonly RunEvent[]> = {
     START[3]!,
     ...[5, 6, 7].map((index) => lease(`held ${index}`, 'ann', 1, index)),
   ),
+  'renewal of no lease': after(judgedA, { type: 'renewed', atMs: 0, leaseId: 'a', deadlineMs: 9 }),
   'event of an unknown lease': after(leaseA, released('nobody’s')),
   'verdict of another lease': replaced(judgedA, judged('a', 'ben', 0, { credit: 5 })),
   'second verdict': after(judgedA, judged('a', 'ann', 0, { credit: 5 })),
@@ -189,6 +191,26 @@ test('a volunteer that was told what the log does not say is found', () => {
   assert.equal(check([verdict('a', false, 5)]), ['ledger'])
   assert.equal(check([...told, verdict('d', true, 1)]), ['ledger'])
   assert.equal(check([told[1]!, told[0]!, told[2]!]), ['ledger', 'ledger'])
+})
+
+test('what a coordinator knew and its log does not say is found, whatever kind of event it comes from', () => {
+  const fold = (events: readonly RunEvent[]): RunState => {
+    const state = new RunState()
+    for (const event of events) state.apply(event)
+    return state
+  }
+  const whole = fold(GOOD)
+  assert.equal(checkMemory(whole, whole), [])
+  assert.equal(checkMemory(fold(START), whole), [], 'more on disk than was applied')
+  const found = GOOD.map((event, end) => [
+    event.type,
+    checkMemory(fold(GOOD.slice(0, end + 1)), fold(GOOD.slice(0, end))),
+  ])
+  // A lease that is given out again, or given back, changes nothing that anybody is told for good.
+  const again = GOOD.filter(
+    ({ type }, i) => type === 'released' || (type === 'leased' && GOOD[i - 1]!.type === 'released'),
+  )
+  assert.is(found.filter(([, violations]) => violations!.length === 0).length, again.length)
 })
 
 test('a finished group that its volunteer has forgotten is found, and so is one that still waits at the end', () => {
