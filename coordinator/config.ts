@@ -47,6 +47,10 @@ export const configSchema = z.strictObject({
       calibrations: z.array(z.string().min(1)).max(64).default([]),
       /** Take part with engines whose draws cannot be replayed: all their groups are audited, on likelihood alone. */
       acceptOtherDraws: z.boolean().default(false),
+      /** Groups of a key that are all audited, counted from its first or from its last doubtful one. */
+      probation: positive.default(20),
+      /** No key is audited on a smaller share of its groups. */
+      leastShare: z.number().gt(0).max(1).default(0.1),
     })
     .prefault({}),
   influence: z

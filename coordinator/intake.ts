@@ -10,6 +10,7 @@ import type { GroupJudge, ReplayedGroup } from './group-judge.js'
 import { accepted, acceptedUnseen, isFlat, isUnseen, type Outcome, refused } from './outcome.js'
 import type { Recorder } from './recorder.js'
 import type { JudgedGroup, LeaseRecord, RunState } from './run-state.js'
+import { auditShare } from './standing.js'
 import { TrainerError } from './train-engine.js'
 
 /** A group that was announced in time may arrive this much after its deadline: gossip and clocks are not exact. */
@@ -143,7 +144,8 @@ export function createIntake(parts: IntakeParts): Intake {
 
   /** Whether a group is looked at more closely: audited, or, if it claims to teach nothing, judged at all. */
   const isDrawn = (lease: LeaseRecord, bodySha256: string): boolean => {
-    const share = lease.drawsReplay ? (state.nodes.get(lease.node)?.standing.auditShare ?? 1) : 1
+    const streak = state.nodes.get(lease.node)?.standing.streak ?? 0
+    const share = lease.drawsReplay ? auditShare(streak, config.audit) : 1
     return lottery.draws(bodySha256, share)
   }
 

@@ -1,9 +1,6 @@
 import { REFUSALS, type RefusalCode } from '../proto/index.js'
+import type { RunConfig } from './config.js'
 
-/** Groups of a key that are all audited, counted from its first or from its last refusal. */
-const PROBATION = 20
-/** No key is audited on fewer of its groups. */
-const LEAST_SHARE = 0.1
 /** Of so many audited groups, so many failed audits are no chance: at 0.5 % false refusals, one honest key in 7,000. */
 const WINDOW = 20
 const FAILURES = 3
@@ -11,9 +8,12 @@ const HOUR_MS = 3_600_000
 /** Of a key's first quarantines; every further one is for good. */
 const QUARANTINES_MS = [HOUR_MS, 24 * HOUR_MS]
 
+/** Share of a key's groups to audit: all of a new one's, fewer the longer it was honest. */
+export const auditShare = (streak: number, { probation, leastShare }: RunConfig['audit']): number =>
+  streak < probation ? 1 : Math.max(leastShare, probation / streak)
+
 /** What the coordinator thinks of a key, folded from the verdicts on its groups. */
 export class Standing {
-  /** Groups accepted since the last refusal that casts doubt. */
   #streak = 0
   /** Outcomes of its last audits, oldest first. */
   readonly #audits: boolean[] = []
@@ -46,9 +46,9 @@ export class Standing {
     return this.#until
   }
 
-  /** Share of its groups to audit: all of a new key's, fewer the longer it was honest. */
-  get auditShare(): number {
-    return this.#streak < PROBATION ? 1 : Math.max(LEAST_SHARE, PROBATION / this.#streak)
+  /** Groups accepted since the last refusal that casts doubt, or since the first. */
+  get streak(): number {
+    return this.#streak
   }
 
   #quarantine(atMs: number): void {

@@ -18,6 +18,9 @@ export const GROUP_SIZE = 10
 export const BATCH_GROUPS = 4
 /** Largest share of a batch from one key. */
 export const PER_KEY = 0.5
+/** A key is past its probation soon, and after as many groups again has every other one audited. */
+export const PROBATION = 3
+export const LEAST_SHARE = 0.5
 /** Few, so that copies for the same task come about soon. */
 const TASKS = 8
 export const LIMITS_OF_RUN = DEFAULT_LIMITS
@@ -106,7 +109,7 @@ const runYaml = (model: string, calibration: string): object => ({
   versions: 100_000,
   // On a busy machine a group takes long, and a late one would be refused for that.
   leases: { perNode: 8, durationMs: 4 * PATIENCE_MS },
-  audit: { calibrations: [calibration] },
+  audit: { calibrations: [calibration], probation: PROBATION, leastShare: LEAST_SHARE },
   influence: { perKey: PER_KEY },
   // A key waits for the round after the one it registered in: not for long here.
   rounds: { registrationMs: 300 },

@@ -1,5 +1,6 @@
 import type { Rollout } from '../../episode/index.js'
 import type { Arena, Outcome } from './arena.js'
+import { PROBATION } from './arena-run.js'
 import { isFlat, type PackedGroup, packGroup, sampledTokens, type Work } from './group-work.js'
 import type { Participant } from './participant.js'
 
@@ -28,7 +29,7 @@ export interface HonestCrowd {
 }
 
 /** All groups of a young key are audited: so nobody grows old. */
-const GROUPS_PER_KEY = 20
+const GROUPS_PER_KEY = PROBATION
 /** Take turns: while an attacker holds a lease, a batch of one volunteer's groups alone would break the cap per key. */
 export const AT_WORK = 2
 

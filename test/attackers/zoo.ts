@@ -13,6 +13,7 @@ import { forgedRewards } from './attacks/forged-rewards.js'
 import { greedyDecoding } from './attacks/greedy-decoding.js'
 import { halfOpenStreams } from './attacks/half-open-streams.js'
 import { hugeManifests } from './attacks/huge-manifests.js'
+import { lateCheating } from './attacks/late-cheating.js'
 import { leaseHoarding } from './attacks/lease-hoarding.js'
 import { lengthBombs } from './attacks/length-bombs.js'
 import { malformed } from './attacks/malformed.js'
@@ -63,6 +64,7 @@ export const ZOO: readonly Attack[] = [
   frontRunning,
   sybilKeys,
   staleAdapter,
+  lateCheating,
   hugeManifests,
   pathNames,
   posingAsCoordinator,

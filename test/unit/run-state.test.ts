@@ -420,7 +420,7 @@ test('groups that were not seen make no key trustworthy', () => {
   const unseen = Array.from({ length: 40 }, (_, i) =>
     done(`u${i}`, ANN, 0, { flat: true, rewards: [0, 0], completions: [] }),
   )
-  assert.is(fold([published(0), ...unseen.flat()]).nodes.get(ANN)!.standing.auditShare, 1)
+  assert.is(fold([published(0), ...unseen.flat()]).nodes.get(ANN)!.standing.streak, 0)
 })
 
 test('nobody waits for a group whose lease was renewed', () => {

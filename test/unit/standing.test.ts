@@ -2,9 +2,13 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createAuditLottery } from '../../coordinator/audit/auditor.js'
-import { Standing } from '../../coordinator/standing.js'
+import type { RunConfig } from '../../coordinator/config.js'
+import { auditShare, Standing } from '../../coordinator/standing.js'
 
 const HOUR = 3_600_000
+
+const shareOf = ({ streak }: Standing): number =>
+  auditShare(streak, { probation: 20, leastShare: 0.1 } as RunConfig['audit'])
 
 const honest = (groups: number, standing = new Standing()): Standing => {
   for (let i = 0; i < groups; i++) standing.accepted(i % 10 === 0)
@@ -13,18 +17,32 @@ const honest = (groups: number, standing = new Standing()): Standing => {
 
 test('all of a new key’s first 20 groups are audited, then fewer the longer it is honest, never below a tenth', () => {
   assert.equal(
-    [0, 19, 20, 40, 100, 200, 10_000].map((groups) => honest(groups).auditShare),
+    [0, 19, 20, 40, 100, 200, 10_000].map((groups) => shareOf(honest(groups))),
     [1, 1, 1, 0.5, 0.2, 0.1, 0.1],
   )
+})
+
+test('a key that cheats after a long honest time gets nine groups past the audits on average, and hardly ever forty', () => {
+  const lottery = createAuditLottery(Buffer.alloc(32, 5))
+  const share = shareOf(honest(1000))
+  const passed = Array.from({ length: 2000 }, (_, key) => {
+    let groups = 0
+    while (!lottery.draws(`group ${groups} of key ${key}`, share)) groups += 1
+    return groups
+  }).sort((a, b) => a - b)
+  const mean = passed.reduce((sum, groups) => sum + groups, 0) / passed.length
+  assert.ok(Math.abs(mean - 9) < 0.7, `mean ${mean}`)
+  assert.ok(passed[1900]! <= 30, `95 % within ${passed[1900]}`)
+  assert.ok(passed[1960]! <= 40, `98 % within ${passed[1960]}`)
 })
 
 test('a doubtful group puts a key back to its beginning, and one that is nobody’s fault does not', () => {
   const standing = honest(100)
   assert.not(standing.refused('stale_policy', 0))
   assert.not(standing.refused('world_unstable', 0))
-  assert.is(standing.auditShare, 0.2)
+  assert.is(shareOf(standing), 0.2)
   assert.ok(standing.refused('sampler_mismatch', 0))
-  assert.is(standing.auditShare, 1)
+  assert.is(shareOf(standing), 1)
   assert.not(standing.isQuarantined(0))
 })
 
@@ -68,7 +86,7 @@ test('whatever happens, a key is audited on a tenth to all of its groups', () =>
       for (const [atMs, next] of moves.entries()) {
         if (next === 'passed' || next === 'unaudited') standing.accepted(next === 'passed')
         else standing.refused(next as 'stale_policy', atMs)
-        assert.ok(standing.auditShare >= 0.1 && standing.auditShare <= 1)
+        assert.ok(shareOf(standing) >= 0.1 && shareOf(standing) <= 1)
       }
     }),
     { seed: 7, numRuns: 200 },
