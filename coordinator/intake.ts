@@ -1,8 +1,16 @@
+import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import type { EpisodeLimits, Rollout, Task } from '../episode/index.js'
 import { largestBody } from '../judging/index.js'
-import { detailForWire, type GroupAnnouncement, refusal, SwarmRefusal } from '../proto/index.js'
-import { addressBlock, type Clock, fetchGroupBody, type ReceivedGroup, type SwarmHost } from '../swarm/index.js'
+import { detailForWire, type GroupAnnouncement, LIMITS, refusal, SwarmRefusal } from '../proto/index.js'
+import {
+  addressBlock,
+  type Clock,
+  fetchGroupBody,
+  type PeerConnection,
+  type ReceivedGroup,
+  type SwarmHost,
+} from '../swarm/index.js'
 import type { AuditLottery } from './audit/auditor.js'
 import type { RunConfig } from './config.js'
 import type { Audit } from './events.js'
@@ -16,10 +24,13 @@ import { TrainerError } from './train-engine.js'
 /** A group that was announced in time may arrive this much after its deadline: gossip and clocks are not exact. */
 const GRACE_MS = 5000
 const PULL_TIMEOUT_MS = 30_000
-/** Bodies pulled at once. Judging is one at a time, but a node that delivers slowly must hold up no other. */
-const PULLS = 16
-/** Announced groups without a verdict; with their bodies, a bound on memory. */
-const MAX_IN_HAND = 128
+/**
+ * Bodies pulled at once, and announced groups without a verdict, which with their bodies bounds memory: of nodes that are known
+ * to deliver, and as many of all others. Judging is one at a time, but whoever announces and never delivers must hold up
+ * nobody else.
+ */
+const PULLS = 8
+const MAX_IN_HAND = 64
 /** What is left of a group's credit for each version it came late. */
 const FRESHNESS = 0.9
 /** Gossip score that a provable lie costs: enough that nobody listens to the key for a while. */
@@ -58,9 +69,20 @@ export function createIntake(parts: IntakeParts): Intake {
   const { state } = recorder
   /** Larger ones are not pulled: with the groups in hand, a bound on memory. */
   const largestBytes = largestBody(config.groupSize, limits)
-  /** Leases of groups without a verdict yet, with their nodes. */
-  const inHand = new Map<string, string>()
-  const pulls = pLimit(PULLS)
+  /** Leases of groups without a verdict yet, with their nodes, and whether those were known to deliver. */
+  const inHand = new Map<string, { readonly node: string; readonly reliable: boolean }>()
+  const pulls = { reliable: pLimit(PULLS), other: pLimit(PULLS) }
+  /** Where nodes were last connected from: one that hangs up before its verdict keeps its address. */
+  const blocks = new LRUCache<string, string>({ max: LIMITS.trackedPeers.value })
+  const noteBlock = ({ peer, address }: PeerConnection): void => {
+    const block = addressBlock(address)
+    if (block !== null) blocks.set(peer, block)
+  }
+  for (const connection of host.connections()) noteBlock(connection)
+  const stopNoting = host.onPeer(({ peer }) => {
+    for (const connection of host.connections()) if (connection.peer === peer) noteBlock(connection)
+  })
+  signal.addEventListener('abort', stopNoting, { once: true })
   const underWay = new Set<Promise<void>>()
   const underAudit = new Set<string>()
   /**
@@ -98,11 +120,6 @@ export function createIntake(parts: IntakeParts): Intake {
 
   const versionsLate = (current: RunState, { version }: LeaseRecord): number => current.current!.version - version
 
-  const blockOf = (node: string): string | null => {
-    const connection = host.connections().find(({ peer }) => peer === node)
-    return connection ? addressBlock(connection.address) : null
-  }
-
   /** @param decide  the outcome in the state in which it will be recorded; null: the group has to be looked at again */
   const verdict = async (
     lease: LeaseRecord,
@@ -124,7 +141,7 @@ export function createIntake(parts: IntakeParts): Intake {
         node,
         version,
         bodySha256,
-        addressBlock: blockOf(node),
+        addressBlock: blocks.get(node) ?? state.nodes.get(node)?.addressBlock ?? null,
         ...outcome,
       }
     })
@@ -140,7 +157,9 @@ export function createIntake(parts: IntakeParts): Intake {
   }
 
   const pull = ({ announcement, signer }: ReceivedGroup): Promise<Uint8Array> =>
-    pulls(() => fetchGroupBody(host, [signer], announcement, AbortSignal.any([signal, clock.timeout(PULL_TIMEOUT_MS)])))
+    pulls[state.reliable.has(signer) ? 'reliable' : 'other'](() =>
+      fetchGroupBody(host, [signer], announcement, AbortSignal.any([signal, clock.timeout(PULL_TIMEOUT_MS)])),
+    )
 
   /** Whether a group is looked at more closely: audited, or, if it claims to teach nothing, judged at all. */
   const isDrawn = (lease: LeaseRecord, bodySha256: string): boolean => {
@@ -223,9 +242,7 @@ export function createIntake(parts: IntakeParts): Intake {
    */
   const auditAccepted = async (leaseId: string, copied: boolean): Promise<void> => {
     if (!state.isOpenToAudit(leaseId)) return
-    const fault = isUnseen(state.judged.get(leaseId)!)
-      ? refusal('unconfirmed')
-      : await faultOf(await judge.restore(leaseId, signal), copied)
+    const fault = isUnseen(state.judged.get(leaseId)!) ? refusal('unconfirmed') : await faultOf(leaseId, copied)
     const { node } = state.leases.get(leaseId)!
     await recorder.record((current) => {
       if (!current.isOpenToAudit(leaseId)) return null
@@ -239,10 +256,12 @@ export function createIntake(parts: IntakeParts): Intake {
     if (fault) noteQuarantine(node)
   }
 
-  const faultOf = async (group: ReplayedGroup, copied: boolean): Promise<SwarmRefusal | null> => {
+  const faultOf = async (leaseId: string, copied: boolean): Promise<SwarmRefusal | null> => {
     const copy = refusal('duplicate', 'another node has drawn these very tokens from its own seeds')
-    if (copied && !group.lease.drawsReplay) return copy
     try {
+      // What cannot be replayed any more, because its world disagrees with itself, cannot be trained on either.
+      const group = await judge.restore(leaseId, signal)
+      if (copied && !group.lease.drawsReplay) return copy
       await judge.audit(group)
       return null
     } catch (why) {
@@ -270,10 +289,12 @@ export function createIntake(parts: IntakeParts): Intake {
     accept(group) {
       const { leaseId, node } = check(group)
       if (state.judged.has(leaseId) || inHand.has(leaseId)) return
-      const held = [...inHand.values()].filter((other) => other === node).length
-      if (held >= config.leases.perNode || inHand.size >= MAX_IN_HAND)
+      const reliable = state.reliable.has(node)
+      const held = [...inHand.values()].filter((other) => other.node === node).length
+      const alike = [...inHand.values()].filter((other) => other.reliable === reliable).length
+      if (held >= config.leases.perNode || alike >= MAX_IN_HAND)
         throw refusal('overloaded', `${held} groups of this node wait for their verdicts, ${inHand.size} in all`)
-      inHand.set(leaseId, node)
+      inHand.set(leaseId, { node, reliable })
       inBackground({ lease: leaseId }, takeIn(state.leases.get(leaseId)!, group), () => inHand.delete(leaseId))
     },
     auditSuspects() {

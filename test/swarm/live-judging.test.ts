@@ -294,6 +294,51 @@ test('a flat group that is shown at last is judged as if it had been shown at on
   assert.ok(recorder.state.judged.get(lease!.leaseId)!.accepted)
 })
 
+test('a node that hangs up before its verdict keeps its address', async ({ open }) => {
+  const auditor = court()
+  const run = await open({ auditor })
+  const ann = await run.admitted(2)
+  const [lease] = (await ann.ask()).leases
+  const gone = Promise.withResolvers<AuditVerdict>()
+  auditor.find = () => gone.promise
+  const { sealed } = await ann.finish(lease!, { inline: true })
+  await offerGroup(ann.host, run.swarm.runId, sealed, soon())
+  await eventually('the audit', () => auditor.audited.length === 1)
+  await ann.host.hangUp(run.swarm.runId)
+  await eventually('it is gone', () => !run.coordinator.node.host.isConnected(ann.host.peerId))
+  gone.resolve({ accepted: true })
+  await run.coordinator.intake.idle()
+  assert.is(run.coordinator.recorder.state.judged.get(lease!.leaseId)!.addressBlock, 'ip4/7f0000')
+})
+
+test('groups of strangers that wait for their verdicts leave room for those of nodes that deliver', async ({
+  open,
+}) => {
+  const auditor = court()
+  const run = await open({ auditor, batchGroups: 80, leases: { durationMs: 60_000, perNode: 8 } })
+  const ann = await run.admitted(2)
+  await deliver(run, ann)
+  const never = Promise.withResolvers<AuditVerdict>()
+  const isAnns = ({ leaseId }: AuditRequest): boolean =>
+    run.coordinator.recorder.state.leases.get(leaseId)!.node === ann.host.peerId
+  auditor.find = (request) => (isAnns(request) ? null : never.promise)
+  const offerNext = async (stranger: Volunteer, lease: Lease) => {
+    const { sealed } = await stranger.finish(lease, {
+      scripts: scriptsFor(lease, [`Group ${groups++}.`, 'No.']),
+      inline: true,
+    })
+    await offerGroup(stranger.host, run.swarm.runId, sealed, soon())
+  }
+  for (let seed = 3; seed < 11; seed++) {
+    const stranger = await run.admitted(seed)
+    for (const lease of (await stranger.ask({ count: 8 })).leases) await offerNext(stranger, lease)
+  }
+  const last = await run.admitted(11)
+  assert.is(await refusalOf(offerNext(last, (await last.ask()).leases[0]!)), 'overloaded')
+  assert.ok((await deliver(run, ann)).verdict.accepted)
+  never.resolve({ accepted: true })
+})
+
 test('a new key gets no lease before a round that was opened after it came, and its coming opens one', async ({
   open,
 }) => {
