@@ -26,6 +26,13 @@ const LEAST_EXTENSION = 1 / 4
 /** New keys a minute. Each is a record for good, and makes the coordinator open another round. */
 const REGISTRATIONS_PER_MINUTE = 240
 
+/**
+ * Leases that one key may take up again. Each time is two records for good, so taking and forgetting them without a pause would
+ * fill the disk and keep everybody else's events waiting.
+ */
+const RETAKEN_PER_MINUTE = 12
+const RETAKEN_AT_ONCE = 16
+
 export interface LeaseDesk {
   /** Answers a node's request. @throws SwarmRefusal */
   answer(request: LeaseRequest, node: string): Promise<LeaseResponse>
@@ -42,6 +49,7 @@ export function createLeaseDesk(
   isCalibrated?: (backend: string) => boolean,
 ): LeaseDesk {
   const registrations = createRateLimit(clock, REGISTRATIONS_PER_MINUTE)
+  const retaken = createRateLimit(clock, RETAKEN_PER_MINUTE, RETAKEN_AT_ONCE)
   const encodedTasks = new Map<string, Uint8Array>()
   const encode = (task: Task): Uint8Array => {
     let encoded = encodedTasks.get(task.id)
@@ -93,6 +101,7 @@ export function createLeaseDesk(
     const { backend, drawsReplay } = ask
     // What a node leaves lying comes back to it: there is nothing to be gained by waiting for an easier task.
     const owed = state.owedLease(node)
+    if (owed && !retaken.allow(node)) return null
     if (owed) return { ...owed, atMs: now, deadlineMs, backend, drawsReplay }
     const { round, version, policyId, roundSecret, resting } = state.round!
     const index = state.nextLeaseIndex(node, round)
@@ -199,7 +208,7 @@ export function createLeaseDesk(
         if (!record) break
         leases.push(toWire(record, request.policyId))
       }
-      const reason = leases.length < request.count ? objection(recorder.state, node, request) : null
+      const reason = leases.length < request.count ? (objection(recorder.state, node, request) ?? 'rate_limited') : null
       return response({ leases, reason, retryAfterMs: leases.length > 0 ? 0 : RETRY_MS })
     },
     async releaseLapsed() {

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import pLimit from 'p-limit'
@@ -162,6 +162,8 @@ export function createPublisher(parts: PublisherParts): Publisher {
     const { manifestId } = sealed
     await record(sealed, { atMs: clock.now(), round, manifestId, roundSecret: secret.toString('hex'), resting })
     snapshots.offer(sealed)
+    // Nobody is served it any more, and strangers that come one by one open a round every few seconds.
+    await rm(fileOf(round - LIMITS.manifestsServed.value), { force: true })
     // The round stands, whether gossip takes it now or at the next announcement.
     await announceSealed(sealed).catch((error: unknown) => {
       host.logger.warn({ round, error }, 'a round could not be announced yet')

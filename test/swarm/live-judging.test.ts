@@ -1,9 +1,11 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { Auditor, AuditRequest } from '../../coordinator/audit/auditor.js'
 import { TrainerError } from '../../coordinator/train-engine.js'
 import { groundTruthScript } from '../../episode/index.js'
 import type { AuditVerdict } from '../../judging/index.js'
-import type { Lease } from '../../proto/index.js'
+import { type Lease, LIMITS } from '../../proto/index.js'
 import { offerGroup, requestLeases } from '../../swarm/index.js'
 import { refusalOf, runSuite } from './run-suite.js'
 import { connect, eventually, soon } from './swarm-nodes.js'
@@ -379,6 +381,36 @@ test('a lease that is forgotten, given back or left to lapse comes back: there i
   assert.is(seen.size, 1)
   await run.admitted(3)
   assert.is((await ann.ask()).leases[0]!.leaseId, [...seen][0]!.split(' ')[0], 'a further round is no way out')
+})
+
+test('strangers that come one by one do not fill the disk with manifests', async ({ open }) => {
+  const run = await open()
+  const { recorder, publisher } = run.coordinator
+  for (let i = 0; i < LIMITS.manifestsServed.value + 8; i++) {
+    await recorder.record(({ round }) => ({ type: 'registered', atMs: 0, node: `stranger ${i}`, round: round!.round }))
+    run.clock.nowMs += 1
+    await publisher.openRound()
+  }
+  const { round } = recorder.state.round!
+  assert.is(round, LIMITS.manifestsServed.value + 8)
+  const files = await readdir(join(run.folder, 'manifests'))
+  assert.is(files.length, LIMITS.manifestsServed.value)
+  await run.restart()
+  assert.is(run.coordinator.snapshots.newest()!.manifest.round, round)
+})
+
+test('a key that takes leases and forgets them leaves few records, and gets its lease again after a while', async ({
+  open,
+}) => {
+  const run = await open({ leases: { durationMs: 600_000, perNode: 1 } })
+  const ann = await run.admitted(2)
+  const reasons: (string | null)[] = []
+  for (let i = 0; i < 40; i++) reasons.push((await ann.ask()).reason)
+  assert.is(reasons.at(-1), 'rate_limited')
+  assert.ok(run.eventsOf('leased').length < 20, String(run.eventsOf('leased').length))
+  assert.ok(run.eventsOf('released').length < 20, String(run.eventsOf('released').length))
+  run.clock.nowMs += 5000
+  assert.is((await ann.ask()).leases.length, 1)
 })
 
 test('a lease that is worked on is renewed, by its owner, while its group is of use, and not for ever', async ({

@@ -87,6 +87,8 @@ export interface GroupChange {
 
 export interface TestRun {
   readonly swarm: TestSwarm
+  /** What the coordinator keeps. */
+  readonly folder: string
   readonly clock: Clock & { nowMs: number }
   /** Events since the start of this process, as they were reported. */
   readonly events: RunEvent[]
@@ -144,6 +146,7 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
 
   const run: TestRun = {
     swarm,
+    folder,
     clock,
     events,
     coordinator: await start(),
