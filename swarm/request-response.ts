@@ -67,6 +67,24 @@ export async function serveRequests<Request, Response>(
     }
   }
 
+  const heldBy = (peer: string): number => [...open.values()].filter((other) => other === peer).length
+
+  /**
+   * Ends the oldest stream of whoever holds the most, if that is more than the newcomer holds: a few keys that open streams and
+   * say nothing must not keep everybody else out.
+   */
+  const makeRoom = (held: number): boolean => {
+    if (open.size < LIMITS.inboundStreams.value) return true
+    const counts = new Map<string, number>()
+    for (const peer of open.values()) counts.set(peer, (counts.get(peer) ?? 0) + 1)
+    const most = Math.max(...counts.values())
+    if (most <= held) return false
+    const [oldest] = [...open].find(([, peer]) => counts.get(peer) === most)!
+    open.delete(oldest)
+    oldest.abort(new TransportError('busy', 'another peer needs the room'))
+    return true
+  }
+
   const serve = async (stream: Stream, peer: string): Promise<void> => {
     const bytes = createByteStream(stream, host.clock)
     const signal = AbortSignal.any([
@@ -74,8 +92,8 @@ export async function serveRequests<Request, Response>(
       host.clock.timeout(options.timeoutMs ?? LIMITS.handlerTimeoutMs.value),
     ])
     // libp2p bounds streams per connection, but a peer may open several connections.
-    const held = [...open.values()].filter((other) => other === peer).length
-    if (open.size >= LIMITS.inboundStreams.value || held >= LIMITS.inboundStreamsPerPeer.value) {
+    const held = heldBy(peer)
+    if (held >= LIMITS.inboundStreamsPerPeer.value || !makeRoom(held)) {
       host.onRefusal({
         peer,
         code: 'overloaded',

@@ -145,6 +145,31 @@ test('a node that asks too often is told so, and one that holds streams open can
   assert.is((await requestLeases(ben.host, coordinator.host.peerId, ask, soon())).leases.length, 1)
 })
 
+test('keys that open all streams there may be and say nothing keep nobody out', async ({ swarm, coordinator, ann }) => {
+  let open = 0
+  const never = Promise.withResolvers<never>()
+  await serveLeases(
+    coordinator.host,
+    async (_, { peer }) => {
+      if (peer === ann.host.peerId) return leases
+      open += 1
+      return never.promise
+    },
+    { timeoutMs: 600_000 },
+  )
+  const { inboundStreams, inboundStreamsPerPeer } = LIMITS
+  // Questions that the server takes for as long as it may think keep their streams whatever the machine's speed.
+  for (let seed = 10; open < inboundStreams.value; seed++) {
+    const mallory = await swarm.node(seed, false)
+    await connect(mallory, coordinator)
+    for (let i = 0; i < inboundStreamsPerPeer.value; i++)
+      requestLeases(mallory.host, coordinator.host.peerId, ask, soon(), 120_000).catch(() => undefined)
+    const expected = (seed - 9) * inboundStreamsPerPeer.value
+    await eventually('they are taken', () => open === expected)
+  }
+  assert.is((await requestLeases(ann.host, coordinator.host.peerId, ask, soon())).leases.length, 1)
+})
+
 test('a server that does not answer runs into the time limit of its client', async ({ coordinator, ann }) => {
   await coordinator.host.handle(PROTOCOLS.lease, () => {}, { overRelay: true })
   const why = await failure(requestLeases(ann.host, coordinator.host.peerId, ask, soon(), 300))
