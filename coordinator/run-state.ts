@@ -200,7 +200,8 @@ export class RunState {
   }
 
   #confirm(node: string): void {
-    for (const [leaseId, group] of this.#onTrust) if (group.node === node) this.#onTrust.delete(leaseId)
+    for (const [leaseId, group] of this.#onTrust)
+      if (group.node === node && !this.suspects.has(leaseId)) this.#onTrust.delete(leaseId)
   }
 
   #abandon(record: NodeRecord): void {

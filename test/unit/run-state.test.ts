@@ -404,7 +404,8 @@ test('what was believed unseen is believed until its node is caught, and then ne
     ...done('lie', ANN, 0, { accepted: false, code: 'sampler_mismatch', credit: 0, audit: 'failed' }, 5),
   ])
   assert.equal([...state.suspects.keys()], ['after'])
-  assert.ok(state.isOpenToAudit('after'))
+  fold(done('too late', ANN, 0, { ...UNSEEN, credit: 0, completions: ['1'.repeat(16)] }, 6), state)
+  assert.ok(state.isOpenToAudit('after'), 'a word that is kept now does not make good for one that was not')
   const rests = () => [1, 2, 3, 4].filter((task) => state.curriculum.rests(task, 1))
   assert.equal(rests(), [1, 2, 3, 4])
   state.apply(audited('after', ANN, 'unconfirmed'))
