@@ -27,10 +27,6 @@ const ACCEPTED: Outcome = {
 
 export const isFlat = (rewards: readonly number[]): boolean => Math.max(...rewards) - Math.min(...rewards) < FLAT
 
-/** Whether a verdict rests on nothing but the announcement. */
-export const isUnseen = ({ accepted, flat, completions }: Outcome): boolean =>
-  accepted && flat && completions.length === 0
-
 /** The verdict on a group that says of itself that it has no reward variance, and is believed. */
 export const acceptedUnseen = (rewards: readonly number[], credit: number): Outcome => ({
   ...ACCEPTED,

@@ -1,7 +1,6 @@
 import { LIMITS, type RefusalCode } from '../proto/index.js'
 import { Curriculum } from './curriculum.js'
 import type { RunEvent } from './events.js'
-import { isUnseen } from './outcome.js'
 import { Standing } from './standing.js'
 
 export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
@@ -51,6 +50,10 @@ export interface Supplier {
   /** Where its last group came from; null: not known. */
   readonly addressBlock: string | null
 }
+
+/** Whether a verdict rests on nothing but the announcement. */
+export const isUnseen = ({ accepted, flat, completions }: JudgedGroup): boolean =>
+  accepted && flat && completions.length === 0
 
 /** Everything the coordinator knows about its run: a fold over the event log, with nothing added from elsewhere. */
 export class RunState {
