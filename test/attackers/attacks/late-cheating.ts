@@ -48,8 +48,8 @@ export const lateCheating: Attack = {
       const trained = cheats.filter((id) => [...state.batches.values()].some(({ leaseIds }) => leaseIds.includes(id)))
       const kept = cheats.filter((id) => state.accepted.has(id) && !trained.includes(id))
       const charged = [...state.judged.values()].filter(
-        ({ leaseId, node: owner }) =>
-          owner === node.peerId && !cheats.includes(leaseId) && !state.accepted.has(leaseId),
+        ({ leaseId, node: owner, flat }) =>
+          owner === node.peerId && !flat && !cheats.includes(leaseId) && !state.accepted.has(leaseId),
       )
       const caught = code !== null && CODES.includes(code) && kept.length === 0 && charged.length === 0
       return {
