@@ -90,7 +90,10 @@ export const configSchema = z.strictObject({
 export type RunConfig = z.output<typeof configSchema>
 
 /** The limits of a run's rollouts; those that no configuration sets are the same in every run. */
-export const episodeLimits = ({ limits }: Pick<RunConfig, 'limits'>): EpisodeLimits => ({ ...DEFAULT_LIMITS, ...limits })
+export const episodeLimits = ({ limits }: Pick<RunConfig, 'limits'>): EpisodeLimits => ({
+  ...DEFAULT_LIMITS,
+  ...limits,
+})
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'

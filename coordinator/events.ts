@@ -111,7 +111,7 @@ export type RunEvent =
       /** The trainer left the policy as it was, for example because a gradient was not finite. */
       readonly skipped: boolean
     }
-  /** The trainer could not use the batch; its groups are lost to training, and the step number is free again. */
+  /** The batch could not be replayed, or the trainer could not use it; its groups are lost to training, and the step number is free again. */
   | {
       readonly type: 'batch-refused'
       readonly atMs: number

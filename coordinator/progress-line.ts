@@ -41,7 +41,7 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     case 'batched':
       return `batch ${event.batchId}: ${event.leaseIds.length} groups for step ${event.step}`
     case 'batch-refused':
-      return `batch ${event.batchId} was refused by the trainer: ${event.code} ${event.detail}`
+      return `batch ${event.batchId} cannot be trained on: ${event.code} ${event.detail}`
     case 'trained':
       return event.skipped ? `step ${event.step} made no update` : null
     case 'reopened':

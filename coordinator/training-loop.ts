@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { detailForWire, SwarmRefusal } from '../proto/index.js'
 import type { Clock } from '../swarm/index.js'
 import { writeBatch } from './batch-spool.js'
 import type { RunConfig } from './config.js'
@@ -73,17 +74,25 @@ function formBatch({ config, recorder, clock }: TrainingLoopParts): Promise<Batc
 async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
   const { baseSha256, spool, recorder, intake, publisher, trainer, clock } = parts
   const { batchId, step } = batch
+  const refuse = (code: string, detail: string) =>
+    recorder.record(() => ({ type: 'batch-refused', atMs: clock.now(), batchId, code, detail }))
   const groups = []
   for (const leaseId of batch.leaseIds) {
     const { version, backend } = recorder.state.leases.get(leaseId)!
-    const rollouts = await intake.replayAccepted(leaseId, signal)
-    groups.push({ leaseId, policyVersion: version, sampler: backend, rollouts })
+    try {
+      const rollouts = await intake.replayAccepted(leaseId, signal)
+      groups.push({ leaseId, policyVersion: version, sampler: backend, rollouts })
+    } catch (why) {
+      if (!(why instanceof SwarmRefusal)) throw why
+      // Its world has changed its mind since the group was judged. The next batch comes without it.
+      await refuse(why.code, detailForWire(`group ${leaseId}: ${why.detail}`))
+      return
+    }
   }
   await writeBatch(spool, { batchId, roundId: `round-${step}`, baseSha256, parentStep: step - 1, groups })
   const outcome = await trainer.outcome(batchId, signal)
   if (outcome.kind === 'refused') {
-    const { code, detail } = outcome
-    await recorder.record(() => ({ type: 'batch-refused', atMs: clock.now(), batchId, code, detail }))
+    await refuse(outcome.code, outcome.detail)
     return
   }
   const made = await readStep(spool, step)

@@ -6,9 +6,11 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../coordinator/events.js'
 import { keepHouse } from '../../coordinator/housekeeping.js'
+import type { Intake } from '../../coordinator/intake.js'
 import { openRecorder } from '../../coordinator/recorder.js'
 import { RunState } from '../../coordinator/run-state.js'
 import { runTraining } from '../../coordinator/training-loop.js'
+import { refusal } from '../../proto/index.js'
 import { silentLogger, systemClock } from '../../swarm/index.js'
 import { batched, done, published } from './run-events.js'
 
@@ -93,7 +95,11 @@ test('many verdicts at once are gossiped in as many pages as it takes, those fro
 const batch = batched('batch-1', 1, ['l'])
 
 /** Resumes a run of one version over this log, with a trainer that stands at a step and has made it of `batch-1`. */
-async function resume(log: RunEvent[], trainerStep: number): Promise<RunEvent[]> {
+async function resume(
+  log: RunEvent[],
+  trainerStep: number,
+  replayAccepted: Intake['replayAccepted'] = async () => [],
+): Promise<RunEvent[]> {
   const spool = await mkdtemp(join(tmpdir(), 'prove-loop-'))
   try {
     const step = join(spool, 'steps', 'step-1')
@@ -123,11 +129,14 @@ async function resume(log: RunEvent[], trainerStep: number): Promise<RunEvent[]>
     type Parts = Parameters<typeof runTraining>[0]
     await runTraining(
       {
-        config: { versions: 1, maxStaleness: 1, batchGroups: 1 } as Parts['config'],
+        config: {
+          ...{ versions: 1, maxStaleness: 1, batchGroups: 1 },
+          influence: { perKey: 1, perAddressBlock: 1 },
+        } as Parts['config'],
         baseSha256: 'base',
         spool,
         recorder,
-        intake: { replayAccepted: async () => [] } as unknown as Parts['intake'],
+        intake: { replayAccepted } as unknown as Parts['intake'],
         publisher: {
           announce: async () => undefined,
           openRound: async () => undefined,
@@ -157,6 +166,28 @@ test('a stop between the last publication and its record leaves nothing pending 
   assert.equal((await resume(log, 1)).slice(5), [
     { type: 'trained', atMs: 7, batchId: 'batch-1', step: 1, skipped: true },
   ])
+})
+
+test('a batch with a group whose world has changed its mind is refused, and the run goes on without it', async () => {
+  const log = [published(0), ...done('l', 'ann', 0), ...done('m', 'ben', 0), batch]
+  const before = log.length
+  await resume(log, 0, async (leaseId) => {
+    if (leaseId === 'l') throw refusal('world_unstable', 'banking')
+    return []
+  })
+  const [refused, next, ...rest] = log.slice(before)
+  assert.equal(refused, {
+    type: 'batch-refused',
+    atMs: 7,
+    batchId: 'batch-1',
+    code: 'world_unstable',
+    detail: 'group l: banking',
+  })
+  assert.equal(next?.type === 'batched' && [next.step, next.leaseIds], [1, ['m']])
+  assert.equal(
+    rest.map(({ type }) => type),
+    ['published', 'trained'],
+  )
 })
 
 test('a trainer whose spool is not the one of the log stops the run instead of waiting for ever', async () => {
