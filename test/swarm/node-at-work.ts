@@ -1,0 +1,149 @@
+import * as assert from 'uvu/assert'
+import type { Engine } from '../../engine/index.js'
+import type { LoadedPolicy } from '../../node/policy-keeper.js'
+import type { NodeProgress } from '../../node/progress.js'
+import type { PendingGroup } from '../../node/store.js'
+import { workLoop } from '../../node/work-loop.js'
+import { type Lease, type LeaseAsk, type LeaseResponse, type PolicyManifest, sha256 } from '../../proto/index.js'
+import { serveLeases } from '../../swarm/index.js'
+import { flightManifest } from '../unit/proto-samples.js'
+import { AMPLE, lendingTask, scriptedSource, stageOf } from '../unit/scripted.js'
+import { connect, type TestSwarm } from './swarm-nodes.js'
+
+/** A node's work loop on a real host, and a coordinator that answers what a test says. */
+
+const unasked = () => Promise.reject(new Error('nobody should ask for this'))
+const task = lendingTask()
+
+export const stage = stageOf()
+
+/** An engine whose policy says the same in every rollout. */
+export const engineSaying = (script: readonly string[]): Engine => ({
+  build: { nodeLlamaCpp: 'none', backend: 'cpu' },
+  usePolicy: unasked,
+  openLanes: async (requests) => requests.map(() => scriptedSource(script, stage.tokenizer)),
+  score: unasked,
+  intervals: unasked,
+  close: unasked,
+})
+
+/** Its policy declines. */
+export const engine = engineSaying(['No.', 'No.'])
+
+export const lease: Lease = {
+  leaseId: 'a1'.repeat(16),
+  index: 2,
+  policyId: flightManifest.policyId,
+  version: 7,
+  taskId: task.id,
+  task: new TextEncoder().encode(JSON.stringify(task)),
+  seed: '5e'.repeat(32),
+  deadlineMs: 1e13,
+  groupSize: 2,
+}
+
+export const policyOf = (round: number): LoadedPolicy => {
+  const manifest: PolicyManifest = {
+    ...flightManifest,
+    limits: { ...flightManifest.limits, groupSize: 2 },
+    round,
+    closedRounds: [{ round: round - 1, secret: 'cd'.repeat(32) }],
+  }
+  return { manifestId: sha256(new Uint8Array([round])), manifest, limits: AMPLE, drawsReplay: false }
+}
+
+export interface Worked {
+  readonly asked: LeaseAsk[]
+  readonly progress: NodeProgress[]
+  readonly groups: PendingGroup[]
+  readonly kept: (readonly { readonly round: number }[])[]
+  /** Leases given back, and those renewed. */
+  readonly returned: string[]
+  readonly renewed: string[]
+  /** Requests for leases, and the node's pauses (ms), as they came. */
+  readonly order: ('ask' | number)[]
+  /** What ended the work. */
+  readonly ended: Promise<unknown>
+  stop(): Promise<void>
+}
+
+export interface Setting {
+  readonly engine?: Engine
+  /** In place of a keeper that finds a new round each time. @param loaded  what it found last */
+  readonly update?: (loaded: LoadedPolicy | null) => Promise<LoadedPolicy>
+  /** Groups without a verdict. */
+  readonly waiting?: readonly string[]
+  /** How long (ms) a pause of so many milliseconds takes. */
+  readonly pace?: (ms: number) => number
+}
+
+/** A node at work for a coordinator that gives these answers, the last of them for ever. */
+export async function work(
+  swarm: TestSwarm,
+  answers: readonly Partial<LeaseResponse>[],
+  setting: Setting = {},
+): Promise<Worked> {
+  const { update, waiting = [], pace = (ms) => ms } = setting
+  const [coordinator, volunteer] = [await swarm.node(1), await swarm.node(2)]
+  await connect(volunteer, coordinator)
+  const worked = {
+    ...{ asked: [] as LeaseAsk[], progress: [] as NodeProgress[], groups: [] as PendingGroup[] },
+    ...{ kept: [] as Worked['kept'], returned: [] as string[], renewed: [] as string[] },
+    order: [] as Worked['order'],
+  }
+  await serveLeases(coordinator.host, async (request) => {
+    if (request.kind === 'ask') {
+      worked.asked.push(request)
+      worked.order.push('ask')
+    }
+    if (request.kind === 'return') worked.returned.push(...request.leaseIds)
+    if (request.kind === 'renew') worked.renewed.push(...request.leaseIds)
+    const answer = request.kind === 'ask' ? answers[Math.min(worked.asked.length, answers.length) - 1] : {}
+    return {
+      ...{ leases: [], renewed: [], retryAfterMs: 100, reason: null, detail: '' },
+      ...{ manifestId: policyOf(worked.kept.length).manifestId },
+      ...answer,
+    }
+  })
+  const { host, key } = volunteer
+  const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
+    worked.order.push(ms)
+    return host.clock.sleep(pace(ms), signal)
+  }
+  const closing = new AbortController()
+  let loaded: LoadedPolicy | null = null
+  const working = workLoop(
+    {
+      host: { ...host, clock: { ...host.clock, sleep } },
+      ...{ key, coordinator: swarm.runId, stage, agent: 'test/1', team: null },
+      engine: setting.engine ?? engine,
+      keeper: {
+        get loaded() {
+          return loaded
+        },
+        async update() {
+          loaded = update ? await update(loaded) : policyOf((loaded?.manifest.round ?? 0) + 1)
+          return loaded
+        },
+      },
+      outbox: {
+        waiting,
+        add: async (group) => void worked.groups.push(group),
+        close: async () => undefined,
+      },
+      store: { keepRounds: async (rounds) => void worked.kept.push(rounds) },
+      connection: { connected: async () => undefined, problem: null },
+      onProgress: (progress) => worked.progress.push(progress),
+    },
+    closing.signal,
+  )
+  const ended = working.catch((error: unknown) => error)
+  return {
+    ...worked,
+    ended,
+    async stop() {
+      closing.abort(new Error('enough'))
+      assert.is(await ended, undefined)
+    },
+  }
+}
