@@ -141,7 +141,7 @@ test('by the thresholds of the demo model an honest group passes every stage', a
 test('another run’s thresholds, a missing folder and another base model are refused in one sentence', async () => {
   const nowhere = await prove('verify', '--data-dir', join(machine.folder, 'nobody'), '--model', model, '--cpu')
   assert.is(nowhere.code, 1)
-  assert.match(nowhere.stderr, /^prove-node: nothing_kept: no node has worked with /)
+  assert.match(nowhere.stderr, /^prove-node: nothing_kept: no node has kept anything in /)
   const tiny = join(checkout, 'test/fixtures/tiny/base.gguf')
   const other = await prove('verify', '--data-dir', dataDir, '--model', tiny, '--cpu')
   assert.is(other.code, 1)
