@@ -167,5 +167,20 @@ export function createGossip(pubsub: GossipSub, onRefusal: OnRefusal, logger: Sw
   }
 }
 
+/** Public fields of gossipsub's class that its interface leaves out. */
+interface Books {
+  readonly peers: ReadonlyMap<string, unknown>
+  readonly streamsOutbound: Map<string, unknown>
+}
+
+/**
+ * Drops streams of peers that are gone. gossipsub (17.1.1) opens one to every peer that opens one to it; if the peer hangs up
+ * meanwhile, the stream is kept, with its connection, for good: some 90 KiB for every stranger.
+ */
+export function dropLostStreams(pubsub: GossipSub): void {
+  const { peers, streamsOutbound } = pubsub as GossipSub & Books
+  for (const peer of streamsOutbound.keys()) if (!peers.has(peer)) streamsOutbound.delete(peer)
+}
+
 /** Pubsub itself demands a signature, so every message that reaches a validator has an author. */
 const authorOf = (msg: Message): string => (msg.type === 'signed' ? msg.from.toString() : 'unsigned')

@@ -14,7 +14,7 @@ import { detailForWire, LIMITS, peerIdOfKey, topicsOf } from '../proto/index.js'
 import { MAX_WINDOW_BYTES } from './byte-stream.js'
 import { type Clock, type OnRefusal, type SwarmLogger, silentLogger, systemClock } from './deps.js'
 import { TransportError } from './errors.js'
-import { createGossip, type Gossip, swarmPubsub } from './gossip.js'
+import { createGossip, dropLostStreams, type Gossip, swarmPubsub } from './gossip.js'
 
 export interface HostOptions {
   readonly privateKey: PrivateKey
@@ -109,6 +109,7 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
     },
   })
   const gossip = createGossip(libp2p.services.pubsub, onRefusal, logger)
+  libp2p.addEventListener('peer:disconnect', () => dropLostStreams(libp2p.services.pubsub))
   let closing: Promise<void> | null = null
 
   return {
