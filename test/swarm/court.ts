@@ -1,0 +1,57 @@
+import type { Auditor, AuditRequest } from '../../coordinator/audit/auditor.js'
+import { groundTruthScript } from '../../episode/index.js'
+import type { AuditVerdict } from '../../judging/index.js'
+import type { Lease } from '../../proto/index.js'
+import { offerGroup } from '../../swarm/index.js'
+import { eventually, soon } from './swarm-nodes.js'
+import { TASKS, type TestRun, type Volunteer } from './test-run.js'
+
+/**
+ * A group in which one rollout does what the user wants, and another says this. Scripted tokens are improbable, so groups
+ * with other words must have nothing in common.
+ */
+export const scriptsFor = ({ taskId }: Lease, words: readonly string[]): (readonly string[])[] => [
+  groundTruthScript(TASKS.find(({ id }) => id === taskId)!).map((message) =>
+    message.includes('<tool_call>') ? `${words.join(' ')} ${message}` : message,
+  ),
+  words,
+]
+
+export interface Court extends Auditor {
+  /** Leases in the order in which they were audited. */
+  readonly audited: string[]
+  /** What an audit finds; null: nothing. */
+  find: (request: AuditRequest) => AuditVerdict | null | Promise<AuditVerdict>
+}
+
+export function court(): Court {
+  const judge: Court = {
+    audited: [],
+    find: () => null,
+    isCalibrated: (backend) => backend === 'cpu',
+    async audit(request) {
+      judge.audited.push(request.leaseId)
+      return (await judge.find(request)) ?? { accepted: true }
+    },
+  }
+  return judge
+}
+
+export const MISMATCH: AuditVerdict = { accepted: false, code: 'sampler_mismatch', detail: '9 of 20 tokens' }
+
+let groups = 0
+
+/** What no other group says. */
+export const ownWords = (): readonly string[] => [`Group ${groups++}.`, 'No.']
+
+/** One group, from the lease to the verdict. @param words  what the second rollout says, so that groups differ */
+export async function deliver(run: TestRun, node: Volunteer, words = ownWords()) {
+  const { leases, reason } = await node.ask()
+  const [lease] = leases
+  if (!lease) throw new Error(`no lease: ${reason}`)
+  const group = await node.finish(lease, { scripts: scriptsFor(lease, words) })
+  await offerGroup(node.host, run.swarm.runId, group.sealed, soon())
+  const { state } = run.coordinator.recorder
+  await eventually('the verdict', () => state.judged.has(lease.leaseId))
+  return { lease, group, verdict: state.judged.get(lease.leaseId)! }
+}
