@@ -5,26 +5,44 @@ const MAY_IMPORT = {
   engine: [],
   reward: ['servers'],
   episode: ['servers', 'reward', 'engine'],
-  synthesis: ['servers', 'reward', 'engine', 'episode'],
-  swarm: ['proto'],
   judging: ['proto', 'servers', 'engine', 'reward', 'episode'],
+  dataset: ['servers', 'reward', 'episode'],
+  synthesis: ['servers', 'reward', 'engine', 'episode', 'dataset'],
+  swarm: ['proto'],
   node: ['proto', 'servers', 'engine', 'reward', 'episode', 'swarm', 'judging'],
-  coordinator: ['proto', 'servers', 'engine', 'reward', 'episode', 'synthesis', 'swarm', 'judging'],
+  coordinator: ['proto', 'servers', 'engine', 'reward', 'episode', 'judging', 'dataset', 'swarm'],
+  lab: ['proto', 'servers', 'engine', 'reward', 'episode', 'judging', 'dataset', 'synthesis', 'swarm', 'coordinator'],
+}
+/** The wings of the coordinator, likewise. `main.ts` puts the commands together and may import them all. */
+const COORDINATOR_WINGS = {
+  settings: [],
+  spool: [],
+  ledger: ['settings'],
+  leases: ['settings', 'ledger'],
+  intake: ['settings', 'spool', 'ledger'],
+  versions: ['settings', 'spool', 'ledger', 'leases', 'intake'],
+  service: ['settings', 'spool', 'ledger', 'leases', 'intake', 'versions'],
+  commands: ['settings', 'spool', 'ledger', 'service'],
 }
 const rooms = Object.keys(MAY_IMPORT)
+const wings = Object.keys(COORDINATOR_WINGS)
+/** Rooms that know what a world is, and no world: they import the kernel and nothing else of `servers/`. */
+const KERNEL_ONLY = ['reward', 'episode', 'judging', 'dataset']
 
 /** Third-party packages that exactly one file may import (one adapter file per third-party API). */
 const ONE_ADAPTER = {
   'node-llama-cpp': '^engine/llama\\.ts$',
   '@chainsafe/libp2p-gossipsub': '^swarm/(gossip|host)\\.ts$',
   pidusage: '^engine/memory-guard\\.ts$',
-  level: '^(node|coordinator)/store\\.ts$',
+  level: '^(node/store|coordinator/ledger/event-log)\\.ts$',
   '@modelcontextprotocol/sdk': '^servers/kernel/mcp/',
   protobufjs: '^proto/',
-  'hyparquet-writer': '^synthesis/dataset/parquet\\.ts$',
-  echarts: '^synthesis/dataset/plots\\.ts$',
+  'hyparquet-writer': '^dataset/parquet\\.ts$',
+  echarts: '^dataset/plots\\.ts$',
   openai: '^synthesis/teacher/openai-chat\\.ts$',
 }
+
+const mayNot = (folders, own, allowed) => folders.filter((other) => other !== own && !allowed.includes(other)).join('|')
 
 module.exports = {
   forbidden: [
@@ -32,8 +50,33 @@ module.exports = {
       name: `rooms-${room}`,
       severity: 'error',
       from: { path: `^${room}/` },
-      to: { path: `^(${rooms.filter((other) => other !== room && !MAY_IMPORT[room].includes(other)).join('|')})/` },
+      to: { path: `^(${mayNot(rooms, room, MAY_IMPORT[room])})/` },
     })),
+    ...wings.map((wing) => ({
+      name: `wings-${wing}`,
+      severity: 'error',
+      from: { path: `^coordinator/${wing}/` },
+      to: { path: `^coordinator/((${mayNot(wings, wing, COORDINATOR_WINGS[wing])})/|main\\.ts)` },
+    })),
+    {
+      name: 'every-file-in-a-wing',
+      comment: 'A file beside the wings has no place in their order.',
+      severity: 'error',
+      from: { path: '^coordinator/[^/]+\\.ts$', pathNot: '^coordinator/main\\.ts$' },
+      to: {},
+    },
+    {
+      name: 'kernel-only',
+      severity: 'error',
+      from: { path: `^(${KERNEL_ONLY.join('|')})/` },
+      to: { path: '^servers/(?!kernel/)' },
+    },
+    {
+      name: 'kernel-knows-no-world',
+      severity: 'error',
+      from: { path: '^servers/kernel/' },
+      to: { path: '^servers/(?!kernel/)' },
+    },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'no-tests-in-product',

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Example, openDataset, PAPER_PROFILE, verifyDataset, writeDataset } from '../dataset/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import { createWorldCache } from '../servers/kernel/index.js'
 import {
@@ -8,15 +9,10 @@ import {
   createSanityCheck,
   createWorkers,
   diversity,
-  type Example,
-  openDataset,
-  openParts,
-  PAPER_PROFILE,
+  openFinishedBatches,
   type Plan,
   produce,
   SPLIT_SHARES,
-  verifyDataset,
-  writeDataset,
 } from '../synthesis/index.js'
 import type { BenchResult } from './result.js'
 
@@ -36,8 +32,8 @@ export async function run(): Promise<{ results: BenchResult[] }> {
     }
     const { signal } = new AbortController()
     const begun = performance.now()
-    const parts = await openParts(join(folder, 'parts'), plan)
-    const { examples, drops } = await produce(plan, { workers, threads, parts, signal, onProgress: () => {} })
+    const finished = await openFinishedBatches(join(folder, 'parts'), plan)
+    const { examples, drops } = await produce(plan, { workers, threads, finished, signal, onProgress: () => {} })
     const made = performance.now()
     const sanity = createSanityCheck(CATALOGUE)
     let spread: Readonly<Record<string, number>> = {}

@@ -4,37 +4,16 @@ import { Command } from 'commander'
 import { EngineError } from '../engine/index.js'
 import { CalibrationError } from '../judging/thresholds.js'
 import { IdentityError } from '../swarm/index.js'
-import { DatasetError, SynthesisError, TeacherError } from '../synthesis/index.js'
-import { addCalibrateCommand } from './calibrate-command.js'
-import { ConfigError } from './config.js'
-import { addDatasetCommand } from './dataset-command.js'
-import { addDemonstrationsCommand } from './demonstrations-command.js'
-import { addEvalCommand } from './eval-command.js'
-import { addStartCommand } from './start-command.js'
-import { StoreError } from './store.js'
-import { addSynthesizeCommand } from './synthesize-command.js'
-import { TrainerError } from './train-engine.js'
+import { addStartCommand } from './commands/start.js'
+import { StoreError } from './ledger/event-log.js'
+import { ConfigError } from './settings/config.js'
+import { TrainerError } from './spool/trainer-process.js'
 
 const program = new Command('prove-coordinator').description('Run a PROVE training swarm')
-addSynthesizeCommand(program)
 addStartCommand(program)
-addEvalCommand(program)
-addDatasetCommand(program)
-addDemonstrationsCommand(program)
-addCalibrateCommand(program)
 
 /** What the operator can put right; anything else is a fault of ours and keeps its stack trace. */
-const EXPECTED = [
-  TeacherError,
-  CalibrationError,
-  ConfigError,
-  DatasetError,
-  SynthesisError,
-  StoreError,
-  TrainerError,
-  EngineError,
-  IdentityError,
-]
+const EXPECTED = [CalibrationError, ConfigError, StoreError, TrainerError, EngineError, IdentityError]
 const isFileError = (error: unknown): error is Error =>
   error instanceof Error && 'syscall' in error && 'path' in error && typeof error.path === 'string'
 

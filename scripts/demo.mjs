@@ -11,7 +11,7 @@ import { setupOrExit } from './setup.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const demo = join(root, '.demo')
 const model = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
-/** Honest work of this model on one CPU, as `prove-coordinator calibrate` measured it. */
+/** Honest work of this model on one CPU, as `prove-lab calibrate` measured it. */
 const calibration = join(root, 'models', 'demo', 'calibration-f16.json')
 const DEFAULTS = { seed: 0, versions: 16, nodes: 3, tasks: 300, samples: 2 }
 const bin = (name) => join(root, 'dist', name, 'main.js')
@@ -151,7 +151,7 @@ async function main() {
   try {
     console.log(`Demo run in ${folder}: 1 coordinator, ${options.nodes} volunteers, ${options.versions} versions`)
     console.log(`Making ${TRAINING_TASKS} training and ${options.tasks} held-out tasks …`)
-    await execa(process.execPath, [bin('coordinator'), 'synthesize', ...taskFlags(options), '--out', 'tasks'], {
+    await execa(process.execPath, [bin('lab'), 'synthesize', ...taskFlags(options), '--out', 'tasks'], {
       cwd: folder,
       cancelSignal: stop.signal,
       stderr: { file: join(folder, 'synthesize.log') },
@@ -235,7 +235,7 @@ async function main() {
     ]
     const evaluation = await execa(
       process.execPath,
-      [bin('coordinator'), ...args, '--samples', `${options.samples}`, '--seed', `${options.seed}`],
+      [bin('lab'), ...args, '--samples', `${options.samples}`, '--seed', `${options.seed}`],
       {
         cancelSignal: stop.signal,
         stderr: 'inherit',

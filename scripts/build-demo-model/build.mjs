@@ -42,7 +42,7 @@ const venv = join(root, '.venv', isWindows ? 'Scripts/python.exe' : 'bin/python'
 const python = (script, ...flags) => [existsSync(venv) ? venv : 'python3', join(here, script), ...flags]
 const demonstrations = (...flags) => [
   process.execPath,
-  join(root, 'dist/coordinator/main.js'),
+  join(root, 'dist/lab/main.js'),
   'demonstrations',
   '--worlds',
   WORLDS,

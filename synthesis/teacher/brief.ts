@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Example, TeacherCall } from '../../dataset/example.js'
 import type { Json } from '../../reward/index.js'
 import type { ServerDefinition } from '../../servers/kernel/index.js'
-import type { Example, TeacherCall } from '../example.js'
 import { facingAt, factsIn, figuresIn, phraseFor, placeOf, referencesIn, unitAfter } from './phrases.js'
 import { keysOf, textsIn } from './results.js'
 

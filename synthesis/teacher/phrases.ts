@@ -1,5 +1,5 @@
 import type { Json } from '../../reward/index.js'
-import { denotes } from '../speech/denotes.js'
+import { denotes } from '../wording/denotes.js'
 
 const WORD = /[\p{L}\p{N}]/u
 
@@ -121,7 +121,7 @@ export function areOpposite(one: string, other: string): boolean {
 }
 
 const UNIT =
-  /^ ?(?:%|€|\$|£|(?:minutes?|hours?|days?|weeks?|months?|years?|nights?|percent|degrees|euros?|dollars?|points?|stars?|km|kilometres|metres|megabytes|bytes|pieces|shares|seats|people)\b)/
+  /^ ?(?:%|€|\$|£|(?:minutes?|hours?|days?|weeks?|months?|years?|nights?|percent|degrees|euros?|dollars?|points?|stars?|km|kilometres|metres|megabytes|bytes|spans|shares|seats|people)\b)/
 
 /** The unit that follows a number in `text`, as it stands there. */
 export const unitAfter = (text: string, end: number): string => UNIT.exec(text.slice(end))?.[0] ?? ''

@@ -1,5 +1,5 @@
-import type { Example } from '../example.js'
-import type { Persona } from '../speech/speech.js'
+import type { Example } from '../../dataset/example.js'
+import type { Persona } from '../wording/speech.js'
 import type { Brief, TurnBrief } from './brief.js'
 import type { Problem } from './errors.js'
 

@@ -1,4 +1,4 @@
-import type { Example } from '../example.js'
+import type { Example } from '../../dataset/example.js'
 import type { RephraseContext, Rephrased, Teacher } from './teacher.js'
 
 /**

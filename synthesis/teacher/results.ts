@@ -1,5 +1,5 @@
+import type { Example, Exchange } from '../../dataset/example.js'
 import { entitiesIn, type ServerDefinition } from '../../servers/kernel/index.js'
-import type { Example, Exchange } from '../example.js'
 
 /** Keys of entities that people do not call by their key, anywhere in the calls and their results. */
 export function keysOf({ exchanges }: Example, catalogue: ReadonlyMap<string, ServerDefinition>): string[] {

@@ -1,8 +1,8 @@
+import type { Example } from '../../dataset/example.js'
 import { EpisodeError, nameTask, parseTask, type TaskBody } from '../../episode/index.js'
 import type { JsonObject } from '../../reward/index.js'
-import type { Example } from '../example.js'
-import { argumentsAreTraceable } from '../filters.js'
-import { denotes } from '../speech/denotes.js'
+import { argumentsAreTraceable } from '../making/filters.js'
+import { denotes } from '../wording/denotes.js'
 import type { TurnWords } from './check.js'
 import type { Problem } from './errors.js'
 

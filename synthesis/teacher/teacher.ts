@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Example } from '../../dataset/example.js'
 import { deriveSeed, type ServerDefinition } from '../../servers/kernel/index.js'
-import type { Example } from '../example.js'
 import { type Brief, briefOf } from './brief.js'
 import { type Budget, createAccount, type Spending } from './budget.js'
 import { type Cache, type Finished, openCache } from './cache.js'

@@ -3,15 +3,15 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { stringify } from 'yaml'
-import { canaryProbes } from '../../coordinator/canary.js'
-import { readTaskSet } from '../../coordinator/task-set.js'
+import { readTaskSet } from '../../coordinator/settings/task-set.js'
+import { canaryProbes } from '../../coordinator/versions/canary.js'
 import { openTokenizer } from '../../engine/index.js'
 import { createStage, DEFAULT_LIMITS, type Stage, type Task } from '../../episode/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { checkout } from '../checkout.js'
-import { writeDemoTasks } from '../demo-tasks.js'
-import { PATIENCE_MS } from '../patience.js'
-import { createMachine, demoModel, type Machine, type Program } from '../proc/programs.js'
+import { checkout } from '../support/checkout.js'
+import { writeDemoTasks } from '../support/demo-tasks.js'
+import { PATIENCE_MS } from '../support/patience.js'
+import { createMachine, demoModel, type Machine, type Program } from '../support/programs.js'
 
 /** Rollouts per group: most groups of the demo model then have the 500 sampled tokens that tests on numbers need. */
 export const GROUP_SIZE = 10
@@ -49,7 +49,7 @@ export interface ArenaRun {
   close(): Promise<void>
 }
 
-/** @param calibration  file of `prove-coordinator calibrate` for the demo model */
+/** @param calibration  file of `prove-lab calibrate` for the demo model */
 export async function startArenaRun(calibration: string): Promise<ArenaRun> {
   const machine = await createMachine()
   const { folder } = machine

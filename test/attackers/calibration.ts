@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { checkout } from '../checkout.js'
+import { checkout } from '../support/checkout.js'
 
-/** What audits judge the demo model by, as `prove-coordinator calibrate` measured it. */
+/** What audits judge the demo model by, as `prove-lab calibrate` measured it. */
 export const DEMO_CALIBRATION = join(checkout, 'models', 'demo', 'calibration-f16.json')

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { patience } from '../patience.js'
+import { patience } from '../support/patience.js'
 import type { Arena } from './arena.js'
 import type { Attack, Attempt } from './attack.js'
 import type { Participant } from './participant.js'

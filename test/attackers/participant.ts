@@ -17,7 +17,7 @@ import {
   serveGroups,
   TransportError,
 } from '../../swarm/index.js'
-import { patientClock, soon } from '../swarm/swarm-nodes.js'
+import { patientClock, soon } from '../support/swarm-nodes.js'
 
 export interface RunAddress {
   readonly runId: string

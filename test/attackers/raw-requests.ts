@@ -2,8 +2,8 @@ import type { Stream } from '@libp2p/interface'
 import { encodeFrame, LIMITS, PROTOCOLS, type ProtocolName, reply } from '../../proto/index.js'
 import { createByteStream } from '../../swarm/byte-stream.js'
 import { type Channel, systemClock } from '../../swarm/index.js'
-import { PATIENCE_MS } from '../patience.js'
-import { soon } from '../swarm/swarm-nodes.js'
+import { PATIENCE_MS } from '../support/patience.js'
+import { soon } from '../support/swarm-nodes.js'
 import type { Participant } from './participant.js'
 
 /** Largest request of each protocol, in bytes. */

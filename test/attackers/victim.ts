@@ -22,7 +22,7 @@ import {
   type SwarmHost,
   systemClock,
 } from '../../swarm/index.js'
-import { patientClock, soon } from '../swarm/swarm-nodes.js'
+import { patientClock, soon } from '../support/swarm-nodes.js'
 import type { Arena } from './arena.js'
 import { LIMITS_OF_RUN } from './arena-run.js'
 import type { Attack, Attempt } from './attack.js'

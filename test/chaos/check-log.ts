@@ -1,5 +1,5 @@
-import type { RunEvent } from '../../coordinator/events.js'
-import { type BatchRecord, type LeaseRecord, type Round, RunState } from '../../coordinator/run-state.js'
+import type { RunEvent } from '../../coordinator/ledger/events.js'
+import { type BatchRecord, type LeaseRecord, type Round, RunState } from '../../coordinator/ledger/run-state.js'
 import { leaseSeed } from '../../judging/lease-seed.js'
 
 /** What may not be in a log, whatever has befallen the run. */

@@ -1,4 +1,4 @@
-import type { RunState } from '../../coordinator/run-state.js'
+import type { RunState } from '../../coordinator/ledger/run-state.js'
 import type { Violation } from './check-log.js'
 
 /** Names of everything that a coordinator knows of its run. */

@@ -1,5 +1,5 @@
-import type { RunEvent } from '../../coordinator/events.js'
-import { RunState } from '../../coordinator/run-state.js'
+import type { RunEvent } from '../../coordinator/ledger/events.js'
+import { RunState } from '../../coordinator/ledger/run-state.js'
 import type { Verdict } from '../../proto/index.js'
 import type { Violation } from './check-log.js'
 

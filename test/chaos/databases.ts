@@ -1,5 +1,5 @@
-import type { RunEvent } from '../../coordinator/events.js'
-import { type EventLog, openEventLog } from '../../coordinator/store.js'
+import { type EventLog, openEventLog } from '../../coordinator/ledger/event-log.js'
+import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { type NodeStore, openNodeStore } from '../../node/store.js'
 import type { SimProcess } from './sim-process.js'
 import type { World } from './world.js'

@@ -16,7 +16,7 @@ import {
 } from '../../proto/index.js'
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import { type Channel, channelsOf, type ReceivedGroup } from '../../swarm/index.js'
-import { keyOf, noise } from '../swarm/swarm-nodes.js'
+import { keyOf, noise } from '../support/swarm-nodes.js'
 import type { ChaosRun } from './chaos-run.js'
 import { TASKS } from './script-policy.js'
 import { addressOf, createSimHost } from './sim-host.js'

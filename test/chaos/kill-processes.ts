@@ -1,5 +1,5 @@
-import { createMachine } from '../proc/programs.js'
-import { killAtRandom } from '../proc/random-kills.js'
+import { createMachine } from '../support/programs.js'
+import { killAtRandom } from '../support/random-kills.js'
 import type { ScenarioResult } from './run-scenario.js'
 
 const KILLS = 12

@@ -1,6 +1,6 @@
 import '../../swarm/polyfill.js'
 import { parseArgs } from 'node:util'
-import type { RunEvent } from '../../coordinator/events.js'
+import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { killProcesses } from './kill-processes.js'
 import { runScenario, type ScenarioResult } from './run-scenario.js'
 import { SCENARIOS } from './scenarios/index.js'

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
-import { PATIENCE_MS } from '../patience.js'
+import { PATIENCE_MS } from '../support/patience.js'
 
 /** Operations on real databases that have not come back: the file system's own are counted by Node. */
 export interface Underway {

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../coordinator/events.js'
+import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { deriveSeed, seededRandom } from '../../servers/kernel/index.js'
 import { type ChaosSettings, openChaosRun } from './chaos-run.js'
 import { checkLog } from './check-log.js'

@@ -1,7 +1,7 @@
-import type { Auditor } from '../../coordinator/audit/auditor.js'
+import type { Auditor } from '../../coordinator/intake/auditor.js'
 import { turnSeeds } from '../../episode/index.js'
 import type { Clock } from '../../swarm/index.js'
-import { AMPLE } from '../unit/scripted.js'
+import { AMPLE } from '../support/scripted.js'
 import { scriptOf, taskOfPrompt, tokenizer } from './script-policy.js'
 
 /** How long an audit takes. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { type Engine, EngineError, type TokenSource } from '../../engine/index.js'
 import { sha256 } from '../../proto/index.js'
 import type { Clock } from '../../swarm/index.js'
-import { scriptedSource } from '../unit/scripted.js'
+import { scriptedSource } from '../support/scripted.js'
 import { scoresOf, scriptOf, taskOfPrompt, tokenizer } from './script-policy.js'
 
 export interface ScriptEngineOptions {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BatchOutcome, type TrainEngine, TrainerError } from '../../coordinator/train-engine.js'
+import { type BatchOutcome, type TrainEngine, TrainerError } from '../../coordinator/spool/trainer-process.js'
 import { sha256 } from '../../proto/index.js'
 import type { Clock } from '../../swarm/index.js'
-import { noise } from '../swarm/swarm-nodes.js'
+import { noise } from '../support/swarm-nodes.js'
 import { scoresOf } from './script-policy.js'
 
 export interface SpoolTrainerOptions {

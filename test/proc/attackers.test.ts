@@ -6,9 +6,9 @@ import * as assert from 'uvu/assert'
 import { type Arena, openArena } from '../attackers/arena.js'
 import { DEMO_CALIBRATION } from '../attackers/calibration.js'
 import { ZOO } from '../attackers/zoo.js'
-import { checkout } from '../checkout.js'
-import { PATIENCE_MS } from '../patience.js'
-import { told } from '../told.js'
+import { checkout } from '../support/checkout.js'
+import { PATIENCE_MS } from '../support/patience.js'
+import { told } from '../support/told.js'
 
 /** The short form of `npm run attackers`: each attack once, against a real coordinator with real audits. */
 

@@ -6,17 +6,18 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type AuditProcess, createAuditProcess } from '../../coordinator/audit/audit-process.js'
-import { type CalibrationSettings, calibrate } from '../../coordinator/audit/calibrate.js'
-import { TrainerError } from '../../coordinator/train-engine.js'
+import { type AuditProcess, createAuditProcess } from '../../coordinator/spool/audit-process.js'
+import { TrainerError } from '../../coordinator/spool/trainer-process.js'
+import { DEMO_PROFILE } from '../../dataset/index.js'
 import { openEngine, openTokenizer } from '../../engine/index.js'
 import { createStage, DEFAULT_LIMITS } from '../../episode/index.js'
 import type { Calibration } from '../../judging/thresholds.js'
+import { type CalibrationSettings, calibrate } from '../../lab/calibrate.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { createWorldCache } from '../../servers/kernel/index.js'
-import { DEMO_PROFILE, streamExamples, workshopFor } from '../../synthesis/index.js'
-import { checkout } from '../checkout.js'
-import { PATIENCE_MS, patience } from '../patience.js'
+import { contextFor, streamExamples } from '../../synthesis/index.js'
+import { checkout } from '../support/checkout.js'
+import { PATIENCE_MS, patience } from '../support/patience.js'
 
 const log = pino({ level: 'silent' })
 const signal = patience
@@ -106,8 +107,8 @@ async function calibrateDemo(
   const auditor = opening({ python, packageFolder: join(checkout, 'coordinator', 'trainer'), base: MODEL, config })
   const servers = ['banking', 'email'].map((name) => CATALOGUE.get(name)!)
   const worlds = createWorldCache()
-  const workshop = workshopFor(servers, DEMO_PROFILE, 0, worlds)
-  const tasks = Array.from(streamExamples(workshop, 'train', 5), ({ task }) => task)
+  const context = contextFor(servers, DEMO_PROFILE, 0, worlds)
+  const tasks = Array.from(streamExamples(context, 'train', 5), ({ task }) => task)
   const tokenizer = await openTokenizer(MODEL)
   const { maxRolloutTokens: contextSize } = DEFAULT_LIMITS
   const engine = await openEngine(

@@ -5,9 +5,9 @@ import { execa } from 'execa'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openNodeStore } from '../../node/store.js'
+import { machinesOf } from '../support/programs.js'
+import { killAtRandom } from '../support/random-kills.js'
 import { createCuttingProxy } from './cutting-proxy.js'
-import { machinesOf } from './programs.js'
-import { killAtRandom } from './random-kills.js'
 import {
   checkRun,
   ENDLESS,

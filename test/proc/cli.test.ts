@@ -5,13 +5,13 @@ import { execa } from 'execa'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { stringify } from 'yaml'
-import { openEventLog } from '../../coordinator/store.js'
+import { openEventLog } from '../../coordinator/ledger/event-log.js'
 import { openNodeStore } from '../../node/store.js'
-import { checkout } from '../checkout.js'
-import { writeDemoTasks } from '../demo-tasks.js'
-import { PATIENCE_MS } from '../patience.js'
-import { createTestRun, type TestRun } from '../swarm/test-run.js'
-import { createMachine, demoModel, type Machine } from './programs.js'
+import { checkout } from '../support/checkout.js'
+import { writeDemoTasks } from '../support/demo-tasks.js'
+import { PATIENCE_MS } from '../support/patience.js'
+import { createMachine, demoModel, type Machine } from '../support/programs.js'
+import { createTestRun, type TestRun } from '../support/test-run.js'
 
 const model = demoModel()
 const NOBODY = '12D3KooWKRYhZeD3sAWvz1zaSsEXnwnktvv4iaprLHrCgZBZWyEq'
@@ -37,7 +37,7 @@ interface Failure {
 }
 
 /** Runs a program that must fail with one line for the user, and no stack trace. */
-async function failure(program: 'coordinator' | 'node', ...args: string[]): Promise<Failure> {
+async function failure(program: 'coordinator' | 'lab' | 'node', ...args: string[]): Promise<Failure> {
   const result = await execa(process.execPath, [join(checkout, 'dist', program, 'main.js'), ...args], {
     cwd: folder,
     // uvu sets FORCE_COLOR, and Node warns of the contradiction on stderr.
@@ -67,7 +67,7 @@ async function config(name: string, change: object = {}): Promise<string> {
   return file
 }
 
-const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'node', readonly string[], RegExp])[] = [
+const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'lab' | 'node', readonly string[], RegExp])[] = [
   ['an address that is none', 'node', ['join', 'nonsense'], /not a network address: nonsense/],
   ['an address without a key', 'node', ['join', '/ip4/127.0.0.1/tcp/1'], /must end in \/p2p\//],
   ['a key that is none', 'node', ['join', '/ip4/127.0.0.1/tcp/1/p2p/xyz'], /not a peer id: xyz/],
@@ -103,29 +103,24 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'node', readonl
   ['a missing configuration', 'coordinator', ['start', '--config', 'gone.yaml'], /gone\.yaml: ENOENT/],
   [
     'an adapter that is missing',
-    'coordinator',
+    'lab',
     ['eval', '--model', model, '--adapter', 'gone.gguf', '--dataset', 'tasks'],
     /ENOENT.*gone/,
   ],
   [
     'a data set that is missing',
-    'coordinator',
+    'lab',
     ['eval', '--model', model, '--adapter', 'x', '--dataset', 'gone'],
     /gone: missing_file/,
   ],
-  [
-    'a world that is unknown',
-    'coordinator',
-    ['synthesize', '--out', 'x', '--worlds', 'zoo'],
-    /There is no world "zoo"/,
-  ],
-  ['a count of nothing', 'coordinator', ['synthesize', '--out', 'x', '--examples', '0'], /an integer from 1/],
-  ['a share that is none', 'coordinator', ['synthesize', '--out', 'x', '--held-out', '2'], /a number from 0 to 1/],
-  ['no folder', 'coordinator', ['synthesize', '--examples', '1'], /required option '--out/],
-  ['a folder that exists', 'coordinator', ['synthesize', '--examples', '1', '--out', 'tasks'], /already_there.*tasks/],
+  ['a world that is unknown', 'lab', ['synthesize', '--out', 'x', '--worlds', 'zoo'], /There is no world "zoo"/],
+  ['a count of nothing', 'lab', ['synthesize', '--out', 'x', '--examples', '0'], /an integer from 1/],
+  ['a share that is none', 'lab', ['synthesize', '--out', 'x', '--held-out', '2'], /a number from 0 to 1/],
+  ['no folder', 'lab', ['synthesize', '--examples', '1'], /required option '--out/],
+  ['a folder that exists', 'lab', ['synthesize', '--examples', '1', '--out', 'tasks'], /already_there.*tasks/],
   [
     'a world to hold out that is not used',
-    'coordinator',
+    'lab',
     ['synthesize', '--out', 'x', '--worlds', 'maps', '--held-out-worlds', 'crm'],
     /crm is not one of the worlds in use/,
   ],

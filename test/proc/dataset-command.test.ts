@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { lineOf, recordOf, writeDataset } from '../../synthesis/dataset/index.js'
-import { checkout } from '../checkout.js'
-import { PATIENCE_MS } from '../patience.js'
-import { catalogue, info, makeExamples, stream } from '../unit/dataset-examples.js'
+import { lineOf, recordOf, writeDataset } from '../../dataset/index.js'
+import { checkout } from '../support/checkout.js'
+import { catalogue, info, makeExamples, stream } from '../support/dataset-examples.js'
+import { PATIENCE_MS } from '../support/patience.js'
 
 const examples = makeExamples(15)
-const test = suite('prove-coordinator dataset')
+const test = suite('prove-lab dataset')
 let folder = ''
 let train = ''
 
@@ -28,7 +28,7 @@ interface Ended {
 }
 
 async function dataset(...args: string[]): Promise<Ended> {
-  const result = await execa(process.execPath, [join(checkout, 'dist/coordinator/main.js'), 'dataset', ...args], {
+  const result = await execa(process.execPath, [join(checkout, 'dist/lab/main.js'), 'dataset', ...args], {
     // uvu sets FORCE_COLOR, and Node warns of the contradiction on stderr.
     env: { NO_COLOR: '1', FORCE_COLOR: undefined },
     reject: false,

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { writeDataset } from '../../synthesis/dataset/index.js'
-import { checkout } from '../checkout.js'
-import { PATIENCE_MS } from '../patience.js'
-import { catalogue, info, makeExamples, stream } from '../unit/dataset-examples.js'
+import { writeDataset } from '../../dataset/index.js'
+import { checkout } from '../support/checkout.js'
+import { catalogue, info, makeExamples, stream } from '../support/dataset-examples.js'
+import { PATIENCE_MS } from '../support/patience.js'
 
 /** Enough that the JSON lines do not fit into one of the loader's blocks, whose structures it infers one by one. */
 const EXAMPLES = 2400

@@ -19,8 +19,8 @@ import {
   type SampledTurn,
   type Token,
 } from '../../engine/index.js'
-import { PATIENCE_MS, patience } from '../patience.js'
-import { told } from '../told.js'
+import { PATIENCE_MS, patience } from '../support/patience.js'
+import { told } from '../support/told.js'
 
 const tiny = fileURLToPath(new URL('../fixtures/tiny/', import.meta.url)).replace('/dist/test/', '/test/')
 const options = { modelPath: join(tiny, 'base.gguf'), threads: 1, contextSize: 256, lanes: 4, gpu: false } as const

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Calibration } from '../../judging/index.js'
-import { demoModel } from './programs.js'
+import { demoModel } from '../support/programs.js'
 
 /** A hundred times what honest groups of the demo model show: these tests are about what is lost, not about who lies. */
 const LIMITS = {

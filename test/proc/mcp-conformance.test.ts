@@ -15,8 +15,8 @@ import {
   serveHttp,
   toolMaker,
 } from '../../servers/kernel/index.js'
-import { checkout } from '../checkout.js'
-import { PATIENCE_MS } from '../patience.js'
+import { checkout } from '../support/checkout.js'
+import { PATIENCE_MS } from '../support/patience.js'
 
 const program = join(checkout, 'node_modules', '@modelcontextprotocol', 'conformance', 'dist', 'index.js')
 const test = suite('the official MCP conformance suite')

@@ -18,8 +18,8 @@ import {
   serveHttp,
   type ToolDefinition,
 } from '../../servers/kernel/index.js'
-import { checkout } from '../checkout.js'
-import { PATIENCE_MS } from '../patience.js'
+import { checkout } from '../support/checkout.js'
+import { PATIENCE_MS } from '../support/patience.js'
 
 const python = join(checkout, '.venv', 'bin', 'python')
 const test = suite('an independent MCP client, in Python')

@@ -10,8 +10,8 @@ import * as assert from 'uvu/assert'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { describeServer } from '../../servers/describe.js'
 import { generateWorld, offeredTool, Session, seededRandom } from '../../servers/kernel/index.js'
-import { checkout } from '../checkout.js'
-import { PATIENCE_MS, patience } from '../patience.js'
+import { checkout } from '../support/checkout.js'
+import { PATIENCE_MS, patience } from '../support/patience.js'
 
 const program = join(checkout, 'dist', 'servers', 'main.js')
 

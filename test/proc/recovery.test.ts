@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { RunEvent } from '../../coordinator/events.js'
+import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openNodeStore } from '../../node/store.js'
 import { seededRandom } from '../../servers/kernel/index.js'
-import { checkout } from '../checkout.js'
-import { PATIENCE_MS, patience } from '../patience.js'
-import { type Line, machinesOf, type Program } from './programs.js'
+import { checkout } from '../support/checkout.js'
+import { PATIENCE_MS, patience } from '../support/patience.js'
+import { type Line, machinesOf, type Program } from '../support/programs.js'
 import {
   checkRun,
   childOf,

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { checkout } from '../checkout.js'
-import { DEMO_WORLDS } from '../demo-tasks.js'
-import { PATIENCE_MS } from '../patience.js'
+import { checkout } from '../support/checkout.js'
+import { DEMO_WORLDS } from '../support/demo-tasks.js'
+import { PATIENCE_MS } from '../support/patience.js'
 
-const test = suite('prove-coordinator synthesize')
-const program = join(checkout, 'dist', 'coordinator', 'main.js')
+const test = suite('prove-lab synthesize')
+const program = join(checkout, 'dist', 'lab', 'main.js')
 
 let folder = ''
 test.before(async () => {
@@ -18,7 +18,7 @@ test.before(async () => {
 })
 test.after(() => rm(folder, { recursive: true, force: true }))
 
-const coordinator = (...args: string[]) =>
+const lab = (...args: string[]) =>
   execa(process.execPath, [program, ...args], {
     cwd: folder,
     env: { NO_COLOR: '1', FORCE_COLOR: undefined },
@@ -27,7 +27,7 @@ const coordinator = (...args: string[]) =>
     stdin: 'ignore',
   })
 const FLAGS = ['--profile', 'demo', '--worlds', DEMO_WORLDS.join(','), '--examples', '150', '--seed', '3'] as const
-const synthesize = (out: string, ...more: string[]) => coordinator('synthesize', ...FLAGS, '--out', out, ...more)
+const synthesize = (out: string, ...more: string[]) => lab('synthesize', ...FLAGS, '--out', out, ...more)
 
 const files = (out: string): string[] =>
   readdirSync(join(folder, out), { recursive: true, withFileTypes: true })
@@ -41,9 +41,9 @@ test('makes a data set that plays again and can be looked at, and refuses to ove
   assert.match(made.stderr, /150 of 150 examples/)
   assert.ok(files('first').includes('manifest.json'))
   assert.not(existsSync(join(folder, 'first.parts')))
-  const verified = await coordinator('dataset', 'verify', 'first')
+  const verified = await lab('dataset', 'verify', 'first')
   assert.is(verified.exitCode, 0, verified.stderr)
-  const shown = await coordinator('dataset', 'inspect', 'first/data/train.jsonl', '--index', '1')
+  const shown = await lab('dataset', 'inspect', 'first/data/train.jsonl', '--index', '1')
   assert.match(shown.stdout, /user: /)
   const again = await synthesize('first')
   assert.is(again.exitCode, 1)
@@ -63,7 +63,7 @@ test('killed in the middle it leaves no data set, and goes on to the same bytes'
   assert.equal([killed.signal, killed.timedOut], ['SIGKILL', false])
   assert.not(existsSync(join(folder, 'second')))
   assert.ok(existsSync(join(folder, 'second.parts', '0-0.json')))
-  const other = await coordinator('synthesize', ...FLAGS, '--out', 'second', '--seed', '4')
+  const other = await lab('synthesize', ...FLAGS, '--out', 'second', '--seed', '4')
   assert.is(other.exitCode, 1)
   assert.match(other.stderr, /other_plan/)
   const resumed = await synthesize('second')
@@ -74,15 +74,7 @@ test('killed in the middle it leaves no data set, and goes on to the same bytes'
 })
 
 test('a teacher that is not there, or not wanted, is said in one line', async () => {
-  const away = await coordinator(
-    'synthesize',
-    '--examples',
-    '2',
-    '--out',
-    'third',
-    '--teacher',
-    'http://127.0.0.1:9/v1',
-  )
+  const away = await lab('synthesize', '--examples', '2', '--out', 'third', '--teacher', 'http://127.0.0.1:9/v1')
   assert.is(away.exitCode, 1)
   assert.match(away.stderr.split('\n').at(-1)!, /^prove-coordinator: the teacher's models cannot be listed/)
   assert.not(existsSync(join(folder, 'third')))
@@ -96,7 +88,7 @@ test('a run that began with another data set does not go on', async () => {
   const model = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
   const run = { dataDir: 'data', base: { path: model, name: 'demo' }, tasks: { dataset: 'first' } }
   await writeFile(join(folder, 'run.yaml'), JSON.stringify(run))
-  const started = await coordinator('start', '--config', 'run.yaml')
+  const started = await lab('start', '--config', 'run.yaml')
   assert.is(started.exitCode, 2)
   assert.match(started.stderr, /tasks\.dataset: the run in .* began with another data set/)
 })

@@ -5,11 +5,11 @@ import { CATALOGUE } from '../../servers/catalogue.js'
 import { openEngineChat } from '../../synthesis/teacher/engine-chat.js'
 import { ChatFailure } from '../../synthesis/teacher/errors.js'
 import { createTeacher, type Teacher } from '../../synthesis/teacher/index.js'
-import { checkout } from '../checkout.js'
-import { PATIENCE_MS, patience } from '../patience.js'
-import { told } from '../told.js'
-import { temporaryFolder } from '../unit/teacher-server.js'
-import { rent, TODAY, weather } from '../unit/teacher-story.js'
+import { checkout } from '../support/checkout.js'
+import { PATIENCE_MS, patience } from '../support/patience.js'
+import { temporaryFolder } from '../support/teacher-server.js'
+import { rent, TODAY, weather } from '../support/teacher-story.js'
+import { told } from '../support/told.js'
 
 // The demo's model has never seen a request like these: what it says is rubbish, and must be found to be.
 const modelPath = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')

@@ -10,8 +10,8 @@ import {
   type TrainEngine,
   TrainerError,
   type TrainerEvent,
-} from '../../coordinator/train-engine.js'
-import { patience } from '../patience.js'
+} from '../../coordinator/spool/trainer-process.js'
+import { patience } from '../support/patience.js'
 
 /**
  * How the coordinator supervises its trainer. In place of Python stands a program that speaks the trainer's protocol

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { systemClock } from '../../swarm/index.js'
-import { createTestRun } from '../swarm/test-run.js'
+import { createTestRun } from '../support/test-run.js'
 import type { Order, Report } from './messages.js'
 
 /**

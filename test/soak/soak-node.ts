@@ -11,8 +11,8 @@ import {
   sealGroupAnnouncement,
 } from '../../proto/index.js'
 import { createHost, offerGroup, requestLeases, type SwarmHost, serveGroups } from '../../swarm/index.js'
-import { TASKS } from '../swarm/test-run.js'
-import { AMPLE, bodyOf, play, stageOf } from '../unit/scripted.js'
+import { AMPLE, bodyOf, play, stageOf } from '../support/scripted.js'
+import { TASKS } from '../support/test-run.js'
 import type { InForce } from './messages.js'
 
 const stage = stageOf()

@@ -7,7 +7,7 @@ import { LIMITS, sha256 } from '../../proto/index.js'
 import { writeAll } from '../../swarm/blob-store.js'
 import { createBlobStore } from '../../swarm/index.js'
 import { openPartialBlob } from '../../swarm/partial-blob.js'
-import { noise } from './swarm-nodes.js'
+import { noise } from '../support/swarm-nodes.js'
 
 const test = suite<{ folder: string }>('blob store')
 test.before.each(async (context) => {

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ScenarioResult } from '../chaos/run-scenario.js'
-import { checkout } from '../checkout.js'
+import { checkout } from '../support/checkout.js'
 
 /** Whole runs under every kind of misfortune; `npm run chaos` plays more of them (docs/chaos.md). */
 

@@ -1,10 +1,10 @@
-import type { Auditor, AuditRequest } from '../../coordinator/audit/auditor.js'
+import type { Auditor, AuditRequest } from '../../coordinator/intake/auditor.js'
 import { groundTruthScript } from '../../episode/index.js'
 import type { AuditVerdict } from '../../judging/index.js'
 import type { Lease } from '../../proto/index.js'
 import { offerGroup } from '../../swarm/index.js'
-import { eventually, soon } from './swarm-nodes.js'
-import { TASKS, type TestRun, type Volunteer } from './test-run.js'
+import { eventually, soon } from '../support/swarm-nodes.js'
+import { TASKS, type TestRun, type Volunteer } from '../support/test-run.js'
 
 /**
  * A group in which one rollout does what the user wants, and another says this. Scripted tokens are improbable, so groups

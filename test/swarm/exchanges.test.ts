@@ -23,7 +23,7 @@ import {
   serveLeases,
   serveVerdicts,
 } from '../../swarm/index.js'
-import { announcement, ask, digest, leases } from '../unit/proto-samples.js'
+import { announcement, ask, digest, leases } from '../support/proto-samples.js'
 import {
   connect,
   createTestSwarm,
@@ -33,7 +33,7 @@ import {
   soon,
   type TestNode,
   type TestSwarm,
-} from './swarm-nodes.js'
+} from '../support/swarm-nodes.js'
 
 const test = suite<{ swarm: TestSwarm; coordinator: TestNode; ann: TestNode }>('exchanges')
 

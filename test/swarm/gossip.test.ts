@@ -12,8 +12,8 @@ import {
   topicsOf,
 } from '../../proto/index.js'
 import { type Channel, channelsOf, createGroupGate, type ReceivedGroup } from '../../swarm/index.js'
-import { hash, announcement as sampleGroup } from '../unit/proto-samples.js'
-import { connect, createTestSwarm, eventually, noise, type TestNode, type TestSwarm } from './swarm-nodes.js'
+import { hash, announcement as sampleGroup } from '../support/proto-samples.js'
+import { connect, createTestSwarm, eventually, noise, type TestNode, type TestSwarm } from '../support/swarm-nodes.js'
 
 const test = suite<{ swarm: TestSwarm; coordinator: TestNode; ann: TestNode; ben: TestNode }>('gossip')
 

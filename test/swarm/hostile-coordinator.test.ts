@@ -4,8 +4,8 @@ import { openOutbox } from '../../node/outbox.js'
 import { openNodeStore } from '../../node/store.js'
 import { encodeFrame, PROTOCOLS, refusal, sealGroupAnnouncement, sealVerdictDigest } from '../../proto/index.js'
 import { requestLeases, serveGroups, serveVerdicts } from '../../swarm/index.js'
-import { acceptedVerdict, announcement, ask, hash, id16 } from '../unit/proto-samples.js'
-import { connect, createTestSwarm, eventually, soon, type TestSwarm } from './swarm-nodes.js'
+import { acceptedVerdict, announcement, ask, hash, id16 } from '../support/proto-samples.js'
+import { connect, createTestSwarm, eventually, soon, type TestSwarm } from '../support/swarm-nodes.js'
 
 let swarm: TestSwarm
 test.before.each(async () => {

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { openGroupAnnouncement } from '../../proto/index.js'
+import { connect, eventually } from '../support/swarm-nodes.js'
+import { GROUP_SIZE, TASKS } from '../support/test-run.js'
 import { leaseFor, offer, refusalOf, runSuite, verdictOn } from './run-suite.js'
-import { connect, eventually } from './swarm-nodes.js'
-import { GROUP_SIZE, TASKS } from './test-run.js'
 
 const { test } = runSuite('the intake of groups')
 

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createStderrLogger, keepConnected, parseJoinAddress, TransportError } from '../../swarm/index.js'
-import { createTestSwarm, eventually, soon, type TestNode, type TestSwarm } from './swarm-nodes.js'
+import { createTestSwarm, eventually, soon, type TestNode, type TestSwarm } from '../support/swarm-nodes.js'
 
 const test = suite<{ swarm: TestSwarm; coordinator: TestNode; volunteer: TestNode }>('joining')
 test.before.each(async (context) => {

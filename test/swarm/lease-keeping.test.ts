@@ -1,8 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Engine } from '../../engine/index.js'
+import { createTestSwarm, eventually, type TestSwarm } from '../support/swarm-nodes.js'
 import { engine, lease, policyOf, work } from './node-at-work.js'
-import { createTestSwarm, eventually, type TestSwarm } from './swarm-nodes.js'
 
 const test = suite('keeping a lease')
 

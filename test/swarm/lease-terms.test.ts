@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type Lease, LIMITS } from '../../proto/index.js'
 import { offerGroup, requestLeases } from '../../swarm/index.js'
+import { connect, eventually, soon } from '../support/swarm-nodes.js'
+import type { Volunteer } from '../support/test-run.js'
 import { court, deliver } from './court.js'
 import { runSuite } from './run-suite.js'
-import { connect, eventually, soon } from './swarm-nodes.js'
-import type { Volunteer } from './test-run.js'
 
 const { test } = runSuite('who gets leases', { batchGroups: 50 })
 

@@ -2,9 +2,9 @@ import { createHash, createHmac } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import type { Lease } from '../../proto/index.js'
 import { requestLeases } from '../../swarm/index.js'
+import { connect, soon } from '../support/swarm-nodes.js'
+import { TASKS, type Volunteer } from '../support/test-run.js'
 import { leaseFor, offer, runSuite, verdictOn } from './run-suite.js'
-import { connect, soon } from './swarm-nodes.js'
-import { TASKS, type Volunteer } from './test-run.js'
 
 const { test } = runSuite('leases')
 

@@ -1,13 +1,13 @@
 import * as assert from 'uvu/assert'
-import type { AuditRequest } from '../../coordinator/audit/auditor.js'
-import { TrainerError } from '../../coordinator/train-engine.js'
+import type { AuditRequest } from '../../coordinator/intake/auditor.js'
+import { TrainerError } from '../../coordinator/spool/trainer-process.js'
 import type { AuditVerdict } from '../../judging/index.js'
 import type { Lease } from '../../proto/index.js'
 import { offerGroup, requestLeases } from '../../swarm/index.js'
+import { eventually, soon } from '../support/swarm-nodes.js'
+import type { TestRun, Volunteer } from '../support/test-run.js'
 import { court, deliver, MISMATCH, ownWords, scriptsFor } from './court.js'
 import { refusalOf, runSuite } from './run-suite.js'
-import { eventually, soon } from './swarm-nodes.js'
-import type { TestRun, Volunteer } from './test-run.js'
 
 // What the coordinator makes of audits, copies and lies. What audits find out is decided by the tests here: scripted tokens come
 // from no policy that could be recomputed. The real audits are tested in test/proc/audit.test.ts and by the attackers.

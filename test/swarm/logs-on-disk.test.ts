@@ -3,13 +3,13 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { RunEvent } from '../../coordinator/events.js'
-import { openRecorder } from '../../coordinator/recorder.js'
-import { openEventLog, StoreError } from '../../coordinator/store.js'
+import { openEventLog, StoreError } from '../../coordinator/ledger/event-log.js'
+import type { RunEvent } from '../../coordinator/ledger/events.js'
+import { openRecorder } from '../../coordinator/ledger/recorder.js'
 import { NodeError } from '../../node/errors.js'
 import { openNodeStore } from '../../node/store.js'
-import { published } from '../unit/run-events.js'
-import { createTestSwarm } from './swarm-nodes.js'
+import { published } from '../support/run-events.js'
+import { createTestSwarm } from '../support/swarm-nodes.js'
 
 const opened: (() => Promise<unknown>)[] = []
 test.after.each(async () => {

@@ -14,8 +14,8 @@ import {
   STATE_HASH,
   serveHttp,
 } from '../../servers/kernel/index.js'
-import { PATIENCE_MS, patience } from '../patience.js'
-import { library } from '../unit/library-world.js'
+import { library } from '../support/library-world.js'
+import { PATIENCE_MS, patience } from '../support/patience.js'
 
 const test = suite('worlds over streamable HTTP')
 const worlds = createWorldCache()

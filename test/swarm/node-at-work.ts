@@ -6,9 +6,9 @@ import type { PendingGroup } from '../../node/store.js'
 import { workLoop } from '../../node/work-loop.js'
 import { type Lease, type LeaseAsk, type LeaseResponse, type PolicyManifest, sha256 } from '../../proto/index.js'
 import { serveLeases } from '../../swarm/index.js'
-import { flightManifest } from '../unit/proto-samples.js'
-import { AMPLE, lendingTask, scriptedSource, stageOf } from '../unit/scripted.js'
-import { connect, type TestSwarm } from './swarm-nodes.js'
+import { flightManifest } from '../support/proto-samples.js'
+import { AMPLE, lendingTask, scriptedSource, stageOf } from '../support/scripted.js'
+import { connect, type TestSwarm } from '../support/swarm-nodes.js'
 
 /** A node's work loop on a real host, and a coordinator that answers what a test says. */
 

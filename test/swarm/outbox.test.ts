@@ -2,9 +2,9 @@ import * as assert from 'uvu/assert'
 import { type Outbox, openOutbox } from '../../node/outbox.js'
 import { openVerdictDigest, sealVerdictDigest, type Verdict } from '../../proto/index.js'
 import { channelsOf, requestVerdicts, serveVerdicts } from '../../swarm/index.js'
+import { connect, eventually, soon } from '../support/swarm-nodes.js'
+import type { Volunteer } from '../support/test-run.js'
 import { leaseFor, offer, runSuite, verdictOn } from './run-suite.js'
-import { connect, eventually, soon } from './swarm-nodes.js'
-import type { Volunteer } from './test-run.js'
 
 const { test, opened } = runSuite('outbox and verdicts')
 

@@ -7,10 +7,10 @@ import { NodeError } from '../../node/errors.js'
 import { createPolicyKeeper, type PolicyKeeper } from '../../node/policy-keeper.js'
 import { type Canary, LIMITS, type PolicyManifest, sealManifest, sha256 } from '../../proto/index.js'
 import { type BlobStore, createBlobStore, createSnapshotExchange } from '../../swarm/index.js'
-import { library } from '../unit/library-world.js'
-import { stageOf } from '../unit/scripted.js'
-import { soon } from './swarm-nodes.js'
-import { createTestRun, GROUP_SIZE, type TestRun } from './test-run.js'
+import { library } from '../support/library-world.js'
+import { stageOf } from '../support/scripted.js'
+import { soon } from '../support/swarm-nodes.js'
+import { createTestRun, GROUP_SIZE, type TestRun } from '../support/test-run.js'
 
 const test = suite('the policy keeper')
 const closing: (() => Promise<unknown>)[] = []

@@ -16,7 +16,7 @@ import {
   soon,
   type TestNode,
   type TestSwarm,
-} from './swarm-nodes.js'
+} from '../support/swarm-nodes.js'
 
 const test = suite<{ swarm: TestSwarm; server: TestNode; client: TestNode }>('pressure')
 test.before.each(async (context) => {

@@ -2,8 +2,8 @@ import { suite, type Test } from 'uvu'
 import type { PendingGroup } from '../../node/store.js'
 import type { Lease } from '../../proto/index.js'
 import { offerGroup } from '../../swarm/index.js'
-import { eventually, failure, soon } from './swarm-nodes.js'
-import { createTestRun, type RunSettings, type TestRun, type Volunteer } from './test-run.js'
+import { eventually, failure, soon } from '../support/swarm-nodes.js'
+import { createTestRun, type RunSettings, type TestRun, type Volunteer } from '../support/test-run.js'
 
 /** Tests that play with whole runs, and what they do all the time. */
 

@@ -3,9 +3,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { sealGroupAnnouncement } from '../../proto/index.js'
 import { channelsOf } from '../../swarm/index.js'
-import { announcement } from '../unit/proto-samples.js'
-import { connect, eventually, type TestNode } from './swarm-nodes.js'
-import { createTestRun, type TestRun, type Volunteer } from './test-run.js'
+import { announcement } from '../support/proto-samples.js'
+import { connect, eventually, type TestNode } from '../support/swarm-nodes.js'
+import { createTestRun, type TestRun, type Volunteer } from '../support/test-run.js'
 
 // An honest node shares its network with others: it passes on what they sign, and may have their address. Neither may cost it
 // the coordinator's ear.

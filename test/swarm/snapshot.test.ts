@@ -25,7 +25,7 @@ import {
 } from '../../swarm/index.js'
 import { openPartialBlob } from '../../swarm/partial-blob.js'
 import { fetchChunks } from '../../swarm/snapshot-fetch.js'
-import { flightManifest, flightPolicy } from '../unit/proto-samples.js'
+import { flightManifest, flightPolicy } from '../support/proto-samples.js'
 import {
   connect,
   createTestSwarm,
@@ -36,7 +36,7 @@ import {
   soon,
   type TestNode,
   type TestSwarm,
-} from './swarm-nodes.js'
+} from '../support/swarm-nodes.js'
 
 const MIB = LIMITS.chunkBytes.value
 /** Five chunks, the last of them short. */

@@ -16,7 +16,7 @@ import {
   seededRandom,
   serveHttp,
 } from '../../servers/kernel/index.js'
-import { PATIENCE_MS } from '../patience.js'
+import { PATIENCE_MS } from '../support/patience.js'
 
 const test = suite('sessions side by side')
 const SESSIONS = 200

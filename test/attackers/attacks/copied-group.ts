@@ -1,7 +1,7 @@
 import type { Rollout } from '../../../episode/index.js'
 import { type GroupBody, groupBody } from '../../../proto/index.js'
 import { fetchGroupBody } from '../../../swarm/index.js'
-import { soon } from '../../swarm/swarm-nodes.js'
+import { soon } from '../../support/swarm-nodes.js'
 import type { Arena } from '../arena.js'
 import type { Attack, Attempt } from '../attack.js'
 import { ENOUGH_TOKENS, judgeAttempt } from '../group-attack.js'

@@ -1,5 +1,5 @@
 import { LIMITS, policyManifest, sealEnvelope } from '../../../proto/index.js'
-import { encodeFields, fieldsOf } from '../../unit/wire-mutations.js'
+import { encodeFields, fieldsOf } from '../../support/wire-mutations.js'
 import { strangeFiles, updateCode, volunteerAttack } from '../victim.js'
 
 const BLOB = 5

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../proto/index.js'
-import { encodeFields, type Field, fieldsOf, varintOf } from '../../unit/wire-mutations.js'
+import { encodeFields, type Field, fieldsOf, varintOf } from '../../support/wire-mutations.js'
 import { groupAttack } from '../group-attack.js'
 import { scriptedGroup } from '../scripted-group.js'
 

@@ -8,7 +8,7 @@ import {
   snapshotRequest,
   verdictRequest,
 } from '../../../proto/index.js'
-import { encodeFields, fieldsOf } from '../../unit/wire-mutations.js'
+import { encodeFields, fieldsOf } from '../../support/wire-mutations.js'
 import type { Arena } from '../arena.js'
 import { networkAttack } from '../network-attack.js'
 import type { Participant } from '../participant.js'

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { policyManifest, sealEnvelope } from '../../../proto/index.js'
-import { encodeFields, fieldsOf } from '../../unit/wire-mutations.js'
+import { encodeFields, fieldsOf } from '../../support/wire-mutations.js'
 import { strangeFiles, updateCode, volunteerAttack } from '../victim.js'
 
 const BLOB = 5

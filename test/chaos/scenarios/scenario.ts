@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../../coordinator/events.js'
+import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import type { SeededRandom } from '../../../servers/kernel/index.js'
 import type { ChaosRun, ChaosSettings } from '../chaos-run.js'
 

@@ -1,0 +1,72 @@
+import type { Progress } from '../service/start-coordinator.js'
+import type { TrainerEvent } from '../spool/trainer-process.js'
+
+/** One line for the operator, or `null` for what is only worth a metric. */
+export function progressLine(progress: Progress): string | null {
+  switch (progress.type) {
+    case 'listening':
+      return progress.addresses.map((address) => `volunteers join with: prove-node join ${address}`).join('\n')
+    case 'complete':
+      return `version ${progress.version} is published: the run is complete; its adapters are served on`
+    case 'refusal': {
+      const { peer, code, detail, protocol } = progress.refusal
+      return `refused ${code} from ${peer.slice(-8)} on ${protocol}${detail ? `: ${detail}` : ''}`
+    }
+    case 'trainer':
+      return trainerLine(progress.event)
+    case 'event':
+      return eventLine(progress.event)
+  }
+}
+
+function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string | null {
+  switch (event.type) {
+    case 'published':
+      return `version ${event.version} is published, adapter ${event.adapterSha256.slice(0, 12)}`
+    case 'judged': {
+      const rewards = event.rewards.map((reward) => reward.toFixed(2)).join(' ')
+      const outcome = event.accepted
+        ? `accepted${event.audit === 'passed' ? ' after an audit' : ''}${event.flat ? ' (no variance)' : ''}`
+        : `refused: ${event.code} ${event.detail}`
+      return `group of ${event.node.slice(-8)} for version ${event.version} ${outcome}, rewards ${rewards}`
+    }
+    case 'audited': {
+      const outcome = event.accepted ? 'passed a later audit' : `is taken back: ${event.code} ${event.detail}`
+      return `group ${event.leaseId.slice(0, 8)} of ${event.node.slice(-8)} ${outcome}`
+    }
+    case 'registered':
+      return `${event.node.slice(-8)} is new: it gets leases from the next round on`
+    case 'world-quarantined':
+      return `the world ${event.server} disagrees with itself: no more leases for its tasks`
+    case 'batched':
+      return `batch ${event.batchId}: ${event.leaseIds.length} groups for step ${event.step}`
+    case 'batch-refused':
+      return `batch ${event.batchId} cannot be trained on: ${event.code} ${event.detail}`
+    case 'trained':
+      return event.skipped ? `step ${event.step} made no update` : null
+    case 'reopened':
+    case 'leased':
+    case 'renewed':
+    case 'released':
+      return null
+  }
+}
+
+function trainerLine({ event, step, reason, code, message, batchId, ...rest }: TrainerEvent): string | null {
+  switch (event) {
+    case 'ready':
+      return `trainer: ready at step ${step}`
+    case 'step': {
+      const stats = rest.stats as Record<string, unknown> | undefined
+      return stats ? `trainer: step ${step} ${JSON.stringify(stats).slice(0, 200)}` : null
+    }
+    case 'skipped':
+      return reason === 'drift'
+        ? `trainer: the samplers' policy is too far from the trainer's; step ${step} goes back to the adapter of step ${rest.adapterStep}`
+        : `trainer: step ${step} skipped: ${reason}`
+    case 'error':
+      return `trainer: ended with ${code}: ${message}${batchId == null ? '' : ` (batch ${batchId})`}`
+    default:
+      return null
+  }
+}

@@ -1,0 +1,51 @@
+import { type Command, Option } from 'commander'
+import { createStderrLogger } from '../../swarm/index.js'
+import { type Progress, startCoordinator } from '../service/start-coordinator.js'
+import { readConfig } from '../settings/config.js'
+import { defaultPython, trainerFolder } from '../spool/python.js'
+import { progressLine } from './progress-line.js'
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error']
+
+export function addStartCommand(program: Command): void {
+  program
+    .command('start')
+    .description('Start a run, or resume it after a stop')
+    .requiredOption('--config <file>', 'run.yaml')
+    .option('--json', 'report progress as JSON lines on stdout', false)
+    .option('--exit-when-complete', 'stop when the last version is published instead of serving it on', false)
+    .addOption(new Option('--log-level <level>', 'what is logged on stderr').choices(LOG_LEVELS).default('warn'))
+    .action(start)
+}
+
+async function start(options: {
+  config: string
+  json: boolean
+  exitWhenComplete: boolean
+  logLevel: string
+}): Promise<void> {
+  const config = readConfig(options.config)
+  const logger = createStderrLogger(options.logLevel)
+  const onProgress = (progress: Progress): void => {
+    const line = options.json ? JSON.stringify(progress) : progressLine(progress)
+    if (line !== null) process.stdout.write(`${line}\n`)
+  }
+  const coordinator = await startCoordinator({
+    config,
+    trainerFolder,
+    python: defaultPython(),
+    logger,
+    onProgress,
+  })
+  const stopped = new Promise<void>((resolve) => {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve())
+  })
+  try {
+    await Promise.race([
+      stopped,
+      options.exitWhenComplete ? coordinator.complete : coordinator.complete.then(() => stopped),
+    ])
+  } finally {
+    await coordinator.close()
+  }
+}

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import type { Tokenizer } from '../../engine/types.js'
+import type { EpisodeLimits } from '../../episode/limits.js'
+import type { SampledToken } from '../../judging/evidence.js'
+import type { AuditedGroup } from '../../judging/sampled-turns.js'
+import { type AuditJob, readEvidence, removeAudit, writeAudit } from '../spool/audit-folder.js'
+import type { AuditProcess } from '../spool/audit-process.js'
+import { TrainerError } from '../spool/trainer-process.js'
+
+export interface AuditDesk {
+  readonly process: AuditProcess
+  readonly spool: string
+  readonly baseSha256: string
+  readonly tokenizer: Pick<Tokenizer, 'detokenize' | 'isEndOfGeneration'>
+  readonly limits: EpisodeLimits
+}
+
+/**
+ * Has groups of one policy audited and takes the job out of the spool again.
+ * @param adapterSha256  of an adapter that was offered to the spool; null: the bare base
+ * @returns per group, in order, the evidence on its sampled tokens
+ * @throws TrainerError (`audit_refused`: these groups cannot be computed), EvidenceError, and the signal's reason: the job then stays, and the next call finds its answer
+ */
+export async function auditGroups(
+  desk: AuditDesk,
+  adapterSha256: string | null,
+  groups: readonly AuditedGroup[],
+  signal: AbortSignal,
+): Promise<SampledToken[][]> {
+  const { process, spool, baseSha256, tokenizer, limits } = desk
+  const job: AuditJob = { auditId: auditId(adapterSha256, groups), baseSha256, adapterSha256, groups }
+  await writeAudit(spool, job, limits)
+  const outcome = await process.outcome(job.auditId, signal)
+  if (outcome.kind === 'refused') {
+    await removeAudit(spool, job.auditId)
+    throw new TrainerError('audit_refused', `${job.auditId}: ${outcome.code} ${outcome.detail}`)
+  }
+  try {
+    return await readEvidence(spool, job, limits, tokenizer)
+  } finally {
+    // Damaged evidence too: left there it would answer the same job for ever.
+    await removeAudit(spool, job.auditId)
+  }
+}
+
+/** Named by its content, so that the same groups under the same policy are asked about once. */
+function auditId(adapterSha256: string | null, groups: readonly AuditedGroup[]): string {
+  const content = groups.map(({ leaseId, leaseSeed, rollouts }) => [
+    leaseId,
+    Buffer.from(leaseSeed).toString('hex'),
+    rollouts.map(({ tokens, mask }) => [tokens, [...mask]]),
+  ])
+  const name = createHash('sha256')
+    .update(JSON.stringify([adapterSha256, content]))
+    .digest('hex')
+  return `audit-${name.slice(0, 24)}`
+}

@@ -1,0 +1,59 @@
+import { detailForWire, type RefusalCode } from '../../proto/index.js'
+import type { Audit } from '../ledger/events.js'
+import type { JudgedGroup } from '../ledger/run-state.js'
+import type { ReplayedGroup } from './group-judge.js'
+
+/** Rewards that differ by less are equal: there is nothing to learn from them. */
+const FLAT = 1e-8
+
+/** What a verdict says, beside the group it is about. */
+export type Outcome = Omit<
+  JudgedGroup,
+  'type' | 'atMs' | 'leaseId' | 'node' | 'version' | 'bodySha256' | 'addressBlock'
+>
+
+const ACCEPTED: Outcome = {
+  accepted: true,
+  code: null,
+  detail: '',
+  credit: 0,
+  rewards: [],
+  flat: false,
+  audit: 'none',
+  completions: [],
+  calls: 0,
+  solved: 0,
+}
+
+export const isFlat = (rewards: readonly number[]): boolean => Math.max(...rewards) - Math.min(...rewards) < FLAT
+
+/** The verdict on a group that says of itself that it has no reward variance, and is believed. */
+export const acceptedUnseen = (rewards: readonly number[], credit: number): Outcome => ({
+  ...ACCEPTED,
+  rewards,
+  flat: true,
+  credit,
+})
+
+/** The verdict on a group that passed. */
+export function accepted({ rollouts, completions }: ReplayedGroup, audit: Audit, credit: number): Outcome {
+  const rewards = rollouts.map(({ reward }) => reward.total)
+  return {
+    ...ACCEPTED,
+    credit,
+    rewards,
+    flat: isFlat(rewards),
+    audit,
+    completions,
+    calls: rollouts.reduce((sum, { calls }) => sum + calls.length, 0),
+    solved: rollouts.filter(({ solved }) => solved).length,
+  }
+}
+
+export const refused = (code: RefusalCode, detail: string, audit: Audit = 'none'): Outcome => ({
+  ...ACCEPTED,
+  accepted: false,
+  code,
+  detail: detailForWire(detail),
+  audit,
+})

@@ -1,0 +1,62 @@
+import type { JudgedGroup, Supplier } from '../ledger/run-state.js'
+import type { RunConfig } from '../settings/config.js'
+
+type Settings = Pick<RunConfig, 'batchGroups' | 'influence'>
+
+const shareOf = (groups: number, share: number): number => Math.max(1, Math.floor(groups * share))
+
+/**
+ * Groups of a batch that one key may give: its share, or as many as it takes where the others cannot fill the rest.
+ * @param waiting   usable groups of the other keys
+ * @param suppliers the other keys at work, who can give more than that
+ */
+export function mostOfBatch(
+  { batchGroups, influence }: Settings,
+  waiting: readonly { readonly node: string }[],
+  suppliers: readonly Supplier[],
+): number {
+  const supply = new Map<string, number>()
+  for (const { node } of waiting) supply.set(node, (supply.get(node) ?? 0) + 1)
+  for (const { node } of suppliers) supply.set(node, batchGroups)
+  let most = shareOf(batchGroups, influence.perKey)
+  const others = (): number => [...supply.values()].reduce((sum, own) => sum + Math.min(own, most), 0)
+  while (most + others() < batchGroups) most += 1
+  return most
+}
+
+/**
+ * The next batch: the oldest groups of which no key and no block of addresses supplies more than its share. The shares give
+ * way only as far as nobody at work could still fill the batch: one that cannot be filled would stop the run.
+ * @param usable  in log order
+ * @returns  null while there are too few, or others at work have their part to bring
+ */
+export function chooseBatch(
+  { batchGroups, influence }: Settings,
+  usable: readonly JudgedGroup[],
+  suppliers: readonly Supplier[],
+): JudgedGroup[] | null {
+  if (usable.length < batchGroups) return null
+  let perKey = shareOf(batchGroups, influence.perKey)
+  let perBlock = shareOf(batchGroups, influence.perAddressBlock)
+  for (;;) {
+    const taken = new Map<string, number>()
+    const fits = (one: Supplier): boolean =>
+      (taken.get(keyOf(one)) ?? 0) < perKey && (taken.get(blockOf(one)) ?? 0) < perBlock
+    const chosen: JudgedGroup[] = []
+    for (const group of usable) {
+      if (chosen.length === batchGroups) break
+      if (!fits(group)) continue
+      for (const part of [keyOf(group), blockOf(group)]) taken.set(part, (taken.get(part) ?? 0) + 1)
+      chosen.push(group)
+    }
+    if (chosen.length === batchGroups) return chosen
+    if (suppliers.some(fits)) return null
+    perKey += 1
+    perBlock += 1
+  }
+}
+
+const keyOf = ({ node }: Supplier): string => `key ${node}`
+
+/** A node whose address is not known stands for itself. */
+const blockOf = ({ addressBlock, node }: Supplier): string => `block ${addressBlock ?? `of ${node}`}`

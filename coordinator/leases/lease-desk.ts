@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import { type Task, taskIndex } from '../../episode/index.js'
+import { leaseSeed } from '../../judging/lease-seed.js'
+import {
+  type Lease,
+  type LeaseAsk,
+  type LeaseRequest,
+  type LeaseResponse,
+  type RefusalCode,
+  refusal,
+} from '../../proto/index.js'
+import { type Clock, createRateLimit } from '../../swarm/index.js'
+import { decodeTaskSet } from '../ledger/curriculum.js'
+import type { Recorder } from '../ledger/recorder.js'
+import type { EventOf, LeaseRecord, RunState } from '../ledger/run-state.js'
+import type { RunConfig } from '../settings/config.js'
+import { mostOfBatch } from './batch-shares.js'
+
+/** How long a node without work should wait before it asks again. */
+const RETRY_MS = 500
+/** A lease lasts no longer than this many times its duration, however often it is renewed. */
+const LONGEST_DURATIONS = 4
+/** Least part of the duration by which a deadline moves: each move is a record for good. */
+const LEAST_EXTENSION = 1 / 4
+/** New keys a minute. Each is a record for good, and makes the coordinator open another round. */
+const REGISTRATIONS_PER_MINUTE = 240
+
+/**
+ * Leases that one key may take up again. Each time is two records for good, so taking and forgetting them without a pause would
+ * fill the disk and keep everybody else's events waiting.
+ */
+const RETAKEN_PER_MINUTE = 12
+const RETAKEN_AT_ONCE = 16
+
+export interface LeaseDesk {
+  /** Answers a node's request. @throws SwarmRefusal */
+  answer(request: LeaseRequest, node: string): Promise<LeaseResponse>
+  /** Releases leases that are past their deadline. */
+  releaseLapsed(): Promise<void>
+}
+
+export function createLeaseDesk(
+  config: RunConfig,
+  tasks: readonly Task[],
+  recorder: Recorder,
+  clock: Clock,
+  /** Whether work of a backend can be audited; left out: nothing is audited in this run. */
+  isCalibrated?: (backend: string) => boolean,
+): LeaseDesk {
+  const registrations = createRateLimit(clock, REGISTRATIONS_PER_MINUTE)
+  const retaken = createRateLimit(clock, RETAKEN_PER_MINUTE, RETAKEN_AT_ONCE)
+  const encodedTasks = new Map<string, Uint8Array>()
+  const encode = (task: Task): Uint8Array => {
+    let encoded = encodedTasks.get(task.id)
+    if (!encoded) {
+      encoded = new TextEncoder().encode(canonicalize(task)!)
+      encodedTasks.set(task.id, encoded)
+    }
+    return encoded
+  }
+
+  /** Why `node` gets no further lease now, or `null`. */
+  const objection = (state: RunState, node: string, ask: LeaseAsk): RefusalCode | null => {
+    const { current } = state
+    if (!current) return 'no_work'
+    if (current.version >= config.versions) return 'paused'
+    if (state.nodes.get(node)?.standing.isQuarantined(clock.now())) return 'quarantined'
+    if (ask.policyId !== current.policyId) return 'wrong_policy'
+    if (isCalibrated && !isCalibrated(ask.backend)) return 'uncalibrated'
+    if (isCalibrated && !ask.drawsReplay && !config.audit.acceptOtherDraws) return 'draws_differ'
+    if (!state.isAdmitted(node)) return 'not_registered'
+    const open = [...state.openLeases.values()]
+    const own = open.filter((lease) => lease.node === node).length
+    if (own >= config.leases.perNode) return 'too_many_leases'
+    // Work that could not be used before it is too old is not handed out (docs/protocol.md, "Leases").
+    const batches = config.maxStaleness + 1
+    const room = batches * config.batchGroups
+    const usable = state.trainable(config.maxStaleness)
+    const inTraining = state.pendingBatch ? config.batchGroups : 0
+    if (usable.length + inTraining + open.length >= room) return 'no_work'
+    if (isDoubtful(state, node) && open.filter((lease) => isDoubtful(state, lease.node)).length >= room / 2)
+      return 'no_work'
+    const isOther = (one: { readonly node: string }): boolean => one.node !== node
+    const most = mostOfBatch(config, usable.filter(isOther), state.suppliers.filter(isOther))
+    const mine = usable.filter((group) => group.node === node).length + own
+    return mine >= batches * most ? 'influence_cap' : null
+  }
+
+  /**
+   * Keys that hold leases without delivering could use up all room for work, so they share half of it: those that left their
+   * last lease lying, and new ones as soon as there are others that deliver.
+   */
+  const isDoubtful = ({ reliable, nodes }: RunState, node: string): boolean =>
+    !reliable.has(node) && (reliable.size > 0 || nodes.get(node)?.lastLease === 'abandoned')
+
+  const grant = (state: RunState, node: string, ask: LeaseAsk): LeaseRecord | null => {
+    if (objection(state, node, ask)) return null
+    const now = clock.now()
+    const deadlineMs = now + config.leases.durationMs
+    const { backend, drawsReplay } = ask
+    // What a node leaves lying comes back to it: there is nothing to be gained by waiting for an easier task.
+    const owed = state.owedLease(node)
+    if (owed && !retaken.allow(node)) return null
+    if (owed) return { ...owed, atMs: now, deadlineMs, backend, drawsReplay }
+    const { round, version, policyId, roundSecret, resting } = state.round!
+    const index = state.nextLeaseIndex(node, round)
+    const seed = leaseSeed(Buffer.from(roundSecret, 'hex'), policyId, node, index)
+    return {
+      type: 'leased',
+      atMs: now,
+      leaseId: randomBytes(16).toString('hex'),
+      round,
+      index,
+      node,
+      version,
+      taskIndex: taskIndex(seed, tasks.length, decodeTaskSet(resting)),
+      seed: seed.toString('hex'),
+      deadlineMs,
+      backend,
+      drawsReplay,
+    }
+  }
+
+  /**
+   * Whoever still works on a lease keeps it, or what is slow would never be done: the same lease would be begun again and again.
+   * Not for ever, or it could be held for nothing; and not for a group that would come too late to be trained on.
+   */
+  const renewal = (state: RunState, node: string, leaseId: string): EventOf<'renewed'> | null => {
+    const now = clock.now()
+    const lease = state.openLeases.get(leaseId)
+    if (lease?.node !== node || lease.deadlineMs <= now) return null
+    if (state.current!.version - lease.version > config.maxStaleness) return null
+    if (state.nodes.get(node)?.standing.isQuarantined(now)) return null
+    const { durationMs } = config.leases
+    const deadlineMs = Math.min(now + durationMs, lease.atMs + LONGEST_DURATIONS * durationMs)
+    const isFurther = deadlineMs - lease.deadlineMs >= LEAST_EXTENSION * durationMs
+    return isFurther ? { type: 'renewed', atMs: now, leaseId, deadlineMs } : null
+  }
+
+  const register = async (node: string): Promise<void> => {
+    if (recorder.state.registered.has(node) || !recorder.state.round) return
+    if (!registrations.allow('all')) throw refusal('rate_limited', 'too many new keys at the moment')
+    await recorder.record((state) => {
+      if (state.registered.has(node)) return null
+      return { type: 'registered', atMs: clock.now(), node, round: state.round!.round }
+    })
+  }
+
+  const toWire = (record: LeaseRecord, policyId: string): Lease => {
+    const task = tasks[record.taskIndex]!
+    const { leaseId, index, version, seed, deadlineMs } = record
+    return {
+      leaseId,
+      index,
+      policyId,
+      version,
+      taskId: task.id,
+      task: encode(task),
+      seed,
+      deadlineMs,
+      groupSize: config.groupSize,
+    }
+  }
+
+  const release = (leaseId: string, node: string | null, reason: string): Promise<unknown> =>
+    recorder.record((state) => {
+      const lease = state.openLeases.get(leaseId)
+      if (!lease || (node !== null && lease.node !== node)) return null
+      return { type: 'released', atMs: clock.now(), leaseId, reason }
+    })
+
+  const response = (part: Partial<LeaseResponse>): LeaseResponse => {
+    const { round } = recorder.state
+    if (!round) throw refusal('no_work', 'no policy is published yet')
+    return {
+      leases: [],
+      renewed: [],
+      retryAfterMs: RETRY_MS,
+      manifestId: round.manifestId,
+      reason: null,
+      detail: '',
+      ...part,
+    }
+  }
+
+  return {
+    async answer(request, node) {
+      if (request.kind === 'return') {
+        for (const leaseId of request.leaseIds) await release(leaseId, node, request.reason)
+        return response({})
+      }
+      if (request.kind === 'renew') {
+        for (const leaseId of request.leaseIds) await recorder.record((state) => renewal(state, node, leaseId))
+        const held = request.leaseIds.flatMap((leaseId) => recorder.state.openLeases.get(leaseId) ?? [])
+        const own = held.filter((lease) => lease.node === node && lease.deadlineMs > clock.now())
+        return response({ renewed: own.map(({ leaseId, deadlineMs }) => ({ leaseId, deadlineMs })) })
+      }
+      // A node that restarted has forgotten what it does not list.
+      for (const lease of [...recorder.state.openLeases.values()]) {
+        if (lease.node === node && !request.holding.includes(lease.leaseId))
+          await release(lease.leaseId, node, 'forgotten')
+      }
+      await register(node)
+      const leases: Lease[] = []
+      while (leases.length < request.count) {
+        const record = await recorder.record((state) => grant(state, node, request))
+        if (!record) break
+        leases.push(toWire(record, request.policyId))
+      }
+      const reason = leases.length < request.count ? (objection(recorder.state, node, request) ?? 'rate_limited') : null
+      return response({ leases, reason, retryAfterMs: leases.length > 0 ? 0 : RETRY_MS })
+    },
+    async releaseLapsed() {
+      const now = clock.now()
+      for (const { leaseId, deadlineMs } of [...recorder.state.openLeases.values()]) {
+        if (deadlineMs < now) await release(leaseId, null, 'lapsed')
+      }
+    },
+  }
+}

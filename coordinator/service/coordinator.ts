@@ -1,0 +1,135 @@
+import type { PrivateKey } from '@libp2p/interface'
+import type { Stage } from '../../episode/index.js'
+import type { Sha256 } from '../../proto/index.js'
+import {
+  type BlobStore,
+  type Clock,
+  createBlobStore,
+  createSnapshotExchange,
+  type SnapshotExchange,
+  type SwarmHost,
+} from '../../swarm/index.js'
+import type { AuditLottery, Auditor } from '../intake/auditor.js'
+import { createGroupJudge } from '../intake/group-judge.js'
+import { createIntake, type Intake } from '../intake/intake.js'
+import { createLeaseDesk, type LeaseDesk } from '../leases/lease-desk.js'
+import type { Recorder } from '../ledger/recorder.js'
+import { episodeLimits, type RunConfig } from '../settings/config.js'
+import type { DataFolder } from '../settings/data-folder.js'
+import type { TaskSet } from '../settings/task-set.js'
+import type { TrainEngine } from '../spool/trainer-process.js'
+import { policyFrame } from '../versions/policy-frame.js'
+import { createPublisher, type Publisher } from '../versions/publisher.js'
+import { runTraining } from '../versions/training-loop.js'
+import { keepHouse } from './housekeeping.js'
+import { type RunServices, serveRun } from './services.js'
+
+/** What a coordinator gets from outside. */
+export interface CoordinatorParts {
+  readonly config: RunConfig
+  readonly folder: DataFolder
+  readonly key: PrivateKey
+  readonly clock: Clock
+  readonly host: SwarmHost
+  readonly recorder: Recorder
+  /** Files that are published. */
+  readonly blobs: BlobStore
+  readonly taskSet: TaskSet
+  /** With the worlds of the task set and the tokenizer of the base. */
+  readonly stage: Stage
+  readonly baseSha256: Sha256
+  /** Stages 5 to 7 of judging; null: the run has no calibration, and they are not run. */
+  readonly auditor: Auditor | null
+  readonly lottery: AuditLottery
+}
+
+/** A run's coordinator, in service. It trains nothing before `run`. */
+export interface Coordinator {
+  readonly desk: LeaseDesk
+  readonly intake: Intake
+  readonly publisher: Publisher
+  readonly snapshots: SnapshotExchange
+  readonly services: RunServices
+  /** Rejects when there can be no verdicts, or no events, any more. */
+  readonly failure: Promise<never>
+  /**
+   * Does what is due, until `close`, and trains.
+   * @returns  when the last version of the run is published
+   * @throws what stopped the run before that
+   */
+  run(trainer: TrainEngine): Promise<void>
+  /** Stops the work. What it was given stays open: it is its owner's. */
+  close(): Promise<void>
+}
+
+/** Puts a coordinator together and into service; earlier publications of its run are served again. */
+export async function openCoordinator(parts: CoordinatorParts): Promise<Coordinator> {
+  const { config, folder, key, clock, host, recorder, blobs, taskSet, stage, baseSha256, auditor, lottery } = parts
+  const { spool, manifests } = folder
+  const { tasks, servers } = taskSet
+  const { state } = recorder
+  const limits = episodeLimits(config)
+  const closing = new AbortController()
+  const { signal } = closing
+  const cleanUps: (() => Promise<unknown>)[] = []
+  const close = async (): Promise<void> => {
+    closing.abort(new Error('the coordinator is closing'))
+    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+  }
+  try {
+    const bodies = await createBlobStore(folder.bodies)
+    const snapshots = await createSnapshotExchange(host, { store: blobs })
+    cleanUps.push(() => snapshots.close())
+    const judge = createGroupJudge({
+      ...{ tasks, groupSize: config.groupSize, limits, stage, state, bodies, auditor },
+      onUnstable: async (server, { leaseId }) => {
+        await recorder.record((current) =>
+          current.quarantinedWorlds.has(server)
+            ? null
+            : { type: 'world-quarantined', atMs: clock.now(), server, leaseId },
+        )
+      },
+    })
+    const auditFailure = Promise.withResolvers<never>()
+    const intake = createIntake({
+      ...{ config, tasks, limits, recorder, judge, lottery, host, clock, signal },
+      onFailure: auditFailure.reject,
+    })
+    cleanUps.push(() => intake.idle())
+    const failure = Promise.race([auditFailure.promise, recorder.failure])
+    // Whoever waits for it hears of it.
+    failure.catch(() => undefined)
+    const desk = createLeaseDesk(config, tasks, recorder, clock, auditor?.isCalibrated)
+    const frame = policyFrame(config, baseSha256, stage.tokenizer.chatTemplate, servers)
+    const publisher = createPublisher({
+      ...{ config, taskSet, frame, limits, recorder, blobs, snapshots, host, key, clock, manifests },
+    })
+    const services = await serveRun({ host, key, state, desk, intake, bodies, clock })
+    cleanUps.push(() => services.close())
+    await publisher.restore()
+
+    return {
+      ...{ desk, intake, publisher, snapshots, services, failure, close },
+      async run(trainer) {
+        const background = keepHouse(
+          {
+            ...{ state, clock, logger: host.logger },
+            releaseLapsed: () => desk.releaseLapsed(),
+            openRound: () => publisher.openRound(),
+            auditSuspects: () => intake.auditSuspects(),
+            sendVerdicts: (node, from, count) => services.sendVerdicts(node, from, count),
+            announcePolicy: () => publisher.announce(),
+          },
+          signal,
+        )
+        const training = runTraining({ config, baseSha256, spool, recorder, intake, publisher, trainer, clock }, signal)
+        const ended = training.catch(() => undefined)
+        cleanUps.push(() => Promise.all([background, ended]))
+        await Promise.race([training, failure])
+      },
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}

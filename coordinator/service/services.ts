@@ -1,0 +1,96 @@
+import type { PrivateKey } from '@libp2p/interface'
+import { SwarmRefusal, sealVerdictDigest, type Verdict } from '../../proto/index.js'
+import {
+  type BlobStore,
+  type Clock,
+  channelsOf,
+  createGroupGate,
+  type SwarmHost,
+  serveGroups,
+  serveLeases,
+  serveVerdicts,
+} from '../../swarm/index.js'
+import type { Intake } from '../intake/intake.js'
+import type { LeaseDesk } from '../leases/lease-desk.js'
+import type { NodeVerdict, RunState } from '../ledger/run-state.js'
+
+/** Of about ten, gossip hears no more of their author. */
+const FALSE_ANNOUNCEMENT_PENALTY = 1
+
+export interface ServiceParts {
+  readonly host: SwarmHost
+  readonly key: PrivateKey
+  readonly state: RunState
+  readonly desk: LeaseDesk
+  readonly intake: Intake
+  readonly bodies: BlobStore
+  readonly clock: Clock
+}
+
+/** What nodes can ask of the coordinator, and the gossip it listens to. */
+export interface RunServices {
+  /** Gossips `count` verdicts of a node from position `from` of its list on. */
+  sendVerdicts(node: string, from: number, count: number): Promise<void>
+  close(): Promise<void>
+}
+
+export async function serveRun({ host, key, state, desk, intake, bodies, clock }: ServiceParts): Promise<RunServices> {
+  const channels = channelsOf(host.runId)
+  const digest = (node: string, cursor: number, count: number): Promise<Uint8Array> => {
+    const { verdicts, credit } = state.nodes.get(node) ?? { verdicts: [], credit: 0 }
+    return sealVerdictDigest(key, host.runId, {
+      peerId: node,
+      fromCursor: cursor,
+      verdicts: verdicts.slice(cursor, cursor + count).map(toVerdict),
+      totalCredit: credit,
+      issuedAtMs: clock.now(),
+    })
+  }
+  const servers = await Promise.all([
+    serveLeases(host, (request, { peer }) => desk.answer(request, peer)),
+    serveVerdicts(host, async ({ cursor, max }, { peer }) => ({
+      digest: await digest(peer, cursor, max),
+      more: (state.nodes.get(peer)?.verdicts.length ?? 0) > cursor + max,
+    })),
+    serveGroups(host, {
+      lookup: (hash) => bodies.read(hash),
+      onOffer: async (group) => intake.accept(group),
+    }),
+  ])
+  const gate = createGroupGate(clock)
+  const leave = host.gossip.join(channels.groups, {
+    check: (group) => {
+      try {
+        gate.check(group)
+        intake.check(group)
+      } catch (why) {
+        if (!(why instanceof SwarmRefusal) || why.verdict === 'ignore') throw why
+        // Rejecting it would cost whoever passed it on, who knows no leases. The signature says whose lie it is.
+        host.penalise(group.signer, FALSE_ANNOUNCEMENT_PENALTY)
+        throw new SwarmRefusal('ignore', why.code, why.detail)
+      }
+    },
+    deliver: (group) => {
+      try {
+        intake.accept(group)
+      } catch (why) {
+        // No room, or late by a moment: the node hands the group over itself and hears it then.
+        if (!(why instanceof SwarmRefusal)) throw why
+        host.logger.debug({ lease: group.announcement.leaseId, code: why.code }, 'a gossiped group is not taken')
+      }
+    },
+  })
+  return {
+    async sendVerdicts(node, from, count) {
+      await host.gossip.publish(channels.verdicts, await digest(node, from, count))
+    },
+    async close() {
+      leave()
+      await Promise.all(servers.map((server) => server.close()))
+    },
+  }
+}
+
+function toVerdict({ leaseId, bodySha256, accepted, code, detail, credit, atMs }: NodeVerdict): Verdict {
+  return { leaseId, bodySha256, accepted, code, detail, credit, receivedAtMs: atMs }
+}

@@ -1,0 +1,158 @@
+import type { Logger } from 'pino'
+import writeFileAtomic from 'write-file-atomic'
+import { hashFile, openTokenizer } from '../../engine/index.js'
+import { createStage, type Stage, type Task } from '../../episode/index.js'
+import {
+  createBlobStore,
+  createHost,
+  type Identity,
+  openIdentity,
+  type RefusalEvent,
+  type SwarmHost,
+  systemClock,
+} from '../../swarm/index.js'
+import { createAuditLottery } from '../intake/auditor.js'
+import { openRunAuditor } from '../intake/run-auditor.js'
+import { openEventLog } from '../ledger/event-log.js'
+import type { RunEvent } from '../ledger/events.js'
+import { openRecorder } from '../ledger/recorder.js'
+import type { RunState } from '../ledger/run-state.js'
+import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
+import { openDataFolder } from '../settings/data-folder.js'
+import { checkPromptRoom } from '../settings/first-prompts.js'
+import { pinTaskSet, readTaskSet } from '../settings/task-set.js'
+import { createTorchrunEngine, type TrainerEvent } from '../spool/trainer-process.js'
+import { canaryProbes } from '../versions/canary.js'
+import { openCoordinator } from './coordinator.js'
+
+/** What an operator, or a program that started the coordinator, is told as it happens. */
+export type Progress =
+  | { readonly type: 'listening'; readonly addresses: readonly string[]; readonly runId: string }
+  | { readonly type: 'event'; readonly event: RunEvent }
+  | { readonly type: 'refusal'; readonly refusal: RefusalEvent }
+  | { readonly type: 'trainer'; readonly event: TrainerEvent }
+  | { readonly type: 'complete'; readonly version: number }
+
+export interface RunningCoordinator {
+  readonly runId: string
+  readonly addresses: readonly string[]
+  readonly state: RunState
+  /** Resolves when the last version of the run is published. @throws what stopped the run before that */
+  readonly complete: Promise<void>
+  close(): Promise<void>
+}
+
+export interface CoordinatorOptions {
+  readonly config: RunConfig
+  /** Folder of the `prove_trainer` package. */
+  readonly trainerFolder: string
+  /** Python with the trainer's packages, unless the configuration names one. */
+  readonly python: string
+  readonly logger: Logger
+  readonly onProgress: (progress: Progress) => void
+}
+
+const MAX_TRAINER_FAILURES = 3
+
+/** Starts, or after a stop at any instant resumes, a run. */
+export async function startCoordinator(options: CoordinatorOptions): Promise<RunningCoordinator> {
+  const { config, trainerFolder: packageFolder, logger, onProgress } = options
+  const closing = new AbortController()
+  const cleanUps: (() => Promise<unknown>)[] = []
+  const close = async (): Promise<void> => {
+    closing.abort(new Error('the coordinator is closing'))
+    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+  }
+
+  try {
+    const folder = await openDataFolder(config.dataDir)
+    const taskSet = await readTaskSet(config.tasks.dataset, 'train')
+    await pinTaskSet(config.dataDir, taskSet)
+    const identity = await openIdentity(config.dataDir)
+    const key = identity.privateKey
+    const recorder = await openRecorder(await openEventLog(folder.log), (event) => onProgress({ type: 'event', event }))
+    cleanUps.push(() => recorder.close())
+    const tokenizer = await openTokenizer(config.base.path)
+    cleanUps.push(() => tokenizer.close())
+    const stage = createStage(taskSet.servers, tokenizer)
+    checkPromptRoom(taskSet.tasks, stage, episodeLimits(config))
+    const host = await listen(identity, options)
+    cleanUps.push(() => host.close())
+    const blobs = await createBlobStore(folder.blobs)
+    const baseSha256 = await hashFile(config.base.path)
+    await writeFileAtomic(folder.trainerConfig, trainerConfig(config, baseSha256, taskSet.tasks, stage))
+
+    const { spool } = folder
+    const python = config.trainer.python ?? options.python
+    const audits = await openRunAuditor({
+      ...{ config, python, packageFolder, trainerConfig: folder.trainerConfig, blobs, logger },
+      signal: closing.signal,
+      desk: { spool, baseSha256, tokenizer, limits: episodeLimits(config) },
+    })
+    cleanUps.push(async () => audits?.close())
+    const trainer = createTorchrunEngine(
+      {
+        ...{ python, packageFolder, spool, base: config.base.path, config: folder.trainerConfig },
+        processes: config.trainer.processes,
+        logFile: folder.trainerLog,
+        maxFailures: MAX_TRAINER_FAILURES,
+        onEvent: (event) => onProgress({ type: 'trainer', event }),
+      },
+      logger,
+    )
+    cleanUps.push(() => trainer.close())
+    const coordinator = await openCoordinator({
+      ...{ config, folder, key, clock: systemClock, host, recorder, blobs, taskSet, stage, baseSha256 },
+      auditor: audits?.auditor ?? null,
+      lottery: createAuditLottery(key.raw),
+    })
+    const { runId } = host
+    const addresses = host.addresses()
+    onProgress({ type: 'listening', addresses, runId })
+
+    const run = async (): Promise<void> => {
+      await coordinator.run(trainer)
+      await trainer.close()
+      onProgress({ type: 'complete', version: recorder.state.current!.version })
+    }
+    const complete = run()
+    // Whoever started the run hears of its end through `complete`.
+    const ended = complete.catch(() => undefined)
+    cleanUps.push(() => Promise.all([coordinator.close(), ended]))
+    return { runId, addresses, state: recorder.state, complete, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** @throws ConfigError when it cannot listen where it should */
+function listen(identity: Identity, { config, logger, onProgress }: CoordinatorOptions): Promise<SwarmHost> {
+  return createHost({
+    privateKey: identity.privateKey,
+    runId: identity.peerId,
+    listen: config.listen,
+    announce: config.announce,
+    exchangePeers: true,
+    logger,
+    onRefusal: (refusal) => onProgress({ type: 'refusal', refusal }),
+  }).catch((cause: Error) => {
+    // The library's message goes on with a stack trace.
+    const reason = cause.message.split(/\n +at /)[0]!.replaceAll(/\s+/g, ' ')
+    throw new ConfigError(`listen: ${config.listen.join(', ')}: ${reason}`, { cause })
+  })
+}
+
+/** `trainer.json`. The run's own staleness limit holds for the trainer too, unless the operator sets another. */
+function trainerConfig(config: RunConfig, baseSha256: string, tasks: readonly Task[], stage: Stage): string {
+  const { settings } = config.trainer
+  const { loss = {} } = settings
+  return JSON.stringify({
+    schema: 1,
+    baseSha256,
+    baseModel: { name: config.base.name },
+    probes: canaryProbes(tasks, stage, episodeLimits(config)),
+    ...settings,
+    loss: typeof loss === 'object' ? { maxStaleness: config.maxStaleness, ...loss } : loss,
+  })
+}

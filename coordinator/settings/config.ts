@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { DEFAULT_LIMITS, type EpisodeLimits } from '../../episode/index.js'
+import { largestBody } from '../../judging/index.js'
+import { LIMITS } from '../../proto/index.js'
+
+const positive = z.int().min(1)
+
+/** The form of `run.yaml`; docs/configuration.md lists every field. */
+export const configSchema = z.strictObject({
+  /** Everything the coordinator keeps: key, event log, blobs, spool. One process per directory. */
+  dataDir: z.string().min(1),
+  /** libp2p addresses to listen on. Port 0 takes a free one. */
+  listen: z.array(z.string().min(1)).min(1).default(['/ip4/127.0.0.1/tcp/0']),
+  announce: z.array(z.string().min(1)).default([]),
+  base: z.strictObject({
+    /** The GGUF that volunteers run. */
+    path: z.string().min(1),
+    /** Name of the base model: a hub id, or the file's own name. */
+    name: z.string().min(1).max(LIMITS.nameBytes.value),
+    quantisation: z.string().min(1).max(LIMITS.shortNameBytes.value).default('f16'),
+  }),
+  tasks: z.strictObject({
+    /** Folder of a data set of `prove-lab synthesize`: leases are drawn from its training split. */
+    dataset: z.string().min(1),
+  }),
+  /** Rollouts per group, G. */
+  groupSize: z.int().min(LIMITS.minGroupSize.value).max(LIMITS.maxGroupSize.value).default(8),
+  /** Groups with reward variance that make one batch. */
+  batchGroups: positive.max(4096).default(16),
+  /** The run is complete when this version is published. */
+  versions: positive.default(350),
+  /** S: versions a group may be behind when it is trained on. */
+  maxStaleness: z.int().min(0).max(LIMITS.staleness.value).default(4),
+  leases: z
+    .strictObject({
+      /** Milliseconds until a lease lapses. */
+      durationMs: positive.default(180_000),
+      perNode: z.int().min(1).max(LIMITS.leasesHeld.value).default(2),
+    })
+    .prefault({}),
+  audit: z
+    .strictObject({
+      /** Files of `prove-lab calibrate`, one per backend. Without any, stages 5 to 7 of judging are not run. */
+      calibrations: z.array(z.string().min(1)).max(64).default([]),
+      /** Take part with engines whose draws cannot be replayed: all their groups are audited, on likelihood alone. */
+      acceptOtherDraws: z.boolean().default(false),
+      /** Groups of a key that are all audited, counted from its first or from its last doubtful one. */
+      probation: positive.default(20),
+      /** No key is audited on a smaller share of its groups. */
+      leastShare: z.number().gt(0).max(1).default(0.1),
+    })
+    .prefault({}),
+  influence: z
+    .strictObject({
+      /** Largest share of a batch that comes from one key, and from one block of network addresses. */
+      perKey: z.number().gt(0).max(1).default(0.5),
+      perAddressBlock: z.number().gt(0).max(1).default(1),
+    })
+    .prefault({}),
+  rounds: z
+    .strictObject({
+      /** Keys that registered get leases in the next round; it opens when this one is so old, if no version is published before. */
+      registrationMs: positive.default(5_000),
+    })
+    .prefault({}),
+  limits: z
+    .strictObject({
+      maxTurnTokens: positive.max(LIMITS.turnTokens.value).default(DEFAULT_LIMITS.maxTurnTokens),
+      maxRolloutTokens: positive.max(LIMITS.rolloutTokens.value).default(DEFAULT_LIMITS.maxRolloutTokens),
+      maxAssistantTurns: positive.max(LIMITS.turns.value).default(DEFAULT_LIMITS.maxAssistantTurns),
+    })
+    .prefault({}),
+  trainer: z
+    .strictObject({
+      /** Python with the packages of coordinator/trainer/requirements.txt; default: the checkout's own. */
+      python: z.string().min(1).optional(),
+      /** torchrun ranks. */
+      processes: positive.max(1024).default(1),
+      /** Further settings of `trainer.json`, see docs/trainer.md. */
+      settings: z.record(z.string(), z.unknown()).default({}),
+    })
+    .prefault({}),
+  /** Manifests lose their force after this time. */
+  manifestLifetimeMs: positive.default(30 * 24 * 3_600_000),
+})
+
+export type RunConfig = z.output<typeof configSchema>
+
+/** The limits of a run's rollouts; those that no configuration sets are the same in every run. */
+export const episodeLimits = ({ limits }: Pick<RunConfig, 'limits'>): EpisodeLimits => ({
+  ...DEFAULT_LIMITS,
+  ...limits,
+})
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly code = 'bad_config'
+}
+
+/**
+ * Reads `run.yaml`. Relative paths in it are relative to its folder.
+ * @throws ConfigError that names the file and the field
+ */
+export function readConfig(file: string): RunConfig {
+  let content: unknown
+  try {
+    content = parse(readFileSync(file, 'utf8'), { logLevel: 'error' })
+  } catch (cause) {
+    // A syntax error is followed by an excerpt of the file.
+    throw new ConfigError(`${file}: ${(cause as Error).message.split('\n')[0]}`, { cause })
+  }
+  const parsed = configSchema.safeParse(content)
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`)
+    throw new ConfigError(`${file}: ${issues.join('; ')}`)
+  }
+  const { dataDir, base, tasks, trainer, audit, groupSize, limits } = parsed.data
+  const bodyBytes = largestBody(groupSize, episodeLimits(parsed.data))
+  if (bodyBytes > LIMITS.groupBodyBytes.value) {
+    const group = `${groupSize} rollouts of ${limits.maxRolloutTokens} tokens may take ${bodyBytes} B`
+    throw new ConfigError(
+      `${file}: limits.maxRolloutTokens: ${group}, and a group has room for ${LIMITS.groupBodyBytes.value}. Lower it, or groupSize.`,
+    )
+  }
+  const from = (path: string): string => resolve(dirname(file), path)
+  /** A bare name is looked up in PATH. */
+  const program = (name: string): string => (name.includes('/') ? from(name) : name)
+  return {
+    ...parsed.data,
+    dataDir: from(dataDir),
+    base: { ...base, path: from(base.path) },
+    tasks: { dataset: from(tasks.dataset) },
+    audit: { ...audit, calibrations: audit.calibrations.map(from) },
+    trainer: { ...trainer, ...(trainer.python === undefined ? {} : { python: program(trainer.python) }) },
+  }
+}

@@ -1,0 +1,44 @@
+import { EpisodeError, type EpisodeLimits, promptOf, type Stage, type Task } from '../../episode/index.js'
+import { offeredTool } from '../../servers/kernel/index.js'
+import { ConfigError } from './config.js'
+
+/** Tasks whose prompts are rendered: those with the most text. To render all of a large data set takes minutes. */
+const RENDERED = 32
+
+/**
+ * The first prompt of a task.
+ * @throws ConfigError when it leaves no room for an answer
+ */
+export function fittingPrompt(task: Task, stage: Stage, limits: EpisodeLimits): readonly number[] {
+  try {
+    return promptOf(task, stage, limits)
+  } catch (cause) {
+    if (!(cause instanceof EpisodeError)) throw cause
+    throw new ConfigError(`limits.maxRolloutTokens is too small for the tasks: ${cause.message}`, { cause })
+  }
+}
+
+/**
+ * Looks at the longest prompts before the run begins: a volunteer who draws a task without room for an answer can do
+ * nothing but stop.
+ * @throws ConfigError
+ */
+export function checkPromptRoom(tasks: readonly Task[], stage: Stage, limits: EpisodeLimits): void {
+  const toolSizes = new Map<string, number>()
+  const toolSize = (server: string, tool: string, strip: boolean): number => {
+    const key = `${server} ${tool} ${strip}`
+    let size = toolSizes.get(key)
+    if (size === undefined) {
+      const definition = stage.catalogue.get(server)?.toolsByName.get(tool)
+      size = definition ? JSON.stringify(offeredTool(definition, strip)).length : 0
+      toolSizes.set(key, size)
+    }
+    return size
+  }
+  const sizeOf = ({ toolset, stripEnums, system = '', turns }: Task): number =>
+    toolset.reduce((sum, { server, tool }) => sum + toolSize(server, tool, stripEnums === true), 0) +
+    system.length +
+    turns[0]!.length
+  const bySize = tasks.map((task) => ({ task, size: sizeOf(task) })).sort((a, b) => b.size - a.size)
+  for (const { task } of bySize.slice(0, RENDERED)) fittingPrompt(task, stage, limits)
+}

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import writeFileAtomic from 'write-file-atomic'
+import { DatasetError, openDataset, type Split } from '../../dataset/index.js'
+import type { Task } from '../../episode/index.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import type { ServerDefinition } from '../../servers/kernel/index.js'
+import { ConfigError } from './config.js'
+
+/** The tasks of a run or an evaluation, from one split of a data set. */
+export interface TaskSet {
+  readonly tasks: readonly Task[]
+  /** Worlds of the data set: every tool of a task is one of theirs. */
+  readonly servers: readonly ServerDefinition[]
+  /** SHA-256 (hex) of the data set's manifest, which names the hash of every file. */
+  readonly datasetSha256: string
+}
+
+/**
+ * Reads the tasks of a split, in the order of the data set.
+ * @param limit  at most so many, from the beginning
+ * @throws ConfigError that says what is wrong with the data set
+ */
+export async function readTaskSet(folder: string, split: Split, limit = Number.POSITIVE_INFINITY): Promise<TaskSet> {
+  try {
+    const { manifest, examples } = await openDataset(folder, CATALOGUE, { splits: [split] })
+    const tasks: Task[] = []
+    for await (const { task } of examples(split)) {
+      if (tasks.length >= limit) break
+      tasks.push(task)
+    }
+    if (tasks.length === 0) throw new ConfigError(`${folder}: the split ${split} is empty`)
+    return {
+      tasks,
+      servers: manifest.servers.map((name) => CATALOGUE.get(name)!),
+      datasetSha256: createHash('sha256')
+        .update(await readFile(join(folder, 'manifest.json')))
+        .digest('hex'),
+    }
+  } catch (cause) {
+    if (cause instanceof DatasetError) throw new ConfigError(`${folder}: ${cause.message}`, { cause })
+    throw cause
+  }
+}
+
+/**
+ * A run's log refers to tasks by their place, so a run that goes on must have the data set that it began with.
+ * @throws ConfigError if it is another one
+ */
+export async function pinTaskSet(dataDir: string, { datasetSha256 }: TaskSet): Promise<void> {
+  const file = join(dataDir, 'dataset.sha256')
+  const pinned = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    // Only a run that begins has none: one that cannot be read must not be pinned anew.
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (pinned === undefined) await writeFileAtomic(file, datasetSha256)
+  else if (pinned !== datasetSha256) {
+    throw new ConfigError(
+      `tasks.dataset: the run in ${dataDir} began with another data set (${pinned.slice(0, 12)}…, not ${datasetSha256.slice(0, 12)}…). Name that one again, or begin a new run in another folder.`,
+    )
+  }
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { Rollout } from '../../episode/index.js'
+import { encodeSafetensors } from './safetensors.js'
+import { publishFolder } from './spool-folder.js'
+
+/** One accepted group on its way into a batch. */
+export interface BatchGroup {
+  readonly leaseId: string
+  readonly policyVersion: number
+  /** Inference backend: the trainer meters by it how far samplers and trainer are apart. */
+  readonly sampler: string
+  /** As replayed by the judge. */
+  readonly rollouts: readonly Rollout[]
+}
+
+export interface BatchContent {
+  readonly batchId: string
+  readonly roundId: string
+  readonly baseSha256: string
+  /** The trainer step that this batch goes on from. */
+  readonly parentStep: number
+  readonly groups: readonly BatchGroup[]
+}
+
+/**
+ * Writes `batches/<batchId>/` for the trainer (docs/trainer.md). Does nothing when the batch is already there: its content
+ * follows from the log.
+ */
+export async function writeBatch(spool: string, batch: BatchContent): Promise<void> {
+  const tokens = encodeTokens(batch.groups)
+  const manifest = Buffer.from(JSON.stringify(manifestOf(batch, tokens)))
+  await publishFolder(join(spool, 'batches', batch.batchId), {
+    'tokens.safetensors': tokens,
+    'manifest.json': manifest,
+  })
+}
+
+function manifestOf({ groups, ...batch }: BatchContent, tokens: Uint8Array): object {
+  return {
+    schema: 1,
+    ...batch,
+    tokensSha256: createHash('sha256').update(tokens).digest('hex'),
+    rollouts: groups.flatMap(({ leaseId, policyVersion, sampler, rollouts }) =>
+      rollouts.map((rollout) => ({
+        group: leaseId,
+        reward: rollout.reward.total,
+        policyVersion,
+        sampler,
+        length: rollout.tokens.length,
+      })),
+    ),
+  }
+}
+
+function encodeTokens(groups: readonly BatchGroup[]): Uint8Array {
+  const rollouts = groups.flatMap((group) => group.rollouts)
+  const total = rollouts.reduce((sum, { tokens }) => sum + tokens.length, 0)
+  const ids = new Int32Array(total)
+  const mask = new Uint8Array(total)
+  const logprobs = new Float32Array(total)
+  const starts = new Int32Array(rollouts.length + 1)
+  let at = 0
+  for (const [i, rollout] of rollouts.entries()) {
+    ids.set(rollout.tokens, at)
+    mask.set(rollout.mask, at)
+    let sampled = 0
+    for (const [offset, bit] of rollout.mask.entries())
+      if (bit === 1) logprobs[at + offset] = rollout.logprobs[sampled++]!
+    at += rollout.tokens.length
+    starts[i + 1] = at
+  }
+  return encodeSafetensors({ ids, loss_mask: mask, sampler_logp: logprobs, cu_seqlens: starts })
+}

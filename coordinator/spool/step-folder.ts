@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { LIMITS } from '../../proto/index.js'
+import { TrainerError } from './trainer-process.js'
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+
+const stepSchema = z.object({
+  step: z.int().min(0),
+  batchId: z.string().nullable(),
+  skipped: z.string().nullable(),
+  /** The step whose update made the adapter. */
+  adapterStep: z.int().min(0),
+  lora: z.object({ rank: z.int(), alpha: z.number(), targetModules: z.array(z.string()) }),
+  files: z.record(z.string(), sha256),
+  stats: z.record(z.string(), z.unknown()).nullable(),
+  probes: z.array(
+    z.object({
+      prompt: z.array(z.int().min(0)),
+      continuation: z.array(z.int().min(0)),
+      base: z.array(z.number()),
+      adapter: z.array(z.number()),
+      /** What seeds draw after the prompt and `after` tokens of the continuation; `evidence`: how much that tells. */
+      draws: z.object({
+        after: z.int().min(0),
+        evidence: z.number().min(0),
+        tokens: z.array(z.object({ seed: z.int().min(0), token: z.int().min(0) })).max(LIMITS.canaryDraws.value),
+      }),
+    }),
+  ),
+})
+
+/** `step.json` of a complete step, as far as the coordinator reads it (docs/trainer.md). */
+export type TrainerStep = z.output<typeof stepSchema> & {
+  /** Folder of the step's files. */
+  readonly folder: string
+}
+
+/** Reads a complete step from the spool. @throws TrainerError when it is missing, damaged or another step */
+export async function readStep(spool: string, step: number): Promise<TrainerStep> {
+  const folder = join(spool, 'steps', `step-${step}`)
+  const file = join(folder, 'step.json')
+  try {
+    const content = stepSchema.parse(JSON.parse(await readFile(file, 'utf8')))
+    if (content.step !== step) throw new Error(`it is step ${content.step}`)
+    if (content.adapterStep > step) throw new Error(`its adapter is of step ${content.adapterStep}`)
+    return { ...content, folder }
+  } catch (cause) {
+    const reason = cause instanceof z.ZodError ? z.prettifyError(cause) : (cause as Error).message
+    throw new TrainerError('trainer_failed', `${file}: ${reason.slice(0, 400)}`, { cause })
+  }
+}

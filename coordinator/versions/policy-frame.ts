@@ -1,0 +1,26 @@
+import { DIALECT, toolsetSchemaSha256 } from '../../episode/index.js'
+import { PLAIN_SAMPLER, type PolicyDescription, type Sha256, sha256 } from '../../proto/index.js'
+import type { ServerDefinition } from '../../servers/kernel/index.js'
+import type { RunConfig } from '../settings/config.js'
+
+/** What all policies of a run have in common: everything but the adapter. */
+export type PolicyFrame = Omit<PolicyDescription, 'adapter'>
+
+/** What the canary's expectations were measured to hold for; any build of llama.cpp behind that binding. */
+const ENGINE_RANGE = { nodeLlamaCpp: '3.22.x', llamaCpp: '*' }
+
+export function policyFrame(
+  config: RunConfig,
+  baseSha256: Sha256,
+  chatTemplate: string,
+  servers: readonly ServerDefinition[],
+): PolicyFrame {
+  return {
+    base: { name: config.base.name, ggufSha256: baseSha256, quantisation: config.base.quantisation },
+    chatTemplateSha256: sha256(new TextEncoder().encode(chatTemplate)),
+    dialect: DIALECT,
+    toolsetSchemaSha256: toolsetSchemaSha256(servers),
+    sampler: PLAIN_SAMPLER,
+    engine: ENGINE_RANGE,
+  }
+}

@@ -1,0 +1,217 @@
+import { readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { PrivateKey } from '@libp2p/interface'
+import pLimit from 'p-limit'
+import writeFileAtomic from 'write-file-atomic'
+import type { EpisodeLimits } from '../../episode/index.js'
+import { newRoundSecret, roundSecretHash } from '../../judging/lease-seed.js'
+import {
+  announcementOf,
+  type BlobRole,
+  LIMITS,
+  openManifest,
+  type PolicyManifest,
+  policyIdOf,
+  type SealedManifest,
+  sealManifest,
+  sealPolicyAnnouncement,
+} from '../../proto/index.js'
+import { type BlobStore, type Clock, channelsOf, type SnapshotExchange, type SwarmHost } from '../../swarm/index.js'
+import { givesQuarantined, restingTasks } from '../leases/resting-tasks.js'
+import type { Recorder } from '../ledger/recorder.js'
+import type { Publication, RunState } from '../ledger/run-state.js'
+import type { RunConfig } from '../settings/config.js'
+import type { TaskSet } from '../settings/task-set.js'
+import type { TrainerStep } from '../spool/step-folder.js'
+import { canariesOf } from './canary.js'
+import type { PolicyFrame } from './policy-frame.js'
+
+export interface Publisher {
+  /** Publishes the adapter of a trainer step as `version`; does nothing if that version is out already. */
+  publish(version: number, step: TrainerStep): Promise<void>
+  /** Opens a further round of the version in force when one is due; does nothing otherwise. */
+  openRound(): Promise<void>
+  /** Gossips the policy in force again, for nodes that came late. */
+  announce(): Promise<void>
+  /** Puts the manifests of earlier publications back into service after a restart. */
+  restore(): Promise<void>
+}
+
+export interface PublisherParts {
+  readonly config: RunConfig
+  readonly taskSet: TaskSet
+  readonly frame: PolicyFrame
+  readonly limits: EpisodeLimits
+  readonly recorder: Recorder
+  readonly blobs: BlobStore
+  readonly snapshots: SnapshotExchange
+  readonly host: SwarmHost
+  readonly key: PrivateKey
+  readonly clock: Clock
+  /** Folder of the sealed manifests. */
+  readonly manifests: string
+}
+
+/** Files of a step that are published, with their roles. */
+const PUBLISHED: readonly (readonly [BlobRole, string])[] = [
+  ['adapter', 'adapter.gguf'],
+  ['peft-weights', 'adapter/adapter_model.safetensors'],
+  ['peft-config', 'adapter/adapter_config.json'],
+]
+/** The parts of a manifest that all rounds of a version share. */
+type VersionPart = Omit<PolicyManifest, keyof RoundPart>
+type RoundPart = Pick<
+  PolicyManifest,
+  'round' | 'taskSpec' | 'roundSecretHash' | 'closedRounds' | 'createdAtMs' | 'expiresAtMs'
+>
+/** What the event of a round's opening says, whichever kind it is. */
+type OpenedRound = Pick<Publication, 'atMs' | 'round' | 'manifestId' | 'roundSecret' | 'resting'>
+
+/** Paper, section 4.1. */
+const MAX_USER_TURNS = 5
+
+export function createPublisher(parts: PublisherParts): Publisher {
+  const { config, taskSet, frame, limits, recorder, blobs, snapshots, host, key, clock, manifests } = parts
+  const channel = channelsOf(host.runId).policy
+  const fileOf = (round: number): string => join(manifests, `${String(round).padStart(6, '0')}.manifest`)
+  /** One round is opened after the other, also when a publication and a waiting key ask at once. */
+  const opening = pLimit(1)
+
+  const announceSealed = async (sealed: SealedManifest): Promise<void> => {
+    await host.gossip.publish(channel, await sealPolicyAnnouncement(key, host.runId, announcementOf(sealed)))
+  }
+
+  const provenanceOf = (version: number, step: TrainerStep): Uint8Array => {
+    const { state } = recorder
+    const trained = state.batchesBehind(step.adapterStep)
+    const provenance = {
+      schema: 1,
+      run: host.runId,
+      version,
+      step: step.step,
+      base: frame.base,
+      files: step.files,
+      batches: trained.map(({ batchId, leaseIds }) => ({ batchId, groups: leaseIds.length })),
+      volunteers: state.nodes.size,
+      tasks: { dataset: taskSet.datasetSha256, examples: taskSet.tasks.length },
+      training: config.trainer.settings,
+    }
+    return new TextEncoder().encode(`${JSON.stringify(provenance, null, 2)}\n`)
+  }
+
+  /** What sets the manifest of a round apart from others of its version. */
+  const roundPart = (secret: Uint8Array, resting: string): RoundPart => {
+    const { rounds } = recorder.state
+    const now = clock.now()
+    return {
+      round: (rounds.at(-1)?.round ?? -1) + 1,
+      taskSpec: {
+        dataset: taskSet.datasetSha256,
+        count: String(taskSet.tasks.length),
+        servers: taskSet.servers.map(({ name }) => name).join(','),
+        ...(resting === '' ? {} : { resting }),
+      },
+      roundSecretHash: roundSecretHash(secret),
+      closedRounds: rounds
+        .slice(-LIMITS.closedRounds.value)
+        .map(({ round, roundSecret }) => ({ round, secret: roundSecret })),
+      createdAtMs: now,
+      expiresAtMs: now + config.manifestLifetimeMs,
+    }
+  }
+
+  const describe = async (version: number, step: TrainerStep): Promise<VersionPart> => {
+    const described = await Promise.all(
+      PUBLISHED.map(async ([role, name]) => blobs.describe(await blobs.putFile(join(step.folder, name)), role)),
+    )
+    const provenance = await blobs.describe(await blobs.put(provenanceOf(version, step)), 'provenance')
+    const adapter = described[0]!
+    const { rank, alpha, targetModules } = step.lora
+    const policy = {
+      ...frame,
+      adapter: { sha256: adapter.sha256, sizeBytes: adapter.sizeBytes, rank, alpha, targetModules },
+    }
+    return {
+      version,
+      policyId: policyIdOf(policy),
+      policy,
+      blobs: [...described, provenance],
+      canary: canariesOf(step.probes),
+      limits: {
+        groupSize: config.groupSize,
+        maxTurnTokens: limits.maxTurnTokens,
+        maxRolloutTokens: limits.maxRolloutTokens,
+        maxAssistantTurns: limits.maxAssistantTurns,
+        maxUserTurns: MAX_USER_TURNS,
+        maxStaleness: config.maxStaleness,
+      },
+    }
+  }
+
+  /** Seals a round's manifest and puts it into service. @param record  appends the event that refers to it */
+  const open = async (
+    part: VersionPart,
+    record: (sealed: SealedManifest, opened: OpenedRound) => Promise<unknown>,
+  ): Promise<void> => {
+    const secret = newRoundSecret()
+    const resting = restingTasks(recorder.state, taskSet.tasks, part.version)
+    const sealed = await sealManifest(key, host.runId, { ...part, ...roundPart(secret, resting) })
+    const { round } = sealed.manifest
+    // On disk before the event that refers to it.
+    await writeFileAtomic(fileOf(round), Buffer.from(sealed.envelope))
+    const { manifestId } = sealed
+    await record(sealed, { atMs: clock.now(), round, manifestId, roundSecret: secret.toString('hex'), resting })
+    snapshots.offer(sealed)
+    // Nobody is served it any more, and strangers that come one by one open a round every few seconds.
+    await rm(fileOf(round - LIMITS.manifestsServed.value), { force: true })
+    // The round stands, whether gossip takes it now or at the next announcement.
+    await announceSealed(sealed).catch((error: unknown) => {
+      host.logger.warn({ round, error }, 'a round could not be announced yet')
+    })
+  }
+
+  /** Whether a new round is due: for keys that registered in this one, or because a world is out of order. */
+  const isDue = (state: RunState): boolean => {
+    if (!state.round) return false
+    if (givesQuarantined(state, taskSet.tasks)) return true
+    const ageMs = clock.now() - state.round.openedAtMs
+    // Negative when the clock was set back: nobody shall wait until it has caught up.
+    return state.keysWaiting > 0 && (ageMs >= config.rounds.registrationMs || ageMs < 0)
+  }
+
+  return {
+    publish: (version, step) =>
+      opening(async () => {
+        if (recorder.state.publications.some((publication) => publication.version === version)) return
+        await open(await describe(version, step), ({ manifest }, opened) =>
+          recorder.record(() => ({
+            type: 'published',
+            ...opened,
+            version,
+            step: step.step,
+            adapterStep: step.adapterStep,
+            policyId: manifest.policyId,
+            adapterSha256: manifest.policy.adapter!.sha256,
+          })),
+        )
+      }),
+    openRound: () =>
+      opening(async () => {
+        const newest = snapshots.newest()
+        if (!newest || !isDue(recorder.state)) return
+        const { version } = newest.manifest
+        await open(newest.manifest, (_, opened) => recorder.record(() => ({ type: 'reopened', ...opened, version })))
+      }),
+    async announce() {
+      const sealed = snapshots.newest()
+      if (sealed) await announceSealed(sealed)
+    },
+    async restore() {
+      for (const { round } of recorder.state.rounds.slice(-LIMITS.manifestsServed.value)) {
+        const file = fileOf(round)
+        await stat(file)
+        snapshots.offer(await openManifest(await readFile(file), host.runId))
+      }
+    },
+  }
+}

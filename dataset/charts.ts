@@ -1,0 +1,68 @@
+import { type Coverage, occurrences } from './coverage.js'
+import { DROP_REASONS, type Drops } from './example.js'
+import { drawBars } from './plots.js'
+import type { Statistics, Tally } from './statistics.js'
+
+export interface Chart {
+  /** Within the data set's folder. */
+  readonly path: string
+  readonly title: string
+  readonly svg: string
+}
+
+/** The charts of a data set's card. */
+export function chartsOf(statistics: Statistics, coverage: Coverage, drops: Drops): Chart[] {
+  const chart = (name: string, options: Parameters<typeof drawBars>[0]): Chart => ({
+    path: `plots/${name}.svg`,
+    title: options.title,
+    svg: drawBars(options),
+  })
+  const distribution = (name: string, title: string, axis: string, tally: Tally<number>): Chart => {
+    const sorted = [...tally].sort(([a], [b]) => a - b)
+    const series = [{ name: 'examples', values: sorted.map(([, n]) => n) }]
+    return chart(name, { title, axis, unit: 'examples', categories: sorted.map(([value]) => String(value)), series })
+  }
+  return [
+    distribution('turns', 'User turns per multi-turn example', 'user turns', statistics.userTurns),
+    distribution('calls', 'Ground-truth calls per example', 'calls', statistics.calls),
+    chart('tools-per-world', toolsPerWorld(coverage)),
+    chart('filter-yields', filterYields(statistics.examples, drops)),
+  ]
+}
+
+const worldOf = (tool: string): string => tool.slice(0, tool.indexOf(':'))
+
+/** The worlds of some tools, each once, in their order. */
+export const worldsOf = (tools: Coverage['tools']): string[] => [...new Set(tools.map(({ tool }) => worldOf(tool)))]
+
+function toolsPerWorld({ tools }: Coverage): Parameters<typeof drawBars>[0] {
+  const worlds = worldsOf(tools)
+  const counted = (fits: (row: Coverage['tools'][number]) => boolean): number[] =>
+    worlds.map((world) => tools.filter((row) => worldOf(row.tool) === world && fits(row)).length)
+  return {
+    title: 'Tools per world',
+    axis: '',
+    unit: 'tools',
+    categories: worlds,
+    horizontal: true,
+    series: [
+      { name: 'in the ground truth of training', values: counted(({ examples }) => examples.train > 0) },
+      {
+        name: 'only in that of other splits',
+        values: counted(({ examples }) => examples.train === 0 && occurrences(examples) > 0),
+      },
+      { name: 'in none', values: counted(({ examples }) => occurrences(examples) === 0) },
+    ],
+  }
+}
+
+function filterYields(kept: number, drops: Drops): Parameters<typeof drawBars>[0] {
+  return {
+    title: 'What became of the candidates',
+    axis: '',
+    unit: 'candidates',
+    categories: [...DROP_REASONS.map((reason) => reason.replaceAll('_', ' ')), 'kept'],
+    horizontal: true,
+    series: [{ name: 'candidates', values: [...DROP_REASONS.map((reason) => drops[reason] ?? 0), kept] }],
+  }
+}

@@ -1,0 +1,197 @@
+import { join } from 'node:path'
+import { type Catalogue, EpisodeError, exampleOf, type RoutedTool, type Task, toolsetOf } from '../episode/index.js'
+import { ExampleError, isExecutable, type LoggedCall, MAX_REWARD, score } from '../reward/index.js'
+import { connectInProcess, type McpConnection, type WorldCache } from '../servers/kernel/index.js'
+import { ExampleMismatch, type MismatchCode } from './errors.js'
+import type { Example, TeacherCall } from './example.js'
+import { checkFile, parquetPath, recordsPath } from './manifest.js'
+import { SPLITS } from './profile.js'
+import { type Dataset, readExamples } from './read.js'
+import { lineOf, recordOf } from './record.js'
+
+/** The reward of doing nothing where nothing is to be done. */
+const EMPTY_REWARD = 1
+/** Characters of a difference that a message shows. */
+const EXCERPT = 160
+
+/**
+ * Plays an example again in fresh sessions: every call of the teacher is made over MCP and must be answered with the
+ * same bytes, failures included; the calls that succeed must be the ground truth in its order; and the ground truth must
+ * earn the highest reward.
+ * @throws ExampleMismatch at the first difference
+ */
+export async function verifyExample(
+  example: Example,
+  catalogue: Catalogue,
+  worlds: WorldCache,
+  signal: AbortSignal,
+): Promise<void> {
+  const { task } = example
+  const refuse: Refuse = (code, problem) => {
+    throw new ExampleMismatch(code, task.id, problem)
+  }
+  checkTurns(example, refuse)
+  checkGroundTruth(example, refuse)
+  const offered = offeredTools(task, catalogue, refuse)
+  const connections = new Map<string, McpConnection>()
+  try {
+    const log: LoggedCall[] = []
+    let number = 0
+    for (const call of example.exchanges.flatMap(({ calls }) => calls)) {
+      await replay(call, number++, { task, catalogue, worlds, offered, connections }, refuse, signal)
+      if (call.truth !== null) log.push({ name: call.name, arguments: call.arguments, ok: call.ok })
+    }
+    checkReward(task, offered, log, refuse)
+  } finally {
+    await Promise.all([...connections.values()].map((connection) => connection.close()))
+  }
+}
+
+type Refuse = (code: MismatchCode, problem: string) => never
+
+function checkTurns({ task, exchanges }: Example, refuse: Refuse): void {
+  if (exchanges.length !== task.turns.length)
+    refuse('other_turns', `there are ${exchanges.length} exchanges for ${task.turns.length} user turns`)
+  exchanges.forEach(({ user }, i) => {
+    if (user !== task.turns[i]) refuse('other_turns', `turn ${i}: ${difference(task.turns[i]!, user)}`)
+  })
+}
+
+/** Calls with a place in the ground truth are it, in order and in the turn that asks for them; the others failed. */
+function checkGroundTruth({ task, exchanges, origins }: Example, refuse: Refuse): void {
+  let next = 0
+  for (const [turn, { calls }] of exchanges.entries()) {
+    for (const call of calls) {
+      if (call.ok !== (call.truth !== null))
+        refuse('other_ground_truth', `${call.name} ${call.ok ? 'succeeded without' : 'failed with'} a place in it`)
+      if (call.truth === null) continue
+      const truth = task.groundTruth[next]
+      if (call.truth !== next || !truth)
+        throw refuse('other_ground_truth', `call ${call.truth} is made in place ${next}`)
+      if (turn !== truth.turn) refuse('other_ground_truth', `call ${next} belongs to turn ${truth.turn}, not ${turn}`)
+      const [expected, made] = [
+        JSON.stringify([truth.name, truth.arguments]),
+        JSON.stringify([call.name, call.arguments]),
+      ]
+      if (expected !== made) refuse('other_ground_truth', `call ${next}: ${difference(expected, made)}`)
+      next++
+    }
+  }
+  if (next !== task.groundTruth.length)
+    refuse('other_ground_truth', `${next} of its ${task.groundTruth.length} calls are made`)
+  if (origins.length !== next)
+    refuse('other_ground_truth', `there are origins for ${origins.length} of its ${next} calls`)
+}
+
+function offeredTools(task: Task, catalogue: Catalogue, refuse: Refuse): RoutedTool[] {
+  try {
+    return toolsetOf(task, catalogue)
+  } catch (cause) {
+    if (cause instanceof EpisodeError) return refuse('bad_task', cause.message)
+    throw cause
+  }
+}
+
+interface Stage {
+  readonly task: Task
+  readonly catalogue: Catalogue
+  readonly worlds: WorldCache
+  readonly offered: readonly RoutedTool[]
+  readonly connections: Map<string, McpConnection>
+}
+
+async function replay(
+  call: TeacherCall,
+  number: number,
+  { task, catalogue, worlds, offered, connections }: Stage,
+  refuse: Refuse,
+  signal: AbortSignal,
+): Promise<void> {
+  const tool = offered.find(({ name, server }) => name === call.name && server === call.server)
+  if (!tool || !isExecutable({ name: call.name, arguments: call.arguments, ok: true }, tool))
+    return refuse('bad_task', `call ${number}: ${call.server} does not offer ${call.name} with these arguments`)
+  let connection = connections.get(call.server)
+  if (!connection) {
+    const { seed } = task.worlds.find(({ server }) => server === call.server)!
+    connection = await connectInProcess(worlds.open(catalogue.get(call.server)!, seed))
+    connections.set(call.server, connection)
+  }
+  const { ok, text } = await connection.callTool(call.name, { ...call.arguments }, signal)
+  if (text !== call.response)
+    refuse('other_response', `call ${number}, ${call.name}: ${difference(text, call.response)}`)
+  if (ok !== call.ok) refuse('other_response', `call ${number}, ${call.name}: it ${ok ? 'succeeds' : 'fails'} now`)
+}
+
+function checkReward(task: Task, offered: readonly RoutedTool[], log: readonly LoggedCall[], refuse: Refuse): void {
+  const highest = task.groundTruth.length === 0 ? EMPTY_REWARD : MAX_REWARD
+  try {
+    const { total } = score(exampleOf(task, offered), log)
+    if (total !== highest) refuse('other_reward', `the ground truth earns ${total} instead of ${highest}`)
+  } catch (cause) {
+    if (cause instanceof ExampleError) refuse('bad_task', cause.message)
+    throw cause
+  }
+}
+
+/** Where two texts part, with what follows in each. */
+function difference(expected: string, found: string): string {
+  let at = 0
+  while (at < expected.length && expected[at] === found[at]) at++
+  const from = Math.max(0, at - 20)
+  const excerpt = (text: string): string => JSON.stringify(text.slice(from, from + EXCERPT))
+  return `from character ${at} on it should be ${excerpt(expected)} and is ${excerpt(found)}`
+}
+
+export interface Verified {
+  readonly examples: number
+  readonly calls: number
+}
+
+/**
+ * Verifies every example of a file of records, and that each line is, byte for byte, what its example is written as: so
+ * the tools it shows are those on offer.
+ * @throws DatasetError when the file cannot be read; ExampleMismatch, with file and line, at the first example that does
+ *   not reproduce
+ */
+export async function verifyFile(
+  path: string,
+  catalogue: Catalogue,
+  worlds: WorldCache,
+  signal: AbortSignal,
+): Promise<Verified> {
+  let [examples, calls] = [0, 0]
+  for await (const { example, line } of readExamples(path, signal)) {
+    try {
+      await verifyExample(example, catalogue, worlds, signal)
+      const written = lineOf(recordOf(example, catalogue))
+      if (written !== line.text)
+        throw new ExampleMismatch('other_record', example.task.id, difference(written, line.text))
+    } catch (cause) {
+      if (!(cause instanceof ExampleMismatch)) throw cause
+      throw new ExampleMismatch(cause.code, cause.task, cause.problem, line.where)
+    }
+    examples++
+    calls += example.exchanges.reduce((sum, exchange) => sum + exchange.calls.length, 0)
+  }
+  return { examples, calls }
+}
+
+/**
+ * Verifies every split of a data set that was opened, and that its Parquet files are those that were written with them.
+ * @throws as `verifyFile`
+ */
+export async function verifyDataset(
+  { folder, manifest }: Dataset,
+  catalogue: Catalogue,
+  worlds: WorldCache,
+  signal: AbortSignal,
+): Promise<Verified> {
+  let [examples, calls] = [0, 0]
+  for (const split of SPLITS) await checkFile(folder, manifest, parquetPath(split), signal)
+  for (const split of SPLITS) {
+    const verified = await verifyFile(join(folder, recordsPath(split)), catalogue, worlds, signal)
+    examples += verified.examples
+    calls += verified.calls
+  }
+  return { examples, calls }
+}

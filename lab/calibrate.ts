@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto'
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { type AuditDesk, auditGroups } from '../coordinator/intake/audit-groups.js'
+import type { AdapterFile, Engine } from '../engine/types.js'
+import { runGroup } from '../episode/run-group.js'
+import type { Stage } from '../episode/stage.js'
+import type { Task } from '../episode/task.js'
+import { type GroupStatistics, measureGroup } from '../judging/evidence.js'
+import { measureFalseRefusals } from '../judging/judge-statistics.js'
+import type { AuditedGroup } from '../judging/sampled-turns.js'
+import {
+  type Calibration,
+  CalibrationError,
+  type CalibrationSubject,
+  describeHonest,
+  fitThresholds,
+} from '../judging/thresholds.js'
+
+export interface CalibrationSettings {
+  readonly groups: number
+  /** Rollouts per group. */
+  readonly groupSize: number
+  /** Fixes every draw of every group. */
+  readonly seed: number
+  /** Share of honest groups that may be refused. */
+  readonly goal: number
+  readonly confidence: number
+}
+
+export interface CalibrationParts {
+  readonly subject: CalibrationSubject
+  readonly adapter: AdapterFile | null
+  readonly engine: Engine
+  readonly stage: Stage
+  readonly desk: AuditDesk
+  /** Group i plays task i modulo their number. */
+  readonly tasks: readonly Task[]
+  /** Statistics of the groups so far, one JSON object per line: what an interrupted calibration goes on from. */
+  readonly journal: string
+  onProgress(done: number, wanted: number): void
+}
+
+/** Groups per audit: enough to share a policy's loading, few enough to lose little when interrupted. */
+const CHUNK = 8
+
+/**
+ * Makes honest groups with the real engine, has them audited, and fits thresholds to them. Goes on from `journal`; while one
+ * chunk is audited the next is sampled.
+ * @throws CalibrationError when the journal is of another calibration; EngineError, TrainerError, the signal's reason
+ */
+export async function calibrate(
+  parts: CalibrationParts,
+  settings: CalibrationSettings,
+  signal: AbortSignal,
+): Promise<Calibration> {
+  const { engine, adapter, journal, subject } = parts
+  const statistics = await openJournal(journal, parts, settings)
+  parts.onProgress(statistics.length, settings.groups)
+  await engine.usePolicy(adapter, signal)
+  let auditing = Promise.resolve()
+  // An audit that fails while the next chunk is sampled is reported when that is done.
+  const audit = async (groups: readonly AuditedGroup[]): Promise<void> => {
+    const found = (await auditGroups(parts.desk, subject.adapterSha256, groups, signal)).map(measureGroup)
+    await appendFile(journal, found.map((group) => `${JSON.stringify(group)}\n`).join(''))
+    statistics.push(...found)
+    parts.onProgress(statistics.length, settings.groups)
+  }
+  for (let from = statistics.length; from < settings.groups; from += CHUNK) {
+    const groups: AuditedGroup[] = []
+    for (let i = from; i < Math.min(from + CHUNK, settings.groups); i++) {
+      groups.push(await honestGroup(i, parts, settings, signal))
+    }
+    await auditing
+    auditing = audit(groups)
+    auditing.catch(() => undefined)
+  }
+  await auditing
+  return summarise(statistics, subject, settings)
+}
+
+/** A group as an honest node makes it, from a seed that depends on the calibration's seed and the group's number alone. */
+export async function honestGroup(
+  index: number,
+  { tasks, engine, stage, desk }: Pick<CalibrationParts, 'tasks' | 'engine' | 'stage' | 'desk'>,
+  { groupSize, seed }: Pick<CalibrationSettings, 'groupSize' | 'seed'>,
+  signal: AbortSignal,
+): Promise<AuditedGroup> {
+  const task = tasks[index % tasks.length]!
+  const leaseSeed = createHash('sha256')
+    .update(JSON.stringify(['prove/calibration/1', seed, index]))
+    .digest()
+  const rollouts = await runGroup(task, groupSize, leaseSeed, engine, stage, desk.limits, signal)
+  return { leaseId: `calibration-${index}`, leaseSeed, rollouts }
+}
+
+function summarise(
+  statistics: readonly GroupStatistics[],
+  subject: CalibrationSubject,
+  { goal, confidence }: CalibrationSettings,
+): Calibration {
+  return {
+    schema: 1,
+    subject,
+    groups: statistics.length,
+    sampledTokens: statistics.reduce((sum, { all }) => sum + all.tokens, 0),
+    thresholds: fitThresholds(statistics, goal),
+    honest: describeHonest(statistics),
+    falseRefusals: { goal, confidence, ...measureFalseRefusals(statistics, goal, confidence) },
+  }
+}
+
+const finite = z.number()
+const tokenStatistics = z.strictObject({
+  tokens: z.int().min(0),
+  room: finite,
+  deviation: finite,
+  bias: finite,
+  claims: z.array(finite),
+  evidence: finite,
+  misses: z.int().min(0),
+  repairs: z.array(finite),
+  surprise: finite,
+  variance: finite,
+})
+const journalLine = z.strictObject({ all: tokenStatistics, arguments: tokenStatistics, leastEnd: finite })
+
+/** The statistics in the journal; begins one when there is none. A line that a crash cut off is made again. */
+async function openJournal(
+  file: string,
+  { subject, tasks }: CalibrationParts,
+  settings: CalibrationSettings,
+): Promise<GroupStatistics[]> {
+  const { groups: _, goal: __, confidence: ___, ...making } = settings
+  const taskIds = createHash('sha256')
+    .update(tasks.map(({ id }) => id).join())
+    .digest('hex')
+  const header = JSON.stringify({ schema: 1, subject, making, taskIds })
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    return null
+  })
+  const whole = text === null ? [] : text.split('\n').slice(0, -1)
+  if (whole.length === 0) {
+    await writeFile(file, `${header}\n`)
+    return []
+  }
+  if (whole[0] !== header) {
+    throw new CalibrationError('bad_calibration', `${file} is of another model, adapter, task set or seed`)
+  }
+  const lines = whole.slice(1, settings.groups + 1)
+  const statistics = lines.map((line, i) => {
+    const parsed = journalLine.safeParse(parseJson(line))
+    if (!parsed.success) throw new CalibrationError('bad_calibration', `${file}, line ${i + 2}: no group statistics`)
+    return parsed.data
+  })
+  await writeFile(file, [header, ...whole.slice(1)].map((line) => `${line}\n`).join(''))
+  return statistics
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}

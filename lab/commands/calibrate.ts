@@ -1,0 +1,166 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import writeFileAtomic from 'write-file-atomic'
+import { readTaskSet } from '../../coordinator/settings/task-set.js'
+import { offerAdapter } from '../../coordinator/spool/audit-folder.js'
+import { createAuditProcess } from '../../coordinator/spool/audit-process.js'
+import { defaultPython, trainerFolder } from '../../coordinator/spool/python.js'
+import { hashFile, openEngine, openTokenizer } from '../../engine/index.js'
+import { createStage, DEFAULT_LIMITS } from '../../episode/index.js'
+import type { Calibration } from '../../judging/thresholds.js'
+import { createStderrLogger } from '../../swarm/index.js'
+import { calibrate } from '../calibrate.js'
+import { integerOption } from '../options.js'
+
+interface CalibrateOptions {
+  model: string
+  adapter?: string
+  quantisation: string
+  dataset: string
+  groups: number
+  groupSize: number
+  seed: number
+  threads: number
+  out: string
+}
+
+/** Share of honest groups that may be refused, and the confidence of the interval it is reported with. */
+const GOAL = 0.005
+const CONFIDENCE = 0.95
+const AUDIT_TIMEOUT_MS = 10 * 60_000
+const MAX_FAILURES = 3
+/** Tasks are played again when there are fewer than groups; more would only be read for nothing. */
+const MAX_TASKS = 2000
+
+export function addCalibrateCommand(program: Command): void {
+  program
+    .command('calibrate')
+    .description('Measure how far honest work is from exact, and write the thresholds that audits judge by')
+    .requiredOption('--model <gguf>', 'base model, as volunteers run it')
+    .option('--adapter <gguf>', 'LoRA adapter; the bare base without it')
+    .option('--quantisation <name>', "the model's quantisation, for the record", 'f16')
+    .requiredOption('--dataset <folder>', 'data set whose training tasks are played')
+    .option('--groups <number>', 'honest groups to make', integerOption(2, 100_000), 800)
+    .option('--group-size <number>', 'rollouts per group', integerOption(2, 64), 8)
+    .option('--seed <number>', 'fixes every draw', integerOption(0, 0xffffffff), 0)
+    .option('--threads <number>', 'CPU threads of the engine', integerOption(1, 256), 1)
+    .requiredOption('--out <file>', 'calibration.json; an interrupted calibration goes on from <file>.groups.jsonl')
+    .action(run)
+}
+
+async function run(options: CalibrateOptions): Promise<void> {
+  const interrupted = new AbortController()
+  const stop = (): void => interrupted.abort(new Error('interrupted'))
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop)
+  try {
+    const calibration = await calibrateModel(options, interrupted.signal)
+    await writeFileAtomic(resolve(options.out), `${JSON.stringify(calibration, null, 2)}\n`)
+    process.stdout.write(`${summary(calibration)}\n`)
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error
+    process.stderr.write('stopped; the same command goes on from here\n')
+    process.exitCode = 130
+  } finally {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeListener(name, stop)
+  }
+}
+
+async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): Promise<Calibration> {
+  const modelPath = resolve(options.model)
+  const out = resolve(options.out)
+  const spool = `${out}.spool`
+  const baseSha256 = await hashFile(modelPath)
+  const { tasks, servers } = await readTaskSet(resolve(options.dataset), 'train', Math.min(options.groups, MAX_TASKS))
+  await mkdir(spool, { recursive: true })
+  const adapterSha256 =
+    options.adapter === undefined ? null : await offerAdapter(spool, await readFile(options.adapter))
+  const config = join(spool, 'trainer.json')
+  await writeFile(config, JSON.stringify({ schema: 1, baseSha256 }))
+
+  const limits = DEFAULT_LIMITS
+  const tokenizer = await openTokenizer(modelPath)
+  const logger = createStderrLogger('warn')
+  const auditor = createAuditProcess(
+    {
+      python: defaultPython(),
+      packageFolder: trainerFolder,
+      spool,
+      base: modelPath,
+      config,
+      maxFailures: MAX_FAILURES,
+      timeoutMs: AUDIT_TIMEOUT_MS,
+    },
+    logger,
+  )
+  try {
+    const stage = createStage(servers, tokenizer)
+    const { groupSize: lanes, threads } = options
+    const engine = await openEngine({ modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' })
+    try {
+      const calibration = await calibrate(
+        {
+          subject: {
+            baseSha256,
+            adapterSha256,
+            quantisation: options.quantisation,
+            backend: engine.build.backend,
+            nodeLlamaCpp: engine.build.nodeLlamaCpp,
+          },
+          adapter: adapterSha256 === null ? null : { path: adapterPath(spool, adapterSha256), sha256: adapterSha256 },
+          engine,
+          stage,
+          desk: { process: auditor, spool, baseSha256, tokenizer, limits },
+          tasks,
+          journal: `${out}.groups.jsonl`,
+          onProgress: progress(),
+        },
+        {
+          groups: options.groups,
+          groupSize: options.groupSize,
+          seed: options.seed,
+          goal: GOAL,
+          confidence: CONFIDENCE,
+        },
+        signal,
+      )
+      await auditor.close()
+      await rm(spool, { recursive: true, force: true })
+      return calibration
+    } finally {
+      await engine.close()
+    }
+  } finally {
+    await auditor.close()
+    await tokenizer.close()
+  }
+}
+
+/** The engine's adapters are named by their content; this is the copy that audits use. */
+const adapterPath = (spool: string, hash: string): string => join(spool, 'adapters', `${hash}.gguf`)
+
+/** Lines for the operator, at most one per two seconds. */
+function progress(): (done: number, wanted: number) => void {
+  const begun = performance.now()
+  let last = Number.NEGATIVE_INFINITY
+  let from: number | undefined
+  return (done, wanted) => {
+    from ??= done
+    const now = performance.now()
+    if (done < wanted && now - last < 2000) return
+    last = now
+    const left = done > from ? `, ${Math.ceil(((now - begun) * (wanted - done)) / (done - from) / 1000)} s left` : ''
+    process.stderr.write(`${done} of ${wanted} groups${left}\n`)
+  }
+}
+
+function summary({ groups, sampledTokens, thresholds, honest, falseRefusals }: Calibration): string {
+  const { measured, goal, confidence } = falseRefusals
+  const percent = (value: number): string => `${(100 * value).toFixed(2)} %`
+  return [
+    `${groups} honest groups, ${sampledTokens} sampled tokens`,
+    `mean deviation at most ${honest['mean deviation, nats']!.max!.toPrecision(2)} nats, limit ${thresholds.all.deviation.toPrecision(2)}`,
+    `largest repair ${honest['largest repair, nats']!.max!.toPrecision(2)} nats; misses in a group: median ${honest.misses!['0.5']}, most ${honest.misses!.max}`,
+    `false refusals: ${measured.count} of ${measured.of} = ${percent(measured.share)}, ${100 * confidence} % interval ${percent(measured.low)} to ${percent(measured.high)}; goal ${percent(goal)}`,
+  ].join('\n')
+}

@@ -1,0 +1,87 @@
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { Command } from 'commander'
+import type { Example } from '../../dataset/example.js'
+import {
+  DatasetError,
+  ExampleMismatch,
+  openDataset,
+  readExamples,
+  renderExample,
+  renderOverview,
+  verifyDataset,
+  verifyFile,
+} from '../../dataset/index.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { createWorldCache } from '../../servers/kernel/index.js'
+import { integerOption } from '../options.js'
+
+/** Exit codes for scripts, beside 0: everything is as it should be. */
+const DOES_NOT_REPRODUCE = 1
+const CANNOT_BE_READ = 2
+
+interface InspectOptions {
+  task?: string
+  index?: number
+}
+
+export function addDatasetCommand(program: Command): void {
+  const dataset = program.command('dataset').description('Look at a synthesised data set, or play it again')
+  const inspect = dataset
+    .command('inspect')
+    .description('Show what a file of examples is made of, or one example')
+    .argument('<file>', 'a .jsonl file of a data set')
+    .option('--task <id>', 'the example of the task whose id begins like this')
+    .option('--index <number>', 'the example with this place in the data set', integerOption(0, 0x7fffffff))
+    .action((file: string, options: InspectOptions, command: Command) => {
+      if (options.task !== undefined && options.index !== undefined) command.error('give either --task or --index')
+      return reporting(() => inspectFile(file, options))
+    })
+  const verify = dataset
+    .command('verify')
+    .description('Play every example again in fresh sessions and compare every byte')
+    .argument('<path>', 'the folder of a data set, or one of its .jsonl files')
+    .action((path: string) => reporting(() => verifyPath(path)))
+  for (const command of [dataset, inspect, verify]) {
+    command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : CANNOT_BE_READ))
+  }
+}
+
+/** Says on stderr what is wrong, and sets the exit code accordingly. */
+async function reporting(run: () => Promise<string>): Promise<void> {
+  try {
+    process.stdout.write(await run())
+  } catch (error) {
+    if (!(error instanceof DatasetError) && !(error instanceof ExampleMismatch)) throw error
+    process.stderr.write(`prove-coordinator: ${error.message}\n`)
+    process.exitCode = error instanceof ExampleMismatch ? DOES_NOT_REPRODUCE : CANNOT_BE_READ
+  }
+}
+
+async function inspectFile(file: string, { task, index }: InspectOptions): Promise<string> {
+  const examples = examplesOf(file)
+  if (task === undefined && index === undefined) return renderOverview(examples)
+  for await (const example of examples) {
+    if (example.index === index || (task !== undefined && example.task.id.startsWith(task)))
+      return renderExample(example)
+  }
+  const wanted = task === undefined ? `the index ${index}` : `a task ${task}`
+  throw new DatasetError('no_such_example', `${basename(file)} has no example with ${wanted}.`)
+}
+
+async function* examplesOf(file: string): AsyncGenerator<Example> {
+  for await (const { example } of readExamples(file)) yield example
+}
+
+async function verifyPath(path: string): Promise<string> {
+  const worlds = createWorldCache(64)
+  const { signal } = new AbortController()
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+  const { examples, calls } = isFolder
+    ? await verifyDataset(await openDataset(path, CATALOGUE, { signal }), CATALOGUE, worlds, signal)
+    : await verifyFile(path, CATALOGUE, worlds, signal)
+  return `${examples} examples with ${calls} calls: every one comes out again as it is written\n`
+}

@@ -1,0 +1,115 @@
+import { once } from 'node:events'
+import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Command, Option } from 'commander'
+import writeFileAtomic from 'write-file-atomic'
+import { encodeSafetensors } from '../../coordinator/spool/safetensors.js'
+import { DEMO_PROFILE, SPLITS, type Split } from '../../dataset/index.js'
+import { openTokenizer } from '../../engine/tokenizer.js'
+import type { Task } from '../../episode/index.js'
+import { createWorldCache, type ServerDefinition } from '../../servers/kernel/index.js'
+import { contextFor, streamExamples } from '../../synthesis/index.js'
+import { codePointTokenizer, type Demonstrators, demonstrations } from '../demonstrations.js'
+import { integerOption, shareOption, worldsOption } from '../options.js'
+
+interface DemonstrationsOptions {
+  count: number
+  seed: number
+  worlds: ServerDefinition[]
+  split: Split
+  corpus?: string
+  chatTemplate?: string
+  shards?: string
+  model?: string
+  shardSize: number
+  experts: number
+}
+
+/** Flaw rates of the non-expert demonstrators of the demo model's supervised data (models/demo/README.md). */
+const DEMO_FLAWS = { stopEarly: 0.22, strayCall: 0.3, repeat: 0.1, malformed: 0.15 }
+
+export function addDemonstrationsCommand(program: Command): void {
+  program
+    .command('demonstrations')
+    .description(
+      'Play tasks of the demo profile for supervised training: as text for a tokenizer, or as token shards for a model',
+    )
+    .requiredOption('--count <number>', 'tasks to play', integerOption(1, 10_000_000))
+    .option('--seed <number>', 'seed of the tasks', integerOption(0, 0xffffffff), 0)
+    .addOption(worldsOption())
+    .addOption(new Option('--split <split>').choices(SPLITS).default('train'))
+    .option('--corpus <file>', 'write them as text, JSON lines {"text": ...}; needs --chat-template')
+    .option('--chat-template <file>', 'Jinja chat template for --corpus')
+    .option('--shards <folder>', 'write them as token shards (safetensors); needs --model')
+    .option('--model <gguf>', 'model whose vocabulary and chat template --shards uses')
+    .option('--shard-size <number>', 'demonstrations per shard', integerOption(1, 1_000_000), 4000)
+    .option('--experts <share>', 'share of demonstrations without flaws', shareOption, 0.15)
+    .action(play)
+}
+
+async function play(options: DemonstrationsOptions, command: Command): Promise<void> {
+  const worlds = createWorldCache()
+  const demonstrators: Demonstrators = { expertShare: options.experts, flaws: DEMO_FLAWS }
+  if (options.corpus !== undefined) {
+    if (options.chatTemplate === undefined) command.error('--corpus needs --chat-template')
+    const tokenizer = codePointTokenizer(readFileSync(options.chatTemplate, 'utf8'))
+    const rollouts = demonstrations(tasksOf(options), options.worlds, worlds, tokenizer, demonstrators, options.seed)
+    await writeLines(options.corpus, rollouts, ({ tokens }) => ({ text: tokenizer.detokenize(tokens) }))
+  }
+  if (options.shards !== undefined) {
+    if (options.model === undefined) command.error('--shards needs --model')
+    const tokenizer = await openTokenizer(options.model)
+    try {
+      const rollouts = demonstrations(tasksOf(options), options.worlds, worlds, tokenizer, demonstrators, options.seed)
+      await writeShards(options.shards, options.shardSize, rollouts)
+    } finally {
+      await tokenizer.close()
+    }
+  }
+}
+
+function* tasksOf({ worlds, seed, split, count }: DemonstrationsOptions): Generator<Task> {
+  const context = contextFor(worlds, DEMO_PROFILE, seed, createWorldCache())
+  for (const { task } of streamExamples(context, split, count)) yield task
+}
+
+async function writeLines<T>(
+  file: string,
+  items: Iterable<T> | AsyncIterable<T>,
+  line: (item: T) => unknown,
+): Promise<void> {
+  const out = createWriteStream(file)
+  for await (const item of items) {
+    if (!out.write(`${JSON.stringify(line(item))}\n`)) await once(out, 'drain')
+  }
+  out.end()
+  await once(out, 'finish')
+}
+
+interface Demonstration {
+  readonly tokens: readonly number[]
+  readonly mask: Uint8Array
+}
+
+async function writeShards(folder: string, size: number, rollouts: AsyncIterable<Demonstration>): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  let shard: Demonstration[] = []
+  let written = 0
+  const flush = async (): Promise<void> => {
+    if (shard.length === 0) return
+    const starts = [0]
+    for (const { tokens } of shard) starts.push(starts.at(-1)! + tokens.length)
+    const bytes = encodeSafetensors({
+      ids: Int32Array.from(shard.flatMap(({ tokens }) => tokens)),
+      loss_mask: Uint8Array.from(shard.flatMap(({ mask }) => [...mask])),
+      cu_seqlens: Int32Array.from(starts),
+    })
+    await writeFileAtomic(join(folder, `shard-${String(written++).padStart(5, '0')}.safetensors`), Buffer.from(bytes))
+    shard = []
+  }
+  for await (const rollout of rollouts) {
+    shard.push(rollout)
+    if (shard.length === size) await flush()
+  }
+  await flush()
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { readTaskSet } from '../../coordinator/settings/task-set.js'
+import { type AdapterFile, openEngine, openTokenizer } from '../../engine/index.js'
+import { createStage, DEFAULT_LIMITS, runAll, type Task } from '../../episode/index.js'
+import { type Comparison, comparePolicies, type Estimate, evaluatePolicy, type TaskResult } from '../evaluate.js'
+import { integerOption } from '../options.js'
+
+interface EvalOptions {
+  model: string
+  adapter: string
+  tasks: number
+  samples: number
+  seed: number
+  dataset: string
+  lanes: number
+  threads: number
+  json: boolean
+}
+
+export function addEvalCommand(program: Command): void {
+  program
+    .command('eval')
+    .description('Compare a base model with and without an adapter on held-out tasks')
+    .requiredOption('--model <gguf>', 'base model')
+    .requiredOption('--adapter <gguf>', 'LoRA adapter')
+    .option('--tasks <number>', 'held-out tasks', integerOption(2, 100_000), 200)
+    .option('--samples <number>', 'rollouts per task', integerOption(1, 64), 1)
+    .option('--seed <number>', 'seed of the sampler', integerOption(0, 0xffffffff), 0)
+    .requiredOption('--dataset <folder>', 'data set whose held-out tasks are used')
+    .option('--lanes <number>', 'rollouts generated in parallel', integerOption(1, 256), 16)
+    .option('--threads <number>', 'CPU threads', integerOption(1, 256), 1)
+    .option('--json', 'print one JSON object', false)
+    .action(evaluate)
+}
+
+async function evaluate(options: EvalOptions): Promise<void> {
+  const { servers, tasks } = await readTaskSet(resolve(options.dataset), 'held-out', options.tasks)
+  const modelPath = resolve(options.model)
+  const adapter = adapterFile(options.adapter)
+  const tokenizer = await openTokenizer(modelPath)
+  const stage = createStage(servers, tokenizer)
+  const limits = DEFAULT_LIMITS
+  const { lanes, threads } = options
+  const settings = { samplesPerTask: options.samples, lanes, seed: options.seed, limits }
+  /** Each policy has an engine of its own, so that both run at the same time. */
+  const run = async (adapter: AdapterFile | null, signal: AbortSignal): Promise<TaskResult[]> => {
+    const engine = await openEngine({ modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' })
+    try {
+      return await evaluatePolicy(tasks, adapter, engine, stage, settings, signal)
+    } finally {
+      await engine.close()
+    }
+  }
+  try {
+    const [before, after] = await runAll(
+      [null, adapter].map((policy) => (signal) => run(policy, signal)),
+      new AbortController().signal,
+    )
+    const comparison = { ...comparePolicies(before!, after!), callsTeacher: meanCalls(tasks) }
+    process.stdout.write(`${options.json ? JSON.stringify(comparison) : table(comparison)}\n`)
+  } finally {
+    await tokenizer.close()
+  }
+}
+
+const meanCalls = (tasks: readonly Task[]): number =>
+  tasks.reduce((sum, { groundTruth }) => sum + groundTruth.length, 0) / tasks.length
+
+function adapterFile(path: string): AdapterFile {
+  return { path: resolve(path), sha256: createHash('sha256').update(readFileSync(path)).digest('hex') }
+}
+
+function table(comparison: Comparison & { readonly callsTeacher: number }): string {
+  const number = ({ mean, stderr }: Estimate): string => `${mean.toFixed(3)} ± ${stderr.toFixed(3)}`
+  return [
+    `${comparison.n} held-out tasks, temperature 1 (± standard error over tasks)`,
+    `mean reward    before ${number(comparison.before)}   after ${number(comparison.after)}   paired difference ${number(comparison.diff)}`,
+    `solved exactly before ${number(comparison.solvedBefore)}   after ${number(comparison.solvedAfter)}   paired difference ${number(comparison.solvedDiff)}`,
+    `calls per rollout before ${comparison.callsBefore.toFixed(2)}   after ${comparison.callsAfter.toFixed(2)}   (the teacher makes ${comparison.callsTeacher.toFixed(2)})`,
+  ].join('\n')
+}

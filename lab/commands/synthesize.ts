@@ -1,0 +1,240 @@
+import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import { createLogUpdate } from 'log-update'
+import { DatasetError, type Drops, type Example, PROFILES, writeDataset } from '../../dataset/index.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { SESSION_START, type ServerDefinition } from '../../servers/kernel/index.js'
+import {
+  type Composition,
+  compositionOf,
+  createSanityCheck,
+  createTeacher,
+  createWorkers,
+  diversity,
+  openFinishedBatches,
+  type Plan,
+  produce,
+  rephraseAll,
+  type Source,
+  SPLIT_SHARES,
+  SynthesisError,
+  type Teacher,
+} from '../../synthesis/index.js'
+import { integerOption, shareOption, worldsOption } from '../options.js'
+
+interface SynthesizeOptions {
+  examples: number
+  out: string
+  seed: number
+  worlds: ServerDefinition[]
+  heldOutWorlds: string[]
+  profile: string
+  validation: number
+  heldOut: number
+  workers: number
+  teacher?: string
+  teacherName?: string
+  teacherModel?: string
+  teacherRequests: number
+  teacherTokens: number
+}
+
+/** The size of the paper's data set (section 3.2). */
+const PAPER_SIZE = 13_517
+
+export function addSynthesizeCommand(program: Command): void {
+  program
+    .command('synthesize')
+    .description('Make a data set of tasks from the live worlds. A run that was stopped goes on where it was.')
+    .requiredOption('--out <folder>', 'where the data set goes; must not exist yet')
+    .option('--examples <number>', 'how many', integerOption(1, 1_000_000), PAPER_SIZE)
+    .option('--seed <number>', 'the same seed gives the same bytes', integerOption(0, 0xffffffff), 0)
+    .addOption(worldsOption())
+    .option('--held-out-worlds <names...>', 'worlds that only the held-out split may use', [])
+    .addOption(
+      new Option('--profile <name>', 'paper: everything; demo: short tasks in the words of the demo model')
+        .choices([...PROFILES.keys()])
+        .default('paper'),
+    )
+    .option('--validation <share>', 'share of the examples for validation', shareOption, SPLIT_SHARES.validation)
+    .option('--held-out <share>', 'share of the examples that is held out', shareOption, SPLIT_SHARES['held-out'])
+    .option('--workers <number>', 'threads', integerOption(1, 256), availableParallelism())
+    .addOption(
+      new Option('--teacher <url>', 'a server with OpenAI’s chat completions puts the words').conflicts('teacherModel'),
+    )
+    .option('--teacher-name <model>', 'model of that server; default: the first that it lists')
+    .option('--teacher-model <gguf>', 'a model file puts the words, in this process')
+    .option('--teacher-requests <number>', 'requests it may take', integerOption(1, 100_000_000), 50_000)
+    .option('--teacher-tokens <number>', 'tokens it may take, prompts included', integerOption(1, 2 ** 40), 100_000_000)
+    .action(synthesize)
+}
+
+async function synthesize(options: SynthesizeOptions, command: Command): Promise<void> {
+  const unknown = options.heldOutWorlds.find((name) => !options.worlds.some((world) => world.name === name))
+  if (unknown !== undefined) command.error(`--held-out-worlds: ${unknown} is not one of the worlds in use`)
+  const out = resolve(options.out)
+  if (existsSync(out)) throw new DatasetError('already_there', `${out} exists. Remove it, or name another folder.`)
+  const plan = planOf(options)
+  const finished = await openFinishedBatches(`${out}.parts`, plan)
+  const stop = new AbortController()
+  const interrupt = (): void => stop.abort(new Error('stopped; the same command goes on where it was'))
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt)
+  const progress = createProgress()
+  const workers = createWorkers(options.workers)
+  let teacher: Teacher | undefined
+  try {
+    // Before hours of work, not after: a teacher that is away is noticed here.
+    teacher = await teacherFor(options, plan, `${out}.parts`, stop.signal)
+    const { examples, drops } = await produce(plan, {
+      workers,
+      threads: options.workers,
+      finished,
+      signal: stop.signal,
+      onProgress: progress.show,
+    })
+    progress.say('writing the data set …')
+    await write(out, plan, options, examples(), drops, teacher, stop.signal)
+    await finished.remove()
+    progress.say(`${options.examples} examples are in ${out}; its README.md describes them`)
+  } finally {
+    progress.close()
+    await teacher?.close()
+    await workers.close()
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt)
+  }
+}
+
+function planOf({ worlds, heldOutWorlds, profile, seed, examples, validation, heldOut }: SynthesizeOptions): Plan {
+  const composition: Composition =
+    profile === 'paper' ? compositionOf(examples) : { 'multi-turn': examples, clarification: 0, abstention: 0 }
+  return {
+    recipe: { worlds: worlds.map(({ name }) => name), heldOutWorlds, profile, seed },
+    composition,
+    shares: { validation, 'held-out': heldOut },
+  }
+}
+
+async function write(
+  out: string,
+  { recipe, composition, shares }: Plan,
+  { worlds }: SynthesizeOptions,
+  examples: AsyncIterable<Example>,
+  drops: Drops,
+  teacher: Teacher | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const catalogue = new Map(worlds.map((server) => [server.name, server]))
+  const sanity = createSanityCheck(catalogue)
+  async function* checked(): AsyncGenerator<Example> {
+    for await (const example of inWordsOf(teacher, examples, signal)) {
+      sanity.add(example)
+      yield example
+    }
+  }
+  await writeDataset(
+    out,
+    checked(),
+    {
+      title: 'PROVE tool-use tasks',
+      profile: PROFILES.get(recipe.profile)!,
+      seed: recipe.seed,
+      settings: { composition, shares, heldOutWorlds: recipe.heldOutWorlds },
+      provenance: [
+        `Made by \`prove-lab synthesize\` with the profile \`${recipe.profile}\` and the seed ${recipe.seed}.`,
+        `${worlds.length} of the ${CATALOGUE.size} worlds of the project took part; every call was executed in them.`,
+        teacher
+          ? 'A language model put the words of those examples whose `speech` is `teacher`; the embedded speaker those of the others.'
+          : 'The words are those of the embedded speaker: no language model took part.',
+      ],
+      diversity: (texts) => ({ ...diversity(texts) }),
+      outcome: () => ({ drops, sanity: sanity.finish() }),
+    },
+    catalogue,
+  )
+}
+
+/** The language model that puts the words, if one was named. Its replies are kept beside the finished. */
+async function teacherFor(
+  { teacher, teacherName, teacherModel, teacherRequests, teacherTokens, worlds, workers }: SynthesizeOptions,
+  { recipe }: Plan,
+  finished: string,
+  signal: AbortSignal,
+): Promise<Teacher | undefined> {
+  const apiKey = process.env.OPENAI_API_KEY
+  const source: Source | undefined =
+    teacher !== undefined
+      ? {
+          kind: 'server',
+          url: teacher,
+          ...(teacherName === undefined ? {} : { model: teacherName }),
+          ...(apiKey === undefined ? {} : { apiKey }),
+        }
+      : teacherModel !== undefined
+        ? { kind: 'file', modelPath: resolve(teacherModel), threads: workers, gpu: 'auto', contextSize: 8192 }
+        : undefined
+  if (!source) return undefined
+  if (PROFILES.get(recipe.profile)!.speech === 'plain') {
+    throw new SynthesisError(
+      'no_teacher',
+      'the demo profile speaks in the words of the demo model: leave the teacher out',
+    )
+  }
+  return createTeacher(
+    {
+      source,
+      catalogue: new Map(worlds.map((server) => [server.name, server])),
+      cacheFolder: join(finished, 'teacher'),
+      budget: { requests: teacherRequests, tokens: teacherTokens },
+    },
+    signal,
+  )
+}
+
+/** Examples in flight at a teacher: a server batches them. */
+const TEACHER_CONCURRENCY = 8
+
+async function* inWordsOf(
+  teacher: Teacher | undefined,
+  examples: AsyncIterable<Example>,
+  signal: AbortSignal,
+): AsyncGenerator<Example> {
+  if (!teacher) {
+    yield* examples
+    return
+  }
+  const context = { today: SESSION_START.slice(0, 10), signal }
+  for await (const { example } of rephraseAll(examples, teacher, context, TEACHER_CONCURRENCY)) yield example
+  const { rephrased, kept, requests, problems } = teacher.report()
+  process.stderr.write(
+    `the teacher put the words of ${rephrased} examples, ${kept} kept theirs, ${requests} requests ${JSON.stringify(problems)}\n`,
+  )
+}
+
+/** A line that is drawn anew on a terminal, and one line per tenth elsewhere. */
+function createProgress() {
+  const screen = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined
+  const started = performance.now()
+  let tenths = -1
+  return {
+    show({ kept, wanted, drops }: { readonly kept: number; readonly wanted: number; readonly drops: Drops }): void {
+      const dropped = Object.values(drops).reduce((sum, count) => sum + count, 0)
+      const seconds = (performance.now() - started) / 1000
+      const line = `${bar(kept / wanted)} ${kept} of ${wanted} examples, ${dropped} candidates dropped, ${seconds.toFixed(0)} s`
+      if (screen) screen(line)
+      else if (Math.floor((10 * kept) / wanted) > tenths) {
+        tenths = Math.floor((10 * kept) / wanted)
+        process.stderr.write(`${line}\n`)
+      }
+    },
+    say(text: string): void {
+      screen?.done()
+      process.stderr.write(`${text}\n`)
+    },
+    close: () => screen?.done(),
+  }
+}
+
+const WIDTH = 24
+const bar = (share: number): string => '█'.repeat(Math.floor(WIDTH * share)).padEnd(WIDTH, '░')

@@ -1,0 +1,57 @@
+import type { Tokenizer } from '../engine/types.js'
+import {
+  createStage,
+  createTeacherSource,
+  type EpisodeLimits,
+  type Rollout,
+  runEpisode,
+  type Task,
+} from '../episode/index.js'
+import { deriveSeed, type ServerDefinition, seededRandom, type WorldCache } from '../servers/kernel/index.js'
+import { demonstrate, type Flaws, NO_FLAWS } from './demonstrate.js'
+
+/** Who the demonstrators of a supervised data set are: a share of experts, the others with flaws. */
+export interface Demonstrators {
+  readonly expertShare: number
+  readonly flaws: Flaws
+}
+
+/** Demonstrations must fit whole; the limits of training rollouts would cut some off. */
+const LIMITS: EpisodeLimits = { maxTurnTokens: 4096, maxRolloutTokens: 16_384, maxAssistantTurns: 40, maxCalls: 40 }
+
+/**
+ * Plays demonstrations of tasks through the episode driver, so that supervised data has exactly the form of rollouts.
+ * Deterministic: a task and the seed fix its demonstration.
+ */
+export async function* demonstrations(
+  tasks: Iterable<Task>,
+  servers: readonly ServerDefinition[],
+  worlds: WorldCache,
+  tokenizer: Tokenizer,
+  { expertShare, flaws }: Demonstrators,
+  seed: number,
+): AsyncGenerator<Rollout> {
+  const stage = createStage(servers, tokenizer, worlds)
+  for (const task of tasks) {
+    const random = seededRandom(deriveSeed('prove/demonstration/1', seed, task.id))
+    const script = demonstrate(task, random.chance(expertShare) ? NO_FLAWS : flaws, servers, random)
+    const source = createTeacherSource(script, tokenizer)
+    yield await runEpisode(task, source, stage, LIMITS, new AbortController().signal)
+  }
+}
+
+/**
+ * A tokenizer of code points, for text that is written before a real vocabulary exists: the corpus a tokenizer is
+ * trained on.
+ */
+export function codePointTokenizer(chatTemplate: string): Tokenizer {
+  return {
+    vocabularySize: 0x110000,
+    chatTemplate,
+    reservedTags: [],
+    tokenize: (text) => Array.from(text.normalize('NFC'), (character) => character.codePointAt(0)!),
+    detokenize: (tokens) => tokens.map((token) => String.fromCodePoint(token)).join(''),
+    isEndOfGeneration: () => false,
+    async close() {},
+  }
+}

@@ -1,0 +1,94 @@
+import type { z } from 'zod'
+import {
+  type CommonValue,
+  dependencyGraph,
+  entityKinds,
+  meaningOf,
+  requiredReferences,
+  type ServerDefinition,
+  type ToolDefinition,
+} from './index.js'
+
+/** A tool of the catalogue. */
+export interface Node {
+  readonly server: ServerDefinition
+  readonly tool: ToolDefinition
+}
+
+/** An edge of the dependency graph over all worlds: within one (paper, section 3.2), or across two by a common value. */
+export interface Link {
+  readonly from: Node
+  readonly to: Node
+  readonly kind: 'explicit' | 'implicit' | 'cross-world'
+  /** The entity, fact or common value that makes the edge. */
+  readonly through: string
+}
+
+export interface ToolGraph {
+  readonly nodes: readonly Node[]
+  readonly links: readonly Link[]
+  from(node: Node): readonly Link[]
+  into(node: Node): readonly Link[]
+}
+
+/** The dependency graphs of all worlds, joined where a city, address or date of one is an input of another. */
+export function toolGraph(servers: readonly ServerDefinition[]): ToolGraph {
+  const nodes = servers.flatMap((server) => server.tools.map((tool) => ({ server, tool })))
+  const byName = new Map(nodes.map((node) => [nodeName(node), node]))
+  const within = servers.flatMap((server) =>
+    dependencyGraph(server).edges.map((edge): Link => {
+      const from = byName.get(`${server.name}:${edge.from}`)!
+      const to = byName.get(`${server.name}:${edge.to}`)!
+      return { from, to, kind: edge.kind, through: edge.kind === 'explicit' ? edge.entity : edge.fact }
+    }),
+  )
+  const across = nodes.flatMap((from) =>
+    nodes.flatMap((to): Link[] => {
+      if (from.server === to.server) return []
+      return crossing(from.tool, to.tool).map((through) => ({ from, to, kind: 'cross-world', through }))
+    }),
+  )
+  const links = [...within, ...across]
+  const [outgoing, incoming] = [grouped(links, 'from'), grouped(links, 'to')]
+  return {
+    nodes,
+    links,
+    from: (node) => outgoing.get(node) ?? [],
+    into: (node) => incoming.get(node) ?? [],
+  }
+}
+
+function grouped(links: readonly Link[], end: 'from' | 'to'): ReadonlyMap<Node, readonly Link[]> {
+  const groups = new Map<Node, Link[]>()
+  for (const link of links) {
+    const group = groups.get(link[end])
+    if (group) group.push(link)
+    else groups.set(link[end], [link])
+  }
+  return groups
+}
+
+export const nodeName = ({ server, tool }: Node): string => `${server.name}:${tool.name}`
+
+/** Common values that stand at the top of one tool's result and that another tool requires. */
+function crossing(from: ToolDefinition, to: ToolDefinition): CommonValue[] {
+  const given = commonOf(from.output.shape)
+  if (given.size === 0) return []
+  const required = Object.fromEntries(Object.entries(to.input.shape).filter(([, field]) => !field.isOptional()))
+  return [...commonOf(required)].filter((value) => given.has(value))
+}
+
+function commonOf(shape: Readonly<Record<string, z.ZodType>>): Set<CommonValue> {
+  return new Set(Object.values(shape).flatMap((field) => meaningOf(field).common ?? []))
+}
+
+/** Kinds of entity whose keys a call of the tool must be given, except those that people call by their keys. */
+export function lookedUp({ server, tool }: Node, spokenKeys: boolean): ReadonlyMap<string, string> {
+  const needed = new Map<string, string>()
+  for (const [field, entity] of requiredReferences(tool.input)) {
+    if (!spokenKeys && !server.entities[entity]?.sayable) needed.set(field, entity)
+  }
+  return needed
+}
+
+export const kindsGiven = ({ tool }: Node): ReadonlySet<string> => entityKinds(tool.output)

@@ -1,0 +1,277 @@
+import type { Information, Recovery } from '../../dataset/example.js'
+import type { Profile } from '../../dataset/profile.js'
+import type { Json, JsonObject } from '../../reward/index.js'
+import { meaningOf, type SeededRandom, type ServerDefinition, type Session } from '../../servers/kernel/index.js'
+import type { Step } from './walk.js'
+
+/** A call that fails in the conversation, before it is made good or given up. */
+export interface FailedCall {
+  /** The step that it is an attempt at. */
+  readonly step: number
+  /** The argument that is wrong; `undefined` when nothing is wrong but the time: another tool has to come first. */
+  readonly field: string | undefined
+  readonly args: JsonObject
+  readonly code: string
+  readonly message: string
+}
+
+/** What one user turn is for, and which steps of the ground truth the assistant takes in it. */
+export type Turn = {
+  readonly steps: readonly number[]
+  readonly failed?: FailedCall
+} & (
+  | { readonly says: 'request'; readonly asks: readonly number[]; readonly withheld?: Withheld }
+  | { readonly says: 'vague'; readonly ask: number }
+  | { readonly says: 'supply'; readonly ask: number; readonly field: string }
+  | { readonly says: 'correct'; readonly ask: number; readonly field: string }
+)
+
+export interface Withheld {
+  readonly step: number
+  readonly field: string
+}
+
+/** A conversation before it is put into words. */
+export interface Script {
+  readonly turns: readonly Turn[]
+  readonly information: Information
+  readonly recovery: Recovery | null
+  /** Steps that the user takes for granted and does not ask for. */
+  readonly silent: ReadonlySet<number>
+}
+
+/** Opens the sessions of a task anew, one per world. */
+export type Open = (server: ServerDefinition) => Session
+
+/** Share of the conversations with a failure in which it is made good by other arguments, or by another tool. */
+const RECOVERY_KINDS: readonly [Recovery, number][] = [
+  ['corrected', 0.6],
+  ['other-tool', 0.2],
+  ['gave-up', 0.2],
+]
+
+/** What kind of conversation is wanted: drawn once, so that the kinds that are harder to find keep their share. */
+export interface Shape {
+  /** User turns that ask for something. */
+  readonly requests: number
+  readonly information: Information
+  readonly recovery: Recovery | null
+}
+
+export function drawShape(profile: Profile, random: SeededRandom): Shape {
+  const [second, third] = profile.nextTurn
+  const turns = 1 + (random.chance(second) ? 1 + (random.chance(third) ? 1 : 0) : 0)
+  const information = drawInformation(turns, profile, random)
+  const recovery = random.chance(profile.recovery) ? drawRecovery(random) : null
+  const others = (information === 'complete' ? 0 : 1) + (takesTurn(recovery) ? 1 : 0)
+  return { requests: Math.max(1, turns - others), information, recovery }
+}
+
+const takesTurn = (recovery: Recovery | null): boolean => recovery === 'corrected' || recovery === 'gave-up'
+
+/**
+ * The conversation's state machine (paper, section 3.2): which steps the user asks for in which turn, how much is said
+ * at first, what goes wrong on the way, and when the conversation ends.
+ * @returns `null` when the steps do not carry a conversation of this shape
+ */
+export function scriptConversation(
+  steps: readonly Step[],
+  { requests, information, recovery }: Shape,
+  open: Open,
+  profile: Profile,
+  random: SeededRandom,
+): Script | null {
+  if (requests > steps.length) return null
+  const parts = partition(steps.length, requests, random)
+  const silent = profile.keys === 'looked-up' ? silentSteps(steps, parts, random) : new Set<number>()
+  const material = { parts, steps, open, random }
+  const scripted = requestsOf(material, information, silent, recovery)
+  const turnsWithFailure = recovery === 'other-tool' && scripted ? otherToolFirst(material, scripted, silent) : scripted
+  return turnsWithFailure && { turns: turnsWithFailure, information, recovery, silent }
+}
+
+function drawInformation(turns: number, { information }: Profile, random: SeededRandom): Information {
+  if (turns < 2) return 'complete'
+  const draw = random.int(0, 999_999) / 1_000_000
+  if (draw < information.missing) return 'missing'
+  return draw < information.missing + information.minimal ? 'minimal' : 'complete'
+}
+
+function drawRecovery(random: SeededRandom): Recovery {
+  let left = random.int(0, 999_999) / 1_000_000
+  for (const [kind, share] of RECOVERY_KINDS) {
+    left -= share
+    if (left < 0) return kind
+  }
+  return 'corrected'
+}
+
+/** Cuts `0 .. length - 1` into `parts` runs, none empty. */
+function partition(length: number, parts: number, random: SeededRandom): number[][] {
+  const inner = Array.from({ length: length - 1 }, (_, i) => i + 1)
+  const cuts = [0, ...random.sample(inner, parts - 1).sort((a, b) => a - b), length]
+  return cuts.slice(0, -1).map((from, i) => Array.from({ length: cuts[i + 1]! - from }, (_, k) => from + k))
+}
+
+interface Material {
+  readonly parts: readonly (readonly number[])[]
+  readonly steps: readonly Step[]
+  readonly open: Open
+  readonly random: SeededRandom
+}
+
+function requestsOf(
+  material: Material,
+  information: Information,
+  silent: ReadonlySet<number>,
+  recovery: Recovery | null,
+): Turn[] | null {
+  const { parts, steps, random } = material
+  const failing = recovery === 'corrected' ? drawFailingPart(material) : null
+  if (recovery === 'corrected' && !failing) return null
+  const open = [...parts.keys()].filter((part) => part !== failing?.part)
+  if (information === 'missing' && open.length === 0) return null
+  const withholding = information === 'missing' ? random.pick(open) : -1
+  const turns: Turn[] = []
+  for (const [i, part] of parts.entries()) {
+    if (information === 'minimal' && i === 0) turns.push({ says: 'vague', ask: part.at(-1)!, steps: [] })
+    if (i === withholding) {
+      const withheld = drawWithheld(part, steps, silent, random)
+      if (!withheld) return null
+      const [before, after] = [(step: number) => step < withheld.step, (step: number) => step >= withheld.step]
+      turns.push({ says: 'request', asks: part, withheld, steps: part.filter(before) })
+      turns.push({ says: 'supply', ask: withheld.step, field: withheld.field, steps: part.filter(after) })
+    } else if (failing && i === failing.part) {
+      turns.push({ says: 'request', asks: part, steps: part.slice(0, -1), failed: failing.failed })
+      turns.push({ says: 'correct', ask: part.at(-1)!, field: failing.field, steps: part.slice(-1) })
+    } else {
+      turns.push({ says: 'request', asks: part, steps: part })
+    }
+  }
+  if (recovery === 'gave-up') {
+    const failed = failingVariant(material, steps.length - 1, true)
+    if (!failed) return null
+    turns.push({ says: 'request', asks: [failed.step], steps: [], failed })
+  }
+  return turns
+}
+
+/** A part whose last call the user gets wrong at first. */
+function drawFailingPart(material: Material): { part: number; field: string; failed: FailedCall } | null {
+  const { parts, random } = material
+  for (const part of random.shuffle([...parts.keys()])) {
+    const failed = failingVariant(material, parts[part]!.at(-1)!)
+    if (failed?.field !== undefined) return { part, field: failed.field, failed }
+  }
+  return null
+}
+
+/** The user asks for a call whose precondition another tool sets up first: the assistant finds out and does that. */
+function otherToolFirst({ steps, open }: Material, turns: readonly Turn[], silent: Set<number>): Turn[] | null {
+  for (const turn of turns) {
+    for (const later of turn.steps) {
+      const [first, second] = [steps[later - 1], steps[later]!]
+      if (!first || turn.says !== 'request' || turn.withheld || !turn.steps.includes(later - 1)) continue
+      const fact = second.tool.needs?.some((need) => first.tool.establishes?.includes(need))
+      const known = Object.values(second.args)
+      if (!fact || first.server !== second.server || first.tool.annotations.readOnly) continue
+      if (!Object.values(first.args).every((value) => known.includes(value))) continue
+      const result = playUpTo(steps, later - 1, open)(second.server).call(second.tool.name, second.args)
+      if (result.ok) continue
+      const failed = { step: later, field: undefined, args: second.args, code: result.code, message: result.message }
+      silent.add(later - 1)
+      return turns.map((each) => (each === turn ? { ...each, failed } : each))
+    }
+  }
+  return null
+}
+
+/** The sessions of the task after the first `count` steps. */
+function playUpTo(steps: readonly Step[], count: number, open: Open): Open {
+  const sessions = new Map<ServerDefinition, Session>()
+  const sessionOf: Open = (server) => {
+    const session = sessions.get(server) ?? open(server)
+    sessions.set(server, session)
+    return session
+  }
+  for (const { server, tool, args } of steps.slice(0, count)) sessionOf(server).call(tool.name, args)
+  return sessionOf
+}
+
+/** A value that a user would have to say and has not said elsewhere. */
+function drawWithheld(
+  part: readonly number[],
+  steps: readonly Step[],
+  silent: ReadonlySet<number>,
+  random: SeededRandom,
+): Withheld | undefined {
+  const candidates = part.flatMap((index) => {
+    const { tool, args, bindings, server } = steps[index]!
+    if (silent.has(index)) return []
+    return Object.entries(tool.input.shape).flatMap(([field, schema]) => {
+      const value = args[field]
+      const { entity } = meaningOf(schema)
+      const key = entity !== undefined && !server.entities[entity]?.sayable
+      const bound = bindings.some((binding) => binding.field === field)
+      if (schema.isOptional() || key || bound || (typeof value !== 'string' && typeof value !== 'number')) return []
+      const elsewhere = steps.some((other, j) => j !== index && Object.values(other.args).includes(value as Json))
+      return elsewhere ? [] : [{ step: index, field }]
+    })
+  })
+  return candidates.length > 0 ? random.pick(candidates) : undefined
+}
+
+/** Draws of wrong values before a step is found to have none. */
+const FAILING_TRIES = 12
+
+/**
+ * Other arguments for a step that make it fail for a reason of the world. One field differs, which a user may get wrong.
+ * @param after  tried in the state after the step instead of before it
+ */
+function failingVariant({ steps, open, random }: Material, index: number, after = false): FailedCall | null {
+  const step = steps[index]!
+  const session = playUpTo(steps, after ? steps.length : index, open)(step.server)
+  const free = Object.keys(step.args).filter((field) => {
+    const { entity } = meaningOf(step.tool.input.shape[field]!)
+    return entity === undefined && !step.bindings.some((binding) => binding.field === field)
+  })
+  if (free.length === 0) return null
+  for (let attempt = 0; attempt < FAILING_TRIES; attempt++) {
+    const field = random.pick(free)
+    const value = wrongValue(step.args[field]!, session, step, field, random)
+    if (value === undefined || value === step.args[field]) continue
+    const args = { ...step.args, [field]: value }
+    const result = session.fork().call(step.tool.name, args)
+    if (!result.ok && result.code !== 'invalid_arguments')
+      return { step: index, field, args, code: result.code, message: result.message }
+  }
+  return null
+}
+
+/** What a person might say instead: ten times as much, a day in the past, somebody else's value. */
+function wrongValue(value: Json, session: Session, step: Step, field: string, random: SeededRandom): Json | undefined {
+  if (typeof value === 'number') return random.pick([value * 10, value * 20, value + random.int(500, 5000)])
+  if (typeof value !== 'string') return undefined
+  if (/^\d{4}-\d{2}-\d{2}$/.test(value)) return random.pick(['2026-02-27', '2026-02-20', '2026-01-15'])
+  const other = session.sampleArguments(step.tool, random, {})?.[field]
+  return typeof other === 'string' ? other : undefined
+}
+
+/**
+ * Look-ups that a person would take for granted: without arguments that would have to be said, and followed in the same
+ * turn by a call that uses the result by name.
+ */
+function silentSteps(steps: readonly Step[], parts: readonly (readonly number[])[], random: SeededRandom): Set<number> {
+  const silent = new Set<number>()
+  for (const part of parts) {
+    for (const index of part.slice(0, -1)) {
+      const { tool, args } = steps[index]!
+      if (!tool.annotations.readOnly || !random.chance(0.6)) continue
+      const users = part.flatMap((later) => steps[later]!.bindings.filter(({ source }) => source === index))
+      const named = users.flatMap(({ way }) => (way.how === 'label' ? [way.label] : []))
+      if (users.length === 0 || named.length < users.length) continue
+      if (Object.values(args).every((value) => named.includes(value as string))) silent.add(index)
+    }
+  }
+  return silent
+}

@@ -1,0 +1,83 @@
+import { PROFILES, type Profile } from '../../dataset/profile.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { createWorldCache, type ServerDefinition, type WorldCache } from '../../servers/kernel/index.js'
+import { toolGraph } from '../../servers/kernel/tool-graph.js'
+import { denotes } from '../wording/denotes.js'
+import { naturalSpeech } from '../wording/natural-speech.js'
+import { drawPersona } from '../wording/personas.js'
+import { plainSpeech } from '../wording/plain-speech.js'
+import { smallTalk } from '../wording/small-talk.js'
+import type { SynthesisContext } from './make-example.js'
+
+/** What fixes every example of a data set, apart from how many there are: plain data, so that workers can be told. */
+export interface Recipe {
+  readonly worlds: readonly string[]
+  readonly heldOutWorlds: readonly string[]
+  readonly profile: string
+  readonly seed: number
+}
+
+export type SynthesisErrorCode = 'unknown_world' | 'unknown_profile' | 'no_yield' | 'other_plan' | 'no_teacher'
+
+/** Synthesis cannot go on with what it was given. */
+export class SynthesisError extends Error {
+  override readonly name = 'SynthesisError'
+  constructor(
+    readonly code: SynthesisErrorCode,
+    message: string,
+  ) {
+    super(`${code}: ${message}`)
+  }
+}
+
+/** Worlds kept by one worker: the tasks of a batch play in few. */
+const WORLDS_KEPT = 64
+
+/** @throws SynthesisError `unknown_world`, `unknown_profile` */
+export function contextOf(recipe: Recipe, worlds: WorldCache = createWorldCache(WORLDS_KEPT)): SynthesisContext {
+  const servers = recipe.worlds.map(worldNamed)
+  const profile = PROFILES.get(recipe.profile)
+  if (!profile) {
+    throw new SynthesisError(
+      'unknown_profile',
+      `there is no profile "${recipe.profile}"; choose from ${[...PROFILES.keys()].join(', ')}`,
+    )
+  }
+  for (const name of recipe.heldOutWorlds) {
+    if (!recipe.worlds.includes(name))
+      throw new SynthesisError('unknown_world', `${name} is to be held out but not used`)
+  }
+  return contextFor(servers, profile, recipe.seed, worlds, recipe.heldOutWorlds)
+}
+
+/** A context over worlds that need not be in the catalogue. */
+export function contextFor(
+  servers: readonly ServerDefinition[],
+  profile: Profile,
+  seed: number,
+  worlds: WorldCache,
+  heldOutWorlds: readonly string[] = [],
+): SynthesisContext {
+  return {
+    servers,
+    catalogue: new Map(servers.map((server) => [server.name, server])),
+    graph: toolGraph(servers),
+    worlds,
+    profile,
+    speech: profile.speech === 'plain' ? plainSpeech : naturalSpeech,
+    seed,
+    heldOutWorlds: new Set(heldOutWorlds),
+    drawPersona,
+    smallTalk,
+    denotes,
+  }
+}
+
+function worldNamed(name: string): ServerDefinition {
+  const server = CATALOGUE.get(name)
+  if (server) return server
+  throw new SynthesisError(
+    'unknown_world',
+    `there is no world "${name}"; choose from ${[...CATALOGUE.keys()].join(', ')}`,
+  )
+}

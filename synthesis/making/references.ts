@@ -1,0 +1,106 @@
+import {
+  type EntityOccurrence,
+  entitiesIn,
+  meaningOf,
+  type SeededRandom,
+  type ServerDefinition,
+  type ToolDefinition,
+} from '../../servers/kernel/index.js'
+
+/** One earlier result, as references look at it. */
+export interface Result {
+  readonly server: ServerDefinition
+  readonly tool: ToolDefinition
+  readonly output: Readonly<Record<string, unknown>>
+}
+
+/** How a user can mean one entity of an earlier result so that exactly one fits. */
+export type Way =
+  /** It is the only one of its kind in the result. */
+  | { readonly how: 'only'; readonly noun: string }
+  /** Its label: no other of its kind in the result has it. */
+  | { readonly how: 'label'; readonly noun: string; readonly label: string }
+  /** Its place in the list, from 1. */
+  | { readonly how: 'place'; readonly noun: string; readonly place: number; readonly of: number }
+  /** It has the strictly lowest or highest value of a number or date among its kind. */
+  | { readonly how: 'extreme'; readonly noun: string; readonly field: string; readonly most: 'lowest' | 'highest' }
+  /** The value itself, a city, address or date that the result states. */
+  | { readonly how: 'value'; readonly noun: string; readonly value: string }
+
+/** The entities of one kind in a result, in reading order, each once. */
+function ofKind({ tool, output }: Result, entity: string): EntityOccurrence[] {
+  const seen = new Set<string>()
+  return entitiesIn(tool.output, output).filter((found) => {
+    if (found.entity !== entity || seen.has(found.key)) return false
+    seen.add(found.key)
+    return true
+  })
+}
+
+/**
+ * Every way to mean `key` of kind `entity` by `result`.
+ * @param trueLabel  the entity's label in the world: a result may show several entities beside one name, which is only
+ *   that of one of them
+ */
+export function waysToRefer(result: Result, entity: string, key: string, trueLabel: unknown): Way[] {
+  const found = ofKind(result, entity)
+  const { noun, label } = result.server.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
+  const at = found.findIndex((occurrence) => occurrence.key === key)
+  if (at < 0) return []
+  // Several of a kind in one entry of a list have no place of their own in it.
+  const oneEach = new Set(found.map(({ within }) => within)).size === found.length
+  const placed: Way[] = oneEach ? [{ how: 'place', noun, place: at + 1, of: found.length }] : []
+  const ways: Way[] = found.length === 1 ? [{ how: 'only', noun }] : placed
+  const named = label === undefined ? undefined : found[at]!.within[label]
+  const namesakes = found.filter(({ within }) => label !== undefined && within[label] === named)
+  if (typeof named === 'string' && named === trueLabel && named !== key && namesakes.length === 1)
+    ways.push({ how: 'label', noun, label: named })
+  if (found.length === 1 || !oneEach) return ways
+  for (const [field, value] of Object.entries(found[at]!.within)) {
+    if (!isOrdered(value) || field === label || found.some(({ within }) => typeof within[field] !== typeof value))
+      continue
+    const others = found.filter((_, i) => i !== at).map(({ within }) => within[field] as number | string)
+    if (others.every((other) => other > value)) ways.push({ how: 'extreme', noun, field, most: 'lowest' })
+    if (others.every((other) => other < value)) ways.push({ how: 'extreme', noun, field, most: 'highest' })
+  }
+  return ways
+}
+
+const isOrdered = (value: unknown): value is number | string =>
+  typeof value === 'number' || (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$|^\d{2}:\d{2}$/.test(value))
+
+/** The keys that `way` can mean in `result`: the determinacy filter wants exactly one. */
+export function meant(result: Result, entity: string, way: Way): string[] {
+  const found = ofKind(result, entity)
+  const { label } = result.server.entities[entity] ?? {}
+  const keys = (occurrences: readonly EntityOccurrence[]): string[] => occurrences.map(({ key }) => key)
+  switch (way.how) {
+    case 'only':
+      return keys(found)
+    case 'label':
+      return keys(found.filter(({ within }) => label !== undefined && within[label] === way.label))
+    case 'place':
+      return keys(found.slice(way.place - 1, way.place))
+    case 'extreme': {
+      const values = found.map(({ within }) => within[way.field] as number | string)
+      const best = values.reduce((a, b) => ((way.most === 'lowest' ? b < a : b > a) ? b : a), values[0]!)
+      return keys(found.filter(({ within }) => within[way.field] === best))
+    }
+    case 'value':
+      return [way.value]
+  }
+}
+
+/** Cities, addresses and dates that a result states, with the field that names them. */
+export function commonValuesIn({ tool, output }: Result, kind: string): { field: string; value: string }[] {
+  const found: { field: string; value: string }[] = []
+  for (const [field, schema] of Object.entries(tool.output.shape)) {
+    const value = output[field]
+    if (meaningOf(schema).common === kind && typeof value === 'string') found.push({ field, value })
+  }
+  return found
+}
+
+export function pickWay(ways: readonly Way[], random: SeededRandom): Way | undefined {
+  return ways.length === 0 ? undefined : random.pick(ways)
+}

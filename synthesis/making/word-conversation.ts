@@ -1,0 +1,179 @@
+import type { Exchange, Origin, TeacherCall } from '../../dataset/example.js'
+import type { JsonObject } from '../../reward/index.js'
+import type { Ask, Moment, Said, Speech } from '../wording/speech.js'
+import type { Script, Turn } from './conversation-script.js'
+import type { Way } from './references.js'
+import type { Step } from './walk.js'
+
+/** A conversation in words, with the evidence for every argument. */
+export interface Worded {
+  readonly exchanges: readonly Exchange[]
+  readonly origins: readonly Readonly<Record<string, Origin>>[]
+  /** Per step, the exchange in which the assistant takes it. */
+  readonly turnOf: readonly number[]
+}
+
+/**
+ * Puts a script into words, turn by turn, and notes which words give which argument.
+ * @returns `null` when something in it cannot be said
+ */
+export function putIntoWords(
+  steps: readonly Step[],
+  script: Script,
+  speech: Speech,
+  moment: Omit<Moment, 'turn'>,
+): Worded | null {
+  const origins: Record<string, Origin>[] = steps.map(({ bindings }) =>
+    Object.fromEntries(
+      bindings.map(({ field, source, way }) => [field, { from: 'result', call: source, phrase: meaning(way) }]),
+    ),
+  )
+  const turnOf: number[] = []
+  const exchanges: Exchange[] = []
+  for (const [index, turn] of script.turns.entries()) {
+    const answering = script.turns[index - 1]?.says === 'vague'
+    const at: Moment = { ...moment, turn: index, ...(answering ? { after: 'question' } : {}) }
+    const spoken = speak(turn, steps, script, speech, at)
+    if (!spoken) return null
+    for (const { step, phrases, skip } of spoken.evidence) {
+      for (const [field, phrase] of phrases) {
+        if (field === skip || origins[step]![field]?.from === 'result') continue
+        origins[step]![field] = { from: 'user', turn: index, phrase }
+      }
+    }
+    for (const step of turn.steps) turnOf[step] = index
+    exchanges.push({
+      user: spoken.text,
+      calls: callsOf(turn, steps),
+      assistant: answer(turn, steps, script, speech, at),
+    })
+  }
+  fillFromOthers(steps, script, origins)
+  return { exchanges, origins, turnOf }
+}
+
+interface Spoken {
+  readonly text: string
+  readonly evidence: readonly {
+    readonly step: number
+    readonly phrases: ReadonlyMap<string, string>
+    /** A field whose words give a wrong value, which a later turn corrects. */
+    readonly skip?: string | undefined
+  }[]
+}
+
+function speak(turn: Turn, steps: readonly Step[], script: Script, speech: Speech, at: Moment): Spoken | undefined {
+  const evidenceOf = (
+    indexes: readonly number[],
+    said: Said,
+    wrong?: { step: number; field?: string | undefined },
+  ): Spoken => ({
+    text: said.text,
+    evidence: indexes.map((step, i) => ({
+      step,
+      phrases: said.phrases[i] ?? new Map(),
+      skip: wrong?.step === step ? wrong.field : undefined,
+    })),
+  })
+  switch (turn.says) {
+    case 'vague': {
+      const text = speech.vague(askOf(steps, turn.ask, script), at)
+      return text === undefined ? undefined : { text, evidence: [] }
+    }
+    case 'supply':
+    case 'correct': {
+      const ask = askOf(steps, turn.ask, script)
+      const said = turn.says === 'supply' ? speech.supply(ask, turn.field, at) : speech.correct(ask, turn.field, at)
+      return said && evidenceOf([turn.ask], said)
+    }
+    case 'request': {
+      const asks = turn.asks.map((index) => {
+        const ask = askOf(steps, index, script)
+        if (turn.withheld?.step === index) return { ...ask, withheld: turn.withheld.field }
+        return turn.failed?.step === index ? { ...ask, args: turn.failed.args } : ask
+      })
+      const said = speech.request(asks, at)
+      // What is asked for in vain at the end is no part of the ground truth.
+      const hopeless = turn.failed !== undefined && turn.steps.length === 0 && script.recovery === 'gave-up'
+      return said && (hopeless ? { text: said.text, evidence: [] } : evidenceOf(turn.asks, said, turn.failed))
+    }
+  }
+}
+
+export function askOf(steps: readonly Step[], index: number, { silent }: Pick<Script, 'silent'>): Ask {
+  const { server, tool, args, bindings } = steps[index]!
+  const references = new Map(bindings.map(({ field, way }) => [field, way]))
+  return { server, tool, args, references, ...(silent.has(index) ? { silent: true } : {}) }
+}
+
+function callsOf({ steps: taken, failed }: Turn, steps: readonly Step[]): TeacherCall[] {
+  const calls = taken.map((index): TeacherCall => {
+    const { server, tool, args, output } = steps[index]!
+    return {
+      server: server.name,
+      name: tool.name,
+      arguments: args,
+      response: JSON.stringify(output),
+      ok: true,
+      truth: index,
+    }
+  })
+  if (!failed) return calls
+  const { server, tool } = steps[failed.step]!
+  const attempt: TeacherCall = {
+    server: server.name,
+    name: tool.name,
+    arguments: failed.args,
+    response: JSON.stringify({ error: failed.code, message: failed.message }),
+    ok: false,
+    truth: null,
+  }
+  // Where another tool has to come first, the attempt is what shows it.
+  const before = failed.field === undefined ? taken.indexOf(failed.step) - 1 : calls.length
+  calls.splice(before, 0, attempt)
+  return calls
+}
+
+function answer(turn: Turn, steps: readonly Step[], script: Script, speech: Speech, at: Moment): string {
+  if (turn.says === 'vague') return speech.question(askOf(steps, turn.ask, script), undefined, at)
+  if (turn.says === 'request' && turn.withheld)
+    return speech.question(askOf(steps, turn.withheld.step, script), turn.withheld.field, at)
+  if (turn.failed && turn.failed.field !== undefined) {
+    const ask = { ...askOf(steps, turn.failed.step, script), args: turn.failed.args }
+    return speech.failure(ask, turn.failed.message, at)
+  }
+  const done = turn.steps.map((index) => ({
+    ask: askOf(steps, index, script),
+    output: steps[index]!.output as JsonObject,
+  }))
+  return speech.report(done, at)
+}
+
+/** How an entity of a result is meant, in a word or two. */
+function meaning(way: Way): string {
+  switch (way.how) {
+    case 'only':
+      return `the only ${way.noun}`
+    case 'label':
+      return way.label
+    case 'place':
+      return `${way.noun} ${way.place} of ${way.of}`
+    case 'extreme':
+      return `the ${way.noun} with the ${way.most} ${way.field}`
+    case 'value':
+      return way.value
+  }
+}
+
+/** A step that nobody asked for takes its values from what was said about the step that it serves. */
+function fillFromOthers(steps: readonly Step[], { silent }: Script, origins: Record<string, Origin>[]): void {
+  for (const index of silent) {
+    for (const [field, value] of Object.entries(steps[index]!.args)) {
+      if (origins[index]![field]) continue
+      for (const [j, other] of steps.entries()) {
+        const [twin] = Object.entries(other.args).find(([name, known]) => known === value && origins[j]![name]) ?? []
+        if (twin !== undefined && j !== index) origins[index]![field] = origins[j]![twin]!
+      }
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import pLimit from 'p-limit'
+import { DROP_REASONS, type Drops, type Example } from '../../dataset/example.js'
+import type { Split } from '../../dataset/profile.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { nodeName, toolGraph } from '../../servers/kernel/tool-graph.js'
+import type { Assignment } from '../making/make-example.js'
+import { type Recipe, SynthesisError } from '../making/recipe.js'
+import { assignmentsFor, type Composition, MAX_ROUNDS, nextRound } from './assignments.js'
+import { createDuplicateIndex } from './duplicates.js'
+import type { FinishedBatches } from './finished-batches.js'
+import type { BatchResult, PlainAssignment } from './make-batch.js'
+import type { Workers } from './worker-pool.js'
+
+/** A data set before it is made: all that its bytes depend on. */
+export interface Plan {
+  readonly recipe: Recipe
+  readonly composition: Composition
+  readonly shares: Readonly<Partial<Record<Split, number>>>
+}
+
+export interface Production {
+  /** The examples in the assignment of their indices. */
+  examples(): AsyncGenerator<Example>
+  readonly drops: Drops
+}
+
+export interface ProduceOptions {
+  readonly workers: Workers
+  readonly threads: number
+  readonly finished: FinishedBatches
+  /** Orders per batch. A run that is gone on with must have the same. Default 50. */
+  readonly batchSize?: number
+  readonly signal: AbortSignal
+  onProgress(progress: { readonly kept: number; readonly wanted: number; readonly drops: Drops }): void
+}
+
+/** Orders in one batch, the unit of work that is kept on disk. */
+const BATCH_SIZE = 50
+
+/**
+ * Makes the examples of a plan. Batches run on all threads, but what is kept is decided in the assignment of the indices, pass
+ * by pass, so that the examples do not depend on how many threads there are.
+ * @throws SynthesisError `no_yield`; the signal's reason
+ */
+export async function produce(plan: Plan, options: ProduceOptions): Promise<Production> {
+  const { recipe } = plan
+  const { batchSize = BATCH_SIZE } = options
+  const graph = toolGraph(recipe.worlds.map((name) => CATALOGUE.get(name)!))
+  const wanted = assignmentsFor(plan.composition, plan.shares, graph, recipe.seed)
+  const duplicates = createDuplicateIndex()
+  const drops: Record<string, number> = {}
+  /** Indices of the examples kept in the first pass, and the few that came later. */
+  const early = new Set<number>()
+  const late = new Map<number, Example>()
+  let open: Assignment[] = wanted
+  for (let pass = 0; open.length > 0; pass++) {
+    if (pass === MAX_ROUNDS) throw noYield(open)
+    const again: Assignment[] = []
+    for await (const [assignments, results] of batchesOf(open, pass, recipe, options)) {
+      for (const [i, { example, drops: dropped }] of results.entries()) {
+        for (const [reason, count] of Object.entries(dropped)) drops[reason] = (drops[reason] ?? 0) + count
+        if (example && duplicates.keep(example)) {
+          if (pass === 0) early.add(example.index)
+          else late.set(example.index, example)
+          continue
+        }
+        if (example) drops.duplicate = (drops.duplicate ?? 0) + 1
+        again.push(nextRound(assignments[i]!, graph, recipe.seed))
+      }
+      options.onProgress({ kept: early.size + late.size, wanted: wanted.length, drops: drops as Drops })
+    }
+    open = again
+  }
+  return {
+    drops: Object.fromEntries(DROP_REASONS.flatMap((reason) => (drops[reason] ? [[reason, drops[reason]]] : []))),
+    async *examples() {
+      for (let batch = 0; batch * batchSize < wanted.length; batch++) {
+        for (const { index, example } of await options.finished.read(0, batch)) {
+          const kept = late.get(index) ?? (early.has(index) ? example : null)
+          if (kept) yield kept
+        }
+      }
+    },
+  }
+}
+
+/** The batches of one pass, made side by side and given in order. */
+async function* batchesOf(
+  assignments: readonly Assignment[],
+  pass: number,
+  recipe: Recipe,
+  { workers, threads, finished, batchSize = BATCH_SIZE, signal }: ProduceOptions,
+): AsyncGenerator<[assignments: readonly Assignment[], results: BatchResult[]]> {
+  const limit = pLimit(threads)
+  const stop = new AbortController()
+  const either = AbortSignal.any([signal, stop.signal])
+  const batches = Array.from({ length: Math.ceil(assignments.length / batchSize) }, (_, batch) => {
+    const part = assignments.slice(batch * batchSize, (batch + 1) * batchSize)
+    const plain = part.map((assignment): PlainAssignment => ({ ...assignment, target: nodeName(assignment.target) }))
+    const results = limit(async () => {
+      either.throwIfAborted()
+      return finished.of(pass, batch, () => workers.run({ recipe, assignments: plain }, either))
+    })
+    // Whoever waits for an earlier batch must not find this one's failure unhandled.
+    results.catch(() => {})
+    return { part, results }
+  })
+  try {
+    // Taken off the list, so that the examples of a finished batch are not kept in memory.
+    for (let next = batches.shift(); next; next = batches.shift()) yield [next.part, await next.results]
+  } finally {
+    stop.abort()
+  }
+}
+
+function noYield(open: readonly Assignment[]): SynthesisError {
+  const [first] = open
+  const example = `${first!.kind}, ${first!.split}, about ${nodeName(first!.target)}`
+  return new SynthesisError(
+    'no_yield',
+    `${open.length} examples could not be made in ${MAX_ROUNDS} rounds (such as one of ${example}). Ask for fewer, or use more worlds.`,
+  )
+}

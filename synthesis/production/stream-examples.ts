@@ -1,0 +1,34 @@
+import type { Example } from '../../dataset/example.js'
+import type { Split } from '../../dataset/profile.js'
+import { makeExample, type SynthesisContext } from '../making/make-example.js'
+import { SynthesisError } from '../making/recipe.js'
+import { assignmentsFor, MAX_ROUNDS, nextRound } from './assignments.js'
+import { createDuplicateIndex } from './duplicates.js'
+
+/**
+ * Multi-turn examples of one split, one after the other in this process: for small numbers, and for worlds outside the
+ * catalogue. The same context gives the same examples.
+ * @throws SynthesisError `no_yield`
+ */
+export function* streamExamples(context: SynthesisContext, split: Split, count: number): Generator<Example> {
+  const { graph, seed } = context
+  const composition = { 'multi-turn': count, clarification: 0, abstention: 0 }
+  const duplicates = createDuplicateIndex()
+  for (const first of assignmentsFor(composition, split === 'train' ? {} : { [split]: 1 }, graph, seed)) {
+    let assignment = first
+    for (;;) {
+      const { example } = makeExample(assignment, context)
+      if (example && duplicates.keep(example)) {
+        yield example
+        break
+      }
+      assignment = nextRound(assignment, graph, seed)
+      if (assignment.round === MAX_ROUNDS) {
+        throw new SynthesisError(
+          'no_yield',
+          `${split} example ${assignment.index} could not be made in ${MAX_ROUNDS} rounds`,
+        )
+      }
+    }
+  }
+}

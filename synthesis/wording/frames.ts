@@ -1,0 +1,230 @@
+import type { SeededRandom } from '../../servers/kernel/index.js'
+import { drawWeighted } from './draw-weighted.js'
+import type { Persona } from './speech.js'
+import { type TextSpan, word } from './text-span.js'
+
+type Register = Persona['register']
+
+/** A way to begin a sentence that asks for something. */
+export interface Frame {
+  readonly before: string
+  readonly after?: string
+  /** The sentence is a question. */
+  readonly asks?: true
+  /** Speaks of what "I" do, which does not fit a clause such as "show me". */
+  readonly self?: true
+  /** The verb follows as `-ing`. */
+  readonly ing?: true
+}
+
+type Weighted = readonly (readonly [Frame, number])[]
+
+const BARE: Frame = { before: '' }
+
+const FRAMES: Readonly<Record<Register, Weighted>> = {
+  terse: [
+    [BARE, 16],
+    [{ before: 'pls ' }, 2],
+    [{ before: 'please ' }, 1],
+    [{ before: 'can you ', asks: true }, 2],
+    [{ before: 'can u ', asks: true }, 1],
+    [{ before: 'need to ', self: true }, 3],
+    [{ before: 'want to ', self: true }, 2],
+    [{ before: 'need you to ' }, 1],
+    [{ before: '', after: ' please' }, 2],
+    [{ before: '', after: ' pls' }, 1],
+    [{ before: 'have to ', self: true }, 1],
+  ],
+  plain: [
+    [BARE, 6],
+    [{ before: 'please ' }, 5],
+    [{ before: 'can you ', asks: true }, 6],
+    [{ before: 'could you ', asks: true }, 4],
+    [{ before: 'can you please ', asks: true }, 2],
+    [{ before: 'I need you to ' }, 2],
+    [{ before: 'I want you to ' }, 1],
+    [{ before: 'I need to ', self: true }, 5],
+    [{ before: 'I want to ', self: true }, 4],
+    [{ before: "I'd like to ", self: true }, 4],
+    [{ before: "I'd like you to " }, 2],
+    [{ before: '', after: ', please' }, 3],
+    [{ before: 'will you ', asks: true }, 1],
+    [{ before: 'would you ', asks: true }, 2],
+    [{ before: 'I have to ', self: true }, 1],
+    [{ before: 'go ahead and ' }, 1],
+    [{ before: 'can you ', after: ' for me', asks: true }, 1],
+  ],
+  polite: [
+    [{ before: 'could you please ', asks: true }, 6],
+    [{ before: 'please ' }, 5],
+    [{ before: 'would you please ', asks: true }, 3],
+    [{ before: 'please could you ', asks: true }, 2],
+    [{ before: 'would you mind ', asks: true, ing: true }, 4],
+    [{ before: 'may I ask you to ', asks: true }, 2],
+    [{ before: 'could I ask you to ', asks: true }, 2],
+    [{ before: 'would you be so kind as to ', asks: true }, 2],
+    [{ before: "I'd be grateful if you could " }, 3],
+    [{ before: 'I would appreciate it if you could ' }, 3],
+    [{ before: 'I would like to ', self: true }, 5],
+    [{ before: 'I would like you to ' }, 2],
+    [{ before: 'I was hoping you could ' }, 2],
+    [{ before: 'if possible, please ' }, 1],
+    [{ before: 'when you have a moment, please ' }, 1],
+    [{ before: 'kindly ' }, 2],
+    [{ before: 'could you kindly ', asks: true }, 1],
+    [{ before: 'if it is no trouble, could you ', asks: true }, 1],
+    [{ before: 'would it be possible to ', self: true, asks: true }, 2],
+  ],
+  chatty: [
+    [{ before: 'can you ', asks: true }, 5],
+    [{ before: 'could you ', asks: true }, 4],
+    [{ before: 'can you please ', asks: true }, 2],
+    [{ before: 'I need to ', self: true }, 4],
+    [{ before: 'I want to ', self: true }, 3],
+    [{ before: "I'd love to ", self: true }, 2],
+    [{ before: 'I really need to ', self: true }, 2],
+    [{ before: "I'm trying to ", self: true }, 2],
+    [{ before: 'I was wondering if you could ' }, 3],
+    [{ before: 'I was hoping you could ' }, 2],
+    [{ before: 'any chance you could ', asks: true }, 4],
+    [{ before: 'do you think you could ', asks: true }, 2],
+    [{ before: 'would you be able to ', asks: true }, 2],
+    [{ before: 'do me a favour and ' }, 2],
+    [{ before: 'could you do me a favour and ', asks: true }, 1],
+    [{ before: 'mind ', asks: true, ing: true }, 3],
+    [{ before: 'would you mind ', asks: true, ing: true }, 1],
+    [{ before: "it'd be great if you could " }, 2],
+    [{ before: 'help me out and ' }, 1],
+    [{ before: 'okay, so please ' }, 1],
+    [{ before: 'I guess I should ', self: true }, 1],
+    [{ before: "let's ", self: true }, 3],
+    [BARE, 2],
+  ],
+}
+
+export function drawFrame(register: Register, fits: (frame: Frame) => boolean, random: SeededRandom): Frame {
+  const fitting = FRAMES[register].filter(([frame]) => fits(frame))
+  return fitting.length === 0 ? BARE : drawWeighted(fitting, random)
+}
+
+/** A clause's first words, said as a wish or a question of one's own. The rest of the clause follows `$rest`. */
+interface Turning {
+  readonly head: RegExp
+  readonly as: readonly (readonly [words: string, asks: boolean])[]
+  /** What those words then stand for: nothing may follow that takes up the imperative. */
+}
+
+const QUESTION_WORD = '(what|which|who|how|where|when|whether)\\b'
+const TURNINGS: readonly Turning[] = [
+  {
+    head: new RegExp(`^(?:show me|show|tell me|see|check) (?=${QUESTION_WORD})`),
+    as: [
+      ["I'd like to know ", false],
+      ['I want to know ', false],
+      ['I need to know ', false],
+      ['let me know ', false],
+      ['tell me ', false],
+      ['find out ', false],
+      ['can you tell me ', true],
+      ['could you find out ', true],
+      ['do you know ', true],
+    ],
+  },
+  {
+    head: /^(?:show(?: me)?|see|look at|look into) (?!me\b|how|what|which|who|where|when|whether)/,
+    as: [
+      ["I'd like to see ", false],
+      ['let me see ', false],
+      ['I want to see ', false],
+      ['I need to see ', false],
+      ['pull up ', false],
+      ['can I see ', true],
+      ['could I see ', true],
+      ['bring up ', false],
+      ['can I have a look at ', true],
+    ],
+  },
+  {
+    head: /^(?:list) (?=the |my |our |all )/,
+    as: [
+      ['give me a list of ', false],
+      ['I need a list of ', false],
+      ['can I get a list of ', true],
+      ["I'd like a list of ", false],
+      ['show me ', false],
+      ['can you show me ', true],
+      ['what are ', true],
+    ],
+  },
+  {
+    head: /^(?:find|look for|search for|locate) (?=the |a |my |an |files |directories )/,
+    as: [
+      ["I'm looking for ", false],
+      ["I'm trying to find ", false],
+      ['help me find ', false],
+      ['can you help me find ', true],
+    ],
+  },
+  {
+    head: /^(?:check|get|show|get me|show me|tell me) (?=the (?:(?:current|present) )?(?:status|balance|state|price|quote|rating) )/,
+    as: [
+      ["what's ", true],
+      ['what is ', true],
+    ],
+  },
+]
+
+/**
+ * The clause turned from an order into a wish or question; `undefined` when it does not begin with such a verb.
+ * @param alone  no further clause follows in the sentence
+ */
+export function turned(
+  clause: readonly TextSpan[],
+  alone: boolean,
+  random: SeededRandom,
+): { readonly spans: TextSpan[]; readonly asks: boolean } | undefined {
+  const head = clause[0]
+  if (!head || head.fixed) return undefined
+  const fitting = TURNINGS.filter((turning) => turning.head.test(head.text))
+  if (fitting.length === 0) return undefined
+  const turning = random.pick(fitting)
+  // What follows is an order, which goes on from an order only.
+  const ways = alone ? turning.as : turning.as.filter(([words, asks]) => !asks && !words.startsWith('I'))
+  if (ways.length === 0) return undefined
+  const [words, asks] = random.pick(ways)
+  return { spans: [word(head.text.replace(turning.head, words)), ...clause.slice(1)], asks }
+}
+
+const DOUBLED = new Set([
+  'put',
+  'set',
+  'get',
+  'let',
+  'shut',
+  'cut',
+  'stop',
+  'drop',
+  'plan',
+  'ship',
+  'split',
+  'swap',
+  'tag',
+  'begin',
+  'pin',
+  'zip',
+  'chat',
+  'skip',
+  'bid',
+  'grep',
+  'trim',
+])
+
+/** The clause with its verb as `-ing`; `undefined` for two verbs in one clause, of which only the first would change. */
+export function asGerund(clause: readonly TextSpan[]): TextSpan[] | undefined {
+  const head = clause[0]
+  if (!head || head.fixed || clause.some((span) => !span.fixed && / and |,|:/.test(span.text))) return undefined
+  const [, verb, rest] = /^([a-z]+)(.*)$/s.exec(head.text) ?? []
+  if (verb === undefined || ['see', 'cd', 'chmod', 'go', 'have', 'do', 'show', 'tell'].includes(verb)) return undefined
+  const stem = DOUBLED.has(verb) ? verb + verb.at(-1)! : /[^eoy]e$/.test(verb) ? verb.slice(0, -1) : verb
+  return [word(`${stem}ing${rest!}`), ...clause.slice(1)]
+}

@@ -1,0 +1,215 @@
+import type { SeededRandom } from '../../servers/kernel/index.js'
+import type { Way } from '../making/references.js'
+import { type TextSpan, word } from './text-span.js'
+import type { Manner } from './typing-manner.js'
+import type { Slot } from './values.js'
+
+/** What is known about the result that a reference points into. */
+export interface Context {
+  /** The request itself asks for that result just before: `it` and `the second one` can only mean this. */
+  readonly adjacent: boolean
+  /** The result is still to come: it is asked for earlier in the same turn. */
+  readonly ahead: boolean
+  /** The call of that result makes something new. */
+  readonly made: boolean
+  /** The clause just before means the same thing by its label. */
+  readonly repeated: boolean
+  /** The row's field that serves as label, such as `title`. */
+  readonly labelField: string | undefined
+}
+
+const PEOPLE = new Set([
+  'person',
+  'payee',
+  'member',
+  'teammate',
+  'contact',
+  'customer',
+  'sales rep',
+  'driver',
+  'traveller',
+  'participant',
+])
+
+/** Words for an entity of an earlier result. `undefined` when this way has none. */
+export function refer(
+  way: Way,
+  context: Context,
+  slot: Slot,
+  manner: Manner,
+  random: SeededRandom,
+): TextSpan[] | undefined {
+  switch (way.how) {
+    case 'only':
+      return [word(theOnly(way.noun, context, slot, random))]
+    case 'label':
+      if (context.repeated && random.chance(0.7))
+        return [word(theOnly(way.noun, { ...context, adjacent: true, ahead: false, made: false }, slot, random))]
+      return labelled(way.noun, way.label, context, random)
+    case 'place':
+      return [word(placed(way, context, manner, random))]
+    case 'extreme': {
+      const words = extreme(way, context, random)
+      return words === undefined ? undefined : [word(words)]
+    }
+    case 'value':
+      return undefined
+  }
+}
+
+function theOnly(
+  noun: string,
+  { adjacent, ahead, made }: Context,
+  { before, after }: Slot,
+  random: SeededRandom,
+): string {
+  const pronounFits =
+    !/ (of|for|under|with|about|among|on|in) $/.test(before) &&
+    /^($|[,.?!](?! which)| (?!is |has |does |can |are ))/.test(after)
+  if (adjacent && pronounFits && random.chance(0.4)) return PEOPLE.has(noun) ? 'them' : 'it'
+  if (adjacent && !PEOPLE.has(noun) && random.chance(0.15)) return 'that one'
+  if (before.endsWith('that ')) return `this ${noun}`
+  if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `that new ${noun}`, `this new ${noun}`])
+  if (ahead) return random.pick([`that ${noun}`, `that ${noun}`, `the ${noun} you find`, `the ${noun} that comes up`])
+  const near = [`that ${noun}`, `that ${noun}`, `that ${noun}`, `this ${noun}`, `this ${noun}`, `that same ${noun}`]
+  return random.pick([...near, `the ${noun} you found`])
+}
+
+/** Titles as people write them without quotes: a few words, each with a capital. */
+const PROPER = /^[A-Z][\w'’.-]*( (of|the|and|for|de|&|[A-Z0-9][\w'’.-]*)){0,3}$/
+
+function labelled(
+  noun: string,
+  label: string,
+  { labelField, ahead, adjacent }: Context,
+  random: SeededRandom,
+): TextSpan[] {
+  const name: TextSpan = { text: label, fixed: true, label: true }
+  const proper = PROPER.test(label)
+  if (PEOPLE.has(noun) && proper) return [name]
+  const quoted = label.includes('"') ? [name] : [word('"'), name, word('"')]
+  if (labelField === 'text' || labelField === 'hashtag' || label.split(' ').length > 6) {
+    const says = labelField === 'text' ? random.pick(['that says', 'saying', 'that reads']) : 'called'
+    return [word(`the ${noun} ${says} `), ...quoted]
+  }
+  if (labelField === 'subject') {
+    const link = random.pick(['with the subject', 'titled', 'about'])
+    return random.chance(0.4) ? [word('the '), ...quoted, word(` ${noun}`)] : [word(`the ${noun} ${link} `), ...quoted]
+  }
+  if (proper && label.toLowerCase().endsWith(noun.split(' ').at(-1)!))
+    return random.chance(0.5) ? [word('the '), name] : [name]
+  const ways: TextSpan[][] = [
+    [word(`the ${noun} `), ...quoted],
+    [word('the '), ...quoted, word(` ${noun}`)],
+    [word(`the ${noun} ${random.pick(['called', 'named'])} `), ...(proper && random.chance(0.5) ? [name] : quoted)],
+  ]
+  if (ahead || adjacent) ways.push([word('the one called '), ...(proper && random.chance(0.5) ? [name] : quoted)])
+  if (proper) ways.push([word('the '), name, word(` ${noun}`)], [word('the '), name, word(` ${noun}`)], [name])
+  return random.pick(ways)
+}
+
+const ORDINALS = [
+  'first',
+  'second',
+  'third',
+  'fourth',
+  'fifth',
+  'sixth',
+  'seventh',
+  'eighth',
+  'ninth',
+  'tenth',
+] as const
+const SHORT_ORDINALS = ['1st', '2nd', '3rd', '4th', '5th', '6th', '7th', '8th', '9th', '10th'] as const
+
+type Placed = Extract<Way, { how: 'place' }>
+
+function placed(
+  { noun, place, of }: Placed,
+  { adjacent, ahead }: Context,
+  { register }: Manner,
+  random: SeededRandom,
+): string {
+  const last = place === of && of > 1 && random.chance(0.4)
+  const ordinals = register === 'terse' && random.chance(0.4) ? SHORT_ORDINALS : ORDINALS
+  const nth = last ? 'last' : (ordinals[place - 1] ?? `${place}th`)
+  if (adjacent && random.chance(0.55)) return `the ${nth} one`
+  if (random.chance(0.2))
+    return `the ${nth} ${noun} ${ahead ? 'you find' : random.pick(['on that list', 'you listed', 'you found'])}`
+  return `the ${nth} ${noun}`
+}
+
+/** Superlatives by the field that is compared: of its lowest and of its highest value. */
+const SUPERLATIVES: readonly [RegExp, readonly string[], readonly string[]][] = [
+  [
+    /^(price|total|cost|fare|fee|basic|standard|flex|business|cart_value)$/,
+    ['cheapest'],
+    ['most expensive', 'priciest'],
+  ],
+  [/^(amount|megabytes|bytes|size)$/, ['smallest'], ['largest', 'biggest']],
+  [/^(metres|km|distance|distance_km)$/, ['nearest', 'closest'], ['farthest']],
+  [/^(rating|stars)$/, ['worst rated', 'lowest rated'], ['best rated', 'top rated']],
+  [/^(date|start|departs|placed|next_date|arrives)$/, ['earliest'], ['latest']],
+  [/^(modified|taken|notified_at)$/, ['oldest'], ['newest', 'most recent']],
+  [/^duration$/, ['shortest'], ['longest']],
+]
+/** Fields whose values are days or times of day: `the one that ends first`, not `with the lowest end`. */
+const DATED =
+  /(^|_)(date|dates|due|until|end|ends|expires|since|closes|opens|start|starts|departs|arrives|closed_on|at)$/
+
+/** Fields that count something: `with the most bids`. */
+const COUNTED =
+  /^(bids|minutes|likes|replies|shares|reviews|comments|reactions|posts|followers|members|pins|watchers|issues|points|seats|devices|bookings|products|nights|spans|files|entries|lines|rooms|activities|deals|bookmarks|economy_seats|business_seats|warehouse|stock|on_hand|quantity|waiting|pending|invited)$/
+
+type Extreme = Extract<Way, { how: 'extreme' }>
+
+function extreme({ noun, field, most }: Extreme, { adjacent }: Context, random: SeededRandom): string | undefined {
+  const what = adjacent && random.chance(0.5) ? 'one' : noun
+  const words = wordsFor(field)
+  const row = SUPERLATIVES.find(([fields]) => fields.test(field))
+  const plain = DATED.test(field)
+    ? `the ${what} with the ${most === 'lowest' ? 'earliest' : 'latest'} ${words}`
+    : COUNTED.test(field)
+      ? `the ${what} with the ${most === 'lowest' ? 'fewest' : 'most'} ${COUNT_NOUNS[field] ?? words}`
+      : `the ${what} with the ${most} ${words}`
+  if (!row) return plain
+  const superlative = `the ${random.pick(most === 'lowest' ? row[1] : row[2])} ${what}`
+  return random.chance(0.75) || /^(metres|km|megabytes|bytes)$/.test(field) ? superlative : plain
+}
+
+const COUNT_NOUNS: Readonly<Record<string, string>> = {
+  warehouse: 'pieces in the warehouse',
+  stock: 'pieces in stock',
+  on_hand: 'pieces on hand',
+  quantity: 'pieces',
+  waiting: 'people waiting',
+  pending: 'pending notices',
+  invited: 'people invited',
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ends: 'end',
+  expires: 'expiry date',
+  closes: 'closing time',
+  opens: 'opening time',
+  starts: 'start',
+  start: 'start',
+  departs: 'departure',
+  arrives: 'arrival',
+  due: 'due date',
+  until: 'end date',
+  next_date: 'next date',
+  since: 'date',
+  left: 'amount left',
+  available: 'amount available',
+  free: 'number free',
+  spent: 'spending',
+  saved: 'savings',
+  owes: 'debt',
+  off: 'discount',
+  ask: 'asking price',
+  percent: 'percentage',
+}
+
+/** A field's name as words: `alert price`. */
+export const wordsFor = (field: string): string => WORDS[field] ?? field.replaceAll('_', ' ')

@@ -1,0 +1,215 @@
+import type { SeededRandom } from '../../servers/kernel/index.js'
+import { clauseOf } from './clause.js'
+import { detailing, followUp, greeting, joiner, movingOn, sentenceOpener, signOff } from './connectives.js'
+import { lead, trail } from './contexts.js'
+import { asGerund, drawFrame, type Frame, turned } from './frames.js'
+import type { Ask, Moment, Said } from './speech.js'
+import { joined, type TextSpan, textOf, word } from './text-span.js'
+import { type Manner, mannerOf, typed } from './typing-manner.js'
+
+/** Draws of the words for one turn before it is found unsayable: a value that must not be said may turn up by chance. */
+const TRIES = 6
+
+/** A user turn that asks for everything in `asks`, in order, as a person of this manner would. */
+export function request(asks: readonly Ask[], moment: Moment): Said | undefined {
+  const manner = mannerOf(moment.persona)
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const clauses: TextSpan[][] = []
+    for (const [index, ask] of asks.entries()) {
+      if (ask.silent) continue
+      const clause = clauseOf(ask, index, asks.slice(0, index), manner, moment)
+      if (!clause) return undefined
+      clauses.push(joined(clause))
+    }
+    if (clauses.length === 0) return undefined
+    const sentences = arranged(clauses, asks.find(({ silent }) => !silent)!.server.name, manner, moment)
+    const said = finished(sentences, asks, manner)
+    if (said) return said
+  }
+  return undefined
+}
+
+/** One sentence: its spans and how it ends. */
+interface Sentence {
+  readonly spans: readonly TextSpan[]
+  readonly stop: string
+}
+
+function arranged(clauses: readonly TextSpan[][], world: string, manner: Manner, moment: Moment): Sentence[] {
+  const { random, turn } = moment
+  const { register } = manner
+  const sentences: Sentence[] = []
+  const opener = opening(moment, register, clauses.length)
+  const context = turn === 0 ? lead(world, register, random) : ''
+  let start = opener.before
+  if (context.endsWith(':')) start += `${start.endsWith(', ') ? lowerFirst(context) : context} `
+  else if (context !== '') {
+    sentences.push({
+      spans: [word(opener.before + (opener.before.endsWith(', ') ? lowerFirst(context) : context))],
+      stop: '',
+    })
+    start = ''
+  }
+  const groups = grouped(clauses, register, random)
+  /** Ways to begin a sentence that were used in this turn: people vary theirs. */
+  const used = new Set<string>()
+  const listed = groups.length > 1 && random.chance(0.12)
+  for (const [nth, group] of groups.entries()) {
+    const isLast = nth === groups.length - 1
+    const linking =
+      nth === 0
+        ? start + (listed ? 'first, ' : opener.now)
+        : listed && isLast && nth > 1
+          ? random.pick(['finally, ', 'third, ', 'and last, '])
+          : listed && nth === 1
+            ? random.pick(['second, ', 'then, ', 'secondly, '])
+            : freshOpener({ isLast, nth }, used, register, random)
+    sentences.push(sentence(group, linking, used, manner, random))
+  }
+  const closing = [trail(register, random), signOff(register, random)].filter((text) => text !== '')
+  for (const text of random.chance(0.7) ? closing.slice(-1) : closing) sentences.push({ spans: [word(text)], stop: '' })
+  return sentences
+}
+
+function opening(
+  { turn, random, after }: Moment,
+  register: Manner['register'],
+  count: number,
+): { readonly before: string; readonly now: string } {
+  if (turn === 0) return { before: greeting(register, random), now: '' }
+  if (after === 'question') return { before: detailing(register, random), now: '' }
+  if (after === 'failure') return { before: movingOn(register, random), now: '' }
+  const { thanks, now } = followUp(register, random)
+  return { before: thanks, now: now === 'one more thing: ' && count > 1 ? 'also, ' : now }
+}
+
+/** Cuts the clauses into sentences of one to three. */
+function grouped(clauses: readonly TextSpan[][], register: Manner['register'], random: SeededRandom): TextSpan[][][] {
+  const groups: TextSpan[][][] = []
+  for (const clause of clauses) {
+    const last = groups.at(-1)
+    const room = last !== undefined && last.length < 3 && lengthOf(last.flat()) < 150
+    if (room && random.chance(register === 'terse' ? 0.6 : 0.55)) last.push(clause)
+    else groups.push([clause])
+  }
+  return groups
+}
+
+const lengthOf = (spans: readonly TextSpan[]): number => textOf(spans).length
+
+function sentence(
+  group: readonly TextSpan[][],
+  linking: string,
+  used: Set<string>,
+  manner: Manner,
+  random: SeededRandom,
+): Sentence {
+  const { register } = manner
+  const [first, ...rest] = group as [TextSpan[], ...TextSpan[][]]
+  const alone = rest.length === 0
+  const wish = register !== 'terse' || random.chance(0.3) ? turned(first, alone, random) : undefined
+  if (wish && random.chance(0.4)) {
+    return ended([word(linking), ...wish.spans, ...appended(rest, random)], wish.asks, manner, random)
+  }
+  const gerund = alone ? asGerund(first) : undefined
+  const own = group.every((clause) => !speaksToAssistant(clause))
+  const fits = (frame: Frame): boolean =>
+    (!frame.self || own) &&
+    (!frame.ing || gerund !== undefined) &&
+    (frame.after !== ' for me' || (alone && !/\b(me|my|I)\b/.test(textOf(first)))) &&
+    !(linking !== '' && /^(okay|if|when)/.test(frame.before)) &&
+    (startsWithVerb(first) || /^(please )?$/.test(frame.before)) &&
+    !used.has(frame.before)
+  const frame = drawFrame(register, fits, random)
+  if (frame.before.length > 'please '.length) used.add(frame.before)
+  const clause = frame.ing ? gerund! : first
+  const spans = [word(linking + frame.before), ...clause, ...appended(rest, random), word(frame.after ?? '')]
+  return ended(spans, frame.asks === true, manner, random)
+}
+
+function freshOpener(
+  place: { isLast: boolean; nth: number },
+  used: Set<string>,
+  register: Manner['register'],
+  random: SeededRandom,
+): string {
+  const drawn = [0, 1, 2].map(() => sentenceOpener(place, register, random))
+  const opener = drawn.find((candidate) => !used.has(candidate)) ?? ''
+  used.add(opener)
+  return opener
+}
+
+/** A few clauses put something before their verb: "for that contact, choose ...". */
+const startsWithVerb = (clause: readonly TextSpan[]): boolean => !/^(for|on|from|check out:)\b/.test(clause[0]!.text)
+
+/** Clauses in which "me" is the one who asks, so that nobody else can be the subject. */
+const speaksToAssistant = (clause: readonly TextSpan[]): boolean =>
+  /^(tell|show|give|let|get me|remind|guide|route|catch|bring|make me|add me|have me|answer new|say|complain)\b/.test(
+    clause[0]!.text,
+  ) || clause.some((span) => !span.fixed && /\bme\b/.test(span.text))
+
+const appended = (clauses: readonly TextSpan[][], random: SeededRandom): TextSpan[] =>
+  clauses.flatMap((clause, i) => [word(joiner(i === clauses.length - 1, random)), ...clause])
+
+function ended(spans: readonly TextSpan[], asks: boolean, { register }: Manner, random: SeededRandom): Sentence {
+  if (asks) return { spans, stop: '?' }
+  return { spans, stop: register === 'chatty' && random.chance(0.06) ? '!' : '.' }
+}
+
+const lowerFirst = (text: string): string =>
+  /^(I\b|[A-Z]{2})/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1)
+
+/**
+ * Puts sentences together and finds in the text what gives each value.
+ * @returns `undefined` when a value that must be said is not, or one that must not be said is
+ */
+function finished(sentences: readonly Sentence[], asks: readonly Ask[], manner: Manner): Said | undefined {
+  const spans = sentences.flatMap(({ spans: own, stop }, i) => {
+    const isLast = i === sentences.length - 1
+    const retyped = capitalised(typed(joined(own), manner), manner)
+    const end = isLast && manner.unstopped && stop !== '!' && (stop === '.' || manner.lower) ? '' : stop
+    return [...retyped, word(end + (isLast ? '' : ' '))]
+  })
+  const text = textOf(spans).trim()
+  const phrases = asks.map((ask, index) => phrasesOf(ask, index, asks, spans))
+  if (phrases.some((found) => found === undefined)) return undefined
+  if (asks.some(({ withheld, args }) => withheld !== undefined && leaks(text, args[withheld]!))) return undefined
+  return { text, phrases: phrases as ReadonlyMap<string, string>[] }
+}
+
+function capitalised(spans: readonly TextSpan[], { lower }: Manner): TextSpan[] {
+  const [first, ...rest] = spans
+  if (!first || lower || first.fixed) return [...spans]
+  return [{ ...first, text: first.text.replaceAll(/(?:^|[.!?] )[a-z]/g, (start) => start.toUpperCase()) }, ...rest]
+}
+
+/** What gives the values of one ask. Those of a silent one are given elsewhere in the turn. */
+function phrasesOf(
+  { args, references, withheld, silent }: Ask,
+  index: number,
+  asks: readonly Ask[],
+  spans: readonly TextSpan[],
+): ReadonlyMap<string, string> | undefined {
+  const phrases = new Map<string, string>()
+  for (const [field, value] of Object.entries(args)) {
+    const way = references.get(field)
+    if (field === withheld || (way && way.how !== 'value')) continue
+    const span = spans.find(({ gives, label, text }) =>
+      silent
+        ? label
+          ? text === value
+          : gives !== undefined && asks[gives.ask]!.args[gives.field] === value
+        : gives?.ask === index && gives.field === field,
+    )
+    if (!span) return undefined
+    phrases.set(field, span.text)
+  }
+  return phrases
+}
+
+/** Whether a reader of the text could take the value from it. */
+export function leaks(text: string, value: unknown): boolean {
+  const plain = String(value).toLowerCase().replaceAll('_', ' ')
+  const escaped = plain.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(`(?<![\\w])${escaped}(?![\\w])`).test(text.toLowerCase().replaceAll('_', ' '))
+}

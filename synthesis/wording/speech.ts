@@ -1,0 +1,64 @@
+import type { JsonObject } from '../../reward/index.js'
+import type { SeededRandom, ServerDefinition, ToolDefinition } from '../../servers/kernel/index.js'
+import type { Way } from '../making/references.js'
+
+/** The person who speaks. */
+export interface Persona {
+  readonly name: string
+  /** What they are, as the system message says it: `a nurse from Porto`. */
+  readonly role: string
+  readonly register: 'terse' | 'plain' | 'polite' | 'chatty'
+}
+
+/** One call that a user asks for. */
+export interface Ask {
+  readonly server: ServerDefinition
+  readonly tool: ToolDefinition
+  readonly args: JsonObject
+  /** How arguments that earlier results supply are referred to, by field. */
+  readonly references: ReadonlyMap<string, Way>
+  /** A required field whose value the user does not say yet. */
+  readonly withheld?: string
+  /** A look-up that the user takes for granted: it is not asked for, but all its values must be said. */
+  readonly silent?: boolean
+}
+
+/** What a speaker knows about the moment. */
+export interface Moment {
+  readonly persona: Persona
+  /** Reference date, YYYY-MM-DD. Said in the system message only if `dated`. */
+  readonly today: string
+  readonly dated: boolean
+  /** Index of the user turn, from 0. */
+  readonly turn: number
+  /** What the assistant's last words were when they were no report: a user takes them up. */
+  readonly after?: 'question' | 'failure'
+  readonly random: SeededRandom
+}
+
+/** Words, and which words stand for which values: the evidence of the provenance filter. */
+export interface Said {
+  readonly text: string
+  /** Per ask and field, the part of `text` that gives the value. */
+  readonly phrases: readonly ReadonlyMap<string, string>[]
+}
+
+/** Puts conversations into words. All methods are deterministic in `moment.random`; `undefined`: there is no way to say it. */
+export interface Speech {
+  /** A user turn that asks for everything in `asks`, in order. */
+  request(asks: readonly Ask[], moment: Moment): Said | undefined
+  /** A user turn that says what they are after without any detail: the assistant has to ask. */
+  vague(ask: Ask, moment: Moment): string | undefined
+  /** The user supplies the value that was withheld, after the assistant asked for it. */
+  supply(ask: Ask, field: string, moment: Moment): Said | undefined
+  /** After a failure, the user gives another value for one field of the same call. */
+  correct(ask: Ask, field: string, moment: Moment): Said | undefined
+  /** The assistant asks for a missing value (`field`), or for details in general. */
+  question(ask: Ask, field: string | undefined, moment: Moment): string
+  /** The assistant closes a turn in which these calls were made, each with its result. */
+  report(done: readonly { readonly ask: Ask; readonly output: JsonObject }[], moment: Moment): string
+  /** The assistant says that a call failed and why, and hands the decision back. */
+  failure(ask: Ask, message: string, moment: Moment): string
+  /** The assistant says that it has no tool for what was asked. */
+  decline(moment: Moment): string
+}

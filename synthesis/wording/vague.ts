@@ -1,0 +1,150 @@
+import {
+  meaningOf,
+  requiredReferences,
+  type SeededRandom,
+  type ServerDefinition,
+  type ToolDefinition,
+} from '../../servers/kernel/index.js'
+import { greeting } from './connectives.js'
+import { lead } from './contexts.js'
+import { plural, withArticle } from './field-words.js'
+import { leaks } from './request.js'
+import type { Ask, Moment, Persona } from './speech.js'
+import { word } from './text-span.js'
+import { mannerOf, typed } from './typing-manner.js'
+
+/** Says what the call is for, from the tool's own words, and leaves every detail out. */
+export function vague({ server, tool, args }: Ask, moment: Moment): string | undefined {
+  const { random, persona, turn } = moment
+  const manner = mannerOf(persona)
+  const goals = goalsOf(server, tool)
+  for (let attempt = 0; attempt < 4; attempt++) {
+    const opening = turn === 0 ? greeting(persona.register, random) : ''
+    const context = turn === 0 && opening === '' ? lead(server.name, persona.register, random) : ''
+    const goal = goals.length > 0 && random.chance(0.75) ? random.pick(goals) : undefined
+    const wish = goal === undefined ? about(server, tool, random) : wished(goal, persona.register, random)
+    if (wish === undefined) continue
+    const sentence = opening.endsWith(', ') ? uncapitalised(wish) : wish
+    if (/^Ok so/.test(opening) && /^so /i.test(sentence)) continue
+    const said = context === '' ? opening + sentence : `${context} ${sentence}`
+    if (Object.values(args).some((value) => leaks(said, value))) continue
+    const out = typed([word(said)], manner)[0]!.text
+    return manner.unstopped ? out.replace(/\.$/, '') : out
+  }
+  return undefined
+}
+
+const uncapitalised = (text: string): string => (/^I\b/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1))
+
+/** `freeze a card`, `set up a standing order`: short imperatives without any value. */
+function goalsOf(server: ServerDefinition, tool: ToolDefinition): string[] {
+  return [fromDescription(tool.description), fromName(server, tool)].filter((goal) => goal !== undefined)
+}
+
+const MAX_WORDS = 9
+
+function fromDescription(description: string): string | undefined {
+  const clause = description
+    .split(
+      /[.;:,(]| so that | that | which | who | whose | when | unless | while | until | under | in which | from which | not before | from its | by | with (?:its|their|the|how) | and (?:how|what|tell|from|by|name|whether) | or (?:change|mark|answer) | at which /,
+    )[0]!
+    .trim()
+  const words = clause.split(' ')
+  if (
+    words.length < (/^(find|list|search|show)/i.test(clause) ? 2 : 3) ||
+    words.length > MAX_WORDS ||
+    /\d|so many|one of its|of one day|one side|one system/.test(clause)
+  )
+    return undefined
+  const verb = words[0]!.toLowerCase()
+  const base = /(?:[^s]s)$/.test(verb) ? verb.replace(/s$/, '') : verb
+  const said = [base, ...words.slice(1)]
+    .join(' ')
+    .replaceAll(/\byour own\b/g, 'my own')
+    .replaceAll(/\byours\b/g, 'mine')
+    .replaceAll(/\byour\b/g, 'my')
+    .replaceAll(/\byou\b/g, 'I')
+  return /\b(of|for|to|in|from|on|by|with|at|one|and|or|new|own|not|only|how|what|so)$/.test(said) || /^be\b/.test(said)
+    ? undefined
+    : said
+}
+
+const PLAIN_VERBS =
+  /^(cancel|create|book|freeze|unfreeze|schedule|send|edit|discard|recall|forward|snooze|dispute|split|convert|approve|plan|start|end|stop|close|ship|block|label|watch|assign|estimate|restore|rename|move|copy|follow|pin|bookmark|like|share|publish|reopen|report|rate|track|redeem|void|retry|reserve|count|update|upgrade|change|reschedule|repeat|merge|add|save|set|choose|reconnect|replace)$/
+
+/** `create_standing_order` as `create a standing order`, where the object is a thing of the world. */
+function fromName(server: ServerDefinition, tool: ToolDefinition): string | undefined {
+  const [verb, ...rest] = tool.name.split('_')
+  const object = rest.join(' ')
+  const known = Object.values(server.entities).some(({ noun }) => noun === object)
+  return PLAIN_VERBS.test(verb!) && known ? `${verb} ${withArticle(object)}` : undefined
+}
+
+const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
+  terse: ['need to #', 'want to #', '#', 'can you #?', 'how do I #?', 'help me #', 'have to #'],
+  plain: [
+    'I want to #.',
+    'I need to #.',
+    "I'd like to #.",
+    'Can you # for me?',
+    'Can you help me #?',
+    'Could you # for me?',
+    'I have to #.',
+    'Is it possible to #?',
+    'Please help me #.',
+    'Can I # here?',
+  ],
+  polite: [
+    'I would like to #, please.',
+    'Could you please help me #?',
+    'Would it be possible to #?',
+    'I would need to #, if I may.',
+    'May I ask you to # for me?',
+    'I wanted to ask whether you could help me #.',
+    'Would you be able to # for me?',
+    "I'd appreciate some help: I need to #.",
+  ],
+  chatty: [
+    'So I need to #, can you help?',
+    'Any chance you could # for me?',
+    "I'm supposed to #, no idea how.",
+    'Help me out, I want to #.',
+    'I was thinking I should #.',
+    'You can # for me, right?',
+    "It's about time to #, I think.",
+    'I keep meaning to #. Help?',
+    "Let's #, shall we?",
+    "I'd love to #. Can you do that?",
+  ],
+}
+
+function wished(goal: string, register: Persona['register'], random: SeededRandom): string {
+  const form = random.pick(WISHES[register])
+  const own = !/you #|ask you to #|could #|^#$/.test(form)
+  const said = own
+    ? goal
+        .replace(/^show /, 'see ')
+        .replace(/^list /, random.pick(['see ', 'go through ', 'list ']))
+        .replace(/^tell /, 'find out ')
+    : goal
+  const text = form.replace('#', () => said)
+  return text[0]!.toUpperCase() + text.slice(1)
+}
+
+/** What it is about, where the tool's own words do not make a wish. */
+function about(server: ServerDefinition, tool: ToolDefinition, random: SeededRandom): string | undefined {
+  const [field] = [...requiredReferences(tool.input).keys()]
+  const entity = field === undefined ? undefined : meaningOf(tool.input.shape[field]!).entity
+  const noun = entity === undefined ? undefined : server.entities[entity]?.noun
+  if (noun === undefined) return undefined
+  return random.pick([
+    `I need help with ${withArticle(noun)}.`,
+    `Something has to be done about ${withArticle(noun)}.`,
+    `Can you help me with one of the ${plural(noun)}?`,
+    `It's about ${withArticle(noun)}.`,
+    `I have a request about one of the ${plural(noun)}.`,
+    `There is ${withArticle(noun)} I need you to look after.`,
+    `Could you take care of ${withArticle(noun)} for me?`,
+    `I need something done with one of the ${plural(noun)}.`,
+  ])
+}

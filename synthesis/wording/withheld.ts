@@ -1,0 +1,144 @@
+import type { ToolDefinition } from '../../servers/kernel/index.js'
+import { withArticle } from './field-words.js'
+
+/**
+ * A clause reworded so that one of its values is not said: the phrase that gives it is dropped where the rest stands by
+ * itself, or vague words take its place. `undefined` where neither would sound right.
+ */
+export function clauseWithout(clause: string, field: string, tool: ToolDefinition): string | undefined {
+  const mark = `{${field}}`
+  const at = clause.indexOf(mark)
+  if (at < 0 || clause.indexOf(mark, at + 1) >= 0) return undefined
+  const quoted = clause[at - 1] === '"'
+  const before = clause.slice(0, quoted ? at - 1 : at)
+  const after = clause.slice(at + mark.length + (quoted ? 1 : 0))
+  const reworded =
+    withoutTail(before, after, field, quoted) ??
+    withoutAdjective(before, after) ??
+    withStandIn(before, after, field, quoted, tool)
+  return reworded
+    ?.replaceAll(/ {2,}/g, ' ')
+    .replaceAll(/ ,/g, ',')
+    .replaceAll(/\ba (?=[aeio])/g, 'an ')
+    .trim()
+}
+
+/** The last preposition before the value, with the words between: ` with the title `, `, lasting `. */
+const TAIL =
+  /(?:,| and)? (with|at|on|for|in|to|by|as|of|from|until|under|within|about|titled|called|named|saying|that says|so that it says|using|lasting|reference|subject|text|priority|format|price|due|quantity|stop|amount)((?: (?:the|a|an|my|its))?(?: [a-z]+){0,2}?) $/
+const FUNCTION_WORDS =
+  /\b(with|at|on|for|in|to|by|as|of|from|until|under|within|about|that|and|is|are|was|be|than|most)\b/
+const UNITS =
+  /^ (minutes|percent open|percent brightness|percent|degrees|points|stars|of 5 stars|of five stars|out of five stars|out of five|km\/h|bytes|packs|spans|shares|dates|occurrences|days|times in all|times|nights|bags|euros|priority|folder|department|program|status|mode|discount|a day|ahead|shipping|order)(?=$|[ ,])/
+const BOUNDARY =
+  /^($|,| (and|with|at|on|for|in|to|by|as|of|from|until|under|within|about|before|so|that|when|saying|titled|called|named|after|beneath|again|now)\b)/
+/** Verbs that are about the new value: `set that light` alone would be no sentence. */
+const CHANGING =
+  /^(set|put|turn|switch|make|change|mark|move|bring|adjust|shift|let|give|keep|place|close|record|enter|reprice|amend|raise) \{[a-z_]+\}$/
+
+function withoutTail(before: string, after: string, field: string, quoted: boolean): string | undefined {
+  const tail = TAIL.exec(before)
+  if (!tail || FUNCTION_WORDS.test(tail[2]!)) return undefined
+  const rest = after.replace(UNITS, '')
+  if (!BOUNDARY.test(rest)) return undefined
+  const kept = before.slice(0, tail.index)
+  // What is left must still say what is to be done: a verb and its object.
+  if (
+    !kept.includes(' ') ||
+    /\b(a|an|the|my|is|are|and|or|at most|no more than|than|up|stops|expires|ends|lasts|costs|begins)$/.test(kept)
+  )
+    return undefined
+  // "The colleague named Ana" is some colleague without the name.
+  const stripped = /^(called|named|titled)$/.test(tail[1]!) ? kept.replace(/\bthe ([a-z]+(?: [a-z]+)?)$/, 'a $1') : kept
+  if (!CHANGING.test(kept) || quoted) return stripped + rest
+  if (!/^(to|as|at)$/.test(tail[1]!) || rest !== '') return undefined
+  const other = STANDS_FOR_CHANGE[field]
+  return other === undefined ? undefined : `${kept} ${tail[1]} ${other}`
+}
+
+const STANDS_FOR_CHANGE: Readonly<Record<string, string>> = {
+  status: 'a different status',
+  stage: 'another stage',
+  brightness: 'a different brightness',
+  degrees: 'a different temperature',
+  temperature: 'a different temperature',
+  position: 'another position',
+  opening: 'a different opening',
+  speed: 'a different speed',
+  folder: 'another folder',
+  date: 'another day',
+  gear: 'another gear',
+  beam: 'another setting',
+  limit: 'a new limit',
+  limit_price: 'a new limit price',
+  mode: 'a different mode',
+}
+
+/** `my {kind} accounts` says enough without the adjective. */
+function withoutAdjective(before: string, after: string): string | undefined {
+  if (!/\b(my|the|all|a|which|their|our)( other)? $/.test(before)) return undefined
+  if (
+    !/^ (?!in\b|to\b|at\b|on\b|of\b|for\b|with\b|called\b|titled\b|named\b|by\b|from\b|under\b|into\b|as\b|that\b|which\b|and\b|or\b|is\b|are\b|was\b|has\b|percent\b|close\b|can\b)[a-z]/.test(
+      after,
+    )
+  )
+    return undefined
+  return before + after.trimStart()
+}
+
+/** Words for a value that is a direct object, by field. */
+const STAND_INS: Readonly<Record<string, string>> = {
+  amount: 'some money',
+  city: 'a city',
+  address: 'an address',
+  from_address: 'one address',
+  to_address: 'another',
+  keyword: 'something',
+  text: 'something',
+  title: 'something',
+  words: 'something',
+  query: 'something',
+  body: 'something',
+  comment: 'a comment',
+  subject: 'something',
+  instruction: 'something',
+  pattern: 'something',
+  description: 'something',
+  hashtag: 'a hashtag',
+  label: 'a label',
+  carrier: 'a carrier',
+  street: 'a road',
+  station: 'something',
+  promo: 'a promo code',
+  coupon: 'a coupon',
+  month: 'a month',
+  quantity: 'some',
+}
+const SOMEBODY = /^(find|look|search|invite|ask|add|send)/
+
+function withStandIn(
+  before: string,
+  after: string,
+  field: string,
+  quoted: boolean,
+  tool: ToolDefinition,
+): string | undefined {
+  const unit = UNITS.exec(after)
+  if (unit && !quoted && /^ (minutes|points|stars|packs|spans|shares|bytes|bags|nights)$/.test(unit[0])) {
+    return /\b(the|a|an|first|last) $/.test(before) || before.endsWith('} ') ? undefined : `${before}some${after}`
+  }
+  if (unit || /\b(a|an|the|my|our|is|are) $/.test(before) || (!quoted && !BOUNDARY.test(after) && field !== 'amount'))
+    return undefined
+  if ((field === 'name' || field === 'customer_name') && !/\bthe [a-z]+ $/.test(before)) {
+    if (/\b(called|named|titled|name|under|calling it) $/.test(before)) return undefined
+    const about = `${tool.name} ${tool.description}`
+    return `${before}${/person|people|teammate|payee|colleague|profile|traveller|customer|participant|address book|Invite/i.test(about) && SOMEBODY.test(before) ? 'someone' : 'something'}${after}`
+  }
+  const noun = /\bthe ([a-z]+) $/.exec(before)?.[1]
+  if (noun !== undefined && !FUNCTION_WORDS.test(noun) && !/(est|ed|ing)$/.test(noun) && noun !== 'name') {
+    return `${before.slice(0, -`the ${noun} `.length)}${withArticle(noun)}${after}`
+  }
+  const standIn = STAND_INS[field]
+  if (standIn === undefined || /\b(called|named|titled|says|reads|read|about the) $/.test(before)) return undefined
+  return before + standIn + after
+}

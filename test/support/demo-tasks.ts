@@ -1,0 +1,32 @@
+import { DEMO_PROFILE, type Example, writeDataset } from '../../dataset/index.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { createWorldCache } from '../../servers/kernel/index.js'
+import { contextFor, streamExamples } from '../../synthesis/index.js'
+
+/** The worlds that the demo model knows. */
+export const DEMO_WORLDS = ['banking', 'calendar', 'email', 'issue_tracker'] as const
+
+/** Writes a small data set of the demo profile, as `prove-lab synthesize --profile demo` would. */
+export async function writeDemoTasks(folder: string, training: number, heldOut: number): Promise<void> {
+  const servers = DEMO_WORLDS.map((name) => CATALOGUE.get(name)!)
+  const context = contextFor(servers, DEMO_PROFILE, 1, createWorldCache())
+  async function* examples(): AsyncGenerator<Example> {
+    yield* streamExamples(context, 'train', training)
+    for (const example of streamExamples(context, 'held-out', heldOut))
+      yield { ...example, index: training + example.index }
+  }
+  await writeDataset(
+    folder,
+    examples(),
+    {
+      title: 'Tasks for a test',
+      profile: DEMO_PROFILE,
+      seed: 1,
+      settings: {},
+      provenance: [],
+      diversity: () => ({}),
+      outcome: () => ({ drops: {} }),
+    },
+    new Map(servers.map((server) => [server.name, server])),
+  )
+}

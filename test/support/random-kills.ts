@@ -1,0 +1,118 @@
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import type { RunEvent } from '../../coordinator/ledger/events.js'
+import { seededRandom } from '../../servers/kernel/index.js'
+import { writeLenientCalibration } from '../proc/lenient-calibration.js'
+import {
+  checkRun,
+  ENDLESS,
+  isAuditor,
+  isTrainer,
+  nextVersion,
+  nobodyLeft,
+  type Run,
+  readLog,
+  settled,
+  startRun,
+  stop,
+  toldBy,
+} from '../proc/runs.js'
+import type { Machine, Program } from './programs.js'
+
+/** Events between two kills, at most. */
+const LONGEST_WAIT = 8
+
+export interface KillsOptions {
+  /** Decides who is killed first and after how many events, as far as a machine can repeat it. */
+  readonly seed: number
+  readonly kills: number
+  /** The run ends with this version, or with the next one after the last kill. */
+  readonly versions: number
+  onKill(victim: string): void
+}
+
+type Victim = 'coordinator' | 'auditor' | 'trainer' | 'ann' | 'ben'
+/** In turn: whoever is not there when its turn comes is struck when it is. The coordinator holds the log, so it dies most. */
+const VICTIMS: readonly Victim[] = ['coordinator', 'auditor', 'ann', 'coordinator', 'trainer', 'ben']
+
+/**
+ * A run of two nodes in which every group is audited and processes are killed with SIGKILL at random instants: the
+ * coordinator, its audit process, its trainer and the nodes. The run must come to its end, and its log must hold to the rules.
+ * @returns  what the log holds
+ */
+export async function killAtRandom(on: Machine, options: KillsOptions): Promise<readonly RunEvent[]> {
+  const random = seededRandom(options.seed)
+  const calibration = join(on.folder, 'calibration.json')
+  writeLenientCalibration(calibration)
+  const told: RunEvent[] = []
+  let run: Run = await startRun(on, 'run', {
+    config: {
+      versions: ENDLESS,
+      audit: { calibrations: [calibration] },
+      rounds: { registrationMs: 200 },
+    },
+  })
+  const nodes: Record<'ann' | 'ben', Program> = { ann: run.node('ann'), ben: run.node('ben') }
+
+  const killCoordinator = async (): Promise<void> => {
+    run.coordinator.kill('SIGKILL')
+    await run.coordinator.ended
+    told.push(...toldBy(run.coordinator))
+  }
+  const strike: Readonly<Record<Victim, () => Promise<boolean>>> = {
+    async coordinator() {
+      await killCoordinator()
+      run = await run.again()
+      return true
+    },
+    auditor: async () => killOne(on, isAuditor),
+    trainer: async () => killOne(on, isTrainer),
+    ann: () => killNode('ann'),
+    ben: () => killNode('ben'),
+  }
+  const killNode = async (name: 'ann' | 'ben'): Promise<boolean> => {
+    nodes[name].kill('SIGKILL')
+    await nodes[name].ended
+    nodes[name] = run.node(name)
+    return true
+  }
+
+  const first = random.int(0, VICTIMS.length - 1)
+  for (let kill = 0; kill < options.kills; ) {
+    let wait = random.int(1, LONGEST_WAIT)
+    const seen = run.coordinator.lines.length
+    await run.coordinator.until('more to happen', ({ type }) => type === 'event' && --wait <= 0, seen)
+    const victim = VICTIMS[(first + kill) % VICTIMS.length]!
+    if (!(await strike[victim]())) continue
+    options.onKill(victim)
+    kill += 1
+  }
+
+  // Only now may the run come to its end, however quick the machine is.
+  await killCoordinator()
+  run = await run.again({ versions: Math.max(options.versions, nextVersion(told)) })
+  const { version } = await run.coordinator.until('the end of the run', ({ type }) => type === 'complete')
+  const living = Object.values(nodes)
+  await Promise.all(living.map((node) => node.until('its rest', settled, node.lines.length)))
+  told.push(...toldBy(run.coordinator))
+  await stop(...living, run.coordinator)
+  await nobodyLeft(on)
+  const { events, state } = await readLog(run.dataDir)
+  checkRun(events, state, told)
+  assert.is(state.current!.version, version)
+  assert.ok(state.current!.version >= options.versions)
+  assert.equal([...state.openLeases.keys()], [], 'no lease is left open')
+  assert.equal(
+    events.filter((event) => event.type === 'judged' && !event.accepted),
+    [],
+    'nothing honest was refused',
+  )
+  return events
+}
+
+/** @returns  whether there was one */
+function killOne(on: Machine, fits: (command: string) => boolean): boolean {
+  const found = on.processes().find(({ command }) => fits(command))
+  if (found) process.kill(found.pid, 'SIGKILL')
+  return found !== undefined
+}

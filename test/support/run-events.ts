@@ -1,0 +1,126 @@
+import type { RunEvent } from '../../coordinator/ledger/events.js'
+
+export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
+
+/** 32 bytes in hex, all digits alike. */
+export const hex = (digit: number): string => digit.toString(16).repeat(64)
+
+/** Events as a coordinator writes them, for tests that are about what follows from a log. Rounds are versions unless said. */
+export const published = (version: number, change: Partial<EventOf<'published'>> = {}): EventOf<'published'> => ({
+  type: 'published',
+  atMs: version,
+  round: version,
+  version,
+  step: version,
+  adapterStep: version,
+  policyId: hex(1),
+  manifestId: hex(2),
+  adapterSha256: hex(3),
+  roundSecret: hex(4),
+  resting: '',
+  ...change,
+})
+
+export const reopened = (round: number, version: number): EventOf<'reopened'> => ({
+  type: 'reopened',
+  atMs: version,
+  round,
+  version,
+  manifestId: hex(2),
+  roundSecret: hex(4),
+  resting: '',
+})
+
+export const leased = (
+  leaseId: string,
+  node: string,
+  version: number,
+  change: Partial<EventOf<'leased'>> = {},
+): EventOf<'leased'> => ({
+  type: 'leased',
+  atMs: 0,
+  leaseId,
+  round: version,
+  index: 0,
+  node,
+  version,
+  taskIndex: 0,
+  seed: hex(5),
+  deadlineMs: 1000,
+  backend: 'cpu',
+  drawsReplay: true,
+  ...change,
+})
+
+export const released = (leaseId: string): EventOf<'released'> => ({
+  type: 'released',
+  atMs: 0,
+  leaseId,
+  reason: 'shutdown',
+})
+
+export const judged = (
+  leaseId: string,
+  node: string,
+  version: number,
+  change: Partial<EventOf<'judged'>> = {},
+): EventOf<'judged'> => ({
+  type: 'judged',
+  atMs: 0,
+  leaseId,
+  node,
+  version,
+  bodySha256: hex(6),
+  accepted: true,
+  code: null,
+  detail: '',
+  credit: 1,
+  rewards: [0, 1.3],
+  flat: false,
+  audit: 'none',
+  addressBlock: null,
+  completions: [],
+  calls: 2,
+  solved: 1,
+  ...change,
+})
+
+/** A lease and the verdict on its group. */
+export const done = (
+  leaseId: string,
+  node: string,
+  version: number,
+  change: Partial<EventOf<'judged'>> = {},
+  taskIndex = 0,
+): RunEvent[] => [leased(leaseId, node, version, { taskIndex }), judged(leaseId, node, version, change)]
+
+export const audited = (
+  leaseId: string,
+  node: string,
+  code: EventOf<'audited'>['code'],
+  atMs = 0,
+): EventOf<'audited'> => ({ type: 'audited', atMs, leaseId, node, accepted: code === null, code, detail: '' })
+
+export const batched = (batchId: string, step: number, leaseIds: readonly string[]): EventOf<'batched'> => ({
+  type: 'batched',
+  atMs: 0,
+  batchId,
+  step,
+  leaseIds,
+})
+
+export const trained = (batchId: string, step: number): EventOf<'trained'> => ({
+  type: 'trained',
+  atMs: 0,
+  batchId,
+  step,
+  skipped: false,
+})
+
+export const batchRefused = (batchId: string): EventOf<'batch-refused'> => ({
+  type: 'batch-refused',
+  atMs: 0,
+  batchId,
+  code: 'bad_batch',
+  detail: 'a gradient was not finite',
+})

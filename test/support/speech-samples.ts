@@ -1,0 +1,78 @@
+import type { JsonObject } from '../../reward/index.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import {
+  deriveSeed,
+  generateWorld,
+  meaningOf,
+  type SeededRandom,
+  type ServerDefinition,
+  Session,
+  seededRandom,
+  type ToolDefinition,
+} from '../../servers/kernel/index.js'
+import type { Way } from '../../synthesis/making/references.js'
+import { drawPersona } from '../../synthesis/wording/natural-speech.js'
+import type { Ask, Moment, Persona } from '../../synthesis/wording/speech.js'
+
+export const TODAY = '2026-03-02'
+export const REGISTERS: readonly Persona['register'][] = ['terse', 'plain', 'polite', 'chatty']
+
+/** A call of one tool as a user could ask for it, with the result that it has. */
+export interface Sample {
+  readonly server: ServerDefinition
+  readonly tool: ToolDefinition
+  readonly args: JsonObject
+  readonly output: JsonObject
+}
+
+/** Successful sampled calls of every tool of every world, `perTool` of each where the state has something to offer. */
+export function samples(perTool: number): Sample[] {
+  return [...CATALOGUE.values()].flatMap((server) => {
+    const worlds = [1, 2].map((seed) => Session.open(generateWorld(server, seed)))
+    return server.tools.flatMap((tool) =>
+      Array.from({ length: perTool }, (_, draw) => {
+        const random = seededRandom(deriveSeed('speech', tool.name, draw))
+        const session = worlds[draw % worlds.length]!
+        const sampled = session.sampleArguments(tool, random, {})
+        if (!sampled) return []
+        const args = Object.fromEntries(
+          Object.entries(sampled).filter(([, value]) => value !== undefined),
+        ) as JsonObject
+        const result = session.fork().call(tool.name, args)
+        return result.ok ? [{ server, tool, args, output: result.output as JsonObject }] : []
+      }).flat(),
+    )
+  })
+}
+
+export function momentOf(seed: number | string, turn = 0): Moment {
+  const random = seededRandom(deriveSeed('moment', seed))
+  const persona = { ...drawPersona(random), register: random.pick(REGISTERS) }
+  return { persona, today: TODAY, dated: random.chance(0.5), turn, random }
+}
+
+const NO_REFERENCES: ReadonlyMap<string, Way> = new Map()
+
+/** The sample as an ask in which every value is said. */
+export const spelledOut = ({ server, tool, args }: Sample): Ask => ({ server, tool, args, references: NO_REFERENCES })
+
+/** The sample as an ask in which keys that nobody says are referred to. */
+export function referring({ server, tool, args }: Sample, random: SeededRandom): Ask {
+  const references = new Map<string, Way>()
+  for (const field of Object.keys(args)) {
+    const { entity } = meaningOf(tool.input.shape[field]!)
+    const spec = entity === undefined ? undefined : server.entities[entity]
+    if (!spec || spec.sayable) continue
+    const { noun } = spec
+    references.set(
+      field,
+      random.pick<Way>([
+        ...([...references.values()].some((way) => way.noun === noun) ? [] : [{ how: 'only', noun } as const]),
+        { how: 'label', noun, label: 'Blue Lantern' },
+        { how: 'place', noun, place: references.size + 1, of: 4 },
+        { how: 'extreme', noun, field: random.pick(['price', 'limit', 'date', 'rating']), most: 'lowest' },
+      ]),
+    )
+  }
+  return { server, tool, args, references }
+}

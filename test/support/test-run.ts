@@ -1,0 +1,258 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Auditor, createAuditLottery } from '../../coordinator/intake/auditor.js'
+import { openEventLog } from '../../coordinator/ledger/event-log.js'
+import type { RunEvent } from '../../coordinator/ledger/events.js'
+import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
+import { type Coordinator, openCoordinator } from '../../coordinator/service/coordinator.js'
+import type { RunConfig } from '../../coordinator/settings/config.js'
+import { openDataFolder } from '../../coordinator/settings/data-folder.js'
+import { groundTruthScript, type Rollout, type Task } from '../../episode/index.js'
+import { groupAnnouncementOf } from '../../node/group-body.js'
+import { type NodeStore, openNodeStore, type PendingGroup } from '../../node/store.js'
+import {
+  type GroupAnnouncement,
+  groupBody,
+  type Lease,
+  type LeaseAsk,
+  type LeaseResponse,
+  sealGroupAnnouncement,
+  sha256,
+} from '../../proto/index.js'
+import { type Clock, createBlobStore, requestLeases, serveGroups } from '../../swarm/index.js'
+import { library } from './library-world.js'
+import { smallRun } from './run-config.js'
+import { bodyOf, lendingTask, play, stageOf } from './scripted.js'
+import {
+  connect,
+  createTestSwarm,
+  eventually,
+  patientClock,
+  soon,
+  type TestNode,
+  type TestSwarm,
+} from './swarm-nodes.js'
+
+/** A whole run in one process: the coordinator's own parts on disk and on the loopback, and volunteers that follow scripts. */
+
+export const GROUP_SIZE = 2
+const stage = stageOf()
+
+export const TASKS: readonly Task[] = [
+  'Please lend emma to Ada.',
+  'Could Ada have emma?',
+  'Ada wants to read emma.',
+].map((wish) => lendingTask({ turns: [wish, 'Now take that loan back.'] }))
+/** Scripted tokens are improbable: two groups of a task that say the same would be taken for copies. */
+const HELPFUL = (task: Task, leaseId: string): string[] =>
+  groundTruthScript(task).map((message) => (message.includes('<tool_call>') ? message : `${message} ${leaseId}`))
+const LAZY = (leaseId: string): string[] => [`No, ${leaseId}.`, 'No.']
+
+export interface RunSettings
+  extends Partial<Pick<RunConfig, 'batchGroups' | 'maxStaleness' | 'versions' | 'leases' | 'influence' | 'audit'>> {
+  /** Stages 5 to 7: scripted tokens come from no policy that could be recomputed. Default: none. */
+  readonly auditor?: Auditor
+  /** Whether a body is drawn for a closer look. Default: as in a run. */
+  readonly draws?: (bodySha256: string, share: number) => boolean
+}
+
+export interface TestCoordinator extends Coordinator {
+  readonly node: TestNode
+  readonly recorder: Recorder
+  /** Publishes the next version, with an adapter of its own. */
+  publish(): Promise<void>
+}
+
+export interface Volunteer extends TestNode {
+  store: NodeStore
+  /** Bodies asked for by the coordinator, with the answers they get. */
+  readonly pulls: string[]
+  /** Replaced by a test, what the volunteer answers to a pull. */
+  serve: (hash: string) => Promise<Uint8Array | null>
+  ask(change?: Partial<LeaseAsk>): Promise<LeaseResponse>
+  /** An honest group for the lease, or one that its changes make dishonest. */
+  finish(lease: Lease, change?: GroupChange): Promise<PendingGroup>
+  reopenStore(): Promise<void>
+}
+
+export interface GroupChange {
+  /** What the policy says in each rollout. */
+  readonly scripts?: readonly (readonly string[])[]
+  readonly announce?: Partial<GroupAnnouncement>
+  readonly policyId?: string
+  /** Sends the body along. Default: the coordinator has to pull it. */
+  readonly inline?: boolean
+}
+
+export interface TestRun {
+  readonly swarm: TestSwarm
+  /** What the coordinator keeps. */
+  readonly folder: string
+  readonly clock: Clock & { nowMs: number }
+  /** Events since the start of this process, as they were reported. */
+  readonly events: RunEvent[]
+  coordinator: TestCoordinator
+  volunteer(seed: number): Promise<Volunteer>
+  /** A volunteer whose key may have leases: it asked once, and a round was opened since. */
+  admitted(seed: number): Promise<Volunteer>
+  /** Stops the coordinator, and starts it again from what is on disk; volunteers have to connect again. */
+  restart(): Promise<void>
+  eventsOf<T extends RunEvent['type']>(type: T): Extract<RunEvent, { type: T }>[]
+  close(): Promise<void>
+}
+
+/** @param waiting  by which everybody waits; `TestRun.clock` tells the time */
+export async function createTestRun(settings: RunSettings = {}, waiting: Clock = patientClock): Promise<TestRun> {
+  const swarm = await createTestSwarm()
+  const folder = await swarm.folder()
+  const { auditor = null, draws, ...change } = settings
+  const config = smallRun({
+    ...{ dataDir: folder, groupSize: GROUP_SIZE, versions: 100, rounds: { registrationMs: 1 } },
+    ...change,
+  })
+  const clock = { ...waiting, nowMs: Date.now(), now: () => clock.nowMs }
+  const events: RunEvent[] = []
+  const stores: NodeStore[] = []
+  const volunteers: Volunteer[] = []
+
+  const start = async (): Promise<TestCoordinator> => {
+    const data = await openDataFolder(config.dataDir)
+    const recorder = await openRecorder(await openEventLog(data.log), (event) => events.push(event))
+    const node = await swarm.node(1, true, waiting)
+    const { host, key } = node
+    const coordinator = await openCoordinator({
+      ...{ config, folder: data, key, clock, host, recorder, stage, auditor },
+      blobs: await createBlobStore(data.blobs),
+      taskSet: { tasks: TASKS, servers: [library], datasetSha256: '0'.repeat(64) },
+      baseSha256: sha256(new Uint8Array([1])),
+      lottery: draws ? { draws } : createAuditLottery(key.raw),
+    })
+    return {
+      ...coordinator,
+      node,
+      recorder,
+      async publish() {
+        const version = (recorder.state.current?.version ?? -1) + 1
+        await coordinator.publisher.publish(version, await trainerStep(folder, version))
+      },
+      async close() {
+        await coordinator.close()
+        await host.close()
+        await recorder.close()
+      },
+    }
+  }
+
+  const run: TestRun = {
+    swarm,
+    folder,
+    clock,
+    events,
+    coordinator: await start(),
+    async restart() {
+      await run.coordinator.close()
+      // A request to the next one must not go out over a connection to this one.
+      for (const { host } of volunteers)
+        await eventually('the connection is gone', () => !host.isConnected(swarm.runId))
+      run.coordinator = await start()
+    },
+    eventsOf: (type) => events.filter((event) => event.type === type) as never,
+    async volunteer(seed) {
+      const volunteer = await createVolunteer(run, await swarm.node(seed, false, waiting), await swarm.folder(), stores)
+      volunteers.push(volunteer)
+      await connect(volunteer, run.coordinator.node)
+      return volunteer
+    },
+    async admitted(seed) {
+      const volunteer = await run.volunteer(seed)
+      await volunteer.ask()
+      clock.nowMs += 1
+      await run.coordinator.publisher.openRound()
+      return volunteer
+    },
+    async close() {
+      await run.coordinator.close()
+      for (const store of stores) await store.close()
+      await swarm.close()
+    },
+  }
+  await run.coordinator.publish()
+  return run
+}
+
+/** Files as the trainer leaves them; what is in them is of no consequence to anyone here. */
+async function trainerStep(folder: string, step: number) {
+  const files = join(folder, `step-${step}`)
+  await mkdir(join(files, 'adapter'), { recursive: true })
+  for (const name of ['adapter.gguf', 'adapter/adapter_model.safetensors', 'adapter/adapter_config.json'])
+    await writeFile(join(files, name), `${name} of step ${step}`)
+  const lora = { rank: 4, alpha: 8, targetModules: ['q_proj'] }
+  return {
+    step,
+    batchId: null,
+    skipped: null,
+    adapterStep: step,
+    lora,
+    files: {},
+    stats: null,
+    probes: [],
+    folder: files,
+  }
+}
+
+async function createVolunteer(run: TestRun, node: TestNode, folder: string, stores: NodeStore[]): Promise<Volunteer> {
+  const { host, key } = node
+  const openStore = async (): Promise<NodeStore> => {
+    const store = await openNodeStore(folder, run.swarm.runId)
+    stores.push(store)
+    return store
+  }
+  const made = new Map<string, Uint8Array>()
+  const volunteer: Volunteer = {
+    ...node,
+    store: await openStore(),
+    pulls: [],
+    serve: async (hash) => made.get(hash) ?? null,
+    ask: (change = {}) =>
+      requestLeases(
+        host,
+        run.swarm.runId,
+        {
+          kind: 'ask',
+          count: 1,
+          policyId: run.coordinator.recorder.state.current!.policyId,
+          nonce: randomBytes(16).toString('hex'),
+          holding: [],
+          agent: 'test/1',
+          backend: 'cpu',
+          team: null,
+          drawsReplay: true,
+          ...change,
+        },
+        soon(),
+      ),
+    async finish(lease, { scripts, announce, policyId = lease.policyId, inline = false } = {}) {
+      const task = TASKS.find(({ id }) => id === lease.taskId)!
+      const rollouts: Rollout[] = []
+      for (const script of scripts ?? [HELPFUL(task, lease.leaseId), LAZY(lease.leaseId)])
+        rollouts.push(await play(task, script, stage))
+      const body = groupBody.encode({ ...bodyOf(task, rollouts), leaseId: lease.leaseId, policyId })
+      made.set(sha256(body), body)
+      const announcement = { ...groupAnnouncementOf({ ...lease, policyId }, rollouts, body), ...announce }
+      const sealed = await sealGroupAnnouncement(key, run.swarm.runId, announcement, inline ? body : null)
+      return { leaseId: lease.leaseId, bodySha256: announcement.bodySha256, sealed, body }
+    },
+    async reopenStore() {
+      await volunteer.store.close()
+      volunteer.store = await openStore()
+    },
+  }
+  await serveGroups(host, {
+    lookup: (hash) => {
+      volunteer.pulls.push(hash)
+      return volunteer.serve(hash)
+    },
+  })
+  return volunteer
+}

@@ -1,0 +1,79 @@
+import * as fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { givesQuarantined, restingTasks } from '../../../coordinator/leases/resting-tasks.js'
+import { Curriculum, decodeTaskSet, encodeTaskSet } from '../../../coordinator/ledger/curriculum.js'
+import { RunState } from '../../../coordinator/ledger/run-state.js'
+import type { Task } from '../../../episode/index.js'
+import { done, published, reopened } from '../../support/run-events.js'
+
+test('a task whose groups teach nothing rests, twice as long each time, and not after one that does', () => {
+  const curriculum = new Curriculum()
+  const restsFor = (version: number): number => {
+    let versions = 0
+    while (curriculum.rests(3, version + versions + 1)) versions += 1
+    return versions
+  }
+  assert.not(curriculum.rests(3, 0))
+  const lengths = [10, 20, 30, 40, 50].map((version) => {
+    curriculum.note(3, version, true)
+    return restsFor(version)
+  })
+  assert.equal(lengths, [1, 2, 4, 8, 8])
+  assert.not(curriculum.rests(4, 51), 'another task')
+  curriculum.note(3, 50, false)
+  assert.not(curriculum.rests(3, 51))
+  curriculum.note(3, 60, true)
+  assert.is(restsFor(60), 1)
+})
+
+test('a set of tasks survives its encoding', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.nat({ max: 300 })), fc.nat({ max: 40 }), (set, more) => {
+      const holds = decodeTaskSet(encodeTaskSet(301 + more, (i) => set.includes(i)))
+      for (let i = 0; i < 400; i++) assert.is(holds(i), set.includes(i), String(i))
+    }),
+    { seed: 5, numRuns: 100 },
+  )
+  assert.is(
+    encodeTaskSet(100, () => false),
+    '',
+  )
+})
+
+const task = (server: string): Task => ({ worlds: [{ server, seed: 1 }] }) as unknown as Task
+const TASKS = ['banking', 'email', 'banking', 'maps', 'maps', 'maps', 'maps', 'maps'].map(task)
+const stateOf = (...events: Parameters<RunState['apply']>[0][]): RunState => {
+  const state = new RunState()
+  for (const event of events) state.apply(event)
+  return state
+}
+const atRest = (state: RunState, version: number): number[] => {
+  const rests = decodeTaskSet(restingTasks(state, TASKS, version))
+  return TASKS.flatMap((_, i) => (rests(i) ? [i] : []))
+}
+const FLAT = { flat: true, rewards: [0, 0] }
+
+test('flat groups of a version put their tasks to rest in the next', () => {
+  const state = stateOf(published(0), ...done('a', 'ann', 0, FLAT, 1), ...done('b', 'ann', 0, {}, 2))
+  assert.equal(atRest(state, 1), [1])
+  assert.equal(atRest(state, 2), [])
+})
+
+test('tasks of a world that is out of order rest for good, and a round that still gives them is to be replaced', () => {
+  const out = { type: 'world-quarantined', atMs: 0, server: 'banking', leaseId: 'a' } as const
+  const state = stateOf(published(0))
+  assert.not(givesQuarantined(state, TASKS))
+  state.apply(out)
+  assert.ok(givesQuarantined(state, TASKS))
+  assert.equal(atRest(state, 50), [0, 2])
+  state.apply({ ...reopened(1, 0), resting: restingTasks(state, TASKS, 0) })
+  assert.not(givesQuarantined(state, TASKS))
+})
+
+test('when nearly all tasks would rest, the curriculum is set aside', () => {
+  const state = stateOf(published(0), ...TASKS.flatMap((_, i) => done(`l${i}`, 'ann', 0, FLAT, i)))
+  assert.equal(atRest(state, 1), [])
+})
+
+test.run()

@@ -1,0 +1,228 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type BatchContent, writeBatch } from '../../../coordinator/spool/batch-folder.js'
+import { encodeSafetensors, type FlatTensor } from '../../../coordinator/spool/safetensors.js'
+import { groundTruthScript } from '../../../episode/index.js'
+import { comparePolicies, estimate, type TaskResult } from '../../../lab/evaluate.js'
+import { sha256 } from '../../../proto/index.js'
+import { lendingTask, play, stageOf } from '../../support/scripted.js'
+
+const near = (actual: number, expected: number): void =>
+  assert.ok(Math.abs(actual - expected) < 1e-12, `${actual} instead of ${expected}`)
+
+test('an estimate is the mean and its standard error', () => {
+  const { mean, stderr } = estimate([1, 2, 3, 4])
+  near(mean, 2.5)
+  // Squared deviations 2.25 + 0.25 + 0.25 + 2.25 = 5; variance 5/3; standard error sqrt(5/12).
+  near(stderr, Math.sqrt(5 / 12))
+  assert.equal(estimate([7, 7]), { mean: 7, stderr: 0 })
+  for (const values of [[], [1]])
+    assert.throws(
+      () => estimate(values),
+      (error: Error) => error instanceof RangeError,
+    )
+})
+
+const result = (taskId: string, reward: number, solved: number, calls: number): TaskResult => ({
+  taskId,
+  reward,
+  solved,
+  calls,
+})
+
+test('two policies are compared task by task', () => {
+  const before = [result('a', 0.5, 0, 1), result('b', 1, 0.5, 2), result('c', 0.75, 0, 3)]
+  const after = [result('a', 1, 0.5, 2), result('b', 1.25, 1, 2), result('c', 1.5, 1, 5)]
+  const {
+    n,
+    before: was,
+    after: is,
+    diff,
+    solvedBefore,
+    solvedAfter,
+    solvedDiff,
+    callsBefore,
+    callsAfter,
+  } = comparePolicies(before, after)
+  assert.is(n, 3)
+  near(was.mean, 0.75)
+  near(was.stderr, Math.sqrt(0.125 / 2 / 3))
+  near(is.mean, 1.25)
+  near(is.stderr, Math.sqrt(0.125 / 2 / 3))
+  // Differences 0.5, 0.25, 0.75: mean 0.5, squared deviations 0 + 0.0625 + 0.0625.
+  near(diff.mean, 0.5)
+  near(diff.stderr, Math.sqrt(0.125 / 2 / 3))
+  near(solvedBefore.mean, 1 / 6)
+  near(solvedAfter.mean, 5 / 6)
+  // Differences 0.5, 0.5, 1: mean 2/3, squared deviations 1/36 + 1/36 + 1/9 = 1/6.
+  near(solvedDiff.mean, 2 / 3)
+  near(solvedDiff.stderr, Math.sqrt(1 / 6 / 2 / 3))
+  near(callsBefore, 2)
+  near(callsAfter, 3)
+})
+
+test('a policy compared with itself differs by exactly nothing', () => {
+  const same = [result('a', 0.1, 0, 1), result('b', 0.7, 1, 2)]
+  assert.equal(comparePolicies(same, same).diff, { mean: 0, stderr: 0 })
+})
+
+test('evaluations of other tasks, or in another order, are not compared', () => {
+  const [a, b, c] = ['a', 'b', 'c'].map((id) => result(id, 1, 1, 1)) as [TaskResult, TaskResult, TaskResult]
+  for (const [before, after] of [
+    [
+      [a, b],
+      [a, c],
+    ],
+    [
+      [a, b],
+      [b, a],
+    ],
+    [
+      [a, b, c],
+      [a, b],
+    ],
+  ] as const) {
+    assert.throws(() => comparePolicies(before, after), /not of the same tasks/)
+  }
+})
+
+/** Reads a safetensors file back, by the format's description alone. */
+function readBack(bytes: Uint8Array): Record<string, { dtype: string; shape: number[]; data: Uint8Array }> {
+  const buffer = Buffer.from(bytes)
+  const length = Number(buffer.readBigUInt64LE(0))
+  assert.is(length % 8, 0)
+  const header = JSON.parse(buffer.toString('utf8', 8, 8 + length)) as Record<
+    string,
+    { dtype: string; shape: number[]; data_offsets: [number, number] }
+  >
+  const body = buffer.subarray(8 + length)
+  const spans = Object.values(header).map(({ data_offsets: [from, to] }) => [from, to] as const)
+  let at = 0
+  for (const [from, to] of spans) {
+    assert.is(from, at, 'the tensors lie one after the other without gaps')
+    at = to
+  }
+  assert.is(at, body.length)
+  return Object.fromEntries(
+    Object.entries(header).map(
+      ([
+        name,
+        {
+          dtype,
+          shape,
+          data_offsets: [from, to],
+        },
+      ]) => [name, { dtype, shape, data: new Uint8Array(body.subarray(from, to)) }],
+    ),
+  )
+}
+
+const tensor: fc.Arbitrary<FlatTensor> = fc.oneof(
+  fc.int32Array({ maxLength: 9 }),
+  fc.uint8Array({ maxLength: 9 }),
+  fc.float32Array({ maxLength: 9 }),
+)
+
+test('safetensors hold every tensor as it was, whatever the types and lengths', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.stringMatching(/^[a-z_]{1,12}$/), tensor, { maxKeys: 5 }), (tensors) => {
+      const read = readBack(encodeSafetensors(tensors))
+      assert.equal(Object.keys(read).sort(), Object.keys(tensors).sort())
+      for (const [name, data] of Object.entries(tensors)) {
+        const dtype = data instanceof Int32Array ? 'I32' : data instanceof Uint8Array ? 'U8' : 'F32'
+        assert.is(read[name]!.dtype, dtype)
+        assert.equal(read[name]!.shape, [data.length])
+        assert.equal(
+          read[name]!.data,
+          new Uint8Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength)),
+        )
+      }
+    }),
+    { numRuns: 100, seed: 20260302 },
+  )
+})
+
+test('a view into a larger buffer is written without its surroundings', () => {
+  const view = Int32Array.from([1, 2, 3, 4]).subarray(1, 3)
+  assert.equal(readBack(encodeSafetensors({ view })).view!.data, new Uint8Array(Int32Array.from([2, 3]).buffer))
+})
+
+async function inTemporaryFolder(use: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'spool-'))
+  try {
+    await use(folder)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+const stage = stageOf()
+const task = lendingTask()
+const rollouts = [await play(task, groundTruthScript(task), stage), await play(task, ['No.', 'No.'], stage)]
+const batch: BatchContent = {
+  batchId: 'batch-1',
+  roundId: 'round-1',
+  baseSha256: 'ab'.repeat(32),
+  parentStep: 4,
+  groups: [{ leaseId: 'lease-1', policyVersion: 3, sampler: 'cpu', rollouts }],
+}
+
+test('a batch holds the rollouts one after the other, each log-probability beside its token', () =>
+  inTemporaryFolder(async (spool) => {
+    await writeBatch(spool, batch)
+    const folder = join(spool, 'batches', 'batch-1')
+    assert.equal((await readdir(join(spool, 'batches'))).sort(), ['batch-1'])
+    const tokens = await readFile(join(folder, 'tokens.safetensors'))
+    const { ids, loss_mask: mask, sampler_logp: logps, cu_seqlens: starts } = readBack(tokens)
+    const total = rollouts[0]!.tokens.length + rollouts[1]!.tokens.length
+    assert.equal([...new Int32Array(starts!.data.buffer)], [0, rollouts[0]!.tokens.length, total])
+    assert.equal(
+      [...new Int32Array(ids!.data.buffer)],
+      rollouts.flatMap((rollout) => [...rollout.tokens]),
+    )
+    assert.equal(
+      [...mask!.data],
+      rollouts.flatMap((rollout) => [...rollout.mask]),
+    )
+    const beside = rollouts.flatMap(({ mask: bits, logprobs }) => {
+      let sampled = 0
+      return [...bits].map((bit) => (bit === 1 ? logprobs[sampled++]! : 0))
+    })
+    assert.equal([...new Float32Array(logps!.data.buffer)], beside)
+    assert.equal(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')), {
+      schema: 1,
+      batchId: 'batch-1',
+      roundId: 'round-1',
+      baseSha256: 'ab'.repeat(32),
+      parentStep: 4,
+      tokensSha256: sha256(tokens),
+      rollouts: rollouts.map((rollout) => ({
+        group: 'lease-1',
+        reward: rollout.reward.total,
+        policyVersion: 3,
+        sampler: 'cpu',
+        length: rollout.tokens.length,
+      })),
+    })
+  }))
+
+test('writing a batch twice leaves it as it was, and a draft left by a crash is replaced', () =>
+  inTemporaryFolder(async (spool) => {
+    await writeBatch(spool, batch)
+    const manifest = join(spool, 'batches', 'batch-1', 'manifest.json')
+    await writeFile(manifest, 'read by the trainer already')
+    await writeBatch(spool, batch)
+    assert.is(await readFile(manifest, 'utf8'), 'read by the trainer already')
+    const draft = join(spool, 'batches', 'batch-2.tmp')
+    await writeBatch(spool, { ...batch, batchId: 'batch-2.tmp' })
+    await writeFile(join(draft, 'half-written'), '')
+    await writeBatch(spool, { ...batch, batchId: 'batch-2' })
+    assert.equal((await readdir(join(spool, 'batches', 'batch-2'))).sort(), ['manifest.json', 'tokens.safetensors'])
+    assert.equal((await readdir(join(spool, 'batches'))).sort(), ['batch-1', 'batch-2'])
+  }))
+
+test.run()

@@ -1,0 +1,232 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Example, TeacherCall } from '../../../dataset/example.js'
+import {
+  ExampleMismatch,
+  lineOf,
+  openDataset,
+  recordOf,
+  renderExample,
+  renderOverview,
+  verifyDataset,
+  verifyExample,
+  verifyFile,
+  writeDataset,
+} from '../../../dataset/index.js'
+import { nameTask, type Task } from '../../../episode/index.js'
+import { createWorldCache, defineServer, type ServerDefinition } from '../../../servers/kernel/index.js'
+import { catalogue, info, makeExamples, stream, worlds } from '../../support/dataset-examples.js'
+
+const examples = makeExamples(15)
+const { signal } = new AbortController()
+const test = suite('verifying a data set')
+let folder = ''
+
+test.before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'prove-verify-'))
+})
+test.after(() => rm(folder, { recursive: true, force: true }))
+
+async function mismatch(promise: Promise<unknown>): Promise<ExampleMismatch> {
+  try {
+    await promise
+  } catch (error) {
+    assert.instance(error, ExampleMismatch)
+    return error as ExampleMismatch
+  }
+  throw new Error('everything came out as it was')
+}
+
+const recovered = examples.find(({ recovery }) => recovery !== null)!
+const silent = examples.find(({ task }) => task.groundTruth.length === 0)!
+
+/** The example with one of its calls changed. */
+function withCall(example: Example, number: number, change: (call: TeacherCall) => Partial<TeacherCall>): Example {
+  let at = 0
+  const changed = (call: TeacherCall): TeacherCall => (at++ === number ? { ...call, ...change(call) } : call)
+  return {
+    ...example,
+    exchanges: example.exchanges.map((exchange) => ({ ...exchange, calls: exchange.calls.map(changed) })),
+  }
+}
+
+/** The example with another task, under that task's name. */
+function withTask(example: Example, change: Partial<Task>): Example {
+  const { id, ...body } = { ...example.task, ...change }
+  return { ...example, task: nameTask(body) }
+}
+
+test('every example comes out again, in any order', async () => {
+  for (const example of [...examples].reverse()) await verifyExample(example, catalogue, worlds, signal)
+})
+
+test('a whole data set comes out again, file by file', async () => {
+  const path = join(folder, 'village')
+  await writeDataset(path, stream(examples), info, catalogue)
+  const calls = examples.flatMap(({ exchanges }) => exchanges.flatMap((exchange) => exchange.calls))
+  const dataset = await openDataset(path, catalogue)
+  assert.equal(await verifyDataset(dataset, catalogue, worlds, signal), { examples: 15, calls: calls.length })
+})
+
+/** What may be wrong with an example, and what verification calls it. */
+const CHANGES: readonly (readonly [string, Example, string, RegExp])[] = [
+  [
+    'one character of a response is another',
+    withCall(recovered, 1, ({ response }) => ({ response: response.replace(/[a-z]/, 'é') })),
+    'other_response',
+    /call 1, .* from character \d+ on it should be/,
+  ],
+  [
+    'the message of a failure is another',
+    withCall(recovered, 0, ({ response }) => ({ response: response.replace('"message":"', '"message":"Well. ') })),
+    'other_response',
+    /call 0, /,
+  ],
+  [
+    'a world begins elsewhere',
+    withTask(recovered, { worlds: recovered.task.worlds.map(elsewhere) }),
+    'other_response',
+    /./,
+  ],
+  ['a failed call is left out', withCall(recovered, 0, () => ({ truth: 0 })), 'other_ground_truth', /failed with/],
+  [
+    'a call that succeeded is left out',
+    withCall(recovered, 1, () => ({ truth: null })),
+    'other_ground_truth',
+    /without/,
+  ],
+  ['calls have changed places', withCall(recovered, 1, () => ({ truth: 1 })), 'other_ground_truth', /call 1 is made/],
+  [
+    'the ground truth has another value',
+    withTask(recovered, {
+      groundTruth: recovered.task.groundTruth.map((call, i) => (i === 0 ? { ...call, arguments: {} } : call)),
+    }),
+    'other_ground_truth',
+    /call 0: from character/,
+  ],
+  [
+    'a call belongs to another turn',
+    withTask(recovered, { groundTruth: recovered.task.groundTruth.map((call) => ({ ...call, turn: 0 })) }),
+    'other_ground_truth',
+    /belongs to turn 0/,
+  ],
+  [
+    'the ground truth holds a call that nobody makes',
+    withTask(recovered, { groundTruth: [...recovered.task.groundTruth, recovered.task.groundTruth[0]!] }),
+    'other_ground_truth',
+    /calls are made/,
+  ],
+  [
+    'a call must come after a later one',
+    withTask(recovered, { groundTruth: recovered.task.groundTruth.map((call) => ({ ...call, after: [5] })) }),
+    'bad_task',
+    /forward_edge/,
+  ],
+  [
+    'a tool of the ground truth is not on offer',
+    withTask(recovered, {
+      toolset: recovered.task.toolset.filter(({ tool }) => tool !== recovered.task.groundTruth[0]!.name),
+    }),
+    'bad_task',
+    /does not offer/,
+  ],
+  [
+    'a tool does not exist',
+    withTask(silent, { toolset: [{ server: silent.task.toolset[0]!.server, tool: 'fly' }] }),
+    'bad_task',
+    /fly/,
+  ],
+  [
+    'the user says something else',
+    { ...silent, exchanges: silent.exchanges.map((exchange) => ({ ...exchange, user: 'Hello.' })) },
+    'other_turns',
+    /turn 0/,
+  ],
+  ['a turn is missing', { ...silent, exchanges: [] }, 'other_turns', /0 exchanges for 1/],
+]
+
+function elsewhere<W extends { readonly seed: number }>(world: W): W {
+  return { ...world, seed: world.seed + 1000 }
+}
+
+for (const [what, example, code, message] of CHANGES) {
+  test(`an example does not come out again when ${what}`, async () => {
+    const error = await mismatch(verifyExample(example, catalogue, worlds, signal))
+    assert.is(error.code, code, error.message)
+    assert.match(error.message, message)
+    assert.is(error.task, example.task.id)
+  })
+}
+
+test('an example does not come out again when a world answers otherwise', async () => {
+  const [used] = recovered.task.worlds
+  const server = catalogue.get(used!.server)!
+  const { name } = recovered.task.groundTruth[0]!
+  const tools = server.tools.map((tool) =>
+    tool.name === name
+      ? { ...tool, run: (...input: Parameters<typeof tool.run>) => input[1].fail(Object.keys(server.failures)[0]!) }
+      : tool,
+  )
+  const changed = defineServer({ ...server, tools } as Parameters<typeof defineServer>[0])
+  const others = new Map<string, ServerDefinition>([...catalogue, [server.name, changed]])
+  const error = await mismatch(verifyExample(recovered, others, createWorldCache(4), signal))
+  assert.is(error.code, 'other_response')
+})
+
+test('a file is verified up to the first example that does not come out, which is named', async () => {
+  const path = join(folder, 'third.jsonl')
+  const wrong = withCall(recovered, 0, ({ response }) => ({ response: `${response} ` }))
+  const lines = [examples[1]!, examples[2]!, wrong, examples[3]!].map((example) => lineOf(recordOf(example, catalogue)))
+  await writeFile(path, lines.map((line) => `${line}\n`).join(''))
+  const error = await mismatch(verifyFile(path, catalogue, worlds, signal))
+  assert.is(error.where, 'third.jsonl, line 3')
+  assert.match(error.message, new RegExp(`^other_response: third\\.jsonl, line 3: task ${recovered.task.id}: call 0`))
+})
+
+test('a record that shows other tools than are on offer does not come out', async () => {
+  const path = join(folder, 'tools.jsonl')
+  const line = lineOf(recordOf(silent, catalogue))
+  await writeFile(path, `${line.replace('"description":"', '"description":"Very nice: ')}\n`)
+  assert.is((await mismatch(verifyFile(path, catalogue, worlds, signal))).code, 'other_record')
+  await writeFile(path, `${line.replace('{"schema":1,', '{ "schema":1,')}\n`)
+  assert.is((await mismatch(verifyFile(path, catalogue, worlds, signal))).code, 'other_record')
+})
+
+test('an example is shown with its calls, where their values are from, and the tools on offer', () => {
+  const distracted = examples.find(
+    ({ task, recovery }) => recovery !== null && new Set(task.toolset.map(({ server }) => server)).size > 1,
+  )!
+  const text = renderExample(distracted)
+  const [own, other] = distracted.task.worlds.map(({ server }) => server)
+  assert.match(text, new RegExp(`task ${distracted.task.id}`))
+  for (const turn of ['Please do', 'And now the rest']) assert.match(text, new RegExp(`^user: ${turn}`, 'm'))
+  assert.match(text, /^ {2}call 0 \(failed\): .*no-such-thing-404/m)
+  assert.match(text, new RegExp(`^ {2}call 1 \\(ground truth 0\\): ${own}:`, 'm'))
+  assert.match(text, /^ {4}\w+ is from user turn 0: /m)
+  assert.match(text, new RegExp(`^ {2}\\* ${own}:`, 'm'))
+  assert.match(text, new RegExp(`^ {2}- ${other}:`, 'm'))
+  assert.is(text.match(/^ {2}- /gm)!.length, 4)
+})
+
+test('what a file holds cannot drive the terminal', () => {
+  const user = 'Hi \u001b[31mred\u001b]0;title\u0007 \u202egnirts'
+  const hostile = { ...silent, exchanges: silent.exchanges.map((exchange) => ({ ...exchange, user })) }
+  const text = renderExample(hostile)
+  assert.match(text, /Hi \\u001b\[31mred/)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  assert.not.match(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+})
+
+test('the overview of a file counts kinds, chain lengths and worlds', async () => {
+  const text = await renderOverview(stream(examples))
+  const train = examples.filter(({ split }) => split === 'train')
+  assert.match(text, new RegExp(`train +│.*│ +${train.length} │`))
+  const about = examples.filter(({ task }) => task.kind !== 'abstention')
+  const { length } = about.filter(({ task }) => task.chain.startsWith('banking:'))
+  assert.match(text, new RegExp(`banking +│ +${length} │ +${((100 * length) / about.length).toFixed(1)} %`))
+})
+
+test.run()

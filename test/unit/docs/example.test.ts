@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { z } from 'zod'
+import { DEMO_PROFILE } from '../../../dataset/index.js'
+import { createWorldCache, defineServer, dependencyGraph, ref, toolMaker } from '../../../servers/kernel/index.js'
+import { contextFor, streamExamples } from '../../../synthesis/index.js'
+import { checkout } from '../../support/checkout.js'
+
+// The example of docs/worlds.md, word for word from here to the line that ends it.
+const tables = {
+  shelves: { row: z.object({ shelf: z.string(), room: z.string() }), key: 'shelf' },
+  jars: {
+    row: z.object({ jar: z.string(), content: z.string(), shelf: z.string(), grams: z.int().min(0) }),
+    key: 'jar',
+  },
+}
+const failures = {
+  unknown_shelf: 'There is no such shelf.',
+  unknown_jar: 'There is no such jar.',
+  not_enough: 'The jar does not hold that much.',
+}
+const tool = toolMaker(tables, failures)
+
+const listShelves = tool({
+  name: 'list_shelves',
+  description: 'List the shelves of the pantry.',
+  input: z.strictObject({}),
+  output: z.object({ shelves: z.array(z.object({ shelf: ref('shelf'), room: z.string() })) }),
+  annotations: { readOnly: true },
+  ask: ['list the shelves', 'show me all shelves', 'tell me which shelves there are'],
+  sample: () => ({}),
+  run: (_, { db }) => ({ shelves: db.shelves.list() }),
+})
+
+const listJars = tool({
+  name: 'list_jars',
+  description: 'List the jars on a shelf.',
+  input: z.strictObject({ shelf: ref('shelf', 'Key of the shelf') }),
+  output: z.object({ jars: z.array(z.object({ jar: ref('jar'), content: z.string(), grams: z.int() })) }),
+  annotations: { readOnly: true },
+  ask: ['list the jars on {shelf}', 'show me what stands on {shelf}', 'look at the jars on {shelf}'],
+  sample: ({ db, random, bound }) => ({ shelf: bound.shelf ?? random.pick(db.shelves.list()).shelf }),
+  run: ({ shelf }, { db, fail }) => {
+    if (!db.shelves.has(shelf)) fail('unknown_shelf', `There is no shelf ${shelf}.`)
+    const jars = db.jars.list((row) => row.shelf === shelf)
+    return { jars: jars.map(({ jar, content, grams }) => ({ jar, content, grams })) }
+  },
+})
+
+const takeFromJar = tool({
+  name: 'take_from_jar',
+  description: 'Take some of what is in a jar.',
+  input: z.strictObject({ jar: ref('jar', 'Key of the jar'), grams: z.int().min(1) }),
+  output: z.object({ jar: ref('jar'), left: z.int() }),
+  annotations: { readOnly: false },
+  establishes: ['something_taken'],
+  ask: ['take {grams} grams from {jar}', 'get me {grams} g out of {jar}', 'weigh {grams} grams from {jar}'],
+  sample: ({ db, random, bound }) => {
+    const full = db.jars.list((row) => row.grams >= 10)
+    const row = bound.jar === undefined ? full[0] && random.pick(full) : db.jars.get(bound.jar)
+    return row && row.grams >= 10 ? { jar: row.jar, grams: 10 * random.int(1, Math.floor(row.grams / 10)) } : null
+  },
+  run: ({ jar, grams }, { db, fail }) => {
+    const row = db.jars.get(jar) ?? fail('unknown_jar', `There is no jar ${jar}.`)
+    if (row.grams < grams) fail('not_enough', `${jar} holds ${row.grams} grams.`)
+    return { jar, left: db.jars.update(jar, { grams: row.grams - grams }).grams }
+  },
+})
+
+const shoppingList = tool({
+  name: 'shopping_list',
+  description: 'List the jars that are nearly empty.',
+  input: z.strictObject({}),
+  output: z.object({ jars: z.array(z.object({ jar: ref('jar'), content: z.string() })) }),
+  annotations: { readOnly: true },
+  needs: ['something_taken'],
+  ask: ['write the shopping list', 'tell me what to buy', 'list what runs out'],
+  sample: () => ({}),
+  run: (_, { db }) => ({
+    jars: db.jars.list(({ grams }) => grams < 100).map(({ jar, content }) => ({ jar, content })),
+  }),
+})
+
+export const pantry = defineServer({
+  name: 'pantry',
+  title: 'Pantry',
+  description: 'Shelves, the jars on them and what the jars hold.',
+  tables,
+  entities: {
+    shelf: { noun: 'shelf', table: 'shelves', label: 'room' },
+    jar: { noun: 'jar', table: 'jars', label: 'content' },
+  },
+  failures,
+  tools: [listShelves, listJars, takeFromJar, shoppingList],
+  invariants: [
+    {
+      name: 'every jar stands on a shelf',
+      check: ({ jars, shelves }) => {
+        const lost = jars.find(({ shelf }) => !shelves.has(shelf))
+        return lost && `${lost.jar} stands on ${lost.shelf}`
+      },
+    },
+    {
+      name: 'jars are not refilled',
+      check: ({ jars }, seed) => jars.find(({ jar, grams }) => grams > seed.jars.get(jar)!.grams)?.jar,
+    },
+  ],
+  seed: ({ random }) => {
+    const shelves = ['kitchen', 'cellar', 'hall'].map((room, i) => ({ shelf: `shelf-${i + 1}`, room }))
+    const contents = random.shuffle(['rice', 'flour', 'sugar', 'salt', 'lentils', 'oats', 'beans', 'cocoa'])
+    const jars = contents.map((content, i) => ({
+      jar: `jar-${random.int(1, 9)}${i}`,
+      content,
+      shelf: shelves[i % shelves.length]!.shelf,
+      grams: 10 * random.int(5, 80),
+    }))
+    return { shelves, jars }
+  },
+})
+// The example ends here.
+
+test('docs/worlds.md contains this very example', () => {
+  const source = readFileSync(join(checkout, 'test', 'unit', 'docs', 'example.test.ts'), 'utf8')
+  const [, example] = source.match(/from here to the line that ends it\.\n([\s\S]*?)\/\/ The example ends here\./)!
+  assert.ok(example!.length > 2000)
+  assert.ok(readFileSync(join(checkout, 'docs', 'worlds.md'), 'utf8').includes(example!))
+})
+
+test('its dependency graph has the edges that docs/worlds.md names', () => {
+  const edges = dependencyGraph(pantry).edges.map((edge) => {
+    const by = edge.kind === 'explicit' ? `${edge.field} of kind ${edge.entity}` : edge.fact
+    return `${edge.from} → ${edge.to}: ${edge.kind}, ${by}`
+  })
+  const text = readFileSync(join(checkout, 'docs', 'worlds.md'), 'utf8')
+  const named = text.split('\n').flatMap((line) => line.match(/^- `(.* → .*)`$/)?.[1] ?? [])
+  assert.equal(named, edges)
+})
+
+test('its sessions answer, refuse and stay sound', () => {
+  const session = createWorldCache().open(pantry, 1)
+  const { jar, grams } = session.db.jars!.list()[0] as { jar: string; grams: number }
+  assert.equal(session.call('take_from_jar', { jar, grams }), { ok: true, output: { jar, left: 0 } })
+  const refused = session.call('take_from_jar', { jar, grams: 1 })
+  assert.equal(refused, { ok: false, code: 'not_enough', message: `${jar} holds 0 grams.` })
+  const list = session.call('shopping_list', {})
+  assert.ok(list.ok && JSON.stringify(list.output).includes(jar))
+  assert.equal(session.violations(), [])
+})
+
+test('the synthesiser makes tasks from it without being told anything else', () => {
+  const context = contextFor([pantry], DEMO_PROFILE, 1, createWorldCache())
+  const examples = [...streamExamples(context, 'train', 20)]
+  const chains = new Set(examples.map(({ task }) => task.chain))
+  assert.ok(chains.size > 1)
+  for (const {
+    task: { worlds, groundTruth },
+  } of examples) {
+    const session = createWorldCache().open(pantry, worlds[0]!.seed)
+    for (const call of groundTruth) assert.ok(session.call(call.name, call.arguments).ok, call.name)
+  }
+})
+
+test.run()

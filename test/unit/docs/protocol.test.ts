@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { BLOB_ROLES, ENVELOPE_KINDS, LIMITS, PROTOCOLS, topicsOf } from '../../../proto/index.js'
+
+const text = readFileSync('docs/protocol.md', 'utf8')
+/** Rows of the table under a heading, without the head. */
+const rowsUnder = (heading: string): string[] => {
+  const section = text.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+  return section.split('\n').filter((line) => line.startsWith('| `'))
+}
+
+test('the documented limits are those of the code', () => {
+  const expected = Object.entries(LIMITS).map(
+    ([name, row]) => `| \`${name}\` | ${row.value} | ${row.unit} | ${row.reason} |`,
+  )
+  assert.equal(rowsUnder('Limits'), expected)
+})
+
+test('every stream, topic, envelope kind and file role is documented', () => {
+  const names = [...Object.values(PROTOCOLS), ...Object.values(topicsOf('<run>')), ...ENVELOPE_KINDS, ...BLOB_ROLES]
+  for (const name of names) assert.ok(text.includes(`\`${name}\``), name)
+})
+
+test.run()

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { CATALOGUE } from '../../../servers/catalogue.js'
+import { describeCatalogue, describeServer } from '../../../servers/describe.js'
+import { checkout } from '../../support/checkout.js'
+import { library } from '../../support/library-world.js'
+
+const test = suite('the description of the worlds')
+
+test('docs/servers.md is current', () => {
+  const written = readFileSync(join(checkout, 'docs', 'servers.md'), 'utf8')
+  assert.ok(written === describeCatalogue(CATALOGUE), 'docs/servers.md is out of date: run npm run docs')
+})
+
+test('names tools, parameters, failures, invariants and the edges of the dependency graph', () => {
+  const text = describeServer(library)
+  for (const part of [
+    '| `lend_book` | Lend a book to a reader. | `book`: book key, Key of the book; `reader`: string; `weeks`: integer, optional |',
+    '| `already_lent` | Somebody else has the book. |',
+    '| `list_books` `return_book` | book key | `lend_book` |',
+    'list_books --> e',
+  ]) {
+    assert.ok(text.includes(part), `${part} is not in\n${text}`)
+  }
+})
+
+test.run()

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
+import { test } from 'uvu'
+import type { EngineError } from '../../../engine/errors.js'
+import { createLockstep, type LockstepOptions } from '../../../engine/lockstep.js'
+import type { SampledTurn, Token } from '../../../engine/types.js'
+import { createVirtualTime } from '../../chaos/virtual-time.js'
+import { patience } from '../../support/patience.js'
+
+const END = 99
+
+async function until(condition: () => boolean): Promise<void> {
+  for (const signal = patience(); !condition(); await turn())
+    assert.ok(!signal.aborted, `waited in vain for ${condition}`)
+}
+
+/** Lets everything run that can: what has not happened then waits for something else. */
+async function rest(): Promise<void> {
+  for (let turns = 0; turns < 20; turns++) await turn()
+}
+
+/** A group whose sequences count upwards from what they were fed, and the record of what each batch was made of. */
+function group(lanes: number, overrides: Partial<LockstepOptions> = {}) {
+  const batches: number[][] = []
+  const fed: { lane: number; feed: readonly Token[]; seed: number }[] = []
+  const turns: { lane: number; turn: SampledTurn }[] = []
+  const failures: { lane: number; error: EngineError }[] = []
+  const time = createVirtualTime(rest)
+  let stopped = 0
+  let batch: number[] | null = null
+  /** Steps asked for at once make up one batch, as in llama.cpp; a lane has one step per batch. */
+  const join = async (lane: number) => {
+    if (batch === null || batch.includes(lane)) {
+      const begun: number[] = []
+      batch = begun
+      batches.push(begun)
+      setImmediate(() => {
+        if (batch === begun) batch = null
+      })
+    }
+    batch.push(lane)
+    await turn()
+    await turn()
+  }
+  const setups = Array.from({ length: lanes }, (_, lane) => ({
+    last: lane * 10,
+    seeds: [lane, lane + 100],
+    sequence: {
+      begin: (feed: readonly Token[], seed: number) => {
+        fed.push({ lane, feed, seed })
+        let token = feed.at(-1)!
+        return {
+          next: async () => {
+            await join(lane)
+            token++
+            if (token === 66) throw new Error('decode failed')
+            return { token, logprob: -0.5 }
+          },
+          stop: async () => {
+            stopped++
+          },
+        }
+      },
+    },
+  }))
+  const lockstep = createLockstep(setups, {
+    laneWaitMs: 250,
+    time,
+    isEndOfGeneration: (token) => token === END,
+    onTurn: (lane, turn) => turns.push({ lane, turn }),
+    onFailed: (lane, error) => failures.push({ lane, error }),
+    ...overrides,
+  })
+  const turnsOf = (lane: number) => turns.filter((entry) => entry.lane === lane).map(({ turn }) => turn)
+  /** Lets so much time pass: nobody is late otherwise, however long the machine takes. */
+  const pass = async (ms: number): Promise<void> => {
+    let over = false
+    time.after(ms, () => {
+      over = true
+    })
+    await time.drive(() => over, ms)
+  }
+  return { lockstep, pass, batches, fed, turns, failures, turnsOf, stopped: () => stopped }
+}
+
+test('a turn starts with the last token and the feed, and ends at the limit or at the end token', async () => {
+  const { lockstep, fed, turns, turnsOf } = group(2)
+  lockstep.next(0, [], 3)
+  lockstep.next(1, [96], 10)
+  await until(() => turns.length === 2)
+  assert.deepEqual(turnsOf(0), [{ tokens: [1, 2, 3], logprobs: [-0.5, -0.5, -0.5], stop: 'length' }])
+  assert.deepEqual(turnsOf(1), [{ tokens: [97, 98, END], logprobs: [-0.5, -0.5, -0.5], stop: 'end' }])
+  lockstep.next(0, [20, 21], 1)
+  lockstep.next(1, [], 1)
+  await until(() => turns.length === 4)
+  assert.deepEqual(fed, [
+    { lane: 0, feed: [0], seed: 0 },
+    { lane: 1, feed: [10, 96], seed: 1 },
+    { lane: 0, feed: [3, 20, 21], seed: 100 },
+    { lane: 1, feed: [END], seed: 101 },
+  ])
+  lockstep.leave(0)
+  lockstep.leave(1)
+  await lockstep.over
+})
+
+test('no pass starts before all lanes have their feed, so that every batch is full', async () => {
+  const { lockstep, batches, turns } = group(3)
+  lockstep.next(0, [], 4)
+  await rest()
+  lockstep.next(2, [], 4)
+  await rest()
+  assert.deepEqual(batches, [])
+  lockstep.next(1, [], 4)
+  await until(() => turns.length === 3)
+  assert.deepEqual(
+    batches,
+    Array.from({ length: 4 }, () => [0, 1, 2]),
+  )
+})
+
+test('a pass waits for a lane between two turns', async () => {
+  const { lockstep, batches, turns } = group(2)
+  lockstep.next(0, [], 2)
+  lockstep.next(1, [], 6)
+  await until(() => turns.length === 1)
+  await rest()
+  assert.deepEqual(batches, [
+    [0, 1],
+    [0, 1],
+  ])
+  lockstep.next(0, [5], 4)
+  await until(() => turns.length === 3)
+  assert.equal(batches.length, 6)
+  assert.ok(batches.every((lanes) => lanes.length === 2))
+})
+
+test('a lane later than the bound is left behind and rejoins with its next feed', async () => {
+  const { lockstep, pass, batches, turns, turnsOf } = group(2, { laneWaitMs: 20 })
+  lockstep.next(0, [], 1)
+  lockstep.next(1, [100], 60)
+  await until(() => turns.length === 1)
+  await pass(19)
+  assert.deepEqual(batches, [[0, 1]])
+  await pass(1)
+  await until(() => batches.length > 4)
+  assert.deepEqual(batches.at(-1), [1])
+  lockstep.next(0, [], 3)
+  await until(() => turns.length === 2)
+  await pass(20)
+  await until(() => turns.length === 3)
+  assert.equal(turnsOf(0).length, 2)
+  assert.equal(batches.filter((lanes) => lanes.length === 2).length, 4)
+  assert.equal(turnsOf(1)[0]?.tokens.length, 60)
+})
+
+test('nobody is late while nothing could go on anyway', async () => {
+  const { lockstep, pass, batches, turns } = group(2, { laneWaitMs: 200 })
+  await pass(250)
+  lockstep.next(1, [], 2)
+  await pass(199)
+  lockstep.next(0, [], 2)
+  await until(() => turns.length === 2)
+  assert.deepEqual(batches, [
+    [0, 1],
+    [0, 1],
+  ])
+})
+
+test('a lane that leaves stops within one decode and the others go on', async () => {
+  const { lockstep, batches, turnsOf, stopped } = group(2)
+  lockstep.next(0, [100], 1000)
+  lockstep.next(1, [], 30)
+  await until(() => batches.length === 3)
+  lockstep.leave(0)
+  const before = batches.length
+  await until(() => turnsOf(1).length === 1)
+  assert.ok(batches.slice(before).every((lanes) => lanes.join() === '1'))
+  assert.deepEqual(turnsOf(0), [])
+  assert.equal(turnsOf(1).length, 1)
+  assert.equal(stopped(), 2)
+  lockstep.leave(0)
+  lockstep.leave(1)
+  await lockstep.over
+})
+
+test('the group is over when every lane has left, also those which never began', async () => {
+  const { lockstep } = group(3)
+  for (const lane of [0, 1, 2]) lockstep.leave(lane)
+  await lockstep.over
+})
+
+test('a decode that fails ends its lane with an error and leaves the rest of the group', async () => {
+  const { lockstep, failures, turnsOf } = group(2)
+  lockstep.next(0, [64], 5)
+  lockstep.next(1, [], 5)
+  await until(() => turnsOf(1).length === 1)
+  assert.deepEqual(
+    failures.map(({ lane, error }) => [lane, error.code, error.detail]),
+    [[0, 'engine_failed', 'decode failed']],
+  )
+  assert.equal(turnsOf(1).length, 1)
+  lockstep.leave(1)
+  await lockstep.over
+})
+
+test('a turn without a seed, or one begun twice, ends the lane', async () => {
+  const { lockstep, failures, turnsOf } = group(2)
+  lockstep.next(0, [100], 500)
+  lockstep.next(0, [100], 500)
+  for (let turn = 1; turn <= 2; turn++) {
+    lockstep.next(1, [], 1)
+    await until(() => turnsOf(1).length === turn)
+  }
+  lockstep.next(1, [], 1)
+  assert.deepEqual(
+    failures.map(({ lane, error }) => [lane, error.code]),
+    [
+      [0, 'bad_request'],
+      [1, 'bad_request'],
+    ],
+  )
+  await lockstep.over
+})
+
+test.run()

@@ -1,0 +1,206 @@
+import * as fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { CALL_LIMITS, escapePayload, parseCalls, type Rollout, writeCall } from '../../../episode/index.js'
+import { groupBody, LIMITS } from '../../../proto/index.js'
+import type { JsonObject } from '../../../reward/index.js'
+import { anyJson } from '../../support/reward-generators.js'
+import { bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
+
+const RUNS = { numRuns: 250, seed: 20260302 }
+const block = (inside: string): string => `<tool_call>${inside}</tool_call>`
+
+const MALFORMED: readonly (readonly [string, string])[] = [
+  ['nothing', ''],
+  ['only blanks', ' \n '],
+  ['text that is not JSON', 'pay 5'],
+  ['JSON that breaks off', '{"name":"pay","arguments":{"amount":5}'],
+  ['a brace too many', '{"name":"pay","arguments":{}}}'],
+  ['a trailing comma', '{"name":"pay",}'],
+  ['single quotes', "{'name':'pay'}"],
+  ['two values', '{"name":"pay"} {"name":"pay"}'],
+  ['a comment', '{"name":"pay"} // now'],
+  ['a fence around the JSON', '```json\n{"name":"pay"}\n```'],
+  ['an array', '[{"name":"pay"}]'],
+  ['a string', '"pay"'],
+  ['a number', '5'],
+  ['null', 'null'],
+  ['true', 'true'],
+  ['no name', '{"arguments":{}}'],
+  ['an empty name', '{"name":""}'],
+  ['a name that is a number', '{"name":5}'],
+  ['a name that is null', '{"name":null}'],
+  ['a name that is a list', '{"name":["pay"]}'],
+  ['a name only by inheritance', '{"__proto__":{"name":"pay"}}'],
+  ['a function in place of a name', '{"function":"pay","arguments":{}}'],
+  ['arguments that are a JSON string', '{"name":"pay","arguments":"{\\"amount\\":5}"}'],
+  ['arguments that are null', '{"name":"pay","arguments":null}'],
+  ['arguments that are a list', '{"name":"pay","arguments":[]}'],
+  ['arguments that are a number', '{"name":"pay","arguments":5}'],
+  ['arguments that are false', '{"name":"pay","arguments":false}'],
+]
+for (const [what, inside] of MALFORMED) {
+  test(`a block with ${what} is malformed`, () => {
+    assert.equal(parseCalls(block(inside)), [{ malformed: true, raw: `<tool_call>${inside}` }])
+  })
+}
+
+test('a block that is not closed is malformed, whatever it holds', () => {
+  const inside = '{"name":"pay","arguments":{}}'
+  assert.equal(parseCalls(`<tool_call>${inside}`), [{ malformed: true, raw: `<tool_call>${inside}` }])
+  assert.equal(parseCalls(`<tool_call>${inside}</tool_cal`), [
+    { malformed: true, raw: `<tool_call>${inside}</tool_cal` },
+  ])
+  assert.equal(parseCalls('<tool_call>'), [{ malformed: true, raw: '<tool_call>' }])
+  const [first, second] = parseCalls(`<tool_call>${inside}${block(inside)}`)
+  assert.is(first!.malformed, true)
+  assert.equal(second, { name: 'pay', arguments: {} })
+})
+
+test('a message without an opening tag holds no call', () => {
+  for (const message of ['', 'Done.', '{"name":"pay"}', '</tool_call>', '<tool_call', '<TOOL_CALL>{}</TOOL_CALL>']) {
+    assert.equal(parseCalls(message), [], message)
+  }
+})
+
+test('calls come in the order of their blocks, with what stands around them passed over', () => {
+  const message = `I will pay. ${block('{"name":"pay","arguments":{"amount":5}}')} and ${block('oops')}\n${block('\n{"name":"open"}\n')}!`
+  assert.equal(parseCalls(message), [
+    { name: 'pay', arguments: { amount: 5 } },
+    { malformed: true, raw: '<tool_call>oops' },
+    { name: 'open', arguments: {} },
+  ])
+})
+
+test('absent arguments mean none, other keys are passed over, and the last of a repeated key counts', () => {
+  assert.equal(parseCalls(block('{"name":"open"}')), [{ name: 'open', arguments: {} }])
+  assert.equal(parseCalls(block('{"id":7,"name":"open","arguments":{"a":1,"a":2}}')), [
+    { name: 'open', arguments: { a: 2 } },
+  ])
+  assert.equal(parseCalls(block('{"name":"a","name":"b"}')), [{ name: 'b', arguments: {} }])
+})
+
+test('an argument called __proto__ is an argument and no prototype', () => {
+  const [call] = parseCalls(block('{"name":"open","arguments":{"__proto__":{"amount":5}}}'))
+  const args = !call!.malformed && call!.arguments
+  assert.ok(args && Object.hasOwn(args, '__proto__'))
+  assert.is((args as { amount?: number }).amount, undefined)
+})
+
+test('reading random text never throws, and gives one entry per opening tag', () => {
+  const piece = fc.oneof(
+    fc.constantFrom('<tool_call>', '</tool_call>', '<', '{"name":"pay"', ',"arguments":', '{}', '}', '"', '\\', '\n'),
+    fc.string({ unit: 'binary', maxLength: 8 }),
+    fc.constantFrom('\ud800', '\u0000', '<|im_end|>', '[[[[[[[[', '1e999', '-0'),
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+      const message = pieces.join('')
+      const calls = parseCalls(message)
+      assert.is(calls.length, message.split('<tool_call>').length - 1)
+      for (const call of calls) {
+        if (call.malformed) assert.ok(call.raw.startsWith('<tool_call>'))
+        else assert.ok(call.name.length > 0 && typeof call.arguments === 'object')
+      }
+    }),
+    RUNS,
+  )
+})
+
+test('deeply nested text is read or refused, not a crash', () => {
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+  const [call] = parseCalls(block(`{"name":"pay","arguments":{"a":${deep}}}`))
+  assert.ok(call)
+})
+
+const nested = (levels: number): string => `${'{"a":'.repeat(levels)}{}${'}'.repeat(levels)}`
+
+const UNWRITABLE: readonly (readonly [string, string])[] = [
+  ['half a surrogate pair in its name', '{"name":"pay\\ud83d","arguments":{}}'],
+  ['a name longer than a body holds', `{"name":"${'p'.repeat(CALL_LIMITS.nameBytes + 1)}","arguments":{}}`],
+  ['a name that is too long in bytes only', `{"name":"${'é'.repeat(CALL_LIMITS.nameBytes / 2 + 1)}","arguments":{}}`],
+  ['arguments that nest too deep', `{"name":"pay","arguments":${nested(CALL_LIMITS.depth + 1)}}`],
+]
+for (const [what, inside] of UNWRITABLE) {
+  test(`a block with ${what} is malformed`, () => {
+    const [call] = parseCalls(block(inside))
+    assert.ok(call?.malformed)
+    assert.ok(call.raw.startsWith(`<tool_call>${inside.slice(0, 20)}`))
+  })
+}
+
+test('a call that just fits is a call', () => {
+  const name = 'é'.repeat(CALL_LIMITS.nameBytes / 2)
+  const [named] = parseCalls(block(`{"name":"${name}","arguments":${nested(CALL_LIMITS.depth)}}`))
+  assert.ok(!named!.malformed && named!.name === name)
+})
+
+test('a name that a call may have is one that its group can carry', () => {
+  assert.is(CALL_LIMITS.nameBytes, LIMITS.nameBytes.value)
+})
+
+test('whatever a policy writes into a call, the group arrives with the same calls', async () => {
+  const rollout = await play(lendingTask(), ['No.', 'No.'], stageOf())
+  const piece = fc.oneof(
+    fc.constantFrom('\ud800', '\udc00', '\\ud800', '\\u0000', '\u0000', '\ufeff', '<tool_call>', 'é', '"', '\\'),
+    fc.constantFrom(
+      'x'.repeat(130),
+      'ü'.repeat(40_000),
+      '\\u0001'.repeat(12_000),
+      '['.repeat(3000),
+      '{"a":'.repeat(3000),
+    ),
+    fc.string({ unit: 'binary', maxLength: 8 }),
+  )
+  const text = fc.array(piece, { maxLength: 4 }).map((pieces) => pieces.join(''))
+  const inside = fc.oneof(
+    text,
+    fc.tuple(text, text).map(([name, value]) => `{"name":"${name}","arguments":{"a":"${value}"}}`),
+    fc.tuple(text, anyJson).map(([name, value]) => JSON.stringify({ name, arguments: { a: value } })),
+    fc.nat(5000).map((levels) => `{"name":"pay","arguments":${nested(levels)}}`),
+  )
+  fc.assert(
+    fc.property(fc.array(inside, { minLength: 1, maxLength: 2 }), (blocks) => {
+      const calls = parseCalls(blocks.map(block).join('')).map((call) =>
+        call.malformed ? call : { ...call, ok: true },
+      )
+      const wild: Rollout = { ...rollout, calls, responses: calls.map(() => '{}') }
+      const body = bodyOf(lendingTask(), [wild, wild])
+      const arrived = groupBody.parse(groupBody.encode(body))
+      assert.equal(arrived.rollouts[0]!.calls, body.rollouts[0]!.calls)
+    }),
+    RUNS,
+  )
+})
+
+test('a call that was written is read back as it was', () => {
+  const args = fc.dictionary(fc.string({ maxLength: 8 }), anyJson, { maxKeys: 4 })
+  fc.assert(
+    fc.property(fc.string({ minLength: 1, maxLength: 12 }), args, (name, given) => {
+      const clean = JSON.parse(JSON.stringify(given)) as JsonObject
+      fc.pre(!JSON.stringify([name, clean]).includes('tool_call>'))
+      assert.equal(parseCalls(writeCall(name, clean)), [{ name, arguments: clean }])
+      assert.equal(parseCalls(`On it. ${writeCall(name, clean)}${writeCall(name, {})}`), [
+        { name, arguments: clean },
+        { name, arguments: {} },
+      ])
+    }),
+    RUNS,
+  )
+})
+
+test('an escaped payload is the same JSON and cannot spell a tag', () => {
+  const text = fc.oneof(fc.string(), fc.constantFrom('<tool_call>', '</tool_response>', '\\<', '\\\\<', '<|im_end|>'))
+  const value = fc.oneof(anyJson, fc.array(text), fc.dictionary(text, text))
+  fc.assert(
+    fc.property(value, (given) => {
+      const json = JSON.stringify(given)
+      const escaped = escapePayload(json)
+      assert.not(escaped.includes('<'))
+      assert.equal(JSON.parse(escaped), JSON.parse(json))
+    }),
+    RUNS,
+  )
+})
+
+test.run()

@@ -1,0 +1,174 @@
+import * as fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { GroupStatistics } from '../../../judging/evidence.js'
+import { judgeStatistics, measureFalseRefusals } from '../../../judging/judge-statistics.js'
+import {
+  type Calibration,
+  CalibrationError,
+  describeHonest,
+  fitThresholds,
+  parseCalibration,
+} from '../../../judging/thresholds.js'
+import { type Cheat, syntheticGroup } from '../../support/audit-groups.js'
+
+const GOAL = 0.005
+const HONEST = Array.from({ length: 300 }, (_, i) => syntheticGroup(i))
+const THRESHOLDS = fitThresholds(HONEST, GOAL)
+const judge = (group: GroupStatistics, replay = true) => judgeStatistics(group, THRESHOLDS, { replay })
+const codeOf = (group: GroupStatistics, replay = true): string => {
+  const verdict = judge(group, replay)
+  return verdict.accepted ? 'accepted' : verdict.code
+}
+const fresh = fc.integer({ min: 1000, max: 1_000_000 })
+
+test('honest groups of any length are accepted, with draws and without', () => {
+  const property = fc.property(fresh, fc.integer({ min: 1, max: 1200 }), (seed, length) => {
+    const group = syntheticGroup(seed, length)
+    assert.equal([codeOf(group), codeOf(group, false)], ['accepted', 'accepted'])
+  })
+  fc.assert(property, { numRuns: 300, seed: 1 })
+})
+
+const CHEATS: readonly (readonly [string, Cheat, string, RegExp])[] = [
+  ['claims that are a twentieth of a nat too high', { lift: 0.05 }, 'logprob_mismatch', /off on average/],
+  ['claims that are a hundredth of a nat too low', { lift: -0.01 }, 'logprob_mismatch', /off on average/],
+  ['draws of its own', { otherDraws: 1 }, 'sampler_mismatch', /seeds draw|seed draws/],
+  [
+    'one argument token that was replaced',
+    { edits: 1 },
+    'sampler_mismatch',
+    /\d+ of 600 tokens are not what their seeds draw/,
+  ],
+]
+for (const [what, cheat, code, sentence] of CHEATS) {
+  test(`a group with ${what} is refused as ${code}`, () => {
+    for (let seed = 5000; seed < 5100; seed++) {
+      const verdict = judge(syntheticGroup(seed, 600, cheat))
+      assert.equal(verdict.accepted, false)
+      if (!verdict.accepted) {
+        assert.equal(verdict.code, code)
+        assert.match(verdict.detail, sentence)
+        assert.ok(Buffer.byteLength(verdict.detail) <= 256)
+      }
+    }
+  })
+}
+
+test('an end is implausible when its probability, over all tokens of the group, is below the level', () => {
+  const honest = syntheticGroup(6000)
+  const level = THRESHOLDS.level / honest.all.tokens
+  assert.equal(codeOf({ ...honest, leastEnd: level * 1.01 }), 'accepted')
+  const verdict = judge({ ...honest, leastEnd: level * 0.99 })
+  assert.ok(!verdict.accepted && verdict.code === 'implausible_end')
+  assert.match(verdict.detail, /ended by a token of probability 8\.\de-7, in 600 tokens/)
+})
+
+test('a cluster of misses at near ties, which all rollouts of a group meet, is no lie', () => {
+  const honest = syntheticGroup(6001)
+  const repairs = Array.from({ length: 6 }, () => 0.0005)
+  assert.equal(codeOf({ ...honest, all: { ...honest.all, misses: 6, repairs } }), 'accepted')
+  assert.equal(
+    codeOf({ ...honest, all: { ...honest.all, misses: 6, repairs: repairs.map(() => 0.05) } }),
+    'sampler_mismatch',
+  )
+})
+
+test('without known draws a group is not judged by them', () => {
+  assert.equal(codeOf(syntheticGroup(7000, 600, { otherDraws: 1 }), false), 'accepted')
+})
+
+test('more deviation, bias, misses or repairs never turn a refusal into an acceptance', () => {
+  const property = fc.property(
+    fresh,
+    fc.record({
+      lift: fc.double({ min: -0.02, max: 0.02, noNaN: true }),
+      otherDraws: fc.double({ min: 0, max: 0.3, noNaN: true }),
+    }),
+    fc.double({ min: 1, max: 3, noNaN: true }),
+    (seed, cheat, factor) => {
+      const group = syntheticGroup(seed, 600, cheat)
+      const { all } = group
+      const worse = {
+        ...group,
+        all: {
+          ...all,
+          deviation: all.deviation * factor,
+          claims: all.claims.map((value) => value * factor),
+          misses: Math.ceil(all.misses * factor),
+          repairs: all.repairs.map((value) => value * factor),
+        },
+      }
+      if (!judge(group).accepted) assert.equal(judge(worse).accepted, false)
+    },
+  )
+  fc.assert(property, { numRuns: 200, seed: 2 })
+})
+
+test('the false refusals are measured on groups that the thresholds have not seen', () => {
+  const { measured, byCode } = measureFalseRefusals(HONEST, GOAL, 0.95)
+  assert.equal(measured.of, HONEST.length)
+  assert.equal(
+    Object.values(byCode).reduce((sum, count) => sum + count, 0),
+    measured.count,
+  )
+  assert.ok(measured.share <= GOAL, `${measured.count} of ${measured.of}`)
+  // Half of them lie: thresholds fitted with the liars among them would let all pass.
+  const split = HONEST.slice(0, 100).map((group, i) => (i % 2 ? syntheticGroup(i, 600, { lift: 0.05 }) : group))
+  assert.is(measureFalseRefusals(split, GOAL, 0.95).byCode.logprob_mismatch, 50)
+})
+
+function calibration(): Calibration {
+  return {
+    schema: 1,
+    subject: {
+      baseSha256: 'a'.repeat(64),
+      adapterSha256: null,
+      quantisation: 'f16',
+      backend: 'cpu',
+      nodeLlamaCpp: '3.22.1',
+    },
+    groups: HONEST.length,
+    sampledTokens: 600 * HONEST.length,
+    thresholds: THRESHOLDS,
+    honest: describeHonest(HONEST),
+    falseRefusals: { goal: GOAL, confidence: 0.95, ...measureFalseRefusals(HONEST, GOAL, 0.95) },
+  }
+}
+
+test('a calibration is the same after it was written and read', () => {
+  assert.equal(parseCalibration(JSON.stringify(calibration())), calibration())
+})
+
+test('a calibration with a field missing, added or out of its range is refused', () => {
+  const wrong: readonly ((value: Record<string, unknown>) => void)[] = [
+    (value) => delete value.thresholds,
+    (value) => {
+      value.extra = 1
+    },
+    (value) => {
+      value.thresholds = { ...THRESHOLDS, level: 2 }
+    },
+    (value) => {
+      value.thresholds = { ...THRESHOLDS, all: { ...THRESHOLDS.all, deviation: 0 } }
+    },
+    (value) => {
+      value.subject = { ...calibration().subject, baseSha256: '../base' }
+    },
+  ]
+  for (const spoil of wrong) {
+    const value: Record<string, unknown> = { ...calibration() }
+    spoil(value)
+    assert.throws(
+      () => parseCalibration(JSON.stringify(value)),
+      (error: unknown) => error instanceof CalibrationError,
+    )
+  }
+  assert.throws(() => parseCalibration('{'), /bad_calibration/)
+})
+
+test('thresholds cannot be fitted to one group', () => {
+  assert.throws(() => fitThresholds(HONEST.slice(0, 1), GOAL), /too_few_groups/)
+})
+
+test.run()

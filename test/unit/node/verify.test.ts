@@ -1,0 +1,149 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Engine } from '../../../engine/index.js'
+import { type Calibration, fitThresholds, leaseSeed, roundSecretHash } from '../../../judging/index.js'
+import type { GroupOrigin, KeptGroup } from '../../../node/kept-group.js'
+import { checkSeed, type VerifiedStage, verifyGroup } from '../../../node/verify.js'
+import { groupBody } from '../../../proto/index.js'
+import { syntheticGroup } from '../../support/audit-groups.js'
+import { patience } from '../../support/patience.js'
+import { AMPLE, bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
+
+const test = suite('judging at home')
+
+const stage = stageOf()
+const task = lendingTask()
+const secret = 'c3'.repeat(32)
+const peerId = '12D3KooWKRYhZeD3sAWvz1zaSsEXnwnktvv4iaprLHrCgZBZWyEq'
+const seedFrom = (text: string) => leaseSeed(Buffer.from(text, 'hex'), 'b2'.repeat(32), peerId, 3).toString('hex')
+
+const origin: GroupOrigin = {
+  peerId,
+  lease: {
+    leaseId: 'a1'.repeat(16),
+    index: 3,
+    policyId: 'b2'.repeat(32),
+    version: 4,
+    taskId: task.id,
+    task: JSON.stringify(task),
+    seed: seedFrom(secret),
+    groupSize: 2,
+  },
+  round: 6,
+  roundSecretHash: roundSecretHash(Buffer.from(secret, 'hex')),
+  limits: AMPLE,
+  base: { name: 'village-model', sha256: 'd4'.repeat(32), quantisation: 'f16' },
+  adapterSha256: null,
+  drawsReplay: true,
+}
+
+test('a seed is checked against the secret of its round once that is shown', () => {
+  assert.is(checkSeed(origin, [{ round: 5, secret: 'ee'.repeat(32) }]).outcome, 'not checked')
+  assert.equal(checkSeed(origin, [{ round: 6, secret }]), {
+    name: 'lease seed',
+    outcome: 'ok',
+    detail: 'it follows from the secret of round 6',
+  })
+  const chosen = { ...origin, lease: { ...origin.lease, seed: 'f5'.repeat(32) } }
+  assert.match(checkSeed(chosen, [{ round: 6, secret }]).detail, /does not follow from the secret of round 6/)
+  assert.match(checkSeed(origin, [{ round: 6, secret: 'ee'.repeat(32) }]).detail, /not the one that was committed to/)
+})
+
+test('a lease that was given out again in a later round keeps the seed of its first', () => {
+  const first = 'ab'.repeat(32)
+  const again = { ...origin, lease: { ...origin.lease, seed: seedFrom(first) } }
+  const rounds = [
+    { round: 5, secret: first },
+    { round: 6, secret },
+  ]
+  assert.is(checkSeed(again, rounds).detail, 'it follows from the secret of round 5')
+})
+
+/** An engine under which every token has the given log-probability and its draw is off by `repair` nats. */
+const engineWith = (logprob: (k: number) => number, repair: number, asked: number[][] = []): Engine => ({
+  build: { nodeLlamaCpp: 'none', backend: 'cpu' },
+  usePolicy: () => Promise.reject(new Error('not asked for')),
+  openLanes: () => Promise.reject(new Error('not asked for')),
+  score: () => Promise.reject(new Error('not asked for')),
+  close: () => Promise.reject(new Error('not asked for')),
+  async intervals(tokens, from, _signal, draws) {
+    asked.push([tokens.length - from, draws!.length, draws!.filter((draw) => !Number.isNaN(draw)).length])
+    let sampled = 0
+    return draws!.map((draw) => ({
+      logprob: Number.isNaN(draw) ? -9 : logprob(sampled++),
+      low: 0,
+      entropy: 0.5,
+      variance: 0.5,
+      evidence: 0.5,
+      repair: Number.isNaN(draw) ? 9 : repair,
+    }))
+  },
+})
+/** As the scripted policy claims them. */
+const claimed = (k: number): number => -(k % 64) / 64
+
+const thresholds = fitThresholds(
+  Array.from({ length: 60 }, (_, seed) => syntheticGroup(seed)),
+  0.005,
+)
+const calibration = { thresholds } as Calibration
+
+async function kept(change: (body: ReturnType<typeof bodyOf>) => ReturnType<typeof bodyOf> = (body) => body) {
+  const rollouts = [await play(task, ['No.', 'No.'], stage), await play(task, ['Sorry.', 'No.'], stage)]
+  const body = groupBody.encode(change(bodyOf(task, rollouts)))
+  return { group: { origin, bodySha256: 'e6'.repeat(32), body } satisfies KeptGroup, rollouts }
+}
+const verify = (group: KeptGroup, engine: Engine, thresholdsToUse: Calibration | null) =>
+  verifyGroup(group, { stage, engine, calibration: thresholdsToUse, closedRounds: [] }, patience())
+const outcomes = (stages: readonly VerifiedStage[]): string[] => stages.map(({ outcome }) => outcome)
+
+test('an honest group passes by thresholds, and shows its numbers without', async () => {
+  const { group, rollouts } = await kept()
+  const asked: number[][] = []
+  const engine = engineWith(claimed, 0, asked)
+  assert.equal(outcomes(await verify(group, engine, calibration)), ['not checked', 'ok', 'ok', 'ok', 'ok'])
+  // Environment tokens get no draw, and every sampled one gets its own.
+  assert.equal(
+    asked,
+    rollouts.map(({ tokens, promptLength, logprobs }) => {
+      const after = tokens.length - promptLength
+      return [after, after, logprobs.length]
+    }),
+  )
+  const measured = await verify(group, engine, null)
+  assert.equal(outcomes(measured), ['not checked', 'ok', 'measured', 'measured', 'measured'])
+  assert.match(measured[2]!.detail, /^\d+ tokens, claims 0 nats off on average, the worst 0 nats$/)
+  assert.match(measured[3]!.detail, /^0 tokens are not what their draws select/)
+})
+
+test('claims of another policy fail stage 5, and what comes after it is not looked at', async () => {
+  const { group } = await kept()
+  const stages = await verify(
+    group,
+    engineWith((k) => claimed(k) - 1, 0),
+    calibration,
+  )
+  assert.equal(outcomes(stages), ['not checked', 'ok', 'failed', 'not checked', 'not checked'])
+  assert.match(stages[2]!.detail, /^logprob_mismatch: /)
+})
+
+test('draws of another sampler fail stage 6', async () => {
+  const { group } = await kept()
+  const stages = await verify(group, engineWith(claimed, 2), calibration)
+  assert.equal(outcomes(stages), ['not checked', 'ok', 'ok', 'failed', 'not checked'])
+  assert.match(stages[3]!.detail, /^sampler_mismatch: /)
+})
+
+test('a group that its replay contradicts is not weighed at all', async () => {
+  const { group } = await kept((body) => ({
+    ...body,
+    rollouts: body.rollouts.map((rollout) => ({ ...rollout, stateHash: '00'.repeat(32) })),
+  }))
+  const asked: number[][] = []
+  const stages = await verify(group, engineWith(claimed, 0, asked), calibration)
+  assert.equal(outcomes(stages), ['not checked', 'failed', 'not checked', 'not checked', 'not checked'])
+  assert.match(stages[1]!.detail, /^state_mismatch/)
+  assert.equal(asked, [])
+})
+
+test.run()

@@ -1,0 +1,78 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { createGroupJudge } from '../../../coordinator/intake/group-judge.js'
+import { RunState } from '../../../coordinator/ledger/run-state.js'
+import { groundTruthScript } from '../../../episode/index.js'
+import { unstableWorlds } from '../../../judging/index.js'
+import { type GroupAnnouncement, groupBody, SwarmRefusal, sha256 } from '../../../proto/index.js'
+import { defineServer } from '../../../servers/kernel/index.js'
+import { librarySpec, tools } from '../../support/library-world.js'
+import { hex, leased, published } from '../../support/run-events.js'
+import { AMPLE, bodyOf, lendingTask, play, recorded, stageOf } from '../../support/scripted.js'
+
+// All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
+const { signal } = new AbortController()
+const task = lendingTask()
+const sound = stageOf()
+
+/** A library whose clerk writes down another date each time he lends the same book in the same session. */
+let lent = 0
+const moody = stageOf([
+  defineServer({
+    ...librarySpec,
+    tools: Object.values({
+      ...tools,
+      lendBook: {
+        ...tools.lendBook,
+        run: (...args: Parameters<typeof tools.lendBook.run>) => ({
+          ...tools.lendBook.run(...args),
+          lucky_number: lent++,
+        }),
+      },
+    }),
+  }),
+])
+
+test('a world that answers alike is sound, whatever the recording claims', async () => {
+  const honest = recorded(await play(task, groundTruthScript(task), sound))
+  assert.equal(await unstableWorlds(honest, task, AMPLE, sound, signal), [])
+  const bent = { ...honest, stateHash: hex(1), calls: [] }
+  assert.equal(await unstableWorlds(bent, task, AMPLE, sound, signal), [])
+  const cut = { ...honest, maskRuns: honest.maskRuns.slice(0, 2) }
+  assert.equal(await unstableWorlds(cut, task, AMPLE, sound, signal), [])
+})
+
+test('a world that answers the same call differently in fresh sessions is named', async () => {
+  const rollout = recorded(await play(task, groundTruthScript(task), moody))
+  assert.equal(await unstableWorlds(rollout, task, AMPLE, moody, signal), ['library'])
+})
+
+test('a group whose replay differs because of its world is refused for that, and its node is not blamed', async () => {
+  const state = new RunState()
+  state.apply(published(0))
+  const lease = leased('lease', 'ann', 0)
+  state.apply(lease)
+  const blamed: string[] = []
+  const judge = createGroupJudge({
+    ...{ tasks: [task], groupSize: 2, limits: AMPLE, stage: moody, state, auditor: null },
+    bodies: {} as never,
+    onUnstable: async (server) => void blamed.push(server),
+  })
+  const rollouts = [await play(task, groundTruthScript(task), moody), await play(task, ['No.', 'No.'], moody)]
+  const bytes = groupBody.encode({ ...bodyOf(task, rollouts), leaseId: 'ab'.repeat(16), policyId: hex(1) })
+  const announcement = {
+    rewards: [1.3, 0],
+    bodySha256: sha256(bytes),
+    tokensGenerated: 1,
+  } as unknown as GroupAnnouncement
+  const replay = judge.replay({ ...lease, leaseId: 'ab'.repeat(16) }, announcement, bytes, signal)
+  const error = await replay.then(
+    () => null,
+    (why: unknown) => why,
+  )
+  assert.instance(error, SwarmRefusal)
+  assert.is((error as SwarmRefusal).code, 'world_unstable')
+  assert.equal(blamed, ['library'])
+})
+
+test.run()

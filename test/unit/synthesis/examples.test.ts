@@ -1,0 +1,163 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Example, verifyExample } from '../../../dataset/index.js'
+import { exampleOf, parseTask, toolsetOf } from '../../../episode/index.js'
+import { score, solvedExactly } from '../../../reward/index.js'
+import { CATALOGUE } from '../../../servers/catalogue.js'
+import { createWorldCache, dependencyGraph } from '../../../servers/kernel/index.js'
+import { createSanityCheck } from '../../../synthesis/index.js'
+import { denotes } from '../../../synthesis/wording/denotes.js'
+import { sampleExamples } from '../../support/synthesis-samples.js'
+
+const test = suite('examples for training')
+const worlds = createWorldCache(64)
+const calling = async (): Promise<Example[]> =>
+  (await sampleExamples()).filter(({ task }) => task.kind === 'multi-turn')
+
+test('come in every kind, information level and number of turns', async () => {
+  const examples = await sampleExamples()
+  const seen = (of: (example: Example) => unknown) => new Set(examples.map(of))
+  assert.equal([...seen(({ task }) => task.kind)].sort(), ['abstention', 'clarification', 'multi-turn'])
+  assert.equal([...seen(({ information }) => information)].sort(), ['complete', 'minimal', 'missing'])
+  assert.equal([...seen(({ split }) => split)].sort(), ['held-out', 'train', 'validation'])
+  for (const { task } of await calling()) assert.ok(task.turns.length >= 2 && task.turns.length <= 3, task.chain)
+  assert.ok(examples.some(({ recovery }) => recovery !== null))
+})
+
+test('pass their own parser and play again, call by call, with the very responses', async () => {
+  for (const example of await sampleExamples()) {
+    assert.equal(parseTask(JSON.parse(JSON.stringify(example.task))), example.task)
+    await verifyExample(example, CATALOGUE, worlds, new AbortController().signal)
+  }
+})
+
+test('have a ground truth that earns the maximum and solves the task', async () => {
+  for (const { task } of await sampleExamples()) {
+    const log = task.groundTruth.map(({ name, arguments: args }) => ({ name, arguments: args, ok: true }))
+    assert.is(score(exampleOf(task, toolsetOf(task, CATALOGUE)), log).total, log.length > 0 ? 1.3 : 1, task.chain)
+    assert.ok(solvedExactly(task.groundTruth, log))
+  }
+})
+
+test('are told apart from wrong answers by the reward, every one of them', async () => {
+  const check = createSanityCheck(CATALOGUE)
+  for (const example of await sampleExamples()) check.add(example)
+  assert.is(check.blind, 0)
+  const [truth, ...wrong] = check.finish()
+  assert.is(truth!.solved, 1)
+  assert.ok(wrong.length >= 4)
+  for (const { policy, meanReward } of wrong) assert.ok(meanReward < 1.3, policy)
+})
+
+test('name for every argument where it can be read before its call', async () => {
+  for (const { task, origins, exchanges } of await calling()) {
+    for (const [i, call] of task.groundTruth.entries()) {
+      for (const [field, value] of Object.entries(call.arguments)) {
+        const origin = origins[i]![field]
+        assert.ok(origin, `${call.name}.${field} comes from nowhere: ${task.chain}`)
+        if (origin.from === 'user') {
+          assert.ok(origin.turn <= call.turn, `${call.name}.${field} is said after its call`)
+          assert.ok(exchanges[origin.turn]!.user.includes(origin.phrase))
+          assert.ok(denotes(origin.phrase, value, '2026-03-02'), `"${origin.phrase}" is not ${JSON.stringify(value)}`)
+        } else if (origin.from === 'result') {
+          assert.ok(origin.call < i)
+          const { response } = exchanges.flatMap(({ calls }) => calls).find(({ truth }) => truth === origin.call)!
+          assert.ok(response.includes(JSON.stringify(value)), `${JSON.stringify(value)} is not in ${response}`)
+        }
+      }
+    }
+  }
+})
+
+test('say no key that only a result could have told', async () => {
+  for (const { task, exchanges, origins } of await calling()) {
+    for (const [i, call] of task.groundTruth.entries()) {
+      for (const [field, value] of Object.entries(call.arguments)) {
+        if (origins[i]![field]!.from !== 'result' || typeof value !== 'string' || !/\d/.test(value)) continue
+        const server = CATALOGUE.get(task.toolset.find(({ tool }) => tool === call.name)!.server)!
+        if (Object.values(server.entities).some(({ sayable }) => sayable) || /^\d{4}-/.test(value)) continue
+        for (const { user } of exchanges) assert.not(user.split(/[\s"'.,?!]+/).includes(value), `${value} in: ${user}`)
+      }
+    }
+  }
+})
+
+test('ask in words without placeholders, tags or leftovers', async () => {
+  for (const { exchanges } of await sampleExamples()) {
+    for (const { user, assistant } of exchanges) {
+      for (const text of [user, assistant]) {
+        assert.ok(text.trim() === text && text.length > 0)
+        for (const leak of ['{', '}', 'undefined', '[object', '  ', '<|', 'tool_call'])
+          assert.not(text.includes(leak), `"${leak}" in: ${text}`)
+      }
+    }
+  }
+})
+
+test('offer the tools they need, and no tool twice', async () => {
+  for (const { task } of await sampleExamples()) {
+    const names = task.toolset.map(({ tool }) => tool)
+    assert.is(new Set(names).size, names.length)
+    for (const { name } of task.groundTruth) assert.ok(names.includes(name))
+    const own = new Set(task.chain.split(/[:>]/))
+    if (task.kind === 'abstention')
+      assert.not(
+        names.some((name) => own.has(name)),
+        task.chain,
+      )
+  }
+})
+
+test('hide every tool of the chain when the right answer is that a tool is missing', async () => {
+  const hiding = (await sampleExamples()).filter(
+    ({ task, information }) => task.kind === 'clarification' && information === 'complete',
+  )
+  assert.ok(hiding.length > 5)
+  for (const { task } of hiding) {
+    const own = new Set(task.chain.split(/[:>]/))
+    assert.not(task.toolset.some(({ tool }) => own.has(tool)))
+    assert.equal(task.groundTruth, [])
+  }
+})
+
+test('leave enum values out of the schemas of some, and only there', async () => {
+  const listed = (example: Example): boolean => JSON.stringify(toolsetOf(example.task, CATALOGUE)).includes('"enum":[')
+  const examples = await sampleExamples()
+  const stripped = examples.filter(({ task }) => task.stripEnums)
+  assert.ok(stripped.length > 12 && stripped.length < examples.length / 2)
+  for (const example of stripped) assert.not(listed(example))
+  assert.ok(examples.some((example) => !example.task.stripEnums && listed(example)))
+})
+
+test('order their calls by the dependency graph and by the values they take over', async () => {
+  for (const { task, origins } of await calling()) {
+    for (const [i, call] of task.groundTruth.entries()) {
+      const serverOf = (name: string) => task.toolset.find(({ tool }) => tool === name)!.server
+      const graph = dependencyGraph(CATALOGUE.get(serverOf(call.name))!)
+      const wanted = new Set<number>()
+      for (const [j, before] of task.groundTruth.slice(0, i).entries()) {
+        if (serverOf(before.name) === serverOf(call.name) && graph.prerequisites(call.name).has(before.name))
+          wanted.add(j)
+      }
+      for (const origin of Object.values(origins[i]!)) if (origin.from === 'result') wanted.add(origin.call)
+      assert.equal(
+        call.after,
+        [...wanted].sort((a, b) => a - b),
+        task.chain,
+      )
+    }
+  }
+})
+
+test('recover from failures that really happen, and keep them out of the ground truth', async () => {
+  for (const { recovery, exchanges, task } of await calling()) {
+    const failed = exchanges.flatMap(({ calls }) => calls.filter(({ ok }) => !ok))
+    assert.is(failed.length, recovery === null ? 0 : 1, task.chain)
+    for (const { truth, response } of failed) {
+      assert.is(truth, null)
+      assert.is(typeof (JSON.parse(response) as { error: string }).error, 'string')
+    }
+  }
+})
+
+test.run()

@@ -1,0 +1,195 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Json } from '../../../reward/index.js'
+import { seededRandom } from '../../../servers/kernel/index.js'
+import { denotes, drawPersona, naturalSpeech, smallTalk } from '../../../synthesis/wording/natural-speech.js'
+import type { Ask, Said } from '../../../synthesis/wording/speech.js'
+import { momentOf, referring, samples, spelledOut, TODAY } from '../../support/speech-samples.js'
+
+const test = suite('natural speech')
+const SAMPLES = samples(3)
+
+const LEAKS =
+  /undefined|null|NaN|\[object|[{}[\]]| {2}|\b(the|a|an) (the|a|an|that|this)\b|\bthat that\b|[.,?!] ?[.,?]|^\W/
+
+function checkWords(text: string, what: string): void {
+  assert.not.match(text, LEAKS, what)
+}
+
+/** The text without the values and names in it, in which keys and brackets may well stand. */
+function wordsOnly(said: Said): string {
+  const values = said.phrases.flatMap((phrases) => [...phrases.values()]).sort((a, b) => b.length - a.length)
+  return values.reduce((text, value) => text.replaceAll(value, 'X'), said.text)
+}
+
+function changed(value: Json): Json {
+  if (typeof value === 'number') return value + 1
+  if (typeof value === 'boolean') return !value
+  if (typeof value !== 'string') return null
+  const date = /^(\d{4}-\d{2}-)(\d{2})$/.exec(value)
+  if (date) return date[1] + (date[2] === '15' ? '16' : '15')
+  const time = /^\d{2}(:\d{2})$/.exec(value)
+  if (time) return (value.startsWith('17') ? '18' : '17') + time[1]
+  return value === '2026-03' ? '2026-04' : /^\d{4}-\d{2}$/.test(value) ? '2026-03' : `${value}x`
+}
+
+function checkEvidence(ask: Ask, said: Said, index: number): void {
+  for (const [field, phrase] of said.phrases[index]!) {
+    const what = `${ask.tool.name}.${field}: "${phrase}" in "${said.text}"`
+    assert.ok(said.text.includes(phrase), what)
+    assert.ok(denotes(phrase, ask.args[field]!, TODAY), `${what} does not denote ${String(ask.args[field])}`)
+    assert.not.ok(denotes(phrase, changed(ask.args[field]!), TODAY), `${what} denotes another value too`)
+  }
+}
+
+test('says every value of every tool of the catalogue, and says where', () => {
+  assert.ok(new Set(SAMPLES.map(({ tool }) => tool.name)).size > 300)
+  for (const [i, sample] of SAMPLES.entries()) {
+    const ask = spelledOut(sample)
+    const said = naturalSpeech.request([ask], momentOf(i))
+    assert.ok(said, `${sample.tool.name} ${JSON.stringify(sample.args)} cannot be asked for`)
+    assert.equal([...said.phrases[0]!.keys()].sort(), Object.keys(sample.args).sort(), said.text)
+    checkEvidence(ask, said, 0)
+    checkWords(wordsOnly(said), said.text)
+    assert.not.match(wordsOnly(said), /[a-z]_[a-z]/, said.text)
+  }
+})
+
+test('refers to what earlier results showed instead of naming keys', () => {
+  let sayable = 0
+  for (const [i, sample] of SAMPLES.entries()) {
+    const ask = referring(sample, seededRandom(i))
+    if (ask.references.size === 0) continue
+    const said = naturalSpeech.request([ask], momentOf(i, i % 3))
+    if (!said) continue
+    sayable++
+    for (const field of ask.references.keys()) assert.not.ok(said.phrases[0]!.has(field), said.text)
+    checkEvidence(ask, said, 0)
+    checkWords(wordsOnly(said), said.text)
+  }
+  const referred = SAMPLES.filter((sample, i) => referring(sample, seededRandom(i)).references.size > 0)
+  assert.ok(sayable > 0.97 * referred.length, `${sayable} of ${referred.length} can be said`)
+})
+
+test('asks for several things in one turn, each with its own evidence', () => {
+  for (let i = 0; i + 3 < SAMPLES.length; i += 3) {
+    const asks = SAMPLES.slice(i, i + 3).map(spelledOut)
+    const said = naturalSpeech.request(asks, momentOf(i, i % 2))
+    assert.ok(said)
+    assert.is(said.phrases.length, 3)
+    for (const [index, ask] of asks.entries()) checkEvidence(ask, said, index)
+    checkWords(wordsOnly(said), said.text)
+  }
+})
+
+test('words a request without a withheld value so that nothing of it can be read', () => {
+  let [tried, worded] = [0, 0]
+  for (const [i, sample] of SAMPLES.entries()) {
+    for (const [field, schema] of Object.entries(sample.tool.input.shape)) {
+      const value = sample.args[field]
+      if (schema.isOptional() || value === undefined || typeof value === 'boolean') continue
+      tried++
+      const said = naturalSpeech.request([{ ...spelledOut(sample), withheld: field }], momentOf(i))
+      if (!said) continue
+      worded++
+      assert.not.ok(said.phrases[0]!.has(field), said.text)
+      const bare = wordsOnly(said)
+      assert.not.match(bare, new RegExp(`(?<!\\w)${escaped(String(value))}(?!\\w)`), `${sample.tool.name}.${field}`)
+      checkWords(bare, said.text)
+      checkEvidence(spelledOut(sample), said, 0)
+    }
+  }
+  assert.ok(worded > 0.6 * tried, `${worded} of ${tried}`)
+})
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+test('does not ask for a look-up that is taken for granted, but says its values', () => {
+  const look = SAMPLES.find(({ tool }) => tool.name === 'find_payee')!
+  const pay = SAMPLES.find(({ tool }) => tool.name === 'create_standing_order')!
+  const label = String(look.args.name)
+  const silent: Ask = { ...spelledOut(look), silent: true }
+  const loud: Ask = { ...spelledOut(pay), references: new Map([['payee', { how: 'label', noun: 'payee', label }]]) }
+  for (let i = 0; i < 50; i++) {
+    const said = naturalSpeech.request([silent, loud], momentOf(i))!
+    assert.not.match(said.text, /look up|search|find|check whether/i)
+    assert.is(said.phrases[0]!.get('name'), label)
+    assert.is(said.text.split(label).length, 2)
+  }
+  const unsaid: Ask = { ...loud, references: new Map([['payee', { how: 'only', noun: 'payee' }]]) }
+  assert.is(naturalSpeech.request([silent, unsaid], momentOf(1)), undefined)
+})
+
+test('is vague without a single value, and asks, reports, fails and declines in clean words', () => {
+  let vague = 0
+  for (const [i, sample] of SAMPLES.entries()) {
+    const ask = spelledOut(sample)
+    const text = naturalSpeech.vague(ask, momentOf(i))
+    if (text !== undefined) {
+      vague++
+      checkWords(text, sample.tool.name)
+      assert.not.match(text, /_/, text)
+      for (const value of Object.values(ask.args))
+        assert.not.ok(
+          new RegExp(`(?<!\\w)${escaped(String(value).toLowerCase())}(?!\\w)`).test(text.toLowerCase()),
+          text,
+        )
+    }
+    for (const field of [undefined, ...Object.keys(sample.args)]) {
+      const question = naturalSpeech.question(ask, field, momentOf(i))
+      checkWords(question, sample.tool.name)
+      assert.not.match(question, /[_#@]/, question)
+    }
+    const report = naturalSpeech.report([{ ask, output: sample.output }], momentOf(i))
+    assert.not.match(report, /undefined|\[object| {2}/, report)
+    checkWords(naturalSpeech.failure(ask, 'The card has expired.', momentOf(i)), 'failure')
+    checkWords(naturalSpeech.decline(momentOf(i)), 'decline')
+  }
+  assert.ok(vague > 0.9 * SAMPLES.length, `${vague} of ${SAMPLES.length}`)
+})
+
+test('reports nothing that the results do not hold', () => {
+  for (const [i, sample] of SAMPLES.entries()) {
+    const report = naturalSpeech.report([{ ask: spelledOut(sample), output: sample.output }], momentOf(i))
+    const known = JSON.stringify(sample.output)
+    for (const [number] of report.matchAll(/(?<![\w.:-])\d+(?![\w.:-]*\d)/g)) {
+      const counted = [...known.matchAll(/\{/g)].length > Number(number)
+      assert.ok(known.includes(number) || counted, `${number} in "${report}" is not in ${known}`)
+    }
+  }
+})
+
+test('answers a question or a failure with just the value', () => {
+  for (const [i, sample] of SAMPLES.entries()) {
+    for (const field of Object.keys(sample.args)) {
+      for (const method of ['supply', 'correct'] as const) {
+        const said = naturalSpeech[method](spelledOut(sample), field, momentOf(i, 1))!
+        assert.equal([...said.phrases[0]!.keys()], [field])
+        checkEvidence(spelledOut(sample), said, 0)
+        assert.ok(said.text.length < said.phrases[0]!.get(field)!.length + 60, said.text)
+      }
+    }
+  }
+})
+
+test('says the same in the same moment, and something else in another', () => {
+  const ask = spelledOut(SAMPLES.find(({ tool }) => tool.name === 'send_payment')!)
+  const texts = Array.from({ length: 40 }, (_, i) => naturalSpeech.request([ask], momentOf(i))!.text)
+  const again = Array.from({ length: 40 }, (_, i) => naturalSpeech.request([ask], momentOf(i))!.text)
+  assert.equal(texts, again)
+  assert.ok(new Set(texts).size > 35)
+})
+
+test('draws personas and small talk in hundreds, the same for the same seed', () => {
+  const random = seededRandom(4)
+  const people = Array.from({ length: 500 }, () => drawPersona(random))
+  assert.ok(new Set(people.map(({ name, role }) => name + role)).size > 495)
+  assert.is(new Set(people.map(({ register }) => register)).size, 4)
+  const talk = Array.from({ length: 1000 }, () => smallTalk(random))
+  assert.ok(new Set(talk.map(({ text }) => text)).size > 750)
+  assert.ok(new Set(talk.map(({ topic }) => topic)).size >= 15)
+  for (const { text } of talk) assert.not.match(text, /[<>]|undefined| {2}/, text)
+  assert.equal(smallTalk(seededRandom(9)), smallTalk(seededRandom(9)))
+})
+
+test.run()

@@ -1,0 +1,157 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { DEMO_PROFILE, type Example } from '../../../dataset/index.js'
+import { CATALOGUE } from '../../../servers/catalogue.js'
+import { createWorldCache } from '../../../servers/kernel/index.js'
+import { nodeName, toolGraph } from '../../../servers/kernel/tool-graph.js'
+import {
+  compositionOf,
+  contextFor,
+  contextOf,
+  openFinishedBatches,
+  PAPER_COMPOSITION,
+  SynthesisError,
+  streamExamples,
+} from '../../../synthesis/index.js'
+import { splitOf } from '../../../synthesis/making/split.js'
+import { assignmentsFor } from '../../../synthesis/production/assignments.js'
+import { jaccard, MAX_JACCARD, traitsOf } from '../../../synthesis/production/duplicates.js'
+import { planOf, runPlan, sampleExamples } from '../../support/synthesis-samples.js'
+
+const test = suite('making a data set')
+const bytes = (examples: readonly Example[]): string => JSON.stringify(examples)
+
+test('the paper’s composition is kept at its size and scaled to others', () => {
+  assert.equal(compositionOf(13_517), PAPER_COMPOSITION)
+  for (const total of [1, 7, 100, 1234]) {
+    assert.is(
+      Object.values(compositionOf(total)).reduce((a, b) => a + b, 0),
+      total,
+    )
+  }
+})
+
+test('assignments have exact counts, and every tool takes its turn', () => {
+  const graph = toolGraph([...CATALOGUE.values()])
+  const assignments = assignmentsFor(compositionOf(1000), { validation: 0.05, 'held-out': 0.1 }, graph, 1)
+  const count = (kind: string, split: string) => assignments.filter((o) => o.kind === kind && o.split === split).length
+  const { 'multi-turn': calling } = compositionOf(1000)
+  assert.is(count('multi-turn', 'held-out'), Math.round(calling * 0.1))
+  assert.is(count('multi-turn', 'validation'), Math.round(calling * 0.05))
+  assert.is(assignments.length, 1000)
+  assert.equal(
+    assignments.map(({ index }) => index),
+    [...assignments.keys()],
+  )
+  const targets = new Set(assignments.filter(({ split }) => split === 'train').map(({ target }) => nodeName(target)))
+  assert.is(targets.size, 343)
+})
+
+test('the same plan gives the same examples on one thread and on two, and another seed gives others', async () => {
+  const plan = planOf(24)
+  const [one, two] = [await runPlan(plan, { threads: 1 }), await runPlan(plan, { threads: 2 })]
+  assert.is(bytes(one.examples), bytes(two.examples))
+  assert.equal(one.drops, two.drops)
+  const other = await runPlan(planOf(24, 6))
+  const ids = new Set(one.examples.map(({ task }) => task.id))
+  assert.not(other.examples.some(({ task }) => ids.has(task.id)))
+})
+
+test('a run that was stopped goes on where it was and ends with the same bytes', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'prove-resume-'))
+  try {
+    const plan = planOf(32)
+    const stop = new AbortController()
+    const stopped = await runPlan(plan, {
+      folder,
+      threads: 1,
+      signal: stop.signal,
+      onKept: () => stop.abort(new Error('enough')),
+    }).catch((error: Error) => error)
+    assert.instance(stopped, Error)
+    const kept = readdirSync(folder).filter((name) => name !== 'plan.json').length
+    assert.ok(kept >= 1)
+    const resumed = await runPlan(plan, { folder })
+    assert.is(bytes(resumed.examples), bytes((await runPlan(plan)).examples))
+    const refused = await openFinishedBatches(folder, planOf(33)).catch((error: Error) => error)
+    assert.instance(refused, SynthesisError)
+    assert.match((refused as Error).message, /other_plan/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('no two examples are alike beyond the threshold', async () => {
+  const traits = (await sampleExamples()).map(traitsOf)
+  for (const [i, one] of traits.entries())
+    for (const other of traits.slice(i + 1)) assert.ok(jaccard(one, other) <= MAX_JACCARD)
+})
+
+test('no chain and no world of one split occurs in another', async () => {
+  const bySplit = new Map<string, { chains: Set<string>; seeds: Set<string> }>()
+  for (const { split, task } of await sampleExamples()) {
+    const known = bySplit.get(split) ?? { chains: new Set(), seeds: new Set() }
+    known.chains.add(task.chain)
+    for (const { server, seed } of task.worlds) known.seeds.add(`${server} ${seed}`)
+    bySplit.set(split, known)
+  }
+  const splits = [...bySplit.values()]
+  assert.is(splits.length, 3)
+  for (const [i, one] of splits.entries()) {
+    for (const other of splits.slice(i + 1)) {
+      assert.not([...one.chains].some((chain) => other.chains.has(chain)))
+      assert.not([...one.seeds].some((seed) => other.seeds.has(seed)))
+    }
+  }
+})
+
+test('no training chain runs through a chain of another split', async () => {
+  const graph = toolGraph([...CATALOGUE.values()])
+  const nodes = new Map(graph.nodes.map((node) => [nodeName(node), node]))
+  for (const { split, task } of await sampleExamples()) {
+    if (split !== 'train' || task.chain.startsWith('small-talk')) continue
+    let server = ''
+    const chain = task.chain.split('>').map((name) => {
+      const [world, tool] = name.includes(':') ? (name.split(':') as [string, string]) : [server, name]
+      server = world
+      return nodes.get(`${server}:${tool}`)!
+    })
+    for (const [from] of chain.entries())
+      for (let to = from + 2; to <= chain.length; to++) assert.is(splitOf(chain.slice(from, to)), 'train', task.chain)
+  }
+})
+
+test('worlds that are held out whole occur in the held-out split only', async () => {
+  const plan = planOf(24)
+  const recipe = { ...plan.recipe, heldOutWorlds: ['maps', 'crm', 'vehicle'] }
+  const { examples } = await runPlan({ ...plan, recipe, shares: { 'held-out': 0.5 } })
+  const touches = ({ task }: Example): boolean => /(maps|crm|vehicle):/.test(task.chain)
+  assert.ok(examples.some(touches))
+  for (const example of examples) if (touches(example)) assert.is(example.split, 'held-out')
+})
+
+test('the demo profile asks in the plain words of the demo, with few tools', () => {
+  const servers = ['banking', 'calendar', 'email', 'issue_tracker'].map((name) => CATALOGUE.get(name)!)
+  for (const { task, speech } of streamExamples(
+    contextFor(servers, DEMO_PROFILE, 1, createWorldCache()),
+    'train',
+    40,
+  )) {
+    assert.is(speech, 'plain')
+    assert.ok(task.toolset.length <= 6 && task.turns.length <= 2 && task.groundTruth.length <= 4)
+    assert.is(task.system, undefined)
+    assert.is(task.stripEnums, undefined)
+  }
+})
+
+test('unknown worlds and profiles are refused by name', () => {
+  const recipe = { worlds: ['banking'], heldOutWorlds: [], profile: 'paper', seed: 0 }
+  assert.throws(() => contextOf({ ...recipe, worlds: ['bankign'] }), /unknown_world.*bankign/)
+  assert.throws(() => contextOf({ ...recipe, profile: 'poster' }), /unknown_profile.*poster/)
+  assert.throws(() => contextOf({ ...recipe, heldOutWorlds: ['maps'] }), /unknown_world.*maps/)
+})
+
+test.run()
