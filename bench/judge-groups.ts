@@ -74,6 +74,7 @@ export async function makeGroup(
     seed: '00'.repeat(32),
     deadlineMs: 0,
     groupSize: GROUP_SIZE,
+    termsId: 'c3'.repeat(32),
   }
   const rollouts: Rollout[] = []
   for (let i = 0; i < GROUP_SIZE; i++) {

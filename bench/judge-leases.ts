@@ -4,9 +4,9 @@ import { runInNewContext } from 'node:vm'
 import { createLeaseDesk } from '../coordinator/leases/lease-desk.js'
 import type { RunEvent } from '../coordinator/ledger/events.js'
 import { openRecorder } from '../coordinator/ledger/recorder.js'
-import { configSchema } from '../coordinator/settings/config.js'
 import type { Task } from '../episode/index.js'
 import { systemClock } from '../swarm/index.js'
+import { agreed } from '../test/support/run-events.js'
 import type { BenchResult } from './result.js'
 
 const LEASES = 4000
@@ -14,13 +14,6 @@ const PER_NODE = 8
 
 /** Memory of the coordinator's state and desk per 1,000 open leases, asked for at the desk. Their events are not kept. */
 export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult[]> {
-  const config = configSchema.parse({
-    dataDir: 'none',
-    base: { path: 'none', name: 'none' },
-    tasks: { dataset: 'none' },
-    batchGroups: 4096,
-    leases: { perNode: PER_NODE },
-  })
   let written = 0
   const log = {
     append: async (event: RunEvent) => {
@@ -30,12 +23,13 @@ export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult
     close: async () => {},
   }
   const recorder = await openRecorder(log, () => undefined)
-  const desk = createLeaseDesk(config, tasks, recorder, systemClock)
+  const desk = createLeaseDesk({ tasks, recorder, clock: systemClock, isCalibrated: null })
   const hex = (bytes: number): string => randomBytes(bytes).toString('hex')
   const policyId = hex(32)
-  const opened = { atMs: 0, version: 0, manifestId: hex(32), roundSecret: hex(32), resting: '' }
+  await recorder.record(() => agreed({ batchGroups: 4096, leases: { durationMs: 180_000, perNode: PER_NODE } }))
+  const opened = { atMs: 0, version: 0, policyId, manifestId: hex(32), roundSecret: hex(32), resting: '' }
   await recorder.record(() => ({
-    ...{ type: 'published', ...opened, round: 0, step: 0, adapterStep: 0, policyId, adapterSha256: hex(32) },
+    ...{ type: 'published', ...opened, round: 0, step: 0, adapterStep: 0, adapterSha256: hex(32) },
   }))
   const ask = (node: string) =>
     desk.answer(

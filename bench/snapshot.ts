@@ -145,6 +145,7 @@ function manifestOf(hash: string, chunkSha256s: readonly string[]): PolicyManife
     roundSecretHash: hash,
     closedRounds: [],
     createdAtMs: 0,
+    termsId: hash,
     expiresAtMs: 0,
   }
 }

@@ -165,7 +165,10 @@ async function workUnder(
       policy = await takeUp(parts, signal)
     }
     for (const lease of response.leases) {
-      if (policy !== loaded && lease.policyId !== policy.manifest.policyId) return giveBack(lease, 'superseded', parts)
+      // Other terms have come into force since it was given: what we would make by these is not what it asks for.
+      const superseded = lease.termsId !== policy.manifest.termsId
+      if (superseded || (policy !== loaded && lease.policyId !== policy.manifest.policyId))
+        return giveBack(lease, 'superseded', parts)
       await work(lease, policy, parts, signal)
       onGroup()
     }

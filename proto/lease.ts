@@ -102,6 +102,8 @@ export interface Lease {
   readonly seed: string
   readonly deadlineMs: number
   readonly groupSize: number
+  /** The terms that the group will be judged by, as the manifest of its round names them. */
+  readonly termsId: Sha256
 }
 
 export interface LeaseResponse {
@@ -132,6 +134,7 @@ export const leaseResponse: Codec<LeaseResponse> = codec<LeaseResponse, prove.Le
         7: bytes(),
         8: double(),
         9: number(),
+        10: bytes(),
       },
       LIMITS.leasesPerRequest.value,
     ),
@@ -159,6 +162,7 @@ export const leaseResponse: Codec<LeaseResponse> = codec<LeaseResponse, prove.Le
       leaseId: bytesOf(lease.leaseId),
       policyId: bytesOf(lease.policyId),
       seed: bytesOf(lease.seed),
+      termsId: bytesOf(lease.termsId),
     })),
     renewed: response.renewed.map(({ leaseId, deadlineMs }) => ({ leaseId: bytesOf(leaseId), deadlineMs })),
     manifestId: bytesOf(response.manifestId),
@@ -178,5 +182,6 @@ function readLease(wire: Decoded<prove.Lease.$Properties>): Lease {
     seed: hexOf(wire.seed, LEASE_SEED_BYTES, 'lease seed'),
     deadlineMs: timeMs(wire.deadlineMs, 'deadline'),
     groupSize: integer(wire.groupSize, LIMITS.minGroupSize.value, LIMITS.maxGroupSize.value, 'group size'),
+    termsId: hexOf(wire.termsId, 32, 'terms id'),
   }
 }

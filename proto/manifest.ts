@@ -75,6 +75,8 @@ export interface PolicyManifest {
   readonly closedRounds: readonly { readonly round: number; readonly secret: string }[]
   readonly createdAtMs: number
   readonly expiresAtMs: number
+  /** Names all that the round's leases promise: a group of it is judged by these terms, whatever comes later. */
+  readonly termsId: Sha256
 }
 
 export const MAX_ROUND = 2 ** 32 - 1
@@ -112,6 +114,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
     10: message({ 1: number(), 2: bytes() }, LIMITS.closedRounds.value),
     11: double(),
     12: double(),
+    13: bytes(),
   },
   read: (wire) => {
     const policy = readPolicy(present(wire.policy, 'policy'))
@@ -136,6 +139,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
       })),
       createdAtMs,
       expiresAtMs: integer(wire.expiresAtMs, createdAtMs, LIMITS.maxTimeMs.value, 'expiry'),
+      termsId: hexOf(wire.termsId, 32, 'terms id'),
     }
   },
   write: (manifest) => ({
@@ -158,6 +162,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
     })),
     taskSpec: Object.entries(manifest.taskSpec).map(([key, value]) => ({ key, value })),
     roundSecretHash: bytesOf(manifest.roundSecretHash),
+    termsId: bytesOf(manifest.termsId),
     closedRounds: manifest.closedRounds.map(({ round, secret }) => ({ round, secret: bytesOf(secret) })),
   }),
 })

@@ -21,6 +21,10 @@ export function progressLine(progress: Progress): string | null {
 
 function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string | null {
   switch (event.type) {
+    case 'terms':
+      return event.changes.length === 0
+        ? null
+        : `the terms change with the next round: ${event.changes.map(({ field, from, to }) => `${field} ${from} -> ${to}`).join(', ')}`
     case 'published':
       return `version ${event.version} is published, adapter ${event.adapterSha256.slice(0, 12)}`
     case 'judged': {

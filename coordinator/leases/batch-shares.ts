@@ -1,7 +1,7 @@
 import type { JudgedGroup, Supplier } from '../ledger/run-state.js'
-import type { RunConfig } from '../settings/config.js'
+import type { RunTerms } from '../ledger/terms.js'
 
-type Settings = Pick<RunConfig, 'batchGroups' | 'influence'>
+type Shares = Pick<RunTerms, 'batchGroups' | 'influence'>
 
 const shareOf = (groups: number, share: number): number => Math.max(1, Math.floor(groups * share))
 
@@ -11,7 +11,7 @@ const shareOf = (groups: number, share: number): number => Math.max(1, Math.floo
  * @param suppliers the other keys at work, who can give more than that
  */
 export function mostOfBatch(
-  { batchGroups, influence }: Settings,
+  { batchGroups, influence }: Shares,
   waiting: readonly { readonly node: string }[],
   suppliers: readonly Supplier[],
 ): number {
@@ -31,7 +31,7 @@ export function mostOfBatch(
  * @returns  null while there are too few, or others at work have their part to bring
  */
 export function chooseBatch(
-  { batchGroups, influence }: Settings,
+  { batchGroups, influence }: Shares,
   usable: readonly JudgedGroup[],
   suppliers: readonly Supplier[],
 ): JudgedGroup[] | null {

@@ -12,9 +12,9 @@ import {
 } from '../../proto/index.js'
 import { type Clock, createRateLimit } from '../../swarm/index.js'
 import { decodeTaskSet } from '../ledger/curriculum.js'
+import type { EventOf } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
-import type { EventOf, LeaseRecord, RunState } from '../ledger/run-state.js'
-import type { RunConfig } from '../settings/config.js'
+import type { LeaseRecord, RunState } from '../ledger/run-state.js'
 import { mostOfBatch } from './batch-shares.js'
 
 /** How long a node without work should wait before it asks again. */
@@ -40,14 +40,16 @@ export interface LeaseDesk {
   releaseLapsed(): Promise<void>
 }
 
-export function createLeaseDesk(
-  config: RunConfig,
-  tasks: readonly Task[],
-  recorder: Recorder,
-  clock: Clock,
-  /** Whether work of a backend can be audited; left out: nothing is audited in this run. */
-  isCalibrated?: (backend: string) => boolean,
-): LeaseDesk {
+export interface LeaseDeskParts {
+  readonly tasks: readonly Task[]
+  readonly recorder: Recorder
+  readonly clock: Clock
+  /** Whether work of a backend can be audited; null: nothing is audited in this run. */
+  readonly isCalibrated: ((backend: string) => boolean) | null
+}
+
+/** Gives out leases under the terms of the round in force. */
+export function createLeaseDesk({ tasks, recorder, clock, isCalibrated }: LeaseDeskParts): LeaseDesk {
   const registrations = createRateLimit(clock, REGISTRATIONS_PER_MINUTE)
   const retaken = createRateLimit(clock, RETAKEN_PER_MINUTE, RETAKEN_AT_ONCE)
   const encodedTasks = new Map<string, Uint8Array>()
@@ -62,27 +64,28 @@ export function createLeaseDesk(
 
   /** Why `node` gets no further lease now, or `null`. */
   const objection = (state: RunState, node: string, ask: LeaseAsk): RefusalCode | null => {
-    const { current } = state
-    if (!current) return 'no_work'
-    if (current.version >= config.versions) return 'paused'
+    const { round } = state
+    if (!round) return 'no_work'
+    const { terms } = round
+    if (round.version >= terms.versions) return 'paused'
     if (state.nodes.get(node)?.standing.isQuarantined(clock.now())) return 'quarantined'
-    if (ask.policyId !== current.policyId) return 'wrong_policy'
+    if (ask.policyId !== round.policyId) return 'wrong_policy'
     if (isCalibrated && !isCalibrated(ask.backend)) return 'uncalibrated'
-    if (isCalibrated && !ask.drawsReplay && !config.audit.acceptOtherDraws) return 'draws_differ'
+    if (isCalibrated && !ask.drawsReplay && !terms.audit.acceptOtherDraws) return 'draws_differ'
     if (!state.isAdmitted(node)) return 'not_registered'
     const open = [...state.openLeases.values()]
     const own = open.filter((lease) => lease.node === node).length
-    if (own >= config.leases.perNode) return 'too_many_leases'
+    if (own >= terms.leases.perNode) return 'too_many_leases'
     // Work that could not be used before it is too old is not handed out (docs/protocol.md, "Leases").
-    const batches = config.maxStaleness + 1
-    const room = batches * config.batchGroups
-    const usable = state.trainable(config.maxStaleness)
-    const inTraining = state.pendingBatch ? config.batchGroups : 0
+    const batches = terms.maxStaleness + 1
+    const room = batches * terms.batchGroups
+    const usable = state.trainable(terms.maxStaleness)
+    const inTraining = state.pendingBatch ? terms.batchGroups : 0
     if (usable.length + inTraining + open.length >= room) return 'no_work'
     if (isDoubtful(state, node) && open.filter((lease) => isDoubtful(state, lease.node)).length >= room / 2)
       return 'no_work'
     const isOther = (one: { readonly node: string }): boolean => one.node !== node
-    const most = mostOfBatch(config, usable.filter(isOther), state.suppliers.filter(isOther))
+    const most = mostOfBatch(terms, usable.filter(isOther), state.suppliers.filter(isOther))
     const mine = usable.filter((group) => group.node === node).length + own
     return mine >= batches * most ? 'influence_cap' : null
   }
@@ -97,13 +100,13 @@ export function createLeaseDesk(
   const grant = (state: RunState, node: string, ask: LeaseAsk): LeaseRecord | null => {
     if (objection(state, node, ask)) return null
     const now = clock.now()
-    const deadlineMs = now + config.leases.durationMs
+    const { round, version, policyId, roundSecret, resting, terms } = state.round!
+    const deadlineMs = now + terms.leases.durationMs
     const { backend, drawsReplay } = ask
     // What a node leaves lying comes back to it: there is nothing to be gained by waiting for an easier task.
     const owed = state.owedLease(node)
     if (owed && !retaken.allow(node)) return null
     if (owed) return { ...owed, atMs: now, deadlineMs, backend, drawsReplay }
-    const { round, version, policyId, roundSecret, resting } = state.round!
     const index = state.nextLeaseIndex(node, round)
     const seed = leaseSeed(Buffer.from(roundSecret, 'hex'), policyId, node, index)
     return {
@@ -130,9 +133,10 @@ export function createLeaseDesk(
     const now = clock.now()
     const lease = state.openLeases.get(leaseId)
     if (lease?.node !== node || lease.deadlineMs <= now) return null
-    if (state.current!.version - lease.version > config.maxStaleness) return null
+    const { maxStaleness, leases } = state.roundOf(lease).terms
+    if (state.current!.version - lease.version > maxStaleness) return null
     if (state.nodes.get(node)?.standing.isQuarantined(now)) return null
-    const { durationMs } = config.leases
+    const { durationMs } = leases
     const deadlineMs = Math.min(now + durationMs, lease.atMs + LONGEST_DURATIONS * durationMs)
     const isFurther = deadlineMs - lease.deadlineMs >= LEAST_EXTENSION * durationMs
     return isFurther ? { type: 'renewed', atMs: now, leaseId, deadlineMs } : null
@@ -147,8 +151,9 @@ export function createLeaseDesk(
     })
   }
 
-  const toWire = (record: LeaseRecord, policyId: string): Lease => {
+  const toWire = (record: LeaseRecord): Lease => {
     const task = tasks[record.taskIndex]!
+    const { policyId, termsId, terms } = recorder.state.roundOf(record)
     const { leaseId, index, version, seed, deadlineMs } = record
     return {
       leaseId,
@@ -159,7 +164,8 @@ export function createLeaseDesk(
       task: encode(task),
       seed,
       deadlineMs,
-      groupSize: config.groupSize,
+      groupSize: terms.groupSize,
+      termsId,
     }
   }
 
@@ -206,7 +212,7 @@ export function createLeaseDesk(
       while (leases.length < request.count) {
         const record = await recorder.record((state) => grant(state, node, request))
         if (!record) break
-        leases.push(toWire(record, request.policyId))
+        leases.push(toWire(record))
       }
       const reason = leases.length < request.count ? (objection(recorder.state, node, request) ?? 'rate_limited') : null
       return response({ leases, reason, retryAfterMs: leases.length > 0 ? 0 : RETRY_MS })

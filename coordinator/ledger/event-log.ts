@@ -1,6 +1,5 @@
 import { Level } from 'level'
-import { parseEvent } from './event-schema.js'
-import type { RunEvent } from './events.js'
+import { parseEvent, type RunEvent } from './events.js'
 
 export class StoreError extends Error {
   override readonly name = 'StoreError'

@@ -1,121 +1,140 @@
-import type { RefusalCode } from '../../proto/index.js'
+import { z } from 'zod'
+import { isRefusalCode, type RefusalCode } from '../../proto/index.js'
+import { termsSchema } from './terms.js'
+
+const count = z.int().min(0)
+const number = z.number()
+const text = z.string().max(4096)
+const hash = z.string().regex(/^[0-9a-f]{64}$/)
+const bitmap = z.base64()
+const lease = z.string().min(1).max(128)
+const code = z.string().refine((value): value is RefusalCode => isRefusalCode(value))
 
 /** Stages 5 to 7 of judging: `none` when the group was not drawn for an audit, or was refused before. */
-export type Audit = 'none' | 'passed' | 'failed'
+const audit = z.enum(['none', 'passed', 'failed'])
+export type Audit = z.output<typeof audit>
+
+/** A field of the terms that is no longer what it was, by its path; values as JSON. */
+const termsChange = z.object({ field: text, from: text, to: text })
 
 /**
  * What happened in a run, one record each, in the order of the log. The log is the coordinator's only truth: whatever it
- * shows or decides is a fold over it.
+ * shows or decides is a fold over it. Every event also has a `type` and the time `atMs`.
  */
-export type RunEvent =
-  /** Version `version` is the policy in force, and round `round` is open. */
-  | {
-      readonly type: 'published'
-      readonly atMs: number
-      readonly round: number
-      readonly version: number
-      /** Trainer step that was published. */
-      readonly step: number
-      /** The step whose update made the adapter: `step` itself, or an earlier one when that changed nothing or rolled back. */
-      readonly adapterStep: number
-      readonly policyId: string
-      readonly manifestId: string
-      readonly adapterSha256: string
-      /** Hex; its hash is in the manifest, the secret itself in the manifest of a later round. */
-      readonly roundSecret: string
-      /** Tasks that this round gives no leases for, see curriculum.ts. */
-      readonly resting: string
-    }
-  /** A further round of the version in force: for keys that have registered since, or because a world is quarantined. */
-  | {
-      readonly type: 'reopened'
-      readonly atMs: number
-      readonly round: number
-      readonly version: number
-      readonly manifestId: string
-      readonly roundSecret: string
-      readonly resting: string
-    }
+const EVENTS = {
+  /** What the run promises from now on (terms.ts). The first event of every log; a later one says what changed. */
+  terms: z.object({
+    terms: termsSchema,
+    changes: z.array(termsChange).readonly(),
+  }),
+  /** Version `version` is the policy in force, and round `round` is open under the newest terms. */
+  published: z.object({
+    round: count,
+    version: count,
+    /** Trainer step that was published. */
+    step: count,
+    /** The step whose update made the adapter: `step` itself, or an earlier one when that changed nothing or rolled back. */
+    adapterStep: count,
+    policyId: hash,
+    manifestId: hash,
+    adapterSha256: hash,
+    /** Hex; its hash is in the manifest, the secret itself in the manifest of a later round. */
+    roundSecret: hash,
+    /** Tasks that this round gives no leases for, see curriculum.ts. */
+    resting: bitmap,
+  }),
+  /** A further round of the version in force: for keys that registered since, for changed terms, or because a world is quarantined. */
+  reopened: z.object({
+    round: count,
+    version: count,
+    policyId: hash,
+    manifestId: hash,
+    roundSecret: hash,
+    resting: bitmap,
+  }),
   /** A key was seen for the first time, in round `round`: it gets leases of later rounds, whose secrets it could not know. */
-  | { readonly type: 'registered'; readonly atMs: number; readonly node: string; readonly round: number }
-  | {
-      readonly type: 'leased'
-      readonly atMs: number
-      readonly leaseId: string
-      readonly round: number
-      /** Counts the leases of one node in one round; enters the seed. */
-      readonly index: number
-      readonly node: string
-      readonly version: number
-      readonly taskIndex: number
-      /** Hex, 32 bytes. */
-      readonly seed: string
-      readonly deadlineMs: number
-      /** As the node says: which calibration its work is judged by, and whether its draws can be replayed. */
-      readonly backend: string
-      readonly drawsReplay: boolean
-    }
+  registered: z.object({ node: text, round: count }),
+  leased: z.object({
+    leaseId: lease,
+    /** Its terms are those that the round was opened under. */
+    round: count,
+    /** Counts the leases of one node in one round; enters the seed. */
+    index: count,
+    node: text,
+    version: count,
+    taskIndex: count,
+    /** Hex, 32 bytes. */
+    seed: hash,
+    deadlineMs: number,
+    /** As the node says: which calibration its work is judged by, and whether its draws can be replayed. */
+    backend: text,
+    drawsReplay: z.boolean(),
+  }),
   /** The lease is still worked on, and lapses later. */
-  | { readonly type: 'renewed'; readonly atMs: number; readonly leaseId: string; readonly deadlineMs: number }
+  renewed: z.object({ leaseId: lease, deadlineMs: number }),
   /** The lease is not worked on. Its owner gets it again before any other of the same version. */
-  | { readonly type: 'released'; readonly atMs: number; readonly leaseId: string; readonly reason: string }
-  | {
-      readonly type: 'judged'
-      readonly atMs: number
-      readonly leaseId: string
-      readonly node: string
-      readonly version: number
-      readonly bodySha256: string
-      readonly accepted: boolean
-      readonly code: RefusalCode | null
-      readonly detail: string
-      readonly credit: number
-      /** Recomputed rewards of an accepted group, in rollout order; claimed ones when the body was not needed. */
-      readonly rewards: readonly number[]
-      /** The accepted group has no reward variance: it teaches nothing and its body was not pulled. */
-      readonly flat: boolean
-      readonly audit: Audit
-      /** Where the announcement came from, as a block of network addresses; null: not known, or this machine. */
-      readonly addressBlock: string | null
-      /** What each rollout says, as a short hash; none when not replayed. */
-      readonly completions: readonly string[]
-      /** Tool calls made in all rollouts, and rollouts that solved their task exactly; 0 when not replayed. */
-      readonly calls: number
-      readonly solved: number
-    }
+  released: z.object({ leaseId: lease, reason: text }),
+  judged: z.object({
+    leaseId: lease,
+    node: text,
+    version: count,
+    bodySha256: hash,
+    accepted: z.boolean(),
+    code: code.nullable(),
+    detail: text,
+    credit: number.min(0),
+    /** Recomputed rewards of an accepted group, in rollout order; claimed ones when the body was not needed. */
+    rewards: z.array(number).max(1024).readonly(),
+    /** The accepted group has no reward variance: it teaches nothing and its body was not pulled. */
+    flat: z.boolean(),
+    audit,
+    /** Where the announcement came from, as a block of network addresses; null: not known, or this machine. */
+    addressBlock: text.nullable(),
+    /** What each rollout says, as a short hash; none when not replayed. */
+    completions: z
+      .array(z.string().regex(/^[0-9a-f]{16}$/))
+      .max(1024)
+      .readonly(),
+    /** Tool calls made in all rollouts, and rollouts that solved their task exactly; 0 when not replayed. */
+    calls: count,
+    solved: count,
+  }),
   /** An accepted group that was not in a batch yet was audited after all. */
-  | {
-      readonly type: 'audited'
-      readonly atMs: number
-      readonly leaseId: string
-      readonly node: string
-      readonly accepted: boolean
-      readonly code: RefusalCode | null
-      readonly detail: string
-    }
+  audited: z.object({ leaseId: lease, node: text, accepted: z.boolean(), code: code.nullable(), detail: text }),
   /** The world disagreed with itself when this lease's group was replayed: no more leases for its tasks. */
-  | { readonly type: 'world-quarantined'; readonly atMs: number; readonly server: string; readonly leaseId: string }
+  'world-quarantined': z.object({ server: text, leaseId: lease }),
   /** The groups of these leases make training step `step`. */
-  | {
-      readonly type: 'batched'
-      readonly atMs: number
-      readonly batchId: string
-      readonly step: number
-      readonly leaseIds: readonly string[]
-    }
-  | {
-      readonly type: 'trained'
-      readonly atMs: number
-      readonly batchId: string
-      readonly step: number
-      /** The trainer left the policy as it was, for example because a gradient was not finite. */
-      readonly skipped: boolean
-    }
-  /** The batch could not be replayed, or the trainer could not use it; its groups are lost to training, and the step number is free again. */
-  | {
-      readonly type: 'batch-refused'
-      readonly atMs: number
-      readonly batchId: string
-      readonly code: string
-      readonly detail: string
-    }
+  batched: z.object({ batchId: text, step: count, leaseIds: z.array(lease).max(65_536).readonly() }),
+  /** `skipped`: the trainer left the policy as it was, for example because a gradient was not finite. */
+  trained: z.object({ batchId: text, step: count, skipped: z.boolean() }),
+  /** The batch could not be written, or the trainer could not use it; its groups are lost to training, and the step number is free again. */
+  'batch-refused': z.object({ batchId: text, code: text, detail: text }),
+} as const
+
+type EventType = keyof typeof EVENTS
+
+export type EventOf<T extends EventType> = { readonly type: T; readonly atMs: number } & Readonly<
+  z.output<(typeof EVENTS)[T]>
+>
+export type RunEvent = { [T in EventType]: EventOf<T> }[EventType]
+
+const SCHEMAS = new Map(
+  Object.entries(EVENTS).map(([type, fields]) => [
+    type,
+    // A refusal says why; the fold decides by it.
+    z
+      .looseObject({ type: z.literal(type), atMs: number, ...fields.shape })
+      .refine((event) => !('accepted' in event) || event.accepted === (event.code === null)),
+  ]),
+)
+
+/**
+ * An event as the log holds it, or undefined for what no version of this program wrote. Fields that a later version added
+ * are kept.
+ */
+export function parseEvent(value: unknown): RunEvent | undefined {
+  const type = typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined
+  const schema = typeof type === 'string' ? SCHEMAS.get(type) : undefined
+  // TypeScript does not see through the map that the schema of a kind checks the fields of that kind.
+  return schema?.safeParse(value).success ? (value as RunEvent) : undefined
+}

@@ -1,6 +1,7 @@
 import { type EventLog, StoreError } from './event-log.js'
 import type { RunEvent } from './events.js'
-import { RunState } from './run-state.js'
+import { RunFold } from './run-fold.js'
+import type { RunState } from './run-state.js'
 
 /** The log and its fold, kept in step: state changes only through events that are on disk. */
 export interface Recorder {
@@ -17,7 +18,7 @@ export interface Recorder {
 
 /** @param onEvent  called after an event is on disk and applied */
 export async function openRecorder(log: EventLog, onEvent: (event: RunEvent) => void): Promise<Recorder> {
-  const state = new RunState()
+  const state = new RunFold()
   for await (const event of log.replay()) state.apply(event)
   let last: Promise<unknown> = Promise.resolve()
   let fail: (why: StoreError) => void

@@ -1,5 +1,5 @@
 import { REFUSALS, type RefusalCode } from '../../proto/index.js'
-import type { RunConfig } from '../settings/config.js'
+import type { RunTerms } from './terms.js'
 
 /** Of so many audited groups, so many failed audits are no chance: at 0.5 % false refusals, one honest key in 7,000. */
 const WINDOW = 20
@@ -9,8 +9,10 @@ const HOUR_MS = 3_600_000
 const QUARANTINES_MS = [HOUR_MS, 24 * HOUR_MS]
 
 /** Share of a key's groups to audit: all of a new one's, fewer the longer it was honest. */
-export const auditShare = (streak: number, { probation, leastShare }: RunConfig['audit']): number =>
-  streak < probation ? 1 : Math.max(leastShare, probation / streak)
+export const auditShare = (
+  streak: number,
+  { probation, leastShare }: Pick<RunTerms['audit'], 'probation' | 'leastShare'>,
+): number => (streak < probation ? 1 : Math.max(leastShare, probation / streak))
 
 /** What the coordinator thinks of a key, folded from the verdicts on its groups. */
 export class Standing {

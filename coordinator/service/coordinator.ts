@@ -1,6 +1,5 @@
 import type { PrivateKey } from '@libp2p/interface'
 import type { Stage } from '../../episode/index.js'
-import type { Sha256 } from '../../proto/index.js'
 import {
   type BlobStore,
   type Clock,
@@ -13,7 +12,9 @@ import type { AuditLottery, Auditor } from '../intake/auditor.js'
 import { createGroupJudge } from '../intake/group-judge.js'
 import { createIntake, type Intake } from '../intake/intake.js'
 import { createLeaseDesk, type LeaseDesk } from '../leases/lease-desk.js'
+import { agreeOnTerms } from '../ledger/agree-terms.js'
 import type { Recorder } from '../ledger/recorder.js'
+import type { RunTerms } from '../ledger/terms.js'
 import { episodeLimits, type RunConfig } from '../settings/config.js'
 import type { DataFolder } from '../settings/data-folder.js'
 import type { TaskSet } from '../settings/task-set.js'
@@ -37,7 +38,8 @@ export interface CoordinatorParts {
   readonly taskSet: TaskSet
   /** With the worlds of the task set and the tokenizer of the base. */
   readonly stage: Stage
-  readonly baseSha256: Sha256
+  /** What `config` promises, see `termsOf`. */
+  readonly terms: RunTerms
   /** Stages 5 to 7 of judging; null: the run has no calibration, and they are not run. */
   readonly auditor: Auditor | null
   readonly lottery: AuditLottery
@@ -64,7 +66,8 @@ export interface Coordinator {
 
 /** Puts a coordinator together and into service; earlier publications of its run are served again. */
 export async function openCoordinator(parts: CoordinatorParts): Promise<Coordinator> {
-  const { config, folder, key, clock, host, recorder, blobs, taskSet, stage, baseSha256, auditor, lottery } = parts
+  const { config, folder, key, clock, host, recorder, blobs, taskSet, stage, terms, auditor, lottery } = parts
+  await agreeOnTerms(recorder, terms, clock)
   const { spool, manifests } = folder
   const { tasks, servers } = taskSet
   const { state } = recorder
@@ -99,10 +102,10 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const failure = Promise.race([auditFailure.promise, recorder.failure])
     // Whoever waits for it hears of it.
     failure.catch(() => undefined)
-    const desk = createLeaseDesk(config, tasks, recorder, clock, auditor?.isCalibrated)
-    const frame = policyFrame(config, baseSha256, stage.tokenizer.chatTemplate, servers)
+    const desk = createLeaseDesk({ tasks, recorder, clock, isCalibrated: auditor?.isCalibrated ?? null })
+    const frame = policyFrame(terms, servers)
     const publisher = createPublisher({
-      ...{ config, taskSet, frame, limits, recorder, blobs, snapshots, host, key, clock, manifests },
+      ...{ config, taskSet, frame, recorder, blobs, snapshots, host, key, clock, manifests },
     })
     const services = await serveRun({ host, key, state, desk, intake, bodies, clock })
     cleanUps.push(() => services.close())
@@ -122,7 +125,10 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
           },
           signal,
         )
-        const training = runTraining({ config, baseSha256, spool, recorder, intake, publisher, trainer, clock }, signal)
+        const training = runTraining(
+          { config, baseSha256: terms.base.ggufSha256, spool, recorder, intake, publisher, trainer, clock },
+          signal,
+        )
         const ended = training.catch(() => undefined)
         cleanUps.push(() => Promise.all([background, ended]))
         await Promise.race([training, failure])

@@ -13,16 +13,19 @@ import {
 } from '../../swarm/index.js'
 import { createAuditLottery } from '../intake/auditor.js'
 import { openRunAuditor } from '../intake/run-auditor.js'
+import { agreeOnTerms, termsOf } from '../ledger/agree-terms.js'
 import { openEventLog } from '../ledger/event-log.js'
 import type { RunEvent } from '../ledger/events.js'
 import { openRecorder } from '../ledger/recorder.js'
 import type { RunState } from '../ledger/run-state.js'
+import type { RunTerms } from '../ledger/terms.js'
 import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
 import { openDataFolder } from '../settings/data-folder.js'
 import { checkPromptRoom } from '../settings/first-prompts.js'
-import { pinTaskSet, readTaskSet } from '../settings/task-set.js'
+import { readTaskSet } from '../settings/task-set.js'
 import { createTorchrunEngine, type TrainerEvent } from '../spool/trainer-process.js'
 import { canaryProbes } from '../versions/canary.js'
+import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { openCoordinator } from './coordinator.js'
 
 /** What an operator, or a program that started the coordinator, is told as it happens. */
@@ -67,7 +70,6 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
   try {
     const folder = await openDataFolder(config.dataDir)
     const taskSet = await readTaskSet(config.tasks.dataset, 'train')
-    await pinTaskSet(config.dataDir, taskSet)
     const identity = await openIdentity(config.dataDir)
     const key = identity.privateKey
     const recorder = await openRecorder(await openEventLog(folder.log), (event) => onProgress({ type: 'event', event }))
@@ -80,7 +82,15 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     cleanUps.push(() => host.close())
     const blobs = await createBlobStore(folder.blobs)
     const baseSha256 = await hashFile(config.base.path)
-    await writeFileAtomic(folder.trainerConfig, trainerConfig(config, baseSha256, taskSet.tasks, stage))
+    const terms = termsOf(config, {
+      baseSha256,
+      chatTemplateSha256: chatTemplateSha256(stage),
+      taskSet,
+      calibrations: {},
+    })
+    // Before anything is written by what they say: a run that cannot go on under them stays as it is.
+    await agreeOnTerms(recorder, terms, systemClock)
+    await writeFileAtomic(folder.trainerConfig, trainerConfig(terms, taskSet.tasks, stage))
 
     const { spool } = folder
     const python = config.trainer.python ?? options.python
@@ -102,7 +112,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     )
     cleanUps.push(() => trainer.close())
     const coordinator = await openCoordinator({
-      ...{ config, folder, key, clock: systemClock, host, recorder, blobs, taskSet, stage, baseSha256 },
+      ...{ config, folder, key, clock: systemClock, host, recorder, blobs, taskSet, stage, terms },
       auditor: audits?.auditor ?? null,
       lottery: createAuditLottery(key.raw),
     })
@@ -143,16 +153,13 @@ function listen(identity: Identity, { config, logger, onProgress }: CoordinatorO
   })
 }
 
-/** `trainer.json`. The run's own staleness limit holds for the trainer too, unless the operator sets another. */
-function trainerConfig(config: RunConfig, baseSha256: string, tasks: readonly Task[], stage: Stage): string {
-  const { settings } = config.trainer
-  const { loss = {} } = settings
+/** `trainer.json` (docs/trainer.md). */
+function trainerConfig({ base, limits, training }: RunTerms, tasks: readonly Task[], stage: Stage): string {
   return JSON.stringify({
     schema: 1,
-    baseSha256,
-    baseModel: { name: config.base.name },
-    probes: canaryProbes(tasks, stage, episodeLimits(config)),
-    ...settings,
-    loss: typeof loss === 'object' ? { maxStaleness: config.maxStaleness, ...loss } : loss,
+    baseSha256: base.ggufSha256,
+    baseModel: { name: base.name },
+    probes: canaryProbes(tasks, stage, limits),
+    ...training,
   })
 }

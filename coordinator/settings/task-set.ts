@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import writeFileAtomic from 'write-file-atomic'
 import { DatasetError, openDataset, type Split } from '../../dataset/index.js'
 import type { Task } from '../../episode/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
@@ -41,24 +40,5 @@ export async function readTaskSet(folder: string, split: Split, limit = Number.P
   } catch (cause) {
     if (cause instanceof DatasetError) throw new ConfigError(`${folder}: ${cause.message}`, { cause })
     throw cause
-  }
-}
-
-/**
- * A run's log refers to tasks by their place, so a run that goes on must have the data set that it began with.
- * @throws ConfigError if it is another one
- */
-export async function pinTaskSet(dataDir: string, { datasetSha256 }: TaskSet): Promise<void> {
-  const file = join(dataDir, 'dataset.sha256')
-  const pinned = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    // Only a run that begins has none: one that cannot be read must not be pinned anew.
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-  if (pinned === undefined) await writeFileAtomic(file, datasetSha256)
-  else if (pinned !== datasetSha256) {
-    throw new ConfigError(
-      `tasks.dataset: the run in ${dataDir} began with another data set (${pinned.slice(0, 12)}…, not ${datasetSha256.slice(0, 12)}…). Name that one again, or begin a new run in another folder.`,
-    )
   }
 }

@@ -1,7 +1,7 @@
-import { DIALECT, toolsetSchemaSha256 } from '../../episode/index.js'
+import { type Stage, toolsetSchemaSha256 } from '../../episode/index.js'
 import { PLAIN_SAMPLER, type PolicyDescription, type Sha256, sha256 } from '../../proto/index.js'
 import type { ServerDefinition } from '../../servers/kernel/index.js'
-import type { RunConfig } from '../settings/config.js'
+import type { RunTerms } from '../ledger/terms.js'
 
 /** What all policies of a run have in common: everything but the adapter. */
 export type PolicyFrame = Omit<PolicyDescription, 'adapter'>
@@ -9,18 +9,16 @@ export type PolicyFrame = Omit<PolicyDescription, 'adapter'>
 /** What the canary's expectations were measured to hold for; any build of llama.cpp behind that binding. */
 const ENGINE_RANGE = { nodeLlamaCpp: '3.22.x', llamaCpp: '*' }
 
-export function policyFrame(
-  config: RunConfig,
-  baseSha256: Sha256,
-  chatTemplate: string,
-  servers: readonly ServerDefinition[],
-): PolicyFrame {
+export function policyFrame({ base, dialect }: RunTerms, servers: readonly ServerDefinition[]): PolicyFrame {
   return {
-    base: { name: config.base.name, ggufSha256: baseSha256, quantisation: config.base.quantisation },
-    chatTemplateSha256: sha256(new TextEncoder().encode(chatTemplate)),
-    dialect: DIALECT,
+    base: { name: base.name, ggufSha256: base.ggufSha256, quantisation: base.quantisation },
+    chatTemplateSha256: base.chatTemplateSha256,
+    dialect,
     toolsetSchemaSha256: toolsetSchemaSha256(servers),
     sampler: PLAIN_SAMPLER,
     engine: ENGINE_RANGE,
   }
 }
+
+export const chatTemplateSha256 = ({ tokenizer }: Stage): Sha256 =>
+  sha256(new TextEncoder().encode(tokenizer.chatTemplate))

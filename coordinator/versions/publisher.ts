@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import pLimit from 'p-limit'
 import writeFileAtomic from 'write-file-atomic'
-import type { EpisodeLimits } from '../../episode/index.js'
 import { newRoundSecret, roundSecretHash } from '../../judging/lease-seed.js'
 import {
   announcementOf,
@@ -20,6 +19,7 @@ import { type BlobStore, type Clock, channelsOf, type SnapshotExchange, type Swa
 import { givesQuarantined, restingTasks } from '../leases/resting-tasks.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { Publication, RunState } from '../ledger/run-state.js'
+import { type RunTerms, termsIdOf } from '../ledger/terms.js'
 import type { RunConfig } from '../settings/config.js'
 import type { TaskSet } from '../settings/task-set.js'
 import type { TrainerStep } from '../spool/step-folder.js'
@@ -41,7 +41,6 @@ export interface PublisherParts {
   readonly config: RunConfig
   readonly taskSet: TaskSet
   readonly frame: PolicyFrame
-  readonly limits: EpisodeLimits
   readonly recorder: Recorder
   readonly blobs: BlobStore
   readonly snapshots: SnapshotExchange
@@ -62,16 +61,26 @@ const PUBLISHED: readonly (readonly [BlobRole, string])[] = [
 type VersionPart = Omit<PolicyManifest, keyof RoundPart>
 type RoundPart = Pick<
   PolicyManifest,
-  'round' | 'taskSpec' | 'roundSecretHash' | 'closedRounds' | 'createdAtMs' | 'expiresAtMs'
+  'round' | 'taskSpec' | 'roundSecretHash' | 'closedRounds' | 'createdAtMs' | 'expiresAtMs' | 'limits' | 'termsId'
 >
 /** What the event of a round's opening says, whichever kind it is. */
-type OpenedRound = Pick<Publication, 'atMs' | 'round' | 'manifestId' | 'roundSecret' | 'resting'>
+type OpenedRound = Pick<Publication, 'atMs' | 'round' | 'policyId' | 'manifestId' | 'roundSecret' | 'resting'>
 
 /** Paper, section 4.1. */
 const MAX_USER_TURNS = 5
 
+/** What a manifest says of the terms, for nodes to work by. */
+const limitsOf = ({ groupSize, maxStaleness, limits }: RunTerms): PolicyManifest['limits'] => ({
+  groupSize,
+  maxTurnTokens: limits.maxTurnTokens,
+  maxRolloutTokens: limits.maxRolloutTokens,
+  maxAssistantTurns: limits.maxAssistantTurns,
+  maxUserTurns: MAX_USER_TURNS,
+  maxStaleness,
+})
+
 export function createPublisher(parts: PublisherParts): Publisher {
-  const { config, taskSet, frame, limits, recorder, blobs, snapshots, host, key, clock, manifests } = parts
+  const { config, taskSet, frame, recorder, blobs, snapshots, host, key, clock, manifests } = parts
   const channel = channelsOf(host.runId).policy
   const fileOf = (round: number): string => join(manifests, `${String(round).padStart(6, '0')}.manifest`)
   /** One round is opened after the other, also when a publication and a waiting key ask at once. */
@@ -94,14 +103,14 @@ export function createPublisher(parts: PublisherParts): Publisher {
       batches: trained.map(({ batchId, leaseIds }) => ({ batchId, groups: leaseIds.length })),
       volunteers: state.nodes.size,
       tasks: { dataset: taskSet.datasetSha256, examples: taskSet.tasks.length },
-      training: config.trainer.settings,
+      terms: state.termsHistory.map(({ terms, fromRound }) => ({ fromRound, ...terms })),
     }
     return new TextEncoder().encode(`${JSON.stringify(provenance, null, 2)}\n`)
   }
 
   /** What sets the manifest of a round apart from others of its version. */
   const roundPart = (secret: Uint8Array, resting: string): RoundPart => {
-    const { rounds } = recorder.state
+    const { rounds, terms } = recorder.state
     const now = clock.now()
     return {
       round: (rounds.at(-1)?.round ?? -1) + 1,
@@ -117,6 +126,8 @@ export function createPublisher(parts: PublisherParts): Publisher {
         .map(({ round, roundSecret }) => ({ round, secret: roundSecret })),
       createdAtMs: now,
       expiresAtMs: now + config.manifestLifetimeMs,
+      limits: limitsOf(terms!),
+      termsId: termsIdOf(terms!),
     }
   }
 
@@ -137,14 +148,6 @@ export function createPublisher(parts: PublisherParts): Publisher {
       policy,
       blobs: [...described, provenance],
       canary: canariesOf(step.probes),
-      limits: {
-        groupSize: config.groupSize,
-        maxTurnTokens: limits.maxTurnTokens,
-        maxRolloutTokens: limits.maxRolloutTokens,
-        maxAssistantTurns: limits.maxAssistantTurns,
-        maxUserTurns: MAX_USER_TURNS,
-        maxStaleness: config.maxStaleness,
-      },
     }
   }
 
@@ -160,7 +163,9 @@ export function createPublisher(parts: PublisherParts): Publisher {
     // On disk before the event that refers to it.
     await writeFileAtomic(fileOf(round), Buffer.from(sealed.envelope))
     const { manifestId } = sealed
-    await record(sealed, { atMs: clock.now(), round, manifestId, roundSecret: secret.toString('hex'), resting })
+    const { policyId } = sealed.manifest
+    const roundSecret = secret.toString('hex')
+    await record(sealed, { atMs: clock.now(), round, policyId, manifestId, roundSecret, resting })
     snapshots.offer(sealed)
     // Nobody is served it any more, and strangers that come one by one open a round every few seconds.
     await rm(fileOf(round - LIMITS.manifestsServed.value), { force: true })
@@ -170,9 +175,10 @@ export function createPublisher(parts: PublisherParts): Publisher {
     })
   }
 
-  /** Whether a new round is due: for keys that registered in this one, or because a world is out of order. */
+  /** Whether a new round is due: for changed terms, for keys that registered in this one, or because a world is out of order. */
   const isDue = (state: RunState): boolean => {
     if (!state.round) return false
+    if (state.round.terms !== state.terms) return true
     if (givesQuarantined(state, taskSet.tasks)) return true
     const ageMs = clock.now() - state.round.openedAtMs
     // Negative when the clock was set back: nobody shall wait until it has caught up.
@@ -190,7 +196,6 @@ export function createPublisher(parts: PublisherParts): Publisher {
             version,
             step: step.step,
             adapterStep: step.adapterStep,
-            policyId: manifest.policyId,
             adapterSha256: manifest.policy.adapter!.sha256,
           })),
         )

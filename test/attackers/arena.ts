@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import type { PrivateKey } from '@libp2p/interface'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
-import { RunState } from '../../coordinator/ledger/run-state.js'
+import { RunFold } from '../../coordinator/ledger/run-fold.js'
 import { type Engine, type EngineProcess, openEngine } from '../../engine/index.js'
 import { parseTask, type Rollout, runGroup, type Stage, type Task } from '../../episode/index.js'
 import type { Lease } from '../../proto/index.js'
@@ -32,7 +32,7 @@ export interface Arena {
   readonly policies: Policies
   readonly honest: HonestCrowd
   /** All that the coordinator has recorded so far. */
-  state(): RunState
+  state(): RunFold
   /** A fresh private key, the same for the same seed of the arena. */
   newKey(): Promise<PrivateKey>
   /** A participant that the coordinator knows; the caller closes it. */
@@ -91,9 +91,9 @@ export async function openArena({ seed, calibration }: ArenaOptions): Promise<Ar
     const policies = await openPolicies(observer.host, join(run.machine.folder, 'blobs'))
     cleanUps.push(() => policies.close())
 
-    const folded = new RunState()
+    const folded = new RunFold()
     let read = 0
-    const state = (): RunState => {
+    const state = (): RunFold => {
       for (; read < coordinator.lines.length; read++) {
         const line = coordinator.lines[read]!
         if (line.type === 'event') folded.apply(line.event as RunEvent)

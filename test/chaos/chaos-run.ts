@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
-import { RunState } from '../../coordinator/ledger/run-state.js'
+import { RunFold } from '../../coordinator/ledger/run-fold.js'
+import type { RunState } from '../../coordinator/ledger/run-state.js'
 import type { RunConfig } from '../../coordinator/settings/config.js'
 import type { NodeProgress } from '../../node/progress.js'
 import { peerIdOfKey } from '../../proto/index.js'
@@ -228,7 +229,7 @@ export async function openChaosRun(seed: number, settings: ChaosSettings): Promi
         await world.underway.quiet()
         await world.start(run.coordinator.machine)
         const events = await readLog(world, join(run.coordinator.machine.folder, 'log'))
-        const read = new RunState()
+        const read = new RunFold()
         for (const event of events) read.apply(event)
         if (running) forgotten.push(...checkMemory(running.state, read))
         const records: VolunteerRecord[] = []

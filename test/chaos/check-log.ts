@@ -1,11 +1,13 @@
-import type { RunEvent } from '../../coordinator/ledger/events.js'
-import { type BatchRecord, type LeaseRecord, type Round, RunState } from '../../coordinator/ledger/run-state.js'
+import type { EventOf, RunEvent } from '../../coordinator/ledger/events.js'
+import { RunFold } from '../../coordinator/ledger/run-fold.js'
+import type { BatchRecord, LeaseRecord } from '../../coordinator/ledger/run-state.js'
 import { leaseSeed } from '../../judging/lease-seed.js'
 
 /** What may not be in a log, whatever has befallen the run. */
 export type Rule =
   | 'order of versions'
   | 'order of rounds'
+  | 'work before the terms'
   | 'order of steps'
   | 'lease of an unknown round'
   | 'lease of a key that is not admitted'
@@ -55,9 +57,9 @@ type Standing = 'usable' | 'flat' | 'refused' | 'revoked' | 'batched'
  * trained on, every lease is what its round's secret says. It keeps books of its own and compares them with the coordinator's.
  * @param state  the coordinator's books, still empty
  */
-export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state = new RunState()): Violation[] {
+export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state = new RunFold()): Violation[] {
   const violations: Violation[] = []
-  const rounds = new Map<number, Round>()
+  const rounds = new Map<number, EventOf<'published' | 'reopened'>>()
   const registered = new Map<string, number>()
   const leases = new Map<string, LeaseRecord>()
   const open = new Set<string>()
@@ -71,7 +73,6 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
   const adapters: number[] = []
   const withdrawn = new Set<number>()
   let version = -1
-  let policyId = ''
   let steps = 0
   let pending = null as BatchRecord | null
   let at = 0 as number | null
@@ -80,7 +81,7 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
   const openRound = (event: Extract<RunEvent, { type: 'published' | 'reopened' }>): void => {
     const last = Math.max(-1, ...rounds.keys())
     if (event.round !== last + 1) fault('order of rounds', `round ${event.round} after ${last}`)
-    rounds.set(event.round, { ...event, policyId, openedAtMs: event.atMs })
+    rounds.set(event.round, event)
   }
 
   const lend = (event: LeaseRecord): void => {
@@ -151,6 +152,10 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
 
   for (const [place, event] of events.entries()) {
     at = place
+    if (place === 0 && event.type !== 'terms') {
+      fault('work before the terms', event.type)
+      return violations
+    }
     if (('leaseId' in event && event.type !== 'leased' && !leases.has(event.leaseId)) || groupsUnknown(event, leases)) {
       fault('event of an unknown lease', event.type)
       continue
@@ -161,7 +166,6 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
       version = event.version
       for (const [older, made] of adapters.entries()) if (made > event.adapterStep) withdrawn.add(older)
       adapters.push(event.adapterStep)
-      policyId = event.policyId
       openRound(event)
     } else if (event.type === 'reopened') {
       if (event.version !== version) fault('order of rounds', `a round of version ${event.version} in ${version}`)

@@ -7,6 +7,7 @@ function known(state: RunState): Set<string> {
     record.verdicts.map((_, i) => `verdict ${i} on ${node}`),
   )
   return new Set([
+    ...state.termsHistory.map((_, i) => `terms ${i}`),
     ...state.rounds.map(({ round }) => `round ${round}`),
     ...[...state.registered.keys()].map((node) => `key ${node}`),
     ...[...state.leases.keys()].map((leaseId) => `lease ${leaseId}`),

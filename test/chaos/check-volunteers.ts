@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../coordinator/ledger/events.js'
-import { RunState } from '../../coordinator/ledger/run-state.js'
+import { RunFold } from '../../coordinator/ledger/run-fold.js'
 import type { Verdict } from '../../proto/index.js'
 import type { Violation } from './check-log.js'
 
@@ -58,8 +58,8 @@ export function checkDeliveries(events: readonly RunEvent[], volunteers: readonl
   return [...late, ...lost]
 }
 
-function fold(events: readonly RunEvent[]): RunState {
-  const state = new RunState()
+function fold(events: readonly RunEvent[]): RunFold {
+  const state = new RunFold()
   for (const event of events) state.apply(event)
   return state
 }

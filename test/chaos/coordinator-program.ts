@@ -1,5 +1,6 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { createAuditLottery } from '../../coordinator/intake/auditor.js'
+import { termsOf } from '../../coordinator/ledger/agree-terms.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
 import { openCoordinator } from '../../coordinator/service/coordinator.js'
@@ -46,11 +47,12 @@ export async function runCoordinator(world: World, process: SimProcess, settings
   const logger = world.logger(process)
   const host = createSimHost({ network, directory, process, peerId, runId: peerId, onRefusal, logger })
   const stage = stageOf([library], tokenizer)
+  const taskSet = { tasks: TASKS, servers: [library], datasetSha256: '0'.repeat(64) }
   const coordinator = await openCoordinator({
     ...{ config, folder, key, clock, host, recorder, stage },
     blobs: await createBlobStore(folder.blobs),
-    taskSet: { tasks: TASKS, servers: [library], datasetSha256: '0'.repeat(64) },
-    baseSha256: BASE_SHA256,
+    taskSet,
+    terms: termsOf(config, { baseSha256: BASE_SHA256, chatTemplateSha256: '0'.repeat(64), taskSet, calibrations: {} }),
     auditor: createScriptAuditor(clock),
     lottery: createAuditLottery(key.raw),
   })

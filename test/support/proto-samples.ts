@@ -66,6 +66,7 @@ export const flightManifest: PolicyManifest = {
   closedRounds: [{ round: 2, secret: hash('secret 2') }],
   createdAtMs: 1_700_000_000_000,
   expiresAtMs: 1_700_000_600_000,
+  termsId: hash('terms'),
 }
 
 export const ask: LeaseAsk = {
@@ -92,6 +93,7 @@ export const leases: LeaseResponse = {
       seed: hash('lease seed'),
       deadlineMs: 1_700_000_100_000,
       groupSize: 4,
+      termsId: hash('terms'),
     },
   ],
   renewed: [{ leaseId: id16('lease 1'), deadlineMs: 1_700_000_050_000 }],

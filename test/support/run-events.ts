@@ -1,9 +1,45 @@
-import type { RunEvent } from '../../coordinator/ledger/events.js'
+import type { EventOf, RunEvent } from '../../coordinator/ledger/events.js'
+import { RunFold } from '../../coordinator/ledger/run-fold.js'
+import type { RunTerms } from '../../coordinator/ledger/terms.js'
 
-export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
+export type { EventOf } from '../../coordinator/ledger/events.js'
 
 /** 32 bytes in hex, all digits alike. */
 export const hex = (digit: number): string => digit.toString(16).repeat(64)
+
+/** What small runs of the tests promise. */
+export const TERMS: RunTerms = {
+  base: { name: 'village-model', ggufSha256: hex(7), quantisation: 'f16', chatTemplateSha256: hex(8) },
+  dataset: { sha256: hex(0), tasks: 3 },
+  worlds: { library: hex(9) },
+  dialect: 'hermes',
+  groupSize: 2,
+  limits: { maxTurnTokens: 96, maxRolloutTokens: 1024, maxAssistantTurns: 10, maxCalls: 24 },
+  maxStaleness: 1,
+  batchGroups: 2,
+  versions: 100,
+  leases: { durationMs: 60_000, perNode: 2 },
+  audit: { calibrations: {}, acceptOtherDraws: false, probation: 20, leastShare: 0.1 },
+  influence: { perKey: 1, perAddressBlock: 1 },
+  training: {},
+}
+
+export const agreed = (
+  change: Partial<RunTerms> = {},
+  changes: EventOf<'terms'>['changes'] = [],
+): EventOf<'terms'> => ({
+  type: 'terms',
+  atMs: 0,
+  terms: { ...TERMS, ...change },
+  changes,
+})
+
+/** The state of a run that has agreed on its terms. */
+export function begun(change: Partial<RunTerms> = {}): RunFold {
+  const state = new RunFold()
+  state.apply(agreed(change))
+  return state
+}
 
 /** Events as a coordinator writes them, for tests that are about what follows from a log. Rounds are versions unless said. */
 export const published = (version: number, change: Partial<EventOf<'published'>> = {}): EventOf<'published'> => ({
@@ -26,6 +62,7 @@ export const reopened = (round: number, version: number): EventOf<'reopened'> =>
   atMs: version,
   round,
   version,
+  policyId: hex(1),
   manifestId: hex(2),
   roundSecret: hex(4),
   resting: '',

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Auditor, createAuditLottery } from '../../coordinator/intake/auditor.js'
+import { termsOf } from '../../coordinator/ledger/agree-terms.js'
 import { openEventLog } from '../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
@@ -22,6 +23,7 @@ import {
 } from '../../proto/index.js'
 import { type Clock, createBlobStore, requestLeases, serveGroups } from '../../swarm/index.js'
 import { library } from './library-world.js'
+import { hash } from './proto-samples.js'
 import { smallRun } from './run-config.js'
 import { bodyOf, lendingTask, play, stageOf } from './scripted.js'
 import {
@@ -96,8 +98,8 @@ export interface TestRun {
   volunteer(seed: number): Promise<Volunteer>
   /** A volunteer whose key may have leases: it asked once, and a round was opened since. */
   admitted(seed: number): Promise<Volunteer>
-  /** Stops the coordinator, and starts it again from what is on disk; volunteers have to connect again. */
-  restart(): Promise<void>
+  /** Stops the coordinator, and starts it again from what is on disk, with another `run.yaml` if asked; volunteers have to connect again. */
+  restart(change?: Partial<RunConfig>): Promise<void>
   eventsOf<T extends RunEvent['type']>(type: T): Extract<RunEvent, { type: T }>[]
   close(): Promise<void>
 }
@@ -107,7 +109,7 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
   const swarm = await createTestSwarm()
   const folder = await swarm.folder()
   const { auditor = null, draws, ...change } = settings
-  const config = smallRun({
+  let config = smallRun({
     ...{ dataDir: folder, groupSize: GROUP_SIZE, versions: 100, rounds: { registrationMs: 1 } },
     ...change,
   })
@@ -115,6 +117,8 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
   const events: RunEvent[] = []
   const stores: NodeStore[] = []
   const volunteers: Volunteer[] = []
+
+  const taskSet = { tasks: TASKS, servers: [library], datasetSha256: hash('tasks') }
 
   const start = async (): Promise<TestCoordinator> => {
     const data = await openDataFolder(config.dataDir)
@@ -124,8 +128,13 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
     const coordinator = await openCoordinator({
       ...{ config, folder: data, key, clock, host, recorder, stage, auditor },
       blobs: await createBlobStore(data.blobs),
-      taskSet: { tasks: TASKS, servers: [library], datasetSha256: '0'.repeat(64) },
-      baseSha256: sha256(new Uint8Array([1])),
+      taskSet,
+      terms: termsOf(config, {
+        baseSha256: hash('base'),
+        chatTemplateSha256: hash('template'),
+        taskSet,
+        calibrations: {},
+      }),
       lottery: draws ? { draws } : createAuditLottery(key.raw),
     })
     return {
@@ -150,8 +159,9 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
     clock,
     events,
     coordinator: await start(),
-    async restart() {
+    async restart(change = {}) {
       await run.coordinator.close()
+      config = { ...config, ...change }
       // A request to the next one must not go out over a connection to this one.
       for (const { host } of volunteers)
         await eventually('the connection is gone', () => !host.isConnected(swarm.runId))

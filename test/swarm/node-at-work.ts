@@ -40,6 +40,7 @@ export const lease: Lease = {
   seed: '5e'.repeat(32),
   deadlineMs: 1e13,
   groupSize: 2,
+  termsId: flightManifest.termsId,
 }
 
 export const policyOf = (round: number): LoadedPolicy => {

@@ -1,13 +1,15 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import { type JudgedGroup, RunState } from '../../../coordinator/ledger/run-state.js'
+import { RunFold } from '../../../coordinator/ledger/run-fold.js'
+import type { JudgedGroup } from '../../../coordinator/ledger/run-state.js'
 import { leaseSeed } from '../../../judging/lease-seed.js'
 import type { Verdict } from '../../../proto/index.js'
 import { checkLog, type RunBounds } from '../../chaos/check-log.js'
 import { checkMemory } from '../../chaos/check-memory.js'
 import { checkDeliveries, checkLedgers, type VolunteerRecord } from '../../chaos/check-volunteers.js'
 import {
+  agreed,
   audited,
   batched,
   batchRefused,
@@ -38,7 +40,7 @@ const lease = (
   return leased(leaseId, node, 0, { round, index, seed, ...change })
 }
 
-const START: readonly RunEvent[] = [published(0), registered('ann', 0), registered('ben', 0), reopened(1, 0)]
+const START: readonly RunEvent[] = [agreed(), published(0), registered('ann', 0), registered('ben', 0), reopened(1, 0)]
 const MIDDLE: readonly RunEvent[] = [
   lease('a', 'ann', 1, 0),
   judged('a', 'ann', 0, { credit: 5 }),
@@ -74,15 +76,16 @@ test('a log that is in order has no violations', () => {
 })
 
 const broken: Record<string, readonly RunEvent[]> = {
+  'work before the terms': GOOD.slice(1),
   'order of versions': [...GOOD, published(1, { round: 3 })],
-  'order of rounds': after(START[3]!, reopened(1, 0)),
+  'order of rounds': after(START[4]!, reopened(1, 0)),
   'order of steps': replaced(batch, batched('one', 2, ['a', 'b'])),
   'lease of an unknown round': replaced(leaseA, lease('a', 'ann', 9, 0)),
-  'lease of a key that is not admitted': after(START[2]!, lease('x', 'ann', 0, 0)),
+  'lease of a key that is not admitted': after(START[3]!, lease('x', 'ann', 0, 0)),
   'lease with another seed': replaced(leaseA, lease('a', 'ann', 1, 0, { seed: hex(7) })),
   'lease given out twice': without(releasedB),
   'more leases than one key may hold': after(
-    START[3]!,
+    START[4]!,
     ...[5, 6, 7].map((index) => lease(`held ${index}`, 'ann', 1, index)),
   ),
   'renewal of no lease': after(judgedA, { type: 'renewed', atMs: 0, leaseId: 'a', deadlineMs: 9 }),
@@ -156,22 +159,22 @@ test('a batch that the trainer refused frees its step, and its groups are in no 
 })
 
 test('books of the coordinator that lose a group, or count its credit twice, are found', () => {
-  class Forgetful extends RunState {
+  class Forgetful extends RunFold {
     override trainable(): JudgedGroup[] {
       return []
     }
   }
-  class Generous extends RunState {
+  class Generous extends RunFold {
     override apply(event: RunEvent): void {
       super.apply(event)
       if (event.type === 'judged') this.nodes.get(event.node)!.credit += event.credit
     }
   }
   const unfinished = [...START, ...MIDDLE]
-  const rules = (state: RunState): string[] => [
+  const rules = (state: RunFold): string[] => [
     ...new Set(checkLog(unfinished, { ...BOUNDS, versions: 0 }, state).map(({ rule }) => rule)),
   ]
-  assert.equal(rules(new RunState()), [])
+  assert.equal(rules(new RunFold()), [])
   assert.equal(rules(new Forgetful()), ['group lost'])
   assert.equal(rules(new Generous()), ['credit'])
 })
@@ -194,8 +197,8 @@ test('a volunteer that was told what the log does not say is found', () => {
 })
 
 test('what a coordinator knew and its log does not say is found, whatever kind of event it comes from', () => {
-  const fold = (events: readonly RunEvent[]): RunState => {
-    const state = new RunState()
+  const fold = (events: readonly RunEvent[]): RunFold => {
+    const state = new RunFold()
     for (const event of events) state.apply(event)
     return state
   }

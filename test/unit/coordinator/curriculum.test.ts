@@ -3,9 +3,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { givesQuarantined, restingTasks } from '../../../coordinator/leases/resting-tasks.js'
 import { Curriculum, decodeTaskSet, encodeTaskSet } from '../../../coordinator/ledger/curriculum.js'
-import { RunState } from '../../../coordinator/ledger/run-state.js'
+import type { RunFold } from '../../../coordinator/ledger/run-fold.js'
 import type { Task } from '../../../episode/index.js'
-import { done, published, reopened } from '../../support/run-events.js'
+import { begun, done, published, reopened } from '../../support/run-events.js'
 
 test('a task whose groups teach nothing rests, twice as long each time, and not after one that does', () => {
   const curriculum = new Curriculum()
@@ -43,12 +43,12 @@ test('a set of tasks survives its encoding', () => {
 
 const task = (server: string): Task => ({ worlds: [{ server, seed: 1 }] }) as unknown as Task
 const TASKS = ['banking', 'email', 'banking', 'maps', 'maps', 'maps', 'maps', 'maps'].map(task)
-const stateOf = (...events: Parameters<RunState['apply']>[0][]): RunState => {
-  const state = new RunState()
+const stateOf = (...events: Parameters<RunFold['apply']>[0][]): RunFold => {
+  const state = begun()
   for (const event of events) state.apply(event)
   return state
 }
-const atRest = (state: RunState, version: number): number[] => {
+const atRest = (state: RunFold, version: number): number[] => {
   const rests = decodeTaskSet(restingTasks(state, TASKS, version))
   return TASKS.flatMap((_, i) => (rests(i) ? [i] : []))
 }

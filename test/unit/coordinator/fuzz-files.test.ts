@@ -6,8 +6,8 @@ import { Level } from 'level'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openEventLog, StoreError } from '../../../coordinator/ledger/event-log.js'
-import { parseEvent } from '../../../coordinator/ledger/event-schema.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
+import { parseEvent } from '../../../coordinator/ledger/events.js'
 import { ConfigError, readConfig } from '../../../coordinator/settings/config.js'
 import { NodeError } from '../../../node/errors.js'
 import { openNodeStore, openNodeStores } from '../../../node/store.js'
@@ -21,6 +21,7 @@ import {
   readKey,
 } from '../../../swarm/index.js'
 import { acceptedVerdict, codeOf, flightManifest, flightPolicy, hash, id16 } from '../../support/proto-samples.js'
+import { agreed } from '../../support/run-events.js'
 
 const root = mkdtempSync(join(tmpdir(), 'prove-files-'))
 test.after(() => rmSync(root, { recursive: true, force: true }))
@@ -32,6 +33,7 @@ const folder = (): string => {
 }
 
 const EVENTS: readonly RunEvent[] = [
+  agreed({}, [{ field: 'groupSize', from: '2', to: '3' }]),
   {
     type: 'published',
     atMs: 1,
@@ -50,6 +52,7 @@ const EVENTS: readonly RunEvent[] = [
     atMs: 1,
     round: 1,
     version: 0,
+    policyId: hash('p'),
     manifestId: hash('m'),
     roundSecret: hash('t'),
     resting: '',

@@ -7,23 +7,23 @@ import * as assert from 'uvu/assert'
 import type { Intake } from '../../../coordinator/intake/intake.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
-import { RunState } from '../../../coordinator/ledger/run-state.js'
+import type { RunFold } from '../../../coordinator/ledger/run-fold.js'
 import { keepHouse } from '../../../coordinator/service/housekeeping.js'
 import { runTraining } from '../../../coordinator/versions/training-loop.js'
 import { refusal } from '../../../proto/index.js'
 import { silentLogger, systemClock } from '../../../swarm/index.js'
-import { batched, done, published } from '../../support/run-events.js'
+import { agreed, batched, begun, done, published } from '../../support/run-events.js'
 
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
 const { signal } = new AbortController()
 
 /** A node's next verdict. */
-const verdict = (state: RunState, node: string): void => {
+const verdict = (state: RunFold, node: string): void => {
   for (const event of done(`lease ${state.leases.size}`, node, 0)) state.apply(event)
 }
 
 test('a duty that fails keeps no other from its turn, nor itself from the next', async () => {
-  const state = new RunState()
+  const state = begun()
   const stop = new AbortController()
   const calls: string[] = []
   const errors: unknown[] = []
@@ -62,7 +62,7 @@ test('a duty that fails keeps no other from its turn, nor itself from the next',
 })
 
 test('many verdicts at once are gossiped in as many pages as it takes, those from before the start not at all', async () => {
-  const state = new RunState()
+  const state = begun()
   const stop = new AbortController()
   const pages: [string, number, number][] = []
   for (let i = 0; i < 3; i++) verdict(state, 'ann')
@@ -120,6 +120,7 @@ async function resume(
       {
         append: async (event) => void log.push(event),
         async *replay() {
+          yield agreed()
           yield* [...log]
         },
         close: async () => undefined,

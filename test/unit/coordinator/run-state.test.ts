@@ -2,10 +2,11 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import { RunState } from '../../../coordinator/ledger/run-state.js'
+import type { RunFold } from '../../../coordinator/ledger/run-fold.js'
 import {
   audited,
   batched,
+  begun,
   done,
   type EventOf,
   judged,
@@ -112,13 +113,13 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
 
 const logs = fc.array(move, { maxLength: 60 }).map(writeLog)
 
-const fold = (log: readonly RunEvent[], onto = new RunState()): RunState => {
+const fold = (log: readonly RunEvent[], onto = begun()): RunFold => {
   for (const event of log) onto.apply(event)
   return onto
 }
 
 /** Everything that anyone may ask of a state. */
-const answers = (state: RunState) => ({
+const answers = (state: RunFold) => ({
   publications: state.publications,
   current: state.current,
   leases: [...state.leases],
@@ -279,7 +280,7 @@ test('a node’s credit is the sum over its verdicts, accepted or not', () => {
 test('lease indices count up per node and round, so that no two leases of a round have one seed', () => {
   fc.assert(
     fc.property(logs, (log) => {
-      const state = new RunState()
+      const state = begun()
       for (const event of log) {
         if (event.type === 'leased') assert.is(state.nextLeaseIndex(event.node, event.version), event.index)
         state.apply(event)
@@ -291,7 +292,7 @@ test('lease indices count up per node and round, so that no two leases of a roun
 })
 
 test('before anything happened there is no policy, no batch and nothing to train on', () => {
-  const state = new RunState()
+  const state = begun()
   assert.is(state.current, undefined)
   assert.is(state.pendingBatch, undefined)
   assert.equal(state.trainable(8), [])

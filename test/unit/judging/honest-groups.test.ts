@@ -123,6 +123,7 @@ const leaseOf = ({ id }: Task): Lease => ({
   seed: '5e'.repeat(32),
   deadlineMs: 1e13,
   groupSize: 3,
+  termsId: '0'.repeat(64),
 })
 const { signal } = new AbortController()
 

@@ -1,0 +1,58 @@
+import { DIALECT } from '../../episode/index.js'
+import { worldSha256 } from '../../servers/kernel/index.js'
+import type { Clock } from '../../swarm/index.js'
+import { episodeLimits, type RunConfig } from '../settings/config.js'
+import type { TaskSet } from '../settings/task-set.js'
+import type { Recorder } from './recorder.js'
+import { checkTermsChanges, type RunTerms, termsChanges } from './terms.js'
+
+/** What terms say that is not in the configuration itself. */
+export interface TermsSources {
+  readonly baseSha256: string
+  readonly chatTemplateSha256: string
+  readonly taskSet: TaskSet
+  /** SHA-256 of the calibration of each inference backend. */
+  readonly calibrations: Readonly<Record<string, string>>
+}
+
+/** The terms that a configuration asks for. */
+export function termsOf(config: RunConfig, sources: TermsSources): RunTerms {
+  const { base, groupSize, batchGroups, versions, maxStaleness, leases, influence } = config
+  const { acceptOtherDraws, probation, leastShare } = config.audit
+  const { taskSet, baseSha256, chatTemplateSha256, calibrations } = sources
+  return {
+    base: { name: base.name, ggufSha256: baseSha256, quantisation: base.quantisation, chatTemplateSha256 },
+    dataset: { sha256: taskSet.datasetSha256, tasks: taskSet.tasks.length },
+    worlds: Object.fromEntries(taskSet.servers.map((server) => [server.name, worldSha256(server)])),
+    dialect: DIALECT,
+    groupSize,
+    limits: episodeLimits(config),
+    maxStaleness,
+    batchGroups,
+    versions,
+    leases,
+    audit: { calibrations, acceptOtherDraws, probation, leastShare },
+    influence,
+    training: trainingOf(config),
+  }
+}
+
+/** The run's own staleness limit holds for the trainer too, unless the operator sets another. */
+function trainingOf({ trainer: { settings }, maxStaleness }: RunConfig): RunTerms['training'] {
+  const { loss = {}, ...others } = settings
+  return { ...others, loss: typeof loss === 'object' && loss !== null ? { maxStaleness, ...loss } : loss }
+}
+
+/**
+ * Puts the terms into the log when they are the run's first, or other ones than before. The next round is opened under
+ * them; what was leased before is judged by the terms of its own round.
+ * @throws ConfigError when something is different that a run cannot change
+ */
+export async function agreeOnTerms(recorder: Recorder, terms: RunTerms, clock: Clock): Promise<void> {
+  await recorder.record((state) => {
+    const changes = state.terms ? termsChanges(state.terms, terms) : []
+    if (state.terms && changes.length === 0) return null
+    checkTermsChanges(changes)
+    return { type: 'terms', atMs: clock.now(), terms, changes }
+  })
+}

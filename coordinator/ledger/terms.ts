@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import { z } from 'zod'
+import type { EpisodeLimits } from '../../episode/index.js'
+import { ConfigError } from '../settings/config.js'
+
+const count = z.int().min(0)
+const share = z.number().min(0).max(1)
+const hash = z.string().regex(/^[0-9a-f]{64}$/)
+const name = z.string().min(1).max(256)
+
+/**
+ * What a run promises to whoever works for it, and what work is judged by. Terms are events: a round is opened under the
+ * newest ones, a lease has those of its round, and its group is judged by them, however many terms came after.
+ */
+export const termsSchema = z.object({
+  base: z.object({ name, ggufSha256: hash, quantisation: name, chatTemplateSha256: hash }),
+  dataset: z.object({ sha256: hash, tasks: count }),
+  /** Hash of each world of the data set, see `worldSha256`. */
+  worlds: z.record(z.string(), hash),
+  dialect: name,
+  /** Rollouts per group, G. */
+  groupSize: count,
+  limits: z.object({ maxTurnTokens: count, maxRolloutTokens: count, maxAssistantTurns: count, maxCalls: count }),
+  /** S: versions that a group may be behind. */
+  maxStaleness: count,
+  batchGroups: count,
+  versions: count,
+  leases: z.object({ durationMs: count, perNode: count }),
+  audit: z.object({
+    /** What honest work of each inference backend looks like: SHA-256 of the calibration file. */
+    calibrations: z.record(z.string(), hash),
+    acceptOtherDraws: z.boolean(),
+    probation: count,
+    leastShare: share,
+  }),
+  influence: z.object({ perKey: share, perAddressBlock: share }),
+  /** Settings of the loss, the optimizer and the adapter, as `trainer.json` has them. */
+  training: z.record(z.string(), z.unknown()),
+})
+
+type Fixed<T> = T extends object ? { readonly [K in keyof T]: Fixed<T[K]> } : T
+export type RunTerms = Fixed<z.output<typeof termsSchema>>
+
+/** Of what one group is judged by. */
+export type LeaseTerms = Pick<RunTerms, 'groupSize' | 'maxStaleness' | 'audit' | 'leases'> & {
+  readonly limits: EpisodeLimits
+}
+
+/** The name of terms: SHA-256 (hex) over their canonical JSON (RFC 8785). Leases and manifests carry it. */
+export function termsIdOf(terms: RunTerms): string {
+  return createHash('sha256')
+    .update(`prove/terms/1\n${canonicalize(terms)}`)
+    .digest('hex')
+}
+
+/** A field of the terms that is no longer what it was; `from` and `to` are JSON, `null` where there was nothing. */
+export interface TermsChange {
+  /** Path with dots, as in `limits.maxTurnTokens`. */
+  readonly field: string
+  readonly from: string
+  readonly to: string
+}
+
+/** Characters of a value that an event repeats: the terms beside it hold all of them. */
+const SHOWN_CHARS = 512
+
+/** What differs between two terms, in the order of their fields. */
+export function termsChanges(before: RunTerms, after: RunTerms): TermsChange[] {
+  const [old, now] = [leavesOf(before), leavesOf(after)]
+  return [...new Set([...old.keys(), ...now.keys()])].flatMap((field) => {
+    const from = old.get(field) ?? 'null'
+    const to = now.get(field) ?? 'null'
+    return from === to ? [] : [{ field, from: from.slice(0, SHOWN_CHARS), to: to.slice(0, SHOWN_CHARS) }]
+  })
+}
+
+/** Values by path, as JSON. A list is one value. */
+function leavesOf(value: object, path = ''): Map<string, string> {
+  return new Map(
+    Object.entries(value).flatMap(([key, inner]): [string, string][] =>
+      typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+        ? [...leavesOf(inner, `${path}${key}.`)]
+        : [[path + key, canonicalize(inner)!]],
+    ),
+  )
+}
+
+/**
+ * What a run keeps from its first event to its last, with what to do when it was changed. The log refers to tasks by their
+ * place in the data set, adapters fit one base, and what was sampled in one dialect or world says nothing in another.
+ */
+const FIXED: Readonly<Record<string, string>> = {
+  base: 'Name the base model that the run began with',
+  dataset: 'Name the data set that the run began with',
+  dialect: 'Go on with the dialect that the run began with',
+  worlds: 'Go on with the program that the run began with',
+}
+
+/** @throws ConfigError for what may not change, with what to do instead */
+export function checkTermsChanges(changes: readonly TermsChange[]): void {
+  const fixed = changes.filter(({ field }) => Object.hasOwn(FIXED, rootOf(field)))
+  if (fixed.length === 0) return
+  const lines = fixed.map(({ field, from, to }) => `${field} was ${from} when the run began and is ${to}`)
+  const advice = new Set(fixed.map(({ field }) => FIXED[rootOf(field)]!))
+  throw new ConfigError(`${lines.join('; ')}. ${[...advice].join('. ')}, or begin a new run in another dataDir.`)
+}
+
+const rootOf = (field: string): string => field.split('.')[0]!
