@@ -75,11 +75,11 @@ export function termsChanges(before: RunTerms, after: RunTerms): TermsChange[] {
   })
 }
 
-/** Values by path, as JSON. A list is one value. */
+/** Values by path, as JSON. A list is one value, and so is an object without fields. */
 function leavesOf(value: object, path = ''): Map<string, string> {
   return new Map(
     Object.entries(value).flatMap(([key, inner]): [string, string][] =>
-      typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      typeof inner === 'object' && inner !== null && !Array.isArray(inner) && Object.keys(inner).length > 0
         ? [...leavesOf(inner, `${path}${key}.`)]
         : [[path + key, canonicalize(inner)!]],
     ),

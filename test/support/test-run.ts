@@ -89,6 +89,8 @@ export interface GroupChange {
 
 export interface TestRun {
   readonly swarm: TestSwarm
+  /** Its `run.yaml`, as it is now. */
+  readonly config: RunConfig
   /** What the coordinator keeps. */
   readonly folder: string
   readonly clock: Clock & { nowMs: number }
@@ -136,6 +138,10 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
         calibrations: {},
       }),
       lottery: draws ? { draws } : createAuditLottery(key.raw),
+    }).catch(async (error: unknown) => {
+      await host.close()
+      await recorder.close()
+      throw error
     })
     return {
       ...coordinator,
@@ -155,17 +161,26 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
 
   const run: TestRun = {
     swarm,
+    get config() {
+      return config
+    },
     folder,
     clock,
     events,
     coordinator: await start(),
     async restart(change = {}) {
       await run.coordinator.close()
+      const before = config
       config = { ...config, ...change }
       // A request to the next one must not go out over a connection to this one.
       for (const { host } of volunteers)
         await eventually('the connection is gone', () => !host.isConnected(swarm.runId))
-      run.coordinator = await start()
+      try {
+        run.coordinator = await start()
+      } catch (error) {
+        config = before
+        throw error
+      }
     },
     eventsOf: (type) => events.filter((event) => event.type === type) as never,
     async volunteer(seed) {

@@ -1,0 +1,129 @@
+import * as assert from 'uvu/assert'
+import { termsChanges } from '../../coordinator/ledger/terms.js'
+import type { RunConfig } from '../../coordinator/settings/config.js'
+import { connect } from '../support/swarm-nodes.js'
+import { leaseFor, offer, runSuite, verdictOn } from './run-suite.js'
+
+const { test } = runSuite('terms that change', { batchGroups: 50 })
+
+/** Of a run whose own settings are those of the test runs: for each field of its terms that may change, another value. */
+const EDITS: Readonly<Record<string, (config: RunConfig) => Partial<RunConfig>>> = {
+  groupSize: ({ groupSize }) => ({ groupSize: groupSize + 1 }),
+  'limits.maxTurnTokens': ({ limits }) => ({ limits: { ...limits, maxTurnTokens: 1 } }),
+  'limits.maxRolloutTokens': ({ limits }) => ({ limits: { ...limits, maxRolloutTokens: 2 } }),
+  'limits.maxAssistantTurns': ({ limits }) => ({ limits: { ...limits, maxAssistantTurns: 1 } }),
+  maxStaleness: ({ maxStaleness }) => ({ maxStaleness: maxStaleness - 1 }),
+  batchGroups: () => ({ batchGroups: 60 }),
+  versions: () => ({ versions: 90 }),
+  'leases.durationMs': ({ leases }) => ({ leases: { ...leases, durationMs: 1000 } }),
+  'leases.perNode': ({ leases }) => ({ leases: { ...leases, perNode: 1 } }),
+  'audit.acceptOtherDraws': ({ audit }) => ({ audit: { ...audit, acceptOtherDraws: true } }),
+  'audit.probation': ({ audit }) => ({ audit: { ...audit, probation: 1 } }),
+  'audit.leastShare': ({ audit }) => ({ audit: { ...audit, leastShare: 1 } }),
+  'influence.perKey': ({ influence }) => ({ influence: { ...influence, perKey: 0.9 } }),
+  'influence.perAddressBlock': ({ influence }) => ({ influence: { ...influence, perAddressBlock: 0.9 } }),
+}
+
+/** Part of the terms by their nature, and set by no field of `run.yaml`. */
+const OF_THE_PROGRAM = ['limits.maxCalls']
+/** Follows another field. */
+const FOLLOWS: Readonly<Record<string, string>> = { 'training.loss.maxStaleness': 'maxStaleness' }
+
+test('whatever field changes between a lease and its group, no honest group is refused and no honest node loses standing', async ({
+  open,
+}) => {
+  const run = await open()
+  const ann = await run.admitted(2)
+  const left = new Set(Object.keys(EDITS))
+  for (const [field, edit] of Object.entries(EDITS)) {
+    const lease = await leaseFor(ann)
+    const group = await ann.finish(lease)
+    const before = run.coordinator.recorder.state
+    await run.restart(edit(run.config))
+    await connect(ann, run.coordinator.node)
+    const { state } = run.coordinator.recorder
+    const changes = termsChanges(before.terms!, state.terms!).map((change) => change.field)
+    assert.equal(
+      changes.filter((change) => FOLLOWS[change] === undefined),
+      [field],
+    )
+    assert.equal(
+      run
+        .eventsOf('terms')
+        .at(-1)!
+        .changes.map((change) => change.field),
+      changes,
+      'the log says so',
+    )
+    await offer(ann, group)
+    const { accepted, code, detail } = await verdictOn(run, lease.leaseId)
+    assert.ok(accepted, `${field}: ${code} ${detail}`)
+    const { standing } = state.nodes.get(ann.host.peerId)!
+    assert.is(standing.isQuarantined(run.clock.now()), false, field)
+    assert.is(standing.streak, (before.nodes.get(ann.host.peerId)?.standing.streak ?? 0) + 1, field)
+
+    await run.coordinator.publisher.openRound()
+    const { manifest } = run.coordinator.snapshots.newest()!
+    assert.is(manifest.termsId, state.round!.termsId, field)
+    const next = await leaseFor(ann)
+    assert.equal([next.groupSize, next.termsId], [manifest.limits.groupSize, manifest.termsId], field)
+    await run.coordinator.desk.answer({ kind: 'return', leaseIds: [next.leaseId], reason: 'shutdown' }, ann.host.peerId)
+    left.delete(field)
+  }
+  assert.is(left.size, 0)
+})
+
+test('every field of the terms that can change is tried, and none besides', async ({ open }) => {
+  const { terms } = (await open()).coordinator.recorder.state
+  const leaves = termsChanges({} as never, terms!).map(({ field }) => field)
+  const fixed = /^(base|dataset|worlds|dialect)\b/
+  const open_ = leaves.filter((field) => !fixed.test(field) && !OF_THE_PROGRAM.includes(field) && !FOLLOWS[field])
+  assert.equal(open_.toSorted(), Object.keys(EDITS).toSorted())
+})
+
+test('a group is judged by the terms of its lease, however many came after', async ({ open }) => {
+  const run = await open()
+  const ann = await run.admitted(2)
+  const lease = await leaseFor(ann)
+  const group = await ann.finish(lease)
+  for (const groupSize of [3, 4, 5]) {
+    await run.restart({ groupSize })
+    await run.coordinator.publisher.openRound()
+  }
+  await connect(ann, run.coordinator.node)
+  await offer(ann, group)
+  assert.ok((await verdictOn(run, lease.leaseId)).accepted)
+  const { round, termsHistory } = run.coordinator.recorder.state
+  assert.equal([round!.terms.groupSize, termsHistory.length], [5, 4])
+})
+
+test('a lease that was left lying does not come back under other terms', async ({ open }) => {
+  const run = await open({ leases: { durationMs: 1000, perNode: 1 } })
+  const ann = await run.admitted(2)
+  const lease = await leaseFor(ann)
+  await run.coordinator.desk.answer({ kind: 'return', leaseIds: [lease.leaseId], reason: 'failed' }, ann.host.peerId)
+  await run.restart({ groupSize: 3 })
+  await run.coordinator.publisher.openRound()
+  await connect(ann, run.coordinator.node)
+  const next = await leaseFor(ann)
+  assert.is.not(next.leaseId, lease.leaseId)
+  assert.is(next.groupSize, 3)
+})
+
+test('the same run.yaml changes nothing, and one that a run cannot change is refused with what to do', async ({
+  open,
+}) => {
+  const run = await open()
+  const { length } = run.events
+  await run.restart()
+  assert.is(run.events.length, length)
+  const base = { ...run.config.base, name: 'another-model' }
+  const error = await run.restart({ base }).catch((why: Error) => why)
+  assert.instance(error, Error)
+  assert.match((error as Error).message, /base\.name was "village-model" when the run began and is "another-model"/)
+  assert.match((error as Error).message, /Name the base model that the run began with, or begin a new run/)
+  assert.is(run.events.length, length, 'the log stays as it was')
+  await run.restart({ base: run.config.base })
+})
+
+test.run()
