@@ -68,10 +68,13 @@ const SHOWN_CHARS = 512
 /** What differs between two terms, in the order of their fields. */
 export function termsChanges(before: RunTerms, after: RunTerms): TermsChange[] {
   const [old, now] = [leavesOf(before), leavesOf(after)]
-  return [...new Set([...old.keys(), ...now.keys()])].flatMap((field) => {
+  const fields = [...new Set([...old.keys(), ...now.keys()])]
+  return fields.flatMap((field) => {
     const from = old.get(field) ?? 'null'
     const to = now.get(field) ?? 'null'
-    return from === to ? [] : [{ field, from: from.slice(0, SHOWN_CHARS), to: to.slice(0, SHOWN_CHARS) }]
+    // An empty object that has fields now, or had some: they say it.
+    const filled = (from === '{}' || to === '{}') && fields.some((other) => other.startsWith(`${field}.`))
+    return from === to || filled ? [] : [{ field, from: from.slice(0, SHOWN_CHARS), to: to.slice(0, SHOWN_CHARS) }]
   })
 }
 

@@ -22,10 +22,11 @@ test('a change names the field by its path, and says what was and what is', () =
   ])
 })
 
-test('an object without fields is a value of its own', () => {
-  assert.equal(termsChanges(TERMS, { ...TERMS, training: { lora: {} } }), [
-    { field: 'training', from: '{}', to: 'null' },
-    { field: 'training.lora', from: 'null', to: '{}' },
+test('an object without fields is a value of its own where nothing inside it says so', () => {
+  const lora = { ...TERMS, training: { lora: {} } }
+  assert.equal(termsChanges(TERMS, lora), [{ field: 'training.lora', from: 'null', to: '{}' }])
+  assert.equal(termsChanges(lora, { ...TERMS, training: { lora: { rank: 4 } } }), [
+    { field: 'training.lora.rank', from: 'null', to: '4' },
   ])
 })
 
