@@ -7,7 +7,7 @@ import { naturalSpeech } from '../wording/natural-speech.js'
 import { drawPersona } from '../wording/personas.js'
 import { plainSpeech } from '../wording/plain-speech.js'
 import { smallTalk } from '../wording/small-talk.js'
-import type { SynthesisContext } from './make-example.js'
+import type { SynthesisContext } from './synthesis-context.js'
 
 /** What fixes every example of a data set, apart from how many there are: plain data, so that workers can be told. */
 export interface Recipe {

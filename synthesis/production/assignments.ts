@@ -1,7 +1,7 @@
 import { type Kind, SPLITS, type Split } from '../../dataset/profile.js'
 import { deriveSeed, seededRandom } from '../../servers/kernel/index.js'
 import type { Node, ToolGraph } from '../../servers/kernel/tool-graph.js'
-import type { Assignment } from '../making/make-example.js'
+import type { Assignment } from '../making/synthesis-context.js'
 
 /** How many examples of each kind, over all splits. */
 export type Composition = Readonly<Record<Kind, number>>

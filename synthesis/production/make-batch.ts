@@ -1,6 +1,7 @@
 import { nodeName } from '../../servers/kernel/tool-graph.js'
-import { type Assignment, type Made, makeExample, type SynthesisContext } from '../making/make-example.js'
+import { makeExample } from '../making/make-example.js'
 import { contextOf, type Recipe } from '../making/recipe.js'
+import type { Assignment, Made, SynthesisContext } from '../making/synthesis-context.js'
 
 /** An assignment as a worker is told it. */
 export type PlainAssignment = Omit<Assignment, 'target'> & { readonly target: string }

@@ -1,7 +1,8 @@
 import type { Example } from '../../dataset/example.js'
 import type { Split } from '../../dataset/profile.js'
-import { makeExample, type SynthesisContext } from '../making/make-example.js'
+import { makeExample } from '../making/make-example.js'
 import { SynthesisError } from '../making/recipe.js'
+import type { SynthesisContext } from '../making/synthesis-context.js'
 import { assignmentsFor, MAX_ROUNDS, nextRound } from './assignments.js'
 import { createDuplicateIndex } from './duplicates.js'
 

@@ -1,0 +1,67 @@
+import type { ServerDefinition } from '../../servers/kernel/index.js'
+import { nodeName } from '../../servers/kernel/tool-graph.js'
+import { askForAll } from './ask-for-all.js'
+import { assemble, buildTask } from './assemble.js'
+import { chooseToolset } from './draw-toolset.js'
+import { type Chain, chainName, splitOf } from './split.js'
+import { type Maker, TODAY } from './synthesis-context.js'
+import { homeOf, shortCore, takeSteps } from './take-steps.js'
+import { putIntoWords } from './word-conversation.js'
+
+/** Nothing on offer can serve the request: it belongs to another world, or to none. */
+export const makeAbstention: Maker = (assignment, worldSeed, context, random) => {
+  const { profile, speech, servers } = context
+  const persona = context.drawPersona(random)
+  const moment = { persona, today: TODAY, dated: profile.context, random }
+  let user: string
+  let name: string
+  let home: readonly ServerDefinition[] = random.sample(servers, random.int(1, 2))
+  const hidden = new Set<string>()
+  if (random.chance(SMALL_TALK) || servers.length === 1) {
+    const { topic, text } = context.smallTalk(random)
+    user = text
+    name = `small-talk:${topic}`
+    if (splitOf(name) !== assignment.split) return 'other_split'
+  } else {
+    const taken = takeSteps(
+      assignment,
+      shortCore(assignment, context, random),
+      random.int(1, 2),
+      worldSeed,
+      context,
+      random,
+    )
+    if (typeof taken === 'string') return taken
+    const { chain, steps } = taken
+    const worded = putIntoWords(steps, askForAll(steps), speech, moment)
+    if (!worded) return 'no_words'
+    user = worded.exchanges[0]!.user
+    name = chainName(chain)
+    const away = servers.filter((server) => !homeOf(chain).includes(server))
+    home = random.sample(away, random.int(1, Math.min(2, away.length)))
+    for (const similar of alike(chain, home)) hidden.add(similar)
+  }
+  const toolset = chooseToolset({ home, needed: [], hidden, distractors: false }, servers, profile, random)
+  if (toolset.length === 0) return 'no_walk'
+  const task = buildTask(
+    { kind: 'abstention', toolset, turns: [user], groundTruth: [], chain: name },
+    { worldSeed, persona, profile, random },
+  )
+  const exchange = { user, calls: [], assistant: speech.decline({ ...moment, turn: 0 }) }
+  const course = { information: 'complete', recovery: null } as const
+  return assemble(assignment, task, course, persona, { exchanges: [exchange], origins: [], turnOf: [] }, context)
+}
+
+/** Of the abstention tasks, those whose request belongs to no world at all. */
+const SMALL_TALK = 0.35
+
+/** Tools of other worlds that might pass for one of the chain: two words of their names agree. */
+function alike(chain: Chain, home: readonly ServerDefinition[]): string[] {
+  const words = (name: string): string[] => name.split('_').map((word) => word.replace(/s$/, ''))
+  const wanted = chain.map(({ tool }) => new Set(words(tool.name)))
+  return home.flatMap((server) =>
+    server.tools
+      .filter(({ name }) => wanted.some((set) => words(name).filter((word) => set.has(word)).length >= 2))
+      .map((tool) => nodeName({ server, tool })),
+  )
+}

@@ -1,0 +1,96 @@
+import type { Profile } from '../../dataset/profile.js'
+import type { TaskBody } from '../../episode/index.js'
+import { dependencyGraph, type SeededRandom } from '../../servers/kernel/index.js'
+import { assemble, buildTask } from './assemble.js'
+import { drawShape, type Script, type Shape, scriptConversation } from './conversation-script.js'
+import { chooseToolset, rivals } from './draw-toolset.js'
+import { firstObjection } from './filters.js'
+import { type Chain, chainName } from './split.js'
+import { type Assignment, type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
+import { homeOf, shapeRandom, takeSteps } from './take-steps.js'
+import type { Step } from './walk.js'
+import { putIntoWords, type Worded } from './word-conversation.js'
+
+/** A conversation that a chain of calls answers, over one or more user turns. */
+export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => {
+  const { profile, speech, catalogue, denotes } = context
+  const drawn = shapeRandom(assignment, context)
+  const shape = drawShape(profile, drawn)
+  const length = Math.max(drawLength(profile, drawn), shortestFor(shape))
+  const taken = takeSteps(assignment, coreOf(assignment, shape, context, random), length, worldSeed, context, random)
+  if (typeof taken === 'string') return taken
+  const { chain, steps, open } = taken
+  const script = scriptIn(SCRIPTS_PER_WALK, () => scriptConversation(steps, shape, open, profile, random))
+  if (!script) return 'no_script'
+  const persona = context.drawPersona(random)
+  const worded = putIntoWords(steps, script, speech, { persona, today: TODAY, dated: profile.context, random })
+  if (!worded) return 'no_words'
+  const toolset = chooseToolset(
+    { home: homeOf(chain), needed: chain, hidden: rivals(steps, script.silent), distractors: true },
+    context.servers,
+    profile,
+    random,
+  )
+  const task = buildTask(
+    {
+      kind: 'multi-turn',
+      toolset,
+      turns: worded.exchanges.map(({ user }) => user),
+      groundTruth: groundTruthOf(steps, worded),
+      chain: chainName(chain),
+    },
+    { worldSeed, persona, profile, random },
+  )
+  const example = assemble(assignment, task, script, persona, worded, context)
+  return firstObjection({ example, steps, script, open, catalogue, denotes, today: TODAY }) ?? example
+}
+
+/** Walks cost more than scripts: one that was found is given several chances. */
+const SCRIPTS_PER_WALK = 4
+
+function scriptIn(tries: number, draw: () => Script | null): Script | null {
+  for (let left = tries; left > 0; left--) {
+    const script = draw()
+    if (script) return script
+  }
+  return null
+}
+
+/** Few chains hold a call that only works after another: where one is wanted, the chain is built around such a pair. */
+function coreOf({ target }: Assignment, { recovery }: Shape, { graph }: SynthesisContext, random: SeededRandom): Chain {
+  if (recovery !== 'other-tool') return [target]
+  const pairs = graph.links.filter(({ kind, from, to }) => {
+    const known = Object.keys(to.tool.input.shape)
+    const plain = Object.keys(from.tool.input.shape).every((field) => known.includes(field))
+    return kind === 'implicit' && plain && !from.tool.annotations.readOnly
+  })
+  if (pairs.length === 0) return [target]
+  const { from, to } = random.pick(pairs)
+  return [from, to]
+}
+
+function drawLength({ lengths }: Profile, random: SeededRandom): number {
+  let left = (random.int(0, 999_999) / 1_000_000) * lengths.reduce((sum, weight) => sum + weight, 0)
+  const drawn = lengths.findIndex((weight) => {
+    left -= weight
+    return left < 0
+  })
+  return 2 + Math.max(0, drawn)
+}
+
+/** Every request of a conversation asks for something. */
+const shortestFor = ({ requests }: Shape): number => Math.max(2, requests)
+
+/**
+ * The ground truth with its edges: for every tool with an edge to a call, the nearest earlier call of that tool (reward
+ * specification, section 1), and the calls whose results it takes over.
+ */
+function groundTruthOf(steps: readonly Step[], { turnOf }: Worded): TaskBody['groundTruth'] {
+  return steps.map(({ server, tool, args, bindings }, i) => {
+    const names = dependencyGraph(server).prerequisites(tool.name)
+    const nearest = new Map(steps.slice(0, i).map((step, j) => [step.server === server ? step.tool.name : '', j]))
+    const after = new Set([...nearest].filter(([name]) => names.has(name)).map(([, j]) => j))
+    for (const { source } of bindings) after.add(source)
+    return { name: tool.name, arguments: args, after: [...after].sort((a, b) => a - b), turn: turnOf[i]! }
+  })
+}
