@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { z } from 'zod'
-import { TrainerError } from './trainer-process.js'
+import { TrainerError } from './errors.js'
 
 export interface AuditProcessOptions {
   readonly python: string

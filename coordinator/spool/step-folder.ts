@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { LIMITS } from '../../proto/index.js'
-import { TrainerError } from './trainer-process.js'
+import { TrainerError } from './errors.js'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { z } from 'zod'
+import { TrainerError } from './errors.js'
 
 const event = z.looseObject({
   event: z.string(),
@@ -21,26 +22,6 @@ export type TrainerEvent = z.output<typeof event>
 export type BatchOutcome =
   | { readonly kind: 'trained'; readonly step: number }
   | { readonly kind: 'refused'; readonly code: string; readonly detail: string }
-
-export type TrainerErrorCode =
-  /** It cannot be started at all: no such Python. */
-  | 'trainer_unusable'
-  /** It ends again and again, or says that it cannot work with its settings, its base or its spool. */
-  | 'trainer_failed'
-  /** An audit of these very groups cannot be answered. */
-  | 'audit_refused'
-  | 'closed'
-
-export class TrainerError extends Error {
-  override readonly name = 'TrainerError'
-  constructor(
-    readonly code: TrainerErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${code}: ${message}`, options)
-  }
-}
 
 /** The process that turns batches into steps. Batches travel through the spool; see docs/trainer.md. */
 export interface TrainEngine {

@@ -7,8 +7,9 @@ import type { Recorder } from '../ledger/recorder.js'
 import type { BatchRecord } from '../ledger/run-state.js'
 import type { RunConfig } from '../settings/config.js'
 import { writeBatch } from '../spool/batch-folder.js'
+import { TrainerError } from '../spool/errors.js'
 import { readStep } from '../spool/step-folder.js'
-import { type TrainEngine, TrainerError } from '../spool/trainer-process.js'
+import type { TrainEngine } from '../spool/trainer-process.js'
 import type { Publisher } from './publisher.js'
 
 export interface TrainingLoopParts {

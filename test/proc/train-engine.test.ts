@@ -5,12 +5,8 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  createTorchrunEngine,
-  type TrainEngine,
-  TrainerError,
-  type TrainerEvent,
-} from '../../coordinator/spool/trainer-process.js'
+import { TrainerError } from '../../coordinator/spool/errors.js'
+import { createTorchrunEngine, type TrainEngine, type TrainerEvent } from '../../coordinator/spool/trainer-process.js'
 import { patience } from '../support/patience.js'
 
 /**
