@@ -60,7 +60,10 @@ export async function measureAudit({ stage, tasks, baseSha256 }: DemoStage): Pro
       const content = { batchId, roundId: `round-${round + 1}`, baseSha256, parentStep: round }
       const trained = named.map(({ leaseId, rollouts }) => ({
         ...{ leaseId, policyVersion: round, sampler: 'cpu' },
-        rollouts: rollouts as readonly Rollout[],
+        rollouts: (rollouts as readonly Rollout[]).map(({ reward, ...tokens }) => ({
+          ...tokens,
+          reward: reward.total,
+        })),
       }))
       const stepMs = await timed(async () => {
         await writeBatch(spool, { ...content, groups: trained })

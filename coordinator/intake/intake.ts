@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import type { EpisodeLimits, Rollout, Task } from '../../episode/index.js'
+import type { EpisodeLimits, Task } from '../../episode/index.js'
 import { largestBody } from '../../judging/index.js'
 import { detailForWire, type GroupAnnouncement, LIMITS, refusal, SwarmRefusal } from '../../proto/index.js'
 import {
@@ -43,8 +43,6 @@ export interface Intake {
   accept(group: ReceivedGroup): void
   /** Begins to audit the accepted groups of nodes that were caught since, and refuses groups whose bodies were withheld. */
   auditSuspects(): void
-  /** The rollouts of an accepted group, replayed from its stored body. */
-  replayAccepted(leaseId: string, signal: AbortSignal): Promise<readonly Rollout[]>
   /** Resolves when everything taken in so far is judged. */
   idle(): Promise<void>
 }
@@ -312,7 +310,6 @@ export function createIntake(parts: IntakeParts): Intake {
         inBackground({ lease: leaseId }, auditAccepted(leaseId, false), () => underAudit.delete(leaseId))
       }
     },
-    replayAccepted: async (leaseId, caller) => (await judge.restore(leaseId, caller)).rollouts,
     async idle() {
       while (underWay.size > 0) await Promise.all(underWay)
     },

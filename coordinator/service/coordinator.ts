@@ -122,7 +122,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
           },
           signal,
         )
-        const training = runTraining({ config, baseSha256, spool, recorder, intake, publisher, trainer, clock }, signal)
+        const training = runTraining({ config, baseSha256, spool, recorder, bodies, publisher, trainer, clock }, signal)
         const ended = training.catch(() => undefined)
         cleanUps.push(() => Promise.all([background, ended]))
         await Promise.race([training, failure])

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
-import { detailForWire, SwarmRefusal } from '../../proto/index.js'
-import type { Clock } from '../../swarm/index.js'
-import type { Intake } from '../intake/intake.js'
+import { detailForWire } from '../../proto/index.js'
+import type { BlobStore, Clock } from '../../swarm/index.js'
 import { chooseBatch } from '../leases/batch-shares.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { BatchRecord } from '../ledger/run-state.js'
 import type { RunConfig } from '../settings/config.js'
-import { writeBatch } from '../spool/batch-folder.js'
+import { hasBatch, writeBatch } from '../spool/batch-folder.js'
 import { TrainerError } from '../spool/errors.js'
 import { readStep } from '../spool/step-folder.js'
 import type { TrainEngine } from '../spool/trainer-process.js'
+import { BodyError, readBatchGroups } from './batch-groups.js'
 import type { Publisher } from './publisher.js'
 
 export interface TrainingLoopParts {
@@ -18,7 +18,8 @@ export interface TrainingLoopParts {
   /** Directory shared with the trainer. */
   readonly spool: string
   readonly recorder: Recorder
-  readonly intake: Intake
+  /** Bodies of accepted groups. */
+  readonly bodies: Pick<BlobStore, 'read'>
   readonly publisher: Publisher
   readonly trainer: TrainEngine
   readonly clock: Clock
@@ -73,24 +74,18 @@ function formBatch({ config, recorder, clock }: TrainingLoopParts): Promise<Batc
 }
 
 async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
-  const { baseSha256, spool, recorder, intake, publisher, trainer, clock } = parts
+  const { spool, recorder, publisher, trainer, clock } = parts
   const { batchId, step } = batch
   const refuse = (code: string, detail: string) =>
     recorder.record(() => ({ type: 'batch-refused', atMs: clock.now(), batchId, code, detail }))
-  const groups = []
-  for (const leaseId of batch.leaseIds) {
-    const { version, backend } = recorder.state.leases.get(leaseId)!
-    try {
-      const rollouts = await intake.replayAccepted(leaseId, signal)
-      groups.push({ leaseId, policyVersion: version, sampler: backend, rollouts })
-    } catch (why) {
-      if (!(why instanceof SwarmRefusal)) throw why
-      // Its world has changed its mind since the group was judged. The next batch comes without it.
-      await refuse(why.code, detailForWire(`group ${leaseId}: ${why.detail}`))
-      return
-    }
+  try {
+    await offerBatch(batch, parts, signal)
+  } catch (why) {
+    if (!(why instanceof BodyError)) throw why
+    // None of its groups is used again, so the next batch comes without the one that is lost.
+    await refuse(why.code, detailForWire(why.detail))
+    return
   }
-  await writeBatch(spool, { batchId, roundId: `round-${step}`, baseSha256, parentStep: step - 1, groups })
   const outcome = await trainer.outcome(batchId, signal)
   if (outcome.kind === 'refused') {
     await refuse(outcome.code, outcome.detail)
@@ -105,4 +100,14 @@ async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: Abort
     step,
     skipped: made.skipped !== null,
   }))
+}
+
+/** Puts the batch before the trainer. @throws BodyError when it can no longer be written */
+async function offerBatch(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
+  const { baseSha256, spool, recorder, bodies } = parts
+  const { batchId, step, leaseIds } = batch
+  // The trainer may have made its step of it: then it is too late to refuse the batch for a body that was lost since.
+  if (await hasBatch(spool, batchId)) return
+  const groups = await readBatchGroups(leaseIds, recorder.state, bodies, signal)
+  await writeBatch(spool, { batchId, roundId: `round-${step}`, baseSha256, parentStep: step - 1, groups })
 }
