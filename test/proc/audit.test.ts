@@ -88,6 +88,19 @@ writeFileSync(spool + '/audits/a/refused.json', JSON.stringify({ code: 'draws_in
   assert.equal(await auditor.outcome('a', signal()), { kind: 'refused', code: 'draws_invalid', detail: 'no' })
 })
 
+test('an answer that cannot be read is an error, and not one that is still to come', async () => {
+  const auditor = await processThat('wait()')
+  // A folder in place of the file: what a disk answers that is there and does not work.
+  await mkdir(join(folder, 'audits', 'a', 'refused.json'), { recursive: true })
+  await auditor.outcome('a', signal()).then(
+    () => assert.unreachable(),
+    (error: unknown) => {
+      assert.instance(error, TrainerError)
+      assert.match((error as TrainerError).message, /audits\/a\/refused\.json: EISDIR/)
+    },
+  )
+})
+
 const MODEL = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
 const SETTINGS: CalibrationSettings = { groups: 10, groupSize: 2, seed: 3, goal: 0.005, confidence: 0.95 }
 

@@ -153,6 +153,21 @@ test('a refusal that was written while nobody listened is found', async () => {
   assert.equal(await engine.outcome('step-3', signal()), refused)
 })
 
+test('a refusal that cannot be read is an error, and not a batch that is still worked on', async () => {
+  const { engine } = await trainerThat(`
+    say('ready', { step: 2 })
+    await sleep(600_000)`)
+  await engine.start(signal())
+  for (const [name, text] of [
+    ['torn', '{"code":"bad'],
+    ['nameless', '{"message":"token 70000"}'],
+  ] as const) {
+    await addBatch(name)
+    await writeFile(join(spool, 'batches', name, 'refused.json'), text)
+    assert.match((await failure(engine.outcome(name, signal()))).message, new RegExp(`${name}/refused.json: `))
+  }
+})
+
 test('a trainer that dies between writing a refusal and telling it is asked again at its next start', async () => {
   const { engine } = await trainerThat(`
     const { writeFileSync } = await import('node:fs')
