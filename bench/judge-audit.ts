@@ -30,8 +30,8 @@ export async function measureAudit({ stage, tasks, baseSha256 }: DemoStage): Pro
   const spool = join(folder, 'spool')
   const config = join(folder, 'trainer.json')
   await mkdir(join(spool, 'batches'), { recursive: true })
-  const probes = [{ prompt: [1, 2, 3], continuation: [4, 5] }]
-  await writeFile(config, JSON.stringify({ schema: 1, baseSha256, threads: 1, baseModel: { name: 'demo' }, probes }))
+  const canaries = [{ prompt: [1, 2, 3], continuation: [4, 5] }]
+  await writeFile(config, JSON.stringify({ schema: 1, baseSha256, threads: 1, baseModel: { name: 'demo' }, canaries }))
   const files = { python: PYTHON, packageFolder: TRAINER_FOLDER, spool, base: DEMO_MODEL, config }
   const auditor = createAuditProcess({ ...files, maxFailures: 2, timeoutMs: TIMEOUT_MS }, log)
   const trainer = createTorchrunEngine(

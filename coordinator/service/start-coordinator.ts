@@ -22,7 +22,7 @@ import { openDataFolder } from '../settings/data-folder.js'
 import { checkPromptRoom } from '../settings/first-prompts.js'
 import { pinTaskSet, readTaskSet } from '../settings/task-set.js'
 import { createTorchrunEngine, type TrainerEvent } from '../spool/trainer-process.js'
-import { canaryProbes } from '../versions/canary.js'
+import { canaryPrompts } from '../versions/canary.js'
 import { openCoordinator } from './coordinator.js'
 
 /** What an operator, or a program that started the coordinator, is told as it happens. */
@@ -145,14 +145,13 @@ function listen(identity: Identity, { config, logger, onProgress }: CoordinatorO
 
 /** `trainer.json`. The run's own staleness limit holds for the trainer too, unless the operator sets another. */
 function trainerConfig(config: RunConfig, baseSha256: string, tasks: readonly Task[], stage: Stage): string {
-  const { settings } = config.trainer
-  const { loss = {} } = settings
+  const { baseModel, loss, ...settings } = config.trainer.settings
   return JSON.stringify({
     schema: 1,
     baseSha256,
-    baseModel: { name: config.base.name },
-    probes: canaryProbes(tasks, stage, episodeLimits(config)),
+    baseModel: { name: config.base.name, ...baseModel },
+    canaries: canaryPrompts(tasks, stage, episodeLimits(config)),
     ...settings,
-    loss: typeof loss === 'object' ? { maxStaleness: config.maxStaleness, ...loss } : loss,
+    loss: { maxStaleness: config.maxStaleness, ...loss },
   })
 }

@@ -1,8 +1,8 @@
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import { TrainerError } from './errors.js'
+import { auditFolder, evidenceFolder } from './layout.js'
 import { createPythonProcess } from './python-process.js'
 import { type Refusal, readRefusal } from './refusal-file.js'
 import { exists } from './spool-folder.js'
@@ -71,8 +71,8 @@ export function createAuditProcess(options: AuditProcessOptions, log: Logger): A
   })
 
   const answered = async (auditId: string): Promise<AuditOutcome | null> => {
-    if (await exists(join(spool, 'evidence', auditId))) return { kind: 'audited' }
-    const refusal = await readRefusal(join(spool, 'audits', auditId))
+    if (await exists(evidenceFolder(spool, auditId))) return { kind: 'audited' }
+    const refusal = await readRefusal(auditFolder(spool, auditId))
     return refusal && { kind: 'refused', ...refusal }
   }
 

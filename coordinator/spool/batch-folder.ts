@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
+import { batchFolder, FILES, SCHEMA } from './layout.js'
 import { encodeSafetensors } from './safetensors.js'
 import { exists, publishFolder } from './spool-folder.js'
 
@@ -33,7 +33,7 @@ export interface BatchContent {
 }
 
 /** Whether a batch was written already, and the trainer may have taken it. */
-export const hasBatch = (spool: string, batchId: string): Promise<boolean> => exists(folderOf(spool, batchId))
+export const hasBatch = (spool: string, batchId: string): Promise<boolean> => exists(batchFolder(spool, batchId))
 
 /**
  * Writes `batches/<batchId>/` for the trainer (docs/trainer.md). Does nothing when the batch is already there: its content
@@ -42,17 +42,15 @@ export const hasBatch = (spool: string, batchId: string): Promise<boolean> => ex
 export async function writeBatch(spool: string, batch: BatchContent): Promise<void> {
   const tokens = encodeTokens(batch.groups)
   const manifest = Buffer.from(JSON.stringify(manifestOf(batch, tokens)))
-  await publishFolder(folderOf(spool, batch.batchId), {
-    'tokens.safetensors': tokens,
-    'manifest.json': manifest,
+  await publishFolder(batchFolder(spool, batch.batchId), {
+    [FILES.tokens]: tokens,
+    [FILES.manifest]: manifest,
   })
 }
 
-const folderOf = (spool: string, batchId: string): string => join(spool, 'batches', batchId)
-
 function manifestOf({ groups, ...batch }: BatchContent, tokens: Uint8Array): object {
   return {
-    schema: 1,
+    schema: SCHEMA,
     ...batch,
     tokensSha256: createHash('sha256').update(tokens).digest('hex'),
     rollouts: groups.flatMap(({ leaseId, policyVersion, sampler, rollouts }) =>

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { TrainerError } from './errors.js'
+import { FILES } from './layout.js'
 import { unlessMissing } from './spool-folder.js'
 
 export interface Refusal {
@@ -22,7 +23,7 @@ const refusalFile = z
  * @throws TrainerError when that cannot be read
  */
 export async function readRefusal(folder: string): Promise<Refusal | null> {
-  const file = join(folder, 'refused.json')
+  const file = join(folder, FILES.refused)
   try {
     const text = await unlessMissing(readFile(file, 'utf8'))
     return text === null ? null : refusalFile.parse(JSON.parse(text))

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import { TrainerError } from './errors.js'
+import { batchFolder } from './layout.js'
 import { createPythonProcess, type Ending } from './python-process.js'
 import { type Refusal, readRefusal } from './refusal-file.js'
 
@@ -104,7 +105,7 @@ export function createTorchrunEngine(options: TorchrunOptions, log: Logger): Tra
     const kept = join(spool, 'given-up', batchId)
     await rm(kept, { recursive: true, force: true })
     await mkdir(join(spool, 'given-up'), { recursive: true })
-    await rename(join(spool, 'batches', batchId), kept)
+    await rename(batchFolder(spool, batchId), kept)
     deaths.delete(batchId)
     const detail = `the trainer died of it ${maxFailures} times`
     outcomes.settle(batchId, { kind: 'refused', code: 'trainer_failed', detail })
@@ -185,7 +186,7 @@ function createOutcomes(spool: string) {
 
   /** A refusal that is on disk already: the trainer reports each only once, and we may have been away. */
   const settleIfRefused = async (batchId: string): Promise<void> => {
-    const refusal = await readRefusal(join(spool, 'batches', batchId))
+    const refusal = await readRefusal(batchFolder(spool, batchId))
     if (refusal) settle(batchId, { kind: 'refused', ...refusal })
   }
 

@@ -196,7 +196,7 @@ async function trainerStep(folder: string, step: number) {
     lora,
     files: {},
     stats: null,
-    probes: [],
+    canaries: [],
     folder: files,
   }
 }

@@ -73,7 +73,7 @@ const STEP = {
   lora: { rank: 4, alpha: 8, targetModules: ['q_proj', 'v_proj'] },
   files: { 'adapter.gguf': hash('adapter') },
   stats: { loss: -0.25 },
-  probes: [
+  canaries: [
     {
       ...{ prompt: [1, 2], continuation: [3], base: [-0.5], adapter: [-0.25] },
       draws: { after: 0, evidence: 0.5, tokens: [{ seed: 7, token: 3 }] },
@@ -87,10 +87,10 @@ test('any step record is read as it stands, or refused as the trainer’s fault'
   const read = async (text: string): Promise<string> => {
     writeFileSync(join(folder, 'step.json'), text)
     return codeOf(async () => {
-      const { step, lora, probes } = await readStep(root, 3)
+      const { step, lora, canaries } = await readStep(root, 3)
       assert.is(step, 3)
       assert.ok(Number.isFinite(lora.alpha))
-      assert.ok(probes.every(({ base, adapter }) => [...base, ...adapter].every(Number.isFinite)))
+      assert.ok(canaries.every(({ base, adapter }) => [...base, ...adapter].every(Number.isFinite)))
     }, TrainerError)
   }
   assert.is(await read(JSON.stringify(STEP)), 'accepted')

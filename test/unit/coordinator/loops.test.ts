@@ -124,7 +124,7 @@ async function resume(
       lora,
       files: {},
       stats: null,
-      probes: [],
+      canaries: [],
     }
     await writeFile(join(step, 'step.json'), JSON.stringify(content))
     if (isWritten) await mkdir(join(spool, 'batches', 'batch-1'), { recursive: true })
