@@ -30,8 +30,8 @@ export async function measureAudit({ stage, tasks, baseSha256 }: DemoStage): Pro
   const spool = join(folder, 'spool')
   const config = join(folder, 'trainer.json')
   await mkdir(join(spool, 'batches'), { recursive: true })
-  const probes = [{ prompt: [1, 2, 3], continuation: [4, 5] }]
-  await writeFile(config, JSON.stringify({ schema: 1, baseSha256, threads: 1, baseModel: { name: 'demo' }, probes }))
+  const canaries = [{ prompt: [1, 2, 3], continuation: [4, 5] }]
+  await writeFile(config, JSON.stringify({ schema: 1, baseSha256, threads: 1, baseModel: { name: 'demo' }, canaries }))
   const files = { python: PYTHON, packageFolder: TRAINER_FOLDER, spool, base: DEMO_MODEL, config }
   const auditor = createAuditProcess({ ...files, maxFailures: 2, timeoutMs: TIMEOUT_MS }, log)
   const trainer = createTorchrunEngine(
@@ -60,7 +60,10 @@ export async function measureAudit({ stage, tasks, baseSha256 }: DemoStage): Pro
       const content = { batchId, roundId: `round-${round + 1}`, baseSha256, parentStep: round }
       const trained = named.map(({ leaseId, rollouts }) => ({
         ...{ leaseId, policyVersion: round, sampler: 'cpu' },
-        rollouts: rollouts as readonly Rollout[],
+        rollouts: (rollouts as readonly Rollout[]).map(({ reward, ...tokens }) => ({
+          ...tokens,
+          reward: reward.total,
+        })),
       }))
       const stepMs = await timed(async () => {
         await writeBatch(spool, { ...content, groups: trained })

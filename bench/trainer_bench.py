@@ -30,7 +30,7 @@ from prove_trainer.gguf_base import Base, build_model
 from prove_trainer.loss import group_advantages
 from prove_trainer.packing import make_packs
 from prove_trainer.policy import Policy, lora_config, new_policy
-from prove_trainer.step import GrpoTrainer
+from prove_trainer.grpo import GrpoTrainer
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 GROUP_SIZE = 8

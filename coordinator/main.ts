@@ -7,7 +7,7 @@ import { IdentityError } from '../swarm/index.js'
 import { addStartCommand } from './commands/start.js'
 import { StoreError } from './ledger/event-log.js'
 import { ConfigError } from './settings/config.js'
-import { TrainerError } from './spool/trainer-process.js'
+import { TrainerError } from './spool/errors.js'
 
 const program = new Command('prove-coordinator').description('Run a PROVE training swarm')
 addStartCommand(program)

@@ -2,7 +2,7 @@
 import '../swarm/polyfill.js'
 import { Command } from 'commander'
 import { ConfigError } from '../coordinator/settings/config.js'
-import { TrainerError } from '../coordinator/spool/trainer-process.js'
+import { TrainerError } from '../coordinator/spool/errors.js'
 import { DatasetError } from '../dataset/index.js'
 import { EngineError } from '../engine/index.js'
 import { CalibrationError } from '../judging/thresholds.js'

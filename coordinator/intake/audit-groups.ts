@@ -5,7 +5,7 @@ import type { SampledToken } from '../../judging/evidence.js'
 import type { AuditedGroup } from '../../judging/sampled-turns.js'
 import { type AuditJob, readEvidence, removeAudit, writeAudit } from '../spool/audit-folder.js'
 import type { AuditProcess } from '../spool/audit-process.js'
-import { TrainerError } from '../spool/trainer-process.js'
+import { TrainerError } from '../spool/errors.js'
 
 export interface AuditDesk {
   readonly process: AuditProcess

@@ -1,6 +1,6 @@
 import type { SampledToken } from '../../judging/evidence.js'
 import type { AuditedGroup } from '../../judging/sampled-turns.js'
-import { TrainerError } from '../spool/trainer-process.js'
+import { TrainerError } from '../spool/errors.js'
 
 /** Groups of one policy that one audit job takes: enough to share its loading, few enough to keep verdicts prompt. */
 const JOB_GROUPS = 8

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import type { EpisodeLimits, Rollout, Task } from '../../episode/index.js'
+import type { EpisodeLimits, Task } from '../../episode/index.js'
 import { largestBody } from '../../judging/index.js'
 import { detailForWire, type GroupAnnouncement, LIMITS, refusal, SwarmRefusal } from '../../proto/index.js'
 import {
@@ -16,7 +16,7 @@ import type { Recorder } from '../ledger/recorder.js'
 import { isUnseen, type JudgedGroup, type LeaseRecord, type RunState } from '../ledger/run-state.js'
 import { auditShare } from '../ledger/standing.js'
 import type { RunConfig } from '../settings/config.js'
-import { TrainerError } from '../spool/trainer-process.js'
+import { TrainerError } from '../spool/errors.js'
 import type { AuditLottery } from './auditor.js'
 import type { GroupJudge, ReplayedGroup } from './group-judge.js'
 import { accepted, acceptedUnseen, isFlat, type Outcome, refused } from './outcome.js'
@@ -43,8 +43,6 @@ export interface Intake {
   accept(group: ReceivedGroup): void
   /** Begins to audit the accepted groups of nodes that were caught since, and refuses groups whose bodies were withheld. */
   auditSuspects(): void
-  /** The rollouts of an accepted group, replayed from its stored body. */
-  replayAccepted(leaseId: string, signal: AbortSignal): Promise<readonly Rollout[]>
   /** Resolves when everything taken in so far is judged. */
   idle(): Promise<void>
 }
@@ -312,7 +310,6 @@ export function createIntake(parts: IntakeParts): Intake {
         inBackground({ lease: leaseId }, auditAccepted(leaseId, false), () => underAudit.delete(leaseId))
       }
     },
-    replayAccepted: async (leaseId, caller) => (await judge.restore(leaseId, caller)).rollouts,
     async idle() {
       while (underWay.size > 0) await Promise.all(underWay)
     },

@@ -4,7 +4,7 @@ import type { JudgedGroup } from '../ledger/run-state.js'
 import type { ReplayedGroup } from './group-judge.js'
 
 /** Rewards that differ by less are equal: there is nothing to learn from them. */
-const FLAT = 1e-8
+export const FLAT = 1e-8
 
 /** What a verdict says, beside the group it is about. */
 export type Outcome = Omit<

@@ -39,8 +39,7 @@ export function termsOf(config: RunConfig, sources: TermsSources): RunTerms {
 
 /** The run's own staleness limit holds for the trainer too, unless the operator sets another. */
 function trainingOf({ trainer: { settings }, maxStaleness }: RunConfig): RunTerms['training'] {
-  const { loss = {}, ...others } = settings
-  return { ...others, loss: typeof loss === 'object' && loss !== null ? { maxStaleness, ...loss } : loss }
+  return { ...settings, loss: { maxStaleness, ...settings.loss } }
 }
 
 /**

@@ -3,6 +3,7 @@ import canonicalize from 'canonicalize'
 import { z } from 'zod'
 import type { EpisodeLimits } from '../../episode/index.js'
 import { ConfigError } from '../settings/config.js'
+import type { TrainerSettings } from '../settings/trainer-settings.js'
 
 const count = z.int().min(0)
 const share = z.number().min(0).max(1)
@@ -35,12 +36,12 @@ export const termsSchema = z.object({
     leastShare: share,
   }),
   influence: z.object({ perKey: share, perAddressBlock: share }),
-  /** Settings of the loss, the optimizer and the adapter, as `trainer.json` has them. */
+  /** Settings of the loss, the optimizer and the adapter, as `trainer.json` has them. Not parsed here: an older log may hold some that are gone. */
   training: z.record(z.string(), z.unknown()),
 })
 
 type Fixed<T> = T extends object ? { readonly [K in keyof T]: Fixed<T[K]> } : T
-export type RunTerms = Fixed<z.output<typeof termsSchema>>
+export type RunTerms = Fixed<Omit<z.output<typeof termsSchema>, 'training'>> & { readonly training: TrainerSettings }
 
 /** Of what one group is judged by. */
 export type LeaseTerms = Pick<RunTerms, 'groupSize' | 'maxStaleness' | 'audit' | 'leases'> & {

@@ -125,10 +125,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
           },
           signal,
         )
-        const training = runTraining(
-          { config, baseSha256: terms.base.ggufSha256, spool, recorder, intake, publisher, trainer, clock },
-          signal,
-        )
+        const training = runTraining({ spool, recorder, bodies, publisher, trainer, clock }, signal)
         const ended = training.catch(() => undefined)
         cleanUps.push(() => Promise.all([background, ended]))
         await Promise.race([training, failure])

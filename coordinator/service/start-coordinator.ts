@@ -24,7 +24,7 @@ import { openDataFolder } from '../settings/data-folder.js'
 import { checkPromptRoom } from '../settings/first-prompts.js'
 import { readTaskSet } from '../settings/task-set.js'
 import { createTorchrunEngine, type TrainerEvent } from '../spool/trainer-process.js'
-import { canaryProbes } from '../versions/canary.js'
+import { canaryPrompts } from '../versions/canary.js'
 import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { openCoordinator } from './coordinator.js'
 
@@ -158,8 +158,8 @@ function trainerConfig({ base, limits, training }: RunTerms, tasks: readonly Tas
   return JSON.stringify({
     schema: 1,
     baseSha256: base.ggufSha256,
-    baseModel: { name: base.name },
-    probes: canaryProbes(tasks, stage, limits),
+    canaries: canaryPrompts(tasks, stage, limits),
     ...training,
+    baseModel: { name: base.name, ...training.baseModel },
   })
 }

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { DEFAULT_LIMITS, type EpisodeLimits } from '../../episode/index.js'
 import { largestBody } from '../../judging/index.js'
 import { LIMITS } from '../../proto/index.js'
+import { trainerSettings } from './trainer-settings.js'
 
 const positive = z.int().min(1)
 
@@ -80,7 +81,7 @@ export const configSchema = z.strictObject({
       /** torchrun ranks. */
       processes: positive.max(1024).default(1),
       /** Further settings of `trainer.json`, see docs/trainer.md. */
-      settings: z.record(z.string(), z.unknown()).default({}),
+      settings: trainerSettings.default({}),
     })
     .prefault({}),
   /** Manifests lose their force after this time. */

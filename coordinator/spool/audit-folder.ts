@@ -6,6 +6,7 @@ import type { Tokenizer } from '../../engine/types.js'
 import type { EpisodeLimits } from '../../episode/limits.js'
 import type { SampledToken } from '../../judging/evidence.js'
 import { type AuditedGroup, drawsOf, rolesOf } from '../../judging/sampled-turns.js'
+import { adapterName, adaptersFolder, auditFolder, evidenceFolder, FILES, SCHEMA } from './layout.js'
 import { decodeFloat64s, encodeSafetensors } from './safetensors.js'
 import { publishFile, publishFolder } from './spool-folder.js'
 
@@ -25,19 +26,19 @@ export class EvidenceError extends Error {
 }
 
 /** Tensors of `evidence.safetensors` that verdicts use; it also holds what helps a person to understand one. */
-const TENSORS = ['logp', 'entropy', 'variance', 'evidence', 'gap', 'low', 'high', 'repair'] as const
+export const TENSORS = ['logp', 'entropy', 'variance', 'evidence', 'gap', 'low', 'high', 'repair'] as const
 
 /** Puts an adapter where audits look for it. @returns its SHA-256 (hex) */
 export async function offerAdapter(spool: string, bytes: Uint8Array): Promise<string> {
   const sha256 = sha256Of(bytes)
-  await publishFile(join(spool, 'adapters', `${sha256}.gguf`), bytes)
+  await publishFile(join(adaptersFolder(spool), adapterName(sha256)), bytes)
   return sha256
 }
 
 /** Takes all other adapters out again: a run publishes one per version. */
 export async function pruneAdapters(spool: string, kept: readonly string[]): Promise<void> {
-  const folder = join(spool, 'adapters')
-  const names = new Set(kept.map((sha256) => `${sha256}.gguf`))
+  const folder = adaptersFolder(spool)
+  const names = new Set(kept.map(adapterName))
   for (const name of await readdir(folder)) if (!names.has(name)) await rm(join(folder, name), { force: true })
 }
 
@@ -46,10 +47,10 @@ export async function pruneAdapters(spool: string, kept: readonly string[]): Pro
  * claims does not go in, so that nothing it says can touch what is computed. Does nothing when the job is there already.
  */
 export async function writeAudit(spool: string, job: AuditJob, limits: EpisodeLimits): Promise<void> {
-  await publishFolder(join(spool, 'audits', job.auditId), jobFiles(job, limits))
+  await publishFolder(auditFolder(spool, job.auditId), jobFiles(job, limits))
 }
 
-function jobFiles(job: AuditJob, limits: EpisodeLimits): { 'tokens.safetensors': Uint8Array; 'manifest.json': Buffer } {
+function jobFiles(job: AuditJob, limits: EpisodeLimits): { [FILES.tokens]: Uint8Array; [FILES.manifest]: Buffer } {
   const rollouts = job.groups.flatMap(({ leaseId, leaseSeed, rollouts }) =>
     rollouts.map((rollout, i) => ({ leaseId, rollout, draws: drawsOf(rollout, leaseSeed, i, limits) })),
   )
@@ -69,14 +70,14 @@ function jobFiles(job: AuditJob, limits: EpisodeLimits): { 'tokens.safetensors':
   const tokens = encodeSafetensors({ draws, ids, cu_seqlens: starts, loss_mask: mask })
   const { auditId, baseSha256, adapterSha256 } = job
   const manifest = {
-    schema: 1,
+    schema: SCHEMA,
     auditId,
     baseSha256,
     ...(adapterSha256 === null ? {} : { adapterSha256 }),
     tokensSha256: sha256Of(tokens),
     rollouts: rollouts.map(({ leaseId, rollout }) => ({ group: leaseId, length: rollout.tokens.length })),
   }
-  return { 'tokens.safetensors': tokens, 'manifest.json': Buffer.from(JSON.stringify(manifest)) }
+  return { [FILES.tokens]: tokens, [FILES.manifest]: Buffer.from(JSON.stringify(manifest)) }
 }
 
 const answer = z.object({ auditId: z.string(), manifestSha256: z.string(), evidenceSha256: z.string() })
@@ -92,15 +93,15 @@ export async function readEvidence(
   limits: EpisodeLimits,
   tokenizer: Pick<Tokenizer, 'detokenize' | 'isEndOfGeneration'>,
 ): Promise<SampledToken[][]> {
-  const folder = join(spool, 'evidence', job.auditId)
+  const folder = evidenceFolder(spool, job.auditId)
   let tensors: Record<(typeof TENSORS)[number], Float64Array>
   try {
-    const bytes = await readFile(join(folder, 'evidence.safetensors'))
+    const bytes = await readFile(join(folder, FILES.evidence))
     const { auditId, manifestSha256, evidenceSha256 } = answer.parse(
-      JSON.parse(await readFile(join(folder, 'audit.json'), 'utf8')),
+      JSON.parse(await readFile(join(folder, FILES.answer), 'utf8')),
     )
     if (auditId !== job.auditId) throw new Error(`it answers ${auditId}`)
-    if (manifestSha256 !== sha256Of(jobFiles(job, limits)['manifest.json'])) throw new Error('it answers another job')
+    if (manifestSha256 !== sha256Of(jobFiles(job, limits)[FILES.manifest])) throw new Error('it answers another job')
     if (evidenceSha256 !== sha256Of(bytes)) throw new Error('its hash is another one')
     tensors = decodeFloat64s(bytes, TENSORS)
   } catch (cause) {
@@ -133,8 +134,8 @@ export async function readEvidence(
 
 /** Takes a job and its evidence out of the spool; the job first, or it would be answered once more. */
 export async function removeAudit(spool: string, auditId: string): Promise<void> {
-  await rm(join(spool, 'audits', auditId), { recursive: true, force: true })
-  await rm(join(spool, 'evidence', auditId), { recursive: true, force: true })
+  await rm(auditFolder(spool, auditId), { recursive: true, force: true })
+  await rm(evidenceFolder(spool, auditId), { recursive: true, force: true })
 }
 
 const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

@@ -1,8 +1,18 @@
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
-import type { Rollout } from '../../episode/index.js'
+import { batchFolder, FILES, SCHEMA } from './layout.js'
 import { encodeSafetensors } from './safetensors.js'
-import { publishFolder } from './spool-folder.js'
+import { exists, publishFolder } from './spool-folder.js'
+
+/** One rollout of an accepted group, as it is trained on. */
+export interface BatchRollout {
+  readonly tokens: readonly number[]
+  /** 1 where the policy sampled the token, as long as `tokens`. */
+  readonly mask: Uint8Array
+  /** Nats, one per sampled token. */
+  readonly logprobs: readonly number[]
+  /** As the judge computed it. */
+  readonly reward: number
+}
 
 /** One accepted group on its way into a batch. */
 export interface BatchGroup {
@@ -10,8 +20,7 @@ export interface BatchGroup {
   readonly policyVersion: number
   /** Inference backend: the trainer meters by it how far samplers and trainer are apart. */
   readonly sampler: string
-  /** As replayed by the judge. */
-  readonly rollouts: readonly Rollout[]
+  readonly rollouts: readonly BatchRollout[]
 }
 
 export interface BatchContent {
@@ -23,6 +32,9 @@ export interface BatchContent {
   readonly groups: readonly BatchGroup[]
 }
 
+/** Whether a batch was written already, and the trainer may have taken it. */
+export const hasBatch = (spool: string, batchId: string): Promise<boolean> => exists(batchFolder(spool, batchId))
+
 /**
  * Writes `batches/<batchId>/` for the trainer (docs/trainer.md). Does nothing when the batch is already there: its content
  * follows from the log.
@@ -30,21 +42,21 @@ export interface BatchContent {
 export async function writeBatch(spool: string, batch: BatchContent): Promise<void> {
   const tokens = encodeTokens(batch.groups)
   const manifest = Buffer.from(JSON.stringify(manifestOf(batch, tokens)))
-  await publishFolder(join(spool, 'batches', batch.batchId), {
-    'tokens.safetensors': tokens,
-    'manifest.json': manifest,
+  await publishFolder(batchFolder(spool, batch.batchId), {
+    [FILES.tokens]: tokens,
+    [FILES.manifest]: manifest,
   })
 }
 
 function manifestOf({ groups, ...batch }: BatchContent, tokens: Uint8Array): object {
   return {
-    schema: 1,
+    schema: SCHEMA,
     ...batch,
     tokensSha256: createHash('sha256').update(tokens).digest('hex'),
     rollouts: groups.flatMap(({ leaseId, policyVersion, sampler, rollouts }) =>
       rollouts.map((rollout) => ({
         group: leaseId,
-        reward: rollout.reward.total,
+        reward: rollout.reward,
         policyVersion,
         sampler,
         length: rollout.tokens.length,

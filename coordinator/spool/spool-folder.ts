@@ -25,11 +25,19 @@ export async function publishFile(path: string, data: Uint8Array): Promise<void>
   await syncFolder(dirname(path))
 }
 
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
+/** Whether something lies at the path. @throws what else the disk says than that nothing does */
+export async function exists(path: string): Promise<boolean> {
+  return (await unlessMissing(stat(path))) !== null
+}
+
+/** What was read, or null when there is no such file. @throws any other error */
+export async function unlessMissing<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading
+  } catch (why) {
+    if (why instanceof Error && 'code' in why && why.code === 'ENOENT') return null
+    throw why
+  }
 }
 
 async function writeSynced(path: string, data: Uint8Array): Promise<void> {

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { LIMITS } from '../../proto/index.js'
-import { TrainerError } from './trainer-process.js'
+import { TrainerError } from './errors.js'
+import { FILES, stepFolder } from './layout.js'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
@@ -15,7 +16,7 @@ const stepSchema = z.object({
   lora: z.object({ rank: z.int(), alpha: z.number(), targetModules: z.array(z.string()) }),
   files: z.record(z.string(), sha256),
   stats: z.record(z.string(), z.unknown()).nullable(),
-  probes: z.array(
+  canaries: z.array(
     z.object({
       prompt: z.array(z.int().min(0)),
       continuation: z.array(z.int().min(0)),
@@ -39,8 +40,8 @@ export type TrainerStep = z.output<typeof stepSchema> & {
 
 /** Reads a complete step from the spool. @throws TrainerError when it is missing, damaged or another step */
 export async function readStep(spool: string, step: number): Promise<TrainerStep> {
-  const folder = join(spool, 'steps', `step-${step}`)
-  const file = join(folder, 'step.json')
+  const folder = stepFolder(spool, step)
+  const file = join(folder, FILES.step)
   try {
     const content = stepSchema.parse(JSON.parse(await readFile(file, 'utf8')))
     if (content.step !== step) throw new Error(`it is step ${content.step}`)

@@ -1,11 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream, type WriteStream } from 'node:fs'
-import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { z } from 'zod'
+import { TrainerError } from './errors.js'
+import { batchFolder } from './layout.js'
+import { createPythonProcess, type Ending } from './python-process.js'
+import { type Refusal, readRefusal } from './refusal-file.js'
 
 const event = z.looseObject({
   event: z.string(),
@@ -20,27 +21,7 @@ export type TrainerEvent = z.output<typeof event>
 /** What became of a batch. */
 export type BatchOutcome =
   | { readonly kind: 'trained'; readonly step: number }
-  | { readonly kind: 'refused'; readonly code: string; readonly detail: string }
-
-export type TrainerErrorCode =
-  /** It cannot be started at all: no such Python. */
-  | 'trainer_unusable'
-  /** It ends again and again, or says that it cannot work with its settings, its base or its spool. */
-  | 'trainer_failed'
-  /** An audit of these very groups cannot be answered. */
-  | 'audit_refused'
-  | 'closed'
-
-export class TrainerError extends Error {
-  override readonly name = 'TrainerError'
-  constructor(
-    readonly code: TrainerErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${code}: ${message}`, options)
-  }
-}
+  | ({ readonly kind: 'refused' } & Refusal)
 
 /** The process that turns batches into steps. Batches travel through the spool; see docs/trainer.md. */
 export interface TrainEngine {
@@ -73,196 +54,162 @@ const RESTART_PAUSE_MS = 1000
 const CLOSE_TIMEOUT_MS = 20_000
 /** A trainer that idled for so long before it ended did start: someone ended it, or the machine ran short. */
 const GOOD_START_MS = 60_000
-const STDERR_TAIL_CHARS = 4000
 /** Codes of `error` events that starting again cannot cure. */
 const HOPELESS = /^(config|base|resume|device|step)_/
 
-/** Goes into the log as it is. */
-const refusalFile = z.looseObject({
-  code: z.string().max(64),
-  message: z.string().transform((text) => text.slice(0, 1000)),
-})
+/** What one life of the trainer has said so far. */
+interface Said {
+  ready: boolean
+  /** The batch in its hands. */
+  batch: string | null
+  error: TrainerEvent | null
+}
 
 /**
  * Supervises the trainer under torchrun. It is started again when it dies; a batch that kills it `maxFailures` times is
  * taken out of the spool and refused; a trainer that cannot start, or ends without a batch in hand as often, is given up.
  */
 export function createTorchrunEngine(options: TorchrunOptions, log: Logger): TrainEngine {
-  const { spool, logFile, maxFailures } = options
-  const stopping = new AbortController()
-  let child: ChildProcess | null = null
-  let running: Promise<void> | null = null
-  let closing: Promise<void> | null = null
-  let failure: TrainerError | null = null
+  const { python, packageFolder, spool, base, config, processes, logFile, maxFailures, onEvent } = options
   const ready = Promise.withResolvers<{ step: number }>()
-  const outcomes = new Map<string, BatchOutcome>()
-  const waiting = new Map<string, PromiseWithResolvers<BatchOutcome>>()
+  const outcomes = createOutcomes(spool)
   const deaths = new Map<string, number>()
-  /** What this start of the trainer has said so far. */
-  let said: { ready: boolean; batch: string | null; error: TrainerEvent | null; stderr: string } = NOTHING_SAID
+  let badStarts = 0
+  let said: Said = { ready: false, batch: null, error: null }
+  let stderr: WriteStream | null = null
 
-  const settle = (batchId: string, outcome: BatchOutcome): void => {
-    outcomes.set(batchId, outcome)
-    deaths.delete(batchId)
-    waiting.get(batchId)?.resolve(outcome)
-    waiting.delete(batchId)
-  }
-
-  /** A refusal that is on disk already: the trainer reports each only once, and we may have been away. */
-  const settleIfRefused = async (batchId: string): Promise<void> => {
-    const text = await readFile(join(spool, 'batches', batchId, 'refused.json'), 'utf8').catch(() => null)
-    const refused = refusalFile.safeParse(text === null ? null : parseJson(text))
-    if (refused.success) settle(batchId, { kind: 'refused', code: refused.data.code, detail: refused.data.message })
-  }
-
-  const onLine = (line: string): void => {
-    const parsed = event.safeParse(parseJson(line))
-    if (!parsed.success) {
-      log.warn({ line: line.slice(0, 200) }, 'the trainer wrote something that is no event')
-      return
-    }
-    const news = parsed.data
-    log.debug(news, 'trainer')
+  const note = (news: TrainerEvent): void => {
     if (news.event === 'ready') {
       said.ready = true
       ready.resolve({ step: news.step ?? 0 })
-      for (const batchId of waiting.keys()) void settleIfRefused(batchId)
+      outcomes.lookForRefusals()
     }
     if (news.event === 'error') said.error = news
-    if (news.batchId != null) {
-      if (news.event === 'training' || news.event === 'error') said.batch = news.batchId
-      if (news.event === 'step' || news.event === 'skipped') {
-        said.batch = null
-        settle(news.batchId, { kind: 'trained', step: news.step! })
-      }
-      if (news.event === 'rejected') {
-        said.batch = null
-        settle(news.batchId, {
-          kind: 'refused',
-          code: news.code ?? 'rejected',
-          detail: (news.message ?? '').slice(0, 1000),
-        })
-      }
+    if (news.batchId == null) return
+    if (news.event === 'training' || news.event === 'error') said.batch = news.batchId
+    if (news.event === 'step' || news.event === 'skipped') {
+      said.batch = null
+      deaths.delete(news.batchId)
+      outcomes.settle(news.batchId, { kind: 'trained', step: news.step! })
     }
-    options.onEvent(news)
-  }
-
-  const runOnce = async (stderr: WriteStream): Promise<number | null> => {
-    const torchrun = ['-m', 'torch.distributed.run', '--standalone', '--nproc-per-node', String(options.processes)]
-    const worker = ['-m', 'prove_trainer', '--spool', spool, '--base', options.base, '--config', options.config]
-    const args = [...torchrun, ...worker, '--parent-pid', String(process.pid)]
-    const env = {
-      ...process.env,
-      PYTHONPATH: options.packageFolder,
-      OMP_NUM_THREADS: '1',
-      TORCH_CPP_LOG_LEVEL: 'ERROR',
-    }
-    said = { ...NOTHING_SAID }
-    const spawned = spawn(options.python, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    child = spawned
-    spawned.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said.stderr = (said.stderr + text).slice(-STDERR_TAIL_CHARS)
-      stderr.write(text)
-    })
-    createInterface({ input: spawned.stdout }).on('line', onLine)
-    try {
-      return await new Promise((resolve, reject) => {
-        spawned.once('error', (cause) =>
-          reject(new TrainerError('trainer_unusable', `${options.python}: ${cause.message}`, { cause })),
-        )
-        spawned.once('close', (code) => resolve(code))
-      })
-    } finally {
-      child = null
+    if (news.event === 'rejected') {
+      said.batch = null
+      deaths.delete(news.batchId)
+      const detail = (news.message ?? '').slice(0, 1000)
+      outcomes.settle(news.batchId, { kind: 'refused', code: news.code ?? 'rejected', detail })
     }
   }
-
-  /** In which batch the trainer died: the one it named, or else the one that lay before it. */
-  const blamed = (): string | null => said.batch ?? (said.ready ? ([...waiting.keys()][0] ?? null) : null)
 
   const giveUp = async (batchId: string): Promise<void> => {
     // Out of the trainer's sight, or the next start would take it again; kept for whoever wants to know why.
     const kept = join(spool, 'given-up', batchId)
     await rm(kept, { recursive: true, force: true })
     await mkdir(join(spool, 'given-up'), { recursive: true })
-    await rename(join(spool, 'batches', batchId), kept)
-    settle(batchId, { kind: 'refused', code: 'trainer_failed', detail: `the trainer died of it ${maxFailures} times` })
+    await rename(batchFolder(spool, batchId), kept)
+    deaths.delete(batchId)
+    const detail = `the trainer died of it ${maxFailures} times`
+    outcomes.settle(batchId, { kind: 'refused', code: 'trainer_failed', detail })
   }
 
-  const supervise = async (): Promise<void> => {
-    const stderr = createWriteStream(logFile, { flags: 'a' })
-    stderr.on('error', (error) => log.error({ error }, 'the log of the trainer cannot be written'))
-    let badStarts = 0
-    try {
-      while (!stopping.signal.aborted) {
-        const startedAt = performance.now()
-        const code = await runOnce(stderr)
-        if (stopping.signal.aborted) break
-        const batchId = blamed()
-        const { error } = said
-        const why = error ? `${error.code}: ${error.message}` : (said.stderr.trim().split('\n').at(-1) ?? '')
-        log.warn({ code, batchId, why }, 'the trainer ended; starting it again')
-        if (batchId === null) {
-          badStarts = performance.now() - startedAt > GOOD_START_MS ? 1 : badStarts + 1
-          if (badStarts >= maxFailures || (!said.ready && HOPELESS.test(error?.code ?? '')))
-            throw new TrainerError('trainer_failed', `${why} (see ${logFile})`)
-        } else {
-          badStarts = 0
-          const times = (deaths.get(batchId) ?? 0) + 1
-          deaths.set(batchId, times)
-          if (times >= maxFailures) await giveUp(batchId)
-        }
-        await sleep(RESTART_PAUSE_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
-      }
-    } catch (cause) {
-      failure =
-        cause instanceof TrainerError ? cause : new TrainerError('trainer_failed', (cause as Error).message, { cause })
-    } finally {
-      stderr.end()
-      failure ??= new TrainerError('closed', 'the trainer was closed')
-      ready.reject(failure)
-      for (const waiter of waiting.values()) waiter.reject(failure)
-      waiting.clear()
+  const onEnd = async ({ code, lastWords, lastedMs }: Ending): Promise<void> => {
+    // Who died in no batch it named died in the one that lay before it, if it ever got so far.
+    const batchId = said.batch ?? (said.ready ? outcomes.firstAwaited() : null)
+    const { error } = said
+    const why = error ? `${error.code}: ${error.message}` : lastWords
+    log.warn({ code, batchId, why }, 'the trainer ended; starting it again')
+    if (batchId === null) {
+      badStarts = lastedMs > GOOD_START_MS ? 1 : badStarts + 1
+      if (badStarts >= maxFailures || (!said.ready && HOPELESS.test(error?.code ?? '')))
+        throw new TrainerError('trainer_failed', `${why} (see ${logFile})`)
+    } else {
+      badStarts = 0
+      const times = (deaths.get(batchId) ?? 0) + 1
+      deaths.set(batchId, times)
+      if (times >= maxFailures) await giveUp(batchId)
     }
   }
 
-  const stop = async (): Promise<void> => {
-    stopping.abort()
-    const ending = child
-    const timer = setTimeout(() => ending?.kill('SIGKILL'), CLOSE_TIMEOUT_MS)
-    ending?.kill('SIGTERM')
-    await running
-    clearTimeout(timer)
-  }
+  const torchrun = ['-m', 'torch.distributed.run', '--standalone', '--nproc-per-node', String(processes)]
+  const child = createPythonProcess({
+    python,
+    packageFolder,
+    args: [...torchrun, '-m', 'prove_trainer', '--spool', spool, '--base', base, '--config', config],
+    env: { TORCH_CPP_LOG_LEVEL: 'ERROR' },
+    restartPauseMs: RESTART_PAUSE_MS,
+    closeTimeoutMs: CLOSE_TIMEOUT_MS,
+    onStart() {
+      said = { ready: false, batch: null, error: null }
+      stderr ??= createWriteStream(logFile, { flags: 'a' }).on('error', (error) =>
+        log.error({ error }, 'the log of the trainer cannot be written'),
+      )
+    },
+    onLine(value, line) {
+      const parsed = event.safeParse(value)
+      if (!parsed.success) {
+        log.warn({ line: line.slice(0, 200) }, 'the trainer wrote something that is no event')
+        return
+      }
+      log.debug(parsed.data, 'trainer')
+      note(parsed.data)
+      onEvent(parsed.data)
+    },
+    onStderr: (text) => void stderr?.write(text),
+    onEnd,
+    onOver(failure) {
+      stderr?.end()
+      ready.reject(failure)
+      outcomes.end(failure)
+    },
+  })
 
   return {
     start(signal) {
-      running ??= supervise()
+      child.start()
       return abortable(ready.promise, signal)
     },
-    async outcome(batchId, signal) {
-      await settleIfRefused(batchId)
-      const known = outcomes.get(batchId)
-      if (known) return known
-      if (failure) throw failure
-      const waiter = waiting.get(batchId) ?? Promise.withResolvers<BatchOutcome>()
-      waiting.set(batchId, waiter)
-      return abortable(waiter.promise, signal)
-    },
-    close() {
-      closing ??= stop()
-      return closing
-    },
+    outcome: (batchId, signal) => outcomes.of(batchId, signal),
+    close: () => child.close(),
   }
 }
 
-const NOTHING_SAID = { ready: false, batch: null, error: null, stderr: '' }
+/** What became of batches, and who waits for it. */
+function createOutcomes(spool: string) {
+  const known = new Map<string, BatchOutcome>()
+  const awaited = new Map<string, PromiseWithResolvers<BatchOutcome>>()
+  let failure: TrainerError | null = null
 
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
+  const settle = (batchId: string, outcome: BatchOutcome): void => {
+    known.set(batchId, outcome)
+    awaited.get(batchId)?.resolve(outcome)
+    awaited.delete(batchId)
+  }
+
+  /** A refusal that is on disk already: the trainer reports each only once, and we may have been away. */
+  const settleIfRefused = async (batchId: string): Promise<void> => {
+    const refusal = await readRefusal(batchFolder(spool, batchId))
+    if (refusal) settle(batchId, { kind: 'refused', ...refusal })
+  }
+
+  return {
+    settle,
+    firstAwaited: (): string | null => awaited.keys().next().value ?? null,
+    lookForRefusals(): void {
+      for (const [batchId, waiter] of awaited) settleIfRefused(batchId).catch(waiter.reject)
+    },
+    async of(batchId: string, signal: AbortSignal): Promise<BatchOutcome> {
+      await settleIfRefused(batchId)
+      const outcome = known.get(batchId)
+      if (outcome) return outcome
+      if (failure) throw failure
+      const waiter = awaited.get(batchId) ?? Promise.withResolvers<BatchOutcome>()
+      awaited.set(batchId, waiter)
+      return abortable(waiter.promise, signal)
+    },
+    end(why: TrainerError): void {
+      failure = why
+      for (const waiter of awaited.values()) waiter.reject(why)
+      awaited.clear()
+    },
   }
 }
 

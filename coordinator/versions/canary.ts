@@ -12,7 +12,7 @@ const SEED_STRIDE = 2_654_435_761
 const SEEDS = 2 ** 32 - 1
 
 /** What the trainer is asked about each canary, in the form of `trainer.json` (docs/trainer.md). */
-export interface CanaryProbe {
+export interface CanaryPrompt {
   readonly prompt: readonly number[]
   readonly continuation: readonly number[]
   /** Sampler seeds, each with the uniform number that decides the first token under it. */
@@ -24,29 +24,29 @@ export interface CanaryProbe {
  * teacher on the first tasks of the run that fit a canary.
  * @throws ConfigError when the limits leave no room for these tasks
  */
-export function canaryProbes(tasks: readonly Task[], stage: Stage, limits: EpisodeLimits): CanaryProbe[] {
+export function canaryPrompts(tasks: readonly Task[], stage: Stage, limits: EpisodeLimits): CanaryPrompt[] {
   const candidates = Array.from({ length: CANDIDATES }, (_, i) => {
     const seed = (i * SEED_STRIDE) % SEEDS
     return { seed, u: draws(seed, 1)[0]! }
   })
-  const probes: CanaryProbe[] = []
+  const canaries: CanaryPrompt[] = []
   for (const task of tasks) {
-    if (probes.length === CANARIES) break
+    if (canaries.length === CANARIES) break
     const prompt = fittingPrompt(task, stage, limits)
     const continuation = stage.tokenizer.tokenize(groundTruthScript(task)[0]!, true)
     // A volunteer may have room for a rollout, and for no token more.
     if (prompt.length + continuation.length <= Math.min(LIMITS.canaryTokens.value, limits.maxRolloutTokens))
-      probes.push({ prompt, continuation, draws: candidates })
+      canaries.push({ prompt, continuation, draws: candidates })
   }
-  return probes
+  return canaries
 }
 
 /**
  * The canaries of a publication from what the trainer computed. Draws come once, at the place of all where an unrelated
  * sampler would miss most of them: a volunteer pays for one more prompt, and that place shows enough.
  */
-export function canariesOf(probes: TrainerStep['probes']): Canary[] {
-  const canaries = probes.map(
+export function canariesOf(scored: TrainerStep['canaries']): Canary[] {
+  const canaries = scored.map(
     ({ prompt, continuation, base, adapter }): Canary => ({
       promptTokens: prompt,
       continuationTokens: continuation,
@@ -55,7 +55,7 @@ export function canariesOf(probes: TrainerStep['probes']): Canary[] {
       draws: [],
     }),
   )
-  const [best] = probes.toSorted((a, b) => b.draws.evidence - a.draws.evidence)
+  const [best] = scored.toSorted((a, b) => b.draws.evidence - a.draws.evidence)
   if (!best || best.draws.tokens.length === 0) return canaries
   const { after, tokens } = best.draws
   const drawn: Canary = {

@@ -52,7 +52,7 @@ export interface PublisherParts {
 }
 
 /** Files of a step that are published, with their roles. */
-const PUBLISHED: readonly (readonly [BlobRole, string])[] = [
+export const PUBLISHED: readonly (readonly [BlobRole, string])[] = [
   ['adapter', 'adapter.gguf'],
   ['peft-weights', 'adapter/adapter_model.safetensors'],
   ['peft-config', 'adapter/adapter_config.json'],
@@ -147,7 +147,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
       policyId: policyIdOf(policy),
       policy,
       blobs: [...described, provenance],
-      canary: canariesOf(step.probes),
+      canary: canariesOf(step.canaries),
     }
   }
 

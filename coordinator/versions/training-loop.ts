@@ -1,23 +1,22 @@
 import { createHash } from 'node:crypto'
-import { detailForWire, SwarmRefusal } from '../../proto/index.js'
-import type { Clock } from '../../swarm/index.js'
-import type { Intake } from '../intake/intake.js'
+import { detailForWire } from '../../proto/index.js'
+import type { BlobStore, Clock } from '../../swarm/index.js'
 import { chooseBatch } from '../leases/batch-shares.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { BatchRecord } from '../ledger/run-state.js'
-import type { RunConfig } from '../settings/config.js'
-import { writeBatch } from '../spool/batch-folder.js'
+import { hasBatch, writeBatch } from '../spool/batch-folder.js'
+import { TrainerError } from '../spool/errors.js'
 import { readStep } from '../spool/step-folder.js'
-import { type TrainEngine, TrainerError } from '../spool/trainer-process.js'
+import type { TrainEngine } from '../spool/trainer-process.js'
+import { BodyError, readBatchGroups } from './batch-groups.js'
 import type { Publisher } from './publisher.js'
 
 export interface TrainingLoopParts {
-  readonly config: RunConfig
-  readonly baseSha256: string
   /** Directory shared with the trainer. */
   readonly spool: string
   readonly recorder: Recorder
-  readonly intake: Intake
+  /** Bodies of accepted groups. */
+  readonly bodies: Pick<BlobStore, 'read'>
   readonly publisher: Publisher
   readonly trainer: TrainEngine
   readonly clock: Clock
@@ -31,12 +30,12 @@ const TICK_MS = 200
  * @throws TrainerError, and the signal's reason
  */
 export async function runTraining(parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
-  const { config, spool, recorder, publisher, trainer, clock } = parts
+  const { spool, recorder, publisher, trainer, clock } = parts
   const { state } = recorder
   const { step } = await trainer.start(signal)
   checkSpool(parts, step)
   if (!state.current) await publisher.publish(0, await readStep(spool, 0))
-  while (state.pendingBatch || state.current!.version < config.versions) {
+  while (state.pendingBatch || state.current!.version < state.terms!.versions) {
     const batch = state.pendingBatch ?? (await formBatch(parts))
     if (batch) await train(batch, parts, signal)
     else await clock.sleep(TICK_MS, signal)
@@ -55,11 +54,10 @@ function checkSpool({ recorder: { state }, spool }: TrainingLoopParts, step: num
 }
 
 /** Forms the next batch when enough groups are there. The log decides which: the first that are fresh enough, within the suppliers' shares. */
-function formBatch({ config, recorder, clock }: TrainingLoopParts): Promise<BatchRecord | null> {
+function formBatch({ recorder, clock }: TrainingLoopParts): Promise<BatchRecord | null> {
   return recorder.record((state): BatchRecord | null => {
-    const chosen = state.pendingBatch
-      ? null
-      : chooseBatch(config, state.trainable(config.maxStaleness), state.suppliers)
+    const terms = state.terms!
+    const chosen = state.pendingBatch ? null : chooseBatch(terms, state.trainable(terms.maxStaleness), state.suppliers)
     if (!chosen) return null
     const leaseIds = chosen.map(({ leaseId }) => leaseId)
     const step = state.current!.step + 1
@@ -72,24 +70,18 @@ function formBatch({ config, recorder, clock }: TrainingLoopParts): Promise<Batc
 }
 
 async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
-  const { baseSha256, spool, recorder, intake, publisher, trainer, clock } = parts
+  const { spool, recorder, publisher, trainer, clock } = parts
   const { batchId, step } = batch
   const refuse = (code: string, detail: string) =>
     recorder.record(() => ({ type: 'batch-refused', atMs: clock.now(), batchId, code, detail }))
-  const groups = []
-  for (const leaseId of batch.leaseIds) {
-    const { version, backend } = recorder.state.leases.get(leaseId)!
-    try {
-      const rollouts = await intake.replayAccepted(leaseId, signal)
-      groups.push({ leaseId, policyVersion: version, sampler: backend, rollouts })
-    } catch (why) {
-      if (!(why instanceof SwarmRefusal)) throw why
-      // Its world has changed its mind since the group was judged. The next batch comes without it.
-      await refuse(why.code, detailForWire(`group ${leaseId}: ${why.detail}`))
-      return
-    }
+  try {
+    await offerBatch(batch, parts, signal)
+  } catch (why) {
+    if (!(why instanceof BodyError)) throw why
+    // None of its groups is used again, so the next batch comes without the one that is lost.
+    await refuse(why.code, detailForWire(why.detail))
+    return
   }
-  await writeBatch(spool, { batchId, roundId: `round-${step}`, baseSha256, parentStep: step - 1, groups })
   const outcome = await trainer.outcome(batchId, signal)
   if (outcome.kind === 'refused') {
     await refuse(outcome.code, outcome.detail)
@@ -104,4 +96,15 @@ async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: Abort
     step,
     skipped: made.skipped !== null,
   }))
+}
+
+/** Puts the batch before the trainer. @throws BodyError when it can no longer be written */
+async function offerBatch(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
+  const { spool, recorder, bodies } = parts
+  const baseSha256 = recorder.state.terms!.base.ggufSha256
+  const { batchId, step, leaseIds } = batch
+  // The trainer may have made its step of it: then it is too late to refuse the batch for a body that was lost since.
+  if (await hasBatch(spool, batchId)) return
+  const groups = await readBatchGroups(leaseIds, recorder.state, bodies, signal)
+  await writeBatch(spool, { batchId, roundId: `round-${step}`, baseSha256, parentStep: step - 1, groups })
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { stringify } from 'yaml'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
-import { canaryProbes } from '../../coordinator/versions/canary.js'
+import { canaryPrompts } from '../../coordinator/versions/canary.js'
 import { openTokenizer } from '../../engine/index.js'
 import { createStage, DEFAULT_LIMITS, type Stage, type Task } from '../../episode/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
@@ -69,9 +69,12 @@ export async function startArenaRun(calibration: string): Promise<ArenaRun> {
       .update(await readFile(model))
       .digest('hex')
     await mkdir(join(dataDir, 'spool'), { recursive: true })
-    const probes = canaryProbes(tasks, stage, LIMITS_OF_RUN)
+    const canaries = canaryPrompts(tasks, stage, LIMITS_OF_RUN)
     const settings = join(folder, 'trainer.json')
-    await writeFile(settings, JSON.stringify({ schema: 1, baseSha256, baseModel: { name: NAME }, probes, lora: LORA }))
+    await writeFile(
+      settings,
+      JSON.stringify({ schema: 1, baseSha256, baseModel: { name: NAME }, canaries, lora: LORA }),
+    )
     await makeModels(model, folder, join(dataDir, 'spool'), settings)
     const config = join(folder, 'run.yaml')
     await writeFile(config, stringify(runYaml(model, calibration)))

@@ -6,7 +6,7 @@ import type { RunState } from '../../coordinator/ledger/run-state.js'
 import { openCoordinator } from '../../coordinator/service/coordinator.js'
 import { episodeLimits, type RunConfig } from '../../coordinator/settings/config.js'
 import { openDataFolder } from '../../coordinator/settings/data-folder.js'
-import { canaryProbes } from '../../coordinator/versions/canary.js'
+import { canaryPrompts } from '../../coordinator/versions/canary.js'
 import { type Sha256, sha256 } from '../../proto/index.js'
 import { createBlobStore, type RefusalEvent } from '../../swarm/index.js'
 import { library } from '../support/library-world.js'
@@ -56,8 +56,8 @@ export async function runCoordinator(world: World, process: SimProcess, settings
     auditor: createScriptAuditor(clock),
     lottery: createAuditLottery(key.raw),
   })
-  const probes = canaryProbes(TASKS, stage, episodeLimits(config))
-  const trainer = createSpoolTrainer({ spool: folder.spool, clock, stepMs, adapterBytes, driftsAt, probes })
+  const canaries = canaryPrompts(TASKS, stage, episodeLimits(config))
+  const trainer = createSpoolTrainer({ spool: folder.spool, clock, stepMs, adapterBytes, driftsAt, canaries })
   settings.onStarted({ state: recorder.state, trainer })
   await coordinator.run(trainer)
 }

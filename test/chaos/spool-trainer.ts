@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BatchOutcome, type TrainEngine, TrainerError } from '../../coordinator/spool/trainer-process.js'
+import { TrainerError } from '../../coordinator/spool/errors.js'
+import type { BatchOutcome, TrainEngine } from '../../coordinator/spool/trainer-process.js'
 import { sha256 } from '../../proto/index.js'
 import type { Clock } from '../../swarm/index.js'
 import { noise } from '../support/swarm-nodes.js'
@@ -14,7 +15,7 @@ export interface SpoolTrainerOptions {
   readonly adapterBytes: number
   /** The step that finds the policy drifted, and goes back to the adapter before. */
   readonly driftsAt: number | null
-  readonly probes: readonly { readonly prompt: readonly number[]; readonly continuation: readonly number[] }[]
+  readonly canaries: readonly { readonly prompt: readonly number[]; readonly continuation: readonly number[] }[]
 }
 
 export interface SpoolTrainer extends TrainEngine {
@@ -37,7 +38,7 @@ const LORA = { rank: 4, alpha: 8, targetModules: ['q_proj'] }
  * their content alone, and begins again after a crash; its adapters are noise.
  */
 export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
-  const { spool, clock, stepMs, adapterBytes, driftsAt, probes } = options
+  const { spool, clock, stepMs, adapterBytes, driftsAt, canaries } = options
   const steps = join(spool, 'steps')
   const folderOf = (step: number): string => join(steps, `step-${step}`)
   let life = new AbortController()
@@ -77,7 +78,7 @@ export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
     const record = {
       ...{ step, batchId, skipped: drifted ? 'drift' : null, adapterStep, seed, lora: LORA, stats: null },
       files: Object.fromEntries(Object.entries(files).map(([name, data]) => [name, sha256(data)])),
-      probes: probes.map(({ prompt, continuation }) => {
+      canaries: canaries.map(({ prompt, continuation }) => {
         const tokens = [...prompt, ...continuation]
         const scores = (hash: string | null): number[] => scoresOf(hash, tokens, prompt.length)
         // A script's first token tells nothing of its seed.

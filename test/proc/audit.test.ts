@@ -7,7 +7,7 @@ import pino from 'pino'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type AuditProcess, createAuditProcess } from '../../coordinator/spool/audit-process.js'
-import { TrainerError } from '../../coordinator/spool/trainer-process.js'
+import { TrainerError } from '../../coordinator/spool/errors.js'
 import { DEMO_PROFILE } from '../../dataset/index.js'
 import { openEngine, openTokenizer } from '../../engine/index.js'
 import { createStage, DEFAULT_LIMITS } from '../../episode/index.js'
@@ -86,6 +86,19 @@ writeFileSync(spool + '/audits/a/refused.json', JSON.stringify({ code: 'draws_in
     (error: Error) => assert.is(error.message, 'enough'),
   )
   assert.equal(await auditor.outcome('a', signal()), { kind: 'refused', code: 'draws_invalid', detail: 'no' })
+})
+
+test('an answer that cannot be read is an error, and not one that is still to come', async () => {
+  const auditor = await processThat('wait()')
+  // A folder in place of the file: what a disk answers that is there and does not work.
+  await mkdir(join(folder, 'audits', 'a', 'refused.json'), { recursive: true })
+  await auditor.outcome('a', signal()).then(
+    () => assert.unreachable(),
+    (error: unknown) => {
+      assert.instance(error, TrainerError)
+      assert.match((error as TrainerError).message, /audits\/a\/refused\.json: EISDIR/)
+    },
+  )
 })
 
 const MODEL = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')

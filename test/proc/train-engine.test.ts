@@ -5,12 +5,8 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  createTorchrunEngine,
-  type TrainEngine,
-  TrainerError,
-  type TrainerEvent,
-} from '../../coordinator/spool/trainer-process.js'
+import { TrainerError } from '../../coordinator/spool/errors.js'
+import { createTorchrunEngine, type TrainEngine, type TrainerEvent } from '../../coordinator/spool/trainer-process.js'
 import { patience } from '../support/patience.js'
 
 /**
@@ -155,6 +151,21 @@ test('a refusal that was written while nobody listened is found', async () => {
   await engine.start(signal())
   const refused = { kind: 'refused', code: 'bad_tokens', detail: 'token 70000' }
   assert.equal(await engine.outcome('step-3', signal()), refused)
+})
+
+test('a refusal that cannot be read is an error, and not a batch that is still worked on', async () => {
+  const { engine } = await trainerThat(`
+    say('ready', { step: 2 })
+    await sleep(600_000)`)
+  await engine.start(signal())
+  for (const [name, text] of [
+    ['torn', '{"code":"bad'],
+    ['nameless', '{"message":"token 70000"}'],
+  ] as const) {
+    await addBatch(name)
+    await writeFile(join(spool, 'batches', name, 'refused.json'), text)
+    assert.match((await failure(engine.outcome(name, signal()))).message, new RegExp(`${name}/refused.json: `))
+  }
 })
 
 test('a trainer that dies between writing a refusal and telling it is asked again at its next start', async () => {

@@ -221,7 +221,7 @@ async function trainerStep(folder: string, step: number) {
     lora,
     files: {},
     stats: null,
-    probes: [],
+    canaries: [],
     folder: files,
   }
 }

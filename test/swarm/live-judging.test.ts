@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { AuditRequest } from '../../coordinator/intake/auditor.js'
-import { TrainerError } from '../../coordinator/spool/trainer-process.js'
+import { TrainerError } from '../../coordinator/spool/errors.js'
 import type { AuditVerdict } from '../../judging/index.js'
 import type { Lease } from '../../proto/index.js'
 import { offerGroup, requestLeases } from '../../swarm/index.js'

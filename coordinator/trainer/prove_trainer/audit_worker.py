@@ -5,8 +5,8 @@ from time import perf_counter
 import torch
 
 from .adapter import bare_policy, published_policy
-from .audit import audit_rollouts
-from .audit_job import AuditJob, load_job, write_evidence
+from .evidence import audit_rollouts
+from .audit_folder import AuditJob, load_job, write_evidence
 from .config import TrainerConfig
 from .errors import BatchRefused
 from .events import Events

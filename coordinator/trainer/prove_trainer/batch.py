@@ -10,13 +10,14 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_safetensors
 
-from .config import LossSettings, parse_loss
+from .config import LossSettings
 from .errors import BatchRefused
 from .fields import Fields, read_json
+from .layout import MANIFEST_FILE, TOKENS_FILE
 from .limits import ADVANTAGE_SLACK, MAX_BATCH_TOKENS, MAX_ID_LENGTH, MAX_ROLLOUTS, MAX_TOKEN_FILE_BYTES, SCHEMA
 from .loss import group_advantages
 
-_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "sampler_logp": np.float32, "cu_seqlens": np.int32}
+BATCH_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "sampler_logp": np.float32, "cu_seqlens": np.int32}
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,6 @@ class Manifest:
     parent_step: int
     base_sha256: str
     tokens_sha256: str
-    loss: LossSettings
     sha256: str
     entries: tuple[_Entry, ...]
 
@@ -92,15 +92,23 @@ def _entry(fields: Fields) -> _Entry:
     return entry
 
 
-def read_manifest(directory: Path, loss: LossSettings) -> Manifest:
-    """
-    Parses `manifest.json`; loss settings it does not name come from `loss`. Raises BatchRefused `manifest_invalid`.
-    """
+def read_manifest(directory: Path) -> Manifest:
+    """Parses `manifest.json`. Raises BatchRefused `manifest_invalid`."""
 
     def fail(detail: str) -> BatchRefused:
         return BatchRefused("manifest_invalid", detail)
 
-    fields, data = read_json(directory / "manifest.json", "manifest", fail)
+    fields, data = read_json(directory / MANIFEST_FILE, "manifest", fail)
+    manifest = parse_manifest(fields, hashlib.sha256(data).hexdigest())
+    if manifest.batch_id != directory.name:
+        raise fail(f"batchId {manifest.batch_id!r} is not the directory's name")
+    if not manifest.entries:
+        raise fail("a batch needs at least one rollout")
+    return manifest
+
+
+def parse_manifest(fields: Fields, sha256: str) -> Manifest:
+    """The content of a `manifest.json` with this hash; raises the error of `fields`."""
     fields.integer("schema", SCHEMA, SCHEMA)
     manifest = Manifest(
         batch_id=fields.text("batchId", MAX_ID_LENGTH),
@@ -108,15 +116,10 @@ def read_manifest(directory: Path, loss: LossSettings) -> Manifest:
         parent_step=fields.integer("parentStep", 0, 2**31),
         base_sha256=fields.sha256("baseSha256"),
         tokens_sha256=fields.sha256("tokensSha256"),
-        loss=parse_loss(fields.child("loss", {}), loss),
-        sha256=hashlib.sha256(data).hexdigest(),
+        sha256=sha256,
         entries=tuple(_entry(entry) for entry in fields.children("rollouts", MAX_ROLLOUTS)),
     )
     fields.done()
-    if manifest.batch_id != directory.name:
-        raise fail(f"batchId {manifest.batch_id!r} is not the directory's name")
-    if not manifest.entries:
-        raise fail("a batch needs at least one rollout")
     return manifest
 
 
@@ -185,9 +188,11 @@ def check_layout(
     return offsets
 
 
-def load_batch(directory: Path, manifest: Manifest, base_sha256: str, vocab_size: int, context_length: int) -> Batch:
+def load_batch(
+    directory: Path, manifest: Manifest, loss: LossSettings, base_sha256: str, vocab_size: int, context_length: int
+) -> Batch:
     """
-    The whole batch, checked. A rollout with doubtful log-probabilities is left in, for `loss.select` to leave out by
+    The whole batch, checked; `loss` is what it will be trained with. A rollout with doubtful log-probabilities is left in, for `loss.select` to leave out by
     reason.
 
     Raises BatchRefused: `base_mismatch`, `tokens_unreadable`, `tokens_hash_mismatch`, `tokens_invalid`,
@@ -196,7 +201,7 @@ def load_batch(directory: Path, manifest: Manifest, base_sha256: str, vocab_size
     """
     if manifest.base_sha256 != base_sha256:
         raise BatchRefused("base_mismatch", f"batch for base {manifest.base_sha256}, this trainer holds {base_sha256}")
-    arrays = read_tokens(directory / "tokens.safetensors", manifest.tokens_sha256, _TENSORS)
+    arrays = read_tokens(directory / TOKENS_FILE, manifest.tokens_sha256, BATCH_TENSORS)
     offsets = check_layout(arrays, [entry.length for entry in manifest.entries], vocab_size, context_length)
     if (arrays["sampler_logp"][arrays["loss_mask"] == 0] != 0).any():  # NaN != 0 as well
         raise BatchRefused("logp_invalid", "sampler_logp must be 0 where the mask is 0")
@@ -205,7 +210,7 @@ def load_batch(directory: Path, manifest: Manifest, base_sha256: str, vocab_size
         by_group.setdefault(entry.group, []).append(i)
     advantages = np.zeros(len(manifest.entries))
     for members in by_group.values():
-        advantages[members] = group_advantages([manifest.entries[i].reward for i in members], manifest.loss.advantage)
+        advantages[members] = group_advantages([manifest.entries[i].reward for i in members], loss.advantage)
     rollouts = []
     for i, entry in enumerate(manifest.entries):
         if entry.advantage is not None and abs(entry.advantage - advantages[i]) > ADVANTAGE_SLACK * max(
@@ -233,7 +238,7 @@ def load_batch(directory: Path, manifest: Manifest, base_sha256: str, vocab_size
         manifest.batch_id,
         manifest.round_id,
         manifest.parent_step,
-        manifest.loss,
+        loss,
         manifest.sha256,
         manifest.tokens_sha256,
         tuple(rollouts),

@@ -1,21 +1,28 @@
 """Settings of a run: `trainer.json`, parsed once into frozen dataclasses."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from .errors import TrainerError
 from .fields import Fields, read_json
-from .limits import MAX_PROBE_DRAWS, MAX_PROBE_TOKENS, MAX_PROBES, MAX_RANK, MAX_STALENESS, SCHEMA
+from .limits import (
+    MAX_ALPHA,
+    MAX_CANARIES,
+    MAX_CANARY_DRAWS,
+    MAX_CANARY_TOKENS,
+    MAX_NAME,
+    MAX_RANK,
+    MAX_STALENESS,
+    SCHEMA,
+)
 
 PROJECTIONS = ("down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj")
 
 
 @dataclass(frozen=True)
 class LossSettings:
-    """
-    What the loss depends on. A batch's manifest may override any of them; the values used are recorded in step.json.
-    """
+    """What the loss depends on; recorded in step.json."""
 
     advantage: str = (
         "none"  # 'none': R - mean (Dr. GRPO, arXiv 2503.20783); 'group': also / std (GRPO, arXiv 2402.03300)
@@ -59,7 +66,7 @@ class Draw:
 
 
 @dataclass(frozen=True)
-class Probe:
+class Canary:
     """A canary: `continuation` is scored token by token after `prompt`; `draws` are tried wherever it is open what comes."""
 
     prompt: tuple[int, ...]
@@ -85,24 +92,21 @@ class TrainerConfig:
     keep_last: int = 0  # 0 keeps every step
     keep_every: int = 0  # with keep_last, also keeps every M-th step; 0: none of them
     poll_ms: int = 100
-    probes: tuple[Probe, ...] = ()
+    canaries: tuple[Canary, ...] = ()
 
 
-def parse_loss(fields: Fields, base: LossSettings) -> LossSettings:
-    """
-    Reads loss settings; what is absent is taken from `base`. Raises the error of `fields` on anything out of range.
-    """
-    settings = replace(
-        base,
-        advantage=fields.choice("advantage", ("none", "group"), base.advantage),
-        clip_low=fields.number("clipLow", 0.0, 1.0, base.clip_low),
-        clip_high=fields.number("clipHigh", 0.0, 10.0, base.clip_high),
-        tis_cap=fields.number("tisCap", 0.01, 100.0, base.tis_cap),
-        kl_coefficient=fields.number("klCoefficient", 0.0, 10.0, base.kl_coefficient),
-        max_staleness=fields.integer("maxStaleness", 0, MAX_STALENESS, base.max_staleness),
-        guard=fields.number("guard", 1e-6, 20.0, base.guard),
-        drift=fields.number("drift", 1e-6, 20.0, base.drift),
-        temperature=fields.number("temperature", 0.05, 10.0, base.temperature),
+def _parse_loss(fields: Fields) -> LossSettings:
+    usual = LossSettings()
+    settings = LossSettings(
+        advantage=fields.choice("advantage", ("none", "group"), usual.advantage),
+        clip_low=fields.number("clipLow", 0.0, 1.0, usual.clip_low),
+        clip_high=fields.number("clipHigh", 0.0, 10.0, usual.clip_high),
+        tis_cap=fields.number("tisCap", 0.01, 100.0, usual.tis_cap),
+        kl_coefficient=fields.number("klCoefficient", 0.0, 10.0, usual.kl_coefficient),
+        max_staleness=fields.integer("maxStaleness", 0, MAX_STALENESS, usual.max_staleness),
+        guard=fields.number("guard", 1e-6, 20.0, usual.guard),
+        drift=fields.number("drift", 1e-6, 20.0, usual.drift),
+        temperature=fields.number("temperature", 0.05, 10.0, usual.temperature),
     )
     fields.done()
     return settings
@@ -117,43 +121,39 @@ def loss_record(settings: LossSettings) -> dict[str, Any]:
 
 
 def _parse_lora(fields: Fields) -> LoraSettings:
-    modules = fields.raw("targetModules", list(PROJECTIONS))
-    known = (
-        isinstance(modules, list) and len(modules) > 0 and all(isinstance(m, str) and m in PROJECTIONS for m in modules)
-    )
-    if not known or len(set(modules)) != len(modules):
-        raise fields.fail(f"{fields.where}.targetModules must be distinct names out of {', '.join(PROJECTIONS)}")
+    usual = LoraSettings()
     lora = LoraSettings(
-        rank=fields.integer("rank", 1, MAX_RANK, 16),
-        alpha=fields.number("alpha", 1e-3, 4096.0, 32.0),
-        target_modules=tuple(sorted(modules)),
-        rs_lora=fields.flag("rsLora", False),
+        rank=fields.integer("rank", 1, MAX_RANK, usual.rank),
+        alpha=fields.number("alpha", 1e-3, MAX_ALPHA, usual.alpha),
+        target_modules=tuple(sorted(fields.choices("targetModules", PROJECTIONS, list(usual.target_modules)))),
+        rs_lora=fields.flag("rsLora", usual.rs_lora),
     )
     fields.done()
     return lora
 
 
 def _parse_optimizer(fields: Fields) -> OptimizerSettings:
+    usual = OptimizerSettings()
     optimizer = OptimizerSettings(
-        lr=fields.number("lr", 0.0, 10.0, 1e-3),
-        beta1=fields.number("beta1", 0.0, 0.99999, 0.9),
-        beta2=fields.number("beta2", 0.0, 0.999999, 0.99),
-        eps=fields.number("eps", 1e-16, 1e-2, 1e-8),
-        weight_decay=fields.number("weightDecay", 0.0, 10.0, 0.0),
-        max_grad_norm=fields.number("maxGradNorm", 1e-6, 1e6, 1.0),
-        warmup_steps=fields.integer("warmupSteps", 0, 1_000_000, 2),
-        passes=fields.integer("passes", 1, 16, 1),
+        lr=fields.number("lr", 0.0, 10.0, usual.lr),
+        beta1=fields.number("beta1", 0.0, 0.99999, usual.beta1),
+        beta2=fields.number("beta2", 0.0, 0.999999, usual.beta2),
+        eps=fields.number("eps", 1e-16, 1e-2, usual.eps),
+        weight_decay=fields.number("weightDecay", 0.0, 10.0, usual.weight_decay),
+        max_grad_norm=fields.number("maxGradNorm", 1e-6, 1e6, usual.max_grad_norm),
+        warmup_steps=fields.integer("warmupSteps", 0, 1_000_000, usual.warmup_steps),
+        passes=fields.integer("passes", 1, 16, usual.passes),
     )
     fields.done()
     return optimizer
 
 
-def _parse_probe(fields: Fields) -> Probe:
-    prompt = fields.token_ids("prompt", MAX_PROBE_TOKENS)
-    continuation = fields.token_ids("continuation", MAX_PROBE_TOKENS)
-    draws = tuple(_parse_draw(draw) for draw in fields.children("draws", MAX_PROBE_DRAWS, []))
+def _parse_canary(fields: Fields) -> Canary:
+    prompt = fields.token_ids("prompt", MAX_CANARY_TOKENS)
+    continuation = fields.token_ids("continuation", MAX_CANARY_TOKENS)
+    draws = tuple(_parse_draw(draw) for draw in fields.children("draws", MAX_CANARY_DRAWS, []))
     fields.done()
-    return Probe(tuple(prompt), tuple(continuation), draws)
+    return Canary(tuple(prompt), tuple(continuation), draws)
 
 
 def _parse_draw(fields: Fields) -> Draw:
@@ -163,6 +163,38 @@ def _parse_draw(fields: Fields) -> Draw:
     return draw
 
 
+def parse_config(fields: Fields) -> TrainerConfig:
+    """The settings of a run; raises the error of `fields`."""
+    fields.integer("schema", SCHEMA, SCHEMA)
+    keep = fields.child("keepSteps", {})
+    base = fields.child("baseModel", {})
+    config = TrainerConfig(
+        base_sha256=fields.sha256("baseSha256"),
+        base_name=base.text("name", MAX_NAME, None),
+        base_revision=base.text("revision", MAX_NAME, None),
+        loss=_parse_loss(fields.child("loss", {})),
+        lora=_parse_lora(fields.child("lora", {})),
+        optimizer=_parse_optimizer(fields.child("optimizer", {})),
+        seed=fields.integer("seed", 0, 2**32 - 1, TrainerConfig.seed),
+        device=fields.choice("device", ("cpu", "cuda"), TrainerConfig.device),
+        precision=fields.choice("precision", ("float32", "bfloat16"), TrainerConfig.precision),
+        threads=fields.integer("threads", 1, 1024, TrainerConfig.threads),
+        packing=fields.choice("packing", ("shared", "packed", "single"), TrainerConfig.packing),
+        max_tokens_per_forward=fields.integer(
+            "maxTokensPerForward", 1, 2**22, TrainerConfig.max_tokens_per_forward
+        ),
+        max_delta_norm=fields.number("maxDeltaNorm", 1e-6, 1e6, TrainerConfig.max_delta_norm),
+        keep_last=keep.integer("last", 0, 1_000_000, TrainerConfig.keep_last),
+        keep_every=keep.integer("every", 0, 1_000_000, TrainerConfig.keep_every),
+        poll_ms=fields.integer("pollMs", 10, 60_000, TrainerConfig.poll_ms),
+        canaries=tuple(_parse_canary(canary) for canary in fields.children("canaries", MAX_CANARIES, [])),
+    )
+    keep.done()
+    base.done()
+    fields.done()
+    return config
+
+
 def load_config(path: Path) -> TrainerConfig:
     """Reads `trainer.json`. Raises TrainerError `config_invalid` naming the field."""
 
@@ -170,29 +202,4 @@ def load_config(path: Path) -> TrainerConfig:
         return TrainerError("config_invalid", detail)
 
     fields, _ = read_json(path, "config", fail)
-    fields.integer("schema", SCHEMA, SCHEMA)
-    keep = fields.child("keepSteps", {})
-    base = fields.child("baseModel", {})
-    config = TrainerConfig(
-        base_sha256=fields.sha256("baseSha256"),
-        base_name=base.text("name", 200, None),
-        base_revision=base.text("revision", 200, None),
-        loss=parse_loss(fields.child("loss", {}), LossSettings()),
-        lora=_parse_lora(fields.child("lora", {})),
-        optimizer=_parse_optimizer(fields.child("optimizer", {})),
-        seed=fields.integer("seed", 0, 2**32 - 1, 0),
-        device=fields.choice("device", ("cpu", "cuda"), "cpu"),
-        precision=fields.choice("precision", ("float32", "bfloat16"), "float32"),
-        threads=fields.integer("threads", 1, 1024, 1),
-        packing=fields.choice("packing", ("shared", "packed", "single"), "shared"),
-        max_tokens_per_forward=fields.integer("maxTokensPerForward", 1, 2**22, 1536),
-        max_delta_norm=fields.number("maxDeltaNorm", 1e-6, 1e6, 1.0),
-        keep_last=keep.integer("last", 0, 1_000_000, 0),
-        keep_every=keep.integer("every", 0, 1_000_000, 0),
-        poll_ms=fields.integer("pollMs", 10, 60_000, 100),
-        probes=tuple(_parse_probe(probe) for probe in fields.children("probes", MAX_PROBES, [])),
-    )
-    keep.done()
-    base.done()
-    fields.done()
-    return config
+    return parse_config(fields)

@@ -19,7 +19,7 @@ from .gguf_base import Base
 from .gguf_lora import effective_alpha, gguf_name, read_gguf_lora, write_gguf_lora
 from .limits import RELOAD_SLACK
 from .policy import Policy, frozen_model
-from .probe import default_probe, draw_tokens, largest_gap, score_probes
+from .canary import default_canary, draw_tokens, largest_gap, score_canaries
 
 _README = """---
 {base}library_name: peft
@@ -108,7 +108,7 @@ def _reload(directory: Path, base: Base, precision: str, device: torch.device) -
 
 def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerConfig, device: torch.device) -> dict:
     """
-    Reads the written adapter back. Returns `probes` (canary log-probabilities under the base and under base +
+    Reads the written adapter back. Returns `canaries` (canary log-probabilities under the base and under base +
     adapter.gguf, which is what volunteers load, and what seeds draw there) and `checks` (the measured differences).
 
     Raises DeltaTooLarge, or TrainerError `export_check_failed` when what was written is not what was trained.
@@ -126,24 +126,24 @@ def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerCo
         raise DeltaTooLarge("delta_norm", f"{worst}: {norms[worst]:.4g} > {config.max_delta_norm:g}")
     rounded = _check_gguf(directory / "adapter.gguf", tensors, config.lora)
 
-    probes = list(config.probes) or [default_probe(base.vocab_size, base.context_length)]
+    canaries = list(config.canaries) or [default_canary(base.vocab_size, base.context_length)]
     temperature = config.loss.temperature
     fresh = _reload(directory / "adapter", base, config.precision, device)
-    trained = score_probes(policy, probes, temperature, device)
-    gap = largest_gap(trained, score_probes(fresh, probes, temperature, device))
+    trained = score_canaries(policy, canaries, temperature, device)
+    gap = largest_gap(trained, score_canaries(fresh, canaries, temperature, device))
     if not gap <= RELOAD_SLACK:
-        raise TrainerError("export_check_failed", f"the reloaded adapter scores the probes {gap:.3g} nats differently")
+        raise TrainerError("export_check_failed", f"the reloaded adapter scores the canaries {gap:.3g} nats differently")
     with torch.no_grad():
         for name, parameter in fresh.model.named_parameters():
             if "lora_" in name:
                 parameter.copy_(torch.from_numpy(rounded[name.replace(".default.", ".")]))
-    volunteers = score_probes(fresh, probes, temperature, device)
-    bare = score_probes(fresh, probes, temperature, device, reference=True)
-    drawn = draw_tokens(fresh, probes, temperature, device)
+    volunteers = score_canaries(fresh, canaries, temperature, device)
+    bare = score_canaries(fresh, canaries, temperature, device, reference=True)
+    drawn = draw_tokens(fresh, canaries, temperature, device)
     expected = [
         {
-            "prompt": list(probe.prompt),
-            "continuation": list(probe.continuation),
+            "prompt": list(canary.prompt),
+            "continuation": list(canary.continuation),
             "base": bare[i],
             "adapter": volunteers[i],
             "draws": {
@@ -152,7 +152,7 @@ def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerCo
                 "tokens": [{"seed": seed, "token": token} for seed, token in drawn[i].tokens],
             },
         }
-        for i, probe in enumerate(probes)
+        for i, canary in enumerate(canaries)
     ]
     checks = {
         "reloadGap": gap,
@@ -160,4 +160,4 @@ def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerCo
         "adapterGap": largest_gap(bare, volunteers),
         "maxDeltaNorm": norms[worst],
     }
-    return {"probes": expected if config.probes else [], "checks": checks}
+    return {"canaries": expected if config.canaries else [], "checks": checks}

@@ -72,6 +72,13 @@ class Fields:
             raise self.fail(f"{self.where}.{key} must be one of {', '.join(options)}")
         return value
 
+    def choices(self, key: str, options: tuple[str, ...], default: Any = ...) -> list[str]:
+        value = self._take(key, default)
+        good = isinstance(value, list) and len(value) > 0 and all(isinstance(v, str) and v in options for v in value)
+        if not good or len(set(value)) != len(value):
+            raise self.fail(f"{self.where}.{key} must be distinct names out of {', '.join(options)}")
+        return value
+
     def flag(self, key: str, default: Any = ...) -> bool:
         value = self._take(key, default)
         if not isinstance(value, bool):

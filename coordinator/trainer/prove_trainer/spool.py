@@ -10,6 +10,8 @@ from pathlib import Path
 
 from .errors import TrainerError
 from .events import dump
+from .layout import ADAPTERS, AUDITS, BATCHES, EVIDENCE, REFUSED_FILE, STEPS
+from .limits import SCHEMA
 
 BATCH_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 STEP_NAME = re.compile(r"step-(0|[1-9][0-9]{0,8})")
@@ -62,11 +64,11 @@ class Spool:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.batches = root / "batches"
-        self.steps = root / "steps"
-        self.audits = root / "audits"
-        self.evidence = root / "evidence"
-        self.adapters = root / "adapters"
+        self.batches = root / BATCHES
+        self.steps = root / STEPS
+        self.audits = root / AUDITS
+        self.evidence = root / EVIDENCE
+        self.adapters = root / ADAPTERS
         self.stop_file = root / "stop"
         self.stop_audits_file = root / "stop-audits"
         try:
@@ -95,7 +97,7 @@ class Spool:
         return [
             name
             for name in _complete(self.audits)
-            if name not in answered and not (self.audits / name / "refused.json").exists()
+            if name not in answered and not (self.audits / name / REFUSED_FILE).exists()
         ]
 
     def evidence_path(self, audit_id: str) -> Path:
@@ -105,18 +107,18 @@ class Spool:
         return self.adapters / f"{sha256}.gguf"
 
     def refused(self, batch_id: str) -> bool:
-        return (self.batches / batch_id / "refused.json").exists()
+        return (self.batches / batch_id / REFUSED_FILE).exists()
 
     def refuse(self, batch_id: str, code: str, detail: str) -> None:
         write_json_atomic(
-            self.batches / batch_id / "refused.json",
-            {"schema": 1, "batchId": batch_id, "code": code, "message": detail},
+            self.batches / batch_id / REFUSED_FILE,
+            {"schema": SCHEMA, "batchId": batch_id, "code": code, "message": detail},
         )
 
     def refuse_audit(self, audit_id: str, code: str, detail: str) -> None:
         write_json_atomic(
-            self.audits / audit_id / "refused.json",
-            {"schema": 1, "auditId": audit_id, "code": code, "message": detail},
+            self.audits / audit_id / REFUSED_FILE,
+            {"schema": SCHEMA, "auditId": audit_id, "code": code, "message": detail},
         )
 
     def clean_evidence_drafts(self) -> list[str]:

@@ -22,10 +22,10 @@ from .gguf_base import Base, load_base
 from .lifetime import Lifetime, Stopped
 from .limits import MAX_DETAIL
 from .policy import new_policy
-from .probe import check_probes
+from .canary import check_canaries
 from .spool import Spool
-from .step import GrpoTrainer, StepOutcome
-from .steps import StepRecord, load_state, read_step, write_step
+from .grpo import GrpoTrainer, StepOutcome
+from .step_folder import StepRecord, load_state, read_step, write_step
 
 log = logging.getLogger("prove_trainer")
 
@@ -133,7 +133,7 @@ class Worker:
         return None
 
     def _manifest(self, batch_id: str) -> Manifest:
-        manifest = read_manifest(self.spool.batches / batch_id, self.config.loss)
+        manifest = read_manifest(self.spool.batches / batch_id)
         if manifest.parent_step < self.record.step:
             raise BatchRefused(
                 "parent_mismatch", f"made for step {manifest.parent_step}, the trainer is at step {self.record.step}"
@@ -142,7 +142,10 @@ class Worker:
 
     def _batch(self, manifest: Manifest) -> Batch:
         directory = self.spool.batches / manifest.batch_id
-        batch = load_batch(directory, manifest, self.base.sha256, self.base.vocab_size, self.base.context_length)
+        base = self.base
+        batch = load_batch(
+            directory, manifest, self.config.loss, base.sha256, base.vocab_size, base.context_length
+        )
         for rollout in batch.rollouts:
             if rollout.policy_version > self.record.step:
                 raise BatchRefused(
@@ -259,7 +262,7 @@ def run(argv: list[str] | None = None) -> int:
         if args.audits and ranks.world != 1:
             raise TrainerError("config_invalid", "--audits takes one process, not several ranks")
         base = load_base(args.base, config.base_sha256)
-        check_probes(config.probes, base.vocab_size, base.context_length)
+        check_canaries(config.canaries, base.vocab_size, base.context_length)
         spool = Spool(args.spool)
         worker = (
             AuditWorker(spool, base, config, ranks.device, events, lifetime)

@@ -180,7 +180,6 @@ def write_batch(
         "baseSha256": base_sha256,
         "parentStep": parent_step,
         "tokensSha256": hashlib.sha256(blob).hexdigest(),
-        "loss": {"guard": 5.0},
         "rollouts": [
             {
                 "group": r.group,
@@ -204,6 +203,7 @@ def write_config(path: Path, base_sha256: str, **settings: object) -> Path:
         "baseSha256": base_sha256,
         "lora": {"rank": 4, "alpha": 8},
         "optimizer": {"lr": 0.01},
+        "loss": {"guard": 5.0},
         "pollMs": 20,
         **settings,
     }

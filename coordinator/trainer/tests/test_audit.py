@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 from prove_trainer.adapter import bare_policy, published_policy
-from prove_trainer.audit import audit_rollouts, repair
-from prove_trainer.audit_job import load_job
+from prove_trainer.evidence import audit_rollouts, repair
+from prove_trainer.audit_folder import load_job
 from prove_trainer.config import LoraSettings
 from prove_trainer.errors import BatchRefused
 from prove_trainer.gguf_base import build_model

@@ -9,14 +9,14 @@ import pytest
 import torch
 from peft import PeftModel
 from prove_trainer import export
-from prove_trainer.config import LoraSettings, Probe, TrainerConfig
+from prove_trainer.config import LoraSettings, Canary, TrainerConfig
 from prove_trainer.errors import TrainerError
 from prove_trainer.gguf_base import build_model
 from prove_trainer.gguf_lora import gguf_name, read_gguf_lora
 from safetensors.numpy import load_file, save_file
 
 CPU = torch.device("cpu")
-PROBE = Probe((5, 6, 7, 8), (9, 10, 11))
+CANARY = Canary((5, 6, 7, 8), (9, 10, 11))
 
 
 @pytest.fixture(scope="module")
@@ -30,26 +30,26 @@ def config(base):
         base_sha256=base.sha256,
         base_name="someone/tiny-model",
         lora=LoraSettings(rank=4, alpha=8),
-        probes=(PROBE,),
+        canaries=(CANARY,),
         max_delta_norm=10,
     )
 
 
-def teacher_forced(model, probe: Probe) -> np.ndarray:
-    ids = torch.tensor([probe.prompt + probe.continuation])
+def teacher_forced(model, canary: Canary) -> np.ndarray:
+    ids = torch.tensor([canary.prompt + canary.continuation])
     with torch.no_grad():
         logp = torch.log_softmax(model(input_ids=ids).logits[0], -1)
-    return np.array([logp[len(probe.prompt) - 1 + i, token].item() for i, token in enumerate(probe.continuation)])
+    return np.array([logp[len(canary.prompt) - 1 + i, token].item() for i, token in enumerate(canary.continuation)])
 
 
-def test_the_peft_directory_loads_into_plain_transformers_and_gives_the_probes(tmp_path, base, policy, config):
+def test_the_peft_directory_loads_into_plain_transformers_and_gives_the_canaries(tmp_path, base, policy, config):
     export.write_adapter(tmp_path, policy, base, config, 3)
     found = export.check_adapter(tmp_path, policy, base, config, CPU)
-    (probe,) = found["probes"]
-    bare = teacher_forced(build_model(base), PROBE)
-    adapted = teacher_forced(PeftModel.from_pretrained(build_model(base), str(tmp_path / "adapter")), PROBE)
-    assert np.abs(np.array(probe["base"]) - bare).max() < 1e-5
-    assert np.abs(np.array(probe["adapter"]) - adapted).max() < 1e-3  # probes are those of the float16 adapter
+    (canary,) = found["canaries"]
+    bare = teacher_forced(build_model(base), CANARY)
+    adapted = teacher_forced(PeftModel.from_pretrained(build_model(base), str(tmp_path / "adapter")), CANARY)
+    assert np.abs(np.array(canary["base"]) - bare).max() < 1e-5
+    assert np.abs(np.array(canary["adapter"]) - adapted).max() < 1e-3  # canaries are those of the float16 adapter
     assert np.abs(adapted - bare).max() > 0.01
     assert found["checks"]["reloadGap"] < 1e-6
 

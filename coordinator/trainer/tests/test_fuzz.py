@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
-from prove_trainer.audit_job import load_job
+from prove_trainer.audit_folder import load_job
 from prove_trainer.batch import load_batch, read_manifest
 from prove_trainer.config import LoraSettings, LossSettings, load_config
 from prove_trainer.errors import BatchRefused, TrainerError
 from prove_trainer.gguf_base import load_base
 from prove_trainer.gguf_lora import read_gguf_lora
 from prove_trainer.spool import Spool, sha256_file
-from prove_trainer.steps import read_step
+from prove_trainer.step_folder import read_step
 
 BOUNDED = settings(
     max_examples=150, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -75,7 +75,6 @@ def manifest_content() -> dict:
         "baseSha256": BASE,
         "parentStep": 0,
         "tokensSha256": "0" * 64,
-        "loss": {"guard": 5.0, "advantage": "none", "maxStaleness": 4},
         "rollouts": entries,
     }
 
@@ -96,11 +95,11 @@ def config_content() -> dict:
         "schema": 1,
         "baseSha256": BASE,
         "baseModel": {"name": "demo"},
-        "loss": {"guard": 0.5},
+        "loss": {"guard": 0.5, "advantage": "none", "maxStaleness": 4},
         "lora": {"rank": 4, "alpha": 8, "targetModules": ["q_proj"], "rsLora": False},
         "optimizer": {"lr": 0.01, "passes": 2},
         "keepSteps": {"last": 3, "every": 10},
-        "probes": [{"prompt": [1, 2], "continuation": [3], "draws": [{"seed": 5, "u": 0.25}]}],
+        "canaries": [{"prompt": [1, 2], "continuation": [3], "draws": [{"seed": 5, "u": 0.25}]}],
         "device": "cpu",
         "pollMs": 20,
     }
@@ -147,7 +146,7 @@ def read_manifest_bytes(root: Path, data: bytes) -> str:
     directory.mkdir(exist_ok=True)
     (directory / "manifest.json").write_bytes(data)
     try:
-        manifest = read_manifest(directory, LossSettings())
+        manifest = read_manifest(directory)
     except BatchRefused as error:
         assert error.code == "manifest_invalid" and len(error.detail) <= 400
         json.dumps(error.detail)
@@ -230,7 +229,7 @@ def load_tokens(root: Path, data: bytes) -> str:
     )
     (directory / "tokens.safetensors").write_bytes(data)
     try:
-        batch = load_batch(directory, read_manifest(directory, LossSettings()), BASE, fixtures.VOCAB, 256)
+        batch = load_batch(directory, read_manifest(directory), LossSettings(), BASE, fixtures.VOCAB, 256)
     except BatchRefused as error:
         json.dumps(error.detail)
         return error.code
@@ -297,7 +296,7 @@ def test_any_log_probability_is_carried_or_refused_and_never_lost_on_the_way(tmp
     rollouts[0] = fixtures.replace(rollouts[0], sampler_logp=claimed)
     root = tmp_path_factory.mktemp("logp")
     directory = fixtures.write_batch(root, "batch-1", rollouts, BASE, 0)
-    batch = load_batch(directory, read_manifest(directory, LossSettings()), BASE, fixtures.VOCAB, 256)
+    batch = load_batch(directory, read_manifest(directory), LossSettings(), BASE, fixtures.VOCAB, 256)
     assert np.array_equal(batch.rollouts[0].sampler_logp, claimed, equal_nan=True)
 
 

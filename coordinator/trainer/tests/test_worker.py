@@ -39,7 +39,7 @@ class Bench:
 
     def work(self, **settings) -> list[dict]:
         """Runs a new worker until it is idle; its events. Batches sampled from the base are no drift here."""
-        settings.setdefault("loss", {"drift": 1})
+        settings.setdefault("loss", {"guard": 5.0, "drift": 1})
         config = load_config(fixtures.write_config(self.root / "trainer.json", self.base.sha256, **settings))
         out = io.StringIO()
         self.worker = Worker(self.spool, self.base, config, fixtures.alone(), Events(out), UntilIdle())
@@ -61,13 +61,13 @@ def kinds(events: list[dict]) -> list[str]:
 
 
 def test_step_0_is_the_base_policy_and_exists_before_any_batch(bench):
-    probe = {"prompt": [1, 2, 3], "continuation": [4, 5], "draws": [{"seed": i, "u": i / 400} for i in range(400)]}
-    assert kinds(bench.work(probes=[probe])) == ["ready"]
+    canary = {"prompt": [1, 2, 3], "continuation": [4, 5], "draws": [{"seed": i, "u": i / 400} for i in range(400)]}
+    assert kinds(bench.work(canaries=[canary])) == ["ready"]
     step = bench.step(0)
     assert step["batchId"] is None and step["consumed"] == {}
-    assert step["probes"][0]["base"] == pytest.approx(step["probes"][0]["adapter"], abs=1e-6)
+    assert step["canaries"][0]["base"] == pytest.approx(step["canaries"][0]["adapter"], abs=1e-6)
     assert step["checks"]["adapterGap"] == 0
-    draws = step["probes"][0]["draws"]
+    draws = step["canaries"][0]["draws"]
     assert draws["after"] in (0, 1) and len(draws["tokens"]) <= 16
     assert all(0 <= draw["seed"] < 400 and 0 <= draw["token"] < bench.base.vocab_size for draw in draws["tokens"])
 

@@ -2,7 +2,7 @@ import '../../../swarm/polyfill.js'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type AuditJobRunner, createAuditQueue } from '../../../coordinator/intake/audit-queue.js'
-import { TrainerError } from '../../../coordinator/spool/trainer-process.js'
+import { TrainerError } from '../../../coordinator/spool/errors.js'
 import type { AuditedGroup, SampledToken } from '../../../judging/index.js'
 
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { checkPromptRoom } from '../../../coordinator/settings/first-prompts.js'
-import { canariesOf, canaryProbes } from '../../../coordinator/versions/canary.js'
+import { canariesOf, canaryPrompts } from '../../../coordinator/versions/canary.js'
 import { draws } from '../../../engine/sampler-draws.js'
 import { promptOf } from '../../../episode/index.js'
 import { LIMITS } from '../../../proto/index.js'
@@ -10,32 +10,32 @@ import { AMPLE, lendingTask, stageOf } from '../../support/scripted.js'
 const test = suite('canaries and their draws')
 
 test('the trainer is offered seeds over their whole range, each with the number it draws first', () => {
-  const [probe, ...others] = canaryProbes(
+  const [canary, ...others] = canaryPrompts(
     [lendingTask(), lendingTask({ turns: ['Lend emma.', 'No.'] })],
     stageOf(),
     AMPLE,
   )
   assert.is(others.length, 1)
-  const seeds = probe!.draws.map(({ seed }) => seed)
+  const seeds = canary!.draws.map(({ seed }) => seed)
   assert.is(new Set(seeds).size, seeds.length)
   assert.ok(seeds.every((seed) => Number.isInteger(seed) && seed >= 0 && seed <= 2 ** 32 - 2))
   assert.ok(seeds.filter((seed) => seed >= 2 ** 31).length > seeds.length / 3)
-  for (const { seed, u } of probe!.draws) assert.is(u, draws(seed, 1)[0])
+  for (const { seed, u } of canary!.draws) assert.is(u, draws(seed, 1)[0])
 })
 
 test('tasks whose prompts are too long for a canary are passed over', () => {
   const long = lendingTask({ turns: ['x'.repeat(LIMITS.canaryTokens.value), 'No.'] })
-  const probes = canaryProbes([long, lendingTask()], stageOf(), AMPLE)
-  assert.is(probes.length, 1)
-  assert.ok(probes[0]!.prompt.length < LIMITS.canaryTokens.value)
+  const canaries = canaryPrompts([long, lendingTask()], stageOf(), AMPLE)
+  assert.is(canaries.length, 1)
+  assert.ok(canaries[0]!.prompt.length < LIMITS.canaryTokens.value)
 })
 
 test('a canary fits a volunteer who has room for a rollout and for no token more', () => {
   const stage = stageOf()
   const { length } = promptOf(lendingTask(), stage, AMPLE)
   const maxRolloutTokens = length + 20
-  assert.equal(canaryProbes([lendingTask()], stage, { ...AMPLE, maxRolloutTokens }), [])
-  const [fitting] = canaryProbes([lendingTask()], stage, { ...AMPLE, maxRolloutTokens: length + 200 })
+  assert.equal(canaryPrompts([lendingTask()], stage, { ...AMPLE, maxRolloutTokens }), [])
+  const [fitting] = canaryPrompts([lendingTask()], stage, { ...AMPLE, maxRolloutTokens: length + 200 })
   assert.ok(fitting!.prompt.length + fitting!.continuation.length <= length + 200)
 })
 
@@ -50,7 +50,7 @@ test('a task anywhere in the data set whose prompt leaves no room for an answer 
   assert.throws(() => checkPromptRoom(tasks.with(40, wide), stage, limits), /maxRolloutTokens is too small/)
 })
 
-const probe = (evidence: number, after: number, tokens: { seed: number; token: number }[]) => ({
+const canary = (evidence: number, after: number, tokens: { seed: number; token: number }[]) => ({
   prompt: [1, 2],
   continuation: [3, 4, 5],
   base: [-1, -2, -3],
@@ -63,7 +63,7 @@ test('draws are published once, after the part of the continuation where they te
     { seed: 7, token: 4 },
     { seed: 9, token: 8 },
   ]
-  const canaries = canariesOf([probe(0.5, 0, [{ seed: 1, token: 3 }]), probe(1.5, 1, chosen)])
+  const canaries = canariesOf([canary(0.5, 0, [{ seed: 1, token: 3 }]), canary(1.5, 1, chosen)])
   assert.is(canaries.length, 3)
   assert.equal(
     canaries.slice(0, 2).map((canary) => canary.draws),
@@ -82,7 +82,7 @@ test('draws are published once, after the part of the continuation where they te
 })
 
 test('a policy that is certain everywhere is published without draws', () => {
-  assert.is(canariesOf([probe(0, 0, [])]).length, 1)
+  assert.is(canariesOf([canary(0, 0, [])]).length, 1)
   assert.equal(canariesOf([]), [])
 })
 

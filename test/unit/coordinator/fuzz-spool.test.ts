@@ -6,9 +6,9 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { EvidenceError, readEvidence, writeAudit } from '../../../coordinator/spool/audit-folder.js'
+import { TrainerError } from '../../../coordinator/spool/errors.js'
 import { decodeFloat64s, encodeSafetensors } from '../../../coordinator/spool/safetensors.js'
 import { readStep } from '../../../coordinator/spool/step-folder.js'
-import { TrainerError } from '../../../coordinator/spool/trainer-process.js'
 import { DEFAULT_LIMITS } from '../../../episode/index.js'
 import { type Calibration, CalibrationError, parseCalibration } from '../../../judging/index.js'
 
@@ -73,7 +73,7 @@ const STEP = {
   lora: { rank: 4, alpha: 8, targetModules: ['q_proj', 'v_proj'] },
   files: { 'adapter.gguf': hash('adapter') },
   stats: { loss: -0.25 },
-  probes: [
+  canaries: [
     {
       ...{ prompt: [1, 2], continuation: [3], base: [-0.5], adapter: [-0.25] },
       draws: { after: 0, evidence: 0.5, tokens: [{ seed: 7, token: 3 }] },
@@ -87,10 +87,10 @@ test('any step record is read as it stands, or refused as the trainer’s fault'
   const read = async (text: string): Promise<string> => {
     writeFileSync(join(folder, 'step.json'), text)
     return codeOf(async () => {
-      const { step, lora, probes } = await readStep(root, 3)
+      const { step, lora, canaries } = await readStep(root, 3)
       assert.is(step, 3)
       assert.ok(Number.isFinite(lora.alpha))
-      assert.ok(probes.every(({ base, adapter }) => [...base, ...adapter].every(Number.isFinite)))
+      assert.ok(canaries.every(({ base, adapter }) => [...base, ...adapter].every(Number.isFinite)))
     }, TrainerError)
   }
   assert.is(await read(JSON.stringify(STEP)), 'accepted')

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Intake } from '../../../coordinator/intake/intake.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import type { RunFold } from '../../../coordinator/ledger/run-fold.js'
 import { keepHouse } from '../../../coordinator/service/housekeeping.js'
 import { runTraining } from '../../../coordinator/versions/training-loop.js'
-import { refusal } from '../../../proto/index.js'
+import { groupBody, sha256 } from '../../../proto/index.js'
 import { silentLogger, systemClock } from '../../../swarm/index.js'
 import { agreed, batched, begun, done, published } from '../../support/run-events.js'
+import { bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
 
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
 const { signal } = new AbortController()
@@ -94,11 +94,22 @@ test('many verdicts at once are gossiped in as many pages as it takes, those fro
 
 const batch = batched('batch-1', 1, ['l'])
 
-/** Resumes a run of one version over this log, with a trainer that stands at a step and has made it of `batch-1`. */
+const task = lendingTask()
+const BODY = groupBody.encode(
+  bodyOf(task, [await play(task, ['No.', 'No.'], stageOf()), await play(task, ['Never.', 'No.'], stageOf())]),
+)
+const bodySha256 = sha256(BODY)
+
+/**
+ * Resumes a run of one version over this log, with a trainer that stands at a step and has made it of `batch-1`.
+ * @param read  answers for the store of bodies
+ * @param isWritten  whether `batch-1` lies in the spool
+ */
 async function resume(
   log: RunEvent[],
   trainerStep: number,
-  replayAccepted: Intake['replayAccepted'] = async () => [],
+  read: (bodySha256: string) => Promise<Uint8Array | null> = async () => BODY,
+  isWritten = false,
 ): Promise<RunEvent[]> {
   const spool = await mkdtemp(join(tmpdir(), 'prove-loop-'))
   try {
@@ -113,31 +124,26 @@ async function resume(
       lora,
       files: {},
       stats: null,
-      probes: [],
+      canaries: [],
     }
     await writeFile(join(step, 'step.json'), JSON.stringify(content))
+    if (isWritten) await mkdir(join(spool, 'batches', 'batch-1'), { recursive: true })
     const recorder = await openRecorder(
       {
         append: async (event) => void log.push(event),
         async *replay() {
-          yield agreed()
+          yield agreed({ versions: 1, batchGroups: 1 })
           yield* [...log]
         },
         close: async () => undefined,
       },
       () => undefined,
     )
-    type Parts = Parameters<typeof runTraining>[0]
     await runTraining(
       {
-        config: {
-          ...{ versions: 1, maxStaleness: 1, batchGroups: 1 },
-          influence: { perKey: 1, perAddressBlock: 1 },
-        } as Parts['config'],
-        baseSha256: 'base',
         spool,
         recorder,
-        intake: { replayAccepted } as unknown as Parts['intake'],
+        bodies: { read },
         publisher: {
           announce: async () => undefined,
           openRound: async () => undefined,
@@ -163,36 +169,45 @@ async function resume(
 }
 
 test('a stop between the last publication and its record leaves nothing pending for ever', async () => {
-  const log = [published(0), ...done('l', 'ann', 0), batch, published(1)]
+  const log = [published(0), ...done('l', 'ann', 0, { bodySha256 }), batch, published(1)]
   assert.equal((await resume(log, 1)).slice(5), [
     { type: 'trained', atMs: 7, batchId: 'batch-1', step: 1, skipped: true },
   ])
 })
 
-test('a batch with a group whose world has changed its mind is refused, and the run goes on without it', async () => {
-  const log = [published(0), ...done('l', 'ann', 0), ...done('m', 'ben', 0), batch]
-  const before = log.length
-  await resume(log, 0, async (leaseId) => {
-    if (leaseId === 'l') throw refusal('world_unstable', 'banking')
-    return []
-  })
-  const [refused, next, ...rest] = log.slice(before)
-  assert.equal(refused, {
-    type: 'batch-refused',
-    atMs: 7,
-    batchId: 'batch-1',
-    code: 'world_unstable',
-    detail: 'group l: banking',
-  })
-  assert.equal(next?.type === 'batched' && [next.step, next.leaseIds], [1, ['m']])
+const LOST = sha256(Uint8Array.of(1))
+
+test('a batch with a group whose body is lost is refused, and the run goes on without it', async () => {
+  for (const [bytes, code, why] of [
+    [null, 'body_missing', `no body ${LOST}`],
+    [BODY, 'body_damaged', `${bodySha256} lies under ${LOST}`],
+  ] as const) {
+    const lost = done('l', 'ann', 0, { bodySha256: LOST })
+    const log = [published(0), ...lost, ...done('m', 'ben', 0, { bodySha256 }), batch]
+    const before = log.length
+    await resume(log, 0, async (hash) => (hash === LOST ? bytes : BODY))
+    const [refused, next, ...rest] = log.slice(before)
+    const detail = `group l: ${why}`
+    assert.equal(refused, { type: 'batch-refused', atMs: 7, batchId: 'batch-1', code, detail })
+    assert.equal(next?.type === 'batched' && [next.step, next.leaseIds], [1, ['m']])
+    assert.equal(
+      rest.map(({ type }) => type),
+      ['published', 'trained'],
+    )
+  }
+})
+
+test('a batch that the trainer may have taken is not refused for a body that was lost since', async () => {
+  const log = [published(0), ...done('l', 'ann', 0, { bodySha256: LOST }), batch]
+  const told = await resume(log, 1, async () => null, true)
   assert.equal(
-    rest.map(({ type }) => type),
+    told.slice(4).map(({ type }) => type),
     ['published', 'trained'],
   )
 })
 
 test('a trainer whose spool is not the one of the log stops the run instead of waiting for ever', async () => {
-  const log = [published(0), ...done('l', 'ann', 0), batch, published(1)]
+  const log = [published(0), ...done('l', 'ann', 0, { bodySha256 }), batch, published(1)]
   const error = await resume(log, 0).catch((why: Error) => why.message)
   assert.match(String(error), /^trainer_failed: the log ends at step 1, the trainer at step 0: /)
 })

@@ -168,7 +168,14 @@ const batch: BatchContent = {
   roundId: 'round-1',
   baseSha256: 'ab'.repeat(32),
   parentStep: 4,
-  groups: [{ leaseId: 'lease-1', policyVersion: 3, sampler: 'cpu', rollouts }],
+  groups: [
+    {
+      leaseId: 'lease-1',
+      policyVersion: 3,
+      sampler: 'cpu',
+      rollouts: rollouts.map(({ reward, ...rollout }) => ({ ...rollout, reward: reward.total })),
+    },
+  ],
 }
 
 test('a batch holds the rollouts one after the other, each log-probability beside its token', () =>

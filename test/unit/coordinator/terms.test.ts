@@ -5,7 +5,11 @@ import { parseEvent } from '../../../coordinator/ledger/events.js'
 import { checkTermsChanges, type RunTerms, termsChanges, termsIdOf } from '../../../coordinator/ledger/terms.js'
 import { agreed, TERMS } from '../../support/run-events.js'
 
-const LONG = { lora: { targetModules: Array.from({ length: 200 }, (_, i) => `layers.${i}.q_proj`) } }
+/** As a settings file of another program might have them. */
+const adapting = (modules: readonly string[]) =>
+  ({ lora: { targetModules: modules } }) as unknown as RunTerms['training']
+const MANY = Array.from({ length: 200 }, (_, i) => `layers.${i}.q_proj`)
+const LONG = adapting(MANY)
 
 test('terms without a difference have no changes and one name, in whatever order their fields come', () => {
   const turned = Object.fromEntries(Object.entries(TERMS).toReversed()) as unknown as RunTerms
@@ -31,7 +35,7 @@ test('an object without fields is a value of its own where nothing inside it say
 })
 
 test('values that differ only in what is too long to show are different, and their event fits the log', () => {
-  const now = { lora: { targetModules: [...LONG.lora.targetModules.slice(0, -1), 'lm_head'] } }
+  const now = adapting([...MANY.slice(0, -1), 'lm_head'])
   const changes = termsChanges({ ...TERMS, training: LONG }, { ...TERMS, training: now })
   assert.equal(
     changes.map(({ field, from, to }) => [field, from.length, to.length]),

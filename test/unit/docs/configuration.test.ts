@@ -11,11 +11,14 @@ const text = readFileSync(join(checkout, 'docs', 'configuration.md'), 'utf8')
 
 type Schema = z.core.JSONSchema.JSONSchema
 
+/** Its fields are the trainer's, see trainer.test.ts. */
+const ELSEWHERE = 'trainer.settings'
+
 /** Paths of all fields below `schema` with their documented default; one that is required has none. */
 function fieldsOf(schema: Schema, path = ''): [path: string, standard: string | undefined][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]): [string, string | undefined][] => {
     if (typeof field === 'boolean') throw new Error(`${path}${name} has no schema`)
-    if (field.properties) return fieldsOf(field, `${path}${name}.`)
+    if (field.properties && path + name !== ELSEWHERE) return fieldsOf(field, `${path}${name}.`)
     if (field.default !== undefined) return [[path + name, `\`${JSON.stringify(field.default)}\``]]
     return [[path + name, schema.required?.includes(name) ? 'required' : undefined]]
   })

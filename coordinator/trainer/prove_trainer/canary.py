@@ -10,53 +10,53 @@ import numpy as np
 import torch
 
 from .batch import Rollout
-from .config import Draw, Probe
+from .config import Draw, Canary
 from .errors import TrainerError
-from .limits import CERTAIN, DRAW_MARGIN, PROBE_DRAWS, RARE, ROUNDING
+from .limits import CERTAIN, DRAW_MARGIN, CANARY_DRAWS, RARE, ROUNDING
 from .packing import Pack, build_pack, make_trees
 from .policy import Policy
 
 
-def default_probe(vocab_size: int, context_length: int) -> Probe:
-    """A fixed sequence for the export checks of a run that configures no probes."""
+def default_canary(vocab_size: int, context_length: int) -> Canary:
+    """A fixed sequence for the export checks of a run that configures no canaries."""
     length = min(48, context_length)
     ids = tuple((i * i * 7919 + i * 104_729 + 13) % vocab_size for i in range(length))
-    return Probe(ids[: length // 2], ids[length // 2 :])
+    return Canary(ids[: length // 2], ids[length // 2 :])
 
 
-def check_probes(probes: Sequence[Probe], vocab_size: int, context_length: int) -> None:
-    """Raises TrainerError `config_invalid` for a probe this model cannot score."""
-    for i, probe in enumerate(probes):
-        ids = probe.prompt + probe.continuation
+def check_canaries(canaries: Sequence[Canary], vocab_size: int, context_length: int) -> None:
+    """Raises TrainerError `config_invalid` for a canary this model cannot score."""
+    for i, canary in enumerate(canaries):
+        ids = canary.prompt + canary.continuation
         if max(ids) >= vocab_size or len(ids) > context_length:
             raise TrainerError(
-                "config_invalid", f"config.probes[{i}] has an id outside the vocabulary or more tokens than the context"
+                "config_invalid", f"config.canaries[{i}] has an id outside the vocabulary or more tokens than the context"
             )
 
 
 @torch.no_grad()
-def score_probes(
-    policy: Policy, probes: Sequence[Probe], temperature: float, device: torch.device, reference: bool = False
+def score_canaries(
+    policy: Policy, canaries: Sequence[Canary], temperature: float, device: torch.device, reference: bool = False
 ) -> list[list[float]]:
-    """Teacher-forced log-probabilities (nats) of each probe's continuation; under the bare base with `reference`."""
+    """Teacher-forced log-probabilities (nats) of each canary's continuation; under the bare base with `reference`."""
     found = []
-    for probe in probes:
-        pack = _pack_of(probe, device)
+    for canary in canaries:
+        pack = _pack_of(canary, device)
         logp = policy.reference(pack, temperature) if reference else policy(pack, temperature)[0]
         found.append(logp.float().cpu().tolist())
     return found
 
 
-def _pack_of(probe: Probe, device: torch.device) -> Pack:
-    ids = np.array(probe.prompt + probe.continuation, dtype=np.int32)
-    mask = np.arange(len(ids)) >= len(probe.prompt)
-    rollout = Rollout(0, "probe", 0.0, 0.0, 0, "probe", ids, mask, np.zeros(len(ids), dtype=np.float32))
+def _pack_of(canary: Canary, device: torch.device) -> Pack:
+    ids = np.array(canary.prompt + canary.continuation, dtype=np.int32)
+    mask = np.arange(len(ids)) >= len(canary.prompt)
+    rollout = Rollout(0, "canary", 0.0, 0.0, 0, "canary", ids, mask, np.zeros(len(ids), dtype=np.float32))
     return build_pack(make_trees([rollout], share=False, budget=len(ids))).to(device)
 
 
 @dataclass(frozen=True)
-class ProbeDraws:
-    """What seeds draw after a probe's prompt and the first `after` tokens of its continuation."""
+class CanaryDraws:
+    """What seeds draw after a canary's prompt and the first `after` tokens of its continuation."""
 
     after: int = 0
     tokens: tuple[tuple[int, int], ...] = ()  # seed and the token it selects
@@ -64,24 +64,24 @@ class ProbeDraws:
 
 
 @torch.no_grad()
-def draw_tokens(policy: Policy, probes: Sequence[Probe], temperature: float, device: torch.device) -> list[ProbeDraws]:
-    """For each probe the place in its continuation where draws tell most, with the draws that do."""
+def draw_tokens(policy: Policy, canaries: Sequence[Canary], temperature: float, device: torch.device) -> list[CanaryDraws]:
+    """For each canary the place in its continuation where draws tell most, with the draws that do."""
     found = []
-    for probe in probes:
-        best = ProbeDraws()
-        if probe.draws:
-            states, weight = policy.states(_pack_of(probe, device))
+    for canary in canaries:
+        best = CanaryDraws()
+        if canary.draws:
+            states, weight = policy.states(_pack_of(canary, device))
             head = weight.to(states.dtype)
             for after, state in enumerate(states):
                 logits = (head @ state).double() / temperature
-                drawn = telling_draws(logits, after, probe.draws)
+                drawn = telling_draws(logits, after, canary.draws)
                 if drawn.evidence > best.evidence:
                     best = drawn
         found.append(best)
     return found
 
 
-def telling_draws(logits: torch.Tensor, after: int, draws: Sequence[Draw]) -> ProbeDraws:
+def telling_draws(logits: torch.Tensor, after: int, draws: Sequence[Draw]) -> CanaryDraws:
     """
     Of the draws those that select the least likely tokens, but for certain: an error of `DRAW_MARGIN` nats in every
     logit leaves each of them what it is. Volunteers do not compute the same bits, and one whose single log-probability
@@ -111,9 +111,9 @@ def telling_draws(logits: torch.Tensor, after: int, draws: Sequence[Draw]) -> Pr
     high = 1 - behind * grow / (behind * grow + 1 - behind)
     telling = (low + ROUNDING <= u) & (u < high - ROUNDING) & (own > RARE) & (own < CERTAIN)
 
-    order = sorted(telling.nonzero()[:, 0].tolist(), key=lambda i: (own[i].item(), i))[:PROBE_DRAWS]
+    order = sorted(telling.nonzero()[:, 0].tolist(), key=lambda i: (own[i].item(), i))[:CANARY_DRAWS]
     tokens = tuple((draws[i].seed, int(ids[chosen[i]])) for i in sorted(order))
-    return ProbeDraws(after, tokens, float(sum(1 - own[i].item() for i in order)))
+    return CanaryDraws(after, tokens, float(sum(1 - own[i].item() for i in order)))
 
 
 def largest_gap(left: list[list[float]], right: list[list[float]]) -> float:

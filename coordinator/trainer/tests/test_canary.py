@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 import torch
 from peft import PeftModel
-from prove_trainer.config import Draw, LoraSettings, Probe, TrainerConfig
+from prove_trainer.config import Draw, LoraSettings, Canary, TrainerConfig
 from prove_trainer.export import write_adapter
 from prove_trainer.gguf_base import build_model
-from prove_trainer.limits import CERTAIN, DRAW_MARGIN, PROBE_DRAWS, RARE
-from prove_trainer.probe import ProbeDraws, draw_tokens, telling_draws
+from prove_trainer.limits import CERTAIN, DRAW_MARGIN, CANARY_DRAWS, RARE
+from prove_trainer.canary import CanaryDraws, draw_tokens, telling_draws
 
 TEMPERATURE = 0.05  # the tiny model hardly prefers any token at 1
 CPU = torch.device("cpu")
@@ -52,24 +52,24 @@ def test_a_draw_near_a_boundary_or_within_a_near_tie_is_left_out():
 def test_the_least_likely_tokens_are_published_and_no_certain_ones():
     p = np.array([0.85, 0.11, 0.035, 0.005])
     drawn = telling_draws(torch.from_numpy(np.log(p)), 0, DRAWS)
-    assert len(drawn.tokens) == PROBE_DRAWS
+    assert len(drawn.tokens) == CANARY_DRAWS
     assert {token for _, token in drawn.tokens} <= {1, 2}
     assert drawn.evidence == pytest.approx(sum(1 - p[token] for _, token in drawn.tokens))
     assert RARE < 0.035 and 0.95 > CERTAIN
     certain = torch.from_numpy(np.log([0.95, 0.045, 0.005]))
     assert {token for _, token in telling_draws(certain, 0, DRAWS).tokens} == {1}
-    assert telling_draws(torch.tensor([30.0, 0.0]).double(), 0, DRAWS) == ProbeDraws()
+    assert telling_draws(torch.tensor([30.0, 0.0]).double(), 0, DRAWS) == CanaryDraws()
 
 
 def test_draws_are_tried_where_they_tell_most_under_the_adapter(base, tmp_path):
     policy = fixtures.with_random_adapter(base, size=0.3)
     lora = LoraSettings(rank=4, alpha=8)
     write_adapter(tmp_path, policy, base, TrainerConfig(base_sha256=base.sha256, base_name="tiny", lora=lora), 0)
-    probe = Probe((5, 6, 7, 8), (9, 10, 11), DRAWS)
-    silent = Probe((5, 6), (7,))
-    drawn, nothing = draw_tokens(policy, [probe, silent], TEMPERATURE, CPU)
-    assert nothing == ProbeDraws()
-    ids = torch.tensor([probe.prompt + probe.continuation])
+    canary = Canary((5, 6, 7, 8), (9, 10, 11), DRAWS)
+    silent = Canary((5, 6), (7,))
+    drawn, nothing = draw_tokens(policy, [canary, silent], TEMPERATURE, CPU)
+    assert nothing == CanaryDraws()
+    ids = torch.tensor([canary.prompt + canary.continuation])
     with torch.no_grad():
         bare = build_model(base)(input_ids=ids).logits[0].double() / TEMPERATURE
         adapted = PeftModel.from_pretrained(build_model(base), str(tmp_path / "adapter"))

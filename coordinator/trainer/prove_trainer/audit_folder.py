@@ -10,12 +10,13 @@ from safetensors.numpy import save as save_safetensors
 from . import __version__
 from .batch import Rollout, check_layout, read_tokens
 from .errors import BatchRefused
-from .fields import read_json
+from .fields import Fields, read_json
 from .gguf_base import Base
+from .layout import ANSWER_FILE, EVIDENCE_FILE, MANIFEST_FILE, TOKENS_FILE
 from .limits import MAX_BATCH_TOKENS, MAX_ID_LENGTH, MAX_ROLLOUTS, SCHEMA
 from .spool import Spool, atomic_directory, write_json_atomic
 
-_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "draws": np.float64, "cu_seqlens": np.int32}
+AUDIT_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "draws": np.float64, "cu_seqlens": np.int32}
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,35 @@ class AuditJob:
         return sum(len(rollout.ids) for rollout in self.rollouts)
 
 
+@dataclass(frozen=True)
+class Manifest:
+    audit_id: str
+    base_sha256: str
+    adapter_sha256: str | None
+    tokens_sha256: str
+    entries: tuple[tuple[str, int], ...]  # group and length of each rollout
+
+
+def parse_manifest(fields: Fields) -> Manifest:
+    """The content of an audit's `manifest.json`; raises the error of `fields`."""
+    fields.integer("schema", SCHEMA, SCHEMA)
+    manifest = Manifest(
+        audit_id=fields.text("auditId", MAX_ID_LENGTH),
+        base_sha256=fields.sha256("baseSha256"),
+        adapter_sha256=fields.sha256("adapterSha256") if fields.has("adapterSha256") else None,
+        tokens_sha256=fields.sha256("tokensSha256"),
+        entries=tuple(_entry(entry) for entry in fields.children("rollouts", MAX_ROLLOUTS)),
+    )
+    fields.done()
+    return manifest
+
+
+def _entry(fields: Fields) -> tuple[str, int]:
+    entry = (fields.text("group", MAX_ID_LENGTH), fields.integer("length", 2, MAX_BATCH_TOKENS))
+    fields.done()
+    return entry
+
+
 def load_job(directory: Path, base: Base) -> AuditJob:
     """
     Raises BatchRefused `manifest_invalid`, `base_mismatch`, `draws_invalid`, and those of `read_tokens` and
@@ -40,31 +70,22 @@ def load_job(directory: Path, base: Base) -> AuditJob:
     def fail(detail: str) -> BatchRefused:
         return BatchRefused("manifest_invalid", detail)
 
-    fields, data = read_json(directory / "manifest.json", "manifest", fail)
-    fields.integer("schema", SCHEMA, SCHEMA)
-    audit_id = fields.text("auditId", MAX_ID_LENGTH)
-    base_sha256 = fields.sha256("baseSha256")
-    adapter_sha256 = fields.sha256("adapterSha256") if fields.has("adapterSha256") else None
-    tokens_sha256 = fields.sha256("tokensSha256")
-    entries = []
-    for entry in fields.children("rollouts", MAX_ROLLOUTS):
-        entries.append((entry.text("group", MAX_ID_LENGTH), entry.integer("length", 2, MAX_BATCH_TOKENS)))
-        entry.done()
-    fields.done()
-    if audit_id != directory.name:
-        raise fail(f"auditId {audit_id!r} is not the directory's name")
-    if not entries:
+    fields, data = read_json(directory / MANIFEST_FILE, "manifest", fail)
+    manifest = parse_manifest(fields)
+    if manifest.audit_id != directory.name:
+        raise fail(f"auditId {manifest.audit_id!r} is not the directory's name")
+    if not manifest.entries:
         raise fail("an audit needs at least one rollout")
-    if base_sha256 != base.sha256:
-        raise BatchRefused("base_mismatch", f"audit for base {base_sha256}, this process holds {base.sha256}")
+    if manifest.base_sha256 != base.sha256:
+        raise BatchRefused("base_mismatch", f"audit for base {manifest.base_sha256}, this process holds {base.sha256}")
 
-    arrays = read_tokens(directory / "tokens.safetensors", tokens_sha256, _TENSORS)
-    lengths = [length for _, length in entries]
+    arrays = read_tokens(directory / TOKENS_FILE, manifest.tokens_sha256, AUDIT_TENSORS)
+    lengths = [length for _, length in manifest.entries]
     offsets = check_layout(arrays, lengths, base.vocab_size, base.context_length)
     if not ((arrays["draws"] >= 0) & (arrays["draws"] < 1)).all():
         raise BatchRefused("draws_invalid", "draws must lie in [0, 1)")
     rollouts, draws = [], []
-    for i, (group, length) in enumerate(entries):
+    for i, (group, length) in enumerate(manifest.entries):
         part = slice(int(offsets[i]), int(offsets[i + 1]))
         mask = arrays["loss_mask"][part].astype(bool)
         if not mask.any():
@@ -73,7 +94,7 @@ def load_job(directory: Path, base: Base) -> AuditJob:
         rollouts.append(Rollout(i, group, 0.0, 0.0, 0, "audited", arrays["ids"][part], mask, nothing))
         draws.append(arrays["draws"][part][mask])
     return AuditJob(
-        audit_id, adapter_sha256, hashlib.sha256(data).hexdigest(), tuple(rollouts), tuple(draws)
+        manifest.audit_id, manifest.adapter_sha256, hashlib.sha256(data).hexdigest(), tuple(rollouts), tuple(draws)
     )
 
 
@@ -87,7 +108,7 @@ def write_evidence(spool: Spool, job: AuditJob, evidence: dict[str, np.ndarray])
         raise BatchRefused("evidence_nonfinite", ", ".join(broken))
     blob = save_safetensors(evidence)
     with atomic_directory(spool.evidence_path(job.audit_id)) as draft:
-        (draft / "evidence.safetensors").write_bytes(blob)
+        (draft / EVIDENCE_FILE).write_bytes(blob)
         content = {
             "schema": SCHEMA,
             "auditId": job.audit_id,
@@ -96,4 +117,4 @@ def write_evidence(spool: Spool, job: AuditJob, evidence: dict[str, np.ndarray])
             "evidenceSha256": hashlib.sha256(blob).hexdigest(),
             "sampled": len(evidence["logp"]),
         }
-        write_json_atomic(draft / "audit.json", content)
+        write_json_atomic(draft / ANSWER_FILE, content)

@@ -16,18 +16,10 @@ from .errors import TrainerError
 from .export import check_adapter, write_adapter
 from .fields import read_json
 from .gguf_base import Base
+from .layout import STEP_FILE, STEP_FILES
 from .limits import MAX_ID_LENGTH, SCHEMA
 from .spool import Spool, atomic_directory, sha256_file, write_json_atomic
-from .step import GrpoTrainer, StepOutcome
-
-_FILES = (
-    "adapter/README.md",
-    "adapter/adapter_config.json",
-    "adapter/adapter_model.safetensors",
-    "adapter.gguf",
-    "optimizer.safetensors",
-    "rng.json",
-)
+from .grpo import GrpoTrainer, StepOutcome
 
 
 @dataclass(frozen=True)
@@ -82,7 +74,7 @@ def write_step(
         save_file(state, draft / "optimizer.safetensors")
         (draft / "optimizer.safetensors").chmod(0o644)
         _write_rng(draft / "rng.json", config.seed)
-        hashes = {name: sha256_file(draft / name) for name in _FILES}
+        hashes = {name: sha256_file(draft / name) for name in STEP_FILES}
         content = {
             "schema": SCHEMA,
             "trainer": __version__,
@@ -106,7 +98,7 @@ def write_step(
             else [],
             **checked,
         }
-        write_json_atomic(draft / "step.json", content)
+        write_json_atomic(draft / STEP_FILE, content)
     return _record(content), content
 
 
@@ -136,12 +128,12 @@ def read_step(spool: Spool, step: int, base: Base, lora: LoraSettings) -> StepRe
         return TrainerError("step_corrupt", f"step-{step}: {detail}")
 
     path = spool.step_path(step)
-    fields, _ = read_json(path / "step.json", "step", fail)
+    fields, _ = read_json(path / STEP_FILE, "step", fail)
     fields.integer("schema", SCHEMA, SCHEMA)
     if fields.sha256("baseSha256") != base.sha256 or fields.raw("lora") != _lora_record(lora):
         raise TrainerError("resume_mismatch", f"step-{step} was made with another base model or other LoRA settings")
     files = fields.child("files")
-    hashes = {name: files.sha256(name) for name in _FILES}
+    hashes = {name: files.sha256(name) for name in STEP_FILES}
     for name, wanted in hashes.items():
         try:
             actual = sha256_file(path / name)

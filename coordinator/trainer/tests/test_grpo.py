@@ -6,7 +6,7 @@ import pytest
 import torch
 from prove_trainer.config import OptimizerSettings
 from prove_trainer.packing import make_packs
-from prove_trainer.step import GrpoTrainer
+from prove_trainer.grpo import GrpoTrainer
 
 
 def trainer(base, **settings) -> GrpoTrainer:

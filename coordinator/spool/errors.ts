@@ -1,0 +1,20 @@
+export type TrainerErrorCode =
+  /** It cannot be started at all: no such Python. */
+  | 'trainer_unusable'
+  /** It ends again and again, or says that it cannot work with its settings, its base or its spool. */
+  | 'trainer_failed'
+  /** An audit of these very groups cannot be answered. */
+  | 'audit_refused'
+  | 'closed'
+
+/** What the Python side cannot do for us: train, audit, or leave its files in order. */
+export class TrainerError extends Error {
+  override readonly name = 'TrainerError'
+  constructor(
+    readonly code: TrainerErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${code}: ${message}`, options)
+  }
+}

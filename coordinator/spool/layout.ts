@@ -1,0 +1,37 @@
+import { join } from 'node:path'
+
+/**
+ * Names in the spool, as both sides know them: the trainer has the same in prove_trainer/layout.py, and a test on either side
+ * compares them with coordinator/trainer/contract.json.
+ */
+
+/** Of the JSON files that go to the trainer. */
+export const SCHEMA = 1
+
+export const FOLDERS = {
+  batches: 'batches',
+  steps: 'steps',
+  audits: 'audits',
+  evidence: 'evidence',
+  /** Of published versions, for audits: `<sha256>.gguf`. */
+  adapters: 'adapters',
+} as const
+
+export const FILES = {
+  /** Of a batch, and of an audit. */
+  manifest: 'manifest.json',
+  tokens: 'tokens.safetensors',
+  /** Beside the manifest: the Python side will never work on it. */
+  refused: 'refused.json',
+  step: 'step.json',
+  /** What says to which audit the evidence beside it belongs. */
+  answer: 'audit.json',
+  evidence: 'evidence.safetensors',
+} as const
+
+export const batchFolder = (spool: string, batchId: string): string => join(spool, FOLDERS.batches, batchId)
+export const stepFolder = (spool: string, step: number): string => join(spool, FOLDERS.steps, `step-${step}`)
+export const auditFolder = (spool: string, auditId: string): string => join(spool, FOLDERS.audits, auditId)
+export const evidenceFolder = (spool: string, auditId: string): string => join(spool, FOLDERS.evidence, auditId)
+export const adaptersFolder = (spool: string): string => join(spool, FOLDERS.adapters)
+export const adapterName = (sha256: string): string => `${sha256}.gguf`

@@ -1,0 +1,24 @@
+"""Names in the spool, as both sides know them: coordinator/spool/layout.ts has the same, and contract.json holds both to it."""
+
+BATCHES = "batches"
+STEPS = "steps"
+AUDITS = "audits"
+EVIDENCE = "evidence"
+ADAPTERS = "adapters"
+
+MANIFEST_FILE = "manifest.json"  # of a batch, and of an audit
+TOKENS_FILE = "tokens.safetensors"
+REFUSED_FILE = "refused.json"
+STEP_FILE = "step.json"
+ANSWER_FILE = "audit.json"
+EVIDENCE_FILE = "evidence.safetensors"
+
+# What a step consists of, beside step.json.
+STEP_FILES = (
+    "adapter/README.md",
+    "adapter/adapter_config.json",
+    "adapter/adapter_model.safetensors",
+    "adapter.gguf",
+    "optimizer.safetensors",
+    "rng.json",
+)
