@@ -1,4 +1,4 @@
-import { REFUSALS, type RefusalCode, type RefusalConsequence, type RefusalVerdict } from './errors.js'
+import { type GossipEffect, REFUSALS, type RefusalCode, type RefusalConsequence } from './errors.js'
 
 /** Where a message, a request or a group meets a refusal: the stages of docs/protocol.md, "Judging", and what is before them. */
 type Place =
@@ -109,7 +109,7 @@ const PLACES: Readonly<Record<RefusalCode, Place>> = {
   unconfirmed: 'flat group',
 }
 
-const SCORE: Readonly<Record<RefusalVerdict, string>> = { ignore: 'no', reject: 'yes' }
+const SCORE: Readonly<Record<GossipEffect, string>> = { ignore: 'no', reject: 'yes' }
 const CONSEQUENCE: Readonly<Record<RefusalConsequence, string>> = {
   none: '-',
   audits: 'closer audits',
@@ -133,10 +133,10 @@ that is refused so: *closer audits*, more of the node's groups are recomputed; *
 second time, and for good the third time. Three failed audits of the last twenty bring a quarantine too.`
 
 function describePart({ title, places, advice }: Part): string {
-  const rows = Object.entries(REFUSALS).flatMap(([code, { verdict, consequence, meaning }]) => {
+  const rows = Object.entries(REFUSALS).flatMap(([code, { effect, consequence, meaning }]) => {
     const place = PLACES[code as RefusalCode]
     if (!places.includes(place)) return []
-    return [`| \`${code}\` | ${place} | ${meaning} | ${SCORE[verdict]} | ${CONSEQUENCE[consequence]} |`]
+    return [`| \`${code}\` | ${place} | ${meaning} | ${SCORE[effect]} | ${CONSEQUENCE[consequence]} |`]
   })
   return [
     `## ${title}`,
