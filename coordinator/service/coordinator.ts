@@ -1,5 +1,6 @@
 import type { PrivateKey } from '@libp2p/interface'
 import type { Stage } from '../../episode/index.js'
+import { UNWATCHED } from '../../judging/index.js'
 import type { Sha256 } from '../../proto/index.js'
 import {
   type BlobStore,
@@ -9,9 +10,12 @@ import {
   type SnapshotExchange,
   type SwarmHost,
 } from '../../swarm/index.js'
-import type { AuditLottery, Auditor } from '../intake/auditor.js'
-import { createGroupJudge } from '../intake/group-judge.js'
+import type { AuditLottery } from '../intake/audit-lottery.js'
+import type { Auditor } from '../intake/auditor.js'
+import { createBodyJudge } from '../intake/body-judge.js'
 import { createIntake, type Intake } from '../intake/intake.js'
+import type { TermsOf } from '../intake/lease-terms.js'
+import { openProofStore } from '../intake/proofs.js'
 import { createLeaseDesk, type LeaseDesk } from '../leases/lease-desk.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { episodeLimits, type RunConfig } from '../settings/config.js'
@@ -80,8 +84,10 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const bodies = await createBlobStore(folder.bodies)
     const snapshots = await createSnapshotExchange(host, { store: blobs })
     cleanUps.push(() => snapshots.close())
-    const judge = createGroupJudge({
-      ...{ tasks, groupSize: config.groupSize, limits, stage, state, bodies, auditor },
+    const { groupSize, maxStaleness, audit, leases } = config
+    const termsOf: TermsOf = () => ({ groupSize, limits, maxStaleness, audit })
+    const judge = createBodyJudge({
+      ...{ tasks, termsOf, theatre: stage, state, bodies, auditor, watch: UNWATCHED },
       onUnstable: async (server, { leaseId }) => {
         await recorder.record((current) =>
           current.quarantinedWorlds.has(server)
@@ -92,7 +98,8 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     })
     const auditFailure = Promise.withResolvers<never>()
     const intake = createIntake({
-      ...{ config, tasks, limits, recorder, judge, lottery, host, clock, signal },
+      ...{ tasks, termsOf, perNode: leases.perNode, recorder, judge, lottery, host, clock, signal },
+      proofs: await openProofStore(folder.evidence),
       onFailure: auditFailure.reject,
     })
     cleanUps.push(() => intake.idle())

@@ -11,8 +11,9 @@ import {
   type SwarmHost,
   systemClock,
 } from '../../swarm/index.js'
-import { createAuditLottery } from '../intake/auditor.js'
-import { openRunAuditor } from '../intake/run-auditor.js'
+import { createAuditLottery } from '../intake/audit-lottery.js'
+import { openRunAuditor } from '../intake/auditor.js'
+import { readCalibrations } from '../intake/calibrations.js'
 import { openEventLog } from '../ledger/event-log.js'
 import type { RunEvent } from '../ledger/events.js'
 import { openRecorder } from '../ledger/recorder.js'
@@ -85,9 +86,12 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const { spool } = folder
     const python = config.trainer.python ?? options.python
     const audits = await openRunAuditor({
-      ...{ config, python, packageFolder, trainerConfig: folder.trainerConfig, blobs, logger },
+      ...{ python, packageFolder, trainerConfig: folder.trainerConfig, blobs, logger },
+      base: config.base.path,
+      calibrations: await readCalibrations(config.audit.calibrations, { ...config.base, sha256: baseSha256 }),
+      adaptersKept: config.maxStaleness + 1,
       signal: closing.signal,
-      desk: { spool, baseSha256, tokenizer, limits: episodeLimits(config) },
+      desk: { spool, baseSha256, tokenizer },
     })
     cleanUps.push(async () => audits?.close())
     const trainer = createTorchrunEngine(

@@ -8,6 +8,8 @@ export interface DataFolder {
   readonly blobs: string
   /** Bodies of groups, by hash. */
   readonly bodies: string
+  /** What nodes have signed that proves them liars, see `intake/proofs.ts`. */
+  readonly evidence: string
   /** Sealed manifests of the run's rounds. */
   readonly manifests: string
   /** Shared with the trainer and the audit process. */
@@ -23,6 +25,7 @@ export async function openDataFolder(dataDir: string): Promise<DataFolder> {
     log: join(dataDir, 'log'),
     blobs: join(dataDir, 'blobs'),
     bodies: join(dataDir, 'bodies'),
+    evidence: join(dataDir, 'evidence'),
     manifests,
     spool,
     trainerConfig: join(dataDir, 'trainer.json'),

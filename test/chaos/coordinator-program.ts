@@ -1,5 +1,5 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { createAuditLottery } from '../../coordinator/intake/auditor.js'
+import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
 import { openCoordinator } from '../../coordinator/service/coordinator.js'

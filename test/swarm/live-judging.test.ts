@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { AuditRequest } from '../../coordinator/intake/auditor.js'
 import { TrainerError } from '../../coordinator/spool/trainer-process.js'
-import type { AuditVerdict } from '../../judging/index.js'
+import type { AuditFinding } from '../../judging/index.js'
 import type { Lease } from '../../proto/index.js'
 import { offerGroup, requestLeases } from '../../swarm/index.js'
 import { eventually, soon } from '../support/swarm-nodes.js'
@@ -252,7 +252,7 @@ test('a node that hangs up before its verdict keeps its address', async ({ open 
   const run = await open({ auditor })
   const ann = await run.admitted(2)
   const [lease] = (await ann.ask()).leases
-  const gone = Promise.withResolvers<AuditVerdict>()
+  const gone = Promise.withResolvers<AuditFinding>()
   auditor.find = () => gone.promise
   const { sealed } = await ann.finish(lease!, { inline: true })
   await offerGroup(ann.host, run.swarm.runId, sealed, soon())
@@ -271,7 +271,7 @@ test('groups of strangers that wait for their verdicts leave room for those of n
   const run = await open({ auditor, batchGroups: 80, leases: { durationMs: 60_000, perNode: 8 } })
   const ann = await run.admitted(2)
   await deliver(run, ann)
-  const never = Promise.withResolvers<AuditVerdict>()
+  const never = Promise.withResolvers<AuditFinding>()
   const isAnns = ({ leaseId }: AuditRequest): boolean =>
     run.coordinator.recorder.state.leases.get(leaseId)!.node === ann.host.peerId
   auditor.find = (request) => (isAnns(request) ? null : never.promise)
