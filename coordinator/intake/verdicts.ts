@@ -89,61 +89,10 @@ export interface Verdicts {
 }
 
 export function createVerdicts(parts: VerdictParts): Verdicts {
-  const { recorder, judge, termsOf, proofs, addressBlockOf, host, clock, watch, signal } = parts
+  const { recorder, judge, watch } = parts
   const { state } = recorder
-
-  const noteQuarantine = (node: string): void => {
-    const { standing } = state.nodes.get(node)!
-    if (!standing.isQuarantined(clock.now())) return
-    host.penalise(node, LIE_PENALTY)
-    host.logger.warn({ node, untilMs: standing.quarantinedUntilMs }, 'a node is quarantined')
-  }
-
-  const eventOf = ({ lease, group }: TakenGroup, outcome: Outcome): JudgedGroup => {
-    const { leaseId, node, version } = lease
-    return {
-      type: 'judged',
-      atMs: clock.now(),
-      leaseId,
-      node,
-      version,
-      bodySha256: group.announcement.bodySha256,
-      addressBlock: addressBlockOf(node) ?? state.nodes.get(node)?.addressBlock ?? null,
-      ...outcome,
-    }
-  }
-
-  const conclude: Verdicts['conclude'] = async (taken, decide) => {
-    const { lease, group, body } = taken
-    const { leaseId, node } = lease
-    let proved = false
-    for (;;) {
-      let next = 'done' as 'done' | 'again' | 'prove'
-      const recorded = await recorder.record((current) => {
-        if (current.judged.has(leaseId)) return null
-        const decided = decide(current)
-        if (decided === null) {
-          next = 'again'
-          return null
-        }
-        const outcome = inForce(decided, versionsLate(current, lease), termsOf(lease).maxStaleness)
-        if (isLie(outcome) && !proved) {
-          next = 'prove'
-          return null
-        }
-        return eventOf(taken, outcome)
-      })
-      if (next === 'prove') {
-        await proofs.keep(leaseId, group.sealed, body)
-        proved = true
-        continue
-      }
-      // What it was to prove has turned out otherwise meanwhile.
-      if (proved && !(recorded && isLie(recorded))) await proofs.drop(leaseId)
-      if (recorded && !recorded.accepted) noteQuarantine(node)
-      return next === 'done'
-    }
-  }
+  const conclude = concluder(parts)
+  const auditAccepted = afterwardsAuditor(parts)
 
   const auditFault = async (group: ReplayedGroup): Promise<SwarmRefusal | null> => {
     try {
@@ -189,6 +138,64 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
     if (!settled) await settle(replayed, taken, true)
   }
 
+  return { conclude, settle, auditAccepted }
+}
+
+function concluder(parts: VerdictParts): Verdicts['conclude'] {
+  const { recorder, termsOf, proofs, addressBlockOf, clock } = parts
+  const { state } = recorder
+
+  const eventOf = ({ lease, group }: TakenGroup, outcome: Outcome): JudgedGroup => {
+    const { leaseId, node, version } = lease
+    return {
+      type: 'judged',
+      atMs: clock.now(),
+      leaseId,
+      node,
+      version,
+      bodySha256: group.announcement.bodySha256,
+      addressBlock: addressBlockOf(node) ?? state.nodes.get(node)?.addressBlock ?? null,
+      ...outcome,
+    }
+  }
+
+  return async (taken, decide) => {
+    const { lease, group, body } = taken
+    const { leaseId, node } = lease
+    let proved = false
+    for (;;) {
+      let next = 'done' as 'done' | 'again' | 'prove'
+      const recorded = await recorder.record((current) => {
+        if (current.judged.has(leaseId)) return null
+        const decided = decide(current)
+        if (decided === null) {
+          next = 'again'
+          return null
+        }
+        const outcome = inForce(decided, versionsLate(current, lease), termsOf(lease).maxStaleness)
+        if (isLie(outcome) && !proved) {
+          next = 'prove'
+          return null
+        }
+        return eventOf(taken, outcome)
+      })
+      if (next === 'prove') {
+        await proofs.keep(leaseId, group.sealed, body)
+        proved = true
+        continue
+      }
+      // What it was to prove has turned out otherwise meanwhile.
+      if (proved && !(recorded && isLie(recorded))) await proofs.drop(leaseId)
+      if (recorded && !recorded.accepted) noteQuarantine(parts, node)
+      return next === 'done'
+    }
+  }
+}
+
+function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
+  const { recorder, judge, clock, signal } = parts
+  const { state } = recorder
+
   const findFault = async (leaseId: string, copied: boolean): Promise<SwarmRefusal | null> => {
     const copy = refusal('duplicate', 'another node has drawn these very tokens from its own seeds')
     try {
@@ -203,7 +210,7 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
     }
   }
 
-  const auditAccepted: Verdicts['auditAccepted'] = async (leaseId, copied) => {
+  return async (leaseId, copied) => {
     if (!state.isOpenToAudit(leaseId)) return
     const fault = isUnseen(state.judged.get(leaseId)!) ? refusal('unconfirmed') : await findFault(leaseId, copied)
     const { node } = state.leases.get(leaseId)!
@@ -216,8 +223,13 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
       }
       return { type: 'audited', atMs: clock.now(), leaseId, node, ...finding }
     })
-    if (fault) noteQuarantine(node)
+    if (fault) noteQuarantine(parts, node)
   }
+}
 
-  return { conclude, settle, auditAccepted }
+function noteQuarantine({ recorder, host, clock }: VerdictParts, node: string): void {
+  const { standing } = recorder.state.nodes.get(node)!
+  if (!standing.isQuarantined(clock.now())) return
+  host.penalise(node, LIE_PENALTY)
+  host.logger.warn({ node, untilMs: standing.quarantinedUntilMs }, 'a node is quarantined')
 }
