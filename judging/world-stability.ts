@@ -15,12 +15,12 @@ export async function unstableWorlds(
   recorded: RecordedRollout,
   task: Task,
   limits: EpisodeLimits,
-  stage: Stage,
+  theatre: Stage,
   signal: AbortSignal,
 ): Promise<string[]> {
   const replays: Rollout[] = []
   for (let i = 0; i < REPLAYS; i++) {
-    const replay = await runEpisode(task, recitation(recorded, stage), stage, limits, signal).catch((error) => {
+    const replay = await runEpisode(task, recitation(recorded, theatre), theatre, limits, signal).catch((error) => {
       signal.throwIfAborted()
       // The recording does not fit the episode: that is what the judge refuses it for.
       if (error instanceof RangeError) return null
@@ -30,7 +30,7 @@ export async function unstableWorlds(
   }
   const [first, ...others] = replays
   if (!first) return []
-  const servers = new Map(toolsetOf(task, stage.catalogue).map(({ name, server }) => [name, server]))
+  const servers = new Map(toolsetOf(task, theatre.catalogue).map(({ name, server }) => [name, server]))
   const unstable = new Set<string>()
   for (const other of others) {
     const call = first.calls.find((_, k) => first.responses[k] !== other.responses[k])

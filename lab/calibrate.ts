@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { type AuditDesk, auditGroups } from '../coordinator/intake/audit-groups.js'
+import { type AuditDesk, auditGroups } from '../coordinator/intake/audit-run.js'
 import type { AdapterFile, Engine } from '../engine/types.js'
 import { runGroup } from '../episode/run-group.js'
 import type { Stage } from '../episode/stage.js'

@@ -92,8 +92,8 @@ async function verify(
     try {
       if (calibration) checkCalibration(calibration, group, engine.build)
       await applyPolicy(engine, join(dataDir, 'blobs'), adapterSha256, signal)
-      const stage = createStage(CATALOGUE.values(), tokenizer)
-      return await verifyGroup(group, { stage, engine, calibration, closedRounds }, signal)
+      const theatre = createStage(CATALOGUE.values(), tokenizer)
+      return await verifyGroup(group, { theatre, engine, calibration, closedRounds }, signal)
     } finally {
       await engine.close()
     }

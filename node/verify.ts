@@ -1,9 +1,13 @@
 import type { Engine } from '../engine/index.js'
 import { EpisodeError, parseTask, type Rollout, type Stage, type Task } from '../episode/index.js'
 import {
+  BODY_STAGES,
   type Calibration,
   drawsOf,
+  EVIDENCE_STAGES,
+  type EvidenceCode,
   type GroupStatistics,
+  type JudgingStage,
   judgeGroup,
   judgeStatistics,
   leaseSeed,
@@ -11,54 +15,58 @@ import {
   rolesOf,
   roundSecretHash,
   type SampledToken,
+  STAGES,
+  type StageNumber,
+  type StageOutcome,
+  type StageWatch,
+  UNWATCHED,
 } from '../judging/index.js'
-import { type GroupBody, groupBody, SwarmRefusal } from '../proto/index.js'
+import { SwarmRefusal } from '../proto/index.js'
 import { NodeError } from './errors.js'
 import type { ClosedRound, GroupOrigin, KeptGroup } from './kept-group.js'
 
-/** One part of the judging table (docs/protocol.md, "Judging"), done at home. */
+/** A stage of judging (docs/protocol.md, "Judging") done at home, or the check of the lease's seed. */
 export interface VerifiedStage {
-  readonly name:
-    | 'lease seed'
-    | 'stages 1 to 3, replay'
-    | 'stage 5, log-probabilities'
-    | 'stage 6, draws'
-    | 'stage 7, ends'
+  readonly name: string
   /** `measured`: there are numbers, but no calibration to judge them by. `not checked`: `detail` says why. */
   readonly outcome: 'ok' | 'failed' | 'measured' | 'not checked'
   readonly detail: string
 }
 
 export interface VerifyParts {
-  readonly stage: Stage
+  /** Worlds, tokenizer and template of the group's policy. */
+  readonly theatre: Stage
   /** Under the group's policy. */
   readonly engine: Engine
-  /** For the engine's backend; null: numbers without a verdict. */
+  /** For the engine's backend; null: numbers that nothing is decided by. */
   readonly calibration: Calibration | null
   /** Of the newest manifest that was seen. */
   readonly closedRounds: readonly ClosedRound[]
 }
 
 /**
- * Judges a group as the coordinator does, with the node's own engine in the trainer's place. Stage 4 needs other nodes'
- * groups and is left out.
+ * Judges a group as the coordinator does, with the node's own engine in the trainer's place. What needs other nodes' groups, or
+ * the coordinator's memory of leases, is left out and said.
+ * @returns the seed's check, and one line for each stage of the table
  * @throws NodeError `bad_lease` when its task cannot be read; EngineError
  */
 export async function verifyGroup(group: KeptGroup, parts: VerifyParts, signal: AbortSignal): Promise<VerifiedStage[]> {
-  const { origin } = group
-  const seed = checkSeed(origin, parts.closedRounds)
-  const [replay, rollouts] = await replayAtHome(group, parts.stage, signal)
-  if (rollouts === null) {
-    const skipped = (['stage 5, log-probabilities', 'stage 6, draws', 'stage 7, ends'] as const).map(
-      (name): VerifiedStage => ({ name, outcome: 'not checked', detail: 'the replay failed' }),
-    )
-    return [seed, replay, ...skipped]
-  }
-  const statistics = measureGroup(await weigh(origin, rollouts, parts, signal))
-  const { calibration } = parts
-  const numeric = calibration ? judged(statistics, calibration, origin.drawsReplay) : measured(statistics)
-  return [seed, replay, ...numeric]
+  const seed = checkSeed(group.origin, parts.closedRounds)
+  const [read, rollouts] = await replayAtHome(group, parts.theatre, signal)
+  const evidence = rollouts === null ? unweighed() : await weighed(group.origin, rollouts, parts, signal)
+  const found = new Map([...read, ...evidence])
+  return [seed, ...STAGES.map((stage) => found.get(stage.number) ?? notChecked(stage, 'only the coordinator can'))]
 }
+
+type Found = readonly (readonly [StageNumber, VerifiedStage])[]
+type Named = Pick<JudgingStage, 'number' | 'name'>
+
+const nameOf = ({ number, name }: Named): string => `stage ${number}, ${name}`
+const notChecked = (stage: Named, detail: string): VerifiedStage => ({
+  name: nameOf(stage),
+  outcome: 'not checked',
+  detail,
+})
 
 /**
  * Whether the coordinator has drawn the seed from a secret that it had committed to. A lease that was given back is given
@@ -82,26 +90,31 @@ export function checkSeed(
   return { name, outcome: 'not checked', detail: `no manifest seen so far shows the secret of round ${round}` }
 }
 
+/** The stages that read the body, and the rollouts when it passed them all. */
 async function replayAtHome(
   { origin, body }: KeptGroup,
-  stage: Stage,
+  theatre: Stage,
   signal: AbortSignal,
-): Promise<[VerifiedStage, Rollout[] | null]> {
-  const name = 'stages 1 to 3, replay'
+): Promise<[Found, readonly Rollout[] | null]> {
   const { lease, limits } = origin
+  const { leaseId, policyId, groupSize } = lease
+  const expected = { leaseId, policyId, task: taskOf(lease.task), groupSize, limits }
+  const ended = new Map<StageNumber, StageOutcome>()
+  const watch: StageWatch = { ...UNWATCHED, onStage: (number, outcome) => ended.set(number, outcome) }
+  const linesWith = (ok: string, failed: string): Found =>
+    BODY_STAGES.map((stage) => {
+      const outcome = ended.get(stage.number)
+      if (outcome === undefined) return [stage.number, notChecked(stage, 'an earlier stage failed')]
+      const passed = outcome === 'passed'
+      return [stage.number, { name: nameOf(stage), outcome: passed ? 'ok' : 'failed', detail: passed ? ok : failed }]
+    })
   try {
-    const { leaseId, policyId, groupSize } = lease
-    const expected = { leaseId, policyId, task: taskOf(lease.task), groupSize, limits }
-    const content: GroupBody = groupBody.parse(body)
-    const rollouts = await judgeGroup(content, expected, stage, signal)
+    const rollouts = await judgeGroup(body, expected, theatre, signal, { watch })
     const calls = rollouts.reduce((sum, rollout) => sum + rollout.calls.length, 0)
-    return [
-      { name, outcome: 'ok', detail: `${rollouts.length} rollouts with ${calls} calls are the same again` },
-      rollouts,
-    ]
+    return [linesWith(`${rollouts.length} rollouts with ${calls} calls`, ''), rollouts]
   } catch (error) {
     if (!(error instanceof SwarmRefusal)) throw error
-    return [{ name, outcome: 'failed', detail: error.message }, null]
+    return [linesWith('passed', error.message), null]
   }
 }
 
@@ -118,7 +131,7 @@ function taskOf(json: string): Task {
 async function weigh(
   { lease, limits }: GroupOrigin,
   rollouts: readonly Rollout[],
-  { engine, stage }: VerifyParts,
+  { engine, theatre }: VerifyParts,
   signal: AbortSignal,
 ): Promise<SampledToken[]> {
   const seed = Buffer.from(lease.seed, 'hex')
@@ -130,37 +143,60 @@ async function weigh(
     const draws = Array.from(mask.subarray(promptLength), (bit) => (bit === 1 ? own[next++]! : Number.NaN))
     const places = await engine.intervals(tokens, promptLength, signal, draws)
     const sampled = places.filter((_, i) => mask[promptLength + i] === 1)
-    const roles = rolesOf(rollout, stage.tokenizer)
+    const roles = rolesOf(rollout, theatre.tokenizer)
     for (const [k, { logprob, entropy, variance, evidence, repair }] of sampled.entries())
       found.push({ claimed: logprobs[k]!, logp: logprob, entropy, variance, evidence, repair, ...roles[k]! })
   }
   return found
 }
 
-const NUMERIC = [
-  ['logprob_mismatch', 'stage 5, log-probabilities'],
-  ['sampler_mismatch', 'stage 6, draws'],
-  ['implausible_end', 'stage 7, ends'],
-] as const
+const unweighed = (): Found => EVIDENCE_STAGES.map((stage) => [stage.number, notChecked(stage, 'the replay failed')])
 
-/** By the calibration's thresholds. The judge names the first fault: what comes after it is not looked at. */
-function judged(statistics: GroupStatistics, { thresholds }: Calibration, replay: boolean): VerifiedStage[] {
-  const verdict = judgeStatistics(statistics, thresholds, { replay })
-  const at = verdict.accepted ? NUMERIC.length : NUMERIC.findIndex(([code]) => code === verdict.code)
-  return measured(statistics).map((stage, i): VerifiedStage => {
-    if (i < at) return { ...stage, outcome: 'ok' }
-    if (i > at || verdict.accepted) return { ...stage, outcome: 'not checked', detail: `${NUMERIC[at]![1]} failed` }
-    return { ...stage, outcome: 'failed', detail: `${verdict.code}: ${verdict.detail}` }
+/** The stages that need the policy's forward pass, by the calibration's thresholds or with their numbers alone. */
+async function weighed(
+  origin: GroupOrigin,
+  rollouts: readonly Rollout[],
+  parts: VerifyParts,
+  signal: AbortSignal,
+): Promise<Found> {
+  const statistics = measureGroup(await weigh(origin, rollouts, parts, signal))
+  const measured = EVIDENCE_STAGES.map(
+    (stage): VerifiedStage => ({
+      name: nameOf(stage),
+      outcome: 'measured',
+      detail: NUMBERS[stage.refusals[0]](statistics),
+    }),
+  )
+  const { calibration } = parts
+  const lines = calibration ? judged(measured, statistics, calibration, origin.drawsReplay) : measured
+  return EVIDENCE_STAGES.map(({ number }, i) => [number, lines[i]!])
+}
+
+/** The judge names the first fault: what comes after it is not looked at. */
+function judged(
+  measured: readonly VerifiedStage[],
+  statistics: GroupStatistics,
+  { thresholds }: Calibration,
+  replay: boolean,
+): VerifiedStage[] {
+  const finding = judgeStatistics(statistics, thresholds, { replay })
+  const at = finding.accepted
+    ? measured.length
+    : EVIDENCE_STAGES.findIndex(({ refusals }) => refusals[0] === finding.code)
+  return measured.map((line, i): VerifiedStage => {
+    if (i < at) return { ...line, outcome: 'ok' }
+    if (i > at || finding.accepted) return { ...line, outcome: 'not checked', detail: `${measured[at]!.name} failed` }
+    return { ...line, outcome: 'failed', detail: `${finding.code}: ${finding.detail}` }
   })
 }
 
-function measured({ all, leastEnd }: GroupStatistics): VerifiedStage[] {
-  const details = [
+/** What each of them has measured, in a sentence. */
+const NUMBERS: Readonly<Record<EvidenceCode, (statistics: GroupStatistics) => string>> = {
+  logprob_mismatch: ({ all }) =>
     `${all.tokens} tokens, claims ${nats(all.deviation / all.room)} off on average, the worst ${nats(all.claims[0] ?? 0)}`,
+  sampler_mismatch: ({ all }) =>
     `${all.misses} tokens are not what their draws select, the worst by ${nats(all.repairs[0] ?? 0)}; draws of another sampler would miss about ${short(all.evidence)}`,
-    `the least likely end of a turn had the probability ${short(leastEnd)}`,
-  ]
-  return NUMERIC.map(([, name], i) => ({ name, outcome: 'measured', detail: details[i]! }))
+  implausible_end: ({ leastEnd }) => `the least likely end of a turn had the probability ${short(leastEnd)}`,
 }
 
 const short = (value: number): string => String(Number(value.toPrecision(3)))

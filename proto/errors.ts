@@ -1,7 +1,7 @@
 import { LIMITS } from './limits.js'
 
-/** What a refusal does to its sender: `reject` lowers the sender's score, `ignore` only drops the message. */
-export type RefusalVerdict = 'ignore' | 'reject'
+/** What a refusal does to its sender in gossip: `reject` lowers the sender's score, `ignore` only drops the message. */
+export type GossipEffect = 'ignore' | 'reject'
 
 /**
  * What the refusal of a group does to its author: `audits`, its groups are looked at more closely; `quarantine`, it gets no
@@ -10,18 +10,18 @@ export type RefusalVerdict = 'ignore' | 'reject'
 export type RefusalConsequence = 'none' | 'audits' | 'quarantine'
 
 interface RefusalRow {
-  readonly verdict: RefusalVerdict
+  readonly effect: GossipEffect
   readonly consequence: RefusalConsequence
   /** One sentence for the volunteer whose work it was. */
   readonly meaning: string
 }
 
-const ignore = (meaning: string): RefusalRow => ({ verdict: 'ignore', consequence: 'none', meaning })
-const reject = (meaning: string): RefusalRow => ({ verdict: 'reject', consequence: 'none', meaning })
+const ignore = (meaning: string): RefusalRow => ({ effect: 'ignore', consequence: 'none', meaning })
+const reject = (meaning: string): RefusalRow => ({ effect: 'reject', consequence: 'none', meaning })
 /** Numbers that hardly ever come from honest work, but may. */
-const doubt = (meaning: string): RefusalRow => ({ verdict: 'reject', consequence: 'audits', meaning })
+const doubt = (meaning: string): RefusalRow => ({ effect: 'reject', consequence: 'audits', meaning })
 /** A group that no honest node makes. */
-const lie = (meaning: string): RefusalRow => ({ verdict: 'reject', consequence: 'quarantine', meaning })
+const lie = (meaning: string): RefusalRow => ({ effect: 'reject', consequence: 'quarantine', meaning })
 
 /**
  * Every reason for which a message, a request or a group is turned down, with its usual consequence. `reject` is kept
@@ -85,7 +85,7 @@ export const isRefusalCode = (value: string): value is RefusalCode => Object.has
 export class SwarmRefusal extends Error {
   override readonly name = 'SwarmRefusal'
   constructor(
-    readonly verdict: RefusalVerdict,
+    readonly effect: GossipEffect,
     readonly code: RefusalCode,
     readonly detail = '',
     options?: ErrorOptions,
@@ -96,7 +96,7 @@ export class SwarmRefusal extends Error {
 
 /** The refusal for `code` with the consequence that the table gives it. */
 export const refusal = (code: RefusalCode, detail = '', options?: ErrorOptions): SwarmRefusal =>
-  new SwarmRefusal(REFUSALS[code].verdict, code, detail, options)
+  new SwarmRefusal(REFUSALS[code].effect, code, detail, options)
 
 /** A detail as the wire takes it: no control characters, and short also when a hostile peer chose the letters. */
 export function detailForWire(detail: string): string {

@@ -10,11 +10,11 @@ export {
 } from './envelope.js'
 export {
   detailForWire,
+  type GossipEffect,
   isRefusalCode,
   REFUSALS,
   type RefusalCode,
   type RefusalConsequence,
-  type RefusalVerdict,
   refusal,
   SwarmRefusal,
 } from './errors.js'

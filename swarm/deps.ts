@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RefusalCode, RefusalVerdict } from '../proto/index.js'
+import type { GossipEffect, RefusalCode } from '../proto/index.js'
 
 /** The part of a pino logger that the swarm uses. */
 export interface SwarmLogger {
@@ -38,7 +38,7 @@ export const silentLogger: SwarmLogger = { debug: () => {}, info: () => {}, warn
 export interface RefusalEvent {
   readonly peer: string
   readonly code: RefusalCode
-  readonly verdict: RefusalVerdict
+  readonly effect: GossipEffect
   readonly detail: string
   /** Stream protocol or gossip topic. */
   readonly protocol: string

@@ -84,7 +84,7 @@ export function swarmPubsub(options: PubsubOptions) {
   })
 }
 
-/** The only place that knows the pubsub library's messages and verdicts. */
+/** The only place that knows the pubsub library's messages and what it makes of them. */
 export function createGossip(pubsub: GossipSub, onRefusal: OnRefusal, logger: SwarmLogger): Gossip {
   /** What the validator parsed, until the same message object is delivered. */
   const parsed = new WeakMap<Message, unknown>()
@@ -117,10 +117,10 @@ export function createGossip(pubsub: GossipSub, onRefusal: OnRefusal, logger: Sw
         logger.error({ topic: channel.topic, from, error: why }, 'a gossip validator failed')
         return TopicValidatorResult.Ignore
       }
-      const { code, verdict, detail } = why
+      const { code, effect, detail } = why
       logger.debug({ topic: channel.topic, from, relay, code, detail }, 'gossip refused')
-      onRefusal({ peer: from, code, verdict, detail, protocol: channel.topic })
-      return verdict === 'reject' ? TopicValidatorResult.Reject : TopicValidatorResult.Ignore
+      onRefusal({ peer: from, code, effect, detail, protocol: channel.topic })
+      return effect === 'reject' ? TopicValidatorResult.Reject : TopicValidatorResult.Ignore
     }
   }
 

@@ -54,7 +54,7 @@ export async function fetchGroupBody(
       const body = await sendRequest(host, GROUP, holder, { kind: 'fetch', bodySha256: want.bodySha256 }, signal)
       if (body.length === want.bodySizeBytes && sha256(body) === want.bodySha256) return body
       const detail = `a body of ${body.length} B that is not ${want.bodySha256}`
-      host.onRefusal({ peer: holder, code: 'body_mismatch', verdict: 'reject', detail, protocol: GROUP.protocol })
+      host.onRefusal({ peer: holder, code: 'body_mismatch', effect: 'reject', detail, protocol: GROUP.protocol })
       last = new TransportError('bad_hash', detail)
     } catch (why) {
       signal.throwIfAborted()

@@ -58,8 +58,8 @@ export async function serveRequests<Request, Response>(
       if (why instanceof TransportError) throw why
       signal.throwIfAborted()
       if (why instanceof SwarmRefusal) {
-        const { code, verdict, detail } = why
-        host.onRefusal({ peer, code, verdict, detail, protocol: exchange.protocol })
+        const { code, effect, detail } = why
+        host.onRefusal({ peer, code, effect, detail, protocol: exchange.protocol })
         return { ok: false, code, detail: detailForWire(detail) }
       }
       host.logger.error({ protocol: exchange.protocol, peer, error: why }, 'a request handler failed')
@@ -97,7 +97,7 @@ export async function serveRequests<Request, Response>(
       host.onRefusal({
         peer,
         code: 'overloaded',
-        verdict: 'ignore',
+        effect: 'ignore',
         detail: `${open.size} streams`,
         protocol: exchange.protocol,
       })

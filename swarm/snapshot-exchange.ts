@@ -138,8 +138,8 @@ export async function createSnapshotExchange(
           signal.throwIfAborted()
           last = why
           if (!(why instanceof SwarmRefusal)) continue
-          const { code, verdict, detail } = why
-          host.onRefusal({ peer, code, verdict, detail, protocol: PROTOCOLS.snapshot })
+          const { code, effect, detail } = why
+          host.onRefusal({ peer, code, effect, detail, protocol: PROTOCOLS.snapshot })
         }
       }
       throw new TransportError('no_source', `manifest ${want} from ${peers.length} peers`, { cause: last })

@@ -142,8 +142,8 @@ export async function fetchChunks(
       lastFailure = why
       host.logger.info({ peer, blob: description.sha256, error: why }, 'dropped a snapshot source')
       if (why instanceof SwarmRefusal) {
-        const { code, verdict, detail } = why
-        host.onRefusal({ peer, code, verdict, detail, protocol: PROTOCOLS.snapshot })
+        const { code, effect, detail } = why
+        host.onRefusal({ peer, code, effect, detail, protocol: PROTOCOLS.snapshot })
         host.penalise(peer, FALSE_CHUNK_PENALTY)
       }
     } finally {

@@ -58,8 +58,8 @@ export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, up
       await bytes.end(closing.signal)
     } catch (why) {
       if (why instanceof SwarmRefusal) {
-        const { code, verdict, detail } = why
-        host.onRefusal({ peer, code, verdict, detail, protocol: PROTOCOLS.snapshot })
+        const { code, effect, detail } = why
+        host.onRefusal({ peer, code, effect, detail, protocol: PROTOCOLS.snapshot })
       } else if (!(why instanceof TransportError) && !closing.signal.aborted) {
         host.logger.error({ peer, error: why }, 'serving a snapshot failed')
       }

@@ -1,13 +1,20 @@
+import type { EpisodeLimits } from '../../episode/limits.js'
 import type { SampledToken } from '../../judging/evidence.js'
 import type { AuditedGroup } from '../../judging/sampled-turns.js'
 import { TrainerError } from '../spool/errors.js'
 
-/** Groups of one policy that one audit job takes: enough to share its loading, few enough to keep verdicts prompt. */
+/** Groups that one audit job takes: enough to share its loading, few enough to keep verdicts prompt. */
 const JOB_GROUPS = 8
 
-/** Recomputes groups of one policy, see `auditGroups`. */
+/** What the groups of one job have in common. */
+export interface JobSubject {
+  readonly adapterSha256: string
+  readonly limits: EpisodeLimits
+}
+
+/** Recomputes groups of one subject, see `auditGroups`. */
 export type AuditJobRunner = (
-  adapterSha256: string,
+  subject: JobSubject,
   groups: readonly AuditedGroup[],
   signal: AbortSignal,
 ) => Promise<SampledToken[][]>
@@ -18,24 +25,26 @@ export interface AuditQueue {
    * @returns  the evidence on the group's sampled tokens, or null when the recomputation refused this very group
    * @throws TrainerError when there will be no evidence on anything; the signal's reason
    */
-  evidence(adapterSha256: string, group: AuditedGroup): Promise<SampledToken[] | null>
+  evidence(subject: JobSubject, group: AuditedGroup): Promise<SampledToken[] | null>
 }
 
 interface Waiting {
-  readonly adapterSha256: string
+  readonly subject: JobSubject
   readonly group: AuditedGroup
   readonly done: PromiseWithResolvers<SampledToken[] | null>
 }
+
+const nameOf = ({ subject: { adapterSha256, limits } }: Waiting): string => JSON.stringify([adapterSha256, limits])
 
 export function createAuditQueue(run: AuditJobRunner, signal: AbortSignal): AuditQueue {
   const waiting: Waiting[] = []
   let busy = false
 
   const answer = async (job: readonly Waiting[]): Promise<void> => {
-    const { adapterSha256 } = job[0]!
+    const { subject } = job[0]!
     try {
       const evidence = await run(
-        adapterSha256,
+        subject,
         job.map(({ group }) => group),
         signal,
       )
@@ -56,8 +65,8 @@ export function createAuditQueue(run: AuditJobRunner, signal: AbortSignal): Audi
     if (busy) return
     busy = true
     while (waiting.length > 0) {
-      const { adapterSha256 } = waiting[0]!
-      const job = waiting.filter((one) => one.adapterSha256 === adapterSha256).slice(0, JOB_GROUPS)
+      const name = nameOf(waiting[0]!)
+      const job = waiting.filter((one) => nameOf(one) === name).slice(0, JOB_GROUPS)
       for (const one of job) waiting.splice(waiting.indexOf(one), 1)
       await answer(job)
     }
@@ -65,9 +74,9 @@ export function createAuditQueue(run: AuditJobRunner, signal: AbortSignal): Audi
   }
 
   return {
-    evidence(adapterSha256, group) {
+    evidence(subject, group) {
       const done = Promise.withResolvers<SampledToken[] | null>()
-      waiting.push({ adapterSha256, group, done })
+      waiting.push({ subject, group, done })
       void work()
       return done.promise
     },

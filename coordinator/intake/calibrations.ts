@@ -1,33 +1,67 @@
-import { readFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import writeFileAtomic from 'write-file-atomic'
 import { type Calibration, CalibrationError, parseCalibration } from '../../judging/index.js'
-import { ConfigError, type RunConfig } from '../settings/config.js'
+import { ConfigError } from '../settings/config.js'
 
-/** The run's calibrations by inference backend. */
-export type Calibrations = ReadonlyMap<string, Calibration>
+/** The calibrations of a run. */
+export interface Calibrations {
+  /** Those that `run.yaml` names, for its terms: hash of the file by inference backend. */
+  readonly current: Readonly<Record<string, string>>
+  /** These and those of earlier terms, by hash: groups of older leases are judged by what their terms name. */
+  readonly bySha256: ReadonlyMap<string, Calibration>
+}
+
+export interface CalibrationSources {
+  /** Where the run keeps a copy of every calibration that its terms have named. */
+  readonly folder: string
+  /** `audit.calibrations` of `run.yaml`. */
+  readonly files: readonly string[]
+  /** Named by earlier terms. */
+  readonly earlier: readonly string[]
+  /** The base model that they have to be of. */
+  readonly base: { readonly sha256: string; readonly quantisation: string }
+}
 
 /**
- * Reads the calibrations that `run.yaml` names.
- * @throws ConfigError when a file is unreadable, of another base model or quantisation, or the second of its backend
+ * Reads the calibrations that `run.yaml` names and keeps a copy of each, before terms are agreed on that name them.
+ * @throws ConfigError when a file is unreadable, of another base model or quantisation, or the second of its backend, and
+ *   when the copy of an earlier one is gone or damaged
  */
-export async function readCalibrations({ audit, base }: RunConfig, baseSha256: string): Promise<Calibrations> {
-  const calibrations = new Map<string, Calibration>()
-  for (const file of audit.calibrations) {
-    const calibration = await readOne(file)
+export async function openCalibrations({ folder, files, earlier, base }: CalibrationSources): Promise<Calibrations> {
+  await mkdir(folder, { recursive: true })
+  const fileOf = (sha256: string): string => join(folder, `${sha256}.json`)
+  const current: Record<string, string> = {}
+  const bySha256 = new Map<string, Calibration>()
+  for (const file of files) {
+    const { calibration, text, sha256 } = await readOne(file)
     const { backend, quantisation, ...subject } = calibration.subject
     const fail = (why: string): never => {
       throw new ConfigError(`audit.calibrations: ${file}: ${why}`)
     }
-    if (subject.baseSha256 !== baseSha256) fail('it is of another base model')
+    if (subject.baseSha256 !== base.sha256) fail('it is of another base model')
     if (quantisation !== base.quantisation) fail(`it is for ${quantisation}, the run uses ${base.quantisation}`)
-    if (calibrations.has(backend)) fail(`there is another one for the backend ${backend}`)
-    calibrations.set(backend, calibration)
+    if (current[backend] !== undefined) fail(`there is another one for the backend ${backend}`)
+    await writeFileAtomic(fileOf(sha256), text)
+    current[backend] = sha256
+    bySha256.set(sha256, calibration)
   }
-  return calibrations
+  for (const sha256 of earlier) {
+    if (bySha256.has(sha256)) continue
+    const kept = await readOne(fileOf(sha256))
+    if (kept.sha256 !== sha256)
+      throw new ConfigError(`${fileOf(sha256)} is damaged: groups of earlier terms are judged by it`)
+    bySha256.set(sha256, kept.calibration)
+  }
+  return { current, bySha256 }
 }
 
-async function readOne(file: string): Promise<Calibration> {
+async function readOne(file: string): Promise<{ calibration: Calibration; text: string; sha256: string }> {
   try {
-    return parseCalibration(await readFile(file, 'utf8'))
+    const text = await readFile(file, 'utf8')
+    const sha256 = createHash('sha256').update(text).digest('hex')
+    return { calibration: parseCalibration(text), text, sha256 }
   } catch (cause) {
     if (!(cause instanceof CalibrationError) && !(cause instanceof Error && 'syscall' in cause)) throw cause
     throw new ConfigError(`audit.calibrations: ${file}: ${(cause as Error).message}`, { cause })

@@ -1,7 +1,7 @@
 import { detailForWire, type RefusalCode } from '../../proto/index.js'
 import type { Audit } from '../ledger/events.js'
 import type { JudgedGroup } from '../ledger/run-state.js'
-import type { ReplayedGroup } from './group-judge.js'
+import type { ReplayedGroup } from './body-judge.js'
 
 /** Rewards that differ by less are equal: there is nothing to learn from them. */
 export const FLAT = 1e-8

@@ -44,12 +44,10 @@ export interface LeaseDeskParts {
   readonly tasks: readonly Task[]
   readonly recorder: Recorder
   readonly clock: Clock
-  /** Whether work of a backend can be audited; null: nothing is audited in this run. */
-  readonly isCalibrated: ((backend: string) => boolean) | null
 }
 
 /** Gives out leases under the terms of the round in force. */
-export function createLeaseDesk({ tasks, recorder, clock, isCalibrated }: LeaseDeskParts): LeaseDesk {
+export function createLeaseDesk({ tasks, recorder, clock }: LeaseDeskParts): LeaseDesk {
   const registrations = createRateLimit(clock, REGISTRATIONS_PER_MINUTE)
   const retaken = createRateLimit(clock, RETAKEN_PER_MINUTE, RETAKEN_AT_ONCE)
   const encodedTasks = new Map<string, Uint8Array>()
@@ -70,8 +68,10 @@ export function createLeaseDesk({ tasks, recorder, clock, isCalibrated }: LeaseD
     if (round.version >= terms.versions) return 'paused'
     if (state.nodes.get(node)?.standing.isQuarantined(clock.now())) return 'quarantined'
     if (ask.policyId !== round.policyId) return 'wrong_policy'
-    if (isCalibrated && !isCalibrated(ask.backend)) return 'uncalibrated'
-    if (isCalibrated && !ask.drawsReplay && !terms.audit.acceptOtherDraws) return 'draws_differ'
+    const { calibrations, acceptOtherDraws } = terms.audit
+    const isAudited = Object.keys(calibrations).length > 0
+    if (isAudited && !Object.hasOwn(calibrations, ask.backend)) return 'uncalibrated'
+    if (isAudited && !ask.drawsReplay && !acceptOtherDraws) return 'draws_differ'
     if (!state.isAdmitted(node)) return 'not_registered'
     const open = [...state.openLeases.values()]
     const own = open.filter((lease) => lease.node === node).length

@@ -2,13 +2,16 @@ import type { RefusalCode } from '../../proto/index.js'
 import type { Curriculum } from './curriculum.js'
 import type { EventOf } from './events.js'
 import type { Standing } from './standing.js'
-import type { RunTerms } from './terms.js'
+import type { LeaseTerms, RunTerms } from './terms.js'
 
 export type Publication = EventOf<'published'>
 export type LeaseRecord = EventOf<'leased'>
 export type JudgedGroup = EventOf<'judged'>
 export type AuditedGroupRecord = EventOf<'audited'>
 export type BatchRecord = EventOf<'batched'>
+
+/** The terms under which a lease was given. */
+export type TermsOf = (lease: LeaseRecord) => LeaseTerms
 
 /** A stretch of a run with one secret for the seeds of its leases, and one set of terms. A version has one or more. */
 export interface Round {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { z } from 'zod'
-import type { EpisodeLimits } from '../../episode/index.js'
 import { ConfigError } from '../settings/config.js'
 import type { TrainerSettings } from '../settings/trainer-settings.js'
 
@@ -43,10 +42,8 @@ export const termsSchema = z.object({
 type Fixed<T> = T extends object ? { readonly [K in keyof T]: Fixed<T[K]> } : T
 export type RunTerms = Fixed<Omit<z.output<typeof termsSchema>, 'training'>> & { readonly training: TrainerSettings }
 
-/** Of what one group is judged by. */
-export type LeaseTerms = Pick<RunTerms, 'groupSize' | 'maxStaleness' | 'audit' | 'leases'> & {
-  readonly limits: EpisodeLimits
-}
+/** Those by which one group is judged. */
+export type LeaseTerms = Pick<RunTerms, 'groupSize' | 'limits' | 'maxStaleness' | 'audit'>
 
 /** The name of terms: SHA-256 (hex) over their canonical JSON (RFC 8785). Leases and manifests carry it. */
 export function termsIdOf(terms: RunTerms): string {

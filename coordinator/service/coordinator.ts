@@ -1,5 +1,6 @@
 import type { PrivateKey } from '@libp2p/interface'
 import type { Stage } from '../../episode/index.js'
+import { UNWATCHED } from '../../judging/index.js'
 import {
   type BlobStore,
   type Clock,
@@ -8,14 +9,17 @@ import {
   type SnapshotExchange,
   type SwarmHost,
 } from '../../swarm/index.js'
-import type { AuditLottery, Auditor } from '../intake/auditor.js'
-import { createGroupJudge } from '../intake/group-judge.js'
+import type { AuditLottery } from '../intake/audit-lottery.js'
+import type { Auditor } from '../intake/auditor.js'
+import { createBodyJudge } from '../intake/body-judge.js'
 import { createIntake, type Intake } from '../intake/intake.js'
+import { openProofStore } from '../intake/proofs.js'
 import { createLeaseDesk, type LeaseDesk } from '../leases/lease-desk.js'
 import { agreeOnTerms } from '../ledger/agree-terms.js'
 import type { Recorder } from '../ledger/recorder.js'
+import type { TermsOf } from '../ledger/run-state.js'
 import type { RunTerms } from '../ledger/terms.js'
-import { episodeLimits, type RunConfig } from '../settings/config.js'
+import type { RunConfig } from '../settings/config.js'
 import type { DataFolder } from '../settings/data-folder.js'
 import type { TaskSet } from '../settings/task-set.js'
 import type { TrainEngine } from '../spool/trainer-process.js'
@@ -71,7 +75,6 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
   const { spool, manifests } = folder
   const { tasks, servers } = taskSet
   const { state } = recorder
-  const limits = episodeLimits(config)
   const closing = new AbortController()
   const { signal } = closing
   const cleanUps: (() => Promise<unknown>)[] = []
@@ -83,8 +86,9 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const bodies = await createBlobStore(folder.bodies)
     const snapshots = await createSnapshotExchange(host, { store: blobs })
     cleanUps.push(() => snapshots.close())
-    const judge = createGroupJudge({
-      ...{ tasks, groupSize: config.groupSize, limits, stage, state, bodies, auditor },
+    const termsOf: TermsOf = (lease) => state.roundOf(lease).terms
+    const judge = createBodyJudge({
+      ...{ tasks, termsOf, theatre: stage, state, bodies, auditor, watch: UNWATCHED },
       onUnstable: async (server, { leaseId }) => {
         await recorder.record((current) =>
           current.quarantinedWorlds.has(server)
@@ -95,14 +99,15 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     })
     const auditFailure = Promise.withResolvers<never>()
     const intake = createIntake({
-      ...{ config, tasks, limits, recorder, judge, lottery, host, clock, signal },
+      ...{ tasks, termsOf, perNode: terms.leases.perNode, recorder, judge, lottery, host, clock, signal },
+      proofs: await openProofStore(folder.evidence),
       onFailure: auditFailure.reject,
     })
     cleanUps.push(() => intake.idle())
     const failure = Promise.race([auditFailure.promise, recorder.failure])
     // Whoever waits for it hears of it.
     failure.catch(() => undefined)
-    const desk = createLeaseDesk({ tasks, recorder, clock, isCalibrated: auditor?.isCalibrated ?? null })
+    const desk = createLeaseDesk({ tasks, recorder, clock })
     const frame = policyFrame(terms, servers)
     const publisher = createPublisher({
       ...{ config, taskSet, frame, recorder, blobs, snapshots, host, key, clock, manifests },

@@ -64,7 +64,7 @@ export async function serveRun({ host, key, state, desk, intake, bodies, clock }
         gate.check(group)
         intake.check(group)
       } catch (why) {
-        if (!(why instanceof SwarmRefusal) || why.verdict === 'ignore') throw why
+        if (!(why instanceof SwarmRefusal) || why.effect === 'ignore') throw why
         // Rejecting it would cost whoever passed it on, who knows no leases. The signature says whose lie it is.
         host.penalise(group.signer, FALSE_ANNOUNCEMENT_PENALTY)
         throw new SwarmRefusal('ignore', why.code, why.detail)

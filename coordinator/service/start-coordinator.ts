@@ -11,8 +11,9 @@ import {
   type SwarmHost,
   systemClock,
 } from '../../swarm/index.js'
-import { createAuditLottery } from '../intake/auditor.js'
-import { openRunAuditor } from '../intake/run-auditor.js'
+import { createAuditLottery } from '../intake/audit-lottery.js'
+import { openRunAuditor } from '../intake/auditor.js'
+import { openCalibrations } from '../intake/calibrations.js'
 import { agreeOnTerms, termsOf } from '../ledger/agree-terms.js'
 import { openEventLog } from '../ledger/event-log.js'
 import type { RunEvent } from '../ledger/events.js'
@@ -82,11 +83,17 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     cleanUps.push(() => host.close())
     const blobs = await createBlobStore(folder.blobs)
     const baseSha256 = await hashFile(config.base.path)
+    const calibrations = await openCalibrations({
+      folder: folder.calibrations,
+      files: config.audit.calibrations,
+      earlier: recorder.state.termsHistory.flatMap(({ terms }) => Object.values(terms.audit.calibrations)),
+      base: { sha256: baseSha256, quantisation: config.base.quantisation },
+    })
     const terms = termsOf(config, {
       baseSha256,
       chatTemplateSha256: chatTemplateSha256(stage),
       taskSet,
-      calibrations: {},
+      calibrations: calibrations.current,
     })
     // Before anything is written by what they say: a run that cannot go on under them stays as it is.
     await agreeOnTerms(recorder, terms, systemClock)
@@ -95,9 +102,12 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const { spool } = folder
     const python = config.trainer.python ?? options.python
     const audits = await openRunAuditor({
-      ...{ config, python, packageFolder, trainerConfig: folder.trainerConfig, blobs, logger },
+      ...{ python, packageFolder, trainerConfig: folder.trainerConfig, blobs, logger },
+      base: config.base.path,
+      calibrations: calibrations.bySha256,
+      adaptersKept: config.maxStaleness + 1,
       signal: closing.signal,
-      desk: { spool, baseSha256, tokenizer, limits: episodeLimits(config) },
+      desk: { spool, baseSha256, tokenizer },
     })
     cleanUps.push(async () => audits?.close())
     const trainer = createTorchrunEngine(

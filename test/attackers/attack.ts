@@ -1,4 +1,5 @@
-import type { RefusalCode } from '../../proto/index.js'
+import { stageOf as judgingStageOf } from '../../judging/index.js'
+import { isRefusalCode } from '../../proto/index.js'
 import type { Arena } from './arena.js'
 
 /** Where an attack is stopped: a stage of the judging table, the lease desk, the batches, the network, or the volunteer. */
@@ -31,23 +32,6 @@ export interface Attack {
   attempt(arena: Arena, i: number, signal: AbortSignal): Promise<Attempt>
 }
 
-const PLACE_OF: Partial<Record<RefusalCode, Place>> = {
-  out_of_bounds: '1',
-  malformed: '1',
-  too_large: '1',
-  wrong_group_size: '1',
-  mask_mismatch: '1',
-  prompt_mismatch: '2',
-  environment_mismatch: '2',
-  replay_mismatch: '3',
-  state_mismatch: '3',
-  reward_mismatch: '3',
-  termination: '3',
-  duplicate: '4',
-  logprob_mismatch: '5',
-  sampler_mismatch: '6',
-  implausible_end: '7',
-}
-
-/** The stage at which a group is refused with this code; what no later stage says is said of the announcement. */
-export const stageOf = (code: string): Place => PLACE_OF[code as RefusalCode] ?? '0'
+/** The stage at which a group is refused with this code; what no stage says is said of the announcement. */
+export const stageOf = (code: string): Place =>
+  `${(isRefusalCode(code) ? judgingStageOf(code)?.number : undefined) ?? 0}`

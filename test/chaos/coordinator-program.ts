@@ -1,5 +1,5 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { createAuditLottery } from '../../coordinator/intake/auditor.js'
+import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
 import { termsOf } from '../../coordinator/ledger/agree-terms.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
@@ -52,7 +52,12 @@ export async function runCoordinator(world: World, process: SimProcess, settings
     ...{ config, folder, key, clock, host, recorder, stage },
     blobs: await createBlobStore(folder.blobs),
     taskSet,
-    terms: termsOf(config, { baseSha256: BASE_SHA256, chatTemplateSha256: '0'.repeat(64), taskSet, calibrations: {} }),
+    terms: termsOf(config, {
+      baseSha256: BASE_SHA256,
+      chatTemplateSha256: '0'.repeat(64),
+      taskSet,
+      calibrations: { cpu: '0'.repeat(64) },
+    }),
     auditor: createScriptAuditor(clock),
     lottery: createAuditLottery(key.raw),
   })

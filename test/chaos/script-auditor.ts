@@ -10,7 +10,6 @@ const AUDIT_MS = 400
 /** Audits by saying the script again: the tokens of a rollout must be those of its lease's seeds under the lease's adapter. */
 export function createScriptAuditor(clock: Clock): Auditor {
   return {
-    isCalibrated: (backend) => backend === 'cpu',
     async audit({ leaseSeed, rollouts, adapterSha256 }) {
       await clock.sleep(AUDIT_MS)
       for (const [lane, { tokens, mask }] of rollouts.entries()) {

@@ -55,7 +55,7 @@ export function createSimGossip(network: SimNetwork, host: SimHost, alive: () =>
       }
       judged().catch((why: unknown) => {
         if (!(why instanceof SwarmRefusal)) host.logger.error({ topic, error: why }, 'a gossip validator failed')
-        else host.onRefusal({ peer: author, code: why.code, verdict: why.verdict, detail: why.detail, protocol: topic })
+        else host.onRefusal({ peer: author, code: why.code, effect: why.effect, detail: why.detail, protocol: topic })
       })
     },
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Auditor, createAuditLottery } from '../../coordinator/intake/auditor.js'
+import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
+import type { Auditor } from '../../coordinator/intake/auditor.js'
 import { termsOf } from '../../coordinator/ledger/agree-terms.js'
 import { openEventLog } from '../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
@@ -49,7 +50,7 @@ export const TASKS: readonly Task[] = [
 /** Scripted tokens are improbable: two groups of a task that say the same would be taken for copies. */
 const HELPFUL = (task: Task, leaseId: string): string[] =>
   groundTruthScript(task).map((message) => (message.includes('<tool_call>') ? message : `${message} ${leaseId}`))
-const LAZY = (leaseId: string): string[] => [`No, ${leaseId}.`, 'No.']
+const LAZY = (words: string): string[] => [`No, ${words}.`, 'No.']
 
 export interface RunSettings
   extends Partial<Pick<RunConfig, 'batchGroups' | 'maxStaleness' | 'versions' | 'leases' | 'influence' | 'audit'>> {
@@ -135,7 +136,7 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
         baseSha256: hash('base'),
         chatTemplateSha256: hash('template'),
         taskSet,
-        calibrations: {},
+        calibrations: auditor ? { cpu: hash('calibration') } : {},
       }),
       lottery: draws ? { draws } : createAuditLottery(key.raw),
     }).catch(async (error: unknown) => {
@@ -260,7 +261,8 @@ async function createVolunteer(run: TestRun, node: TestNode, folder: string, sto
     async finish(lease, { scripts, announce, policyId = lease.policyId, inline = false } = {}) {
       const task = TASKS.find(({ id }) => id === lease.taskId)!
       const rollouts: Rollout[] = []
-      for (const script of scripts ?? [HELPFUL(task, lease.leaseId), LAZY(lease.leaseId)])
+      const lazy = Array.from({ length: lease.groupSize - 1 }, (_, i) => LAZY(`${lease.leaseId}${'!'.repeat(i)}`))
+      for (const script of scripts ?? [HELPFUL(task, lease.leaseId), ...lazy])
         rollouts.push(await play(task, script, stage))
       const body = groupBody.encode({ ...bodyOf(task, rollouts), leaseId: lease.leaseId, policyId })
       made.set(sha256(body), body)

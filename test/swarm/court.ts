@@ -1,6 +1,6 @@
 import type { Auditor, AuditRequest } from '../../coordinator/intake/auditor.js'
 import { groundTruthScript } from '../../episode/index.js'
-import type { AuditVerdict } from '../../judging/index.js'
+import type { AuditFinding } from '../../judging/index.js'
 import type { Lease } from '../../proto/index.js'
 import { offerGroup } from '../../swarm/index.js'
 import { eventually, soon } from '../support/swarm-nodes.js'
@@ -21,14 +21,13 @@ export interface Court extends Auditor {
   /** Leases in the order in which they were audited. */
   readonly audited: string[]
   /** What an audit finds; null: nothing. */
-  find: (request: AuditRequest) => AuditVerdict | null | Promise<AuditVerdict>
+  find: (request: AuditRequest) => AuditFinding | null | Promise<AuditFinding>
 }
 
 export function court(): Court {
   const judge: Court = {
     audited: [],
     find: () => null,
-    isCalibrated: (backend) => backend === 'cpu',
     async audit(request) {
       judge.audited.push(request.leaseId)
       return (await judge.find(request)) ?? { accepted: true }
@@ -37,7 +36,7 @@ export function court(): Court {
   return judge
 }
 
-export const MISMATCH: AuditVerdict = { accepted: false, code: 'sampler_mismatch', detail: '9 of 20 tokens' }
+export const MISMATCH: AuditFinding = { accepted: false, code: 'sampler_mismatch', detail: '9 of 20 tokens' }
 
 let groups = 0
 

@@ -90,7 +90,7 @@ async function send(
   return {
     delivered,
     forwarded: heard.filter((data) => !isMark(data)),
-    codes: coordinator.refusals.map((event) => `${event.verdict} ${event.code}`),
+    codes: coordinator.refusals.map((event) => `${event.effect} ${event.code}`),
   }
 }
 
@@ -161,7 +161,7 @@ test('a replayed nonce and a flood are ignored: the sender keeps its score', asy
   }
   assert.is(delivered, 2)
   assert.equal(
-    coordinator.refusals.map((event) => `${event.verdict} ${event.code}`),
+    coordinator.refusals.map((event) => `${event.effect} ${event.code}`),
     ['ignore replayed', 'ignore rate_limited', 'ignore rate_limited'],
   )
 })
@@ -225,7 +225,7 @@ test('hundreds of hostile messages of every kind end nothing, and an honest node
   await ben.host.gossip.publish(groups, await sealGroupAnnouncement(ben.key, swarm.runId, group('b'), null))
   await eventually('Ben is heard', () => heard.length > 0)
   assert.equal(heard, [ben.host.peerId])
-  assert.ok(coordinator.refusals.every((event) => event.peer === ann.host.peerId && event.verdict === 'reject'))
+  assert.ok(coordinator.refusals.every((event) => event.peer === ann.host.peerId && event.effect === 'reject'))
 })
 
 test('an oversize message is stopped at its sender, and with no listener nothing is sent', async ({ swarm, ann }) => {

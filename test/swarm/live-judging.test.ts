@@ -1,8 +1,10 @@
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { AuditRequest } from '../../coordinator/intake/auditor.js'
+import { listProofs, openProof } from '../../coordinator/intake/proofs.js'
 import { TrainerError } from '../../coordinator/spool/errors.js'
-import type { AuditVerdict } from '../../judging/index.js'
-import type { Lease } from '../../proto/index.js'
+import type { AuditFinding } from '../../judging/index.js'
+import { type Lease, sha256 } from '../../proto/index.js'
 import { offerGroup, requestLeases } from '../../swarm/index.js'
 import { eventually, soon } from '../support/swarm-nodes.js'
 import type { TestRun, Volunteer } from '../support/test-run.js'
@@ -93,6 +95,26 @@ test('a provable lie quarantines its key: no leases, no verdicts, for an hour', 
   assert.is((await ben.ask()).reason, null, 'another key at the same address is not punished')
   run.clock.nowMs += 3_600_001
   assert.is((await ann.ask()).leases.length, 1)
+})
+
+test('of a provable lie the signed announcement and the body are kept, of other groups nothing', async ({ open }) => {
+  const run = await open()
+  const folder = join(run.folder, 'evidence')
+  const ann = await run.admitted(2)
+  await deliver(run, ann)
+  assert.equal(await listProofs(folder), [])
+  const { leases } = await ann.ask()
+  const lie = await ann.finish(leases[0]!, { announce: { rewards: [1.3, 1] } })
+  await offerGroup(ann.host, run.swarm.runId, lie.sealed, soon())
+  await eventually('the refusal', () => run.coordinator.recorder.state.judged.has(lie.leaseId))
+  await run.restart()
+  assert.equal(
+    (await listProofs(folder)).map(({ leaseId }) => leaseId),
+    [lie.leaseId],
+  )
+  const { node, announcement, body } = await openProof(folder, lie.leaseId, run.swarm.runId)
+  assert.equal([node, announcement.rewards], [ann.host.peerId, [1.3, 1]])
+  assert.is(sha256(body!), lie.bodySha256)
 })
 
 test('tokens that came before from another node have to be one’s own draws, or they are a copy', async ({ open }) => {
@@ -252,7 +274,7 @@ test('a node that hangs up before its verdict keeps its address', async ({ open 
   const run = await open({ auditor })
   const ann = await run.admitted(2)
   const [lease] = (await ann.ask()).leases
-  const gone = Promise.withResolvers<AuditVerdict>()
+  const gone = Promise.withResolvers<AuditFinding>()
   auditor.find = () => gone.promise
   const { sealed } = await ann.finish(lease!, { inline: true })
   await offerGroup(ann.host, run.swarm.runId, sealed, soon())
@@ -271,7 +293,7 @@ test('groups of strangers that wait for their verdicts leave room for those of n
   const run = await open({ auditor, batchGroups: 80, leases: { durationMs: 60_000, perNode: 8 } })
   const ann = await run.admitted(2)
   await deliver(run, ann)
-  const never = Promise.withResolvers<AuditVerdict>()
+  const never = Promise.withResolvers<AuditFinding>()
   const isAnns = ({ leaseId }: AuditRequest): boolean =>
     run.coordinator.recorder.state.leases.get(leaseId)!.node === ann.host.peerId
   auditor.find = (request) => (isAnns(request) ? null : never.promise)

@@ -46,7 +46,7 @@ test('what only the coordinator can know to be false costs nothing to whoever ha
   }
   assert.ok(refusals.every(({ peer, code }) => peer === mallory.host.peerId && code === 'lease_owner'))
   // A rejected message lowers the score of its last sender, which is the relay.
-  assert.ok(refusals.every(({ verdict }) => verdict === 'ignore'))
+  assert.ok(refusals.every(({ effect }) => effect === 'ignore'))
 })
 
 test('a node is heard however many keys have come from its address', async ({ run }) => {

@@ -187,7 +187,7 @@ test('several sources share the work, and one that sends false chunks is dropped
   assert.is(sha256(await readFile(path)), blob.sha256)
   assert.not.ok(from.has(liar.host.peerId))
   assert.equal(
-    ann.refusals.map(({ peer, code, verdict }) => [peer, code, verdict]),
+    ann.refusals.map(({ peer, code, effect }) => [peer, code, effect]),
     [[liar.host.peerId, 'chunk_mismatch', 'reject']],
   )
 })

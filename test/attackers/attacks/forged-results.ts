@@ -20,7 +20,7 @@ export const forgedResults = groupAttack({
   name: 'forged-results',
   about: 'changes what a tool answered, in the call log or in the tokens, or the state it left',
   provable: true,
-  places: ['2', '3'],
+  places: ['3'],
   codes: ['replay_mismatch', 'environment_mismatch', 'state_mismatch'],
   async make(arena, work, i, signal) {
     const rollouts = await scriptedGroup(arena, work, signal)

@@ -1,13 +1,15 @@
 import '../../../swarm/polyfill.js'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type AuditJobRunner, createAuditQueue } from '../../../coordinator/intake/audit-queue.js'
+import { type AuditJobRunner, createAuditQueue, type JobSubject } from '../../../coordinator/intake/audit-queue.js'
 import { TrainerError } from '../../../coordinator/spool/errors.js'
 import type { AuditedGroup, SampledToken } from '../../../judging/index.js'
+import { AMPLE } from '../../support/scripted.js'
 
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
 const { signal } = new AbortController()
 const group = (leaseId: string): AuditedGroup => ({ leaseId, leaseSeed: new Uint8Array(32), rollouts: [] })
+const of = (adapterSha256: string, limits = AMPLE): JobSubject => ({ adapterSha256, limits })
 /** Evidence that names its group. */
 const about = (one: AuditedGroup): SampledToken[] => [{ claimed: Number(one.leaseId) } as SampledToken]
 
@@ -15,8 +17,8 @@ const about = (one: AuditedGroup): SampledToken[] => [{ claimed: Number(one.leas
 function stalled(answer: (groups: readonly AuditedGroup[]) => SampledToken[][]) {
   const jobs: [adapter: string, ...leases: string[]][] = []
   let letOn = Promise.withResolvers<void>()
-  const run: AuditJobRunner = async (adapter, groups) => {
-    jobs.push([adapter, ...groups.map(({ leaseId }) => leaseId)])
+  const run: AuditJobRunner = async ({ adapterSha256 }, groups) => {
+    jobs.push([adapterSha256, ...groups.map(({ leaseId }) => leaseId)])
     await letOn.promise
     return answer(groups)
   }
@@ -30,7 +32,7 @@ function stalled(answer: (groups: readonly AuditedGroup[]) => SampledToken[][]) 
 test('while one job is computed the next fills up, each of one policy and of eight groups at most', async () => {
   const { jobs, run, next } = stalled((groups) => groups.map(about))
   const queue = createAuditQueue(run, signal)
-  const evidence = Array.from({ length: 12 }, (_, i) => queue.evidence(i === 3 ? 'b' : 'a', group(String(i))))
+  const evidence = Array.from({ length: 12 }, (_, i) => queue.evidence(of(i === 3 ? 'b' : 'a'), group(String(i))))
   // Those that are waited for later must not end the suite when they fail now.
   for (const one of evidence) one.catch(() => undefined)
   for (const settled of [[0], [1, 2, 4, 5, 6, 7, 8, 9], [3], [10, 11]]) {
@@ -48,12 +50,29 @@ test('while one job is computed the next fills up, each of one policy and of eig
   ])
 })
 
+test('groups whose leases have other limits, and so other draws, are in another job', async () => {
+  const seen: [turns: number, leases: string[]][] = []
+  const queue = createAuditQueue(async ({ limits }, groups) => {
+    seen.push([limits.maxAssistantTurns, groups.map(({ leaseId }) => leaseId)])
+    return groups.map(about)
+  }, signal)
+  const fewer = { ...AMPLE, maxAssistantTurns: 3 }
+  await Promise.all(
+    ['1', '2', '3', '4'].map((leaseId, i) => queue.evidence(of('a', i % 2 ? fewer : AMPLE), group(leaseId))),
+  )
+  assert.equal(seen, [
+    [AMPLE.maxAssistantTurns, ['1']],
+    [fewer.maxAssistantTurns, ['2', '4']],
+    [AMPLE.maxAssistantTurns, ['3']],
+  ])
+})
+
 test('a group that cannot be computed does not take the others of its job with it', async () => {
   const queue = createAuditQueue(async (_, groups) => {
     if (groups.some(({ leaseId }) => leaseId === '2')) throw new TrainerError('audit_refused', 'too long')
     return groups.map(about)
   }, signal)
-  const found = await Promise.all(['1', '2', '3'].map((leaseId) => queue.evidence('a', group(leaseId))))
+  const found = await Promise.all(['1', '2', '3'].map((leaseId) => queue.evidence(of('a'), group(leaseId))))
   assert.equal(
     found.map((tokens) => tokens?.[0]?.claimed ?? null),
     [1, null, 3],
@@ -67,11 +86,11 @@ test('when the process is of no use any more every waiting group hears it, and t
     return groups.map(about)
   }, signal)
   const codes = await Promise.all(
-    ['1', '2'].map((leaseId) => queue.evidence('a', group(leaseId)).catch((error: TrainerError) => error.code)),
+    ['1', '2'].map((leaseId) => queue.evidence(of('a'), group(leaseId)).catch((error: TrainerError) => error.code)),
   )
   assert.equal(codes, ['trainer_failed', 'trainer_failed'])
   broken = false
-  assert.is((await queue.evidence('a', group('3')))?.[0]?.claimed, 3)
+  assert.is((await queue.evidence(of('a'), group('3')))?.[0]?.claimed, 3)
 })
 
 test.run()

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createAuditLottery } from '../../../coordinator/intake/auditor.js'
+import { createAuditLottery } from '../../../coordinator/intake/audit-lottery.js'
 import { auditShare, Standing } from '../../../coordinator/ledger/standing.js'
 import type { RunConfig } from '../../../coordinator/settings/config.js'
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { describeStages } from '../../../judging/describe-refusals.js'
 import { BLOB_ROLES, ENVELOPE_KINDS, LIMITS, PROTOCOLS, topicsOf } from '../../../proto/index.js'
 
 const text = readFileSync('docs/protocol.md', 'utf8')
@@ -15,6 +16,14 @@ test('the documented limits are those of the code', () => {
     ([name, row]) => `| \`${name}\` | ${row.value} | ${row.unit} | ${row.reason} |`,
   )
   assert.equal(rowsUnder('Limits'), expected)
+})
+
+test('the documented stages of judging are those of the code', () => {
+  const section = text.split('\n## Judging\n')[1]!.split('\n## ')[0]!
+  assert.equal(
+    section.split('\n').filter((line) => /^\| \d /.test(line)),
+    describeStages(),
+  )
 })
 
 test('every stream, topic, envelope kind and file role is documented', () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { describeRefusals } from '../../../proto/describe-refusals.js'
+import { describeRefusals } from '../../../judging/describe-refusals.js'
 import { REFUSALS } from '../../../proto/index.js'
 import { checkout } from '../../support/checkout.js'
 

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { groundTruthScript, writeCall } from '../../../episode/index.js'
-import { type ExpectedGroup, judgeGroup } from '../../../judging/judge-group.js'
+import { type ExpectedGroup, judgeGroup } from '../../../judging/index.js'
 import {
   type GroupBody,
   groupBody,
@@ -176,7 +176,7 @@ test('every refusal tells the volunteer which rollout it is about', async () => 
   const forged = withRollout(1, () => ({ stateHash: first.stateHash }))
   const error = await judgeGroup(forged, expected, stage, signal).catch((cause: unknown) => cause)
   assert.ok(error instanceof SwarmRefusal)
-  assert.is(error.verdict, 'reject')
+  assert.is(error.effect, 'reject')
   assert.match(error.message, 'rollout 1')
 })
 
@@ -193,7 +193,7 @@ test('a task of our own that is wrong is an internal failure, which costs the no
   )
   assert.ok(error instanceof SwarmRefusal)
   assert.is(error.code, 'internal')
-  assert.is(error.verdict, 'ignore')
+  assert.is(error.effect, 'ignore')
 })
 
 test.run()

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Engine } from '../../../engine/index.js'
-import { type Calibration, fitThresholds, leaseSeed, roundSecretHash } from '../../../judging/index.js'
+import { type Calibration, fitThresholds, leaseSeed, roundSecretHash, STAGES } from '../../../judging/index.js'
 import type { GroupOrigin, KeptGroup } from '../../../node/kept-group.js'
 import { checkSeed, type VerifiedStage, verifyGroup } from '../../../node/verify.js'
 import { groupBody } from '../../../proto/index.js'
@@ -11,7 +11,7 @@ import { AMPLE, bodyOf, lendingTask, play, stageOf } from '../../support/scripte
 
 const test = suite('judging at home')
 
-const stage = stageOf()
+const theatre = stageOf()
 const task = lendingTask()
 const secret = 'c3'.repeat(32)
 const peerId = '12D3KooWKRYhZeD3sAWvz1zaSsEXnwnktvv4iaprLHrCgZBZWyEq'
@@ -89,19 +89,29 @@ const thresholds = fitThresholds(
 const calibration = { thresholds } as Calibration
 
 async function kept(change: (body: ReturnType<typeof bodyOf>) => ReturnType<typeof bodyOf> = (body) => body) {
-  const rollouts = [await play(task, ['No.', 'No.'], stage), await play(task, ['Sorry.', 'No.'], stage)]
+  const rollouts = [await play(task, ['No.', 'No.'], theatre), await play(task, ['Sorry.', 'No.'], theatre)]
   const body = groupBody.encode(change(bodyOf(task, rollouts)))
   return { group: { origin, bodySha256: 'e6'.repeat(32), body } satisfies KeptGroup, rollouts }
 }
 const verify = (group: KeptGroup, engine: Engine, thresholdsToUse: Calibration | null) =>
-  verifyGroup(group, { stage, engine, calibration: thresholdsToUse, closedRounds: [] }, patience())
+  verifyGroup(group, { theatre, engine, calibration: thresholdsToUse, closedRounds: [] }, patience())
 const outcomes = (stages: readonly VerifiedStage[]): string[] => stages.map(({ outcome }) => outcome)
 
 test('an honest group passes by thresholds, and shows its numbers without', async () => {
   const { group, rollouts } = await kept()
   const asked: number[][] = []
   const engine = engineWith(claimed, 0, asked)
-  assert.equal(outcomes(await verify(group, engine, calibration)), ['not checked', 'ok', 'ok', 'ok', 'ok'])
+  assert.equal(outcomes(await verify(group, engine, calibration)), [
+    'not checked',
+    'not checked',
+    'ok',
+    'ok',
+    'ok',
+    'not checked',
+    'ok',
+    'ok',
+    'ok',
+  ])
   // Environment tokens get no draw, and every sampled one gets its own.
   assert.equal(
     asked,
@@ -111,9 +121,25 @@ test('an honest group passes by thresholds, and shows its numbers without', asyn
     }),
   )
   const measured = await verify(group, engine, null)
-  assert.equal(outcomes(measured), ['not checked', 'ok', 'measured', 'measured', 'measured'])
-  assert.match(measured[2]!.detail, /^\d+ tokens, claims 0 nats off on average, the worst 0 nats$/)
-  assert.match(measured[3]!.detail, /^0 tokens are not what their draws select/)
+  assert.equal(outcomes(measured), [
+    'not checked',
+    'not checked',
+    'ok',
+    'ok',
+    'ok',
+    'not checked',
+    'measured',
+    'measured',
+    'measured',
+  ])
+  assert.match(measured[6]!.detail, /^\d+ tokens, claims 0 nats off on average, the worst 0 nats$/)
+  assert.match(measured[7]!.detail, /^0 tokens are not what their draws select/)
+})
+
+test('there is a line for the seed and for every stage of judging, in the order of the table', async () => {
+  const { group } = await kept()
+  const names = (await verify(group, engineWith(claimed, 0), null)).map(({ name }) => name)
+  assert.equal(names, ['lease seed', ...STAGES.map(({ number, name }) => `stage ${number}, ${name}`)])
 })
 
 test('claims of another policy fail stage 5, and what comes after it is not looked at', async () => {
@@ -123,15 +149,35 @@ test('claims of another policy fail stage 5, and what comes after it is not look
     engineWith((k) => claimed(k) - 1, 0),
     calibration,
   )
-  assert.equal(outcomes(stages), ['not checked', 'ok', 'failed', 'not checked', 'not checked'])
-  assert.match(stages[2]!.detail, /^logprob_mismatch: /)
+  assert.equal(outcomes(stages), [
+    'not checked',
+    'not checked',
+    'ok',
+    'ok',
+    'ok',
+    'not checked',
+    'failed',
+    'not checked',
+    'not checked',
+  ])
+  assert.match(stages[6]!.detail, /^logprob_mismatch: /)
 })
 
 test('draws of another sampler fail stage 6', async () => {
   const { group } = await kept()
   const stages = await verify(group, engineWith(claimed, 2), calibration)
-  assert.equal(outcomes(stages), ['not checked', 'ok', 'ok', 'failed', 'not checked'])
-  assert.match(stages[3]!.detail, /^sampler_mismatch: /)
+  assert.equal(outcomes(stages), [
+    'not checked',
+    'not checked',
+    'ok',
+    'ok',
+    'ok',
+    'not checked',
+    'ok',
+    'failed',
+    'not checked',
+  ])
+  assert.match(stages[7]!.detail, /^sampler_mismatch: /)
 })
 
 test('a group that its replay contradicts is not weighed at all', async () => {
@@ -141,8 +187,18 @@ test('a group that its replay contradicts is not weighed at all', async () => {
   }))
   const asked: number[][] = []
   const stages = await verify(group, engineWith(claimed, 0, asked), calibration)
-  assert.equal(outcomes(stages), ['not checked', 'failed', 'not checked', 'not checked', 'not checked'])
-  assert.match(stages[1]!.detail, /^state_mismatch/)
+  assert.equal(outcomes(stages), [
+    'not checked',
+    'not checked',
+    'ok',
+    'ok',
+    'failed',
+    'not checked',
+    'not checked',
+    'not checked',
+    'not checked',
+  ])
+  assert.match(stages[4]!.detail, /^state_mismatch/)
   assert.equal(asked, [])
 })
 

@@ -1,10 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createGroupJudge } from '../../../coordinator/intake/group-judge.js'
+import { createBodyJudge } from '../../../coordinator/intake/body-judge.js'
 import { groundTruthScript } from '../../../episode/index.js'
-import { unstableWorlds } from '../../../judging/index.js'
-import { type GroupAnnouncement, groupBody, SwarmRefusal, sha256 } from '../../../proto/index.js'
+import { UNWATCHED, unstableWorlds } from '../../../judging/index.js'
+import { groupBody, SwarmRefusal } from '../../../proto/index.js'
 import { defineServer } from '../../../servers/kernel/index.js'
+import { termsOf } from '../../support/lease-terms.js'
 import { librarySpec, tools } from '../../support/library-world.js'
 import { begun, hex, leased, published } from '../../support/run-events.js'
 import { AMPLE, bodyOf, lendingTask, play, recorded, stageOf } from '../../support/scripted.js'
@@ -52,18 +53,20 @@ test('a group whose replay differs because of its world is refused for that, and
   const lease = leased('lease', 'ann', 0)
   state.apply(lease)
   const blamed: string[] = []
-  const judge = createGroupJudge({
-    ...{ tasks: [task], groupSize: 2, limits: AMPLE, stage: moody, state, auditor: null },
+  const judge = createBodyJudge({
+    tasks: [task],
+    termsOf: termsOf({ groupSize: 2 }),
+    theatre: moody,
+    state,
+    auditor: null,
+    watch: UNWATCHED,
     bodies: {} as never,
     onUnstable: async (server) => void blamed.push(server),
   })
   const rollouts = [await play(task, groundTruthScript(task), moody), await play(task, ['No.', 'No.'], moody)]
   const bytes = groupBody.encode({ ...bodyOf(task, rollouts), leaseId: 'ab'.repeat(16), policyId: hex(1) })
-  const announcement = {
-    rewards: [1.3, 0],
-    bodySha256: sha256(bytes),
-    tokensGenerated: 1,
-  } as unknown as GroupAnnouncement
+  const tokensGenerated = rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0)
+  const announcement = { rewards: rollouts.map(({ reward }) => reward.total), tokensGenerated }
   const replay = judge.replay({ ...lease, leaseId: 'ab'.repeat(16) }, announcement, bytes, signal)
   const error = await replay.then(
     () => null,

@@ -1,24 +1,13 @@
-import { REFUSALS, type RefusalCode, type RefusalConsequence, type RefusalVerdict } from './errors.js'
+import { type GossipEffect, REFUSALS, type RefusalCode, type RefusalConsequence } from '../proto/index.js'
+import { STAGES, type StageCode, type StageNumber, stageOf } from './stages.js'
 
-/** Where a message, a request or a group meets a refusal: the stages of docs/protocol.md, "Judging", and what is before them. */
-type Place =
-  | 'any message'
-  | 'manifest'
-  | 'request'
-  | 'lease request'
-  | '0 announcement'
-  | '1 bounds'
-  | '2 prompt'
-  | '3 replay'
-  | '4 duplicates'
-  | '5 log-probabilities'
-  | '6 sampler'
-  | '7 termination'
-  | 'flat group'
+/** Where a message or a request meets a refusal that is no stage's, or a group one that no stage decides. */
+type Elsewhere = 'any message' | 'manifest' | 'request' | 'lease request' | 'flat group'
 
 interface Part {
   readonly title: string
-  readonly places: readonly Place[]
+  /** Stages by number, and other places. */
+  readonly places: readonly (StageNumber | Elsewhere)[]
   /** What a volunteer can do about it. */
   readonly advice: string
 }
@@ -32,25 +21,25 @@ const PARTS: readonly Part[] = [
   },
   {
     title: 'Messages and announcements',
-    places: ['any message', 'manifest', 'request', '0 announcement'],
+    places: ['any message', 'manifest', 'request', 0],
     advice:
       'Nothing was judged yet. What is late or already known is dropped and costs nothing: a slow machine gets `lease_expired` and `stale_policy`, which more threads or a GPU make rarer. A form that is wrong comes from another program or another version: update the node.',
   },
   {
     title: 'The group differs from its replay',
-    places: ['1 bounds', '2 prompt', '3 replay'],
+    places: [1, 2, 3],
     advice:
       'The coordinator has repeated every call and rebuilt every token, with no tolerance. An honest node of the same version never meets these, so update the node, check that its worlds are unchanged, and run `prove-node verify`: it repeats the same comparison at home. If it passes there, tell the operator. `world_unstable` is nobody’s lie: that world gets no more tasks.',
   },
   {
     title: 'The work is not new',
-    places: ['4 duplicates'],
+    places: [4],
     advice:
       'Long completions of another group were handed in again. Copied work and one key used by two machines from a copied data directory look alike: give every machine its own data directory.',
   },
   {
     title: 'The numbers do not fit the policy',
-    places: ['5 log-probabilities', '6 sampler', '7 termination'],
+    places: [5, 6, 7],
     advice:
       'An audit has recomputed the log-probabilities under the announced policy and replayed the draws. It has thresholds and hardly ever refuses honest work; single cases bring closer audits only. If it happens again, run `prove-node verify --calibration FILE` with the run’s calibration: other drivers, a faulty GPU or another model file show there. An accepted group can be revoked by a later audit; its credit then goes.',
   },
@@ -62,9 +51,8 @@ const PARTS: readonly Part[] = [
   },
 ]
 
-const PLACES: Readonly<Record<RefusalCode, Place>> = {
-  too_large: 'any message',
-  malformed: 'any message',
+/** Codes of no stage: a code that is neither here nor in the table does not compile. */
+export const ELSEWHERE: Readonly<Record<Exclude<RefusalCode, StageCode>, Elsewhere>> = {
   bad_signature: 'any message',
   wrong_signer: 'any message',
   wrong_run: 'any message',
@@ -76,13 +64,7 @@ const PLACES: Readonly<Record<RefusalCode, Place>> = {
   stale_manifest: 'manifest',
   chunk_mismatch: 'manifest',
   not_found: 'request',
-  unknown_lease: '0 announcement',
-  lease_owner: '0 announcement',
-  lease_expired: '0 announcement',
-  replayed: '0 announcement',
-  stale_policy: '0 announcement',
   influence_cap: 'lease request',
-  body_mismatch: '0 announcement',
   no_work: 'lease request',
   paused: 'lease request',
   wrong_policy: 'lease request',
@@ -91,25 +73,26 @@ const PLACES: Readonly<Record<RefusalCode, Place>> = {
   uncalibrated: 'lease request',
   draws_differ: 'lease request',
   too_many_leases: 'lease request',
-  out_of_bounds: '1 bounds',
-  wrong_group_size: '1 bounds',
-  mask_mismatch: '1 bounds',
-  prompt_mismatch: '2 prompt',
-  environment_mismatch: '2 prompt',
-  replay_mismatch: '3 replay',
-  state_mismatch: '3 replay',
-  reward_mismatch: '3 replay',
-  world_unstable: '3 replay',
-  termination: '3 replay',
-  duplicate: '4 duplicates',
-  logprob_mismatch: '5 log-probabilities',
-  sampler_mismatch: '6 sampler',
-  implausible_end: '7 termination',
   body_withheld: 'flat group',
   unconfirmed: 'flat group',
 }
+/** Codes of a stage that any other message can be turned down with too. */
+const ANY_MESSAGE: readonly RefusalCode[] = ['too_large', 'malformed']
 
-const SCORE: Readonly<Record<RefusalVerdict, string>> = { ignore: 'no', reject: 'yes' }
+/** Where a code stands in the document, and what its row says about that. */
+function placeOf(code: RefusalCode): { readonly at: StageNumber | Elsewhere; readonly where: string } {
+  const stage = stageOf(code)
+  if (!stage) {
+    const at = ELSEWHERE[code as keyof typeof ELSEWHERE]
+    return { at, where: at }
+  }
+  const where = `${stage.number} ${stage.name}`
+  return ANY_MESSAGE.includes(code)
+    ? { at: 'any message', where: `any message, ${where}` }
+    : { at: stage.number, where }
+}
+
+const SCORE: Readonly<Record<GossipEffect, string>> = { ignore: 'no', reject: 'yes' }
 const CONSEQUENCE: Readonly<Record<RefusalConsequence, string>> = {
   none: '-',
   audits: 'closer audits',
@@ -123,7 +106,7 @@ export function describeRefusals(): string {
 
 const HEAD = `# Verdicts and refusals
 
-Written by \`npm run docs\` from \`proto/errors.ts\`. How a group is judged is in [protocol.md](protocol.md), "Judging".
+Written by \`npm run docs\` from \`proto/errors.ts\` and \`judging/stages.ts\`. How a group is judged is in [protocol.md](protocol.md), "Judging".
 
 A node prints every verdict with its code, what the code means, the coordinator's own detail, and the consequence.
 \`prove-node verdicts\` lists them all later, and \`prove-node verify\` judges the last group again at home, with the same code.
@@ -133,10 +116,10 @@ that is refused so: *closer audits*, more of the node's groups are recomputed; *
 second time, and for good the third time. Three failed audits of the last twenty bring a quarantine too.`
 
 function describePart({ title, places, advice }: Part): string {
-  const rows = Object.entries(REFUSALS).flatMap(([code, { verdict, consequence, meaning }]) => {
-    const place = PLACES[code as RefusalCode]
-    if (!places.includes(place)) return []
-    return [`| \`${code}\` | ${place} | ${meaning} | ${SCORE[verdict]} | ${CONSEQUENCE[consequence]} |`]
+  const rows = Object.entries(REFUSALS).flatMap(([code, { effect, consequence, meaning }]) => {
+    const { at, where } = placeOf(code as RefusalCode)
+    if (!places.includes(at)) return []
+    return [`| \`${code}\` | ${where} | ${meaning} | ${SCORE[effect]} | ${CONSEQUENCE[consequence]} |`]
   })
   return [
     `## ${title}`,
@@ -147,4 +130,12 @@ function describePart({ title, places, advice }: Part): string {
     '| --- | --- | --- | --- | --- |',
     ...rows,
   ].join('\n')
+}
+
+/** Rows of the table of stages in `docs/protocol.md`. */
+export function describeStages(): string[] {
+  return STAGES.map(({ number, name, check, refusals, forwardPass }) => {
+    const codes = refusals.map((code) => `\`${code}\``).join(', ')
+    return `| ${number} ${name} | ${check} | ${codes} | ${forwardPass ? 'audited' : 'all'} |`
+  })
 }

@@ -1,0 +1,24 @@
+import { LRUCache } from 'lru-cache'
+import { LIMITS } from '../../proto/index.js'
+import { addressBlock, type PeerConnection, type SwarmHost } from '../../swarm/index.js'
+
+/**
+ * Notes where nodes are connected from until the signal fires: one that hangs up before its verdict keeps its address.
+ * @returns  the block of addresses of a node's last connection; null: none was noted
+ */
+export function noteAddresses(
+  host: Pick<SwarmHost, 'connections' | 'onPeer'>,
+  signal: AbortSignal,
+): (node: string) => string | null {
+  const blocks = new LRUCache<string, string>({ max: LIMITS.trackedPeers.value })
+  const note = ({ peer, address }: PeerConnection): void => {
+    const block = addressBlock(address)
+    if (block !== null) blocks.set(peer, block)
+  }
+  for (const connection of host.connections()) note(connection)
+  const stop = host.onPeer(({ peer }) => {
+    for (const connection of host.connections()) if (connection.peer === peer) note(connection)
+  })
+  signal.addEventListener('abort', stop, { once: true })
+  return (node) => blocks.get(node) ?? null
+}

@@ -1,0 +1,169 @@
+import type { Task } from '../../episode/index.js'
+import { ANNOUNCEMENT_STAGE, beginStage, largestBody, outcomeOf, type StageWatch } from '../../judging/index.js'
+import { type GroupAnnouncement, type RefusalCode, refusal, type SwarmRefusal } from '../../proto/index.js'
+import type { Clock, ReceivedGroup } from '../../swarm/index.js'
+import type { LeaseRecord, RunState, TermsOf } from '../ledger/run-state.js'
+import type { LeaseTerms } from '../ledger/terms.js'
+import { isFlat } from './outcome.js'
+
+/** A group that was announced in time may arrive this much after its deadline: gossip and clocks are not exact. */
+export const GRACE_MS = 5000
+/**
+ * Announced groups without a verdict, which with their bodies bounds memory: of nodes that are known to deliver, and as many
+ * of all others. Judging is one at a time, but whoever announces and never delivers must hold up nobody else.
+ */
+export const MAX_IN_HAND = 64
+
+/** What is known of the lease that an announcement names, when it comes. */
+export interface LeaseFacts {
+  readonly lease: LeaseRecord
+  readonly terms: LeaseTerms
+  readonly taskId: string
+  readonly policyId: string
+  /** The only body that the lease still takes: of its verdict, or of a draw that its node has noticed. null: any. */
+  readonly fixedBodySha256: string | null
+  readonly isJudged: boolean
+  readonly isQuarantined: boolean
+}
+
+/** A reason not to take an announcement in: the code, and what the node hears besides. */
+export type AdmissionFault = readonly [code: RefusalCode, detail: string]
+
+/** Whether an announcement belongs to its lease and comes in time. A group that has its verdict may be announced for ever. */
+export function admissionFault(
+  { announcement, signer }: Pick<ReceivedGroup, 'announcement' | 'signer'>,
+  facts: LeaseFacts | null,
+  nowMs: number,
+): AdmissionFault | null {
+  if (facts === null) return ['unknown_lease', announcement.leaseId]
+  const { lease, terms, taskId, policyId, fixedBodySha256, isJudged, isQuarantined } = facts
+  if (lease.node !== signer) return ['lease_owner', `the lease belongs to ${lease.node}`]
+  if (fixedBodySha256 !== null && fixedBodySha256 !== announcement.bodySha256)
+    return ['replayed', 'another body was announced for the lease']
+  if (announcement.taskId !== taskId) return ['body_mismatch', 'the lease is about another task']
+  if (announcement.policyId !== policyId) return ['wrong_policy', 'the lease is for another policy']
+  if (announcement.rewards.length !== terms.groupSize) return ['wrong_group_size', String(announcement.rewards.length)]
+  if (isJudged) return null
+  if (isOverdue(lease, nowMs)) return ['lease_expired', `by ${nowMs - lease.deadlineMs} ms`]
+  return isQuarantined ? ['quarantined', ''] : null
+}
+
+/** Whether it is too late for a lease's group. */
+export const isOverdue = ({ deadlineMs }: LeaseRecord, nowMs: number): boolean => nowMs > deadlineMs + GRACE_MS
+
+/** What is done with a group that was admitted. */
+export type NextStep =
+  | { readonly do: 'refuse'; readonly code: RefusalCode; readonly detail: string }
+  /** It says of itself that it teaches nothing, and nobody looks. */
+  | { readonly do: 'believe' }
+  | { readonly do: 'judge' }
+
+/**
+ * Decides on a group before anything is asked for.
+ * @param versionsLate  versions published since the one it was made with
+ * @param drawn  whether it is looked at more closely
+ */
+export function nextStep(
+  { rewards, bodySizeBytes }: Pick<GroupAnnouncement, 'rewards' | 'bodySizeBytes'>,
+  { groupSize, limits, maxStaleness }: LeaseTerms,
+  versionsLate: number,
+  drawn: boolean,
+): NextStep {
+  if (versionsLate > maxStaleness) return { do: 'refuse', code: 'stale_policy', detail: '' }
+  // With the groups in hand, a bound on memory.
+  const largest = largestBody(groupSize, limits)
+  if (bodySizeBytes > largest) {
+    const detail = `a body of ${bodySizeBytes} B, at most ${largest} are possible in this run`
+    return { do: 'refuse', code: 'too_large', detail }
+  }
+  return { do: isFlat(rewards) && !drawn ? 'believe' : 'judge' }
+}
+
+/** Groups that were taken in and have no verdict yet, with their nodes. */
+export class InHand {
+  readonly #groups = new Map<string, { readonly node: string; readonly reliable: boolean }>()
+
+  /** @param perNode  groups of one node @param most  of nodes that are known to deliver, and as many of all others */
+  constructor(
+    readonly perNode: number,
+    readonly most = MAX_IN_HAND,
+  ) {}
+
+  has(leaseId: string): boolean {
+    return this.#groups.has(leaseId)
+  }
+
+  /** @throws SwarmRefusal `overloaded` */
+  take({ leaseId, node }: LeaseRecord, reliable: boolean): void {
+    const groups = [...this.#groups.values()]
+    const held = groups.filter((other) => other.node === node).length
+    const alike = groups.filter((other) => other.reliable === reliable).length
+    if (held >= this.perNode || alike >= this.most)
+      throw refusal('overloaded', `${held} groups of this node wait for their verdicts, ${groups.length} in all`)
+    this.#groups.set(leaseId, { node, reliable })
+  }
+
+  release(leaseId: string): void {
+    this.#groups.delete(leaseId)
+  }
+}
+
+export interface AdmissionParts {
+  readonly state: Pick<RunState, 'leases' | 'judged' | 'nodes' | 'roundOf'>
+  readonly tasks: readonly Pick<Task, 'id'>[]
+  readonly termsOf: TermsOf
+  /** The body that a drawn group has still to show. */
+  readonly owedBody: (leaseId: string) => string | undefined
+  readonly clock: Pick<Clock, 'now'>
+  readonly watch: StageWatch
+}
+
+/** Stage 0 of judging, the part that knows leases: may this announcement be taken in? */
+export interface Admission {
+  /** Without side effects and fast. @throws SwarmRefusal */
+  check(group: ReceivedGroup): void
+  /** The same for a group that is handed over: what it says is counted. @returns its lease @throws SwarmRefusal */
+  admit(group: ReceivedGroup): LeaseRecord
+}
+
+export function createAdmission(parts: AdmissionParts): Admission {
+  const { state, tasks, termsOf, owedBody, clock, watch } = parts
+
+  const factsOf = (leaseId: string): LeaseFacts | null => {
+    const lease = state.leases.get(leaseId)
+    if (!lease) return null
+    const judged = state.judged.get(leaseId)
+    return {
+      lease,
+      terms: termsOf(lease),
+      taskId: tasks[lease.taskIndex]!.id,
+      policyId: state.roundOf(lease).policyId,
+      fixedBodySha256: judged?.bodySha256 ?? owedBody(leaseId) ?? null,
+      isJudged: judged !== undefined,
+      isQuarantined: state.nodes.get(lease.node)?.standing.isQuarantined(clock.now()) ?? false,
+    }
+  }
+
+  const faultOf = (group: ReceivedGroup): SwarmRefusal | null => {
+    const fault = admissionFault(group, factsOf(group.announcement.leaseId), clock.now())
+    return fault && refusal(...fault)
+  }
+
+  return {
+    check(group) {
+      const end = beginStage(ANNOUNCEMENT_STAGE.number, watch)
+      const fault = faultOf(group)
+      // What passes comes back to be admitted, and is counted then.
+      if (!fault) return
+      end(outcomeOf(fault))
+      throw fault
+    },
+    admit(group) {
+      const end = beginStage(ANNOUNCEMENT_STAGE.number, watch)
+      const fault = faultOf(group)
+      end(fault ? outcomeOf(fault) : 'passed')
+      if (fault) throw fault
+      return state.leases.get(group.announcement.leaseId)!
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import type { GroupStatistics, TokenStatistics } from './evidence.js'
+import type { Thresholds, TokenLimits } from './thresholds.js'
+
+/** What the forward pass of the policy has shown of a group, and what it is judged by. */
+export interface GroupEvidence {
+  readonly statistics: GroupStatistics
+  readonly thresholds: Thresholds
+  /**
+   * Whether the node's sampler is known to draw as ours: stage 6 then judges by the draws. Otherwise by how likely the tokens
+   * are, which shows only gross cheating.
+   */
+  readonly replay: boolean
+}
+
+/** Finds a fault of some of a group's tokens. @param where  which tokens these are, for the sentence */
+type TokenTest = (tokens: TokenStatistics, limits: TokenLimits, level: number, where: string) => string | null
+
+/** The first fault that a test finds: of the whole group, then of its argument tokens. */
+export function firstFault({ statistics, thresholds }: GroupEvidence, test: TokenTest): string | null {
+  const { level } = thresholds
+  return (
+    test(statistics.all, thresholds.all, level, '') ??
+    test(statistics.arguments, thresholds.arguments, level, ' of tool-call arguments')
+  )
+}
+
+/** How many of these, largest first, are beyond a limit. */
+export function beyond(descending: readonly number[], limit: number): number {
+  const end = descending.findIndex((value) => value <= limit)
+  return end < 0 ? descending.length : end
+}
+
+export const short = (value: number): string => String(Number(value.toPrecision(2)))
+export const nats = (value: number): string => `${short(value)} nats`

@@ -1,0 +1,26 @@
+import { poissonTail } from './chances.js'
+import type { TokenStatistics } from './evidence.js'
+import { beyond, firstFault, type GroupEvidence, nats, short } from './group-evidence.js'
+import { meanBias, meanDeviation, type TokenLimits } from './thresholds.js'
+
+/** Stage 5: the claimed log-probabilities are those of the announced policy. */
+export const logprobFault = (group: GroupEvidence): string | null => firstFault(group, claimFault)
+
+function claimFault(tokens: TokenStatistics, limits: TokenLimits, level: number, where: string): string | null {
+  const deviation = meanDeviation(tokens, limits.usualDeviation)
+  if (deviation > limits.deviation) {
+    return `the ${tokens.tokens} log-probabilities${where} are ${nats(deviation)} off on average, ${nats(limits.deviation)} at most`
+  }
+  const bias = meanBias(tokens)
+  if (bias > limits.bias) {
+    return `the ${tokens.tokens} log-probabilities${where} are ${nats(bias)} too high on average, ${nats(limits.bias)} at most`
+  }
+  const worst = tokens.claims[0] ?? 0
+  if (worst > limits.grossClaim) {
+    return `a log-probability${where} needs logits ${nats(worst)} off, no honest one ${nats(limits.grossClaim)}`
+  }
+  const far = beyond(tokens.claims, limits.farClaim)
+  const chance = poissonTail(far, limits.farClaimRate * tokens.room)
+  if (chance >= level) return null
+  return `${far} of ${tokens.tokens} log-probabilities${where} need logits over ${nats(limits.farClaim)} off, chance ${short(chance)}`
+}

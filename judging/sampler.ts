@@ -1,0 +1,35 @@
+import { poissonTail } from './chances.js'
+import type { TokenStatistics } from './evidence.js'
+import { beyond, firstFault, type GroupEvidence, nats, short } from './group-evidence.js'
+import { meanRepair, surpriseOf, type TokenLimits } from './thresholds.js'
+
+/** Stage 6: the tokens are what the lease's seeds draw from the policy, or at least as likely as if they were. */
+export const samplerFault = (group: GroupEvidence): string | null =>
+  firstFault(group, group.replay ? drawFault : surpriseFault)
+
+function drawFault(tokens: TokenStatistics, limits: TokenLimits, level: number, where: string): string | null {
+  const repair = meanRepair(tokens)
+  if (repair > limits.repair) {
+    return `${tokens.misses} of ${tokens.tokens} tokens${where} are not what their seeds draw, by ${nats(repair)} per choice, ${nats(limits.repair)} at most`
+  }
+  const chanceOfMisses = poissonTail(tokens.misses, limits.missRate * tokens.evidence)
+  if (chanceOfMisses < level) {
+    const usual = limits.missRate * tokens.evidence
+    return `${tokens.misses} of ${tokens.tokens} tokens${where} are not what their seeds draw, up to ${short(usual)} are usual, chance ${short(chanceOfMisses)}`
+  }
+  const worst = tokens.repairs[0] ?? 0
+  if (worst > limits.grossRepair) {
+    return `a token${where} is not what its seed draws, by ${nats(worst)} of the logits, no honest one by ${nats(limits.grossRepair)}`
+  }
+  const far = beyond(tokens.repairs, limits.farRepair)
+  const chance = poissonTail(far, limits.farRepairRate * tokens.evidence)
+  if (chance >= level) return null
+  return `${far} of ${tokens.tokens} tokens${where} are not what their seeds draw, by over ${nats(limits.farRepair)}, chance ${short(chance)}`
+}
+
+function surpriseFault(tokens: TokenStatistics, limits: TokenLimits, _level: number, where: string): string | null {
+  const surprise = surpriseOf(tokens)
+  if (Math.abs(surprise) <= limits.surprise) return null
+  const way = surprise > 0 ? 'unlikely' : 'likely'
+  return `the ${tokens.tokens} tokens${where} are ${short(Math.abs(surprise))} standard deviations too ${way}, ${short(limits.surprise)} at most`
+}

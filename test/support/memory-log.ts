@@ -1,0 +1,11 @@
+import type { EventLog } from '../../coordinator/ledger/event-log.js'
+import type { RunEvent } from '../../coordinator/ledger/events.js'
+
+/** A log that forgets everything with the process. @param events  what it begins with, and where it writes */
+export const memoryLog = (events: RunEvent[]): EventLog => ({
+  append: async (event) => void events.push(event),
+  async *replay() {
+    yield* [...events]
+  },
+  close: async () => undefined,
+})

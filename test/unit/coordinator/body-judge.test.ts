@@ -1,0 +1,74 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { createBodyJudge } from '../../../coordinator/intake/body-judge.js'
+import type { TermsOf } from '../../../coordinator/ledger/run-state.js'
+import { type EpisodeLimits, groundTruthScript } from '../../../episode/index.js'
+import { UNWATCHED } from '../../../judging/index.js'
+import { groupBody, type SwarmRefusal } from '../../../proto/index.js'
+import { termsOf } from '../../support/lease-terms.js'
+import { begun, hex, leased, published } from '../../support/run-events.js'
+import { AMPLE, bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
+
+const { signal } = new AbortController()
+const theatre = stageOf()
+const task = lendingTask()
+const script = groundTruthScript(task)
+
+/** A group as an honest node makes it under these limits, with rollouts that a narrower limit would cut. */
+async function groupUnder(leaseId: string, limits: EpisodeLimits, size: number) {
+  const rollouts = []
+  for (let i = 0; i < size; i++)
+    rollouts.push(await play(task, i === 0 ? script : ['No.', `No, ${i}.`], theatre, limits))
+  return {
+    bytes: groupBody.encode({ ...bodyOf(task, rollouts), leaseId, policyId: hex(1) }),
+    announced: {
+      rewards: rollouts.map(({ reward }) => reward.total),
+      tokensGenerated: rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0),
+    },
+  }
+}
+
+const [OLD, NEW] = ['0a'.repeat(16), '0b'.repeat(16)]
+const narrow: EpisodeLimits = { ...AMPLE, maxTurnTokens: 30, maxAssistantTurns: 2 }
+
+test('every group is judged by the terms of its own lease, whatever those of others are', async () => {
+  const state = begun()
+  for (const event of [published(0), leased(OLD, 'ann', 0), leased(NEW, 'ann', 0, { index: 1 })]) state.apply(event)
+  const terms = new Map([
+    [OLD, termsOf({ groupSize: 3 })],
+    [NEW, termsOf({ groupSize: 2, limits: narrow })],
+  ])
+  const judgedBy = (ofLease: TermsOf) =>
+    createBodyJudge({
+      tasks: [task],
+      termsOf: ofLease,
+      theatre,
+      state,
+      bodies: { put: async () => hex(6), read: async () => null },
+      auditor: null,
+      onUnstable: async () => assert.unreachable(),
+      watch: UNWATCHED,
+    })
+  const judge = judgedBy((lease) => terms.get(lease.leaseId)!(lease))
+  const groups = [
+    [OLD, await groupUnder(OLD, AMPLE, 3)],
+    [NEW, await groupUnder(NEW, narrow, 2)],
+  ] as const
+  for (const [leaseId, { announced, bytes }] of groups) {
+    const { rollouts } = await judge.replay(state.leases.get(leaseId)!, announced, bytes, signal)
+    assert.is(rollouts.length, announced.rewards.length)
+  }
+  // By the other's terms each of them would be a lie.
+  const codeBy = (ofLease: TermsOf, [leaseId, { announced, bytes }]: (typeof groups)[number]) =>
+    judgedBy(ofLease)
+      .replay(state.leases.get(leaseId)!, announced, bytes, signal)
+      .then(
+        () => 'accepted',
+        (why: SwarmRefusal) => why.code,
+      )
+  assert.is(await codeBy(terms.get(NEW)!, groups[0]), 'wrong_group_size')
+  assert.is(await codeBy(terms.get(OLD)!, groups[1]), 'wrong_group_size')
+  assert.is(await codeBy(termsOf({ groupSize: 2 }), groups[1]), 'termination')
+})
+
+test.run()
