@@ -30,5 +30,6 @@ export function beyond(descending: readonly number[], limit: number): number {
   return end < 0 ? descending.length : end
 }
 
-export const short = (value: number): string => String(Number(value.toPrecision(2)))
-export const nats = (value: number): string => `${short(value)} nats`
+/** A number for a sentence. @param digits  that count */
+export const short = (value: number, digits = 2): string => String(Number(value.toPrecision(digits)))
+export const nats = (value: number, digits?: number): string => `${short(value, digits)} nats`

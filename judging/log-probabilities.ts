@@ -1,10 +1,14 @@
 import { poissonTail } from './chances.js'
-import type { TokenStatistics } from './evidence.js'
+import type { GroupStatistics, TokenStatistics } from './evidence.js'
 import { beyond, firstFault, type GroupEvidence, nats, short } from './group-evidence.js'
 import { meanBias, meanDeviation, type TokenLimits } from './thresholds.js'
 
 /** Stage 5: the claimed log-probabilities are those of the announced policy. */
 export const logprobFault = (group: GroupEvidence): string | null => firstFault(group, claimFault)
+
+/** What stage 5 has measured of a group, in one sentence. */
+export const logprobNumbers = ({ all }: GroupStatistics): string =>
+  `${all.tokens} tokens, claims ${nats(all.deviation / all.room, 3)} off on average, the worst ${nats(all.claims[0] ?? 0, 3)}`
 
 function claimFault(tokens: TokenStatistics, limits: TokenLimits, level: number, where: string): string | null {
   const deviation = meanDeviation(tokens, limits.usualDeviation)

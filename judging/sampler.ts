@@ -1,11 +1,15 @@
 import { poissonTail } from './chances.js'
-import type { TokenStatistics } from './evidence.js'
+import type { GroupStatistics, TokenStatistics } from './evidence.js'
 import { beyond, firstFault, type GroupEvidence, nats, short } from './group-evidence.js'
 import { meanRepair, surpriseOf, type TokenLimits } from './thresholds.js'
 
 /** Stage 6: the tokens are what the lease's seeds draw from the policy, or at least as likely as if they were. */
 export const samplerFault = (group: GroupEvidence): string | null =>
   firstFault(group, group.replay ? drawFault : surpriseFault)
+
+/** What stage 6 has measured of a group, in one sentence. */
+export const samplerNumbers = ({ all }: GroupStatistics): string =>
+  `${all.misses} tokens are not what their draws select, the worst by ${nats(all.repairs[0] ?? 0, 3)}; draws of another sampler would miss about ${short(all.evidence, 3)}`
 
 function drawFault(tokens: TokenStatistics, limits: TokenLimits, level: number, where: string): string | null {
   const repair = meanRepair(tokens)

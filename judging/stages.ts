@@ -1,13 +1,14 @@
 import { type RefusalCode, SwarmRefusal } from '../proto/index.js'
 import { checkBounds } from './bounds.js'
 import type { DeliveredGroup } from './delivered-group.js'
+import type { GroupStatistics } from './evidence.js'
 import type { GroupEvidence } from './group-evidence.js'
-import { logprobFault } from './log-probabilities.js'
+import { logprobFault, logprobNumbers } from './log-probabilities.js'
 import { findOverlap } from './overlap.js'
 import { checkPrompt } from './prompt.js'
 import { checkReplay } from './replay.js'
-import { samplerFault } from './sampler.js'
-import { terminationFault } from './termination.js'
+import { samplerFault, samplerNumbers } from './sampler.js'
+import { terminationFault, terminationNumbers } from './termination.js'
 
 /** What a stage looks at. Each needs all that the ones before it needed. */
 type StageInput =
@@ -16,8 +17,14 @@ type StageInput =
   | { readonly input: 'body'; run(group: DeliveredGroup, signal: AbortSignal): Promise<void> }
   /** The groups that were accepted for the same task. */
   | { readonly input: 'earlier groups'; readonly run: typeof findOverlap }
-  /** The statistics of a forward pass of the policy. @returns the fault, in one sentence for the volunteer */
-  | { readonly input: 'evidence'; run(group: GroupEvidence): string | null }
+  /** The statistics of a forward pass of the policy. */
+  | {
+      readonly input: 'evidence'
+      /** @returns the fault, in one sentence for the volunteer */
+      run(group: GroupEvidence): string | null
+      /** What was measured, in one sentence, where there is no calibration to judge by. */
+      numbers(statistics: GroupStatistics): string
+    }
 
 /** A stage of judging: one step of the table by which groups are accepted. */
 export type JudgingStage = StageInput & {
@@ -108,6 +115,7 @@ export const STAGES = [
     forwardPass: true,
     input: 'evidence',
     run: logprobFault,
+    numbers: logprobNumbers,
   },
   {
     number: 6,
@@ -118,6 +126,7 @@ export const STAGES = [
     forwardPass: true,
     input: 'evidence',
     run: samplerFault,
+    numbers: samplerNumbers,
   },
   {
     number: 7,
@@ -128,6 +137,7 @@ export const STAGES = [
     forwardPass: true,
     input: 'evidence',
     run: terminationFault,
+    numbers: terminationNumbers,
   },
 ] as const satisfies readonly JudgingStage[]
 

@@ -1,3 +1,4 @@
+import type { GroupStatistics } from './evidence.js'
 import { type GroupEvidence, short } from './group-evidence.js'
 
 /**
@@ -12,3 +13,7 @@ export function terminationFault({
   if (chance >= level) return null
   return `a turn ended by a token of probability ${short(leastEnd)}, in ${all.tokens} tokens a chance of ${short(chance)}`
 }
+
+/** What stage 7 has measured of a group, in one sentence. */
+export const terminationNumbers = ({ leastEnd }: GroupStatistics): string =>
+  `the least likely end of a turn had the probability ${short(leastEnd, 3)}`

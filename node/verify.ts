@@ -5,7 +5,6 @@ import {
   type Calibration,
   drawsOf,
   EVIDENCE_STAGES,
-  type EvidenceCode,
   type GroupStatistics,
   type JudgingStage,
   judgeGroup,
@@ -164,7 +163,7 @@ async function weighed(
     (stage): VerifiedStage => ({
       name: nameOf(stage),
       outcome: 'measured',
-      detail: NUMBERS[stage.refusals[0]](statistics),
+      detail: stage.numbers(statistics),
     }),
   )
   const { calibration } = parts
@@ -189,15 +188,3 @@ function judged(
     return { ...line, outcome: 'failed', detail: `${finding.code}: ${finding.detail}` }
   })
 }
-
-/** What each of them has measured, in a sentence. */
-const NUMBERS: Readonly<Record<EvidenceCode, (statistics: GroupStatistics) => string>> = {
-  logprob_mismatch: ({ all }) =>
-    `${all.tokens} tokens, claims ${nats(all.deviation / all.room)} off on average, the worst ${nats(all.claims[0] ?? 0)}`,
-  sampler_mismatch: ({ all }) =>
-    `${all.misses} tokens are not what their draws select, the worst by ${nats(all.repairs[0] ?? 0)}; draws of another sampler would miss about ${short(all.evidence)}`,
-  implausible_end: ({ leastEnd }) => `the least likely end of a turn had the probability ${short(leastEnd)}`,
-}
-
-const short = (value: number): string => String(Number(value.toPrecision(3)))
-const nats = (value: number): string => `${short(value)} nats`
