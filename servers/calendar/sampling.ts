@@ -1,7 +1,7 @@
 import { addDays, clockOf, isWorkday } from '../kernel/dates.js'
 import type { SampleContext } from '../kernel/define-server.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { changeProblem, isUpcoming, type Scene } from './rules.js'
+import { changeObstacle, isUpcoming, type Scene } from './rules.js'
 import type { CalendarEvent, CalendarTables, Person } from './schema.js'
 import type { Slot } from './time.js'
 import { DURATIONS } from './words.js'
@@ -23,7 +23,7 @@ export function candidates<R>(
 
 /** Events that the user may change, in random order. */
 export const ownEvents = (draw: Draw, bound: string | undefined): CalendarEvent[] =>
-  candidates(draw.random, draw.db.events, bound, (event) => changeProblem(draw, event) === undefined)
+  candidates(draw.random, draw.db.events, bound, (event) => changeObstacle(draw, event) === undefined)
 
 export const upcomingEvents = (draw: Draw, bound: string | undefined): CalendarEvent[] =>
   candidates(draw.random, draw.db.events, bound, (event) => isUpcoming(draw, event))
