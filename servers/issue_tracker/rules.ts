@@ -1,4 +1,3 @@
-import type { TableView } from '../kernel/table.js'
 import { type Context, type Db, type Issue, type Member, URGENT_QUOTA } from './schema.js'
 
 /** The issue, if it is not done. */
@@ -41,13 +40,6 @@ export const urgentQuotaUsed = (db: Db, project: string): boolean =>
   URGENT_QUOTA
 
 export const atWipLimit = ({ in_progress, wip_limit }: Member): boolean => in_progress >= wip_limit
-
-/** The rows a sampler may choose from: the bound one or, without a binding, all; in either case only those that fit. */
-export function choices<R>(table: TableView<R>, bound: string | undefined, fits: (row: R) => boolean): R[] {
-  if (bound === undefined) return table.list(fits)
-  const row = table.get(bound)
-  return row !== undefined && fits(row) ? [row] : []
-}
 
 /** The steps the workflow allows from each status; `done` to `todo` reopens. */
 export const NEXT_STATUSES: Readonly<Record<Issue['status'], readonly Issue['status'][]>> = {

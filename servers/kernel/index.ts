@@ -1,3 +1,4 @@
+export * from './choose.js'
 export * from './define-server.js'
 export * from './dependency-graph.js'
 export * from './errors.js'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { choices, isArchived, liveIssue, openBlockers, openIssue, waitsFor } from '../rules.js'
+import { isArchived, liveIssue, openBlockers, openIssue, waitsFor } from '../rules.js'
 import { MAX_LABELS, tool } from '../schema.js'
 import { COMMENTS, LABELS } from '../words.js'
 

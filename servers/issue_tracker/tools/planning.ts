@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { choices, isArchived, liveIssue, openIssue } from '../rules.js'
+import { isArchived, liveIssue, openIssue } from '../rules.js'
 import { type Db, type Issue, type Release, SPRINT_DAYS, type Sprint, SprintState, tool } from '../schema.js'
 
 const DAY_MS = 86_400_000

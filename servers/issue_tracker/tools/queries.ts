@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { page } from '../../kernel/lists.js'
-import { choices, openBlockers } from '../rules.js'
+import { openBlockers } from '../rules.js'
 import { IssueType, Priority, ROLES, Role, SPRINT_STATES, SprintState, Status, tool } from '../schema.js'
 import { subjectIn } from '../words.js'
 

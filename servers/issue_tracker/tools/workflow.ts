@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import {
   atWipLimit,
-  choices,
   hasDoneDependents,
   isArchived,
   liveIssue,
