@@ -1,5 +1,5 @@
 import { addDays } from '../kernel/dates.js'
-import type { Account, BankingView, FailureCode, Payee, Transaction } from './schema.js'
+import type { Account, BankingView, Obstacle, Payee, Transaction } from './schema.js'
 
 /** The bank's limits: name, value, unit. */
 export const LIMITS = {
@@ -16,12 +16,6 @@ export const LIMITS = {
   /** Age up to which a transaction can be disputed. Days. */
   disputeDays: 60,
 } as const
-
-/** Why something cannot be done, with the numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
 
 /** What could leave the account now, its daily limit aside. */
 export function available({ status, balance, floor }: Account): number {

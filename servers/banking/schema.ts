@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
+import {
+  type Db,
+  type DbView,
+  type ObstacleOf,
+  type RowOf,
+  type ToolContext,
+  toolMaker,
+} from '../kernel/define-server.js'
 
 export const ACCOUNT_KINDS = ['checking', 'savings', 'joint', 'business'] as const
 export const FREQUENCIES = ['weekly', 'monthly', 'yearly'] as const
@@ -72,11 +79,11 @@ const standingOrder = z.object({
 })
 
 export const tables = {
-  accounts: { row: account, key: 'account' },
-  payees: { row: payee, key: 'payee' },
-  cards: { row: card, key: 'card' },
-  transactions: { row: transaction, key: 'transaction' },
-  standing_orders: { row: standingOrder, key: 'standing_order' },
+  accounts: { row: account, key: 'account', missing: 'unknown_account' },
+  payees: { row: payee, key: 'payee', missing: 'unknown_payee' },
+  cards: { row: card, key: 'card', missing: 'unknown_card' },
+  transactions: { row: transaction, key: 'transaction', missing: 'unknown_transaction' },
+  standing_orders: { row: standingOrder, key: 'standing_order', missing: 'unknown_standing_order' },
 } as const
 
 export const failures = {
@@ -116,6 +123,8 @@ export const failures = {
 
 export type BankingTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Context = ToolContext<typeof tables, FailureCode>
+export type Obstacle = ObstacleOf<typeof failures>
 export type BankingDb = Db<BankingTables>
 export type BankingView = DbView<BankingTables>
 export type Account = RowOf<BankingTables['accounts']>
@@ -124,4 +133,4 @@ export type Card = RowOf<BankingTables['cards']>
 export type Transaction = RowOf<BankingTables['transactions']>
 export type StandingOrder = RowOf<BankingTables['standing_orders']>
 
-export const bankingTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)

@@ -1,6 +1,7 @@
 import { addDays } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
+import { ascending } from '../kernel/lists.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { slug } from '../kernel/text.js'
 import { LIMITS, leaves } from './rules.js'
@@ -222,7 +223,7 @@ function seedTransfers(random: SeededRandom, today: string, accounts: readonly A
     .sort(byDate)
 }
 
-const byDate = (a: Transaction, b: Transaction): number => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0)
+const byDate = ascending('date')
 
 function seedStandingOrders(
   random: SeededRandom,

@@ -3,9 +3,9 @@ import type {
   Category,
   Envelope,
   Expense,
-  FailureCode,
   Member,
   Month,
+  Obstacle,
   RecurringExpense,
   SavingsGoal,
 } from './schema.js'
@@ -17,12 +17,6 @@ export const TOLERANCE = 20
 export const HOUSEHOLD = 'home'
 /** The category that takes up what is left over and from which nothing is spent. */
 export const RESERVE = 'reserve'
-
-/** Why something cannot be done, with the numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
 
 export const monthOf = (today: string): string => today.slice(0, 7)
 

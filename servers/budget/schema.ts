@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 
 export const GROUPS = ['home', 'daily', 'family', 'leisure'] as const
 
@@ -96,13 +96,13 @@ const savingsMove = z.object({
 
 export const tables = {
   household: { row: household, key: 'household' },
-  months: { row: month, key: 'month' },
-  categories: { row: category, key: 'category' },
+  months: { row: month, key: 'month', missing: 'unknown_month' },
+  categories: { row: category, key: 'category', missing: 'unknown_category' },
   envelopes: { row: envelope, key: 'envelope' },
-  expenses: { row: expense, key: 'expense' },
-  recurring_expenses: { row: recurringExpense, key: 'recurring_expense' },
-  members: { row: member, key: 'member' },
-  savings_goals: { row: savingsGoal, key: 'savings_goal' },
+  expenses: { row: expense, key: 'expense', missing: 'unknown_expense' },
+  recurring_expenses: { row: recurringExpense, key: 'recurring_expense', missing: 'unknown_recurring_expense' },
+  members: { row: member, key: 'member', missing: 'unknown_member' },
+  savings_goals: { row: savingsGoal, key: 'savings_goal', missing: 'unknown_savings_goal' },
   savings_moves: { row: savingsMove, key: 'savings_move' },
 } as const
 
@@ -139,6 +139,8 @@ export const failures = {
 
 export type BudgetTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Context = ToolContext<typeof tables, FailureCode>
+export type Obstacle = ObstacleOf<typeof failures>
 export type BudgetView = DbView<BudgetTables>
 export type Month = RowOf<BudgetTables['months']>
 export type Category = RowOf<BudgetTables['categories']>
@@ -149,4 +151,4 @@ export type Member = RowOf<BudgetTables['members']>
 export type SavingsGoal = RowOf<BudgetTables['savings_goals']>
 export type SavingsMove = RowOf<BudgetTables['savings_moves']>
 
-export const budgetTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)

@@ -1,5 +1,6 @@
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
+import { ascending } from '../kernel/lists.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { slug } from '../kernel/text.js'
 import { HOUSEHOLD, monthOf, RESERVE } from './rules.js'
@@ -34,7 +35,7 @@ export function seedBudget({ random, start }: SeedContext): SeedRows<BudgetTable
   const bought = purchases(random, months, kinds, members, today)
   const numbers = twoDigitNumbers(random, 90)
   const expenses = [...paid, ...bought]
-    .sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0))
+    .sort(ascending('date'))
     .map((row, i): Expense => ({ expense: `expense-${numbers[i]}`, ...row }))
   const { savings_goals, savings_moves } = seedSavings(random)
   return {

@@ -4,7 +4,7 @@ import { failures, tables } from './schema.js'
 import { seedCalendar } from './seed.js'
 import { bookRoom, findFreeRooms, findFreeTime } from './tools/availability.js'
 import { cancelEvent, cancelSeries, createEvent, repeatEvent, rescheduleEvent } from './tools/events.js'
-import { findEvents, findPerson, getEvent, listCalendars, listEvents } from './tools/lookup.js'
+import { findEvents, findPerson, getEvent, listCalendars, listEvents } from './tools/finding.js'
 import { inviteAttendee, respondToInvitation, shareCalendar } from './tools/people.js'
 import { setReminder } from './tools/reminders.js'
 

@@ -1,9 +1,9 @@
 import { addDays, addMinutes, clockOf, isWorkday, minutesOf } from '../kernel/dates.js'
 import {
   type CalendarEvent,
-  type FailureCode,
   type Frequency,
   LIMITS,
+  type Obstacle,
   type Person,
   type Room,
   type Series,
@@ -17,8 +17,6 @@ export interface Scene {
   readonly db: View
   now(): string
 }
-
-export type Problem = FailureCode | undefined
 
 /** The user whose calendar this is. */
 export function self({ db }: Scene): Person {
@@ -52,84 +50,91 @@ export const worksDuring = (person: Person, slot: Slot): boolean =>
   isWorkday(slot.date) && person.work_start <= slot.start && endOf(slot) <= minutesOf(person.work_end)
 
 /** Why an event may not be changed at all, if so. */
-export function changeProblem(scene: Scene, event: CalendarEvent): Problem {
-  if (event.status === 'cancelled') return 'event_cancelled'
-  if (hasStarted(scene, event)) return 'event_started'
-  if (scene.db.calendars.get(event.calendar)?.access === 'viewer') return 'read_only_calendar'
-  if (event.organiser !== self(scene).person) return 'not_organiser'
+export function changeObstacle(scene: Scene, event: CalendarEvent): Obstacle | undefined {
+  if (event.status === 'cancelled') return { code: 'event_cancelled' }
+  if (hasStarted(scene, event)) return { code: 'event_started' }
+  if (scene.db.calendars.get(event.calendar)?.access === 'viewer') return { code: 'read_only_calendar' }
+  if (event.organiser !== self(scene).person) return { code: 'not_organiser' }
   return undefined
 }
 
 /** Why an event may not be cancelled, if so. Moving it has the same limits. */
-export function cancelProblem(scene: Scene, event: CalendarEvent): Problem {
-  const problem = changeProblem(scene, event)
-  if (problem) return problem
+export function cancelObstacle(scene: Scene, event: CalendarEvent): Obstacle | undefined {
+  const obstacle = changeObstacle(scene, event)
+  if (obstacle) return obstacle
   const lastMoment = addMinutes(scene.now(), LIMITS.noticeMinutes)
-  return headcount(event) > 1 && instantOf(event) < lastMoment ? 'too_late_to_change' : undefined
+  return headcount(event) > 1 && instantOf(event) < lastMoment ? { code: 'too_late_to_change' } : undefined
 }
 
 /** Why nothing can be planned for this time, whoever takes part. */
-export function slotProblem(scene: Scene, slot: Slot): Problem {
-  if (instantOf(slot) <= scene.now()) return 'in_the_past'
-  if (slot.date > addDays(scene.now().slice(0, 10), LIMITS.horizonDays)) return 'too_far_ahead'
-  if (endOf(slot) > 24 * 60) return 'ends_after_midnight'
+export function slotObstacle(scene: Scene, slot: Slot): Obstacle | undefined {
+  if (instantOf(slot) <= scene.now()) return { code: 'in_the_past' }
+  if (slot.date > addDays(scene.now().slice(0, 10), LIMITS.horizonDays)) return { code: 'too_far_ahead' }
+  if (endOf(slot) > 24 * 60) return { code: 'ends_after_midnight' }
   return undefined
 }
 
 /** Why an event of the user's cannot begin at this time. */
-export const ownSlotProblem = (scene: Scene, slot: Slot, except?: string): Problem =>
-  slotProblem(scene, slot) ?? (isBusy(scene, self(scene).person, slot, except) ? 'time_conflict' : undefined)
+export const ownSlotObstacle = (scene: Scene, slot: Slot, except?: string): Obstacle | undefined =>
+  slotObstacle(scene, slot) ?? (isBusy(scene, self(scene).person, slot, except) ? { code: 'time_conflict' } : undefined)
 
 /** Why the person cannot be asked to come at this time. */
-export function personProblem(scene: Scene, person: Person, slot: Slot, except?: string): Problem {
-  if (!worksDuring(person, slot)) return 'outside_working_hours'
-  return isBusy(scene, person.person, slot, except) ? 'person_busy' : undefined
+export function personObstacle(scene: Scene, person: Person, slot: Slot, except?: string): Obstacle | undefined {
+  if (!worksDuring(person, slot)) return { code: 'outside_working_hours' }
+  return isBusy(scene, person.person, slot, except) ? { code: 'person_busy' } : undefined
 }
 
 /** Why the room cannot hold `heads` people at this time. */
-export function roomProblem({ db }: Scene, room: Room, slot: Slot, heads: number, except?: string): Problem {
-  if (room.seats < heads) return 'room_too_small'
+export function roomObstacle(
+  { db }: Scene,
+  room: Room,
+  slot: Slot,
+  heads: number,
+  except?: string,
+): Obstacle | undefined {
+  if (room.seats < heads) return { code: 'room_too_small' }
   const open = minutesOf(slot.start) >= LIMITS.roomsOpen && endOf(slot) <= LIMITS.roomsClose
-  if (!open || !isWorkday(slot.date)) return 'room_closed'
+  if (!open || !isWorkday(slot.date)) return { code: 'room_closed' }
   const taken = db.events
     .by('date', slot.date)
     .some(
       (other) =>
         other.event !== except && other.status === 'confirmed' && other.room === room.room && overlap(other, slot),
     )
-  return taken ? 'room_taken' : undefined
+  return taken ? { code: 'room_taken' } : undefined
 }
 
 /** Why the event, with its invitees and its room, cannot also take place at this time. */
-export function placeProblem(scene: Scene, event: CalendarEvent, slot: Slot): Problem {
-  const own = ownSlotProblem(scene, slot, event.event)
+export function placeObstacle(scene: Scene, event: CalendarEvent, slot: Slot): Obstacle | undefined {
+  const own = ownSlotObstacle(scene, slot, event.event)
   if (own) return own
   for (const key of Object.keys(event.attendees)) {
-    const problem = personProblem(scene, scene.db.people.get(key)!, slot, event.event)
-    if (problem) return problem
+    const obstacle = personObstacle(scene, scene.db.people.get(key)!, slot, event.event)
+    if (obstacle) return obstacle
   }
   if (event.room === null) return undefined
-  return roomProblem(scene, scene.db.rooms.get(event.room)!, slot, headcount(event), event.event)
+  return roomObstacle(scene, scene.db.rooms.get(event.room)!, slot, headcount(event), event.event)
 }
 
-export function moveProblem(scene: Scene, event: CalendarEvent, slot: Slot): Problem {
-  const problem = cancelProblem(scene, event)
-  if (problem) return problem
-  if (event.date === slot.date && event.start === slot.start) return 'same_time'
-  return placeProblem(scene, event, slot)
+export function moveObstacle(scene: Scene, event: CalendarEvent, slot: Slot): Obstacle | undefined {
+  const obstacle = cancelObstacle(scene, event)
+  if (obstacle) return obstacle
+  if (event.date === slot.date && event.start === slot.start) return { code: 'same_time' }
+  return placeObstacle(scene, event, slot)
 }
 
-export function inviteProblem(scene: Scene, event: CalendarEvent, person: Person): Problem {
-  const problem = changeProblem(scene, event)
-  if (problem) return problem
-  if (event.organiser === person.person || event.attendees[person.person] !== undefined) return 'already_invited'
+export function inviteObstacle(scene: Scene, event: CalendarEvent, person: Person): Obstacle | undefined {
+  const obstacle = changeObstacle(scene, event)
+  if (obstacle) return obstacle
+  if (event.organiser === person.person || event.attendees[person.person] !== undefined)
+    return { code: 'already_invited' }
   const room = event.room === null ? undefined : scene.db.rooms.get(event.room)
-  if (room && room.seats <= headcount(event)) return 'room_too_small'
-  return personProblem(scene, person, event)
+  if (room && room.seats <= headcount(event)) return { code: 'room_too_small' }
+  return personObstacle(scene, person, event)
 }
 
-export const bookProblem = (scene: Scene, event: CalendarEvent, room: Room): Problem =>
-  changeProblem(scene, event) ?? roomProblem(scene, room, event, headcount(event), event.event)
+export const bookObstacle = (scene: Scene, event: CalendarEvent, room: Room): Obstacle | undefined =>
+  changeObstacle(scene, event) ?? roomObstacle(scene, room, event, headcount(event), event.event)
 
 /** The time a series prescribes for one of its occurrences. */
 export const prescribedSlot = (series: Pick<Series, 'frequency' | keyof Slot>, occurrence: number): Slot => ({
@@ -138,28 +143,33 @@ export const prescribedSlot = (series: Pick<Series, 'frequency' | keyof Slot>, o
   duration: series.duration,
 })
 
-export function repeatProblem(scene: Scene, event: CalendarEvent, frequency: Frequency, times: number): Problem {
-  const problem = changeProblem(scene, event)
-  if (problem) return problem
-  if (event.series !== null) return 'already_repeating'
+export function repeatObstacle(
+  scene: Scene,
+  event: CalendarEvent,
+  frequency: Frequency,
+  times: number,
+): Obstacle | undefined {
+  const obstacle = changeObstacle(scene, event)
+  if (obstacle) return obstacle
+  if (event.series !== null) return { code: 'already_repeating' }
   for (let i = 1; i < times; i++) {
-    const problem = placeProblem(scene, event, prescribedSlot({ ...event, frequency }, i))
-    if (problem) return problem
+    const obstacle = placeObstacle(scene, event, prescribedSlot({ ...event, frequency }, i))
+    if (obstacle) return obstacle
   }
   return undefined
 }
 
 /** Occurrences of a series that can still be cancelled. */
 export const cancellable = (scene: Scene, series: Series): CalendarEvent[] =>
-  scene.db.events.by('series', series.series).filter((event) => cancelProblem(scene, event) === undefined)
+  scene.db.events.by('series', series.series).filter((event) => cancelObstacle(scene, event) === undefined)
 
 /** Why the user cannot answer an invitation this way. */
-export function answerProblem(scene: Scene, event: CalendarEvent, answer: string): Problem {
+export function answerObstacle(scene: Scene, event: CalendarEvent, answer: string): Obstacle | undefined {
   const { person } = self(scene)
-  if (event.attendees[person] === undefined) return 'not_invited'
-  if (event.status === 'cancelled') return 'event_cancelled'
-  if (hasStarted(scene, event)) return 'event_started'
-  return answer === 'accepted' && isBusy(scene, person, event, event.event) ? 'time_conflict' : undefined
+  if (event.attendees[person] === undefined) return { code: 'not_invited' }
+  if (event.status === 'cancelled') return { code: 'event_cancelled' }
+  if (hasStarted(scene, event)) return { code: 'event_started' }
+  return answer === 'accepted' && isBusy(scene, person, event, event.event) ? { code: 'time_conflict' } : undefined
 }
 
 /** Whether the user expects to be there. */
@@ -168,13 +178,13 @@ export function attends(scene: Scene, event: CalendarEvent): boolean {
   return isCommitted(event, person) || event.attendees[person] === 'tentative'
 }
 
-export function reminderProblem(scene: Scene, event: CalendarEvent, minutes: number): Problem {
-  if (event.status === 'cancelled') return 'event_cancelled'
-  if (!attends(scene, event)) return 'not_attending'
-  if (addMinutes(instantOf(event), -minutes) <= scene.now()) return 'in_the_past'
-  if (scene.db.reminders.has(`${event.event}:${minutes}`)) return 'reminder_exists'
+export function reminderObstacle(scene: Scene, event: CalendarEvent, minutes: number): Obstacle | undefined {
+  if (event.status === 'cancelled') return { code: 'event_cancelled' }
+  if (!attends(scene, event)) return { code: 'not_attending' }
+  if (addMinutes(instantOf(event), -minutes) <= scene.now()) return { code: 'in_the_past' }
+  if (scene.db.reminders.has(`${event.event}:${minutes}`)) return { code: 'reminder_exists' }
   const set = scene.db.reminders.by('event', event.event)
-  return set.length >= LIMITS.remindersPerEvent ? 'too_many_reminders' : undefined
+  return set.length >= LIMITS.remindersPerEvent ? { code: 'too_many_reminders' } : undefined
 }
 
 /** The first quarter hour of the day at which both the user and the person could begin something of this length. */
@@ -184,7 +194,7 @@ export function commonStart(scene: Scene, person: Person, date: string, duration
   const to = Math.min(minutesOf(user.work_end), minutesOf(person.work_end)) - duration
   for (let at = Math.ceil(from / 15) * 15; at <= to; at += 15) {
     const slot = { date, start: clockOf(at), duration }
-    if (!ownSlotProblem(scene, slot) && !personProblem(scene, person, slot)) return slot.start
+    if (!ownSlotObstacle(scene, slot) && !personObstacle(scene, person, slot)) return slot.start
   }
   return undefined
 }

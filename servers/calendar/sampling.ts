@@ -1,7 +1,9 @@
+import { choices } from '../kernel/choose.js'
 import { addDays, clockOf, isWorkday } from '../kernel/dates.js'
 import type { SampleContext } from '../kernel/define-server.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { changeProblem, isUpcoming, type Scene } from './rules.js'
+import type { TableView } from '../kernel/table.js'
+import { changeObstacle, isUpcoming, type Scene } from './rules.js'
 import type { CalendarEvent, CalendarTables, Person } from './schema.js'
 import type { Slot } from './time.js'
 import { DURATIONS } from './words.js'
@@ -10,20 +12,16 @@ import { DURATIONS } from './words.js'
 export type Draw = SampleContext<CalendarTables, object>
 
 /** The bound row alone, or all rows that fit, in random order. */
-export function candidates<R>(
+export const candidates = <R>(
   random: SeededRandom,
-  table: { get(key: string): R | undefined; list(where: (row: R) => boolean): R[] },
+  table: TableView<R>,
   bound: string | undefined,
   fits: (row: R) => boolean,
-): R[] {
-  if (bound === undefined) return random.shuffle(table.list(fits))
-  const row = table.get(bound)
-  return row !== undefined && fits(row) ? [row] : []
-}
+): R[] => random.shuffle(choices(table, bound, fits))
 
 /** Events that the user may change, in random order. */
 export const ownEvents = (draw: Draw, bound: string | undefined): CalendarEvent[] =>
-  candidates(draw.random, draw.db.events, bound, (event) => changeProblem(draw, event) === undefined)
+  candidates(draw.random, draw.db.events, bound, (event) => changeObstacle(draw, event) === undefined)
 
 export const upcomingEvents = (draw: Draw, bound: string | undefined): CalendarEvent[] =>
   candidates(draw.random, draw.db.events, bound, (event) => isUpcoming(draw, event))

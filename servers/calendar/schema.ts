@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type RowOf, type Tables, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 import { isClock, isDate } from './time.js'
 
 export const RESPONSES = ['accepted', 'declined', 'tentative', 'pending'] as const
@@ -22,9 +22,6 @@ export const LIMITS = {
   /** Rooms are open on workdays, minutes since midnight. */
   roomsOpen: 8 * 60,
   roomsClose: 19 * 60,
-  /** Entries that one look-up shows; of rooms fewer, as any of them would do. */
-  shown: 5,
-  roomsShown: 3,
 } as const
 
 export const date = () => z.string().refine(isDate, 'not a date of the form YYYY-MM-DD').describe('YYYY-MM-DD')
@@ -35,6 +32,7 @@ export const title = () => z.string().trim().min(1).max(60)
 export const tables = {
   people: {
     key: 'person',
+    missing: 'unknown_person',
     row: z.object({
       person: z.string(),
       name: z.string(),
@@ -48,6 +46,7 @@ export const tables = {
   },
   calendars: {
     key: 'calendar',
+    missing: 'unknown_calendar',
     row: z.object({
       calendar: z.string(),
       name: z.string(),
@@ -68,10 +67,12 @@ export const tables = {
   },
   rooms: {
     key: 'room',
+    missing: 'unknown_room',
     row: z.object({ room: z.string(), name: z.string(), seats: z.int().positive(), equipment: z.enum(EQUIPMENT) }),
   },
   series: {
     key: 'series',
+    missing: 'unknown_series',
     row: z.object({
       series: z.string(),
       title: z.string(),
@@ -86,6 +87,7 @@ export const tables = {
   },
   events: {
     key: 'event',
+    missing: 'unknown_event',
     row: z.object({
       event: z.string(),
       title: z.string(),
@@ -114,7 +116,7 @@ export const tables = {
       minutes: z.int().positive(),
     }),
   },
-} satisfies Tables
+} as const
 
 export const failures = {
   unknown_event: 'There is no such event.',
@@ -152,6 +154,8 @@ export const failures = {
 
 export type CalendarTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Context = ToolContext<typeof tables, FailureCode>
+export type Obstacle = ObstacleOf<typeof failures>
 export type View = DbView<CalendarTables>
 export type Person = RowOf<CalendarTables['people']>
 export type Calendar = RowOf<CalendarTables['calendars']>

@@ -1,4 +1,5 @@
 import { addDays, minutesOf } from '../kernel/dates.js'
+import { ascending } from '../kernel/lists.js'
 
 /** A stretch of one day. Events never cross midnight. */
 export interface Slot {
@@ -26,7 +27,4 @@ export const overlap = (a: Slot, b: Slot): boolean =>
   a.date === b.date && minutesOf(a.start) < endOf(b) && minutesOf(b.start) < endOf(a)
 
 /** Order of time, then of `event` keys: the order of every list of events. */
-export const byTime = (a: Slot & { readonly event: string }, b: Slot & { readonly event: string }): number =>
-  compare(a.date, b.date) || compare(a.start, b.start) || compare(a.event, b.event)
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+export const byTime = ascending('date', 'start', 'event')

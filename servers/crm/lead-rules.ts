@@ -1,5 +1,5 @@
-import { inMyTerritory, isMine, LIMITS, me, type Obstacle } from './rules.js'
-import type { Company, CrmContact, CrmView, Lead } from './schema.js'
+import { inMyTerritory, isMine, LIMITS, me } from './rules.js'
+import type { Company, CrmContact, CrmView, Lead, Obstacle } from './schema.js'
 
 /** The steps a lead may take by hand; `convert_lead` takes the last one. */
 export const NEXT_LEAD_STATUSES: Readonly<Record<Lead['status'], readonly Lead['status'][]>> = {

@@ -8,7 +8,7 @@ import type {
   CrmView,
   Deal,
   DiscountRequest,
-  FailureCode,
+  Obstacle,
   Rep,
   Territory,
 } from './schema.js'
@@ -31,12 +31,6 @@ export const LIMITS = {
   /** Days within which somebody of the company was reached when a deal is won. */
   reachedDays: 30,
 } as const
-
-/** Why something cannot be done, with the facts that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
 
 const BY_COUNTRY: Readonly<Record<string, Territory>> = {
   Denmark: 'north',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 
 export const TERRITORIES = ['north', 'south', 'central', 'america'] as const
 export const LEAD_STATUSES = ['new', 'contacted', 'qualified', 'converted', 'lost'] as const
@@ -110,13 +110,13 @@ const activity = z.object({
 })
 
 export const tables = {
-  reps: { row: rep, key: 'rep' },
-  companies: { row: company, key: 'company' },
-  contacts: { row: contact, key: 'crm_contact' },
-  leads: { row: lead, key: 'lead' },
-  deals: { row: deal, key: 'deal' },
-  discount_requests: { row: discountRequest, key: 'discount_request' },
-  activities: { row: activity, key: 'activity' },
+  reps: { row: rep, key: 'rep', missing: 'unknown_rep' },
+  companies: { row: company, key: 'company', missing: 'unknown_company' },
+  contacts: { row: contact, key: 'crm_contact', missing: 'unknown_crm_contact' },
+  leads: { row: lead, key: 'lead', missing: 'unknown_lead' },
+  deals: { row: deal, key: 'deal', missing: 'unknown_deal' },
+  discount_requests: { row: discountRequest, key: 'discount_request', missing: 'unknown_discount_request' },
+  activities: { row: activity, key: 'activity', missing: 'unknown_activity' },
 } as const
 
 export const failures = {
@@ -166,6 +166,7 @@ export const failures = {
 
 export type CrmTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Obstacle = ObstacleOf<typeof failures>
 export type CrmView = DbView<CrmTables>
 export type Context = ToolContext<CrmTables, FailureCode>
 export type Territory = (typeof TERRITORIES)[number]
@@ -177,4 +178,4 @@ export type Deal = RowOf<CrmTables['deals']>
 export type DiscountRequest = RowOf<CrmTables['discount_requests']>
 export type Activity = RowOf<CrmTables['activities']>
 
-export const crmTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)

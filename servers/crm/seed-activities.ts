@@ -3,8 +3,8 @@ import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { titleOf } from './rules.js'
 import { ACTIVITY_KINDS, type Activity, type Company, type CrmContact, type Rep } from './schema.js'
+import { workdayAfter, workdayUpTo } from './time.js'
 import { NOTES } from './words.js'
-import { workdayAfter, workdayUpTo } from './workdays.js'
 
 interface Known {
   readonly reps: readonly Rep[]

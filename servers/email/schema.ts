@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 import { ref } from '../kernel/fields.js'
 
 /** Limits of the mailbox, as its provider would publish them. */
@@ -15,8 +15,6 @@ export const LIMITS = {
   trashDays: 30,
   /** How far ahead an email may be snoozed or an auto-reply may run, in days. */
   daysAhead: 90,
-  /** Entries in one search result. */
-  hits: 5,
 } as const
 
 export const folder = z.enum(['inbox', 'archive', 'sent', 'snoozed', 'spam', 'trash'])
@@ -68,16 +66,18 @@ const draftRow = z.object({
 })
 
 export const tables = {
-  contacts: { key: 'contact', row: contactRow },
-  emails: { key: 'email', row: emailRow },
+  contacts: { key: 'contact', missing: 'unknown_contact', row: contactRow },
+  emails: { key: 'email', missing: 'unknown_email', row: emailRow },
   threads: {
     key: 'thread',
+    missing: 'unknown_thread',
     /** `emails` in order of time. */
     row: z.object({ thread: z.string(), subject: z.string(), emails: z.array(z.string()).min(1) }),
   },
-  drafts: { key: 'draft', row: draftRow },
+  drafts: { key: 'draft', missing: 'unknown_draft', row: draftRow },
   labels: {
     key: 'label',
+    missing: 'unknown_label',
     row: z.object({
       label: z.string(),
       /** Emails outside the trash that carry it. */
@@ -88,7 +88,7 @@ export const tables = {
       locked: z.boolean(),
     }),
   },
-  files: { key: 'file', row: z.object({ file: z.string(), size_mb: z.int().positive() }) },
+  files: { key: 'file', missing: 'unknown_file', row: z.object({ file: z.string(), size_mb: z.int().positive() }) },
   /** One row, `me`. */
   mailbox: {
     key: 'owner',
@@ -101,7 +101,7 @@ export const tables = {
         .nullable(),
     }),
   },
-}
+} as const
 
 export const failures = {
   unknown_contact: 'There is no such contact in the address book.',
@@ -144,10 +144,11 @@ export const failures = {
   deputy_away: 'This colleague is away on that date.',
 }
 
-export type Failure = keyof typeof failures
+export type FailureCode = keyof typeof failures
+export type Obstacle = ObstacleOf<typeof failures>
 export type EmailTables = typeof tables
 export type EmailView = DbView<EmailTables>
-export type EmailContext = ToolContext<EmailTables, Failure>
+export type Context = ToolContext<EmailTables, FailureCode>
 export type Contact = Readonly<z.output<typeof contactRow>>
 export type Email = Readonly<z.output<typeof emailRow>>
 export type Draft = Readonly<z.output<typeof draftRow>>

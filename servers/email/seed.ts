@@ -1,5 +1,6 @@
 import { addDays, addMinutes } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
+import { ascending } from '../kernel/lists.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { type Contact, type Draft, type Email, type EmailTables, type Folder, LIMITS } from './schema.js'
 import {
@@ -119,7 +120,7 @@ function seedEmails(
   const partners = subjects.map(() => random.pick(contacts))
   const arrivals = partners
     .flatMap((partner, thread) => conversation(random, start, partner, thread))
-    .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.thread - b.thread))
+    .sort(ascending('at', 'thread'))
     .slice(-(LAST_SEEDED_NUMBER - 5))
   const keys = numbers(random, arrivals.length)
   const threadKeys = new Map<number, string>()

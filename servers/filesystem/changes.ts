@@ -1,7 +1,8 @@
+import { timeOf } from '../kernel/dates.js'
 import { byteLength } from './contents.js'
 import { currentUser, isObstacle, isWithin, join, subtree, walk } from './paths.js'
 import { entryObstacle, groupIn, placeObstacle, quotaObstacle } from './rules.js'
-import type { FilesystemContext, Member, Node, Obstacle, User } from './schema.js'
+import type { Context, Member, Node, User } from './schema.js'
 
 /** What an entry is, apart from where it lies and whose it is. */
 export type Content = Pick<Node, 'kind' | 'mode' | 'bytes' | 'text' | 'target' | 'photo' | 'members'>
@@ -45,46 +46,41 @@ export const copyOf = ({ kind, mode, bytes, text, target, photo, members }: Node
   members,
 })
 
-/** Ends the call if something stands against it. */
-export function enforce({ fail }: FilesystemContext, found: Obstacle | undefined): void {
-  if (found) fail(found.code, found.detail)
-}
-
 /** What a path leads to; ends the call if it leads nowhere. */
-export function reach({ db, fail }: FilesystemContext, path: string, follow = true): Node {
+export function reach({ db, fail }: Context, path: string, follow = true): Node {
   const found = walk(db, path, follow)
   return isObstacle(found) ? fail(found.code, found.detail) : found
 }
 
-export function directoryAt(context: FilesystemContext, path: string, follow = true): Node {
+export function directoryAt(context: Context, path: string, follow = true): Node {
   const node = reach(context, path, follow)
   return node.kind === 'directory' ? node : context.fail('not_a_directory', `${node.path} is not a directory.`)
 }
 
 /** A file of any kind, or a link that is not followed. */
-export function fileAt(context: FilesystemContext, path: string, follow = true): Node {
+export function fileAt(context: Context, path: string, follow = true): Node {
   const node = reach(context, path, follow)
   return node.kind === 'directory' ? context.fail('is_a_directory', `${node.path} is a directory.`) : node
 }
 
 /** The session's time to the minute, as modification times have it. */
-export function clock({ now }: FilesystemContext): string {
+export function clock({ now }: Context): string {
   const time = now()
-  return `${time.slice(0, 10)} ${time.slice(11, 16)}`
+  return `${time.slice(0, 10)} ${timeOf(time)}`
 }
 
 /** Books what `owner` gains (or gives back). Ends the call if that is over the quota. */
-export function charge(context: FilesystemContext, owner: string, bytes: number, entries: number): void {
+export function charge(context: Context, owner: string, bytes: number, entries: number): void {
   if (bytes === 0 && entries === 0) return
-  enforce(context, quotaObstacle(context.db, owner, bytes, entries))
+  context.unless(quotaObstacle(context.db, owner, bytes, entries))
   const { used_bytes, used_entries } = context.db.users.get(owner)!
   context.db.users.update(owner, { used_bytes: used_bytes + bytes, used_entries: used_entries + entries })
 }
 
 /** Puts something new, owned by the current user, into a directory. Ends the call if that cannot be. */
-export function make(context: FilesystemContext, directory: Node, name: string, content: Content): Node {
+export function make(context: Context, directory: Node, name: string, content: Content): Node {
   const user = currentUser(context.db)
-  enforce(context, entryObstacle(context.db, user, directory, name))
+  context.unless(entryObstacle(context.db, user, directory, name))
   charge(context, user.user, content.bytes, 1)
   const time = clock(context)
   touch(context, directory.path, time)
@@ -106,7 +102,7 @@ export interface Inner {
  * @param inner   what goes into it, every directory before what goes into that
  */
 export function makeTree(
-  context: FilesystemContext,
+  context: Context,
   directory: Node,
   name: string,
   content: Content,
@@ -124,20 +120,13 @@ export function makeTree(
   const made = new Map([[source, top]])
   for (const entry of inner) {
     const parent = made.get(entry.within)!
-    enforce(context, placeObstacle(join(parent.path, entry.name)))
+    context.unless(placeObstacle(join(parent.path, entry.name)))
     made.set(entry.path, insert(context, user, parent, entry.name, entry.content, top.modified))
   }
   return top
 }
 
-function insert(
-  { db }: FilesystemContext,
-  user: User,
-  directory: Node,
-  name: string,
-  content: Content,
-  time: string,
-): Node {
+function insert({ db }: Context, user: User, directory: Node, name: string, content: Content, time: string): Node {
   return db.nodes.insert({
     path: join(directory.path, name),
     name,
@@ -157,21 +146,21 @@ function insert(
 }
 
 /** Gives a file another content; owner, group and permissions stay. Ends the call if the owner's quota is too small. */
-export function refill(context: FilesystemContext, node: Node, content: Content): Node {
+export function refill(context: Context, node: Node, content: Content): Node {
   charge(context, node.owner, content.bytes - node.bytes, 0)
   const { kind, bytes, text, target, photo, members } = content
   return context.db.nodes.update(node.path, { kind, bytes, text, target, photo, members, modified: clock(context) })
 }
 
 /** Removes an entry that holds nothing, for good. */
-export function erase(context: FilesystemContext, node: Node): void {
+export function erase(context: Context, node: Node): void {
   context.db.nodes.remove(node.path)
   charge(context, node.owner, -node.bytes, -1)
   touch(context, node.parent)
 }
 
 /** Something was put into the directory or taken out of it. */
-export function touch(context: FilesystemContext, directory: string, time = clock(context)): void {
+export function touch(context: Context, directory: string, time = clock(context)): void {
   context.db.nodes.update(directory, { modified: time })
 }
 
@@ -179,14 +168,14 @@ export function touch(context: FilesystemContext, directory: string, time = cloc
  * Gives an entry, with everything in it, another place. The working directory goes along. The caller has checked what
  * stands against it; this ends the call if a path grows too long or too deep.
  */
-export function relocate(context: FilesystemContext, node: Node, directory: Node, name: string): Node {
-  const { db } = context
+export function relocate(context: Context, node: Node, directory: Node, name: string): Node {
+  const { unless, db } = context
   const from = node.path
   const to = join(directory.path, name)
   const moved = node.kind === 'directory' ? subtree(db, node) : []
   const rebase = (path: string): string => to + path.slice(from.length)
-  enforce(context, placeObstacle(to))
-  for (const { path } of moved) enforce(context, placeObstacle(rebase(path)))
+  unless(placeObstacle(to))
+  for (const { path } of moved) unless(placeObstacle(rebase(path)))
   for (const { path } of moved) db.nodes.remove(path)
   db.nodes.remove(from)
   const placed = db.nodes.insert({ ...node, path: to, name, parent: directory.path })

@@ -1,3 +1,4 @@
+import { excerpt } from '../kernel/text.js'
 import type { Node } from './schema.js'
 
 export const byteLength = (text: string): number => Buffer.byteLength(text, 'utf8')
@@ -12,11 +13,6 @@ export function linesOf(text: string): string[] {
 
 /** Text as it is stored: ends with a line feed unless it is empty. */
 export const asStored = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
-
-/** As much of the beginning as a result has room for. */
-export function excerpt(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 3)}...`
-}
 
 /** The first lines that together have room in a result, joined. */
 export function joinWithin(lines: readonly string[], most: number): string {

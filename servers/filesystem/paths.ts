@@ -1,3 +1,4 @@
+import { ascending } from '../kernel/lists.js'
 import type { FailureCode, FilesystemView, Node, Obstacle, User } from './schema.js'
 import { LIMITS } from './schema.js'
 
@@ -118,8 +119,7 @@ export function fitsPattern(name: string, pattern: string): boolean {
 }
 
 /** Orders by path, character by character. */
-export const byPath = (a: { readonly path: string }, b: { readonly path: string }): number =>
-  a.path < b.path ? -1 : a.path > b.path ? 1 : 0
+export const byPath = ascending('path')
 
 /** Everything beneath a directory, whoever may see it; every directory before what lies in it, otherwise unordered. */
 export function subtree(db: FilesystemView, directory: Node): Node[] {

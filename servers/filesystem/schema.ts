@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { type DbView, type RowOf, type SampleContext, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import {
+  type DbView,
+  type ObstacleOf,
+  type RowOf,
+  type SampleContext,
+  type ToolContext,
+  toolMaker,
+} from '../kernel/define-server.js'
 import { ref } from '../kernel/fields.js'
 
 /** The file system's limits: name, value, unit. */
@@ -16,8 +23,6 @@ export const LIMITS = {
   textBytes: 4000,
   /** Files in one archive. */
   members: 40,
-  /** Entries in one list of a result. */
-  shown: 5,
 } as const
 
 export const NODE_KINDS = ['directory', 'text', 'photo', 'archive', 'link'] as const
@@ -87,7 +92,7 @@ const user = z.object({
 
 export const tables = {
   nodes: { row: node, key: 'path' },
-  trash: { row: trashItem, key: 'trash_item' },
+  trash: { row: trashItem, key: 'trash_item', missing: 'unknown_trash_item' },
   users: { row: user, key: 'user' },
   /** One row, `current`: who works here, and in which directory. */
   session: {
@@ -130,21 +135,16 @@ export const failures = {
 
 export type FilesystemTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Obstacle = ObstacleOf<typeof failures>
 export type FilesystemView = DbView<FilesystemTables>
-export type FilesystemContext = ToolContext<FilesystemTables, FailureCode>
+export type Context = ToolContext<FilesystemTables, FailureCode>
 export type Sampling = Pick<SampleContext<FilesystemTables>, 'db' | 'random'>
 export type Node = RowOf<FilesystemTables['nodes']>
 export type TrashItem = RowOf<FilesystemTables['trash']>
 export type Member = Readonly<z.output<typeof member>>
 export type User = RowOf<FilesystemTables['users']>
 
-/** Why something cannot be done. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail: string
-}
-
-export const filesystemTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)
 
 export const fileKey = (description = 'Path of a file'): z.ZodString => ref('file', description)
 export const directoryKey = (description = 'Path of a directory'): z.ZodString => ref('directory', description)

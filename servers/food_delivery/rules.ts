@@ -1,13 +1,12 @@
-import { addDays, addMinutes, minutesOf } from '../kernel/dates.js'
+import { addDays, addMinutes, minutesOf, timeOf } from '../kernel/dates.js'
 import { CITIES, parseAddress, STREETS } from '../kernel/gazetteer.js'
-import { timeOf } from './clock.js'
 import {
   type BasketLine,
   type Dropoff,
-  type FailureCode,
   type FoodOrder,
   type FoodView,
   type Item,
+  type Obstacle,
   type Promo,
   type Restaurant,
   ZONES,
@@ -42,12 +41,6 @@ export const LIMITS = {
   /** Saved drop-offs. */
   dropoffs: 9,
 } as const
-
-/** Why something cannot be done, with the numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
 
 export type OrderStatus = 'scheduled' | 'placed' | 'accepted' | 'cooking' | 'on_the_way' | 'delivered' | 'cancelled'
 

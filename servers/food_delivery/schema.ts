@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 
 export const CUISINES = ['greek', 'indian', 'italian', 'japanese', 'mexican', 'thai'] as const
 export const ALLERGENS = ['dairy', 'eggs', 'gluten', 'nuts', 'shellfish', 'soy'] as const
@@ -133,12 +133,12 @@ const customer = z.object({
 })
 
 export const tables = {
-  restaurants: { row: restaurant, key: 'restaurant' },
-  dishes: { row: dish, key: 'dish' },
+  restaurants: { row: restaurant, key: 'restaurant', missing: 'unknown_restaurant' },
+  dishes: { row: dish, key: 'dish', missing: 'unknown_dish' },
   basket: { row: basketLine, key: 'dish' },
-  promos: { row: promo, key: 'promo' },
-  dropoffs: { row: dropoff, key: 'dropoff' },
-  food_orders: { row: foodOrder, key: 'food_order' },
+  promos: { row: promo, key: 'promo', missing: 'unknown_promo' },
+  dropoffs: { row: dropoff, key: 'dropoff', missing: 'unknown_dropoff' },
+  food_orders: { row: foodOrder, key: 'food_order', missing: 'unknown_food_order' },
   claims: { row: claim, key: 'claim' },
   top_ups: { row: topUp, key: 'top_up' },
   customers: { row: customer, key: 'customer' },
@@ -185,6 +185,7 @@ export const failures = {
 
 export type FoodTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Obstacle = ObstacleOf<typeof failures>
 export type FoodView = DbView<FoodTables>
 export type Context = ToolContext<FoodTables, FailureCode>
 export type Restaurant = RowOf<FoodTables['restaurants']>
@@ -196,4 +197,4 @@ export type FoodOrder = RowOf<FoodTables['food_orders']>
 export type Item = FoodOrder['items'][number]
 export type Zone = (typeof ZONES)[number]
 
-export const foodTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)

@@ -1,5 +1,6 @@
 import { addDays, addMinutes, clockOf, minutesOf } from '../kernel/dates.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
+import { ascending } from '../kernel/lists.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { deliversTo, LIMITS, priceOf, refundFor, rideMinutes, timesFrom, timesUntil } from './rules.js'
 import type { Dish, Dropoff, FoodOrder, Item, Promo, Restaurant } from './schema.js'
@@ -43,7 +44,7 @@ export function seedOrders(random: SeededRandom, start: string, stock: Stock): F
   const numbers = twoDigitNumbers(random, plans.length)
   return plans
     .map((plan, i) => makeOrder(random, start, stock, plan, `food-${numbers[i]}`))
-    .sort((a, b) => (a.placed_at < b.placed_at ? -1 : a.placed_at > b.placed_at ? 1 : 0))
+    .sort(ascending('placed_at'))
 }
 
 const isForAll =

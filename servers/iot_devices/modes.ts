@@ -1,6 +1,15 @@
-import { change, isOpenWindow, lockObstacle, type Obstacle, type Scenery, unready } from './rules.js'
+import { change, isOpenWindow, lockObstacle, type Scenery, unready } from './rules.js'
 import { applyScene, sceneObstacle, setLight } from './scenes.js'
-import { type Automation, type Device, HOME, type IotDb, type IotView, LIMITS, type Mode } from './schema.js'
+import {
+  type Automation,
+  type Device,
+  HOME,
+  type IotDb,
+  type IotView,
+  LIMITS,
+  type Mode,
+  type Obstacle,
+} from './schema.js'
 
 /** The trigger that a change to the mode sets off. */
 const TRIGGER_OF: Readonly<Record<Mode, Automation['trigger']>> = {

@@ -1,22 +1,16 @@
+import { timeOf } from '../kernel/dates.js'
 import {
   type Context,
   type Device,
-  type FailureCode,
   HOME,
   type IotDb,
   type IotView,
   type Kind,
   LIMITS,
   type Mode,
-  type Room,
+  type Obstacle,
 } from './schema.js'
 import { UNITS } from './words.js'
-
-/** Why something cannot be done, with the names and numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
 
 /** A state of the home at a moment: what rules look at. */
 export interface Scenery {
@@ -26,12 +20,6 @@ export interface Scenery {
 
 export const modeOf = (db: IotView): Mode => db.home.get(HOME)!.mode
 
-export const roomOf = ({ db, fail }: Context, key: string): Room =>
-  db.rooms.get(key) ?? fail('unknown_room', `There is no room ${key}.`)
-
-export const deviceOf = ({ db, fail }: Context, key: string): Device =>
-  db.devices.get(key) ?? fail('unknown_device', `There is no device ${key}.`)
-
 /** Whether a firmware update keeps the device busy. */
 export const isUpdating = ({ now }: Scenery, { busy_until }: Device): boolean => busy_until !== '' && now() < busy_until
 
@@ -39,21 +27,16 @@ export const isUpdating = ({ now }: Scenery, { busy_until }: Device): boolean =>
 export function unready(scenery: Scenery, device: Device): Obstacle | undefined {
   if (!device.online) return { code: 'device_offline', detail: `${device.device} is offline.` }
   if (isUpdating(scenery, device))
-    return { code: 'device_busy', detail: `${device.device} is updating until ${device.busy_until.slice(11, 16)}.` }
+    return { code: 'device_busy', detail: `${device.device} is updating until ${timeOf(device.busy_until)}.` }
   return undefined
 }
 
 /** The device, if it is of this kind and can do something now. */
 export function ready(context: Context, key: string, kind: Kind): Device {
-  const device = deviceOf(context, key)
+  const device = context.rowOf('devices', key)
   if (device.kind !== kind) context.fail('wrong_kind', `${key} is a ${device.kind}, not a ${kind}.`)
-  check(context, unready(context, device))
+  context.unless(unready(context, device))
   return device
-}
-
-/** Ends the call if something stands against it. */
-export function check({ fail }: Context, obstacle: Obstacle | undefined): void {
-  if (obstacle) fail(obstacle.code, obstacle.detail)
 }
 
 /** Changes a device and keeps the load of its room in step. */

@@ -1,5 +1,5 @@
-import { change, lightLoad, type Obstacle, overload, type Scenery, thermostatObstacle, unready } from './rules.js'
-import type { Automation, Device, IotDb, IotView, Scene } from './schema.js'
+import { change, lightLoad, overload, type Scenery, thermostatObstacle, unready } from './rules.js'
+import type { Automation, Device, IotDb, IotView, Obstacle, Scene } from './schema.js'
 
 /** Whether a scene can set the device. Windows are left out: a scene should not open the house. */
 export const isSettable = ({ kind, type }: Device): boolean =>

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, type Tables, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import {
+  type Db,
+  type DbView,
+  type ObstacleOf,
+  type RowOf,
+  type ToolContext,
+  toolMaker,
+} from '../kernel/define-server.js'
 import { ref } from '../kernel/fields.js'
 
 export const FLOORS = ['ground', 'upper', 'cellar', 'outside'] as const
@@ -50,6 +57,7 @@ export const tables = {
   },
   rooms: {
     key: 'room',
+    missing: 'unknown_room',
     row: z.object({
       room: z.string(),
       name: z.string(),
@@ -61,6 +69,7 @@ export const tables = {
   },
   devices: {
     key: 'device',
+    missing: 'unknown_device',
     row: z.object({
       device: z.string(),
       name: z.string(),
@@ -113,6 +122,7 @@ export const tables = {
   },
   scenes: {
     key: 'scene',
+    missing: 'unknown_scene',
     row: z.object({
       scene: z.string(),
       name: z.string(),
@@ -123,6 +133,7 @@ export const tables = {
   },
   automations: {
     key: 'automation',
+    missing: 'unknown_automation',
     row: z.object({
       automation: z.string(),
       name: z.string(),
@@ -131,7 +142,7 @@ export const tables = {
       status: z.enum(SWITCH),
     }),
   },
-} satisfies Tables
+} as const
 
 export const failures = {
   unknown_room: 'There is no such room.',
@@ -175,6 +186,7 @@ export const failures = {
 
 export type IotTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Obstacle = ObstacleOf<typeof failures>
 export type IotDb = Db<IotTables>
 export type IotView = DbView<IotTables>
 export type Context = ToolContext<IotTables, FailureCode>
@@ -200,7 +212,3 @@ export const keyByKind = {
 }
 
 export const keyOf = ({ kind, device }: Device): Partial<Record<Kind, string>> => ({ [kind]: device })
-
-/** Entries that a result shows at most; of devices found by name fewer, as their entries are long. */
-export const SHOWN = 5
-export const SHOWN_BY_NAME = 3

@@ -1,40 +1,15 @@
-import type { TableView } from '../kernel/table.js'
-import {
-  type Context,
-  type Db,
-  type Issue,
-  type Member,
-  type Project,
-  type Release,
-  type Sprint,
-  URGENT_QUOTA,
-} from './schema.js'
-
-export const projectNamed = ({ db, fail }: Context, project: string): Project =>
-  db.projects.get(project) ?? fail('unknown_project', `There is no project ${project}.`)
-
-export const issueNamed = ({ db, fail }: Context, issue: string): Issue =>
-  db.issues.get(issue) ?? fail('unknown_issue', `There is no issue ${issue}.`)
-
-export const memberNamed = ({ db, fail }: Context, member: string): Member =>
-  db.members.get(member) ?? fail('unknown_member', `There is no member ${member}.`)
-
-export const sprintNamed = ({ db, fail }: Context, sprint: string): Sprint =>
-  db.sprints.get(sprint) ?? fail('unknown_sprint', `There is no sprint ${sprint}.`)
-
-export const releaseNamed = ({ db, fail }: Context, release: string): Release =>
-  db.releases.get(release) ?? fail('unknown_release', `There is no release ${release}.`)
+import { type Context, type Db, type Issue, type Member, URGENT_QUOTA } from './schema.js'
 
 /** The issue, if it is not done. */
 export function openIssue(context: Context, key: string): Issue {
-  const issue = issueNamed(context, key)
+  const issue = context.rowOf('issues', key)
   if (issue.status === 'done') context.fail('issue_closed', `${key} is done.`)
   return issue
 }
 
 /** The issue, if it is not part of a shipped release. */
 export function liveIssue(context: Context, key: string): Issue {
-  const issue = issueNamed(context, key)
+  const issue = context.rowOf('issues', key)
   if (isArchived(context.db, issue)) context.fail('issue_archived', `${key} belongs to the shipped ${issue.release}.`)
   return issue
 }
@@ -65,13 +40,6 @@ export const urgentQuotaUsed = (db: Db, project: string): boolean =>
   URGENT_QUOTA
 
 export const atWipLimit = ({ in_progress, wip_limit }: Member): boolean => in_progress >= wip_limit
-
-/** The rows a sampler may choose from: the bound one or, without a binding, all; in either case only those that fit. */
-export function choices<R>(table: TableView<R>, bound: string | undefined, fits: (row: R) => boolean): R[] {
-  if (bound === undefined) return table.list(fits)
-  const row = table.get(bound)
-  return row !== undefined && fits(row) ? [row] : []
-}
 
 /** The steps the workflow allows from each status; `done` to `todo` reopens. */
 export const NEXT_STATUSES: Readonly<Record<Issue['status'], readonly Issue['status'][]>> = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type SampleContext, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type ObstacleOf, type SampleContext, type ToolContext, toolMaker } from '../kernel/define-server.js'
 
 export const STATUSES = ['todo', 'in_progress', 'review', 'done'] as const
 export const TYPES = ['bug', 'feature', 'task'] as const
@@ -17,7 +17,6 @@ export const Points = z.int().min(1).max(13)
 /** Open urgent issues a project may have at once: if everything is urgent, nothing is. */
 export const URGENT_QUOTA = 3
 export const MAX_LABELS = 4
-export const MAX_LISTED = 5
 /** Days from the start of a sprint to its end. */
 export const SPRINT_DAYS = 14
 
@@ -27,6 +26,7 @@ const date = z.string().regex(/^\d{4}-\d{2}-\d{2}$/)
 export const tables = {
   projects: {
     key: 'project',
+    missing: 'unknown_project',
     row: z.object({
       project: key,
       name: z.string(),
@@ -37,6 +37,7 @@ export const tables = {
   },
   members: {
     key: 'member',
+    missing: 'unknown_member',
     row: z.object({
       member: key,
       name: z.string(),
@@ -49,6 +50,7 @@ export const tables = {
   },
   issues: {
     key: 'issue',
+    missing: 'unknown_issue',
     row: z.object({
       issue: z.string().regex(/^[A-Z]{2,5}-\d+$/),
       project: key,
@@ -66,6 +68,7 @@ export const tables = {
   },
   sprints: {
     key: 'sprint',
+    missing: 'unknown_sprint',
     row: z.object({
       sprint: key,
       project: key,
@@ -79,6 +82,7 @@ export const tables = {
   },
   releases: {
     key: 'release',
+    missing: 'unknown_release',
     row: z.object({ release: key, project: key, name: z.string(), due: date, shipped: z.boolean() }),
   },
   /** `issue` cannot be done before `blocker` is. */
@@ -124,8 +128,9 @@ export const failures = {
   link_cycle: 'The link would make the issues block each other.',
 } as const
 
-export type Failure = keyof typeof failures
-export type Context = ToolContext<typeof tables, Failure>
+export type FailureCode = keyof typeof failures
+export type Obstacle = ObstacleOf<typeof failures>
+export type Context = ToolContext<typeof tables, FailureCode>
 export type Sample<A> = SampleContext<typeof tables, A>
 export type Db = Sample<unknown>['db']
 export type Project = z.output<typeof tables.projects.row>

@@ -31,3 +31,6 @@ export function minutesOf(clock: string): number {
 export function clockOf(minutes: number): string {
   return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
 }
+
+/** The HH:MM of an instant in the form of the session's clock. */
+export const timeOf = (instant: string): string => instant.slice(11, 16)

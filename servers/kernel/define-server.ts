@@ -3,18 +3,35 @@ import { WorldDefect } from './errors.js'
 import type { SeededRandom } from './random.js'
 import type { Table, TableView } from './table.js'
 
-/** One table of a world. */
-export interface TableSpec {
+/** One table of a world. `F`: the failure codes of the world. */
+export interface TableSpec<F extends string = string> {
   readonly row: z.ZodObject
   /** The field of `row` that holds the key, a string. */
   readonly key: string
+  /** How a call fails that names a row which is not there; see `ToolContext.rowOf`. Left out where no call names one. */
+  readonly missing?: F
 }
 
-export type Tables = Readonly<Record<string, TableSpec>>
+export type Tables<F extends string = string> = Readonly<Record<string, TableSpec<F>>>
+/** The names of those tables that declare how a call fails without the row. */
+export type TablesOfNamedRows<T extends Tables> = {
+  [K in keyof T]: T[K] extends { readonly missing: string } ? K : never
+}[keyof T]
 export type RowOf<S extends TableSpec> = Readonly<z.output<S['row']>>
 export type Db<T extends Tables> = { readonly [K in keyof T]: Table<RowOf<T[K]>> }
 export type DbView<T extends Tables> = { readonly [K in keyof T]: TableView<RowOf<T[K]>> }
 export type SeedRows<T extends Tables> = { readonly [K in keyof T]: readonly RowOf<T[K]>[] }
+
+/**
+ * What stands against a call by the rules of a world: the failure it would end with, and in `detail` the names and numbers
+ * that matter, in place of the failure's standard message. A rule that returns one serves handlers and samplers alike.
+ */
+export interface Obstacle<F extends string = string> {
+  readonly code: F
+  readonly detail?: string
+}
+/** The obstacles of a world with these failures. */
+export type ObstacleOf<Failures extends Readonly<Record<string, string>>> = Obstacle<keyof Failures & string>
 
 /** The session as a running tool sees it. Nothing else is in reach: no wall clock, no `Math.random`, no file, no network. */
 export interface ToolContext<T extends Tables = Tables, F extends string = string> {
@@ -28,6 +45,10 @@ export interface ToolContext<T extends Tables = Tables, F extends string = strin
   readonly random: SeededRandom
   /** Ends the call with a domain failure: everything it wrote is taken back. `detail` replaces the code's standard message. */
   fail(code: F, detail?: string): never
+  /** Ends the call with the failure of the obstacle, if there is one. */
+  unless(obstacle: Obstacle<F> | undefined): void
+  /** The row of this key. Without one the call ends with the failure that the table declares as `missing`. */
+  rowOf<K extends TablesOfNamedRows<T>>(table: K, key: string): RowOf<T[K]>
 }
 
 /** What a sampler of arguments may look at. */
@@ -125,7 +146,7 @@ export interface ServerSpec<T extends Tables> {
   seed(context: SeedContext): SeedRows<T>
 }
 
-/** A server with the types of its tables erased: what the kernel, the catalogue and the synthesiser work with. */
+/** A world with the types of its tables erased: what the kernel, the catalogue and the synthesiser work with. */
 export interface ServerDefinition {
   readonly name: string
   readonly title: string
@@ -139,8 +160,11 @@ export interface ServerDefinition {
   seed(context: SeedContext): Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
 }
 
-/** Returns the function that declares tools of one world, so that handlers are typed by its tables and failure codes. */
-export function toolMaker<T extends Tables, F extends string>(_tables: T, _failures: Readonly<Record<F, string>>) {
+/**
+ * Returns the function that declares tools of one world, so that handlers are typed by its tables and failure codes. The
+ * tables are declared `as const`: a `missing` that is none of the failures then does not compile.
+ */
+export function toolMaker<F extends string, T extends Tables<F>>(_tables: T, _failures: Readonly<Record<F, string>>) {
   return <I extends z.ZodObject, O extends z.ZodObject>(spec: ToolSpec<T, F, I, O>): ToolDefinition =>
     spec as unknown as ToolDefinition
 }
@@ -149,23 +173,34 @@ const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 
 /**
  * Declares a world.
- * @throws WorldDefect if the declaration contradicts itself: duplicate or badly named tools, entities without a table,
- *   clauses that leave a required field out, name an unknown one, or have an optional one outside brackets
+ * @throws WorldDefect if the declaration contradicts itself: badly named or duplicate tools; tables whose rows lack the key,
+ *   or whose `missing` is no failure; entities without a table; clauses that leave a required field out, name an unknown
+ *   one, or have an optional one outside brackets
  */
 export function defineServer<T extends Tables>(spec: ServerSpec<T>): ServerDefinition {
-  const defect = (message: string): never => {
-    throw new WorldDefect(spec.name, message)
-  }
-  for (const name of [spec.name, ...spec.tools.map((tool) => tool.name), ...Object.keys(spec.failures)]) {
-    if (!SNAKE_CASE.test(name)) defect(`"${name}" is not snake_case`)
-  }
-  for (const [name, { table }] of Object.entries(spec.entities)) {
-    if (!spec.tables[table]) defect(`entity ${name}: no table "${table}"`)
-  }
+  checkDeclaration(spec as unknown as ServerSpec<Tables>)
   const toolsByName = new Map(spec.tools.map((tool) => [tool.name, tool]))
-  if (toolsByName.size !== spec.tools.length) defect('two tools have the same name')
-  for (const tool of spec.tools) checkClauses(tool, defect)
   return { ...spec, toolsByName } as unknown as ServerDefinition
+}
+
+function checkDeclaration({ name, tables, entities, failures, tools }: ServerSpec<Tables>): void {
+  const defect = (message: string): never => {
+    throw new WorldDefect(name, message)
+  }
+  for (const word of [name, ...tools.map((tool) => tool.name), ...Object.keys(failures)]) {
+    if (!SNAKE_CASE.test(word)) defect(`"${word}" is not snake_case`)
+  }
+  for (const [table, { row, key, missing }] of Object.entries(tables)) {
+    if (!row.shape[key]) defect(`table ${table}: its rows have no field "${key}" to hold the key`)
+    if (missing !== undefined && failures[missing] === undefined) {
+      defect(`table ${table}: "${missing}", for a row that is missing, is not among the failures`)
+    }
+  }
+  for (const [entity, { table }] of Object.entries(entities)) {
+    if (!tables[table]) defect(`entity ${entity}: no table "${table}"`)
+  }
+  if (new Set(tools.map((tool) => tool.name)).size !== tools.length) defect('two tools have the same name')
+  for (const tool of tools) checkClauses(tool, defect)
 }
 
 function checkClauses(tool: ToolDefinition, defect: (message: string) => never): void {

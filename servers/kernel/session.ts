@@ -204,6 +204,11 @@ export class Session {
       this.#random ??= seededRandom(deriveSeed(server.name, seed, 'call', this.#calls, this.#running!.name))
       return this.#random
     }
+    const fail = (code: string, detail?: string): never => {
+      const standard = server.failures[code]
+      if (standard === undefined) throw new Error(`undeclared failure code ${code}`)
+      throw new DomainFailure(code, detail ?? standard)
+    }
     this.#context = {
       db: this.#db as unknown as Db<Tables>,
       now: () => this.now(),
@@ -212,14 +217,23 @@ export class Session {
       get random() {
         return random()
       },
-      fail: (code, detail) => {
-        const standard = server.failures[code]
-        if (standard === undefined) throw new Error(`undeclared failure code ${code}`)
-        throw new DomainFailure(code, detail ?? standard)
+      fail,
+      unless: (obstacle) => {
+        if (obstacle) fail(obstacle.code, obstacle.detail)
       },
+      rowOf: (table: string, key: string) =>
+        this.#db[table]!.get(key) ??
+        fail(server.tables[table]!.missing!, `There is no ${nounOf(server, table)} ${key}.`),
     }
     return this.#context
   }
+}
+
+/** What people call a row of the table: by the entity that is named as its key is, or by the key's name. */
+function nounOf({ entities, tables }: ServerDefinition, table: string): string {
+  const { key } = tables[table]!
+  const entity = entities[key]
+  return entity?.table === table ? entity.noun : key.replaceAll('_', ' ')
 }
 
 /** The times of the first minutes after the start: making one anew takes as long as half a call. */

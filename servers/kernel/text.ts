@@ -22,3 +22,8 @@ export function mentioning(query: string): (text: string) => boolean {
 export function mentions(text: string, query: string): boolean {
   return mentioning(query)(text.toLowerCase())
 }
+
+/** As much of the beginning of a text as a result has room for, at most `most` characters with the dots. */
+export function excerpt(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 3)}...`
+}

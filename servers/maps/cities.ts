@@ -1,3 +1,4 @@
+import { timeOf } from '../kernel/dates.js'
 import { CITIES, type City } from '../kernel/gazetteer.js'
 
 /** What the map knows of a city beyond the gazetteer. */
@@ -60,5 +61,5 @@ export function cityNamed(name: string): CityFacts | undefined {
 /** Date and time on a clock in the city. @param now ISO 8601 in UTC */
 export function localClock(now: string, { utcOffset }: CityFacts): { date: string; time: string } {
   const iso = new Date(Date.parse(now) + utcOffset * 3_600_000).toISOString()
-  return { date: iso.slice(0, 10), time: iso.slice(11, 16) }
+  return { date: iso.slice(0, 10), time: timeOf(iso) }
 }

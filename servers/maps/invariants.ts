@@ -1,9 +1,9 @@
 import type { Invariant } from '../kernel/define-server.js'
 import { SESSION_START } from '../kernel/session.js'
 import { cityNamed } from './cities.js'
-import { LIMITS } from './limits.js'
 import { closedStreets, journey, journeyObstacle, roadMetres } from './routing.js'
 import type { MapsTables, MapsView } from './schema.js'
+import { LIMITS } from './schema.js'
 import { closedRoadKey, placeKey } from './seed.js'
 import { locate, streetNamed } from './streets.js'
 

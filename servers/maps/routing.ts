@@ -1,6 +1,6 @@
 import { type CityFacts, cityNamed, localClock } from './cities.js'
 import { citiesBetween, metresBetween } from './network.js'
-import type { FailureCode, MapsView, Mode } from './schema.js'
+import type { MapsView, Mode, Obstacle } from './schema.js'
 import { crossings, type Spot, type Street, station } from './streets.js'
 
 /** Metres per minute in a city and on the way from one city to another. */
@@ -33,12 +33,6 @@ export interface Journey {
   readonly metres: number
   readonly minutes: number
   readonly legs: readonly Leg[]
-}
-
-/** Why something cannot be done, with the names and numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
 }
 
 const NONE_CLOSED: ReadonlySet<string> = new Set()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 import { common, ref } from '../kernel/fields.js'
 
 export const CATEGORIES = [
@@ -16,6 +16,13 @@ export const CATEGORIES = [
 ] as const
 export const MODES = ['walking', 'cycling', 'transit', 'driving'] as const
 export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
+
+/** What the map keeps for its user: name, value. */
+export const LIMITS = {
+  savedPlaces: 8,
+  /** Closed roads per city. Fewer than there are streets in either direction, so that cars always find a way. */
+  closedRoads: 3,
+} as const
 
 const time = z.string().regex(/^\d\d:\d\d$/)
 
@@ -49,9 +56,9 @@ const closedRoad = z.object({
 })
 
 export const tables = {
-  places: { row: place, key: 'place' },
+  places: { row: place, key: 'place', missing: 'unknown_place' },
   saved_places: { row: savedPlace, key: 'address' },
-  closed_roads: { row: closedRoad, key: 'closed_road' },
+  closed_roads: { row: closedRoad, key: 'closed_road', missing: 'unknown_closed_road' },
 } as const
 
 export const failures = {
@@ -74,6 +81,8 @@ export const failures = {
 
 export type MapsTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Context = ToolContext<typeof tables, FailureCode>
+export type Obstacle = ObstacleOf<typeof failures>
 export type MapsView = DbView<MapsTables>
 export type Place = RowOf<MapsTables['places']>
 export type SavedPlace = RowOf<MapsTables['saved_places']>
@@ -81,7 +90,7 @@ export type ClosedRoad = RowOf<MapsTables['closed_roads']>
 export type Mode = (typeof MODES)[number]
 export type Category = (typeof CATEGORIES)[number]
 
-export const mapsTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)
 
 /** A street address: the key of a location, and the same in every world. */
 export const address = (description?: string) => common('address', ref('address', description))

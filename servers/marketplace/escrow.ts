@@ -1,6 +1,6 @@
 import { addDays } from '../kernel/dates.js'
-import { CARRIER_TERMS, charge, freeFunds, LIMITS, type Obstacle } from './rules.js'
-import type { Listing, MarketDb, MarketView, OUTCOMES, Sale } from './schema.js'
+import { CARRIER_TERMS, charge, freeFunds, LIMITS } from './rules.js'
+import type { Listing, MarketDb, MarketView, Obstacle, OUTCOMES, Sale } from './schema.js'
 import { YOU } from './schema.js'
 
 export type Outcome = (typeof OUTCOMES)[number]

@@ -1,6 +1,6 @@
 import { addDays } from '../kernel/dates.js'
-import { fundsObstacle, LIMITS, type Obstacle, phaseOf } from './rules.js'
-import type { ANSWERS, Listing, MarketView, Offer } from './schema.js'
+import { fundsObstacle, LIMITS, phaseOf } from './rules.js'
+import type { ANSWERS, Listing, MarketView, Obstacle, Offer } from './schema.js'
 import { YOU } from './schema.js'
 
 export type Answer = (typeof ANSWERS)[number]

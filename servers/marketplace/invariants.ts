@@ -1,4 +1,5 @@
 import type { Invariant } from '../kernel/define-server.js'
+import { ascending } from '../kernel/lists.js'
 import { committed, increment, LIMITS, phaseOf, you } from './rules.js'
 import { type Listing, MARKET, type MarketTables, type MarketView, YOU } from './schema.js'
 
@@ -42,7 +43,7 @@ const bidsRise: MarketInvariant = {
     for (const [listing, bids] of perListing(now.bids.list())) {
       const { price } = now.listings.get(listing)!
       let last: number | undefined
-      for (const { bid, amount } of [...bids].sort((a, b) => a.place - b.place)) {
+      for (const { bid, amount } of [...bids].sort(ascending('place'))) {
         if (amount < (last === undefined ? price : last + increment(last))) return `${bid} of ${amount} after ${last}`
         last = amount
       }

@@ -1,4 +1,4 @@
-import { type FailureCode, type Listing, MARKET, type MarketDb, type MarketView, type Member, YOU } from './schema.js'
+import { type Listing, MARKET, type MarketDb, type MarketView, type Member, type Obstacle, YOU } from './schema.js'
 
 /** The market's limits: name, value, unit. */
 export const LIMITS = {
@@ -36,12 +36,6 @@ export const CARRIER_TERMS = {
   parcel: { worth: 300, cost: 7 },
   courier: { worth: 20_000, cost: 18 },
 } as const
-
-/** Why something cannot be done, with the numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
 
 export const you = (db: MarketView): Member => db.members.get(YOU)!
 

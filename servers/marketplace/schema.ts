@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
+import {
+  type Db,
+  type DbView,
+  type ObstacleOf,
+  type RowOf,
+  type ToolContext,
+  toolMaker,
+} from '../kernel/define-server.js'
 
 export const FORMATS = ['auction', 'fixed'] as const
 export const CARRIERS = ['letter', 'parcel', 'courier'] as const
@@ -102,10 +109,10 @@ const book = z.object({ book: z.literal(MARKET), earned: z.int().min(0) })
 
 export const tables = {
   members: { row: member, key: 'member' },
-  listings: { row: listing, key: 'listing' },
+  listings: { row: listing, key: 'listing', missing: 'unknown_listing' },
   bids: { row: bid, key: 'bid' },
-  offers: { row: offer, key: 'offer' },
-  sales: { row: sale, key: 'sale' },
+  offers: { row: offer, key: 'offer', missing: 'unknown_offer' },
+  sales: { row: sale, key: 'sale', missing: 'unknown_sale' },
   books: { row: book, key: 'book' },
 } as const
 
@@ -155,6 +162,8 @@ export const failures = {
 
 export type MarketTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Context = ToolContext<typeof tables, FailureCode>
+export type Obstacle = ObstacleOf<typeof failures>
 export type MarketDb = Db<MarketTables>
 export type MarketView = DbView<MarketTables>
 export type Member = RowOf<MarketTables['members']>
@@ -163,4 +172,4 @@ export type Bid = RowOf<MarketTables['bids']>
 export type Offer = RowOf<MarketTables['offers']>
 export type Sale = RowOf<MarketTables['sales']>
 
-export const marketTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)

@@ -1,15 +1,15 @@
 import { increment, nextPrice } from './rules.js'
 import { type Bid, type Listing, YOU } from './schema.js'
-import type { Stall } from './stall.js'
+import type { SeedBuilder } from './seed-builder.js'
 
 /** Lets the members of a new world bid on its auctions. */
 export class Bidding {
   readonly bids: Bid[] = []
-  readonly #stall: Stall
+  readonly #builder: SeedBuilder
   readonly #standing = new Map<string, Listing>()
 
-  constructor(stall: Stall) {
-    this.#stall = stall
+  constructor(builder: SeedBuilder) {
+    this.#builder = builder
   }
 
   /** The listing with the bids made on it. */
@@ -22,7 +22,7 @@ export class Bidding {
    * @param reached whether the last bid reaches the reserve
    */
   run(listing: Listing, count: number, winner?: string, reached = false, loser?: string): Listing {
-    const { random, others } = this.#stall
+    const { random, others } = this.#builder
     let row = listing
     for (let i = 0; i < count; i++) {
       const last = i === count - 1

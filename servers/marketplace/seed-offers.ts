@@ -2,11 +2,11 @@ import { addDays } from '../kernel/dates.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import { shiftInstant } from './rules.js'
 import { type Listing, type Offer, YOU } from './schema.js'
-import type { Stall } from './stall.js'
+import type { SeedBuilder } from './seed-builder.js'
 
 /** Offers that others made for your fixed-price listings, and that you made for theirs. */
-export function seedOffers(stall: Stall, listings: readonly Listing[]): Offer[] {
-  const { random, start, others } = stall
+export function seedOffers(builder: SeedBuilder, listings: readonly Listing[]): Offer[] {
+  const { random, start, others } = builder
   const today = start.slice(0, 10)
   const numbers = twoDigitNumbers(random, 20)
   const offer = (
@@ -27,7 +27,7 @@ export function seedOffers(stall: Stall, listings: readonly Listing[]): Offer[] 
   })
   const received = Array.from({ length: random.int(3, 4) }, () => {
     const price = random.int(8, 60) * 5
-    const listing = stall.list({ seller: YOU, format: 'fixed', price, ends: shiftInstant(start, random.int(2, 28)) })
+    const listing = builder.list({ seller: YOU, format: 'fixed', price, ends: shiftInstant(start, random.int(2, 28)) })
     return random.sample(others, random.int(1, 2)).map(({ member }) => {
       const bid = Math.ceil(price * random.pick([0.6, 0.7, 0.75, 0.8]))
       const limit = Math.max(bid, Math.ceil(price * random.pick([0.7, 0.8, 0.9, 1])))

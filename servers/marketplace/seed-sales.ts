@@ -3,7 +3,7 @@ import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import { shiftInstant } from './rules.js'
 import { CARRIERS, type Sale, YOU } from './schema.js'
 import type { Bidding } from './seed-bidding.js'
-import type { Stall } from './stall.js'
+import type { SeedBuilder } from './seed-builder.js'
 
 /** A sale's stage with the days since payment, shipping and completion. */
 interface Past {
@@ -40,8 +40,8 @@ const SALES: readonly Past[] = [
 ]
 
 /** Your purchases and sales, some of fixed-price listings and some of auctions. */
-export function seedSales(stall: Stall, bidding: Bidding): Sale[] {
-  const { random, start, others } = stall
+export function seedSales(builder: SeedBuilder, bidding: Bidding): Sale[] {
+  const { random, start, others } = builder
   const today = start.slice(0, 10)
   const numbers = twoDigitNumbers(random, PURCHASES.length + SALES.length)
   const dayOf = (range: readonly [number, number] | undefined): string | null =>
@@ -49,7 +49,7 @@ export function seedSales(stall: Stall, bidding: Bidding): Sale[] {
   const sale = (past: Past, seller: string, buyer: string): Sale => {
     const auction = random.chance(0.35)
     const paid = dayOf(past.paid)!
-    const listed = stall.list({
+    const listed = builder.list({
       seller,
       format: auction ? 'auction' : 'fixed',
       price: random.chance(0.4) ? random.int(8, 38) : random.int(9, 84) * 5,

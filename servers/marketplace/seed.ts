@@ -4,9 +4,9 @@ import type { SeededRandom } from '../kernel/random.js'
 import { shiftInstant } from './rules.js'
 import { type Listing, MARKET, type MarketTables, type Member, YOU } from './schema.js'
 import { Bidding } from './seed-bidding.js'
+import type { SeedBuilder } from './seed-builder.js'
 import { seedOffers } from './seed-offers.js'
 import { seedSales } from './seed-sales.js'
-import type { Stall } from './stall.js'
 import * as words from './words.js'
 
 const MEMBERS = 34
@@ -20,7 +20,7 @@ export function seedMarketplace({ random, start }: SeedContext): SeedRows<Market
   const titles = seedTitles(random)
   const listings: Listing[] = []
   const used = new Set<string>()
-  const list: Stall['list'] = (given) => {
+  const list: SeedBuilder['list'] = (given) => {
     const title = given.title ?? titles[listings.length % titles.length]!
     const noun = title.split(' ').at(-1)!.toLowerCase()
     let key = `${noun}-${random.int(10, 99)}`
@@ -42,12 +42,12 @@ export function seedMarketplace({ random, start }: SeedContext): SeedRows<Market
     listings.push(row)
     return row
   }
-  const stall: Stall = { random, start, others, list }
-  const bidding = new Bidding(stall)
-  seedAuctions(stall, bidding)
-  seedFixed(stall)
-  const offers = seedOffers(stall, listings)
-  const sales = seedSales(stall, bidding)
+  const builder: SeedBuilder = { random, start, others, list }
+  const bidding = new Bidding(builder)
+  seedAuctions(builder, bidding)
+  seedFixed(builder)
+  const offers = seedOffers(builder, listings)
+  const sales = seedSales(builder, bidding)
   const rows = listings.map((row) => bidding.standing(row))
   const bound = rows.reduce(
     (sum, row) => sum + (row.leader === YOU && row.status === 'active' ? (row.high ?? 0) : 0),
@@ -90,14 +90,14 @@ function seedTitles(random: SeededRandom): string[] {
   return [...once.slice(0, 60), ...once.slice(4, 10), ...once.slice(60)]
 }
 
-const otherSeller = ({ random, others }: Stall): string => random.pick(others).member
+const otherSeller = ({ random, others }: SeedBuilder): string => random.pick(others).member
 
 /** Auctions of others and of yours: over, ending within minutes, and running for days. */
-function seedAuctions(stall: Stall, bidding: Bidding): void {
-  const { random, start } = stall
+function seedAuctions(builder: SeedBuilder, bidding: Bidding): void {
+  const { random, start } = builder
   const inMinutes = (minutes: number) => shiftInstant(start, minutes / 1440)
   const auction = (seller: string, minutes: number, price = random.int(2, 60) * 2): Listing =>
-    stall.list({
+    builder.list({
       seller,
       format: 'auction',
       price,
@@ -106,13 +106,13 @@ function seedAuctions(stall: Stall, bidding: Bidding): void {
     })
   // Won by you: one or two to be paid; in some worlds one of them is overdue.
   const late = random.chance(0.15)
-  bidding.run(auction(otherSeller(stall), late ? -4000 : -random.int(60, 2500)), 3, YOU, true)
-  if (random.chance(0.5)) bidding.run(auction(otherSeller(stall), -random.int(30, 1200)), 2, YOU, true)
+  bidding.run(auction(otherSeller(builder), late ? -4000 : -random.int(60, 2500)), 3, YOU, true)
+  if (random.chance(0.5)) bidding.run(auction(otherSeller(builder), -random.int(30, 1200)), 2, YOU, true)
   // Lost by you.
-  bidding.run(auction(otherSeller(stall), -random.int(30, 900)), 4, undefined, true, YOU)
+  bidding.run(auction(otherSeller(builder), -random.int(30, 900)), 4, undefined, true, YOU)
   for (let i = 0; i < AUCTIONS; i++) {
     const soon = i < 8
-    const row = auction(otherSeller(stall), soon ? random.int(2, 20) : random.int(90, 4200))
+    const row = auction(otherSeller(builder), soon ? random.int(2, 20) : random.int(90, 4200))
     const role = i % 10
     if (role === 2) bidding.run(row, random.int(1, 4), YOU)
     else if (role === 3) bidding.run(row, random.int(2, 5), undefined, false, YOU)
@@ -120,9 +120,9 @@ function seedAuctions(stall: Stall, bidding: Bidding): void {
   }
   for (const title of words.TREASURES)
     bidding.run(
-      stall.list({
+      builder.list({
         title,
-        seller: otherSeller(stall),
+        seller: otherSeller(builder),
         format: 'auction',
         price: random.int(30, 90) * 100,
         ends: inMinutes(random.int(600, 4000)),
@@ -136,12 +136,12 @@ function seedAuctions(stall: Stall, bidding: Bidding): void {
   bidding.run(auction(YOU, -random.int(100, 2000)), 2, undefined, true)
 }
 
-function seedFixed(stall: Stall): void {
-  const { random, start } = stall
+function seedFixed(builder: SeedBuilder): void {
+  const { random, start } = builder
   for (let i = 0; i < FIXED; i++) {
     const price = random.int(3, 70) * 5
-    stall.list({
-      seller: otherSeller(stall),
+    builder.list({
+      seller: otherSeller(builder),
       format: 'fixed',
       price,
       ends: shiftInstant(start, i < 3 ? -random.int(1, 5) : random.int(1, 29)),
@@ -151,7 +151,7 @@ function seedFixed(stall: Stall): void {
   }
   // Yours, withdrawn.
   for (let i = 0; i < 2; i++)
-    stall.list({
+    builder.list({
       seller: YOU,
       format: 'fixed',
       price: random.int(3, 40) * 5,

@@ -1,14 +1,5 @@
 import { addDays } from '../kernel/dates.js'
-import type {
-  Customer,
-  FailureCode,
-  Invoice,
-  InvoiceStatus,
-  PaymentsDb,
-  PaymentsView,
-  Token,
-  Webhook,
-} from './schema.js'
+import type { Customer, Invoice, InvoiceStatus, Obstacle, PaymentsDb, PaymentsView, Token, Webhook } from './schema.js'
 
 /** The limits of the payment service: name, value, unit. */
 export const LIMITS = {
@@ -25,12 +16,6 @@ export const LIMITS = {
   /** The latest due date. Days. */
   dueDaysAtMost: 90,
 } as const
-
-/** Why something cannot be done, with the numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
 
 /** What the customer still has to pay on an invoice; refunds of an open invoice are owed again. */
 export function owedOn({ status, amount, captured, refunded }: Invoice): number {

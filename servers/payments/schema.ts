@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import {
+  type Db,
+  type DbView,
+  type ObstacleOf,
+  type RowOf,
+  type ToolContext,
+  toolMaker,
+} from '../kernel/define-server.js'
 
 export const INVOICE_STATUSES = ['draft', 'open', 'overdue', 'paid', 'refunded', 'void'] as const
 export const TOPICS = ['invoice', 'charge', 'refund', 'payout'] as const
@@ -87,12 +94,12 @@ const balance = z.object({
 })
 
 export const tables = {
-  customers: { row: customer, key: 'customer' },
-  tokens: { row: token, key: 'token' },
-  invoices: { row: invoice, key: 'invoice' },
+  customers: { row: customer, key: 'customer', missing: 'unknown_customer' },
+  tokens: { row: token, key: 'token', missing: 'unknown_token' },
+  invoices: { row: invoice, key: 'invoice', missing: 'unknown_invoice' },
   charges: { row: charge, key: 'reference' },
   refunds: { row: refund, key: 'reference' },
-  webhooks: { row: webhook, key: 'webhook' },
+  webhooks: { row: webhook, key: 'webhook', missing: 'unknown_webhook' },
   payouts: { row: payout, key: 'payout' },
   balance: { row: balance, key: 'balance' },
 } as const
@@ -129,10 +136,11 @@ export const failures = {
 
 export type PaymentsTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Obstacle = ObstacleOf<typeof failures>
 export type InvoiceStatus = (typeof INVOICE_STATUSES)[number]
 export type PaymentsDb = Db<PaymentsTables>
 export type PaymentsView = DbView<PaymentsTables>
-export type PaymentsContext = ToolContext<PaymentsTables, FailureCode>
+export type Context = ToolContext<PaymentsTables, FailureCode>
 export type Customer = RowOf<PaymentsTables['customers']>
 export type Token = RowOf<PaymentsTables['tokens']>
 export type Invoice = RowOf<PaymentsTables['invoices']>
@@ -141,4 +149,4 @@ export type Refund = RowOf<PaymentsTables['refunds']>
 export type Webhook = RowOf<PaymentsTables['webhooks']>
 export type Payout = RowOf<PaymentsTables['payouts']>
 
-export const paymentsTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)

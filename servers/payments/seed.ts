@@ -1,6 +1,7 @@
 import { addDays } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
+import { ascending } from '../kernel/lists.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { slug } from '../kernel/text.js'
 import { LIMITS } from './rules.js'
@@ -172,7 +173,7 @@ function dueIn(shape: Shape, random: SeededRandom, age: number): number {
   return shape.endsWith('raft') ? random.int(5, 60) : random.int(-3, 10) - age
 }
 
-const byDate = (a: { date: string }, b: { date: string }): number => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0)
+const byDate = ascending('date')
 
 /** Two webhooks per topic. Of each world's eight, three have failed, one of them for longer than a day's retries, and one is disabled. */
 function seedWebhooks(random: SeededRandom, today: string): Webhook[] {

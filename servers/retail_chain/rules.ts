@@ -1,7 +1,9 @@
+import { timeOf } from '../kernel/dates.js'
 import { CITIES } from '../kernel/gazetteer.js'
 import {
   type Article,
-  type FailureCode,
+  type Context,
+  type Obstacle,
   type Reservation,
   type RetailView,
   type Shipment,
@@ -20,36 +22,11 @@ export const LIMITS = {
   countTolerance: 3,
 } as const
 
-/** Why something cannot be done, with the numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
-
-interface Reader {
-  readonly db: RetailView
-  fail(code: FailureCode, detail?: string): never
-}
-
-export const storeOf = ({ db, fail }: Reader, key: string): Store =>
-  db.stores.get(key) ?? fail('unknown_store', `There is no store ${key}.`)
-
-export const articleOf = ({ db, fail }: Reader, key: string): Article =>
-  db.articles.get(key) ?? fail('unknown_article', `There is no article ${key}.`)
-
 export const stockKey = (store: string, article: string): string => `${store} ${article}`
 
 /** What the store has of the article, if it carries it. */
-export const stockOf = ({ db, fail }: Reader, store: Store, { article, title }: Article): Stock =>
+export const stockOf = ({ db, fail }: Context, store: Store, { article, title }: Article): Stock =>
   db.stocks.get(stockKey(store.store, article)) ?? fail('not_carried', `${store.name} does not carry ${title}.`)
-
-/** Ends the call with a failure if something stands against it. */
-export function unless({ fail }: Reader, obstacle: Obstacle | undefined): void {
-  if (obstacle) fail(obstacle.code, obstacle.detail)
-}
-
-/** Entries that a list or search shows at most. */
-export const SHOWN = 5
 
 /** Pieces that can be sold, reserved or sent away. */
 export const availableOf = ({ on_hand, reserved }: Stock): number => on_hand - reserved
@@ -61,7 +38,7 @@ export const isLow = ({ on_hand, incoming, reorder_point }: Stock): boolean => o
 
 /** Whether the store is open at `now` (ISO 8601 UTC). */
 export function isOpen({ opens, closes, closed_on }: Store, now: string): boolean {
-  const time = now.slice(11, 16)
+  const time = timeOf(now)
   return opens <= time && time < closes && WEEKDAYS[new Date(now).getUTCDay()] !== closed_on
 }
 

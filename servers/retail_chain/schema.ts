@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 
 export const DEPARTMENTS = ['garden', 'kitchen', 'tools', 'toys', 'lighting'] as const
 export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
@@ -96,13 +96,13 @@ const reservation = z.object({
 const warehouse = z.object({ warehouse: z.literal('warehouse'), city: z.string() })
 
 export const tables = {
-  stores: { row: store, key: 'store' },
-  articles: { row: article, key: 'article' },
+  stores: { row: store, key: 'store', missing: 'unknown_store' },
+  articles: { row: article, key: 'article', missing: 'unknown_article' },
   stocks: { row: stock, key: 'stock' },
-  shipments: { row: shipment, key: 'shipment' },
-  reservations: { row: reservation, key: 'reservation' },
+  shipments: { row: shipment, key: 'shipment', missing: 'unknown_shipment' },
+  reservations: { row: reservation, key: 'reservation', missing: 'unknown_reservation' },
   warehouses: { row: warehouse, key: 'warehouse' },
-}
+} as const
 
 export const failures = {
   unknown_store: 'The chain has no such store.',
@@ -130,6 +130,8 @@ export const failures = {
 
 export type RetailTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Context = ToolContext<typeof tables, FailureCode>
+export type Obstacle = ObstacleOf<typeof failures>
 export type RetailView = DbView<RetailTables>
 export type Store = RowOf<RetailTables['stores']>
 export type Article = RowOf<RetailTables['articles']>
@@ -137,4 +139,4 @@ export type Stock = RowOf<RetailTables['stocks']>
 export type Shipment = RowOf<RetailTables['shipments']>
 export type Reservation = RowOf<RetailTables['reservations']>
 
-export const retailTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)

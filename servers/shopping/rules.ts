@@ -2,7 +2,7 @@ import { CITIES } from '../kernel/gazetteer.js'
 import type {
   Coupon,
   Customer,
-  FailureCode,
+  Obstacle,
   OrderItem,
   PaymentMethod,
   Product,
@@ -32,12 +32,6 @@ export const LIMITS = {
   /** What one step of points is worth. Currency units. */
   stepValue: 5,
 } as const
-
-/** Why something cannot be done, with the numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
 
 /** An article and how many of it: a line of a cart or of an order. */
 export interface Line {

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
+import {
+  type Db,
+  type DbView,
+  type ObstacleOf,
+  type RowOf,
+  type ToolContext,
+  toolMaker,
+} from '../kernel/define-server.js'
 
 export const CATEGORIES = ['clothing', 'books', 'kitchen', 'sports', 'electronics'] as const
 export const SHIPPINGS = ['standard', 'express', 'courier'] as const
@@ -127,20 +134,20 @@ const orderItem = z.object({
 const review = z.object({ product: z.string(), stars: z.int().min(1).max(5), text: z.string(), written: date })
 
 export const tables = {
-  brands: { row: brand, key: 'brand' },
-  products: { row: product, key: 'product' },
-  variants: { row: variant, key: 'variant' },
+  brands: { row: brand, key: 'brand', missing: 'unknown_brand' },
+  products: { row: product, key: 'product', missing: 'unknown_product' },
+  variants: { row: variant, key: 'variant', missing: 'unknown_variant' },
   cart_lines: { row: cartLine, key: 'variant' },
   wishes: { row: wish, key: 'variant' },
   customers: { row: customer, key: 'customer' },
-  coupons: { row: coupon, key: 'coupon' },
-  delivery_addresses: { row: deliveryAddress, key: 'delivery_address' },
-  payment_methods: { row: paymentMethod, key: 'payment_method' },
+  coupons: { row: coupon, key: 'coupon', missing: 'unknown_coupon' },
+  delivery_addresses: { row: deliveryAddress, key: 'delivery_address', missing: 'unknown_delivery_address' },
+  payment_methods: { row: paymentMethod, key: 'payment_method', missing: 'unknown_payment_method' },
   gift_cards: { row: giftCard, key: 'code' },
-  orders: { row: order, key: 'order' },
-  order_items: { row: orderItem, key: 'item' },
+  orders: { row: order, key: 'order', missing: 'unknown_order' },
+  order_items: { row: orderItem, key: 'item', missing: 'unknown_item' },
   reviews: { row: review, key: 'product' },
-}
+} as const
 
 export const failures = {
   unknown_brand: 'The shop has no such brand.',
@@ -188,6 +195,8 @@ export const failures = {
 
 export type ShoppingTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Context = ToolContext<typeof tables, FailureCode>
+export type Obstacle = ObstacleOf<typeof failures>
 export type ShoppingDb = Db<ShoppingTables>
 export type ShoppingView = DbView<ShoppingTables>
 export type Brand = RowOf<ShoppingTables['brands']>
@@ -204,4 +213,4 @@ export type Review = RowOf<ShoppingTables['reviews']>
 export type Category = (typeof CATEGORIES)[number]
 export type Shipping = (typeof SHIPPINGS)[number]
 
-export const shoppingTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)

@@ -4,7 +4,6 @@ import { addressIn, CITIES } from '../kernel/gazetteer.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { slug } from '../kernel/text.js'
-import { seedOrders } from './past-orders.js'
 import { LIMITS } from './rules.js'
 import {
   type Brand,
@@ -18,6 +17,7 @@ import {
   type ShoppingTables,
   type Variant,
 } from './schema.js'
+import { seedOrders } from './seed-orders.js'
 import * as words from './words.js'
 
 const BRANDS = 12

@@ -1,5 +1,5 @@
 import { addMinutes } from '../kernel/dates.js'
-import type { FailureCode, Post, Profile, SocialView, Story } from './schema.js'
+import type { Obstacle, Post, Profile, SocialView, Story } from './schema.js'
 
 /** The limits of the network: name, value, unit. */
 export const LIMITS = {
@@ -17,12 +17,6 @@ export const LIMITS = {
   liveStories: 3,
   bookmarks: 12,
 } as const
-
-/** Why something cannot be done, with the numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
 
 /** How another profile stands to mine, in one word; what matters most comes first. */
 export type Relation =

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import {
+  type Db,
+  type DbView,
+  type ObstacleOf,
+  type RowOf,
+  type ToolContext,
+  toolMaker,
+} from '../kernel/define-server.js'
 
 export const FEEDS = ['home', 'personal', 'bookmarks'] as const
 export const PLACES = ['feed', 'story'] as const
@@ -81,11 +88,11 @@ const directMessage = z.object({
 
 export const tables = {
   account: { row: z.object({ account: z.literal('mine'), profile: z.string() }), key: 'account' },
-  profiles: { row: profile, key: 'profile' },
+  profiles: { row: profile, key: 'profile', missing: 'unknown_profile' },
   follows: { row: follow, key: 'follow' },
   blocks: { row: block, key: 'block' },
   hashtags: { row: hashtag, key: 'hashtag' },
-  posts: { row: post, key: 'post' },
+  posts: { row: post, key: 'post', missing: 'unknown_post' },
   likes: { row: like, key: 'like' },
   shares: { row: share, key: 'share' },
   bookmarks: { row: bookmark, key: 'post' },
@@ -125,9 +132,10 @@ export const failures = {
 
 export type SocialTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Obstacle = ObstacleOf<typeof failures>
 export type SocialDb = Db<SocialTables>
 export type SocialView = DbView<SocialTables>
-export type SocialContext = ToolContext<SocialTables, FailureCode>
+export type Context = ToolContext<SocialTables, FailureCode>
 export type Profile = RowOf<SocialTables['profiles']>
 export type Follow = RowOf<SocialTables['follows']>
 export type Block = RowOf<SocialTables['blocks']>
@@ -138,4 +146,4 @@ export type Share = RowOf<SocialTables['shares']>
 export type Story = RowOf<SocialTables['stories']>
 export type DirectMessage = RowOf<SocialTables['direct_messages']>
 
-export const socialTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)

@@ -1,6 +1,7 @@
 import { addMinutes } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
+import { ascending } from '../kernel/lists.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { LIMITS } from './rules.js'
 import type { Block, DirectMessage, Follow, Like, Post, Profile, Share, SocialTables, Story } from './schema.js'
@@ -149,7 +150,7 @@ function seedPosts(random: SeededRandom, start: string, { own, others, names }: 
 }
 
 const later = (a: string, b: string): string => (a > b ? a : b)
-const byTime = (a: { at: string }, b: { at: string }): number => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)
+const byTime = ascending('at')
 
 function seedReactions(
   random: SeededRandom,

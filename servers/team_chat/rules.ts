@@ -1,5 +1,5 @@
-import { addMinutes } from '../kernel/dates.js'
-import type { Channel, ChatView, Emoji, FailureCode, Message, Person, Role } from './schema.js'
+import { addMinutes, timeOf } from '../kernel/dates.js'
+import type { Channel, ChatView, Emoji, Message, Obstacle, Person, Role } from './schema.js'
 
 /** The limits of the chat: name, value, unit. */
 export const LIMITS = {
@@ -12,12 +12,6 @@ export const LIMITS = {
   /** Channels of a workspace that a guest can be in. */
   guestSeats: 2,
 } as const
-
-/** Why something cannot be done, with the numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
 
 export const me = (db: ChatView): string => db.account.get('mine')!.person
 
@@ -52,7 +46,7 @@ export function postingObstacle(db: ChatView, now: string, channel: Channel): Ob
   const last = db.messages.by('channel', channel.channel).findLast((row) => row.person === own && row.thread === null)
   const free = last && addMinutes(last.at, channel.slow_minutes)
   return free !== undefined && free > now
-    ? { code: 'slow_mode', detail: `You can post again at ${free.slice(11, 16)} UTC.` }
+    ? { code: 'slow_mode', detail: `You can post again at ${timeOf(free)} UTC.` }
     : undefined
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 
 export const KINDS = ['public', 'private', 'announcement'] as const
 export const ROLES = ['admin', 'member', 'guest'] as const
@@ -80,11 +80,11 @@ const mention = z.object({
 
 export const tables = {
   account: { row: z.object({ account: z.literal('mine'), person: z.string() }), key: 'account' },
-  people: { row: person, key: 'person' },
+  people: { row: person, key: 'person', missing: 'unknown_person' },
   memberships: { row: membership, key: 'membership' },
-  channels: { row: channel, key: 'channel' },
+  channels: { row: channel, key: 'channel', missing: 'unknown_channel' },
   seats: { row: seat, key: 'seat' },
-  messages: { row: message, key: 'message' },
+  messages: { row: message, key: 'message', missing: 'unknown_message' },
   reactions: { row: reaction, key: 'reaction' },
   mentions: { row: mention, key: 'mention' },
 } as const
@@ -117,8 +117,9 @@ export const failures = {
 
 export type ChatTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Obstacle = ObstacleOf<typeof failures>
 export type ChatView = DbView<ChatTables>
-export type ChatContext = ToolContext<ChatTables, FailureCode>
+export type Context = ToolContext<ChatTables, FailureCode>
 export type Person = RowOf<ChatTables['people']>
 export type Membership = RowOf<ChatTables['memberships']>
 export type Role = Membership['role']
@@ -129,4 +130,4 @@ export type Reaction = RowOf<ChatTables['reactions']>
 export type Mention = RowOf<ChatTables['mentions']>
 export type Emoji = Reaction['emoji']
 
-export const chatTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)

@@ -1,5 +1,6 @@
 import { addMinutes } from '../kernel/dates.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
+import { ascending } from '../kernel/lists.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { LIMITS } from './rules.js'
 import { type Channel, EMOJI, type Mention, type Message, type Reaction } from './schema.js'
@@ -10,7 +11,7 @@ const REPLIES = 44
 /** Minutes before the session at which I wrote my latest messages: all but the last two can still be edited. */
 const MY_MESSAGES = [2, 8, 19, 27, 41, 52, 300, 2000] as const
 
-const byTime = (a: { at: string }, b: { at: string }): number => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)
+const byTime = ascending('at')
 
 /** How often each value of `field` occurs. */
 function tally<F extends string>(rows: readonly Readonly<Record<F, string | null>>[], field: F): Map<string, number> {

@@ -1,9 +1,6 @@
-import type { ToolContext } from '../kernel/define-server.js'
 import { amountOf, type Fill, type Match, match, opposite, queue, sharesOf } from './matching.js'
 import { ACCOUNT, isExtreme, isReached, type Terms } from './rules.js'
-import type { FailureCode, Side, TradeOrder, TradingTables } from './schema.js'
-
-export type Context = ToolContext<TradingTables, FailureCode>
+import type { Context, Side, TradeOrder } from './schema.js'
 
 /** What followed from a trade, beyond the trade itself. */
 export interface Consequences {

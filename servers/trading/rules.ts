@@ -1,5 +1,6 @@
+import { timeOf } from '../kernel/dates.js'
 import { amountOf, type Match, match, opposite, without } from './matching.js'
-import type { FailureCode, Instrument, Side, TradeOrder, TradingView, Venue, Watch } from './schema.js'
+import type { Instrument, Obstacle, Side, TradeOrder, TradingView, Venue, Watch } from './schema.js'
 
 /** The broker's and the exchanges' limits: name, value, unit. */
 export const LIMITS = {
@@ -16,15 +17,9 @@ export const LIMITS = {
 /** The only row of the table of accounts. */
 export const ACCOUNT = 'portfolio'
 
-/** Why something cannot be done, with the numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
-
 /** Whether the exchange trades at `now` (ISO 8601, UTC). */
 export function isOpen({ opens, closes }: Venue, now: string): boolean {
-  const time = now.slice(11, 16)
+  const time = timeOf(now)
   return opens <= time && time < closes
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 
 export const SECTORS = ['energy', 'finance', 'health', 'technology', 'transport'] as const
 export const SIDES = ['buy', 'sell'] as const
@@ -107,10 +107,10 @@ export const tables = {
   account: { row: account, key: 'account' },
   venues: { row: venue, key: 'venue' },
   sectors: { row: sector, key: 'sector' },
-  instruments: { row: instrument, key: 'instrument' },
+  instruments: { row: instrument, key: 'instrument', missing: 'unknown_instrument' },
   books: { row: book, key: 'instrument' },
   positions: { row: position, key: 'instrument' },
-  trade_orders: { row: tradeOrder, key: 'trade_order' },
+  trade_orders: { row: tradeOrder, key: 'trade_order', missing: 'unknown_trade_order' },
   trades: { row: trade, key: 'trade' },
   watches: { row: watch, key: 'instrument' },
 } as const
@@ -140,6 +140,8 @@ export const failures = {
 
 export type TradingTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Context = ToolContext<typeof tables, FailureCode>
+export type Obstacle = ObstacleOf<typeof failures>
 export type TradingView = DbView<TradingTables>
 export type Side = (typeof SIDES)[number]
 export type Instrument = RowOf<TradingTables['instruments']>
@@ -152,4 +154,4 @@ export type Watch = RowOf<TradingTables['watches']>
 export type Venue = RowOf<TradingTables['venues']>
 export type Sector = RowOf<TradingTables['sectors']>
 
-export const tradingTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)

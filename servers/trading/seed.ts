@@ -1,5 +1,6 @@
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
+import { ascending } from '../kernel/lists.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { slug } from '../kernel/text.js'
 import { queue } from './matching.js'
@@ -128,9 +129,7 @@ function seedTrades(random: SeededRandom, start: string, instruments: readonly I
     ]
   })
   const numbers = twoDigitNumbers(random, rows.length)
-  return rows
-    .map((row, i): Trade => ({ trade: `trade-${numbers[i]}`, ...row }))
-    .sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0))
+  return rows.map((row, i): Trade => ({ trade: `trade-${numbers[i]}`, ...row })).sort(ascending('date'))
 }
 
 function positionsFrom(trades: readonly Trade[], instruments: readonly Instrument[]): Position[] {

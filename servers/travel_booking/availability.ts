@@ -1,5 +1,5 @@
-import { dayOf } from './calendar.js'
 import type { Booking, Hotel, TravelDb, TravelView } from './schema.js'
+import { dayOf } from './time.js'
 import { type Cabin, type Flight, flightCalled, hashOf, seatsOffered } from './timetable.js'
 
 export function saltOf(db: TravelView): number {

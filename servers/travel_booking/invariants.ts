@@ -1,8 +1,8 @@
 import type { Invariant } from '../kernel/define-server.js'
 import { covers, flightOf, roomsTaken, saltOf } from './availability.js'
-import { DATES, dayOf } from './calendar.js'
 import { clash, LIMITS, passportObstacle } from './rules.js'
 import { type Booking, CABINS, type TravelTables, type TravelView } from './schema.js'
+import { DATES, dayOf } from './time.js'
 import { seatsOffered } from './timetable.js'
 
 const invariant = (

@@ -1,7 +1,7 @@
 import { addDays } from '../kernel/dates.js'
-import { clock, DATES } from './calendar.js'
 import { flightMinutes } from './distances.js'
-import type { FailureCode, Traveller } from './schema.js'
+import type { Obstacle, Traveller } from './schema.js'
+import { clock, DATES } from './time.js'
 import { type Cabin, cityAt, type Fare, type Flight, isIntercontinental } from './timetable.js'
 
 /** The agency's limits: name, value, unit. */
@@ -34,12 +34,6 @@ export const LIMITS = {
 
 /** Share of the price that comes back when a flight is cancelled, per cent. */
 export const REFUND: Readonly<Record<Fare, number>> = { basic: 0, standard: 50, flex: 100, business: 100 }
-
-/** Why something cannot be done, with the names and numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
 
 export function cabinOf(fare: Fare): Cabin {
   return fare === 'business' ? 'business' : 'economy'

@@ -1,8 +1,8 @@
 import { CITIES } from '../kernel/gazetteer.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { saltOf } from './availability.js'
-import { minuteOf } from './calendar.js'
 import type { TravelView } from './schema.js'
+import { minuteOf } from './time.js'
 import { type Flight, flightsOn, isFlown } from './timetable.js'
 
 export interface Sampling {

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
+import {
+  type Db,
+  type DbView,
+  type ObstacleOf,
+  type RowOf,
+  type ToolContext,
+  toolMaker,
+} from '../kernel/define-server.js'
 import { common } from '../kernel/fields.js'
 import { FARES } from './timetable.js'
 
@@ -86,11 +93,11 @@ const booking = z.object({
 export const tables = {
   timetable: { row: timetable, key: 'season' },
   flights: { row: flight, key: 'flight' },
-  hotels: { row: hotel, key: 'hotel' },
-  travellers: { row: traveller, key: 'traveller' },
-  itineraries: { row: itinerary, key: 'itinerary' },
-  budgets: { row: budget, key: 'budget' },
-  bookings: { row: booking, key: 'booking' },
+  hotels: { row: hotel, key: 'hotel', missing: 'unknown_hotel' },
+  travellers: { row: traveller, key: 'traveller', missing: 'unknown_traveller' },
+  itineraries: { row: itinerary, key: 'itinerary', missing: 'unknown_itinerary' },
+  budgets: { row: budget, key: 'budget', missing: 'unknown_budget' },
+  bookings: { row: booking, key: 'booking', missing: 'unknown_booking' },
 } as const
 
 export const failures = {
@@ -137,6 +144,8 @@ export const failures = {
 
 export type TravelTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Context = ToolContext<typeof tables, FailureCode>
+export type Obstacle = ObstacleOf<typeof failures>
 export type TravelDb = Db<TravelTables>
 export type TravelView = DbView<TravelTables>
 export type Hotel = RowOf<TravelTables['hotels']>
@@ -145,7 +154,7 @@ export type Itinerary = RowOf<TravelTables['itineraries']>
 export type Budget = RowOf<TravelTables['budgets']>
 export type Booking = RowOf<TravelTables['bookings']>
 
-export const travelTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)
 
 export const cityField = () => common('city', z.string().trim().min(2).max(40))
 export const dateField = (description: string) => common('date', z.iso.date().describe(description))

@@ -2,9 +2,9 @@ import { CITIES } from '../kernel/gazetteer.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { roomsTaken } from './availability.js'
-import { DATES, instantOf, minuteOf } from './calendar.js'
 import { cabinOf, clash, flightTitle, LIMITS, passportObstacle, stayTitle } from './rules.js'
 import type { Booking, Budget, Hotel, Itinerary, Traveller } from './schema.js'
+import { DATES, instantOf, minuteOf } from './time.js'
 import { cityNumber, type Fare, type Flight, flightsOn, isFlown, seatsOffered } from './timetable.js'
 
 interface World {

@@ -1,6 +1,6 @@
 import { CITIES, type City } from '../kernel/gazetteer.js'
-import { DATES, DAYS } from './calendar.js'
 import { flightMinutes, kilometres } from './distances.js'
+import { DATES, DAYS } from './time.js'
 
 export const FARES = ['basic', 'standard', 'flex', 'business'] as const
 export type Fare = (typeof FARES)[number]

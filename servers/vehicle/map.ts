@@ -1,4 +1,5 @@
 import { type Address, CITIES, type City, STREETS } from '../kernel/gazetteer.js'
+import { ascending } from '../kernel/lists.js'
 
 /** A point on a flat map, whole km. */
 export interface Point {
@@ -38,7 +39,7 @@ export function roadKm(a: Point, b: Point): number {
 const neighbours = (city: City): City[] =>
   CITIES.map((other) => ({ other, km: roadKm(centre(city), centre(other)) }))
     .filter(({ other, km }) => other !== city && km <= 430)
-    .sort((a, b) => a.km - b.km)
+    .sort(ascending('km'))
     .slice(0, 4)
     .map(({ other }) => other)
 

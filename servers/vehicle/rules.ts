@@ -3,8 +3,8 @@ import {
   CAR,
   type Car,
   type Destination,
-  type FailureCode,
   type Fault,
+  type Obstacle,
   type VehicleDb,
   type VehicleView,
 } from './schema.js'
@@ -33,12 +33,6 @@ export const LIMITS = {
   /** How far ahead a garage takes appointments, days. */
   bookingDays: 60,
 } as const
-
-/** Why something cannot be done, with the numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
 
 export const theCar = (db: VehicleView): Car => db.cars.get(CAR)!
 

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { type Db, type DbView, type RowOf, toolMaker } from '../kernel/define-server.js'
+import {
+  type Db,
+  type DbView,
+  type ObstacleOf,
+  type RowOf,
+  type ToolContext,
+  toolMaker,
+} from '../kernel/define-server.js'
 
 export const SYSTEMS = ['drive', 'battery', 'tyres', 'body', 'climate', 'media'] as const
 export const GEARS = ['park', 'reverse', 'neutral', 'drive'] as const
@@ -134,13 +141,13 @@ const playlist = z.object({
 
 export const tables = {
   cars: { row: car, key: 'car' },
-  drivers: { row: driver, key: 'driver' },
+  drivers: { row: driver, key: 'driver', missing: 'unknown_driver' },
   doors: { row: door, key: 'door' },
   windows: { row: window, key: 'window' },
   tyres: { row: tyre, key: 'tyre' },
-  destinations: { row: destination, key: 'destination' },
+  destinations: { row: destination, key: 'destination', missing: 'unknown_destination' },
   trips: { row: trip, key: 'trip' },
-  faults: { row: fault, key: 'fault' },
+  faults: { row: fault, key: 'fault', missing: 'unknown_fault' },
   appointments: { row: appointment, key: 'appointment' },
   playlists: { row: playlist, key: 'playlist' },
 } as const
@@ -193,6 +200,8 @@ export const failures = {
 
 export type VehicleTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Context = ToolContext<typeof tables, FailureCode>
+export type Obstacle = ObstacleOf<typeof failures>
 export type VehicleDb = Db<VehicleTables>
 export type VehicleView = DbView<VehicleTables>
 export type Car = RowOf<VehicleTables['cars']>
@@ -205,4 +214,4 @@ export type Fault = RowOf<VehicleTables['faults']>
 export type Playlist = RowOf<VehicleTables['playlists']>
 export type System = (typeof SYSTEMS)[number]
 
-export const vehicleTool = toolMaker(tables, failures)
+export const tool = toolMaker(tables, failures)

@@ -1,11 +1,10 @@
 import { addMinutes, minutesOf } from '../kernel/dates.js'
 import {
   type Action,
-  type Context,
-  type FailureCode,
   LIMITS,
   ME,
   type Meeting,
+  type Obstacle,
   type Participant,
   type Person,
   type PlanTerms,
@@ -15,25 +14,11 @@ import {
 } from './schema.js'
 import { instantOf, overlap } from './time.js'
 
-/** Why something cannot be done, with the names and numbers that matter. */
-export interface Obstacle {
-  readonly code: FailureCode
-  readonly detail?: string
-}
-
 /** The state of the account at a moment: what rules look at. */
 export interface Scenery {
   readonly db: VideoView
   now(): string
 }
-
-/** Ends the call if something stands against it. */
-export function check({ fail }: Context, obstacle: Obstacle | undefined): void {
-  if (obstacle) fail(obstacle.code, obstacle.detail)
-}
-
-export const meetingOf = ({ db, fail }: Context, key: string): Meeting =>
-  db.meetings.get(key) ?? fail('unknown_meeting', `There is no meeting ${key}.`)
 
 export const termsOf = (db: VideoView): PlanTerms => TERMS[db.account.get(ME)!.plan]
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DbView, type RowOf, type Tables, type ToolContext, toolMaker } from '../kernel/define-server.js'
+import { type DbView, type ObstacleOf, type RowOf, type ToolContext, toolMaker } from '../kernel/define-server.js'
 
 export const STATUSES = ['scheduled', 'live', 'ended'] as const
 export const ROLES = ['host', 'cohost', 'attendee'] as const
@@ -36,9 +36,6 @@ export const LIMITS = {
   /** Storage that must be left for a recording to start, and what a minute of it takes. Megabytes. */
   storageToStart: 50,
   storagePerMinute: 12,
-  /** Entries that a result shows at most; of meetings fewer, as their entries are long. */
-  shown: 5,
-  meetingsShown: 3,
 } as const
 
 /** The one row of `account`. */
@@ -69,6 +66,7 @@ export const tables = {
   },
   meetings: {
     key: 'meeting',
+    missing: 'unknown_meeting',
     row: z.object({
       meeting: z.string(),
       title: z.string(),
@@ -86,6 +84,7 @@ export const tables = {
   },
   participants: {
     key: 'participant',
+    missing: 'unknown_participant',
     row: z.object({
       /** One person in one meeting. */
       participant: z.string(),
@@ -98,6 +97,7 @@ export const tables = {
   },
   recordings: {
     key: 'recording',
+    missing: 'unknown_recording',
     row: z.object({
       recording: z.string(),
       title: z.string(),
@@ -108,7 +108,7 @@ export const tables = {
       held: z.boolean(),
     }),
   },
-} satisfies Tables
+} as const
 
 export const failures = {
   unknown_meeting: 'There is no such meeting.',
@@ -147,6 +147,7 @@ export const failures = {
 
 export type VideoTables = typeof tables
 export type FailureCode = keyof typeof failures
+export type Obstacle = ObstacleOf<typeof failures>
 export type VideoView = DbView<VideoTables>
 export type Context = ToolContext<VideoTables, FailureCode>
 export type Person = RowOf<VideoTables['people']>

@@ -12,8 +12,8 @@ const book = z.object({
 const loan = z.object({ loan: z.string(), book: z.string(), reader: z.string(), due: z.string() })
 const tables = {
   books: { row: book, key: 'book' },
-  loans: { row: loan, key: 'loan' },
-}
+  loans: { row: loan, key: 'loan', missing: 'unknown_loan' },
+} as const
 const failures = {
   unknown_book: 'The library has no such book.',
   unknown_loan: 'There is no such loan.',
@@ -56,14 +56,14 @@ export const tools = {
       const key = bound.book ?? (free.length > 0 ? random.pick(free).book : undefined)
       return key === undefined ? null : { book: key, reader: random.pick(['Ada', 'Bo', 'Cleo']) }
     },
-    run: ({ book: key, reader, weeks = 2 }, { db, today, nextId, random, fail }) => {
+    run: ({ book: key, reader, weeks = 2 }, { db, today, nextId, random, fail, unless }) => {
       // The key is drawn and the counter of the book raised before the check: a refused call must take both back.
       const row = db.books.get(key) ?? fail('unknown_book')
       const due = new Date(Date.parse(today()) + weeks * 7 * 86_400_000).toISOString().slice(0, 10)
       const made = db.loans.insert({ loan: nextId('loan'), book: key, reader, due })
       db.books.update(key, { loans: row.loans + 1 })
-      if (db.loans.count((other) => other.book === key) > 1)
-        fail('already_lent', `${row.title} is with another reader.`)
+      const isLent = db.loans.count((other) => other.book === key) > 1
+      unless(isLent ? { code: 'already_lent', detail: `${row.title} is with another reader.` } : undefined)
       return { loan: made.loan, due, lucky_number: random.int(0, 1_000_000) }
     },
   }),
@@ -79,8 +79,8 @@ export const tools = {
       const key = bound.loan ?? (all.length > 0 ? random.pick(all).loan : undefined)
       return key === undefined ? null : { loan: key }
     },
-    run: ({ loan: key }, { db, fail, now }) => {
-      const row = db.loans.get(key) ?? fail('unknown_loan')
+    run: ({ loan: key }, { db, rowOf, now }) => {
+      const row = rowOf('loans', key)
       db.loans.remove(key)
       const { loans } = db.books.get(row.book)!
       db.books.update(row.book, { loans: loans - 1 })

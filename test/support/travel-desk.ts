@@ -1,9 +1,9 @@
 import { CITIES } from '../../servers/kernel/gazetteer.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
 import { isCancelled, roomsLeft, saltOf } from '../../servers/travel_booking/availability.js'
-import { DATES } from '../../servers/travel_booking/calendar.js'
 import { travelBooking } from '../../servers/travel_booking/index.js'
 import type { Booking, Traveller, TravelView } from '../../servers/travel_booking/schema.js'
+import { DATES } from '../../servers/travel_booking/time.js'
 import { type Fare, type Flight, flightsOn, seatsOffered } from '../../servers/travel_booking/timetable.js'
 import { succeed } from './session-calls.js'
 

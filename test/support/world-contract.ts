@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import type { ServerDefinition, ToolDefinition } from '../../servers/kernel/define-server.js'
 import { entityKinds, meaningOf, requiredReferences } from '../../servers/kernel/fields.js'
+import { PAGE } from '../../servers/kernel/lists.js'
 import { deriveSeed, type SeededRandom, seededRandom } from '../../servers/kernel/random.js'
 import { generateWorld, Session } from '../../servers/kernel/session.js'
 
@@ -26,7 +27,6 @@ export interface ContractOptions {
 const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1)
 /** Worlds that are only begun. Some combination of chances may break one start in a thousand. */
 const STARTS = 500
-const MAX_ENTRIES = 5
 const LONG_CALLS = 10_000
 
 /** Registers and runs, as a suite of its own, what must hold for every world. */
@@ -108,7 +108,7 @@ export function checkWorldContract(server: ServerDefinition, options: ContractOp
           assert.ok(text.length <= maxResultChars, `${tool.name} answers at length (${text.length}): ${text}`)
           for (const value of Object.values(result.output)) {
             if (Array.isArray(value))
-              assert.ok(value.length <= MAX_ENTRIES, `${tool.name} lists ${value.length} entries`)
+              assert.ok(value.length <= PAGE.short, `${tool.name} lists ${value.length} entries`)
           }
         }
       }

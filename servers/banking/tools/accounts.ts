@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { available, leftToday, transferObstacle } from '../rules.js'
 import { sampleAmount } from '../sampling.js'
-import { ACCOUNT_KINDS, bankingTool, money } from '../schema.js'
-import { accountOf, SHOWN } from './lookup.js'
+import { ACCOUNT_KINDS, money, tool } from '../schema.js'
 
-const listAccounts = bankingTool({
+const listAccounts = tool({
   name: 'list_accounts',
   description: 'List the accounts of one kind with their status.',
   input: z.strictObject({ kind: z.enum(ACCOUNT_KINDS) }),
@@ -26,11 +26,11 @@ const listAccounts = bankingTool({
   sample: ({ random, bound }) => ({ kind: random.pick(ACCOUNT_KINDS), ...bound }),
   run({ kind }, { db }) {
     const accounts = db.accounts.list((row) => row.kind === kind)
-    return { found: accounts.length, accounts: accounts.slice(0, SHOWN) }
+    return { found: accounts.length, accounts: page(accounts) }
   },
 })
 
-const getBalance = bankingTool({
+const getBalance = tool({
   name: 'get_balance',
   description: 'Show the balance of an account and how much of it is available now.',
   input: z.strictObject({ account: ref('account') }),
@@ -53,12 +53,12 @@ const getBalance = bankingTool({
     return account ? { account: account.account } : null
   },
   run({ account }, context) {
-    const row = accountOf(context, account)
+    const row = context.rowOf('accounts', account)
     return { ...row, available: available(row) }
   },
 })
 
-const transferMoney = bankingTool({
+const transferMoney = tool({
   name: 'transfer_money',
   description:
     'Move money between two of your own accounts at once. Both must have the same currency; savings accounts allow few withdrawals a month.',
@@ -99,12 +99,10 @@ const transferMoney = bankingTool({
     const amount = bound.amount ?? sampleAmount(random, Math.min(available(from), leftToday(db, today(), from)))
     return amount === undefined ? null : { from_account: from.account, to_account: to.account, amount }
   },
-  run({ from_account, to_account, amount }, context) {
-    const { db, fail, nextId, today } = context
-    const from = accountOf(context, from_account)
-    const to = accountOf(context, to_account)
-    const obstacle = transferObstacle(db, today(), from, to, amount)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ from_account, to_account, amount }, { rowOf, unless, db, nextId, today }) {
+    const from = rowOf('accounts', from_account)
+    const to = rowOf('accounts', to_account)
+    unless(transferObstacle(db, today(), from, to, amount))
     const { balance: from_balance } = db.accounts.update(from_account, {
       balance: from.balance - amount,
       withdrawals_left: from.withdrawals_left === null ? null : from.withdrawals_left - 1,

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref, sensitive } from '../../kernel/fields.js'
-import { bankingTool, type Card, money } from '../schema.js'
-import { accountOf, SHOWN, usableCard } from './lookup.js'
+import { page } from '../../kernel/lists.js'
+import { usableCard } from '../lookup.js'
+import { type Card, money, tool } from '../schema.js'
 
 const pin = sensitive(z.string().regex(/^\d{4}$/, 'a PIN has four digits'))
 const cardState = z.object({ name: z.string(), card: ref('card'), status: z.string() })
 
-const listCards = bankingTool({
+const listCards = tool({
   name: 'list_cards',
   description: 'List the cards of an account, without those reported lost.',
   input: z.strictObject({ account: ref('account') }),
@@ -28,13 +29,13 @@ const listCards = bankingTool({
     return account ? { account: account.account } : null
   },
   run({ account }, context) {
-    accountOf(context, account)
+    context.rowOf('accounts', account)
     const cards = context.db.cards.list((row) => row.account === account && row.status !== 'lost')
-    return { found: cards.length, cards: cards.slice(0, SHOWN) }
+    return { found: cards.length, cards: page(cards) }
   },
 })
 
-const freezeCard = bankingTool({
+const freezeCard = tool({
   name: 'freeze_card',
   description: 'Freeze a card, so that nothing can be bought with it until it is unfrozen.',
   input: z.strictObject({ card: ref('card') }),
@@ -53,7 +54,7 @@ const freezeCard = bankingTool({
   },
 })
 
-const unfreezeCard = bankingTool({
+const unfreezeCard = tool({
   name: 'unfreeze_card',
   description: 'Make a frozen card usable again; its four-digit PIN is required.',
   input: z.strictObject({ card: ref('card'), pin }),
@@ -84,7 +85,7 @@ const unfreezeCard = bankingTool({
   },
 })
 
-const setCardLimit = bankingTool({
+const setCardLimit = tool({
   name: 'set_card_limit',
   description: 'Set what a card may spend in one day. The card must not be frozen.',
   input: z.strictObject({ card: ref('card'), limit: money }),
@@ -110,7 +111,7 @@ const setCardLimit = bankingTool({
   },
 })
 
-const reportCardLost = bankingTool({
+const reportCardLost = tool({
   name: 'report_card_lost',
   description:
     'Report a card lost for good. A replacement with a new PIN is issued, frozen until it is unfrozen with that PIN.',

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { mentions, slug } from '../../kernel/text.js'
 import { LIMITS, largestPayment, paymentObstacle } from '../rules.js'
 import { sampleAmount } from '../sampling.js'
-import { bankingTool, money } from '../schema.js'
+import { money, tool } from '../schema.js'
 import { BANKS, COMPANIES, FIRST_NAMES, LAST_NAMES, NOTES } from '../words.js'
-import { accountOf, payeeOf, SHOWN } from './lookup.js'
 
-const findPayee = bankingTool({
+const findPayee = tool({
   name: 'find_payee',
   description: 'Find payees by name or part of a name.',
   input: z.strictObject({ name: z.string().trim().min(2).max(40) }),
@@ -32,11 +32,11 @@ const findPayee = bankingTool({
   },
   run({ name }, { db }) {
     const payees = db.payees.list((row) => mentions(row.name, name))
-    return { found: payees.length, payees: payees.slice(0, SHOWN) }
+    return { found: payees.length, payees: page(payees) }
   },
 })
 
-const addPayee = bankingTool({
+const addPayee = tool({
   name: 'add_payee',
   description: `Add a payee who has an account at the given bank. On the first day at most ${LIMITS.newPayeePerDay} can be paid to a new payee.`,
   input: z.strictObject({
@@ -78,7 +78,7 @@ const addPayee = bankingTool({
   },
 })
 
-const sendPayment = bankingTool({
+const sendPayment = tool({
   name: 'send_payment',
   description: `Pay a payee from an account, but not from savings. Up to ${LIMITS.instantPayment} is posted at once; more stays pending for the day.`,
   input: z.strictObject({
@@ -118,12 +118,10 @@ const sendPayment = bankingTool({
     const note = bound.note ?? (random.chance(0.3) ? random.pick(NOTES) : undefined)
     return { account: account.account, payee: payee.payee, amount, ...(note === undefined ? {} : { note }) }
   },
-  run(args, context) {
-    const { db, fail, nextId, today } = context
-    const account = accountOf(context, args.account)
-    const payee = payeeOf(context, args.payee)
-    const obstacle = paymentObstacle(db, today(), account, payee, args.amount)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run(args, { rowOf, unless, db, nextId, today }) {
+    const account = rowOf('accounts', args.account)
+    const payee = rowOf('payees', args.payee)
+    unless(paymentObstacle(db, today(), account, payee, args.amount))
     const { balance } = db.accounts.update(account.account, { balance: account.balance - args.amount })
     const payment = db.transactions.insert({
       transaction: nextId('payment'),
@@ -142,7 +140,7 @@ const sendPayment = bankingTool({
   },
 })
 
-const cancelPayment = bankingTool({
+const cancelPayment = tool({
   name: 'cancel_payment',
   description: 'Cancel a payment that is still pending; the money returns to the account.',
   input: z.strictObject({ transaction: ref('transaction') }),
@@ -164,8 +162,8 @@ const cancelPayment = bankingTool({
     )
     return payment ? { transaction: payment.transaction } : null
   },
-  run({ transaction }, { db, fail }) {
-    const payment = db.transactions.get(transaction) ?? fail('unknown_transaction', `There is no ${transaction}.`)
+  run({ transaction }, { rowOf, db, fail }) {
+    const payment = rowOf('transactions', transaction)
     if (payment.kind !== 'payment') fail('not_a_payment', `${transaction} is a ${payment.kind}, not a payment.`)
     if (payment.status !== 'pending') fail('not_pending', `${transaction} is ${payment.status}.`)
     const account = db.accounts.get(payment.account)!

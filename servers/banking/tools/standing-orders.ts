@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { firstExecution, LIMITS, standingOrderObstacle } from '../rules.js'
 import { sampleAmount } from '../sampling.js'
-import { bankingTool, FREQUENCIES, money } from '../schema.js'
-import { accountOf, payeeOf, SHOWN } from './lookup.js'
+import { FREQUENCIES, money, tool } from '../schema.js'
 
-const createStandingOrder = bankingTool({
+const createStandingOrder = tool({
   name: 'create_standing_order',
   description: `Pay a payee regularly from an account, but not from savings. An account has at most ${LIMITS.standingOrders} active standing orders.`,
   input: z.strictObject({
@@ -48,12 +48,10 @@ const createStandingOrder = bankingTool({
     const amount = bound.amount ?? sampleAmount(random, Math.min(600, account.daily_limit))
     return payee && amount !== undefined ? { account: account.account, payee: payee.payee, amount, frequency } : null
   },
-  run(args, context) {
-    const { db, fail, nextId, today } = context
-    const account = accountOf(context, args.account)
-    const payee = payeeOf(context, args.payee)
-    const obstacle = standingOrderObstacle(db, account, payee, args.amount, args.frequency)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run(args, { rowOf, unless, db, nextId, today }) {
+    const account = rowOf('accounts', args.account)
+    const payee = rowOf('payees', args.payee)
+    unless(standingOrderObstacle(db, account, payee, args.amount, args.frequency))
     return db.standing_orders.insert({
       standing_order: nextId('standing'),
       name: payee.name,
@@ -67,7 +65,7 @@ const createStandingOrder = bankingTool({
   },
 })
 
-const listStandingOrders = bankingTool({
+const listStandingOrders = tool({
   name: 'list_standing_orders',
   description: 'List the active standing orders of an account.',
   input: z.strictObject({ account: ref('account') }),
@@ -90,13 +88,13 @@ const listStandingOrders = bankingTool({
     return account ? { account: account.account } : null
   },
   run({ account }, context) {
-    accountOf(context, account)
+    context.rowOf('accounts', account)
     const orders = context.db.standing_orders.list((row) => row.account === account && row.status === 'active')
-    return { found: orders.length, standing_orders: orders.slice(0, SHOWN) }
+    return { found: orders.length, standing_orders: page(orders) }
   },
 })
 
-const cancelStandingOrder = bankingTool({
+const cancelStandingOrder = tool({
   name: 'cancel_standing_order',
   description: 'End a standing order: nothing more is paid under it.',
   input: z.strictObject({ standing_order: ref('standing_order') }),
@@ -112,9 +110,8 @@ const cancelStandingOrder = bankingTool({
     const order = choose(db.standing_orders, random, bound.standing_order, ({ status }) => status === 'active')
     return order ? { standing_order: order.standing_order } : null
   },
-  run({ standing_order }, { db, fail }) {
-    const order =
-      db.standing_orders.get(standing_order) ?? fail('unknown_standing_order', `There is no ${standing_order}.`)
+  run({ standing_order }, { rowOf, db, fail }) {
+    const order = rowOf('standing_orders', standing_order)
     if (order.status === 'cancelled') fail('standing_order_cancelled')
     return db.standing_orders.update(standing_order, { status: 'cancelled' })
   },

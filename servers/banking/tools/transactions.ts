@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { descending, page } from '../../kernel/lists.js'
 import { mentions } from '../../kernel/text.js'
 import { disputeObstacle } from '../rules.js'
-import { bankingTool, DISPUTE_REASONS, TRANSACTION_STATUSES } from '../schema.js'
-import { SHOWN } from './lookup.js'
+import { DISPUTE_REASONS, TRANSACTION_STATUSES, tool } from '../schema.js'
 
-const searchTransactions = bankingTool({
+const searchTransactions = tool({
   name: 'search_transactions',
   description: 'Search purchases and payments by merchant or payee, or part of the name, the newest first.',
   input: z.strictObject({
@@ -39,12 +39,12 @@ const searchTransactions = bankingTool({
   run({ name, status }, { db }) {
     const transactions = db.transactions
       .list((row) => row.kind !== 'transfer' && row.status === (status ?? row.status) && mentions(row.name, name))
-      .sort((a, b) => (a.date > b.date ? -1 : a.date < b.date ? 1 : 0))
-    return { found: transactions.length, transactions: transactions.slice(0, SHOWN) }
+      .sort(descending('date'))
+    return { found: transactions.length, transactions: page(transactions) }
   },
 })
 
-const disputeTransaction = bankingTool({
+const disputeTransaction = tool({
   name: 'dispute_transaction',
   description:
     'Dispute a posted purchase or payment. A purchase disputed as fraud also freezes the card it was made with.',
@@ -71,10 +71,9 @@ const disputeTransaction = bankingTool({
     )
     return row ? { transaction: row.transaction, reason: bound.reason ?? random.pick(DISPUTE_REASONS) } : null
   },
-  run({ transaction, reason }, { db, fail, today }) {
-    const row = db.transactions.get(transaction) ?? fail('unknown_transaction', `There is no ${transaction}.`)
-    const obstacle = disputeObstacle(db, today(), row)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ transaction, reason }, { rowOf, unless, db, today }) {
+    const row = rowOf('transactions', transaction)
+    unless(disputeObstacle(db, today(), row))
     const disputed = db.transactions.update(transaction, { status: 'disputed' })
     const card = row.card === null ? undefined : db.cards.get(row.card)
     const frozen = reason === 'fraud' && card?.status === 'active'

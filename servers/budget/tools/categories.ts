@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { fill } from '../booking.js'
+import { fill } from '../changes.js'
+import { budgetOf } from '../lookup.js'
 import { envelopeOf, leftOf, monthOf, movable, takeObstacle } from '../rules.js'
 import { DRAWS, sampleAmount } from '../sampling.js'
-import { amount, budgetTool, GROUPS } from '../schema.js'
-import { budgetOf, categoryOf, refuse } from './lookup.js'
+import { amount, GROUPS, tool } from '../schema.js'
 
-const listCategories = budgetTool({
+const listCategories = tool({
   name: 'list_categories',
   description:
     'List the categories of a group with their limit and what is left of it in a month, the current one by default. A hard limit holds, a soft one may be overspent by a fifth.',
@@ -41,7 +41,7 @@ const listCategories = budgetTool({
   },
 })
 
-const moveBetweenCategories = budgetTool({
+const moveBetweenCategories = tool({
   name: 'move_between_categories',
   description:
     'Move budget that is left from one category to another in an open month, the current one by default. Money that unpaid recurring expenses need stays.',
@@ -95,12 +95,12 @@ const moveBetweenCategories = budgetTool({
     return null
   },
   run({ from_category, to_category, amount, month: key }, context) {
-    const { db, fail } = context
+    const { rowOf, unless, db, fail } = context
     const { month } = budgetOf(context, key)
-    const from = categoryOf(context, from_category)
-    const to = categoryOf(context, to_category)
+    const from = rowOf('categories', from_category)
+    const to = rowOf('categories', to_category)
     if (from === to) fail('same_category')
-    refuse(context, takeObstacle(db, from, month, amount))
+    unless(takeObstacle(db, from, month, amount))
     fill(context, from_category, month, -amount)
     const limit = fill(context, to_category, month, amount)
     return {

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
+import { newestPage } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
-import { book, rememberLast } from '../booking.js'
+import { book, rememberLast } from '../changes.js'
 import { envelopeOf, HOUSEHOLD, leftOf, monthObstacle, monthOf, recordObstacle, splitObstacle } from '../rules.js'
 import { DRAWS, sampleAmount } from '../sampling.js'
-import { amount, budgetTool } from '../schema.js'
+import { amount, tool } from '../schema.js'
 import { PLACES, PLACES_OF } from '../words.js'
-import { categoryOf, expenseOf, memberOf, refuse, SHOWN } from './lookup.js'
 
-const searchExpenses = budgetTool({
+const searchExpenses = tool({
   name: 'search_expenses',
   description: 'Search expenses by words of the description or the name of the member, the newest first.',
   input: z.strictObject({
@@ -52,16 +52,16 @@ const searchExpenses = budgetTool({
     ])
     return { text, ...(bound.month !== undefined || random.chance(0.3) ? { month } : {}), ...bound }
   },
-  run({ text, month }, { db, fail }) {
-    if (month !== undefined && !db.months.has(month)) fail('unknown_month', `There is no budget for ${month}.`)
+  run({ text, month }, { rowOf, db }) {
+    if (month !== undefined) rowOf('months', month)
     const matches = mentioning(text)
     const said = (row: { readonly words: string }) => matches(row.words)
     const found = month === undefined ? db.expenses.list(said) : db.expenses.by('month', month).filter(said)
-    return { found: found.length, expenses: found.slice(-SHOWN).reverse() }
+    return { found: found.length, expenses: newestPage(found, 'long') }
   },
 })
 
-const recordExpense = budgetTool({
+const recordExpense = tool({
   name: 'record_expense',
   description:
     'Record what a member of the household spent today. Teenagers may spend only from some categories and within their allowance.',
@@ -103,11 +103,11 @@ const recordExpense = budgetTool({
     return null
   },
   run(args, context) {
-    const { db, today } = context
+    const { rowOf, unless, db, today } = context
     const { description, amount } = args
-    const category = categoryOf(context, args.category)
-    const member = memberOf(context, args.member)
-    refuse(context, recordObstacle(db, today(), { description, category, amount, member }))
+    const category = rowOf('categories', args.category)
+    const member = rowOf('members', args.member)
+    unless(recordObstacle(db, today(), { description, category, amount, member }))
     const month = monthOf(today())
     const row = book(context, { ...args, month, recurring_expense: null, split_from: null })
     rememberLast(context, row.expense)
@@ -115,7 +115,7 @@ const recordExpense = budgetTool({
   },
 })
 
-const splitExpense = budgetTool({
+const splitExpense = tool({
   name: 'split_expense',
   description:
     'Move part of an expense to another category, as an expense of its own. Its month must be open; recurring payments and parts cannot be split.',
@@ -156,10 +156,10 @@ const splitExpense = budgetTool({
     return null
   },
   run({ expense: key, category: to, amount }, context) {
-    const { db } = context
-    const expense = expenseOf(context, key)
-    const category = categoryOf(context, to)
-    refuse(context, splitObstacle(db, expense, category, amount))
+    const { rowOf, unless, db } = context
+    const expense = rowOf('expenses', key)
+    const category = rowOf('categories', to)
+    unless(splitObstacle(db, expense, category, amount))
     const { envelope, spent } = envelopeOf(db, expense.category, expense.month)
     db.envelopes.update(envelope, { spent: spent - amount })
     const remaining = db.expenses.update(key, { amount: expense.amount - amount }).amount
@@ -170,7 +170,7 @@ const splitExpense = budgetTool({
   },
 })
 
-const undoExpense = budgetTool({
+const undoExpense = tool({
   name: 'undo_expense',
   description:
     'Undo the last expense that was recorded or the last recurring expense that was paid, once, as long as its month is open and it has not been split.',
@@ -195,11 +195,11 @@ const undoExpense = budgetTool({
     return monthObstacle(db, db.expenses.get(last)!.month) ? null : { expense: last }
   },
   run({ expense: key }, context) {
-    const { db, fail } = context
-    const expense = expenseOf(context, key)
+    const { rowOf, unless, db, fail } = context
+    const expense = rowOf('expenses', key)
     const { category, month, recurring_expense, amount, description } = expense
     if (db.household.get(HOUSEHOLD)!.last_expense !== key) fail('not_last_expense', `${key} is not the last expense.`)
-    refuse(context, monthObstacle(db, month))
+    unless(monthObstacle(db, month))
     db.expenses.remove(key)
     const { envelope, spent } = envelopeOf(db, category, month)
     const after = db.envelopes.update(envelope, { spent: spent - amount })

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { book, fill, rememberLast } from '../booking.js'
+import { page } from '../../kernel/lists.js'
+import { book, fill, rememberLast } from '../changes.js'
+import { budgetOf } from '../lookup.js'
 import { closingObstacle, envelopeOf, leftOf, monthObstacle, payObstacle, RESERVE } from '../rules.js'
-import { budgetTool } from '../schema.js'
-import { budgetOf, recurringOf, refuse, SHOWN } from './lookup.js'
+import { tool } from '../schema.js'
 
-const payRecurringExpense = budgetTool({
+const payRecurringExpense = tool({
   name: 'pay_recurring_expense',
   description:
     'Pay a recurring expense out of its category, once per month; for an earlier month that is still open if one is given.',
@@ -46,10 +47,10 @@ const payRecurringExpense = budgetTool({
     return { recurring_expense: recurring.recurring_expense, ...(said ? { month } : {}) }
   },
   run({ recurring_expense, month: key }, context) {
-    const { db } = context
-    const recurring = recurringOf(context, recurring_expense)
+    const { rowOf, unless, db } = context
+    const recurring = rowOf('recurring_expenses', recurring_expense)
     const { month, unpaid } = budgetOf(context, key)
-    refuse(context, payObstacle(db, recurring, month))
+    unless(payObstacle(db, recurring, month))
     const { name: description, category, amount, member } = recurring
     const row = book(context, { description, category, member, amount, month, recurring_expense, split_from: null })
     db.months.update(month, { unpaid: unpaid.filter((other) => other !== recurring_expense) })
@@ -58,7 +59,7 @@ const payRecurringExpense = budgetTool({
   },
 })
 
-const summariseMonth = budgetTool({
+const summariseMonth = tool({
   name: 'summarise_month',
   description:
     'Sum up the budget of a month: what was planned, spent and is left, which categories are overspent and which recurring expenses are unpaid.',
@@ -105,12 +106,12 @@ const summariseMonth = budgetTool({
       left: budget - spent,
       overspent,
       unpaid_found: unpaid.length,
-      unpaid: unpaid.slice(0, SHOWN).map((recurring) => db.recurring_expenses.get(recurring)!),
+      unpaid: page(unpaid, 'long').map((recurring) => db.recurring_expenses.get(recurring)!),
     }
   },
 })
 
-const closeMonth = budgetTool({
+const closeMonth = tool({
   name: 'close_month',
   description:
     'Close a month that is over, for good: the earlier ones must be closed, all recurring expenses paid and no category overspent. What is left goes to the reserve of the next month.',
@@ -139,9 +140,9 @@ const closeMonth = budgetTool({
     return ready.length > 0 ? { month: random.pick(ready).month } : null
   },
   run({ month: key }, context) {
-    const { db, fail, today } = context
+    const { unless, db, fail, today } = context
     const row = budgetOf(context, key)
-    refuse(context, monthObstacle(db, key) ?? closingObstacle(db, today(), row))
+    unless(monthObstacle(db, key) ?? closingObstacle(db, today(), row))
     let spent = 0
     let carried = 0
     for (const envelope of db.envelopes.by('month', key)) {

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
-import { type Context, fill } from '../booking.js'
+import { fill } from '../changes.js'
 import { envelopeOf, leftOf, monthObstacle, monthOf, movable, takeObstacle, withdrawalObstacle } from '../rules.js'
 import { sampleAmount } from '../sampling.js'
-import { amount, budgetTool, type SavingsGoal } from '../schema.js'
-import { categoryOf, goalOf, refuse } from './lookup.js'
+import { amount, type Context, type SavingsGoal, tool } from '../schema.js'
 
-const listSavingsGoals = budgetTool({
+const listSavingsGoals = tool({
   name: 'list_savings_goals',
   description: 'List the savings goals of the household: what is saved, the target, and until when they are locked.',
   input: z.strictObject({}),
@@ -57,7 +56,7 @@ function transfer(context: Context, goal: SavingsGoal, category: string, sum: nu
   return { ...after, category, left: leftOf(envelopeOf(db, category, month)) }
 }
 
-const contribute = budgetTool({
+const contribute = tool({
   name: 'contribute_to_savings_goal',
   description: 'Put budget that is left in a category this month into a savings goal, up to its target.',
   input: z.strictObject({
@@ -86,17 +85,17 @@ const contribute = budgetTool({
     return { savings_goal, category, amount: bound.amount ?? sampleAmount(random, most) }
   },
   run({ savings_goal, category: key, amount }, context) {
-    const { db, fail, today } = context
-    const goal = goalOf(context, savings_goal)
-    const category = categoryOf(context, key)
+    const { rowOf, unless, db, fail, today } = context
+    const goal = rowOf('savings_goals', savings_goal)
+    const category = rowOf('categories', key)
     const missing = goal.target - goal.saved
     if (amount > missing) fail('over_target', `${goal.name} needs only ${missing} EUR more.`)
-    refuse(context, takeObstacle(db, category, monthOf(today()), amount))
+    unless(takeObstacle(db, category, monthOf(today()), amount))
     return transfer(context, goal, key, amount)
   },
 })
 
-const withdraw = budgetTool({
+const withdraw = tool({
   name: 'withdraw_from_savings_goal',
   description:
     'Take money out of a savings goal into a category of this month: once a month per goal, and not while the goal is locked, unless its target is reached.',
@@ -130,10 +129,10 @@ const withdraw = budgetTool({
     }
   },
   run({ savings_goal, category: key, amount }, context) {
-    const { db, today } = context
-    const goal = goalOf(context, savings_goal)
-    categoryOf(context, key)
-    refuse(context, withdrawalObstacle(db, today(), goal, amount) ?? monthObstacle(db, monthOf(today())))
+    const { rowOf, unless, db, today } = context
+    const goal = rowOf('savings_goals', savings_goal)
+    rowOf('categories', key)
+    unless(withdrawalObstacle(db, today(), goal, amount) ?? monthObstacle(db, monthOf(today())))
     return transfer(context, goal, key, -amount)
   },
 })

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { clockOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
-import { bookProblem, commonStart, headcount, roomProblem, type Scene } from '../rules.js'
+import { ascending, page } from '../../kernel/lists.js'
+import { bookObstacle, commonStart, headcount, roomObstacle, type Scene } from '../rules.js'
 import { candidates, colleagues, ownEvents, workday } from '../sampling.js'
-import { type CalendarEvent, date, EQUIPMENT, LIMITS, minutes, type Room, tool } from '../schema.js'
+import { type CalendarEvent, date, EQUIPMENT, minutes, type Room, tool } from '../schema.js'
 import { endOf } from '../time.js'
 
 export const findFreeTime = tool({
@@ -29,8 +30,8 @@ export const findFreeTime = tool({
     return null
   },
   run: ({ person: key, date, duration }, context) => {
-    const { db, today, fail } = context
-    const person = db.people.get(key) ?? fail('unknown_person')
+    const { rowOf, today, fail } = context
+    const person = rowOf('people', key)
     if (date < today()) fail('in_the_past')
     const start = commonStart(context, person, date, duration) ?? fail('no_free_time')
     return { person: person.person, date, start, end: clockOf(endOf({ date, start, duration })) }
@@ -63,18 +64,20 @@ export const findFreeRooms = tool({
     return null
   },
   run: ({ event: key, equipment }, context) => {
-    const { db, fail } = context
-    const event = db.events.get(key) ?? fail('unknown_event')
+    const { rowOf, fail } = context
+    const event = rowOf('events', key)
     if (event.status === 'cancelled') fail('event_cancelled')
     const rooms = freeRooms(context, event).filter((room) => room.equipment === (equipment ?? room.equipment))
-    return { rooms: rooms.sort((a, b) => a.seats - b.seats).slice(0, LIMITS.roomsShown) }
+    return {
+      rooms: page(rooms.sort(ascending('seats')), 'longest'),
+    }
   },
 })
 
 /** Rooms, other than its own, that the event could be held in. */
 const freeRooms = (scene: Scene, event: CalendarEvent): Room[] =>
   scene.db.rooms.list(
-    (room) => room.room !== event.room && roomProblem(scene, room, event, headcount(event), event.event) === undefined,
+    (room) => room.room !== event.room && roomObstacle(scene, room, event, headcount(event), event.event) === undefined,
   )
 
 export const bookRoom = tool({
@@ -97,18 +100,17 @@ export const bookRoom = tool({
         random,
         db.rooms,
         bound.room,
-        (row) => row.room !== event.room && bookProblem(draw, event, row) === undefined,
+        (row) => row.room !== event.room && bookObstacle(draw, event, row) === undefined,
       )
       if (room) return { event: event.event, room: room.room }
     }
     return null
   },
   run: ({ event: eventKey, room: roomKey }, context) => {
-    const { db, fail } = context
-    const event = db.events.get(eventKey) ?? fail('unknown_event')
-    const room = db.rooms.get(roomKey) ?? fail('unknown_room')
-    const problem = bookProblem(context, event, room)
-    if (problem) fail(problem)
+    const { rowOf, unless, db } = context
+    const event = rowOf('events', eventKey)
+    const room = rowOf('rooms', roomKey)
+    unless(bookObstacle(context, event, room))
     return { ...db.events.update(eventKey, { room: roomKey }), room: roomKey }
   },
 })

@@ -3,11 +3,11 @@ import { ref } from '../../kernel/fields.js'
 import type { Table } from '../../kernel/table.js'
 import {
   cancellable,
-  cancelProblem,
-  moveProblem,
-  ownSlotProblem,
+  cancelObstacle,
+  moveObstacle,
+  ownSlotObstacle,
   prescribedSlot,
-  repeatProblem,
+  repeatObstacle,
   type Scene,
   self,
 } from '../rules.js'
@@ -47,7 +47,7 @@ export const createEvent = tool({
   ],
   sample: (draw) => {
     const { db, random, bound } = draw
-    const slot = findSlot(draw, bound, (slot) => ownSlotProblem(draw, slot) === undefined)
+    const slot = findSlot(draw, bound, (slot) => ownSlotObstacle(draw, slot) === undefined)
     if (!slot) return null
     const named = bound.calendar !== undefined || random.chance(0.3)
     const [calendar] = named ? candidates(random, db.calendars, bound.calendar, (row) => row.access !== 'viewer') : []
@@ -58,12 +58,11 @@ export const createEvent = tool({
     return { title: name, ...slot, ...(calendar && { calendar: calendar.calendar }) }
   },
   run: ({ calendar: named, ...given }, context) => {
-    const { db, fail, nextId } = context
+    const { rowOf, unless, db, fail, nextId } = context
     const { person } = self(context)
-    const calendar = named === undefined ? mainCalendar(context) : (db.calendars.get(named) ?? fail('unknown_calendar'))
+    const calendar = named === undefined ? mainCalendar(context) : rowOf('calendars', named)
     if (calendar.access === 'viewer') fail('read_only_calendar')
-    const problem = ownSlotProblem(context, given)
-    if (problem) fail(problem)
+    unless(ownSlotObstacle(context, given))
     return db.events.insert({
       event: nextId('event'),
       ...given,
@@ -92,16 +91,15 @@ export const rescheduleEvent = tool({
   sample: (draw) => {
     for (const event of ownEvents(draw, draw.bound.event).slice(0, 6)) {
       const bound = { ...draw.bound, duration: event.duration }
-      const slot = findSlot(draw, bound, (slot) => moveProblem(draw, event, slot) === undefined)
+      const slot = findSlot(draw, bound, (slot) => moveObstacle(draw, event, slot) === undefined)
       if (slot) return { event: event.event, date: slot.date, start: slot.start }
     }
     return null
   },
   run: ({ event: key, date, start }, context) => {
-    const { db, fail } = context
-    const event = db.events.get(key) ?? fail('unknown_event')
-    const problem = moveProblem(context, event, { date, start, duration: event.duration })
-    if (problem) fail(problem)
+    const { rowOf, unless, db } = context
+    const event = rowOf('events', key)
+    unless(moveObstacle(context, event, { date, start, duration: event.duration }))
     const attendees = Object.fromEntries(Object.keys(event.attendees).map((person) => [person, 'pending' as const]))
     return db.events.update(key, { date, start, attendees, moved: isMoved(context, { ...event, date, start }) })
   },
@@ -123,14 +121,13 @@ export const cancelEvent = tool({
   annotations: { readOnly: false, destructive: true },
   ask: ['cancel {event}', 'call off {event}', 'take {event} off the calendar', 'drop {event}, it will not take place'],
   sample: (draw) => {
-    const event = ownEvents(draw, draw.bound.event).find((row) => cancelProblem(draw, row) === undefined)
+    const event = ownEvents(draw, draw.bound.event).find((row) => cancelObstacle(draw, row) === undefined)
     return event ? { event: event.event } : null
   },
   run: ({ event: key }, context) => {
-    const { db, fail } = context
-    const event = db.events.get(key) ?? fail('unknown_event')
-    const problem = cancelProblem(context, event)
-    if (problem) fail(problem)
+    const { rowOf, unless, db } = context
+    const event = rowOf('events', key)
+    unless(cancelObstacle(context, event))
     return cancel(db, event)
   },
 })
@@ -170,16 +167,15 @@ export const repeatEvent = tool({
       for (let tries = 0; tries < 4; tries++) {
         const frequency = bound.frequency ?? random.pick(FREQUENCIES)
         const times = bound.times ?? random.int(2, 5)
-        if (!repeatProblem(draw, { event, ...row }, frequency, times)) return { event, frequency, times }
+        if (!repeatObstacle(draw, { event, ...row }, frequency, times)) return { event, frequency, times }
       }
     }
     return null
   },
   run: ({ event: key, frequency, times }, context) => {
-    const { db, fail, nextId } = context
-    const first = db.events.get(key) ?? fail('unknown_event')
-    const problem = repeatProblem(context, first, frequency, times)
-    if (problem) fail(problem)
+    const { rowOf, unless, db, nextId } = context
+    const first = rowOf('events', key)
+    unless(repeatObstacle(context, first, frequency, times))
     const { title, organiser, date, start, duration } = first
     const series = nextId(frequency)
     const row = db.series.insert({ series, title, organiser, frequency, times, date, start, duration })
@@ -215,8 +211,8 @@ export const cancelSeries = tool({
     return series ? { series: series.series } : null
   },
   run: ({ series: key }, context) => {
-    const { db, fail } = context
-    const series = db.series.get(key) ?? fail('unknown_series')
+    const { rowOf, db, fail } = context
+    const series = rowOf('series', key)
     if (series.organiser !== self(context).person) fail('not_organiser')
     const events = cancellable(context, series)
     if (events.length === 0) fail('series_ended')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { answerProblem, inviteProblem, self } from '../rules.js'
+import { answerObstacle, inviteObstacle, self } from '../rules.js'
 import { candidates, colleagues, ownEvents, upcomingEvents } from '../sampling.js'
 import { ANSWERS, LIMITS, tool } from '../schema.js'
 import { dropReminders } from './reminders.js'
@@ -26,17 +26,16 @@ export const inviteAttendee = tool({
   ],
   sample: (draw) => {
     for (const event of ownEvents(draw, draw.bound.event)) {
-      const [person] = colleagues(draw, draw.bound.person, (row) => inviteProblem(draw, event, row) === undefined)
+      const [person] = colleagues(draw, draw.bound.person, (row) => inviteObstacle(draw, event, row) === undefined)
       if (person) return { event: event.event, person: person.person }
     }
     return null
   },
   run: ({ event: eventKey, person: personKey }, context) => {
-    const { db, fail } = context
-    const event = db.events.get(eventKey) ?? fail('unknown_event')
-    const person = db.people.get(personKey) ?? fail('unknown_person')
-    const problem = inviteProblem(context, event, person)
-    if (problem) fail(problem)
+    const { rowOf, unless, db } = context
+    const event = rowOf('events', eventKey)
+    const person = rowOf('people', personKey)
+    unless(inviteObstacle(context, event, person))
     const attendees = { ...event.attendees, [personKey]: 'pending' as const }
     db.events.update(eventKey, { attendees })
     return { ...event, person: personKey, response: 'pending', invited: Object.keys(attendees).length }
@@ -64,17 +63,16 @@ export const respondToInvitation = tool({
         (answer) =>
           answer === (bound.response ?? answer) &&
           event.attendees[person] !== answer &&
-          answerProblem(draw, event, answer) === undefined,
+          answerObstacle(draw, event, answer) === undefined,
       )
       if (answers.length > 0) return { event: event.event, response: random.pick(answers) }
     }
     return null
   },
   run: ({ event: key, response }, context) => {
-    const { db, fail } = context
-    const event = db.events.get(key) ?? fail('unknown_event')
-    const problem = answerProblem(context, event, response)
-    if (problem) fail(problem)
+    const { rowOf, unless, db } = context
+    const event = rowOf('events', key)
+    unless(answerObstacle(context, event, response))
     if (response === 'declined') dropReminders(db, key)
     db.events.update(key, { attendees: { ...event.attendees, [self(context).person]: response } })
     return { ...event, response }
@@ -115,10 +113,9 @@ export const shareCalendar = tool({
     )
     return person ? { calendar: calendar.calendar, person: person.person, access } : null
   },
-  run: ({ calendar: calendarKey, person: personKey, access }, context) => {
-    const { db, fail } = context
-    const calendar = db.calendars.get(calendarKey) ?? fail('unknown_calendar')
-    const person = db.people.get(personKey) ?? fail('unknown_person')
+  run: ({ calendar: calendarKey, person: personKey, access }, { rowOf, db, fail }) => {
+    const calendar = rowOf('calendars', calendarKey)
+    const person = rowOf('people', personKey)
     if (calendar.access !== 'owner') fail('not_calendar_owner')
     const share = `${calendarKey}:${personKey}`
     const held = db.shares.get(share)

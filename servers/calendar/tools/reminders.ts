@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { addMinutes } from '../../kernel/dates.js'
+import { addMinutes, timeOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
 import type { Table } from '../../kernel/table.js'
-import { reminderProblem } from '../rules.js'
+import { reminderObstacle } from '../rules.js'
 import { upcomingEvents } from '../sampling.js'
 import { type Reminder, tool } from '../schema.js'
 import { instantOf } from '../time.js'
@@ -39,17 +39,16 @@ export const setReminder = tool({
     const { random, bound } = draw
     for (const { event, ...row } of upcomingEvents(draw, bound.event)) {
       const minutes = bound.minutes ?? random.pick(CHOICES)
-      if (!reminderProblem(draw, { event, ...row }, minutes)) return { event, minutes }
+      if (!reminderObstacle(draw, { event, ...row }, minutes)) return { event, minutes }
     }
     return null
   },
   run: ({ event: key, minutes }, context) => {
-    const { db, fail } = context
-    const event = db.events.get(key) ?? fail('unknown_event')
-    const problem = reminderProblem(context, event, minutes)
-    if (problem) fail(problem)
+    const { rowOf, unless, db } = context
+    const event = rowOf('events', key)
+    unless(reminderObstacle(context, event, minutes))
     db.reminders.insert({ reminder: `${key}:${minutes}`, event: key, minutes })
     const at = addMinutes(instantOf(event), -minutes)
-    return { ...event, minutes, remind_at: `${at.slice(0, 10)} ${at.slice(11, 16)}` }
+    return { ...event, minutes, remind_at: `${at.slice(0, 10)} ${timeOf(at)}` }
   },
 })

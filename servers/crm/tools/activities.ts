@@ -2,13 +2,14 @@ import { z } from 'zod'
 import { choose, pickFrom } from '../../kernel/choose.js'
 import { addDays, isWorkday } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
+import { contactOf } from '../lookup.js'
 import { completionObstacle, isMine, LIMITS, planObstacle, titleOf } from '../rules.js'
-import { ACTIVITY_KINDS, type Activity, crmTool, OUTCOMES } from '../schema.js'
+import { ACTIVITY_KINDS, type Activity, OUTCOMES, tool } from '../schema.js'
+import { workdayAfter } from '../time.js'
 import { NOTES } from '../words.js'
-import { workdayAfter } from '../workdays.js'
-import { contactOf, SHOWN_LONG } from './lookup.js'
 
-const planActivity = crmTool({
+const planActivity = tool({
   name: 'plan_activity',
   description: `Plan a call, meeting, demo or visit with a contact of one of your companies, on a workday from today on. At most ${LIMITS.activitiesPerDay} open ones a day, and none with people who do not want to be contacted.`,
   input: z.strictObject({
@@ -40,10 +41,9 @@ const planActivity = crmTool({
     return contact ? { crm_contact: contact.crm_contact, kind, date } : null
   },
   run({ crm_contact, kind, date }, context) {
-    const { db, fail, nextId, today } = context
+    const { unless, db, nextId, today } = context
     const contact = contactOf(context, crm_contact)
-    const obstacle = planObstacle(db, today(), contact, kind, date)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(planObstacle(db, today(), contact, kind, date))
     return db.activities.insert({
       activity: nextId(kind),
       title: titleOf(kind, contact.name),
@@ -57,7 +57,7 @@ const planActivity = crmTool({
   },
 })
 
-const listActivities = crmTool({
+const listActivities = tool({
   name: 'list_activities',
   description: 'List your activities of a day: open, done (with the note that was left) or dropped.',
   input: z.strictObject({ date: common('date', z.iso.date()) }),
@@ -89,14 +89,12 @@ const listActivities = crmTool({
     const activities = db.activities.by('date', date).filter((row) => isMine(db, row))
     return {
       found: activities.length,
-      activities: activities
-        .slice(0, SHOWN_LONG)
-        .map(({ note, ...row }) => ({ ...row, ...(note === '' ? {} : { note }) })),
+      activities: page(activities, 'long').map(({ note, ...row }) => ({ ...row, ...(note === '' ? {} : { note }) })),
     }
   },
 })
 
-const completeActivity = crmTool({
+const completeActivity = tool({
   name: 'complete_activity',
   description:
     'Record how an activity of yours went that was due today or before. reached: it is done, and the company counts as reached; missed: it moves to the next workday; refused: it is done, the person is never to be contacted again, and what else was planned with them is dropped.',
@@ -134,10 +132,9 @@ const completeActivity = crmTool({
     const note = bound.note ?? (random.chance(0.4) ? random.pick(NOTES) : undefined)
     return { activity: activity.activity, outcome, ...(note === undefined ? {} : { note }) }
   },
-  run({ activity: key, outcome, note }, { db, fail, today }) {
-    const activity = db.activities.get(key) ?? fail('unknown_activity', `There is no activity ${key}.`)
-    const obstacle = completionObstacle(db, today(), activity)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ activity: key, outcome, note }, { rowOf, unless, db, today }) {
+    const activity = rowOf('activities', key)
+    unless(completionObstacle(db, today(), activity))
     const patch: Partial<Activity> = outcome === 'missed' ? { date: workdayAfter(today()) } : { status: 'done' }
     const changed = db.activities.update(key, { ...patch, note: note ?? activity.note })
     const contact = db.contacts.get(activity.crm_contact)!

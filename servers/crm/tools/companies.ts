@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { choose, pickFrom } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { handOverObstacle, inMyTerritory, LIMITS, me } from '../rules.js'
-import { crmTool, TERRITORIES } from '../schema.js'
-import { companyOf, repOf, SHOWN, SHOWN_LONG } from './lookup.js'
+import { TERRITORIES, tool } from '../schema.js'
 import { changeDeal } from './pipeline.js'
 
-const findCompanies = crmTool({
+const findCompanies = tool({
   name: 'find_companies',
   description: 'Find companies by words of their name and city, with their address and the rep who owns them.',
   input: z.strictObject({ query: z.string().trim().min(2).max(60).describe('As in "copper foods" or "oslo".') }),
@@ -42,14 +42,17 @@ const findCompanies = crmTool({
     const companies = db.companies.list(({ text }) => matches(text))
     return {
       found: companies.length,
-      companies: companies
-        .slice(0, SHOWN_LONG)
-        .map(({ name, company, address, rep }) => ({ name, company, address, owner: db.reps.get(rep)!.name })),
+      companies: page(companies, 'long').map(({ name, company, address, rep }) => ({
+        name,
+        company,
+        address,
+        owner: db.reps.get(rep)!.name,
+      })),
     }
   },
 })
 
-const listReps = crmTool({
+const listReps = tool({
   name: 'list_reps',
   description: 'List the sales reps of a territory with their quota for the year, what they have won and what is open.',
   input: z.strictObject({ territory: z.enum(TERRITORIES) }),
@@ -82,12 +85,12 @@ const listReps = crmTool({
     const reps = db.reps.by('territory', territory)
     return {
       found: reps.length,
-      reps: reps.slice(0, SHOWN).map((row) => ({ ...row, ...(row.is_me ? { you: true as const } : {}) })),
+      reps: page(reps).map((row) => ({ ...row, ...(row.is_me ? { you: true as const } : {}) })),
     }
   },
 })
 
-const handOverCompany = crmTool({
+const handOverCompany = tool({
   name: 'hand_over_company',
   description: `Give a company of your territory to another rep of it, with its open deals and activities. A rep owns up to ${LIMITS.companies} companies; not while a discount for the company waits for approval.`,
   input: z.strictObject({ company: ref('company'), rep: ref('rep', 'The new owner.') }),
@@ -118,11 +121,10 @@ const handOverCompany = crmTool({
     return rep ? { company: company.company, rep: rep.rep } : null
   },
   run({ company: key, rep: to }, context) {
-    const { db, fail } = context
-    const company = companyOf(context, key)
-    const rep = repOf(context, to)
-    const obstacle = handOverObstacle(db, company, rep)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const { rowOf, unless, db } = context
+    const company = rowOf('companies', key)
+    const rep = rowOf('reps', to)
+    unless(handOverObstacle(db, company, rep))
     db.companies.update(key, { rep: to })
     const deals = db.deals.by('company', key).filter(({ stage }) => stage !== 'won' && stage !== 'lost')
     for (const deal of deals) changeDeal(context, deal, { rep: to })

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { mentioning, slug } from '../../kernel/text.js'
+import { contactOf } from '../lookup.js'
 import { contactText, freeKey, inMyTerritory, isMine, mergeObstacle } from '../rules.js'
-import { type CrmContact, type CrmView, crmTool } from '../schema.js'
+import { type CrmContact, type CrmView, tool } from '../schema.js'
 import { FIRST_NAMES, LAST_NAMES } from '../words.js'
-import { companyOf, contactOf, SHOWN_LONG } from './lookup.js'
 
 /** The other records of a person. */
 const twinsOf = (db: CrmView, contact: CrmContact): CrmContact[] =>
@@ -13,7 +14,7 @@ const twinsOf = (db: CrmView, contact: CrmContact): CrmContact[] =>
     .by('company', contact.company)
     .filter((row) => row.merged_into === null && mergeObstacle(db, row, contact) === undefined)
 
-const findCrmContacts = crmTool({
+const findCrmContacts = tool({
   name: 'find_crm_contacts',
   description: 'Find contacts by words of their name, email address or company.',
   input: z.strictObject({ query: z.string().trim().min(2).max(60).describe('As in "ana lima" or "copper foods".') }),
@@ -51,7 +52,7 @@ const findCrmContacts = crmTool({
   run({ query }, { db }) {
     const matches = mentioning(query)
     const found = db.contacts.list(({ text, merged_into }) => merged_into === null && matches(text))
-    const contacts = found.slice(0, SHOWN_LONG).map(({ name, crm_contact, company, do_not_contact }) => ({
+    const contacts = page(found, 'long').map(({ name, crm_contact, company, do_not_contact }) => ({
       name,
       crm_contact,
       company,
@@ -61,7 +62,7 @@ const findCrmContacts = crmTool({
   },
 })
 
-const addCrmContact = crmTool({
+const addCrmContact = tool({
   name: 'add_crm_contact',
   description: 'Add a contact to a company of your territory. No two contacts have the same email address.',
   input: z.strictObject({
@@ -93,9 +94,8 @@ const addCrmContact = crmTool({
     const email = bound.email ?? `${slug(name).replaceAll('-', '.')}@${slug(company.name)}.com`
     return db.contacts.by('email', email).length > 0 ? null : { company: company.company, name, email }
   },
-  run({ company: key, name, email }, context) {
-    const { db, fail } = context
-    const company = companyOf(context, key)
+  run({ company: key, name, email }, { rowOf, db, fail }) {
+    const company = rowOf('companies', key)
     if (!inMyTerritory(db, company)) fail('outside_territory', `${company.city} is not in your territory.`)
     const holder = db.contacts.by('email', email)[0]
     if (holder) fail('email_taken', `${holder.crm_contact} has that email address.`)
@@ -111,7 +111,7 @@ const addCrmContact = crmTool({
   },
 })
 
-const mergeCrmContacts = crmTool({
+const mergeCrmContacts = tool({
   name: 'merge_crm_contacts',
   description:
     'Merge a duplicate contact into another of the same name and company in your territory. Deals and activities move over; if either does not want to be contacted, that stays so.',
@@ -155,11 +155,10 @@ const mergeCrmContacts = crmTool({
       : { from_contact: other, into_contact: one.crm_contact }
   },
   run({ from_contact, into_contact }, context) {
-    const { db, fail } = context
+    const { unless, db } = context
     const from = contactOf(context, from_contact)
     const into = contactOf(context, into_contact)
-    const obstacle = mergeObstacle(db, from, into)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(mergeObstacle(db, from, into))
     const refuses = from.do_not_contact || into.do_not_contact
     const deals = db.deals.by('crm_contact', from_contact)
     for (const { deal } of deals) db.deals.update(deal, { crm_contact: into_contact })

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { approvalObstacle, discountObstacle, LIMITS, me, moveObstacle, NEXT_STAGES, netValue } from '../rules.js'
-import { crmTool, type Deal, STAGES } from '../schema.js'
-import { dealOf, repOf, requestOf, SHOWN_LONG } from './lookup.js'
+import { type Deal, STAGES, tool } from '../schema.js'
 import { changeDeal, withdrawRequest } from './pipeline.js'
 
-const findDeals = crmTool({
+const findDeals = tool({
   name: 'find_deals',
   description:
     'Find your deals in a stage, or those of another rep, with their value after discount and the total. An open request for a higher discount (in percent) is shown with its deal.',
@@ -41,14 +41,13 @@ const findDeals = crmTool({
     const stage = bound.stage ?? (deals.length > 0 ? random.pick(deals).stage : random.pick(STAGES))
     return { stage, ...(owner === undefined ? {} : { rep: owner }) }
   },
-  run({ stage, rep }, context) {
-    const { db } = context
-    const owner = rep === undefined ? me(db) : repOf(context, rep)
+  run({ stage, rep }, { rowOf, db }) {
+    const owner = rep === undefined ? me(db) : rowOf('reps', rep)
     const deals = db.deals.by('rep', owner.rep).filter((row) => row.stage === stage)
     return {
       found: deals.length,
       total: deals.reduce((sum, row) => sum + netValue(row), 0),
-      deals: deals.slice(0, SHOWN_LONG).map((row) => ({
+      deals: page(deals, 'long').map((row) => ({
         title: row.title,
         deal: row.deal,
         value: netValue(row),
@@ -60,7 +59,7 @@ const findDeals = crmTool({
   },
 })
 
-const moveDeal = crmTool({
+const moveDeal = tool({
   name: 'move_deal',
   description: `Move a deal of yours: discovery, proposal, negotiation, won; one step back, or to lost. Negotiation needs a close date and holds ${LIMITS.negotiations} deals per rep; winning needs somebody of the company reached within ${LIMITS.reachedDays} days and no open discount request. Back in discovery a discount is gone.`,
   input: z.strictObject({
@@ -103,11 +102,10 @@ const moveDeal = crmTool({
     return { deal: deal.deal, stage, ...(close_date === undefined ? {} : { close_date }) }
   },
   run({ deal: key, stage, close_date }, context) {
-    const { db, fail, today } = context
-    const deal = dealOf(context, key)
+    const { rowOf, unless, db, fail, today } = context
+    const deal = rowOf('deals', key)
     const closing = close_date ?? deal.close_date
-    const obstacle = moveObstacle(db, today(), deal, stage, closing)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(moveObstacle(db, today(), deal, stage, closing))
     if (close_date !== undefined && close_date < today()) fail('date_in_past', `Today is ${today()}.`)
     const isClosed = stage === 'won' || stage === 'lost'
     const endsRequest = isClosed || stage === 'discovery'
@@ -126,7 +124,7 @@ const moveDeal = crmTool({
   },
 })
 
-const discountDeal = crmTool({
+const discountDeal = tool({
   name: 'discount_deal',
   description: `Set the discount of a deal of yours in proposal or negotiation. Up to ${LIMITS.discountAlone} percent is in force at once; more, up to ${LIMITS.discountMost}, becomes a request that another rep must approve. 0 takes the discount away. An earlier open request is withdrawn.`,
   input: z.strictObject({ deal: ref('deal'), percent: z.int().min(0).max(100) }),
@@ -154,10 +152,9 @@ const discountDeal = crmTool({
     return deal ? { deal: deal.deal, percent } : null
   },
   run({ deal: key, percent }, context) {
-    const { db, fail, nextId } = context
-    const deal = dealOf(context, key)
-    const obstacle = discountObstacle(db, deal, percent)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const { rowOf, unless, db, nextId } = context
+    const deal = rowOf('deals', key)
+    unless(discountObstacle(db, deal, percent))
     const isAllowed = percent <= LIMITS.discountAlone || (deal.approved && percent <= deal.discount)
     const open = deal.request === null ? undefined : db.discount_requests.get(deal.request)
     if (!isAllowed && open?.percent === percent) return { ...deal, requested: percent, value: netValue(deal) }
@@ -173,7 +170,7 @@ const discountDeal = crmTool({
   },
 })
 
-const approveDiscount = crmTool({
+const approveDiscount = tool({
   name: 'approve_discount',
   description:
     'Approve the open discount request of another rep for a company of your territory; the discount is then in force.',
@@ -202,10 +199,9 @@ const approveDiscount = crmTool({
     return request ? { discount_request: request.discount_request } : null
   },
   run({ discount_request: key }, context) {
-    const { db, fail } = context
-    const request = requestOf(context, key)
-    const obstacle = approvalObstacle(db, request)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const { rowOf, unless, db } = context
+    const request = rowOf('discount_requests', key)
+    unless(approvalObstacle(db, request))
     db.discount_requests.update(key, { status: 'approved' })
     const deal = changeDeal(context, db.deals.get(request.deal)!, {
       discount: request.percent,

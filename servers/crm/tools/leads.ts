@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { slug } from '../../kernel/text.js'
 import { companyOfLead, contactWithEmail, conversionObstacle, stepObstacle } from '../lead-rules.js'
 import { cityNamed, contactText, freeKey, inMyTerritory, isMine, LIMITS, me } from '../rules.js'
 import { sampleBudget } from '../sampling.js'
-import { type Context, type CrmView, crmTool, LEAD_STATUSES, type Lead } from '../schema.js'
-import { leadOf, SHOWN } from './lookup.js'
+import { type Context, type CrmView, LEAD_STATUSES, type Lead, tool } from '../schema.js'
 import { addToPipeline } from './pipeline.js'
 
 const STEPS = ['contacted', 'qualified', 'lost'] as const
@@ -18,7 +18,7 @@ const isWithinReach = (db: CrmView, lead: Lead): boolean =>
 /** Beyond new, and neither converted nor lost. */
 const isInProgress = ({ status }: Lead): boolean => status === 'contacted' || status === 'qualified'
 
-const findLeads = crmTool({
+const findLeads = tool({
   name: 'find_leads',
   description: "Find the leads of a status that are yours, or that are nobody's and in your territory.",
   input: z.strictObject({
@@ -53,11 +53,11 @@ const findLeads = crmTool({
     const leads = db.leads
       .by('status', status)
       .filter((row) => (place === undefined || row.city === place) && isWithinReach(db, row))
-    return { found: leads.length, leads: leads.slice(0, SHOWN) }
+    return { found: leads.length, leads: page(leads) }
   },
 })
 
-const advanceLead = crmTool({
+const advanceLead = tool({
   name: 'advance_lead',
   description: `Move a lead one step: new, contacted, qualified; or to lost. Contacting a lead that is nobody's makes it yours, up to ${LIMITS.openLeads} open ones; qualifying takes a budget of at least ${LIMITS.budget}.`,
   input: z.strictObject({
@@ -96,18 +96,16 @@ const advanceLead = crmTool({
     const budget = bound.budget ?? given
     return { lead: lead.lead, status, ...(budget === undefined ? {} : { budget }) }
   },
-  run({ lead: key, status, budget }, context) {
-    const { db, fail } = context
-    const lead = leadOf(context, key)
+  run({ lead: key, status, budget }, { rowOf, unless, db }) {
+    const lead = rowOf('leads', key)
     const known = budget ?? lead.budget
-    const obstacle = stepObstacle(db, lead, status, known)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(stepObstacle(db, lead, status, known))
     const rep = status === 'contacted' ? me(db).rep : lead.rep
     return db.leads.update(key, { status, budget: known, rep })
   },
 })
 
-const convertLead = crmTool({
+const convertLead = tool({
   name: 'convert_lead',
   description:
     'Convert a qualified lead of yours into a deal in discovery. Its firm becomes a company of yours unless it is one already, and the person a contact.',
@@ -133,10 +131,9 @@ const convertLead = crmTool({
     return lead ? { lead: lead.lead } : null
   },
   run({ lead: key }, context) {
-    const { db, fail, nextId } = context
-    const lead = leadOf(context, key)
-    const obstacle = conversionObstacle(db, lead)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const { rowOf, unless, db, nextId } = context
+    const lead = rowOf('leads', key)
+    unless(conversionObstacle(db, lead))
     const company = companyOfLead(db, lead)?.company ?? foundCompany(context, lead)
     const crm_contact = contactAt(context, lead, company)
     const { rep } = me(db)

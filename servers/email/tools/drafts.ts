@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
-import { contactOf, draftOf, openDraftOf, unless } from '../lookup.js'
-import { occupy, send } from '../outbox.js'
-import { whyNotAddDraft, whyNotAttach, whyNotSend, whyNotWriteTo } from '../rules.js'
+import { occupy, send } from '../changes.js'
+import { openDraftOf } from '../lookup.js'
+import { addDraftObstacle, attachObstacle, sendObstacle, writeToObstacle } from '../rules.js'
 import { bodyField, contactKey, draftKey, emailKey, fileKey, subjectField, threadKey, tool } from '../schema.js'
 import { body as someBody, subject as someSubject } from '../words.js'
 
@@ -21,12 +21,12 @@ const writeDraft = tool({
     'start a draft for {contact}, subject "{subject}", text "{body}"',
   ],
   sample({ db, random, bound }) {
-    if (whyNotAddDraft(db)) return null
-    const contact = choose(db.contacts, random, bound.contact, (row) => !whyNotWriteTo(row))
+    if (addDraftObstacle(db)) return null
+    const contact = choose(db.contacts, random, bound.contact, (row) => !writeToObstacle(row))
     return contact ? { subject: someSubject(random), body: someBody(random), ...bound, contact: contact.contact } : null
   },
   run({ contact, subject, body }, context) {
-    unless(context, whyNotWriteTo(contactOf(context, contact)) ?? whyNotAddDraft(context.db))
+    context.unless(writeToObstacle(context.rowOf('contacts', contact)) ?? addDraftObstacle(context.db))
     const draft = context.nextId('draft')
     return context.db.drafts.insert({
       draft,
@@ -80,14 +80,14 @@ const attachFile = tool({
   ],
   sample({ db, random, bound }) {
     const draft = choose(db.drafts, random, bound.draft, ({ status }) => status === 'open')
-    const file = draft && choose(db.files, random, bound.file, (row) => !whyNotAttach(db, draft, row))
+    const file = draft && choose(db.files, random, bound.file, (row) => !attachObstacle(db, draft, row))
     return file ? { draft: draft.draft, file: file.file } : null
   },
   run({ draft, file }, context) {
-    const { db, fail } = context
-    const row = draftOf(context, draft)
-    const { size_mb } = db.files.get(file) ?? fail('unknown_file')
-    unless(context, whyNotAttach(db, row, { file, size_mb }))
+    const { unless, rowOf, db } = context
+    const row = rowOf('drafts', draft)
+    const { size_mb } = rowOf('files', file)
+    unless(attachObstacle(db, row, { file, size_mb }))
     const draft_mb = row.size_mb + size_mb
     db.drafts.update(draft, { files: [...row.files, file], size_mb: draft_mb })
     return { draft, file, draft_mb, free_mb: occupy(context, size_mb) }
@@ -109,12 +109,12 @@ const sendDraft = tool({
   establishes: ['email_sent'],
   ask: ['send {draft}', 'send {draft} off now', 'deliver {draft} to its recipient', 'mail {draft} as it is'],
   sample({ db, random, bound }) {
-    const draft = choose(db.drafts, random, bound.draft, (row) => !whyNotSend(db, row))
+    const draft = choose(db.drafts, random, bound.draft, (row) => !sendObstacle(db, row))
     return draft ? { draft: draft.draft } : null
   },
   run({ draft }, context) {
-    const row = draftOf(context, draft)
-    unless(context, whyNotSend(context.db, row))
+    const row = context.rowOf('drafts', draft)
+    context.unless(sendObstacle(context.db, row))
     const { subject, contact, body, files, size_mb, thread } = row
     const receipt = send(context, { subject, contact, body, files, size_mb, thread })
     context.db.drafts.update(draft, { status: 'sent', email: receipt.email })

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { addDays } from '../../kernel/dates.js'
-import { countLabels, put } from '../folders.js'
-import { emailOf, unless } from '../lookup.js'
-import { whyNotAddLabel, whyNotDate, whyNotMove, whyNotRemoveLabel, whyNotSnooze } from '../rules.js'
+import { countLabels, put } from '../changes.js'
+import { addLabelObstacle, dateObstacle, moveObstacle, removeLabelObstacle, snoozeObstacle } from '../rules.js'
 import { dateField, type Email, emailKey, folder as folderField, labelKey, tool } from '../schema.js'
 
 const destination = z.enum(['inbox', 'archive', 'spam', 'trash'])
@@ -25,7 +24,7 @@ const changeLabel = tool({
     const labels = db.labels.list(({ label }) => bound.label === undefined || label === bound.label)
     for (const change of bound.change === undefined ? order : [bound.change]) {
       const fits = (email: Email, label: string) =>
-        !(change === 'add' ? whyNotAddLabel(email, label) : whyNotRemoveLabel(db, email, label))
+        !(change === 'add' ? addLabelObstacle(email, label) : removeLabelObstacle(db, email, label))
       const email = choose(db.emails, random, bound.email, (row) => labels.some(({ label }) => fits(row, label)))
       const label = email && choose(db.labels, random, bound.label, (row) => fits(email, row.label))
       if (label) return { email: email.email, label: label.label, change }
@@ -33,10 +32,10 @@ const changeLabel = tool({
     return null
   },
   run({ email, label, change }, context) {
-    const { db, fail } = context
-    const row = emailOf(context, email)
-    if (!db.labels.has(label)) fail('unknown_label')
-    unless(context, change === 'add' ? whyNotAddLabel(row, label) : whyNotRemoveLabel(db, row, label))
+    const { unless, rowOf, db } = context
+    const row = rowOf('emails', email)
+    rowOf('labels', label)
+    unless(change === 'add' ? addLabelObstacle(row, label) : removeLabelObstacle(db, row, label))
     const labels = change === 'add' ? [...row.labels, label] : row.labels.filter((other) => other !== label)
     db.emails.update(email, { labels })
     countLabels(context, [label], change === 'add' ? 1 : -1)
@@ -60,13 +59,13 @@ const moveEmail = tool({
   sample({ db, random, bound, today }) {
     const date = today()
     const wanted = bound.folder === undefined ? destination.options : [bound.folder]
-    const email = choose(db.emails, random, bound.email, (row) => wanted.some((to) => !whyNotMove(db, row, to, date)))
+    const email = choose(db.emails, random, bound.email, (row) => wanted.some((to) => !moveObstacle(db, row, to, date)))
     if (!email) return null
-    return { email: email.email, folder: random.pick(wanted.filter((to) => !whyNotMove(db, email, to, date))) }
+    return { email: email.email, folder: random.pick(wanted.filter((to) => !moveObstacle(db, email, to, date))) }
   },
   run({ email, folder }, context) {
-    const row = emailOf(context, email)
-    unless(context, whyNotMove(context.db, row, folder, context.today()))
+    const row = context.rowOf('emails', email)
+    context.unless(moveObstacle(context.db, row, folder, context.today()))
     put(context, row, folder)
     return { subject: row.subject, email, moved_from: row.folder, folder }
   },
@@ -85,12 +84,12 @@ const snoozeEmail = tool({
     'let {email} rest until {until}',
   ],
   sample({ db, random, bound, today }) {
-    const email = choose(db.emails, random, bound.email, (row) => !whyNotSnooze(db, row))
+    const email = choose(db.emails, random, bound.email, (row) => !snoozeObstacle(db, row))
     return email ? { until: addDays(today(), random.int(1, 30)), ...bound, email: email.email } : null
   },
   run({ email, until }, context) {
-    const row = emailOf(context, email)
-    unless(context, whyNotSnooze(context.db, row) ?? whyNotDate(until, context.today()))
+    const row = context.rowOf('emails', email)
+    context.unless(snoozeObstacle(context.db, row) ?? dateObstacle(until, context.today()))
     put(context, row, 'snoozed', until)
     return { subject: row.subject, email, folder: 'snoozed' as const, until }
   },

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
-import { contactOf, emailOf, fewHits, searchContacts, searchEmails } from '../lookup.js'
-import { bare } from '../outbox.js'
-import { type Contact, contactKey, emailKey, fileKey, folder, LIMITS, labelKey, threadKey, tool } from '../schema.js'
+import { PAGE, page } from '../../kernel/lists.js'
+import { bare } from '../changes.js'
+import { searchContacts, searchEmails } from '../lookup.js'
+import { fewHits } from '../sampling.js'
+import { type Contact, contactKey, emailKey, fileKey, folder, labelKey, threadKey, tool } from '../schema.js'
 
 const words = z.string().min(2).max(60)
 
@@ -47,9 +49,7 @@ const findContact = tool({
   run({ name }, { db, today }) {
     const date = today()
     return {
-      contacts: searchContacts(db, name)
-        .slice(0, LIMITS.hits)
-        .map((row) => ({ ...row, status: statusOf(row, date) })),
+      contacts: page(searchContacts(db, name)).map((row) => ({ ...row, status: statusOf(row, date) })),
     }
   },
 })
@@ -84,7 +84,7 @@ const searchMail = tool({
   },
   run({ words, folder }, { db }) {
     const emails = searchEmails(db, words, folder)
-    return { found: emails.length, emails: emails.slice(0, LIMITS.hits) }
+    return { found: emails.length, emails: page(emails) }
   },
 })
 
@@ -111,7 +111,7 @@ const readEmail = tool({
     return email ? { email: email.email } : null
   },
   run({ email }, context) {
-    const row = emailOf(context, email)
+    const row = context.rowOf('emails', email)
     return { ...row, date: row.at.slice(0, 10) }
   },
 })
@@ -138,10 +138,10 @@ const openThread = tool({
     return thread ? { thread: thread.thread } : null
   },
   run({ thread }, context) {
-    const row = context.db.threads.get(thread) ?? context.fail('unknown_thread')
-    const emails = row.emails.slice(-LIMITS.hits).map((key) => {
-      const email = emailOf(context, key)
-      return { name: contactOf(context, email.contact).name, email: key, direction: email.direction }
+    const row = context.rowOf('threads', thread)
+    const emails = row.emails.slice(-PAGE.short).map((key) => {
+      const email = context.rowOf('emails', key)
+      return { name: context.rowOf('contacts', email.contact).name, email: key, direction: email.direction }
     })
     return { subject: row.subject, thread, count: row.emails.length, emails }
   },

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
-import { contactOf, emailOf, unless } from '../lookup.js'
-import { occupy, send, withPrefix } from '../outbox.js'
-import { whyNotForward, whyNotRecall, whyNotReply, whyNotWriteTo } from '../rules.js'
+import { occupy, send, withPrefix } from '../changes.js'
+import { forwardObstacle, recallObstacle, replyObstacle, writeToObstacle } from '../rules.js'
 import { bodyField, contactKey, draftKey, emailKey, threadKey, tool } from '../schema.js'
 import { body as someBody } from '../words.js'
 
@@ -29,12 +28,12 @@ const replyToEmail = tool({
     'respond "{body}" to {email}',
   ],
   sample({ db, random, bound }) {
-    const email = choose(db.emails, random, bound.email, (row) => !whyNotReply(db, row))
+    const email = choose(db.emails, random, bound.email, (row) => !replyObstacle(db, row))
     return email ? { body: someBody(random), ...bound, email: email.email } : null
   },
   run({ email, body }, context) {
-    const row = emailOf(context, email)
-    unless(context, whyNotReply(context.db, row))
+    const row = context.rowOf('emails', email)
+    context.unless(replyObstacle(context.db, row))
     const { subject, contact, thread } = row
     return send(context, { subject: withPrefix('Re', subject), contact, body, files: [], size_mb: 0, thread })
   },
@@ -56,17 +55,17 @@ const forwardEmail = tool({
   sample({ db, random, bound }) {
     const fixed = bound.contact === undefined ? undefined : db.contacts.get(bound.contact)
     const email = choose(db.emails, random, bound.email, (row) => {
-      const someone = fixed ?? db.contacts.find((to) => to.contact !== row.contact && !whyNotForward(db, row, to))
-      return someone !== undefined && !whyNotForward(db, row, someone)
+      const someone = fixed ?? db.contacts.find((to) => to.contact !== row.contact && !forwardObstacle(db, row, to))
+      return someone !== undefined && !forwardObstacle(db, row, someone)
     })
-    const contact = email && choose(db.contacts, random, bound.contact, (to) => !whyNotForward(db, email, to))
+    const contact = email && choose(db.contacts, random, bound.contact, (to) => !forwardObstacle(db, email, to))
     if (!contact) return null
     const target = { email: email.email, contact: contact.contact }
     return { ...(random.chance(0.3) ? { ...target, note: someBody(random) } : target), ...bound }
   },
   run({ email, contact, note }, context) {
-    const row = emailOf(context, email)
-    unless(context, whyNotForward(context.db, row, contactOf(context, contact)))
+    const row = context.rowOf('emails', email)
+    context.unless(forwardObstacle(context.db, row, context.rowOf('contacts', contact)))
     occupy(context, row.size_mb)
     const body = note === undefined ? row.body : `${note} / ${row.body}`.slice(0, 400)
     const { files, size_mb } = row
@@ -84,14 +83,14 @@ const recallEmail = tool({
   ask: ['recall {email}', 'take {email} back before it is read', 'undo the sending of {email}', 'call {email} back'],
   sample({ db, random, bound, now }) {
     const email = choose(db.emails, random, bound.email, (row) => {
-      return !whyNotRecall(db, row, now()) && !whyNotWriteTo(db.contacts.get(row.contact)!)
+      return !recallObstacle(db, row, now()) && !writeToObstacle(db.contacts.get(row.contact)!)
     })
     return email ? { email: email.email } : null
   },
   run({ email }, context) {
-    const { db } = context
-    const row = emailOf(context, email)
-    unless(context, whyNotRecall(db, row, context.now()))
+    const { unless, rowOf, db } = context
+    const row = rowOf('emails', email)
+    unless(recallObstacle(db, row, context.now()))
     const draft = context.nextId('draft')
     const { subject, contact, body, files, size_mb, thread } = row
     // The room that its attachments took passes from the email, which stays in its thread as a record, to the draft.

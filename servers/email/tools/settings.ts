@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { addDays } from '../../kernel/dates.js'
-import { put } from '../folders.js'
-import { contactOf, unless } from '../lookup.js'
-import { whyNotDate, whyNotDeputise, whyNotRule, whyNotWriteTo } from '../rules.js'
-import { bodyField, contactKey, dateField, LIMITS, tool } from '../schema.js'
+import { page } from '../../kernel/lists.js'
+import { put } from '../changes.js'
+import { dateObstacle, deputiseObstacle, ruleObstacle, writeToObstacle } from '../rules.js'
+import { bodyField, contactKey, dateField, tool } from '../schema.js'
 import { ABSENCE_NOTES } from '../words.js'
 
 const setSenderRule = tool({
@@ -27,15 +27,15 @@ const setSenderRule = tool({
   sample({ db, random, bound }) {
     const order = random.chance(0.35) ? (['allow', 'block'] as const) : (['block', 'allow'] as const)
     for (const rule of bound.rule === undefined ? order : [bound.rule]) {
-      const contact = choose(db.contacts, random, bound.contact, (row) => !whyNotRule(row, rule))
+      const contact = choose(db.contacts, random, bound.contact, (row) => !ruleObstacle(row, rule))
       if (contact) return { contact: contact.contact, rule }
     }
     return null
   },
   run({ contact, rule }, context) {
-    const { db } = context
-    const row = contactOf(context, contact)
-    unless(context, whyNotRule(row, rule))
+    const { unless, rowOf, db } = context
+    const row = rowOf('contacts', contact)
+    unless(ruleObstacle(row, rule))
     db.contacts.update(contact, { blocked: rule === 'block' })
     const places = rule === 'block' ? ['inbox', 'snoozed'] : ['spam']
     const mail = db.emails.list((email) => email.contact === contact && places.includes(email.folder))
@@ -64,21 +64,21 @@ const setAutoReply = tool({
   ],
   sample({ db, random, bound, today }) {
     const until = bound.until ?? addDays(today(), random.int(1, 30))
-    const contact = choose(db.contacts, random, bound.contact, (row) => !whyNotDeputise(row, until))
+    const contact = choose(db.contacts, random, bound.contact, (row) => !deputiseObstacle(row, until))
     if (!contact) return null
     const absence = { contact: contact.contact, until }
     return { ...(random.chance(0.3) ? { ...absence, note: random.pick(ABSENCE_NOTES) } : absence), ...bound }
   },
   run({ contact, until, note = '' }, context) {
-    const { db } = context
+    const { unless, rowOf, db } = context
     const today = context.today()
-    unless(context, whyNotDeputise(contactOf(context, contact), until) ?? whyNotDate(until, today))
+    unless(deputiseObstacle(rowOf('contacts', contact), until) ?? dateObstacle(until, today))
     const told = db.mailbox.get('me')!.auto_reply?.told ?? []
     const senders = db.emails
       .list(({ folder, direction, at }) => folder === 'inbox' && direction === 'received' && at.startsWith(today))
       .map((email) => email.contact)
-      .filter((key) => !told.includes(key) && !whyNotWriteTo(contactOf(context, key)))
-    const answered = [...new Set(senders)].slice(0, LIMITS.hits)
+      .filter((key) => !told.includes(key) && !writeToObstacle(rowOf('contacts', key)))
+    const answered = page([...new Set(senders)])
     db.mailbox.update('me', { auto_reply: { contact, until, note, told: [...told, ...answered] } })
     return { status: 'on' as const, contact, until, answered }
   },

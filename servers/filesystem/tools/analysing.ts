@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { differences, excerpt, joinWithin, linesOf } from '../contents.js'
+import { page } from '../../kernel/lists.js'
+import { excerpt } from '../../kernel/text.js'
+import { differences, joinWithin, linesOf } from '../contents.js'
+import { readableText } from '../lookup.js'
 import { chooseText, telling } from '../sampling.js'
-import { fileKey, filesystemTool, LIMITS, type Node } from '../schema.js'
-import { readableText } from './lookup.js'
+import { fileKey, type Node, tool } from '../schema.js'
 
 const matching = (node: Node, text: string): { line: number; text: string }[] => {
   return linesOf(node.text).flatMap((line, i) =>
@@ -10,7 +12,7 @@ const matching = (node: Node, text: string): { line: number; text: string }[] =>
   )
 }
 
-const searchInFile = filesystemTool({
+const searchInFile = tool({
   name: 'search_in_file',
   description: 'Show the lines of one text file that have a text in them, in exactly that case, with their numbers.',
   input: z.strictObject({ file: fileKey(), text: z.string().min(1).max(60) }),
@@ -34,7 +36,7 @@ const searchInFile = filesystemTool({
   run({ file, text }, context) {
     const node = readableText(context, file)
     const matches = matching(node, text)
-    return { name: node.name, found: matches.length, matches: matches.slice(0, LIMITS.shown) }
+    return { name: node.name, found: matches.length, matches: page(matches) }
   },
 })
 
@@ -47,7 +49,7 @@ function tally(lines: readonly string[]): string[] {
   return [...times].sort(([, a], [, b]) => b - a).map(([line, count]) => `${count} ${line}`)
 }
 
-const sortLines = filesystemTool({
+const sortLines = tool({
   name: 'sort_lines',
   description:
     'Show the lines of a text file in order without changing it: alphabetical, reverse, or by frequency, which shows each different line once after the number of times it occurs.',
@@ -75,7 +77,7 @@ const sortLines = filesystemTool({
   },
 })
 
-const compareFiles = filesystemTool({
+const compareFiles = tool({
   name: 'compare_files',
   description:
     'Compare two text files line by line: the lines to take out of the first (`- `) and to add (`+ `) to get the second.',
@@ -113,7 +115,7 @@ const compareFiles = filesystemTool({
       identical: first.text === second.text,
       removed,
       added: changes.length - removed,
-      changes: changes.slice(0, LIMITS.shown).map((change) => excerpt(change, 60)),
+      changes: page(changes).map((change) => excerpt(change, 60)),
     }
   },
 })

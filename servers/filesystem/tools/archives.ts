@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { page } from '../../kernel/lists.js'
 import {
   archiveContent,
   type Content,
   directoryAt,
   directoryContent,
-  enforce,
   fileAt,
   type Inner,
   make,
@@ -15,15 +15,15 @@ import { below, byPath, currentUser, nameOf, permits, walk, workingDirectory } f
 import { entryObstacle, listingObstacle, quotaObstacle, READ, readObstacle } from '../rules.js'
 import { choose, chooseDirectory, free, isShort } from '../sampling.js'
 import {
+  type Context,
   directoryKey,
-  type FilesystemContext,
   type FilesystemView,
   fileKey,
-  filesystemTool,
   LIMITS,
   type Member,
   type Node,
   nameField,
+  tool,
   type User,
 } from '../schema.js'
 import { ARCHIVE_NAMES } from '../words.js'
@@ -43,7 +43,7 @@ function membersOf(db: FilesystemView, user: User, directory: Node): Member[] {
     })
 }
 
-const createArchive = filesystemTool({
+const createArchive = tool({
   name: 'create_archive',
   description: `Pack the readable text files and photos beneath a directory, at most ${LIMITS.members}, into a new zip archive in the working directory. Links and other archives are left out.`,
   input: z.strictObject({
@@ -79,10 +79,10 @@ const createArchive = filesystemTool({
     return chosen && name !== undefined ? { directory: chosen.path, name } : null
   },
   run({ directory, name }, context) {
-    const { db, fail } = context
+    const { unless, db, fail } = context
     const user = currentUser(db)
     const source = directoryAt(context, directory)
-    enforce(context, listingObstacle(user, source))
+    unless(listingObstacle(user, source))
     const members = membersOf(db, user, source)
     if (source.parent === '') fail('archive_too_large', 'The whole file system does not go into an archive.')
     if (members.length === 0) fail('nothing_to_pack', `There is nothing to pack in ${source.path}.`)
@@ -101,14 +101,14 @@ const createArchive = filesystemTool({
 const withEnding = (name: string): string => (name.endsWith(ENDING) ? name : name + ENDING)
 
 /** The archive a path leads to; ends the call if it is something else or may not be read. */
-function archiveAt(context: FilesystemContext, path: string): Node {
+function archiveAt(context: Context, path: string): Node {
   const node = fileAt(context, path)
   if (node.kind !== 'archive') context.fail('not_an_archive', `${node.path} is a ${node.kind}, not an archive.`)
-  enforce(context, readObstacle(currentUser(context.db), node))
+  context.unless(readObstacle(currentUser(context.db), node))
   return node
 }
 
-const listArchive = filesystemTool({
+const listArchive = tool({
   name: 'list_archive',
   description: 'List the files in a zip archive, without unpacking it.',
   input: z.strictObject({ file: fileKey('Path of an archive') }),
@@ -134,7 +134,7 @@ const listArchive = filesystemTool({
     return {
       name,
       found: members.length,
-      members: members.slice(0, LIMITS.shown).map(({ path, bytes }) => ({ member: path, bytes })),
+      members: page(members).map(({ path, bytes }) => ({ member: path, bytes })),
     }
   },
 })
@@ -142,7 +142,7 @@ const listArchive = filesystemTool({
 /** Name of the directory that an archive was made of, which all its members begin with. */
 const rootOf = ({ members }: Node): string => members[0]!.path.split('/')[0]!
 
-const extractArchive = filesystemTool({
+const extractArchive = tool({
   name: 'extract_archive',
   description:
     'Unpack a zip archive into a directory: a new directory with the name of the packed one, which must be free there. What it makes is yours and counts against the quota.',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { copyOf, directoryAt, directoryContent, enforce, erase, make, makeTree, relocate } from '../changes.js'
+import { copyOf, directoryAt, directoryContent, erase, make, makeTree, relocate } from '../changes.js'
 import { currentUser, isWithin, join, permits, subtree } from '../paths.js'
 import {
   entryObstacle,
@@ -10,10 +10,10 @@ import {
   removalObstacle,
 } from '../rules.js'
 import { chooseDirectory, free, isShort } from '../sampling.js'
-import { directoryKey, type FilesystemContext, filesystemTool, type Node, nameField } from '../schema.js'
+import { type Context, directoryKey, type Node, nameField, tool } from '../schema.js'
 import { DIRECTORY_NAMES } from '../words.js'
 
-const makeDirectory = filesystemTool({
+const makeDirectory = tool({
   name: 'make_directory',
   description: 'Make a new, empty directory in an existing one. Needs write permission there.',
   input: z.strictObject({
@@ -48,7 +48,7 @@ const makeDirectory = filesystemTool({
   },
 })
 
-const removeDirectory = filesystemTool({
+const removeDirectory = tool({
   name: 'remove_directory',
   description: 'Remove an empty directory for good. The working directory cannot be removed.',
   input: z.strictObject({ directory: directoryKey() }),
@@ -75,9 +75,9 @@ const removeDirectory = filesystemTool({
     return chosen ? { directory: chosen.path } : null
   },
   run({ directory }, context) {
-    const { db, fail } = context
+    const { unless, db, fail } = context
     const node = directoryAt(context, directory, false)
-    enforce(context, removalObstacle(db, currentUser(db), node))
+    unless(removalObstacle(db, currentUser(db), node))
     if (db.nodes.by('parent', node.path).length > 0) fail('directory_not_empty', `${node.path} is not empty.`)
     refuseWorkingDirectory(context, node)
     erase(context, node)
@@ -85,16 +85,16 @@ const removeDirectory = filesystemTool({
   },
 })
 
-function refuseWorkingDirectory({ db, fail }: FilesystemContext, node: Node): void {
+function refuseWorkingDirectory({ db, fail }: Context, node: Node): void {
   if (db.session.get('current')!.directory === node.path)
     fail('directory_in_use', `${node.path} is the working directory.`)
 }
 
-function refuseItself({ fail }: FilesystemContext, source: Node, place: Node): void {
+function refuseItself({ fail }: Context, source: Node, place: Node): void {
   if (isWithin(place.path, source.path)) fail('into_itself', `${place.path} is ${source.path} or lies in it.`)
 }
 
-const moveDirectory = filesystemTool({
+const moveDirectory = tool({
   name: 'move_directory',
   description:
     'Move a directory with everything in it into another directory. An empty directory of the same name there is replaced. Nothing in it may be locked.',
@@ -135,12 +135,12 @@ const moveDirectory = filesystemTool({
     return place ? { directory: chosen.path, into_directory: place.path } : null
   },
   run({ directory, into_directory }, context) {
-    const { db, fail } = context
+    const { unless, db, fail } = context
     const user = currentUser(db)
     const source = directoryAt(context, directory, false)
     const place = directoryAt(context, into_directory)
     refuseItself(context, source, place)
-    enforce(context, relocationObstacle(db, user, source))
+    unless(relocationObstacle(db, user, source))
     const existing = db.nodes.get(join(place.path, source.name))
     if (existing) {
       if (existing.path === source.path) fail('same_file', `${source.path} is there already.`)
@@ -148,10 +148,10 @@ const moveDirectory = filesystemTool({
       if (db.nodes.by('parent', existing.path).length > 0)
         fail('directory_not_empty', `${existing.path} is in the way and not empty.`)
       refuseWorkingDirectory(context, existing)
-      enforce(context, removalObstacle(db, user, existing))
+      unless(removalObstacle(db, user, existing))
       erase(context, existing)
     }
-    enforce(context, entryObstacle(db, user, place, source.name))
+    unless(entryObstacle(db, user, place, source.name))
     const moved = subtree(db, source).length
     const placed = relocate(context, source, place, source.name)
     return { name: placed.name, directory: placed.path, moved: moved + 1 }
@@ -159,19 +159,19 @@ const moveDirectory = filesystemTool({
 })
 
 /** The entries of a directory that is to be copied; ends the call if one of them may not be read. */
-function readableSubtree(context: FilesystemContext, directory: Node): Node[] {
-  const { db } = context
+function readableSubtree(context: Context, directory: Node): Node[] {
+  const { unless, db } = context
   const user = currentUser(db)
-  enforce(context, listingObstacle(user, directory))
+  unless(listingObstacle(user, directory))
   const entries = subtree(db, directory)
   for (const node of entries) {
-    if (node.kind === 'directory') enforce(context, listingObstacle(user, node))
-    else if (node.kind !== 'link') enforce(context, readObstacle(user, node))
+    if (node.kind === 'directory') unless(listingObstacle(user, node))
+    else if (node.kind !== 'link') unless(readObstacle(user, node))
   }
   return entries
 }
 
-const copyDirectory = filesystemTool({
+const copyDirectory = tool({
   name: 'copy_directory',
   description:
     'Copy a directory with everything in it into another directory, under the same name or a new one, which must be free. All of it must be readable; the copy is yours and counts against the quota.',

@@ -1,22 +1,22 @@
 import { z } from 'zod'
-import { directoryAt, enforce, make, reach, refill, textContent } from '../changes.js'
+import { directoryAt, make, reach, refill, textContent } from '../changes.js'
 import { asStored, linesOf } from '../contents.js'
+import { textAt } from '../lookup.js'
 import { currentUser, join } from '../paths.js'
 import { changeObstacle, entryObstacle, quotaObstacle } from '../rules.js'
 import { choose, chooseDirectory, free, isShort, telling } from '../sampling.js'
 import {
+  type Context,
   directoryKey,
-  type FilesystemContext,
   type FilesystemView,
   fileKey,
-  filesystemTool,
   LIMITS,
   lineField,
   type Node,
   nameField,
+  tool,
 } from '../schema.js'
 import { FILE_NAMES, LINES, REPLACEMENTS } from '../words.js'
-import { textAt } from './lookup.js'
 
 /** Room that samples leave in a file and in a quota, for the longest line. Bytes. */
 const SPARE = 200
@@ -32,19 +32,19 @@ function takesMore(db: FilesystemView, node: Node): boolean {
 }
 
 /** Gives a text file a new text, if it may be changed and is not too long. */
-function rewrite(context: FilesystemContext, node: Node, text: string): Node {
-  enforce(context, changeObstacle(context.db, currentUser(context.db), node))
+function rewrite(context: Context, node: Node, text: string): Node {
+  context.unless(changeObstacle(context.db, currentUser(context.db), node))
   return refill(context, node, withinLimit(context, text))
 }
 
-function withinLimit(context: FilesystemContext, text: string): ReturnType<typeof textContent> {
+function withinLimit(context: Context, text: string): ReturnType<typeof textContent> {
   const content = textContent(text)
   return content.bytes <= LIMITS.textBytes
     ? content
     : context.fail('file_too_large', `That would be ${content.bytes} bytes; ${LIMITS.textBytes} are allowed.`)
 }
 
-const writeFile = filesystemTool({
+const writeFile = tool({
   name: 'write_file',
   description:
     'Write a text file in a directory. A text file of that name is overwritten unless if_exists is refuse. New files can be written by their owner and read by all (644).',
@@ -101,7 +101,7 @@ const writeFile = filesystemTool({
   },
 })
 
-const appendToFile = filesystemTool({
+const appendToFile = tool({
   name: 'append_to_file',
   description: `Add a line at the end of an existing text file. Needs write permission; a text file may have ${LIMITS.textBytes} bytes.`,
   input: z.strictObject({ file: fileKey(), text: lineField }),
@@ -125,7 +125,7 @@ const appendToFile = filesystemTool({
   },
 })
 
-const replaceText = filesystemTool({
+const replaceText = tool({
   name: 'replace_text',
   description:
     'Replace a text by another wherever it occurs in a text file, in exactly that case. Needs write permission.',
@@ -157,7 +157,7 @@ const replaceText = filesystemTool({
   },
   run({ file, old_text, new_text }, context) {
     const node = textAt(context, file)
-    enforce(context, changeObstacle(context.db, currentUser(context.db), node))
+    context.unless(changeObstacle(context.db, currentUser(context.db), node))
     const parts = node.text.split(old_text)
     if (parts.length === 1) context.fail('text_not_found', `"${old_text}" does not occur in ${node.path}.`)
     const { name, path, bytes } = rewrite(context, node, asStored(parts.join(new_text)))

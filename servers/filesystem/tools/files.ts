@@ -1,17 +1,9 @@
 import { z } from 'zod'
-import { copyOf, directoryAt, enforce, erase, fileAt, make, reach, refill, relocate } from '../changes.js'
+import { copyOf, directoryAt, erase, fileAt, make, reach, refill, relocate } from '../changes.js'
 import { currentUser, join } from '../paths.js'
 import { changeObstacle, entryObstacle, isFile, quotaObstacle, readObstacle, removalObstacle } from '../rules.js'
 import { choose, chooseDirectory, free, isShort } from '../sampling.js'
-import {
-  directoryKey,
-  type FilesystemContext,
-  fileKey,
-  filesystemTool,
-  type Node,
-  nameField,
-  type Sampling,
-} from '../schema.js'
+import { type Context, directoryKey, fileKey, type Node, nameField, type Sampling, tool } from '../schema.js'
 import { FILE_NAMES } from '../words.js'
 
 const ifExists = z.enum(['overwrite', 'refuse']).optional()
@@ -29,7 +21,7 @@ function placeFor(context: Sampling, bound: string | undefined, name: string, fr
 
 /** The file of that name in the directory, if there is one that may be replaced; ends the call if it may not. */
 function toReplace(
-  context: FilesystemContext,
+  context: Context,
   directory: Node,
   name: string,
   source: Node,
@@ -44,7 +36,7 @@ function toReplace(
   return existing
 }
 
-const moveFile = filesystemTool({
+const moveFile = tool({
   name: 'move_file',
   description:
     'Move a file (or a link itself) into another directory under the same name. A file of that name there is overwritten unless if_exists is refuse. Needs write permission on both directories.',
@@ -71,23 +63,23 @@ const moveFile = filesystemTool({
     return { file: chosen.path, directory: place.path, ...(choice === undefined ? {} : { if_exists: choice }) }
   },
   run({ file, directory, if_exists }, context) {
-    const { db } = context
+    const { unless, db } = context
     const user = currentUser(db)
     const source = fileAt(context, file, false)
     const place = directoryAt(context, directory)
-    enforce(context, removalObstacle(db, user, source))
+    unless(removalObstacle(db, user, source))
     const existing = toReplace(context, place, source.name, source, if_exists)
     if (existing) {
-      enforce(context, removalObstacle(db, user, existing))
+      unless(removalObstacle(db, user, existing))
       erase(context, existing)
     }
-    enforce(context, entryObstacle(db, user, place, source.name))
+    unless(entryObstacle(db, user, place, source.name))
     const moved = relocate(context, source, place, source.name)
     return { name: moved.name, file: moved.path, status: existing ? ('replaced' as const) : ('moved' as const) }
   },
 })
 
-const renameFile = filesystemTool({
+const renameFile = tool({
   name: 'rename_file',
   description: 'Give a file (or a link itself) another name in the same directory. The name must be free.',
   input: z.strictObject({ file: fileKey(), new_name: nameField }),
@@ -122,18 +114,18 @@ const renameFile = filesystemTool({
     return name === undefined ? null : { file: chosen.path, new_name: name }
   },
   run({ file, new_name }, context) {
-    const { db } = context
+    const { unless, db } = context
     const user = currentUser(db)
     const node = fileAt(context, file, false)
-    enforce(context, removalObstacle(db, user, node))
+    unless(removalObstacle(db, user, node))
     const directory = db.nodes.get(node.parent)!
-    enforce(context, entryObstacle(db, user, directory, new_name))
+    unless(entryObstacle(db, user, directory, new_name))
     const renamed = relocate(context, node, directory, new_name)
     return { name: renamed.name, file: renamed.path }
   },
 })
 
-const copyFile = filesystemTool({
+const copyFile = tool({
   name: 'copy_file',
   description:
     'Copy a file into a directory, under the same name or a new one; the copy is yours and counts against the quota. A file of that name there gets the new content (which needs write permission on it) unless if_exists is refuse. Links are followed.',
@@ -176,11 +168,11 @@ const copyFile = filesystemTool({
     }
   },
   run({ file, directory, new_name, if_exists }, context) {
-    const { db } = context
+    const { unless, db } = context
     const user = currentUser(db)
     const source = fileAt(context, file)
     const place = directoryAt(context, directory)
-    enforce(context, readObstacle(user, source))
+    unless(readObstacle(user, source))
     const name = new_name ?? fileAt(context, file, false).name
     if (!toReplace(context, place, name, source, if_exists)) {
       const copy = make(context, place, name, copyOf(source))
@@ -189,7 +181,7 @@ const copyFile = filesystemTool({
     const existing = reach(context, join(place.path, name))
     if (existing.kind === 'directory') context.fail('is_a_directory', `${existing.path} is a directory.`)
     if (existing.path === source.path) context.fail('same_file', `Both paths lead to ${source.path}.`)
-    enforce(context, changeObstacle(db, user, existing))
+    unless(changeObstacle(db, user, existing))
     const copy = refill(context, existing, copyOf(source))
     return { name: copy.name, file: copy.path, bytes: copy.bytes, status: 'replaced' as const }
   },

@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { excerpt } from '../contents.js'
+import { ascending, page } from '../../kernel/lists.js'
+import { excerpt } from '../../kernel/text.js'
+import { reachable } from '../lookup.js'
 import { below, byPath, currentUser, fitsPattern, isObstacle, permits, walk, workingDirectory } from '../paths.js'
 import { isFile, listingObstacle, READ } from '../rules.js'
 import { chooseDirectory, type Spoken, telling } from '../sampling.js'
-import { directoryKey, fileKey, filesystemTool, LIMITS, type Node, type Sampling } from '../schema.js'
-import { reachable } from './lookup.js'
+import { directoryKey, fileKey, type Node, type Sampling, tool } from '../schema.js'
 
 const patternField = z
   .string()
@@ -41,7 +42,7 @@ function patternFor({ random }: Sampling, name: string): string {
   return random.pick(ways).slice(0, 32)
 }
 
-const findFiles = filesystemTool({
+const findFiles = tool({
   name: 'find_files',
   description: 'Find files (not directories or links) by name, beneath a directory or else the working directory.',
   input: z.strictObject({ pattern: patternField, directory: scopeField }),
@@ -79,12 +80,12 @@ const findFiles = filesystemTool({
       .sort(byPath)
     return {
       found: files.length,
-      files: files.slice(0, LIMITS.shown).map(({ name, path, modified }) => ({ name, file: path, modified })),
+      files: page(files).map(({ name, path, modified }) => ({ name, file: path, modified })),
     }
   },
 })
 
-const findDirectories = filesystemTool({
+const findDirectories = tool({
   name: 'find_directories',
   description: 'Find directories by name, beneath a directory or else the working directory.',
   input: z.strictObject({ pattern: patternField, directory: scopeField }),
@@ -120,9 +121,7 @@ const findDirectories = filesystemTool({
       .sort(byPath)
     return {
       found: directories.length,
-      directories: directories
-        .slice(0, LIMITS.shown)
-        .map(({ name, path, owner }) => ({ name, directory: path, owner })),
+      directories: page(directories).map(({ name, path, owner }) => ({ name, directory: path, owner })),
     }
   },
 })
@@ -137,7 +136,7 @@ function mention({ text: all }: Node, text: string): { line: number; said: strin
   return { line, said: all.slice(from, all.indexOf('\n', at)) }
 }
 
-const searchText = filesystemTool({
+const searchText = tool({
   name: 'search_text',
   description:
     'Search the contents of text files, in exactly that case, beneath a directory or else the working directory; shows the first line of each file that has the text.',
@@ -172,7 +171,7 @@ const searchText = filesystemTool({
     const draws = bound.text ? [bound.text] : [0, 1, 2, 3].flatMap(() => telling(random, random.pick(hits).text) ?? [])
     // The rarest of a few words: most searches should lead to one to three files.
     const hitsOf = (text: string): number => hits.filter((node) => node.text.includes(text)).length
-    const [text] = draws.map((draw) => ({ draw, hits: hitsOf(draw) })).sort((a, b) => a.hits - b.hits)
+    const [text] = draws.map((draw) => ({ draw, hits: hitsOf(draw) })).sort(ascending('hits'))
     return text ? { text: text.draw, ...(chosen.scope && { directory: chosen.scope.path }) } : null
   },
   run({ text, directory }, context) {
@@ -182,7 +181,7 @@ const searchText = filesystemTool({
       .sort(byPath)
     return {
       found: files.length,
-      files: files.slice(0, LIMITS.shown).map((node) => {
+      files: page(files).map((node) => {
         const { line, said } = mention(node, text)!
         return { name: node.name, file: node.path, line, text: excerpt(said, 44) }
       }),

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { directoryAt, enforce, linkContent, make, reach } from '../changes.js'
+import { page } from '../../kernel/lists.js'
+import { directoryAt, linkContent, make, reach } from '../changes.js'
 import { below, byPath, currentUser, isObstacle, walk } from '../paths.js'
 import { entryObstacle, listingObstacle, quotaObstacle } from '../rules.js'
 import { choose, chooseDirectory, free, isShort } from '../sampling.js'
-import { directoryKey, type FilesystemView, fileKey, filesystemTool, LIMITS, type Node, nameField } from '../schema.js'
+import { directoryKey, type FilesystemView, fileKey, type Node, nameField, tool } from '../schema.js'
 import { LINK_NAMES } from '../words.js'
 
 const linkKey = () => ref('link', 'Path of a symbolic link')
@@ -14,7 +15,7 @@ const STATES = ['working', 'broken'] as const
 const stateOf = (db: FilesystemView, link: Node): (typeof STATES)[number] =>
   isObstacle(walk(db, link.path)) ? 'broken' : 'working'
 
-const findLinks = filesystemTool({
+const findLinks = tool({
   name: 'find_links',
   description: 'Find the symbolic links beneath a directory that work, or those that lead nowhere.',
   input: z.strictObject({ directory: directoryKey(), state: z.enum(STATES) }),
@@ -43,21 +44,21 @@ const findLinks = filesystemTool({
     return chosen ? { directory: chosen.path, state } : null
   },
   run({ directory, state }, context) {
-    const { db } = context
+    const { unless, db } = context
     const node = directoryAt(context, directory)
     const user = currentUser(db)
-    enforce(context, listingObstacle(user, node))
+    unless(listingObstacle(user, node))
     const links = below(db, user, node)
       .filter((entry) => entry.kind === 'link' && stateOf(db, entry) === state)
       .sort(byPath)
     return {
       found: links.length,
-      links: links.slice(0, LIMITS.shown).map(({ name, path, target }) => ({ name, link: path, target: target! })),
+      links: page(links).map(({ name, path, target }) => ({ name, link: path, target: target! })),
     }
   },
 })
 
-const readLink = filesystemTool({
+const readLink = tool({
   name: 'read_link',
   description: 'Show where a symbolic link points, and the file or directory that it leads to in the end.',
   input: z.strictObject({ link: linkKey() }),
@@ -93,7 +94,7 @@ const readLink = filesystemTool({
   },
 })
 
-const createLink = filesystemTool({
+const createLink = tool({
   name: 'create_link',
   description: 'Make a symbolic link to an existing file or directory. It breaks when its target is moved or removed.',
   input: z.strictObject({

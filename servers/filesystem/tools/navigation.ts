@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { directoryAt, enforce } from '../changes.js'
+import { descending, PAGE } from '../../kernel/lists.js'
+import { directoryAt } from '../changes.js'
 import { joinWithin } from '../contents.js'
 import { below, byPath, currentUser, depthOf, permits, workingDirectory } from '../paths.js'
 import { EXECUTE, isFile, listingObstacle } from '../rules.js'
 import { chooseDirectory } from '../sampling.js'
-import { directoryKey, fileKey, filesystemTool, LIMITS, type Node } from '../schema.js'
+import { directoryKey, fileKey, type Node, tool } from '../schema.js'
 
-const changeDirectory = filesystemTool({
+const changeDirectory = tool({
   name: 'change_directory',
   description:
     'Make a directory the working directory, from which relative paths and searches start. Paths may use `.`, `..` and `~`.',
@@ -41,7 +42,7 @@ const changeDirectory = filesystemTool({
   },
 })
 
-const showSession = filesystemTool({
+const showSession = tool({
   name: 'show_session',
   description:
     'Show the working directory, the current user with its groups, and what is used and free of the quota. The trash counts as used.',
@@ -81,15 +82,17 @@ const showSession = filesystemTool({
 
 const ORDERS = ['name', 'newest', 'largest'] as const
 
+const byAge = descending('modified')
+
 const arrange: Record<(typeof ORDERS)[number], (a: Node, b: Node) => number> = {
   name: byPath,
-  newest: (a, b) => (a.modified > b.modified ? -1 : a.modified < b.modified ? 1 : byPath(a, b)),
+  newest: (a, b) => byAge(a, b) || byPath(a, b),
   largest: (a, b) => b.bytes - a.bytes || byPath(a, b),
 }
 
-const listDirectory = filesystemTool({
+const listDirectory = tool({
   name: 'list_directory',
-  description: `List what lies in a directory: up to ${LIMITS.shown} directories and ${LIMITS.shown} files per page, and how many links there are. Needs read and execute permission.`,
+  description: `List what lies in a directory: up to ${PAGE.short} directories and ${PAGE.short} files per page, and how many links there are. Needs read and execute permission.`,
   input: z.strictObject({
     directory: directoryKey(),
     order: z.enum(ORDERS).optional(),
@@ -118,7 +121,7 @@ const listDirectory = filesystemTool({
     )
     if (!chosen) return null
     const order = bound.order ?? (random.chance(0.3) ? random.pick(ORDERS) : undefined)
-    const many = db.nodes.by('parent', chosen.node.path).filter(isFile).length > LIMITS.shown
+    const many = db.nodes.by('parent', chosen.node.path).filter(isFile).length > PAGE.short
     const page = bound.page ?? (many && random.chance(0.3) ? 2 : undefined)
     return {
       directory: chosen.path,
@@ -127,12 +130,12 @@ const listDirectory = filesystemTool({
     }
   },
   run({ directory, order, page }, context) {
-    const { db } = context
+    const { unless, db } = context
     const node = directoryAt(context, directory)
-    enforce(context, listingObstacle(currentUser(db), node))
+    unless(listingObstacle(currentUser(db), node))
     const entries = [...db.nodes.by('parent', node.path)].sort(arrange[order ?? 'name'])
-    const from = ((page ?? 1) - 1) * LIMITS.shown
-    const shown = (fits: (entry: Node) => boolean): Node[] => entries.filter(fits).slice(from, from + LIMITS.shown)
+    const from = ((page ?? 1) - 1) * PAGE.short
+    const shown = (fits: (entry: Node) => boolean): Node[] => entries.filter(fits).slice(from, from + PAGE.short)
     return {
       found: entries.length,
       directories: shown(({ kind }) => kind === 'directory').map(({ name, path }) => ({ name, directory: path })),
@@ -145,7 +148,7 @@ const listDirectory = filesystemTool({
 /** Levels and characters that a tree shows. */
 const TREE = { levels: 3, characters: 460 } as const
 
-const showTree = filesystemTool({
+const showTree = tool({
   name: 'show_tree',
   description: `Show the directories beneath a directory as an indented tree, ${TREE.levels} levels deep, each with the number of files directly in it.`,
   input: z.strictObject({ directory: directoryKey() }),
@@ -170,10 +173,10 @@ const showTree = filesystemTool({
     return chosen ? { directory: chosen.path } : null
   },
   run({ directory }, context) {
-    const { db } = context
+    const { unless, db } = context
     const root = directoryAt(context, directory)
     const user = currentUser(db)
-    enforce(context, listingObstacle(user, root))
+    unless(listingObstacle(user, root))
     const all = below(db, user, root)
     const directories = all.filter(({ kind }) => kind === 'directory').sort(byPath)
     const counts = new Map<string, number>()
@@ -194,7 +197,7 @@ const showTree = filesystemTool({
   },
 })
 
-const showDiskUsage = filesystemTool({
+const showDiskUsage = tool({
   name: 'show_disk_usage',
   description:
     'Add up the bytes of all files beneath a directory, and name the largest one. What may not be read is left out.',
@@ -220,7 +223,7 @@ const showDiskUsage = filesystemTool({
   run({ directory }, context) {
     const root = directoryAt(context, directory)
     const user = currentUser(context.db)
-    enforce(context, listingObstacle(user, root))
+    context.unless(listingObstacle(user, root))
     const all = below(context.db, user, root)
     const files = all.filter(isFile)
     const largest = files.reduce<Node | undefined>(

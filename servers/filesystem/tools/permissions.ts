@@ -3,20 +3,20 @@ import { directoryAt, fileAt } from '../changes.js'
 import { currentUser } from '../paths.js'
 import { isFile, octal } from '../rules.js'
 import { choose, chooseDirectory, free } from '../sampling.js'
-import { directoryKey, type FilesystemContext, fileKey, filesystemTool, modeField, type Node } from '../schema.js'
+import { type Context, directoryKey, fileKey, modeField, type Node, tool } from '../schema.js'
 
 const FILE_MODES = ['600', '640', '644', '660', '664', '444', '755'] as const
 const DIRECTORY_MODES = ['700', '750', '755', '770', '775', '555'] as const
 
 /** Gives an entry other permission bits; ends the call if it is somebody else's. A directory stays sticky. */
-function setMode(context: FilesystemContext, node: Node, mode: string): { name: string; before: string; mode: string } {
+function setMode(context: Context, node: Node, mode: string): { name: string; before: string; mode: string } {
   const { user } = currentUser(context.db)
   if (node.owner !== user) context.fail('not_owner', `${node.path} belongs to ${node.owner}.`)
   context.db.nodes.update(node.path, { mode: Number.parseInt(mode, 8) })
   return { name: node.name, before: octal(node.mode), mode }
 }
 
-const changeFilePermissions = filesystemTool({
+const changeFilePermissions = tool({
   name: 'change_file_permissions',
   description:
     'Set who may read (4), write (2) and execute (1) a file: a digit each for its owner, its group and others. Only the owner may do that; links are followed.',
@@ -42,7 +42,7 @@ const changeFilePermissions = filesystemTool({
   },
 })
 
-const changeDirectoryPermissions = filesystemTool({
+const changeDirectoryPermissions = tool({
   name: 'change_directory_permissions',
   description:
     'Set who may list (4), add and remove in (2) and enter (1) a directory: a digit each for its owner, its group and others. Only the owner may do that; what lies in it keeps its own permissions.',

@@ -1,16 +1,17 @@
 import { z } from 'zod'
 import { common } from '../../kernel/fields.js'
+import { excerpt } from '../../kernel/text.js'
 import { fileAt } from '../changes.js'
-import { checksumOf, excerpt, joinWithin, linesOf } from '../contents.js'
+import { checksumOf, joinWithin, linesOf } from '../contents.js'
+import { readableText } from '../lookup.js'
 import { octal } from '../rules.js'
 import { choose, chooseText } from '../sampling.js'
-import { fileKey, filesystemTool } from '../schema.js'
-import { readableText } from './lookup.js'
+import { fileKey, tool } from '../schema.js'
 
 /** Characters of a file's content in one result. */
 const ROOM = 420
 
-const readFile = filesystemTool({
+const readFile = tool({
   name: 'read_file',
   description: `Read a text file from its beginning, up to ${ROOM} characters. Needs read permission; links are followed.`,
   input: z.strictObject({ file: fileKey() }),
@@ -32,7 +33,7 @@ const readFile = filesystemTool({
   },
 })
 
-const readLines = filesystemTool({
+const readLines = tool({
   name: 'read_lines',
   description: 'Read the first or the last lines of a text file.',
   input: z.strictObject({ file: fileKey(), part: z.enum(['first', 'last']), lines: z.int().min(1).max(20) }),
@@ -64,7 +65,7 @@ const readLines = filesystemTool({
   },
 })
 
-const countLines = filesystemTool({
+const countLines = tool({
   name: 'count_lines',
   description: 'Count the lines, words and bytes of a text file.',
   input: z.strictObject({ file: fileKey() }),
@@ -86,7 +87,7 @@ const countLines = filesystemTool({
   },
 })
 
-const showFileInfo = filesystemTool({
+const showFileInfo = tool({
   name: 'show_file_info',
   description:
     'Show kind, size, modification time, owner, group, permissions and checksum of a file, and of a photo when and where it was taken. Needs no permission on the file itself; links are followed.',

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { common } from '../../kernel/fields.js'
+import { ascending, descending, page } from '../../kernel/lists.js'
+import { reachable } from '../lookup.js'
 import { below, byPath, currentUser } from '../paths.js'
 import { isFile, listingObstacle } from '../rules.js'
 import { chooseDirectory } from '../sampling.js'
-import { directoryKey, type FilesystemView, fileKey, filesystemTool, LIMITS, type Node } from '../schema.js'
-import { reachable } from './lookup.js'
+import { directoryKey, type FilesystemView, fileKey, type Node, tool } from '../schema.js'
 
 /** Sizes as people name them. Bytes. */
 const SIZES = [
@@ -23,7 +24,7 @@ function tellingSizes(db: FilesystemView, directory: Node): number[] {
   })
 }
 
-const findFilesBySize = filesystemTool({
+const findFilesBySize = tool({
   name: 'find_files_by_size',
   description: 'Find the files beneath a directory that have more than a number of bytes, the largest first.',
   input: z.strictObject({ directory: directoryKey(), bytes: z.int().min(0).max(100_000_000) }),
@@ -57,12 +58,12 @@ const findFilesBySize = filesystemTool({
       .sort((a, b) => b.bytes - a.bytes || byPath(a, b))
     return {
       found: files.length,
-      files: files.slice(0, LIMITS.shown).map((file) => ({ name: file.name, file: file.path, bytes: file.bytes })),
+      files: page(files).map((file) => ({ name: file.name, file: file.path, bytes: file.bytes })),
     }
   },
 })
 
-const findFilesByDate = filesystemTool({
+const findFilesByDate = tool({
   name: 'find_files_by_date',
   description:
     'Find the files beneath a directory that were last modified since a date (that day included, the newest first) or before it (the oldest first).',
@@ -110,13 +111,13 @@ const findFilesByDate = filesystemTool({
     return date === undefined ? null : { directory: chosen.path, when, date }
   },
   run({ directory, when, date }, context) {
-    const order = when === 'since' ? -1 : 1
+    const byAge = when === 'since' ? descending('modified') : ascending('modified')
     const files = reachable(context, directory)
       .filter((node) => isFile(node) && (when === 'since' ? node.modified >= date : node.modified < date))
-      .sort((a, b) => (a.modified < b.modified ? -order : a.modified > b.modified ? order : byPath(a, b)))
+      .sort((a, b) => byAge(a, b) || byPath(a, b))
     return {
       found: files.length,
-      files: files.slice(0, LIMITS.shown).map(({ name, path, modified }) => ({ name, file: path, modified })),
+      files: page(files).map(({ name, path, modified }) => ({ name, file: path, modified })),
     }
   },
 })

@@ -1,19 +1,11 @@
 import { z } from 'zod'
 import { common, ref } from '../../kernel/fields.js'
-import { charge, clock, directoryAt, enforce, fileAt, touch } from '../changes.js'
+import { descending, page } from '../../kernel/lists.js'
+import { charge, clock, directoryAt, fileAt, touch } from '../changes.js'
 import { byPath, currentUser, isObstacle, join, subtree, walk } from '../paths.js'
 import { disposalObstacle, entryObstacle, isFile, removalObstacle } from '../rules.js'
 import { choose, chooseDirectory } from '../sampling.js'
-import {
-  directoryKey,
-  type FilesystemContext,
-  type FilesystemView,
-  fileKey,
-  filesystemTool,
-  LIMITS,
-  type Node,
-  type TrashItem,
-} from '../schema.js'
+import { type Context, directoryKey, type FilesystemView, fileKey, type Node, type TrashItem, tool } from '../schema.js'
 
 const trashKey = () => ref('trash_item', 'Key of an item in the trash')
 
@@ -25,7 +17,7 @@ const madeItem = z.object({
 })
 
 /** Takes an entry, with everything in it, out of the tree and into the trash. Whoever owns it goes on being charged. */
-function throwAway(context: FilesystemContext, node: Node): z.output<typeof madeItem> {
+function throwAway(context: Context, node: Node): z.output<typeof madeItem> {
   const { db } = context
   const taken = [node, ...(node.kind === 'directory' ? subtree(db, node).sort(byPath) : [])]
   for (const { path } of taken) db.nodes.remove(path)
@@ -42,7 +34,7 @@ function throwAway(context: FilesystemContext, node: Node): z.output<typeof made
   return { name: node.name, trash_item: item.trash_item, entries: taken.length, bytes: item.bytes }
 }
 
-const trashFile = filesystemTool({
+const trashFile = tool({
   name: 'trash_file',
   description:
     'Put a file (or a link itself) into the trash, from which it can be restored. It goes on counting against the quota of its owner until the trash is emptied. Needs write permission on the directory, and in a sticky one ownership.',
@@ -64,12 +56,12 @@ const trashFile = filesystemTool({
   },
   run({ file }, context) {
     const node = fileAt(context, file, false)
-    enforce(context, removalObstacle(context.db, currentUser(context.db), node))
+    context.unless(removalObstacle(context.db, currentUser(context.db), node))
     return throwAway(context, node)
   },
 })
 
-const trashDirectory = filesystemTool({
+const trashDirectory = tool({
   name: 'trash_directory',
   description:
     'Put a directory with everything in it into the trash. Not possible while the working directory or a locked file is in it, or a directory in it that you may not empty.',
@@ -91,12 +83,12 @@ const trashDirectory = filesystemTool({
   },
   run({ directory }, context) {
     const node = directoryAt(context, directory, false)
-    enforce(context, disposalObstacle(context.db, currentUser(context.db), node))
+    context.unless(disposalObstacle(context.db, currentUser(context.db), node))
     return throwAway(context, node)
   },
 })
 
-const listTrash = filesystemTool({
+const listTrash = tool({
   name: 'list_trash',
   description: 'List what is in the trash, the latest first.',
   input: z.strictObject({}),
@@ -121,8 +113,8 @@ const listTrash = filesystemTool({
   ],
   sample: () => ({}),
   run(_, { db }) {
-    const items = db.trash.list().sort((a, b) => (a.trashed > b.trashed ? -1 : a.trashed < b.trashed ? 1 : 0))
-    return { found: items.length, items: items.slice(0, LIMITS.shown) }
+    const items = db.trash.list().sort(descending('trashed'))
+    return { found: items.length, items: page(items) }
   },
 })
 
@@ -132,7 +124,7 @@ function canReturn(db: FilesystemView, item: TrashItem): boolean {
   return !isObstacle(origin) && !entryObstacle(db, currentUser(db), origin, item.name)
 }
 
-const restoreFromTrash = filesystemTool({
+const restoreFromTrash = tool({
   name: 'restore_from_trash',
   description:
     'Put an item of the trash back where it was. That directory must still exist and have nothing of that name by now.',
@@ -159,12 +151,12 @@ const restoreFromTrash = filesystemTool({
     return items.length > 0 ? { trash_item: random.pick(items).trash_item } : null
   },
   run({ trash_item }, context) {
-    const { db, fail } = context
-    const item = db.trash.get(trash_item) ?? fail('unknown_trash_item', `There is no ${trash_item} in the trash.`)
+    const { rowOf, unless, db, fail } = context
+    const item = rowOf('trash', trash_item)
     const origin = walk(db, item.origin, false)
     if (isObstacle(origin) && origin.code !== 'permission_denied') fail('origin_gone', `${item.origin} is gone.`)
     const directory = directoryAt(context, item.origin, false)
-    enforce(context, entryObstacle(db, currentUser(db), directory, item.name))
+    unless(entryObstacle(db, currentUser(db), directory, item.name))
     for (const entry of item.content) {
       const path = join(directory.path, entry.path)
       db.nodes.insert({ ...entry, path, parent: path.slice(0, -entry.name.length - 1) || '/' })
@@ -180,7 +172,7 @@ const restoreFromTrash = filesystemTool({
   },
 })
 
-const emptyTrash = filesystemTool({
+const emptyTrash = tool({
   name: 'empty_trash',
   description:
     'Delete what is in the trash for good, all of it or what was trashed before a date. This frees the quota.',

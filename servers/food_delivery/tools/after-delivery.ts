@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { claimObstacle, LIMITS, ratingObstacle, ratingOf, refundFor, unclaimed } from '../rules.js'
-import { type FoodOrder, foodTool, type Item } from '../schema.js'
-import { orderOf } from './lookup.js'
+import { type FoodOrder, type Item, tool } from '../schema.js'
 
-const reportMissingDish = foodTool({
+const reportMissingDish = tool({
   name: 'report_missing_dish',
   description: `Report portions that were missing from a delivered food order; they are refunded to the credit. Within ${LIMITS.claimHours} hours of delivery, and at most ${LIMITS.claimsPerMonth} times in 30 days.`,
   input: z.strictObject({
@@ -35,11 +34,9 @@ const reportMissingDish = foodTool({
     const quantity = bound.quantity ?? random.int(1, unclaimed(db, order, item))
     return { food_order: order.food_order, dish_name: item.name, quantity }
   },
-  run({ food_order, dish_name, quantity }, context) {
-    const { db, fail, nextId, now, today } = context
-    const order = orderOf(context, food_order)
-    const obstacle = claimObstacle(db, now(), order)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ food_order, dish_name, quantity }, { rowOf, unless, db, fail, nextId, now, today }) {
+    const order = rowOf('food_orders', food_order)
+    unless(claimObstacle(db, now(), order))
     const called = dish_name.toLowerCase()
     const item = order.items.find(({ name }) => name.toLowerCase() === called) ?? fail('dish_not_ordered')
     const left = unclaimed(db, order, item)
@@ -52,7 +49,7 @@ const reportMissingDish = foodTool({
   },
 })
 
-const rateFoodOrder = foodTool({
+const rateFoodOrder = tool({
   name: 'rate_food_order',
   description: `Rate a delivered food order with one to five stars, once, within ${LIMITS.ratingDays} days. The stars count for the restaurant.`,
   input: z.strictObject({ food_order: ref('food_order'), stars: z.int().min(1).max(5) }),
@@ -74,11 +71,9 @@ const rateFoodOrder = foodTool({
     const order = choose(db.food_orders, random, bound.food_order, (row) => ratingObstacle(at, row) === undefined)
     return order ? { food_order: order.food_order, stars: bound.stars ?? random.int(1, 5) } : null
   },
-  run({ food_order, stars }, context) {
-    const { db, fail, now } = context
-    const order = orderOf(context, food_order)
-    const obstacle = ratingObstacle(now(), order)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ food_order, stars }, { rowOf, unless, db, now }) {
+    const order = rowOf('food_orders', food_order)
+    unless(ratingObstacle(now(), order))
     db.food_orders.update(food_order, { stars, rated_at: now() })
     const { rating_sum, rating_count } = db.restaurants.get(order.restaurant)!
     const restaurant = db.restaurants.update(order.restaurant, {

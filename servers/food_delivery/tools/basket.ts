@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { basketRestaurant, isUsed, LIMITS, type Obstacle, priceOf, promoObstacle } from '../rules.js'
-import { type BasketLine, type Dish, type FoodView, foodTool, type Promo } from '../schema.js'
-import { dishOf } from './lookup.js'
+import { basketRestaurant, isUsed, LIMITS, priceOf, promoObstacle } from '../rules.js'
+import { type BasketLine, type Dish, type FoodView, type Obstacle, type Promo, tool } from '../schema.js'
 
 /** Portions in one call. */
 const MOST = 9
@@ -27,7 +26,7 @@ function basketObstacle(db: FoodView, dish: Dish, quantity: number): Obstacle | 
   return undefined
 }
 
-const addDishToBasket = foodTool({
+const addDishToBasket = tool({
   name: 'add_dish_to_basket',
   description: `Put portions of a dish into the basket. The basket holds up to ${LIMITS.basketDishes} different dishes of one restaurant; a dish with options needs one of them.`,
   input: z.strictObject({
@@ -75,16 +74,14 @@ const addDishToBasket = foodTool({
       ...(option === undefined ? {} : { option }),
     }
   },
-  run({ dish, quantity, option }, context) {
-    const { db, fail } = context
-    const row = dishOf(context, dish)
+  run({ dish, quantity, option }, { rowOf, unless, db, fail }) {
+    const row = rowOf('dishes', dish)
     const choices = row.options.map((choice) => choice.option).join(', ')
     const chosen = row.options.find((choice) => choice.option === option?.toLowerCase())
     if (option !== undefined && !chosen)
       fail('unknown_option', `${row.name} has ${choices === '' ? 'no options' : `the options ${choices}`}.`)
     if (!chosen && row.options.length > 0) fail('option_required', `Choose one of ${choices} for ${row.name}.`)
-    const obstacle = basketObstacle(db, row, quantity)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(basketObstacle(db, row, quantity))
     const held = db.basket.get(dish)
     if (held && held.option !== (chosen?.option ?? null))
       fail('other_option', `${row.name} is in the basket as ${held.option}.`)
@@ -96,7 +93,7 @@ const addDishToBasket = foodTool({
   },
 })
 
-const showBasket = foodTool({
+const showBasket = tool({
   name: 'show_basket',
   description:
     'Show what is in the basket, what it would cost with delivery, the credit, and promos the restaurant takes.',
@@ -144,7 +141,7 @@ const showBasket = foodTool({
   },
 })
 
-const emptyBasket = foodTool({
+const emptyBasket = tool({
   name: 'empty_basket',
   description:
     'Take everything out of the basket, its promo included, so that it can hold dishes of another restaurant.',
@@ -168,7 +165,7 @@ const emptyBasket = foodTool({
   },
 })
 
-const applyPromo = foodTool({
+const applyPromo = tool({
   name: 'apply_promo',
   description:
     'Apply a promo code to the basket. Each promo has an expiry date and a minimum price of the dishes, some are for one cuisine, and each is used once.',
@@ -195,15 +192,14 @@ const applyPromo = foodTool({
     )
     return promo ? { promo: promo.promo } : null
   },
-  run({ promo }, { db, fail, today }) {
-    const row = db.promos.get(promo.toLowerCase()) ?? fail('unknown_promo', `There is no promo ${promo}.`)
+  run({ promo }, { rowOf, unless, db, fail, today }) {
+    const row = rowOf('promos', promo.toLowerCase())
     const lines = db.basket.list()
     const restaurant = basketRestaurant(db, lines) ?? fail('basket_empty')
     const applied = db.customers.get('me')!.promo
     if (applied !== null) fail('promo_applied', `The basket has ${applied} already.`)
     const food = priceOf(lines)
-    const obstacle = promoObstacle(db, today(), row, restaurant, food)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(promoObstacle(db, today(), row, restaurant, food))
     db.customers.update('me', { promo: row.promo })
     return { promo: row.promo, discount: row.off, food }
   },

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
-import { clockOf, minutesOf } from '../../kernel/dates.js'
+import { clockOf, minutesOf, timeOf } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import { addressIn } from '../../kernel/gazetteer.js'
+import { page } from '../../kernel/lists.js'
 import type { SeededRandom } from '../../kernel/random.js'
 import { slug } from '../../kernel/text.js'
-import { timeOf } from '../clock.js'
 import {
   basketRestaurant,
   cityNamed,
@@ -20,11 +20,10 @@ import {
   timesUntil,
   topUpLeft,
 } from '../rules.js'
-import { type Context, clock, foodTool, type Restaurant } from '../schema.js'
+import { type Context, clock, type Restaurant, tool } from '../schema.js'
 import { COURIERS, NEW_DROPOFFS } from '../words.js'
-import { dropoffOf, SHOWN } from './lookup.js'
 
-const listDropoffs = foodTool({
+const listDropoffs = tool({
   name: 'list_dropoffs',
   description: 'List your saved drop-offs (places food is delivered to) in a city.',
   input: z.strictObject({ city: common('city', z.string().trim().min(2).max(40)) }),
@@ -42,11 +41,11 @@ const listDropoffs = foodTool({
   sample: ({ db, random, bound }) => ({ city: random.pick(db.dropoffs.list()).city, ...bound }),
   run({ city }, { db }) {
     const dropoffs = db.dropoffs.by('city', cityNamed(city))
-    return { found: dropoffs.length, dropoffs: dropoffs.slice(0, SHOWN) }
+    return { found: dropoffs.length, dropoffs: page(dropoffs) }
   },
 })
 
-const addDropoff = foodTool({
+const addDropoff = tool({
   name: 'add_dropoff',
   description: `Save a place that food can be delivered to, under a name of its own. Up to ${LIMITS.dropoffs} can be saved.`,
   input: z.strictObject({
@@ -87,7 +86,7 @@ const addDropoff = foodTool({
   },
 })
 
-const topUpCredit = foodTool({
+const topUpCredit = tool({
   name: 'top_up_credit',
   description: `Add money from your card to the credit that food orders are paid from, at most ${LIMITS.topUpPerDay} a day.`,
   input: z.strictObject({ amount: z.int().min(5).max(200) }),
@@ -125,7 +124,7 @@ function laterToday(random: SeededRandom, now: string, restaurant: Restaurant): 
   return quarters.length > 0 ? clockOf(random.pick(quarters)) : undefined
 }
 
-const placeFoodOrder = foodTool({
+const placeFoodOrder = tool({
   name: 'place_food_order',
   description: `Order what is in the basket, from the restaurant's minimum on, to a drop-off it delivers to, and pay from the credit. Without a time it comes as soon as possible, while the restaurant is open; a time is today, within opening hours and at least ${LIMITS.scheduleAheadMinutes} minutes ahead.`,
   input: z.strictObject({
@@ -175,13 +174,12 @@ const placeFoodOrder = foodTool({
     }
   },
   run({ dropoff, time, tip = 0 }, context) {
-    const { db, fail, nextId, now, today, random } = context
+    const { rowOf, unless, db, fail, nextId, now, today, random } = context
     const lines = db.basket.list()
     const restaurant = basketRestaurant(db, lines) ?? fail('basket_empty')
-    const to = dropoffOf(context, dropoff)
+    const to = rowOf('dropoffs', dropoff)
     const food = priceOf(lines)
-    const obstacle = orderObstacle(now(), restaurant, to, food, time)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(orderObstacle(now(), restaurant, to, food, time))
     const { promo, credit } = db.customers.get('me')!
     const discount = promo === null ? 0 : discountNow(context, promo)
     const paid = food - discount + restaurant.fee + tip

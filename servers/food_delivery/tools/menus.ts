@@ -1,18 +1,15 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { ascending, page } from '../../kernel/lists.js'
 import { mentions } from '../../kernel/text.js'
 import { deliversTo, ratingOf } from '../rules.js'
-import { ALLERGENS, CUISINES, type FoodView, foodTool, type Restaurant } from '../schema.js'
-import { dishOf, dropoffOf, restaurantOf, SHOWN } from './lookup.js'
-
-/** Restaurants that a search shows at most: their entries are long. */
-const SHOWN_RESTAURANTS = 4
+import { ALLERGENS, CUISINES, type FoodView, type Restaurant, tool } from '../schema.js'
 
 const serves = (db: FoodView, { restaurant }: Restaurant, dish: string): boolean =>
   db.dishes.by('restaurant', restaurant).some(({ name }) => mentions(name, dish))
 
-const findRestaurants = foodTool({
+const findRestaurants = tool({
   name: 'find_restaurants',
   description:
     'Find the restaurants of a cuisine that deliver to a drop-off, the best rated first, with opening hours and minimum order.',
@@ -50,16 +47,15 @@ const findRestaurants = foodTool({
     const serving = random.chance(0.3) ? random.pick(db.dishes.by('restaurant', restaurant)).name : undefined
     return { cuisine, dropoff: dropoff.dropoff, ...(serving === undefined ? {} : { serving }), ...bound }
   },
-  run({ cuisine, dropoff, serving }, context) {
-    const { db } = context
-    const to = dropoffOf(context, dropoff)
+  run({ cuisine, dropoff, serving }, { rowOf, db }) {
+    const to = rowOf('dropoffs', dropoff)
     const restaurants = db.restaurants
       .by('cuisine', cuisine)
       .filter((row) => deliversTo(row, to) && (serving === undefined || serves(db, row, serving)))
       .sort((a, b) => ratingOf(b) - ratingOf(a))
     return {
       found: restaurants.length,
-      restaurants: restaurants.slice(0, SHOWN_RESTAURANTS).map((row) => ({
+      restaurants: page(restaurants, 'long').map((row) => ({
         name: row.name,
         restaurant: row.restaurant,
         hours: `${row.opens}-${row.closes}`,
@@ -70,7 +66,7 @@ const findRestaurants = foodTool({
   },
 })
 
-const showMenu = foodTool({
+const showMenu = tool({
   name: 'show_menu',
   description: 'Show the dishes a restaurant can make now, the cheapest first; sold-out dishes are left out.',
   input: z.strictObject({
@@ -97,16 +93,16 @@ const showMenu = foodTool({
     return { restaurant: restaurant.restaurant, ...(without === undefined ? {} : { without }) }
   },
   run({ restaurant, without }, context) {
-    const { name } = restaurantOf(context, restaurant)
+    const { name } = context.rowOf('restaurants', restaurant)
     const dishes = context.db.dishes
       .by('restaurant', restaurant)
       .filter(({ left, allergens }) => left > 0 && (without === undefined || !allergens.includes(without)))
-      .sort((a, b) => a.price - b.price)
-    return { name, restaurant, found: dishes.length, dishes: dishes.slice(0, SHOWN) }
+      .sort(ascending('price'))
+    return { name, restaurant, found: dishes.length, dishes: page(dishes) }
   },
 })
 
-const showDish = foodTool({
+const showDish = tool({
   name: 'show_dish',
   description:
     'Show the price, the options (one must be chosen if there are any), the allergens and the portions left of a dish.',
@@ -132,7 +128,7 @@ const showDish = foodTool({
     return dish ? { dish: dish.dish } : null
   },
   run({ dish }, context) {
-    const row = dishOf(context, dish)
+    const row = context.rowOf('dishes', dish)
     return { ...row, options: [...row.options], allergens: row.allergens.join(', ') || 'none' }
   },
 })

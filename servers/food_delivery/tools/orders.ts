@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
+import { timeOf } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
-import { timeOf } from '../clock.js'
+import { page } from '../../kernel/lists.js'
 import { cancelFee, LIMITS, statusOf } from '../rules.js'
-import { type FoodOrder, foodTool } from '../schema.js'
+import { type FoodOrder, tool } from '../schema.js'
 import { INSTRUCTIONS } from '../words.js'
-import { orderOf, SHOWN } from './lookup.js'
 
 const STATES = ['scheduled', 'underway', 'delivered', 'cancelled'] as const
 
@@ -15,7 +15,7 @@ function stateOf(order: FoodOrder, now: string): (typeof STATES)[number] {
   return status === 'scheduled' || status === 'delivered' || status === 'cancelled' ? status : 'underway'
 }
 
-const listFoodOrders = foodTool({
+const listFoodOrders = tool({
   name: 'list_food_orders',
   description:
     'List your food orders, the newest first: scheduled for later, underway (placed, accepted, cooking or on the way), delivered or cancelled.',
@@ -40,21 +40,24 @@ const listFoodOrders = foodTool({
       bound.restaurant ?? (orders.length > 0 && random.chance(0.4) ? random.pick(orders).restaurant : undefined)
     return { state, ...(restaurant === undefined ? {} : { restaurant }) }
   },
-  run({ state, restaurant }, { db, fail, now }) {
-    if (restaurant !== undefined && !db.restaurants.has(restaurant)) fail('unknown_restaurant')
+  run({ state, restaurant }, { rowOf, db, now }) {
+    if (restaurant !== undefined) rowOf('restaurants', restaurant)
     const at = now()
     const orders = restaurant === undefined ? db.food_orders.list() : db.food_orders.by('restaurant', restaurant)
     const fitting = orders.filter((row) => stateOf(row, at) === state).reverse()
     return {
       found: fitting.length,
-      food_orders: fitting
-        .slice(0, SHOWN)
-        .map(({ name, food_order, paid, placed_at }) => ({ name, food_order, paid, date: placed_at.slice(0, 10) })),
+      food_orders: page(fitting).map(({ name, food_order, paid, placed_at }) => ({
+        name,
+        food_order,
+        paid,
+        date: placed_at.slice(0, 10),
+      })),
     }
   },
 })
 
-const trackFoodOrder = foodTool({
+const trackFoodOrder = tool({
   name: 'track_food_order',
   description: 'Show where a food order stands, when it arrives or arrived, what it holds and who brings it.',
   input: z.strictObject({ food_order: ref('food_order') }),
@@ -84,7 +87,7 @@ const trackFoodOrder = foodTool({
     return order ? { food_order: order.food_order } : null
   },
   run({ food_order }, context) {
-    const order = orderOf(context, food_order)
+    const order = context.rowOf('food_orders', food_order)
     const status = statusOf(order, context.now())
     return {
       name: order.name,
@@ -98,7 +101,7 @@ const trackFoodOrder = foodTool({
   },
 })
 
-const cancelFoodOrder = foodTool({
+const cancelFoodOrder = tool({
   name: 'cancel_food_order',
   description: `Cancel a food order before the kitchen begins to cook, ${LIMITS.cookingAfterMinutes} minutes after it was placed. It is free until the restaurant accepts it (${LIMITS.acceptMinutes} minutes); then ${LIMITS.cancelFeePercent} percent of the food's price is kept.`,
   input: z.strictObject({ food_order: ref('food_order') }),
@@ -128,9 +131,8 @@ const cancelFoodOrder = foodTool({
     )
     return order ? { food_order: order.food_order } : null
   },
-  run({ food_order }, context) {
-    const { db, fail, now } = context
-    const order = orderOf(context, food_order)
+  run({ food_order }, { rowOf, db, fail, now }) {
+    const order = rowOf('food_orders', food_order)
     const status = statusOf(order, now())
     if (status === 'cancelled') fail('order_cancelled')
     if (status === 'delivered') fail('already_delivered')
@@ -144,7 +146,7 @@ const cancelFoodOrder = foodTool({
   },
 })
 
-const instructCourier = foodTool({
+const instructCourier = tool({
   name: 'instruct_courier',
   description:
     'Tell the courier of a food order how to hand it over, until it is delivered. Replaces what was said before.',
@@ -168,9 +170,8 @@ const instructCourier = foodTool({
     )
     return order ? { food_order: order.food_order, instruction: bound.instruction ?? random.pick(INSTRUCTIONS) } : null
   },
-  run({ food_order, instruction }, context) {
-    const { db, fail, now } = context
-    const order = orderOf(context, food_order)
+  run({ food_order, instruction }, { rowOf, db, fail, now }) {
+    const order = rowOf('food_orders', food_order)
     const status = statusOf(order, now())
     if (status === 'cancelled') fail('order_cancelled')
     if (status === 'delivered') fail('already_delivered')

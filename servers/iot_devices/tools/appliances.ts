@@ -1,8 +1,17 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { change, check, modeOf, type Obstacle, overload, ready } from '../rules.js'
+import { change, modeOf, overload, ready } from '../rules.js'
 import { chooseReady } from '../sampling.js'
-import { type Device, type IotView, PROGRAM_POWER, PROGRAMS, type Program, SWITCH, tool } from '../schema.js'
+import {
+  type Device,
+  type IotView,
+  type Obstacle,
+  PROGRAM_POWER,
+  PROGRAMS,
+  type Program,
+  SWITCH,
+  tool,
+} from '../schema.js'
 
 const powerOf = ({ watts }: Device, program: Program): number => (watts * PROGRAM_POWER[program]) / 100
 
@@ -45,9 +54,9 @@ const startAppliance = tool({
     return appliance ? { appliance: appliance.device, program: random.pick(possible(appliance)) } : null
   },
   run({ appliance: key, program }, context) {
-    const { db } = context
+    const { unless, db } = context
     const appliance = ready(context, key, 'appliance')
-    check(context, startObstacle(db, appliance, program))
+    unless(startObstacle(db, appliance, program))
     const { load: watts } = change(db, appliance, { state: 'on', program, load: powerOf(appliance, program) })
     const { load, limit } = db.rooms.get(appliance.room)!
     return { name: appliance.name, appliance: key, status: program, watts, room_load: load, room_limit: limit }

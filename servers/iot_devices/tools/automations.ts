@@ -1,15 +1,11 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { check, type Obstacle } from '../rules.js'
+import { page } from '../../kernel/lists.js'
 import { conflictOf } from '../scenes.js'
-import { type Automation, type IotView, type Scene, SWITCH, TRIGGERS, tool } from '../schema.js'
-import { automationOf, sceneOf } from './lookup.js'
+import { type Automation, type IotView, type Obstacle, type Scene, SWITCH, TRIGGERS, tool } from '../schema.js'
 
 type Trigger = Automation['trigger']
-
-/** Automations that a list shows at most. */
-const LISTED = 4
 
 function conflict(db: IotView, scene: Scene, trigger: Trigger): Obstacle | undefined {
   const other = conflictOf(db, scene, trigger)
@@ -51,7 +47,7 @@ const listAutomations = tool({
   },
   run({ trigger }, { db }) {
     const automations = db.automations.by('trigger', trigger)
-    return { found: automations.length, automations: automations.slice(0, LISTED) }
+    return { found: automations.length, automations: page(automations, 'long') }
   },
 })
 
@@ -76,10 +72,9 @@ const createAutomation = tool({
     const scene = choose(db.scenes, random, bound.scene, (row) => possible(row).length > 0)
     return scene ? { scene: scene.scene, trigger: random.pick(possible(scene)) } : null
   },
-  run({ scene: key, trigger }, context) {
-    const { db, nextId } = context
-    const scene = sceneOf(context, key)
-    check(context, creationObstacle(db, scene, trigger))
+  run({ scene: key, trigger }, { rowOf, unless, db, nextId }) {
+    const scene = rowOf('scenes', key)
+    unless(creationObstacle(db, scene, trigger))
     return db.automations.insert({
       automation: nextId(trigger),
       name: `${scene.name} at ${trigger}`,
@@ -114,11 +109,10 @@ const switchAutomation = tool({
     const automation = choose(db.automations, random, bound.automation, (row) => possible(row).length > 0)
     return automation ? { automation: automation.automation, status: random.pick(possible(automation)) } : null
   },
-  run({ automation: key, status }, context) {
-    const { db } = context
-    const automation = automationOf(context, key)
+  run({ automation: key, status }, { rowOf, unless, db }) {
+    const automation = rowOf('automations', key)
     if (status === 'on' && automation.status === 'off')
-      check(context, conflict(db, db.scenes.get(automation.scene)!, automation.trigger))
+      unless(conflict(db, db.scenes.get(automation.scene)!, automation.trigger))
     return db.automations.update(key, { status })
   },
 })

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
-import { addMinutes } from '../../kernel/dates.js'
+import { addMinutes, timeOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
-import { change, check, deviceOf, type Obstacle, statusOf, unready } from '../rules.js'
-import { type Device, HOME, type IotView, keyByKind, keyOf, LIMITS, tool } from '../schema.js'
+import { change, statusOf, unready } from '../rules.js'
+import { type Device, HOME, type IotView, keyByKind, keyOf, LIMITS, type Obstacle, tool } from '../schema.js'
 
 function batteryObstacle(db: IotView, { device, battery }: Device): Obstacle | undefined {
   if (battery === null) return { code: 'mains_powered', detail: `${device} runs on mains power.` }
@@ -41,8 +41,8 @@ const reconnectDevice = tool({
     return device ? { device: device.device } : null
   },
   run({ device: key }, context) {
-    const { db, fail } = context
-    const device = deviceOf(context, key)
+    const { rowOf, db, fail } = context
+    const device = rowOf('devices', key)
     if (device.online) fail('already_online', `${key} is online.`)
     if (device.battery === 0) fail('battery_empty', `The battery of ${key} is empty.`)
     const back = change(db, device, { online: true })
@@ -75,10 +75,9 @@ const replaceBattery = tool({
     const device = choose(db.devices, random, bound.device, (row) => !batteryObstacle(db, row))
     return device ? { device: device.device } : null
   },
-  run({ device: key }, context) {
-    const { db } = context
-    const device = deviceOf(context, key)
-    check(context, batteryObstacle(db, device))
+  run({ device: key }, { rowOf, unless, db }) {
+    const device = rowOf('devices', key)
+    unless(batteryObstacle(db, device))
     const { spare_batteries } = db.home.update(HOME, { spare_batteries: db.home.get(HOME)!.spare_batteries - 1 })
     change(db, device, { battery: 100 })
     return { name: device.name, device: key, ...keyOf(device), battery: 100, spare_batteries }
@@ -105,14 +104,14 @@ const updateFirmware = tool({
     return device ? { device: device.device } : null
   },
   run({ device: key }, context) {
-    const device = deviceOf(context, key)
-    check(context, unready(context, device))
-    check(context, updateObstacle(device))
+    const device = context.rowOf('devices', key)
+    context.unless(unready(context, device))
+    context.unless(updateObstacle(device))
     const busy_until = addMinutes(context.now(), LIMITS.updateMinutes)
     const off = device.state === 'on' ? ({ state: 'off', program: '', load: 0 } as const) : {}
     const level = device.kind === 'light' ? 0 : device.level
     change(context.db, device, { firmware: device.latest, busy_until, level, ...off })
-    return { name: device.name, device: key, firmware: device.latest, busy_until: busy_until.slice(11, 16) }
+    return { name: device.name, device: key, firmware: device.latest, busy_until: timeOf(busy_until) }
   },
 })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { change, check, coverObstacle, lightObstacle, ready, thermostatObstacle, unready } from '../rules.js'
+import { change, coverObstacle, lightObstacle, ready, thermostatObstacle, unready } from '../rules.js'
 import { chooseReady } from '../sampling.js'
 import { setLight } from '../scenes.js'
 import { type Device, type IotDb, LIMITS, tool } from '../schema.js'
@@ -32,9 +32,9 @@ const setLightTool = tool({
     return possible.length > 0 ? { light: light.device, brightness: random.pick(possible) } : null
   },
   run({ light: key, brightness }, context) {
-    const { db } = context
+    const { unless, db } = context
     const light = ready(context, key, 'light')
-    check(context, lightObstacle(db, light, brightness))
+    unless(lightObstacle(db, light, brightness))
     setLight(db, light, brightness)
     return { name: light.name, light: key, brightness, room: light.room, room_load: db.rooms.get(light.room)!.load }
   },
@@ -67,7 +67,7 @@ const setThermostat = tool({
   },
   run({ thermostat: key, degrees }, context) {
     const thermostat = ready(context, key, 'thermostat')
-    check(context, thermostatObstacle(context.db, thermostat, degrees))
+    context.unless(thermostatObstacle(context.db, thermostat, degrees))
     change(context.db, thermostat, { level: degrees })
     return { name: thermostat.name, thermostat: key, degrees, room: thermostat.room }
   },
@@ -111,9 +111,9 @@ const moveCover = tool({
     return possible.length > 0 ? { cover: cover.device, position: random.pick(possible) } : null
   },
   run({ cover: key, position }, context) {
-    const { db } = context
+    const { unless, db } = context
     const cover = ready(context, key, 'cover')
-    check(context, coverObstacle(db, cover, position))
+    unless(coverObstacle(db, cover, position))
     change(db, cover, { level: position })
     const lowered =
       cover.type === 'window' && position > 0 && stopHeating(db, cover.room, (row) => !unready(context, row))

@@ -1,22 +1,10 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { PAGE, page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
-import { isUpdating, modeOf, roomOf, statusOf } from '../rules.js'
-import {
-  type Device,
-  FAULTS,
-  FLOORS,
-  HOME,
-  type IotView,
-  KINDS,
-  keyByKind,
-  keyOf,
-  LIMITS,
-  SHOWN,
-  SHOWN_BY_NAME,
-  tool,
-} from '../schema.js'
+import { isUpdating, modeOf, statusOf } from '../rules.js'
+import { type Device, FAULTS, FLOORS, HOME, type IotView, KINDS, keyByKind, keyOf, LIMITS, tool } from '../schema.js'
 
 type Fault = (typeof FAULTS)[number]
 
@@ -49,7 +37,7 @@ const listRooms = tool({
     'look up the rooms in the {floor} part of the home',
   ],
   sample: ({ random, bound }) => ({ floor: random.pick(FLOORS), ...bound }),
-  run: ({ floor }, { db }) => ({ mode: modeOf(db), rooms: db.rooms.by('floor', floor).slice(0, SHOWN) }),
+  run: ({ floor }, { db }) => ({ mode: modeOf(db), rooms: page(db.rooms.by('floor', floor)) }),
 })
 
 const listDevices = tool({
@@ -80,21 +68,23 @@ const listDevices = tool({
     return { room: device.room, ...(kind ? { kind } : {}) }
   },
   run({ room, kind }, context) {
-    roomOf(context, room)
+    context.rowOf('rooms', room)
     const there = context.db.devices.by('room', room)
     const devices = kind ? there.filter((device) => device.kind === kind) : there
     return {
       found: devices.length,
-      devices: devices
-        .slice(0, SHOWN)
-        .map((device) => ({ name: device.name, ...keyOf(device), status: statusOf(context, device) })),
+      devices: page(devices).map((device) => ({
+        name: device.name,
+        ...keyOf(device),
+        status: statusOf(context, device),
+      })),
     }
   },
 })
 
 const findDevice = tool({
   name: 'find_device',
-  description: `Find devices by the words of their name, such as "kitchen oven". Shows the first ${SHOWN_BY_NAME}, with the battery in percent if there is one.`,
+  description: `Find devices by the words of their name, such as "kitchen oven". Shows the first ${PAGE.longest}, with the battery in percent if there is one.`,
   input: z.strictObject({ name: z.string().trim().min(2).max(40).describe('Name or words of it') }),
   output: z.object({
     found: z.int(),
@@ -118,13 +108,13 @@ const findDevice = tool({
   sample({ db, random, bound }) {
     const { name } = random.pick(db.devices.list())
     const part = name.split(' ').slice(-2).join(' ')
-    return { name: random.chance(0.25) && named(db, part).length <= SHOWN_BY_NAME ? part : name, ...bound }
+    return { name: random.chance(0.25) && named(db, part).length <= PAGE.longest ? part : name, ...bound }
   },
   run({ name }, context) {
     const devices = named(context.db, name)
     return {
       found: devices.length,
-      devices: devices.slice(0, SHOWN_BY_NAME).map((device) => ({
+      devices: page(devices, 'longest').map((device) => ({
         name: device.name,
         device: device.device,
         ...keyOf(device),
@@ -137,7 +127,7 @@ const findDevice = tool({
 
 const findFaultyDevices = tool({
   name: 'find_faulty_devices',
-  description: `Find devices that are offline, whose battery is below ${LIMITS.lowBattery} percent, or whose firmware is out of date. Shows the first ${SHOWN} and how many spare batteries are left.`,
+  description: `Find devices that are offline, whose battery is below ${LIMITS.lowBattery} percent, or whose firmware is out of date. Shows the first ${PAGE.short} and how many spare batteries are left.`,
   input: z.strictObject({ fault: z.enum(FAULTS) }),
   output: z.object({
     found: z.int(),
@@ -160,7 +150,7 @@ const findFaultyDevices = tool({
     return {
       found: devices.length,
       spare_batteries: db.home.get(HOME)!.spare_batteries,
-      devices: devices.slice(0, SHOWN).map((device) => ({
+      devices: page(devices).map((device) => ({
         name: device.name,
         device: device.device,
         ...(device.battery === null ? {} : { battery: device.battery }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ref, sensitive } from '../../kernel/fields.js'
-import { change, check, lockObstacle, modeOf, ready } from '../rules.js'
+import { change, lockObstacle, modeOf, ready } from '../rules.js'
 import { chooseReady } from '../sampling.js'
 import { LIMITS, tool } from '../schema.js'
 
@@ -25,7 +25,7 @@ const lockDoor = tool({
   },
   run({ lock: key }, context) {
     const lock = ready(context, key, 'lock')
-    check(context, lockObstacle(lock))
+    context.unless(lockObstacle(lock))
     const { state } = change(context.db, lock, { state: 'locked' })
     return { name: lock.name, lock: key, status: state, ...(lock.battery === null ? {} : { battery: lock.battery }) }
   },
@@ -54,11 +54,11 @@ const unlockDoor = tool({
     return lock ? { lock: lock.device, pin: lock.pin! } : null
   },
   run({ lock: key, pin: given }, context) {
-    const { db, fail } = context
+    const { unless, db, fail } = context
     const lock = ready(context, key, 'lock')
     if (modeOf(db) === 'away') fail('mode_forbids', 'No door is unlocked in away mode.')
     if (lock.pin !== given) fail('wrong_pin', `That is not the PIN of ${key}.`)
-    check(context, lockObstacle(lock))
+    unless(lockObstacle(lock))
     const { state } = change(db, lock, { state: 'unlocked' })
     return { name: lock.name, lock: key, status: state, ...(lock.battery === null ? {} : { battery: lock.battery }) }
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sensitive } from '../../kernel/fields.js'
 import { armingObstacle, enterMode } from '../modes.js'
-import { check, modeOf } from '../rules.js'
+import { modeOf } from '../rules.js'
 import { HOME, LIMITS, MODES, type Mode, tool } from '../schema.js'
 
 const setHomeMode = tool({
@@ -41,12 +41,12 @@ const setHomeMode = tool({
     return { mode: random.pick<Mode>(modes), ...(current === 'away' ? { pin } : {}) }
   },
   run({ mode, pin: given }, context) {
-    const { db, fail } = context
+    const { unless, db, fail } = context
     const { mode: current, pin } = db.home.get(HOME)!
     if (mode === modeOf(db)) fail('already_in_mode', `The home is in ${mode} mode.`)
     if (current === 'away' && given === undefined) fail('pin_required')
     if (current === 'away' && given !== pin) fail('wrong_pin', 'That is not the PIN of the home.')
-    if (mode === 'away') check(context, armingObstacle(db))
+    if (mode === 'away') unless(armingObstacle(db))
     const { devices, ran, skipped } = enterMode(context, mode)
     return { mode, devices_changed: devices, automations_run: ran, automations_skipped: skipped }
   },

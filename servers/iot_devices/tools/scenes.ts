@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { slug } from '../../kernel/text.js'
-import { check, roomOf } from '../rules.js'
 import { applyScene, isSettable, sceneObstacle } from '../scenes.js'
-import { type IotView, type Scene, SHOWN, tool } from '../schema.js'
+import { type IotView, type Scene, tool } from '../schema.js'
 import { SCENE_NAMES } from '../words.js'
-import { sceneOf } from './lookup.js'
 
 /** What the room is like now, as a scene would set it. Devices that are offline are left out. */
 const settingsNow = (db: IotView, room: string): Scene['settings'] =>
@@ -35,11 +34,11 @@ const listScenes = tool({
     return room ? { room: room.room } : null
   },
   run({ room }, context) {
-    roomOf(context, room)
+    context.rowOf('rooms', room)
     const scenes = context.db.scenes.by('room', room)
     return {
       found: scenes.length,
-      scenes: scenes.slice(0, SHOWN).map(({ name, scene, settings }) => ({ name, scene, devices: settings.length })),
+      scenes: page(scenes).map(({ name, scene, settings }) => ({ name, scene, devices: settings.length })),
     }
   },
 })
@@ -72,9 +71,8 @@ const saveScene = tool({
     const free = (bound.name === undefined ? SCENE_NAMES : [bound.name]).filter((name) => !db.scenes.has(slug(name)))
     return room && free.length > 0 ? { room: room.room, name: random.pick(free) } : null
   },
-  run({ room, name }, context) {
-    const { db, fail } = context
-    roomOf(context, room)
+  run({ room, name }, { rowOf, db, fail }) {
+    rowOf('rooms', room)
     const scene = slug(name)
     if (db.scenes.has(scene)) fail('scene_exists', `There is a scene ${scene} already.`)
     const settings = settingsNow(db, room)
@@ -104,9 +102,9 @@ const runScene = tool({
     return scene ? { scene: scene.scene } : null
   },
   run({ scene: key }, context) {
-    const { db } = context
-    const scene = sceneOf(context, key)
-    check(context, sceneObstacle(context, scene))
+    const { rowOf, unless, db } = context
+    const scene = rowOf('scenes', key)
+    unless(sceneObstacle(context, scene))
     const devices_changed = applyScene(db, scene)
     const { room, load: room_load } = db.rooms.get(scene.room)!
     return { name: scene.name, scene: key, room, devices_changed, room_load }

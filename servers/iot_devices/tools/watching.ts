@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { addMinutes } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
-import { change, deviceOf, modeOf, ready } from '../rules.js'
+import { change, modeOf, ready } from '../rules.js'
 import { chooseReady } from '../sampling.js'
 import { type Device, LIMITS, type Mode, STATIONS, SWITCH, tool } from '../schema.js'
 import { UNITS } from '../words.js'
@@ -33,9 +33,8 @@ const getSensorHistory = tool({
     const date = bound.date ?? addMinutes(now(), -random.int(1, LIMITS.historyDays) * 24 * 60).slice(0, 10)
     return db.readings.has(`${sensor.device}:${date}`) ? { sensor: sensor.device, date } : null
   },
-  run({ sensor, date }, context) {
-    const { db, fail } = context
-    const { name, kind, type } = deviceOf(context, sensor)
+  run({ sensor, date }, { rowOf, db, fail }) {
+    const { name, kind, type } = rowOf('devices', sensor)
     if (kind !== 'sensor') fail('wrong_kind', `${sensor} is a ${kind}, not a sensor.`)
     const reading =
       db.readings.get(`${sensor}:${date}`) ??

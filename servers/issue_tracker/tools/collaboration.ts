@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { choices, isArchived, liveIssue, memberNamed, openBlockers, openIssue, waitsFor } from '../rules.js'
+import { isArchived, liveIssue, openBlockers, openIssue, waitsFor } from '../rules.js'
 import { MAX_LABELS, tool } from '../schema.js'
 import { COMMENTS, LABELS } from '../words.js'
 
@@ -99,9 +100,9 @@ export const collaboration = [
       return null
     },
     run({ issue: key, member }, context) {
-      const { db, fail } = context
+      const { rowOf, db, fail } = context
       const issue = liveIssue(context, key)
-      if (!memberNamed(context, member).projects.includes(issue.project))
+      if (!rowOf('members', member).projects.includes(issue.project))
         fail('not_a_project_member', `${member} does not work on ${issue.project}.`)
       if (issue.watchers.includes(member)) fail('already_watching')
       const watchers = [...issue.watchers, member]

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { choices, isArchived, liveIssue, openIssue, releaseNamed, sprintNamed } from '../rules.js'
+import { isArchived, liveIssue, openIssue } from '../rules.js'
 import { type Db, type Issue, type Release, SPRINT_DAYS, type Sprint, SprintState, tool } from '../schema.js'
 
 const DAY_MS = 86_400_000
@@ -53,9 +54,9 @@ export const planning = [
       return null
     },
     run({ issue: key, sprint: target }, context) {
-      const { db, fail } = context
+      const { rowOf, db, fail } = context
       const { title, project, points, sprint: previous } = openIssue(context, key)
-      const sprint = sprintNamed(context, target)
+      const sprint = rowOf('sprints', target)
       if (sprint.project !== project) fail('different_project', `${target} belongs to ${sprint.project}.`)
       if (sprint.state === 'closed') fail('sprint_closed', `${target} is closed.`)
       if (previous === target) fail('already_in_sprint')
@@ -89,9 +90,8 @@ export const planning = [
       )
       return sprints.length === 0 ? null : { sprint: random.pick(sprints).sprint }
     },
-    run({ sprint: key }, context) {
-      const { db, fail, today } = context
-      const { project, state } = sprintNamed(context, key)
+    run({ sprint: key }, { rowOf, db, fail, today }) {
+      const { project, state } = rowOf('sprints', key)
       if (state === 'closed') fail('sprint_closed', `${key} is closed.`)
       if (state === 'active') fail('sprint_already_active')
       const running = db.projects.get(project)!.active_sprint
@@ -123,9 +123,8 @@ export const planning = [
       const sprints = choices(db.sprints, bound.sprint, ({ state }) => state === 'active')
       return sprints.length === 0 ? null : { sprint: random.pick(sprints).sprint }
     },
-    run({ sprint: key }, context) {
-      const { db, fail, today } = context
-      const { name, project, state } = sprintNamed(context, key)
+    run({ sprint: key }, { rowOf, db, fail, today }) {
+      const { name, project, state } = rowOf('sprints', key)
       if (state === 'closed') fail('sprint_closed', `${key} is already closed.`)
       if (state === 'planned') fail('sprint_not_active', `${key} is only planned.`)
       const finished = issuesIn(db, key).filter(({ status }) => status === 'done')
@@ -160,9 +159,9 @@ export const planning = [
       return null
     },
     run({ issue: key, release: target }, context) {
-      const { db, fail } = context
+      const { rowOf, db, fail } = context
       const { title, project, release: previous } = liveIssue(context, key)
-      const release = releaseNamed(context, target)
+      const release = rowOf('releases', target)
       if (release.project !== project) fail('different_project', `${target} belongs to ${release.project}.`)
       if (release.shipped) fail('release_shipped', `${target} is already shipped.`)
       if (previous === target) fail('already_in_release')
@@ -183,9 +182,8 @@ export const planning = [
       const ready = choices(db.releases, bound.release, (release) => isReady(db, release))
       return ready.length === 0 ? null : { release: random.pick(ready).release }
     },
-    run({ release: key }, context) {
-      const { db, fail } = context
-      if (releaseNamed(context, key).shipped) fail('release_shipped', `${key} is already shipped.`)
+    run({ release: key }, { rowOf, db, fail }) {
+      if (rowOf('releases', key).shipped) fail('release_shipped', `${key} is already shipped.`)
       const issues = db.issues.list((issue) => issue.release === key)
       if (issues.length === 0) fail('release_empty', `${key} has no issues.`)
       const unfinished = issues.find(({ status }) => status !== 'done')

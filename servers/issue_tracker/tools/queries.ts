@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { choices, issueNamed, memberNamed, openBlockers, projectNamed } from '../rules.js'
-import { IssueType, MAX_LISTED, Priority, ROLES, Role, SPRINT_STATES, SprintState, Status, tool } from '../schema.js'
+import { page } from '../../kernel/lists.js'
+import { openBlockers } from '../rules.js'
+import { IssueType, Priority, ROLES, Role, SPRINT_STATES, SprintState, Status, tool } from '../schema.js'
 import { subjectIn } from '../words.js'
 
 const issueList = z.object({
@@ -40,13 +42,13 @@ export const queries = [
       return { keyword, ...(narrow === undefined ? {} : { project: narrow }) }
     },
     run({ keyword, project }, context) {
-      if (project !== undefined) projectNamed(context, project)
+      if (project !== undefined) context.rowOf('projects', project)
       const found = context.db.issues.list(
         (issue) => mentions(issue.title, keyword) && (project ?? issue.project) === issue.project,
       )
       const unfinished = found.filter(({ status }) => status !== 'done')
       const finished = found.filter(({ status }) => status === 'done')
-      return { issues: [...unfinished, ...finished].slice(0, MAX_LISTED) }
+      return { issues: page([...unfinished, ...finished]) }
     },
   }),
 
@@ -68,9 +70,9 @@ export const queries = [
       return members.length === 0 ? null : { member: random.pick(members).member }
     },
     run({ member }, context) {
-      memberNamed(context, member)
+      context.rowOf('members', member)
       const issues = context.db.issues.list(({ assignee, status }) => assignee === member && status !== 'done')
-      return { issues: issues.slice(0, MAX_LISTED) }
+      return { issues: page(issues) }
     },
   }),
 
@@ -105,8 +107,8 @@ export const queries = [
       return issues.length === 0 ? null : { issue: random.pick(issues).issue }
     },
     run({ issue: key }, context) {
-      const issue = issueNamed(context, key)
-      return { ...issue, blocked_by: openBlockers(context.db, issue).slice(0, MAX_LISTED) }
+      const issue = context.rowOf('issues', key)
+      return { ...issue, blocked_by: page(openBlockers(context.db, issue)) }
     },
   }),
 
@@ -144,9 +146,9 @@ export const queries = [
       return role === undefined ? null : { project: project.project, role }
     },
     run({ project, role }, context) {
-      projectNamed(context, project)
+      context.rowOf('projects', project)
       const members = context.db.members.list((member) => member.role === role && member.projects.includes(project))
-      return { members: members.slice(0, MAX_LISTED) }
+      return { members: page(members) }
     },
   }),
 
@@ -184,9 +186,9 @@ export const queries = [
       return state === undefined ? null : { project: project.project, state }
     },
     run({ project, state }, context) {
-      projectNamed(context, project)
+      context.rowOf('projects', project)
       const sprints = context.db.sprints.list((sprint) => sprint.project === project && sprint.state === state)
-      return { sprints: sprints.slice(0, MAX_LISTED) }
+      return { sprints: page(sprints) }
     },
   }),
 
@@ -218,16 +220,13 @@ export const queries = [
       return projects.length === 0 ? null : { project: random.pick(projects).project }
     },
     run({ project }, context) {
-      projectNamed(context, project)
+      context.rowOf('projects', project)
       const { releases, issues } = context.db
       return {
-        releases: releases
-          .list((release) => release.project === project && !release.shipped)
-          .slice(0, MAX_LISTED)
-          .map((row) => ({
-            ...row,
-            unfinished: issues.count(({ release, status }) => release === row.release && status !== 'done'),
-          })),
+        releases: page(releases.list((release) => release.project === project && !release.shipped)).map((row) => ({
+          ...row,
+          unfinished: issues.count(({ release, status }) => release === row.release && status !== 'done'),
+        })),
       }
     },
   }),

@@ -1,16 +1,14 @@
 import { z } from 'zod'
+import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import {
   atWipLimit,
-  choices,
   hasDoneDependents,
   isArchived,
   liveIssue,
-  memberNamed,
   NEXT_STATUSES,
   openBlockers,
   openIssue,
-  projectNamed,
   urgentQuotaUsed,
 } from '../rules.js'
 import {
@@ -98,9 +96,8 @@ export const workflow = [
       const priority = bound.priority ?? (random.chance(0.3) ? random.pick(allowed) : undefined)
       return { project, type, title, ...(priority === undefined ? {} : { priority }) }
     },
-    run({ project, type, title, priority = 'medium' }, context) {
-      const { db, fail } = context
-      const number = projectNamed(context, project).last_number + 1
+    run({ project, type, title, priority = 'medium' }, { rowOf, db, fail }) {
+      const number = rowOf('projects', project).last_number + 1
       const twin = db.issues.find(
         (issue) => issue.project === project && isOpen(issue) && sameTitle(issue.title, title),
       )
@@ -145,9 +142,9 @@ export const workflow = [
       return null
     },
     run({ issue: key, member: name }, context) {
-      const { db, fail } = context
+      const { rowOf, db, fail } = context
       const issue = openIssue(context, key)
-      const member = memberNamed(context, name)
+      const member = rowOf('members', name)
       if (!member.projects.includes(issue.project))
         fail('not_a_project_member', `${name} does not work on ${issue.project}.`)
       if (member.role === 'guest') fail('guest_cannot_work')
@@ -186,7 +183,7 @@ export const workflow = [
       return null
     },
     run({ issue: key, status }, context) {
-      const { db, fail } = context
+      const { rowOf, db, fail } = context
       const issue = liveIssue(context, key)
       if (!NEXT_STATUSES[issue.status].includes(status))
         fail('transition_not_allowed', `${key} is ${issue.status} and cannot move to ${status}.`)
@@ -197,7 +194,7 @@ export const workflow = [
       }
       if (status === 'in_progress') {
         const assignee = issue.assignee ?? fail('issue_unassigned', `${key} has no assignee.`)
-        if (atWipLimit(memberNamed(context, assignee)))
+        if (atWipLimit(rowOf('members', assignee)))
           fail('wip_limit_reached', `${assignee} has too many issues in progress.`)
         countInProgress(context, assignee, 1)
       }

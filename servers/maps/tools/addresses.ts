@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { spotAt } from '../lookup.js'
 import { someAddress, someCity } from '../sampling.js'
-import { address, city, mapsTool } from '../schema.js'
+import { address, city, tool } from '../schema.js'
 import { addressNear, coordinates, elevation, locate } from '../streets.js'
-import { spotAt } from './lookup.js'
 
-const geocodeAddress = mapsTool({
+const geocodeAddress = tool({
   name: 'geocode_address',
   description: 'Look up where an address lies: coordinates in degrees and elevation in metres.',
   input: z.strictObject({ address: address('House number, street and city, such as 12 Mill Lane, Lisbon.') }),
@@ -31,7 +31,7 @@ const geocodeAddress = mapsTool({
   },
 })
 
-const reverseGeocode = mapsTool({
+const reverseGeocode = tool({
   name: 'reverse_geocode',
   description: 'Find the address nearest to a point given by its coordinates in degrees.',
   input: z.strictObject({

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
+import { ascending, PAGE, page } from '../../kernel/lists.js'
 import { cityNamed } from '../cities.js'
-import { isOpen } from '../hours.js'
+import { cityCalled, spotAt } from '../lookup.js'
 import { journey, journeyObstacle, roadMetres, SPEEDS, transitRuns } from '../routing.js'
 import { someAddress, someCity } from '../sampling.js'
-import { address, CATEGORIES, type Category, city, type MapsView, MODES, mapsTool, type Place } from '../schema.js'
+import { address, CATEGORIES, type Category, city, type MapsView, MODES, type Place, tool } from '../schema.js'
 import { locate, type Spot } from '../streets.js'
-import { cityCalled, SHOWN, spotAt } from './lookup.js'
+import { isOpen } from '../time.js'
 
 const category = z.enum(CATEGORIES)
 
@@ -20,10 +21,10 @@ function byDistance(places: readonly Place[], from: Spot): { place: Place; spot:
       const spot = locate(place.address)!
       return { place, spot, metres: roadMetres(from, spot) }
     })
-    .sort((a, b) => a.metres - b.metres)
+    .sort(ascending('metres'))
 }
 
-const listPlaceCategories = mapsTool({
+const listPlaceCategories = tool({
   name: 'list_place_categories',
   description: 'List which categories of places a city has, and how many places of each.',
   input: z.strictObject({ city: city() }),
@@ -48,9 +49,9 @@ const listPlaceCategories = mapsTool({
   },
 })
 
-const searchPlaces = mapsTool({
+const searchPlaces = tool({
   name: 'search_places',
-  description: `Search places by words of their name, which also tells the category. Shows at most ${SHOWN}.`,
+  description: `Search places by words of their name, which also tells the category. Shows at most ${PAGE.long}.`,
   input: z.strictObject({
     query: z.string().trim().min(2).max(40).describe('Words of the name, such as "blue lantern" or "cafe".'),
     city: city().optional(),
@@ -83,11 +84,11 @@ const searchPlaces = mapsTool({
     const words = args.query.toLowerCase().split(/\s+/)
     const matches = (row: Place): boolean => words.every((word) => row.words.includes(word))
     const places = where === undefined ? db.places.list(matches) : db.places.by('city', where).filter(matches)
-    return { found: places.length, places: places.slice(0, SHOWN) }
+    return { found: places.length, places: page(places, 'long') }
   },
 })
 
-const nearestPlaces = mapsTool({
+const nearestPlaces = tool({
   name: 'nearest_places',
   description:
     'List the places of a category in the city of an address, the nearest on foot first, and whether they are open now.',
@@ -126,14 +127,16 @@ const nearestPlaces = mapsTool({
     const [facts, now] = [cityNamed(from.city.city)!, context.now()]
     return {
       found: places.length,
-      places: byDistance(places, from)
-        .slice(0, SHOWN - 1)
-        .map(({ place, metres }) => ({ ...place, metres, open: isOpen(place, facts, now) })),
+      places: page(byDistance(places, from), 'longest').map(({ place, metres }) => ({
+        ...place,
+        metres,
+        open: isOpen(place, facts, now),
+      })),
     }
   },
 })
 
-const findReachablePlaces = mapsTool({
+const findReachablePlaces = tool({
   name: 'find_reachable_places',
   description:
     'Find the places of a category in the city of an address that can be reached within some minutes, the nearest first.',
@@ -184,11 +187,11 @@ const findReachablePlaces = mapsTool({
       const { minutes } = journey(db, from, spot, args.mode)
       return minutes <= args.minutes ? [{ ...place, minutes }] : []
     })
-    return { found: reached.length, places: reached.slice(0, SHOWN) }
+    return { found: reached.length, places: page(reached, 'long') }
   },
 })
 
-const getPlace = mapsTool({
+const getPlace = tool({
   name: 'get_place',
   description: 'Show the address, rating and opening hours of a place, and whether it is open now by its local time.',
   input: z.strictObject({ place: ref('place') }),
@@ -215,8 +218,8 @@ const getPlace = mapsTool({
     if (bound.place !== undefined) return { place: bound.place }
     return { place: random.pick(db.places.by('city', someCity(sampling))).place }
   },
-  run(args, { db, fail, now }) {
-    const row = db.places.get(args.place) ?? fail('unknown_place', `There is no place ${args.place}.`)
+  run(args, { rowOf, now }) {
+    const row = rowOf('places', args.place)
     const { closed_on, ...shown } = row
     const open_now = isOpen(row, cityNamed(row.city)!, now())
     return { ...shown, ...(closed_on === null ? {} : { closed_on }), open_now }

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
 import { STREETS } from '../../kernel/gazetteer.js'
+import { page } from '../../kernel/lists.js'
 import { cityNamed } from '../cities.js'
-import { LIMITS } from '../limits.js'
+import { cityCalled } from '../lookup.js'
 import { someCity } from '../sampling.js'
-import { city, mapsTool } from '../schema.js'
+import { city, LIMITS, tool } from '../schema.js'
 import { closedRoadKey } from '../seed.js'
 import { streetNamed } from '../streets.js'
-import { cityCalled, SHOWN } from './lookup.js'
 
-const listClosedRoads = mapsTool({
+const listClosedRoads = tool({
   name: 'list_closed_roads',
   description: 'List the roads of a city that are closed to cars.',
   input: z.strictObject({ city: city() }),
@@ -33,11 +33,11 @@ const listClosedRoads = mapsTool({
   run(args, context) {
     const { city: name } = cityCalled(context, args.city).city
     const rows = context.db.closed_roads.by('city', name)
-    return { found: rows.length, closed_roads: rows.slice(0, SHOWN) }
+    return { found: rows.length, closed_roads: page(rows, 'long') }
   },
 })
 
-const reportClosedRoad = mapsTool({
+const reportClosedRoad = tool({
   name: 'report_closed_road',
   description: `Report that a road is closed, so that routes by car avoid it. A city can have ${LIMITS.closedRoads} closed roads. While its Station Road is closed, no car gets from a city to another.`,
   input: z.strictObject({ street: z.string().trim().min(3).max(40), city: city() }),
@@ -76,7 +76,7 @@ const reportClosedRoad = mapsTool({
   },
 })
 
-const reopenRoad = mapsTool({
+const reopenRoad = tool({
   name: 'reopen_road',
   description: 'Mark a closed road as open again.',
   input: z.strictObject({ closed_road: ref('closed_road') }),
@@ -95,9 +95,8 @@ const reopenRoad = mapsTool({
       return db.closed_roads.has(bound.closed_road) ? { closed_road: bound.closed_road } : null
     return rows.length > 0 ? { closed_road: random.pick(rows).closed_road } : null
   },
-  run({ closed_road }, { db, fail }) {
-    const row =
-      db.closed_roads.get(closed_road) ?? fail('unknown_closed_road', `There is no closed road ${closed_road}.`)
+  run({ closed_road }, { rowOf, db }) {
+    const row = rowOf('closed_roads', closed_road)
     db.closed_roads.remove(closed_road)
     return { street: row.street, city: row.city, closed_in_city: db.closed_roads.by('city', row.city).length }
   },

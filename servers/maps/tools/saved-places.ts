@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { LIMITS } from '../limits.js'
+import { PAGE, page } from '../../kernel/lists.js'
+import { spotAt } from '../lookup.js'
 import { someAddress, someCity } from '../sampling.js'
-import { address, mapsTool } from '../schema.js'
+import { address, LIMITS, tool } from '../schema.js'
 import { SAVED_NAMES } from '../words.js'
-import { SHOWN, spotAt } from './lookup.js'
 
-const savePlace = mapsTool({
+const savePlace = tool({
   name: 'save_place',
   description: `Save an address under a name. An address has one name and a name marks one address, so either replaces what was saved before. At most ${LIMITS.savedPlaces} can be saved.`,
   input: z.strictObject({
@@ -56,9 +56,9 @@ const savePlace = mapsTool({
   },
 })
 
-const listSavedPlaces = mapsTool({
+const listSavedPlaces = tool({
   name: 'list_saved_places',
-  description: `List saved addresses with their names, those saved last first. Shows at most ${SHOWN}.`,
+  description: `List saved addresses with their names, those saved last first. Shows at most ${PAGE.long}.`,
   input: z.strictObject({
     name: z.string().trim().min(2).max(24).optional().describe('Only places with this in their name.'),
   }),
@@ -77,7 +77,7 @@ const listSavedPlaces = mapsTool({
   run({ name }, { db }) {
     const part = name?.toLowerCase() ?? ''
     const rows = db.saved_places.list((row) => row.name.toLowerCase().includes(part)).reverse()
-    return { found: rows.length, places: rows.slice(0, SHOWN) }
+    return { found: rows.length, places: page(rows, 'long') }
   },
 })
 

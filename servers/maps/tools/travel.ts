@@ -1,25 +1,19 @@
 import { z } from 'zod'
+import { spotAt } from '../lookup.js'
 import { FIRST_TRANSIT, type Journey, journey, journeyObstacle, LONGEST, roadMetres } from '../routing.js'
 import { someTrip } from '../sampling.js'
-import { address, type FailureCode, type MapsView, MODES, type Mode, mapsTool } from '../schema.js'
+import { address, type Context, MODES, type Mode, tool } from '../schema.js'
 import { locate, type Spot, straightMetres } from '../streets.js'
-import { spotAt } from './lookup.js'
 
 const ENDS = { from_address: address(), to_address: address() }
 const mode = z.enum(MODES)
 
-interface Traveller {
-  readonly db: MapsView
-  now(): string
-  fail(code: FailureCode, detail?: string): never
+function travel({ db, now, unless }: Context, from: Spot, to: Spot, by: Mode): Journey {
+  unless(journeyObstacle(db, now(), from, to, by))
+  return journey(db, from, to, by)
 }
 
-function travel({ db, now, fail }: Traveller, from: Spot, to: Spot, by: Mode): Journey {
-  const obstacle = journeyObstacle(db, now(), from, to, by)
-  return obstacle ? fail(obstacle.code, obstacle.detail) : journey(db, from, to, by)
-}
-
-const measureDistance = mapsTool({
+const measureDistance = tool({
   name: 'measure_distance',
   description:
     'Measure how far two addresses are apart, in metres: in a straight line and, where there is a way over land, by road.',
@@ -45,7 +39,7 @@ const measureDistance = mapsTool({
   },
 })
 
-const getTravelTime = mapsTool({
+const getTravelTime = tool({
   name: 'get_travel_time',
   description: `Tell how many minutes the way from one address to another takes by one mode of travel. Walking goes up to ${LONGEST.walking! / 1000} km, cycling up to ${LONGEST.cycling! / 1000} km.`,
   input: z.strictObject({ ...ENDS, mode }),
@@ -74,7 +68,7 @@ const getTravelTime = mapsTool({
   },
 })
 
-const planRoute = mapsTool({
+const planRoute = tool({
   name: 'plan_route',
   description: `Plan the shortest route between two addresses, step by step. Cars avoid closed roads; transit rests from midnight to ${FIRST_TRANSIT} local time.`,
   input: z.strictObject({ ...ENDS, mode }),
@@ -107,7 +101,7 @@ const planRoute = mapsTool({
   },
 })
 
-const planRouteWithStop = mapsTool({
+const planRouteWithStop = tool({
   name: 'plan_route_with_stop',
   description: 'Plan a route that stops at an address on the way, and tell by how much the stop makes it longer.',
   input: z.strictObject({ from_address: address(), stop_address: address(), to_address: address(), mode }),

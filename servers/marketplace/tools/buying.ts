@@ -5,8 +5,7 @@ import { sell } from '../escrow.js'
 import { type Answer, answerObstacle, firstAnswer, nextAnswer, priceOf } from '../haggling.js'
 import { bidObstacle, buyObstacle, increment, LIMITS, leastOffer, nextPrice, offerObstacle } from '../rules.js'
 import { roundAmount } from '../sampling.js'
-import { ANSWERS, type Listing, type MarketDb, marketTool, money, type Offer, YOU } from '../schema.js'
-import { listingOf, offerOf } from './lookup.js'
+import { ANSWERS, type Listing, type MarketDb, money, type Offer, tool, YOU } from '../schema.js'
 
 /** Enters a bid and returns the listing as it then stands. */
 function enter(db: MarketDb, { listing, bids }: Listing, bidder: string, amount: number): Listing {
@@ -15,7 +14,7 @@ function enter(db: MarketDb, { listing, bids }: Listing, bidder: string, amount:
   return db.listings.update(listing, { bids: bids + 1, high: amount, leader: bidder })
 }
 
-const placeBid = marketTool({
+const placeBid = tool({
   name: 'place_bid',
   description:
     'Bid on an open auction of another seller, at least its next bid. Who led before may outbid you at once by an automatic bid. While you lead, the amount is bound in your wallet. Not while an auction you won is overdue for payment.',
@@ -49,12 +48,10 @@ const placeBid = marketTool({
     const amount = roundAmount(random, least, least + random.pick([0, 5, 20, 40]))
     return { listing: row.listing, amount: bidObstacle(db, moment, row, amount) ? least : amount }
   },
-  run({ listing, amount }, context) {
-    const { db, fail, now } = context
+  run({ listing, amount }, { rowOf, unless, db, now }) {
     const moment = now()
-    const row = listingOf(context, listing)
-    const obstacle = bidObstacle(db, moment, row, amount)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const row = rowOf('listings', listing)
+    unless(bidObstacle(db, moment, row, amount))
     let standing = enter(db, row, YOU, amount)
     const answer = amount + increment(amount)
     if (row.leader !== null && row.leader_limit !== null && row.leader_limit >= answer)
@@ -65,7 +62,7 @@ const placeBid = marketTool({
   },
 })
 
-const buyListing = marketTool({
+const buyListing = tool({
   name: 'buy_listing',
   description: `Buy a fixed-price listing, or pay for an auction that you have won. The money stays in escrow until you release it. A fixed-price purchase can be cancelled for ${LIMITS.cancelMinutes} minutes.`,
   input: z.strictObject({ listing: ref('listing') }),
@@ -83,12 +80,10 @@ const buyListing = marketTool({
     const row = chooseByDraws(db.listings, random, bound.listing, (listing) => !buyObstacle(db, moment, listing))
     return row ? { listing: row.listing } : null
   },
-  run({ listing }, context) {
-    const { db, fail, nextId, now } = context
+  run({ listing }, { rowOf, unless, db, nextId, now }) {
     const moment = now()
-    const row = listingOf(context, listing)
-    const obstacle = buyObstacle(db, moment, row)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const row = rowOf('listings', listing)
+    unless(buyObstacle(db, moment, row))
     const amount = row.format === 'auction' ? (row.high ?? row.price) : row.price
     const sale = sell(db, row, YOU, amount, { sale: nextId('sale'), now: moment })
     return { ...sale, wallet: db.members.get(YOU)!.wallet }
@@ -104,7 +99,7 @@ const haggle = z.object({
   sale: ref('sale', 'Made when both agree.').optional(),
 })
 
-const makeOffer = marketTool({
+const makeOffer = tool({
   name: 'make_offer',
   description: `Offer less than the price for a fixed-price listing, at least ${LIMITS.leastOffer} % of it. The seller answers at once: accepted (you have bought it), declined, or open with a lower price asked of you.`,
   input: z.strictObject({ listing: ref('listing'), amount: money }),
@@ -129,12 +124,10 @@ const makeOffer = marketTool({
     const amount = roundAmount(random, Math.ceil(row.price * 0.6), Math.max(leastOffer(row), row.price - 1))
     return { listing: row.listing, amount: offerObstacle(db, moment, row, amount) ? leastOffer(row) : amount }
   },
-  run({ listing, amount }, context) {
-    const { db, fail, nextId, now, today } = context
+  run({ listing, amount }, { rowOf, unless, db, nextId, now, today }) {
     const moment = now()
-    const row = listingOf(context, listing)
-    const obstacle = offerObstacle(db, moment, row, amount)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const row = rowOf('listings', listing)
+    unless(offerObstacle(db, moment, row, amount))
     const offer = db.offers.insert({
       offer: nextId('offer'),
       listing,
@@ -152,7 +145,7 @@ const makeOffer = marketTool({
   },
 })
 
-const answerOffer = marketTool({
+const answerOffer = tool({
   name: 'answer_offer',
   description: `Answer an open offer when it is your turn: accept or decline it, or counter with an amount between what was offered and what was asked. The other side replies at once and declines after ${LIMITS.rounds} counter-offers. Offers expire after ${LIMITS.offerDays} days.`,
   input: z.strictObject({
@@ -182,12 +175,10 @@ const answerOffer = marketTool({
     if (answerObstacle(db, moment, row, answer, amount)) return null
     return { offer: row.offer, answer, ...(amount === undefined ? {} : { amount }) }
   },
-  run({ offer, answer, amount }, context) {
-    const { db, fail, nextId, now } = context
+  run({ offer, answer, amount }, { rowOf, unless, db, nextId, now }) {
     const moment = now()
-    const row = offerOf(context, offer)
-    const obstacle = answerObstacle(db, moment, row, answer, amount)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const row = rowOf('offers', offer)
+    unless(answerObstacle(db, moment, row, answer, amount))
     const after = db.offers.update(offer, {
       ...outcomeOf(row, answer, amount, db),
       rounds: row.rounds + (amount ? 1 : 0),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { chooseByDraws } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { isExpired, priceOf, sideOf } from '../haggling.js'
 import { nextPrice, phaseOf } from '../rules.js'
@@ -9,17 +10,16 @@ import {
   FORMATS,
   type Listing,
   type MarketView,
-  marketTool,
   money,
   type Offer,
   type Sale,
+  tool,
   YOU,
 } from '../schema.js'
-import { listingOf, SHOWN } from './lookup.js'
 
 const text = z.string().trim().min(2).max(40).describe('Words of the title.')
 
-const searchListings = marketTool({
+const searchListings = tool({
   name: 'search_listings',
   description:
     'Search what others have on sale now by words of the title. The price of an auction is the least next bid.',
@@ -59,14 +59,14 @@ const searchListings = marketTool({
     )
     return {
       found: listings.length,
-      listings: listings.slice(0, SHOWN).map((row) => ({ ...row, price: nextPrice(row) })),
+      listings: page(listings).map((row) => ({ ...row, price: nextPrice(row) })),
     }
   },
 })
 
 const isOnOffer = (listing: Listing, now: string): boolean => listing.seller !== YOU && phaseOf(listing, now) === 'open'
 
-const getListing = marketTool({
+const getListing = tool({
   name: 'get_listing',
   description:
     'Show a listing: its phase, the price (of an open auction the least next bid), the number of bids, whether the reserve is met, when it ends, and the seller with their rating.',
@@ -96,10 +96,9 @@ const getListing = marketTool({
     const row = chooseByDraws(db.listings, random, bound.listing, ({ status }) => status !== 'relisted')
     return row ? { listing: row.listing } : null
   },
-  run({ listing }, context) {
-    const { db, now } = context
+  run({ listing }, { rowOf, db, now }) {
     const moment = now()
-    const row = listingOf(context, listing)
+    const row = rowOf('listings', listing)
     const phase = phaseOf(row, moment)
     const seller = db.members.get(row.seller)!
     return {
@@ -190,7 +189,7 @@ const unfinishedFirst = (sales: readonly Sale[]): Sale[] => [
 
 const traded = ({ title, sale, stage, amount }: Sale): Entry => ({ title, sale, state: stage, amount })
 
-const listMarketActivity = marketTool({
+const listMarketActivity = tool({
   name: 'list_market_activity',
   description:
     'List your own side of the market: your listings, auctions you bid on, open offers sent or received (with the amount you would agree to), purchases or sales (those not finished first). Words of the title narrow it down.',
@@ -229,7 +228,7 @@ const listMarketActivity = marketTool({
     const all = activity(db, moment, kind)
     const fits = text === undefined ? undefined : mentioning(text)
     const entries = fits ? all.filter(({ title }) => fits(title.toLowerCase())) : all
-    return { found: entries.length, entries: entries.slice(0, SHOWN) }
+    return { found: entries.length, entries: page(entries) }
   },
 })
 

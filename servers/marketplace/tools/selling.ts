@@ -4,9 +4,8 @@ import { ref } from '../../kernel/fields.js'
 import { lapseOffers, shipObstacle } from '../escrow.js'
 import { CARRIER_TERMS, charge, LIMITS, listingObstacle, phaseOf, relistObstacle, shiftInstant } from '../rules.js'
 import { roundAmount } from '../sampling.js'
-import { CARRIERS, FORMATS, type Listing, marketTool, money, YOU } from '../schema.js'
+import { CARRIERS, FORMATS, type Listing, money, tool, YOU } from '../schema.js'
 import { TITLE_FIRST, TITLE_SECOND } from '../words.js'
-import { listingOf, saleOf } from './lookup.js'
 
 const onSale = z.object({
   title: z.string(),
@@ -36,7 +35,7 @@ const fresh = (
   least: null,
 })
 
-const createListing = marketTool({
+const createListing = tool({
   name: 'create_listing',
   description: `Put an article of yours on sale: as an auction of ${LIMITS.auctionDays} days, where the price is the first bid and a reserve above it may be set, or at a fixed price for ${LIMITS.fixedDays} days. Costs ${LIMITS.listingFee}. At most ${LIMITS.openListings} listings of different titles.`,
   input: z.strictObject({
@@ -69,18 +68,17 @@ const createListing = marketTool({
       bound.reserve ?? (format === 'auction' && random.chance(0.5) ? price + random.int(1, 12) * 5 : undefined)
     return { title, format, price, ...(reserve === undefined ? {} : { reserve }) }
   },
-  run({ title, format, price, reserve }, { db, fail, nextId, now }) {
+  run({ title, format, price, reserve }, { unless, db, fail, nextId, now }) {
     const moment = now()
     if (reserve !== undefined && (format !== 'auction' || reserve <= price)) fail('bad_reserve')
-    const obstacle = listingObstacle(db, moment, title)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(listingObstacle(db, moment, title))
     charge(db, YOU, LIMITS.listingFee)
     const row = fresh(nextId('listing'), moment, { title, format, price, reserve: reserve ?? null })
     return { ...db.listings.insert(row), own_listing: row.listing, wallet: db.members.get(YOU)!.wallet }
   },
 })
 
-const relistListing = marketTool({
+const relistListing = tool({
   name: 'relist_listing',
   description: `List an article of yours again at a new price: one that was withdrawn or refunded, that ended unsold, or whose winner has not paid for ${LIMITS.paymentDays} days. It gets a new listing without a reserve and costs ${LIMITS.listingFee}.`,
   input: z.strictObject({ own_listing: ref('own_listing'), price: money }),
@@ -99,12 +97,10 @@ const relistListing = marketTool({
     const low = Math.max(1, Math.floor(row.price * 0.7))
     return { own_listing: row.listing, price: bound.price ?? roundAmount(random, low, row.price) }
   },
-  run({ own_listing, price }, context) {
-    const { db, fail, nextId, now } = context
+  run({ own_listing, price }, { rowOf, unless, db, nextId, now }) {
     const moment = now()
-    const row = listingOf(context, own_listing)
-    const obstacle = relistObstacle(db, moment, row)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const row = rowOf('listings', own_listing)
+    unless(relistObstacle(db, moment, row))
     charge(db, YOU, LIMITS.listingFee)
     db.listings.update(own_listing, { status: 'relisted' })
     const { title, format } = row
@@ -113,7 +109,7 @@ const relistListing = marketTool({
   },
 })
 
-const withdrawListing = marketTool({
+const withdrawListing = tool({
   name: 'withdraw_listing',
   description: 'Take an open listing of yours off the market; open offers for it lapse. Not an auction with bids.',
   input: z.strictObject({ own_listing: ref('own_listing') }),
@@ -135,10 +131,9 @@ const withdrawListing = marketTool({
     )
     return row ? { own_listing: row.listing } : null
   },
-  run({ own_listing }, context) {
-    const { db, fail, now } = context
+  run({ own_listing }, { rowOf, db, fail, now }) {
     const moment = now()
-    const row = listingOf(context, own_listing)
+    const row = rowOf('listings', own_listing)
     if (row.seller !== YOU) fail('not_your_listing')
     const phase = phaseOf(row, moment)
     if (phase !== 'open') fail('listing_gone', `${row.title} is ${phase}.`)
@@ -149,7 +144,7 @@ const withdrawListing = marketTool({
   },
 })
 
-const shipSale = marketTool({
+const shipSale = tool({
   name: 'ship_sale',
   description: `Ship an article that you sold and that is paid. A letter takes what is worth up to ${CARRIER_TERMS.letter.worth} and costs ${CARRIER_TERMS.letter.cost}, a parcel ${CARRIER_TERMS.parcel.worth} for ${CARRIER_TERMS.parcel.cost}, a courier anything for ${CARRIER_TERMS.courier.cost}.`,
   input: z.strictObject({ sale: ref('sale'), carrier: z.enum(CARRIERS) }),
@@ -179,12 +174,10 @@ const shipSale = marketTool({
     const carrier = random.pick(carriers.filter((name) => !shipObstacle(db, moment, row, name)))
     return { sale: row.sale, carrier }
   },
-  run({ sale, carrier }, context) {
-    const { db, fail, now, today } = context
+  run({ sale, carrier }, { rowOf, unless, db, now, today }) {
     const moment = now()
-    const row = saleOf(context, sale)
-    const obstacle = shipObstacle(db, moment, row, carrier)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const row = rowOf('sales', sale)
+    unless(shipObstacle(db, moment, row, carrier))
     charge(db, YOU, CARRIER_TERMS[carrier].cost)
     const { title, stage, buyer } = db.sales.update(sale, { stage: 'shipped', carrier, shipped: today() })
     return { title, sale, stage, carrier, buyer: db.members.get(buyer)!.name, wallet: db.members.get(YOU)!.wallet }

@@ -3,10 +3,9 @@ import { chooseByDraws } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { type Outcome, payBack, payOut, ratingObstacle, settleObstacle } from '../escrow.js'
 import { LIMITS } from '../rules.js'
-import { type MarketDb, marketTool, OUTCOMES, type Sale, YOU } from '../schema.js'
-import { saleOf } from './lookup.js'
+import { type MarketDb, OUTCOMES, type Sale, tool, YOU } from '../schema.js'
 
-const settleSale = marketTool({
+const settleSale = tool({
   name: 'settle_sale',
   description: `Decide about the money of a sale in escrow. As the buyer: release it to the seller once shipped, dispute the sale within ${LIMITS.disputeDays} days of shipping or when nothing was shipped for ${LIMITS.shipDays} days, or cancel a fixed-price purchase within ${LIMITS.cancelMinutes} minutes. As the seller: refund what is not shipped or is disputed, or claim the money ${LIMITS.disputeDays} days after shipping. The market keeps ${LIMITS.saleFee} % of a completed sale.`,
   input: z.strictObject({ sale: ref('sale'), outcome: z.enum(OUTCOMES) }),
@@ -35,12 +34,10 @@ const settleSale = marketTool({
     }
     return null
   },
-  run({ sale, outcome }, context) {
-    const { db, fail, now, today } = context
+  run({ sale, outcome }, { rowOf, unless, db, now, today }) {
     const moment = now()
-    const row = saleOf(context, sale)
-    const obstacle = settleObstacle(db, moment, row, outcome)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const row = rowOf('sales', sale)
+    unless(settleObstacle(db, moment, row, outcome))
     const after = settle(db, row, outcome, today())
     const back = outcome === 'refund' ? { own_listing: row.listing } : {}
     return { ...after, ...back, wallet: db.members.get(YOU)!.wallet }
@@ -52,7 +49,7 @@ function settle(db: MarketDb, sale: Sale, outcome: Outcome, today: string): Sale
   return outcome === 'release' || outcome === 'claim' ? payOut(db, sale, today) : payBack(db, sale, today)
 }
 
-const rateSale = marketTool({
+const rateSale = tool({
   name: 'rate_sale',
   description: `Give the seller of a completed purchase one to five stars, once and within ${LIMITS.ratingDays} days of its completion.`,
   input: z.strictObject({ sale: ref('sale'), stars: z.int().min(1).max(5) }),
@@ -70,11 +67,9 @@ const rateSale = marketTool({
     const row = chooseByDraws(db.sales, random, bound.sale, (sale) => !ratingObstacle(today(), sale))
     return row ? { sale: row.sale, stars: bound.stars ?? random.int(1, 5) } : null
   },
-  run({ sale, stars }, context) {
-    const { db, fail, today } = context
-    const row = saleOf(context, sale)
-    const obstacle = ratingObstacle(today(), row)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ sale, stars }, { rowOf, unless, db, today }) {
+    const row = rowOf('sales', sale)
+    unless(ratingObstacle(today(), row))
     db.sales.update(sale, { stars })
     const seller = db.members.get(row.seller)!
     const { name, ratings } = db.members.update(row.seller, {

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { ref, sensitive } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { isUsable, owedBy } from '../rules.js'
-import { paymentsTool } from '../schema.js'
-import { SHOWN } from './lookup.js'
+import { tool } from '../schema.js'
 
-const findCustomer = paymentsTool({
+const findCustomer = tool({
   name: 'find_customer',
   description:
     'Find customers by name or part of it: what they owe in euros, and the tokens of their saved cards that have not expired.',
@@ -38,7 +38,7 @@ const findCustomer = paymentsTool({
     const matches = mentioning(name)
     const found = db.customers.list(({ text }) => matches(text))
     const date = today()
-    const customers = found.slice(0, SHOWN).map((row) => ({
+    const customers = page(found, 'long').map((row) => ({
       name: row.name,
       customer: row.customer,
       status: row.status,

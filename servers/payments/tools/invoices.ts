@@ -2,19 +2,19 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { creditLeft, LIMITS, notify, owedOn, sendingObstacle, shownStatus, voidingObstacle } from '../rules.js'
 import { sampleAmount } from '../sampling.js'
-import { INVOICE_STATUSES, type Invoice, money, type PaymentsView, paymentsTool } from '../schema.js'
+import { INVOICE_STATUSES, type Invoice, money, type PaymentsView, tool } from '../schema.js'
 import { WORK_FIRST, WORK_SECOND } from '../words.js'
-import { customerOf, invoiceOf, SHOWN } from './lookup.js'
 
 const invoiceState = { title: z.string(), invoice: ref('invoice'), status: z.string() }
 
 const hasDraft = (db: PaymentsView, customer: string, title: string): boolean =>
   db.invoices.by('customer', customer).some((row) => row.status === 'draft' && row.title === title)
 
-const createInvoice = paymentsTool({
+const createInvoice = tool({
   name: 'create_invoice',
   description: `Draft an invoice for a customer who is not blocked. Due in ${LIMITS.dueDays} days unless a date up to ${LIMITS.dueDaysAtMost} days ahead is given. A draft has to be sent before it can be charged.`,
   input: z.strictObject({
@@ -41,9 +41,8 @@ const createInvoice = paymentsTool({
     const due = random.chance(0.3) ? { due: addDays(today(), random.int(1, 60)) } : {}
     return { amount, ...due, ...bound, customer: customer.customer, title }
   },
-  run({ customer, title, amount, due }, context) {
-    const { db, fail, nextId, today } = context
-    const { name, status } = customerOf(context, customer)
+  run({ customer, title, amount, due }, { rowOf, db, fail, nextId, today }) {
+    const { name, status } = rowOf('customers', customer)
     if (status === 'blocked') fail('customer_blocked', `${name} is blocked: nothing new can be invoiced.`)
     if (hasDraft(db, customer, title)) fail('invoice_exists')
     const date = today()
@@ -62,7 +61,7 @@ const createInvoice = paymentsTool({
   },
 })
 
-const sendInvoice = paymentsTool({
+const sendInvoice = tool({
   name: 'send_invoice',
   description:
     'Send a draft to its customer, which opens it. The open invoices of a customer must stay within its credit.',
@@ -81,17 +80,15 @@ const sendInvoice = paymentsTool({
     const invoice = choose(db.invoices, random, bound.invoice, (row) => row.status === 'draft' && fits(row))
     return invoice ? { invoice: invoice.invoice } : null
   },
-  run({ invoice }, context) {
-    const { db, fail, today } = context
-    const obstacle = sendingObstacle(db, today(), invoiceOf(context, invoice))
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ invoice }, { unless, rowOf, db, today }) {
+    unless(sendingObstacle(db, today(), rowOf('invoices', invoice)))
     const sent = db.invoices.update(invoice, { status: 'open' })
     notify(db, 'invoice')
     return { ...sent, owed: owedOn(sent) }
   },
 })
 
-const searchInvoices = paymentsTool({
+const searchInvoices = tool({
   name: 'search_invoices',
   description:
     'Search invoices by words of the title or the customer name, by status, or by both. Overdue ones are open past their due date.',
@@ -123,7 +120,7 @@ const searchInvoices = paymentsTool({
     const matches = words === undefined ? () => true : mentioning(words)
     const fits = (row: Invoice) => matches(row.text) && (status === undefined || shownStatus(row, date) === status)
     const found = stored === undefined ? db.invoices.list(fits) : db.invoices.by('status', stored).filter(fits)
-    const invoices = found.slice(0, SHOWN).map((row) => ({
+    const invoices = page(found, 'long').map((row) => ({
       title: row.title,
       invoice: row.invoice,
       status: shownStatus(row, date),
@@ -134,7 +131,7 @@ const searchInvoices = paymentsTool({
   },
 })
 
-const voidInvoice = paymentsTool({
+const voidInvoice = tool({
   name: 'void_invoice',
   description:
     'Make a draft, open or overdue invoice void for good. Whatever was collected on it must be refunded first.',
@@ -152,10 +149,8 @@ const voidInvoice = paymentsTool({
     const invoice = choose(db.invoices, random, bound.invoice, (row) => voidingObstacle(row) === undefined)
     return invoice ? { invoice: invoice.invoice } : null
   },
-  run({ invoice }, context) {
-    const { db, fail } = context
-    const obstacle = voidingObstacle(invoiceOf(context, invoice))
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ invoice }, { unless, rowOf, db }) {
+    unless(voidingObstacle(rowOf('invoices', invoice)))
     notify(db, 'invoice')
     return db.invoices.update(invoice, { status: 'void' })
   },

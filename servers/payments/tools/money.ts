@@ -15,21 +15,12 @@ import {
   shownStatus,
 } from '../rules.js'
 import { newReference, sampleAmount } from '../sampling.js'
-import {
-  type Invoice,
-  money,
-  type PaymentsContext,
-  type PaymentsView,
-  paymentsTool,
-  type Refund,
-  reference,
-} from '../schema.js'
-import { invoiceOf, tokenOf } from './lookup.js'
+import { type Context, type Invoice, money, type PaymentsView, type Refund, reference, tool } from '../schema.js'
 
 const REPEATABLE = 'Repeating a call with the same reference changes nothing'
 const outcome = { title: z.string(), invoice: ref('invoice'), status: z.string() }
 
-function summary({ db }: PaymentsContext, key: string, date: string) {
+function summary({ db }: Context, key: string, date: string) {
   const invoice = db.invoices.get(key)!
   return {
     title: invoice.title,
@@ -59,7 +50,7 @@ function chargeablePair(db: PaymentsView, today: string, invoice: Invoice, token
     })
 }
 
-const chargeInvoice = paymentsTool({
+const chargeInvoice = tool({
   name: 'charge_invoice',
   description: `Collect euros on an open invoice from a saved card of its customer, in parts if it is not overdue. ${REPEATABLE}; with other arguments a used reference is refused.`,
   input: z.strictObject({
@@ -92,16 +83,15 @@ const chargeInvoice = paymentsTool({
     return { amount, reference: newReference(db, random), ...bound, invoice: invoice.invoice, token }
   },
   run({ invoice, token, amount, reference }, context) {
-    const { db, fail, today } = context
-    const charged = invoiceOf(context, invoice)
-    const card = tokenOf(context, token)
+    const { rowOf, unless, db, fail, today } = context
+    const charged = rowOf('invoices', invoice)
+    const card = rowOf('tokens', token)
     const date = today()
     const before = db.charges.get(reference)
     if (before?.invoice === invoice && before.token === token && before.amount === amount)
       return summary(context, invoice, date)
     if (isReferenceUsed(db, reference)) fail('reference_reused')
-    const obstacle = chargeObstacle(date, charged, card, amount)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(chargeObstacle(date, charged, card, amount))
     db.charges.insert({ reference, invoice, token, amount, refunded: 0, date })
     const captured = charged.captured + amount
     const paid = captured - charged.refunded === charged.amount
@@ -112,7 +102,7 @@ const chargeInvoice = paymentsTool({
   },
 })
 
-const issueRefund = paymentsTool({
+const issueRefund = tool({
   name: 'issue_refund',
   description: `Give back euros collected on an invoice in the last ${LIMITS.refundDays} days, out of the balance. ${REPEATABLE}; with other arguments a used reference is refused.`,
   input: z.strictObject({ invoice: ref('invoice'), amount: money, reference }),
@@ -135,14 +125,13 @@ const issueRefund = paymentsTool({
     return { amount, reference: newReference(db, random), ...bound, invoice: invoice.invoice }
   },
   run(args, context) {
-    const { db, fail, today } = context
-    const invoice = invoiceOf(context, args.invoice)
+    const { rowOf, unless, db, fail, today } = context
+    const invoice = rowOf('invoices', args.invoice)
     const date = today()
     const before = db.refunds.get(args.reference)
     if (before?.invoice !== args.invoice || before.amount !== args.amount) {
       if (isReferenceUsed(db, args.reference)) fail('reference_reused')
-      const obstacle = refundObstacle(db, date, invoice, args.amount)
-      if (obstacle) fail(obstacle.code, obstacle.detail)
+      unless(refundObstacle(db, date, invoice, args.amount))
       refund(context, invoice, { reference: args.reference, invoice: args.invoice, amount: args.amount, date })
     }
     return { ...summary(context, args.invoice, date), refunded: db.invoices.get(args.invoice)!.refunded }
@@ -150,7 +139,7 @@ const issueRefund = paymentsTool({
 })
 
 /** Takes a refund out of the charges that are recent enough, the earliest first. */
-function refund({ db }: PaymentsContext, invoice: Invoice, made: Refund): void {
+function refund({ db }: Context, invoice: Invoice, made: Refund): void {
   const { amount, date } = made
   const since = addDays(date, -LIMITS.refundDays)
   let left = amount
@@ -167,7 +156,7 @@ function refund({ db }: PaymentsContext, invoice: Invoice, made: Refund): void {
   notify(db, 'refund')
 }
 
-const requestPayout = paymentsTool({
+const requestPayout = tool({
   name: 'request_payout',
   description: `Pay out euros from the balance to the merchant's bank, at least ${LIMITS.payout} and once a day. A reserve must stay in the balance.`,
   input: z.strictObject({ amount: money }),
@@ -188,10 +177,9 @@ const requestPayout = paymentsTool({
     const amount = 10 * random.int(LIMITS.payout / 10, Math.floor(most / 10))
     return { amount: random.chance(0.1) ? most : amount, ...bound }
   },
-  run({ amount }, { db, fail, nextId, today }) {
+  run({ amount }, { unless, db, nextId, today }) {
     const date = today()
-    const obstacle = payoutObstacle(db, date, amount)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(payoutObstacle(db, date, amount))
     const { payout } = db.payouts.insert({ payout: nextId('payout'), amount, date })
     const { available } = db.balance.update('main', { available: db.balance.get('main')!.available - amount })
     notify(db, 'payout')

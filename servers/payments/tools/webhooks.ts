@@ -1,13 +1,11 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { attempt, LIMITS, retriesLeft } from '../rules.js'
-import { paymentsTool, WEBHOOK_STATUSES, type Webhook } from '../schema.js'
-import { webhookOf } from './lookup.js'
+import { tool, WEBHOOK_STATUSES, type Webhook } from '../schema.js'
 
-const LISTED = 5
-
-const listWebhooks = paymentsTool({
+const listWebhooks = tool({
   name: 'list_webhooks',
   description:
     'List the webhooks that are told of invoices, charges, refunds or payouts, with the number of notices that wait to be delivered.',
@@ -38,11 +36,11 @@ const listWebhooks = paymentsTool({
   }),
   run({ status }, { db }) {
     const webhooks = status === undefined ? db.webhooks.list() : db.webhooks.by('status', status)
-    return { found: webhooks.length, webhooks: webhooks.slice(0, LISTED) }
+    return { found: webhooks.length, webhooks: page(webhooks) }
   },
 })
 
-const retryWebhook = paymentsTool({
+const retryWebhook = tool({
   name: 'retry_webhook',
   description: `Try once more to deliver what is pending at a webhook; success also enables a disabled one. At most ${LIMITS.retries} times a day each; ${LIMITS.webhookFailures} failures in a row disable a webhook.`,
   input: z.strictObject({ webhook: ref('webhook') }),
@@ -66,9 +64,8 @@ const retryWebhook = paymentsTool({
     const webhook = choose(db.webhooks, random, bound.webhook, fits)
     return webhook ? { webhook: webhook.webhook } : null
   },
-  run({ webhook }, context) {
-    const { db, fail, today } = context
-    const row = webhookOf(context, webhook)
+  run({ webhook }, { rowOf, db, fail, today }) {
+    const row = rowOf('webhooks', webhook)
     if (row.pending === 0) fail('nothing_pending', `Nothing waits to be delivered to ${webhook}.`)
     const date = today()
     const left = retriesLeft(row, date)

@@ -2,22 +2,12 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
-import {
-  articleOf,
-  availableOf,
-  closingObstacle,
-  LIMITS,
-  openReservations,
-  stockKey,
-  stockOf,
-  storeOf,
-  unless,
-} from '../rules.js'
+import { availableOf, closingObstacle, LIMITS, openReservations, stockKey, stockOf } from '../rules.js'
 import { chooseStock } from '../sampling.js'
-import { money, OUTCOMES, retailTool } from '../schema.js'
+import { money, OUTCOMES, tool } from '../schema.js'
 import { FIRST_NAMES, LAST_NAMES } from '../words.js'
 
-const reserveArticle = retailTool({
+const reserveArticle = tool({
   name: 'reserve_article',
   description: `Keep pieces of an article in a store for a customer to pick up within ${LIMITS.reservationDays} days, at today's price. A customer can have ${LIMITS.reservations} open reservations.`,
   input: z.strictObject({
@@ -54,9 +44,9 @@ const reserveArticle = retailTool({
     }
   },
   run({ article: key, store, quantity, customer_name }, context) {
-    const { db, fail, nextId, today } = context
-    const article = articleOf(context, key)
-    const stock = stockOf(context, storeOf(context, store), article)
+    const { rowOf, db, fail, nextId, today } = context
+    const article = rowOf('articles', key)
+    const stock = stockOf(context, rowOf('stores', store), article)
     const available = availableOf(stock)
     if (available < quantity) fail('not_enough_stock', `${available} of ${article.title} can be reserved there.`)
     const open = openReservations(db, customer_name)
@@ -76,7 +66,7 @@ const reserveArticle = retailTool({
   },
 })
 
-const closeReservation = retailTool({
+const closeReservation = tool({
   name: 'close_reservation',
   description:
     'Close a reservation: collected when the customer pays and takes the pieces, in an open store and before it expires, or cancelled, which frees them.',
@@ -105,10 +95,9 @@ const closeReservation = retailTool({
     )
     return row ? { reservation: row.reservation, outcome } : null
   },
-  run({ reservation: key, outcome }, context) {
-    const { db, fail, now } = context
-    const row = db.reservations.get(key) ?? fail('unknown_reservation', `There is no ${key}.`)
-    unless(context, closingObstacle(db, row, outcome, now()))
+  run({ reservation: key, outcome }, { unless, rowOf, db, now }) {
+    const row = rowOf('reservations', key)
+    unless(closingObstacle(db, row, outcome, now()))
     const stock = db.stocks.get(stockKey(row.store, row.article))!
     const reserved = stock.reserved - row.quantity
     const paid = outcome === 'collected' ? row.price * row.quantity : 0

@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
+import { ascending, page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
-import { articleOf, availableOf, isLow, isOpen, SHOWN, storeOf } from '../rules.js'
+import { availableOf, isLow, isOpen } from '../rules.js'
 import { chooseStock } from '../sampling.js'
-import { type Article, DEPARTMENTS, money, retailTool, type Stock } from '../schema.js'
+import { type Article, DEPARTMENTS, money, type Stock, tool } from '../schema.js'
 
 const cityName = () => common('city', z.string().trim().min(2).max(40))
 
-const findStores = retailTool({
+const findStores = tool({
   name: 'find_stores',
   description: 'List the stores of the chain in a city, with opening hours (UTC) and whether they are open now.',
   input: z.strictObject({ city: cityName() }),
@@ -42,12 +43,12 @@ const findStores = retailTool({
     const stores = db.stores.list((row) => row.city.toLowerCase() === name)
     return {
       found: stores.length,
-      stores: stores.slice(0, SHOWN).map((row) => ({ ...row, open_now: isOpen(row, at) })),
+      stores: page(stores).map((row) => ({ ...row, open_now: isOpen(row, at) })),
     }
   },
 })
 
-const searchArticles = retailTool({
+const searchArticles = tool({
   name: 'search_articles',
   description:
     'Search the articles of the chain by words of the title, with list price, pieces per pack and pieces in the warehouse.',
@@ -88,11 +89,11 @@ const searchArticles = retailTool({
     const matches = mentioning(text)
     const fits = (row: Article) => (department === undefined || row.department === department) && matches(row.words)
     const articles = db.articles.list(fits)
-    return { found: articles.length, articles: articles.slice(0, SHOWN) }
+    return { found: articles.length, articles: page(articles) }
   },
 })
 
-const checkStock = retailTool({
+const checkStock = tool({
   name: 'check_stock',
   description:
     'Show which stores have an article available, those with the most first. Reserved pieces are not available.',
@@ -117,27 +118,24 @@ const checkStock = retailTool({
     const { city } = db.stores.get(row.store)!
     return { article: row.article, ...(random.chance(0.3) ? { city } : {}), ...bound }
   },
-  run({ article, city }, context) {
-    const { db } = context
-    const { title } = articleOf(context, article)
+  run({ article, city }, { rowOf, db }) {
+    const { title } = rowOf('articles', article)
     const name = city?.toLowerCase()
     const having = db.stocks
       .by('article', article)
       .filter(
         (row) => availableOf(row) > 0 && (name === undefined || db.stores.get(row.store)!.city.toLowerCase() === name),
       )
-    const stores = having
-      .sort((a, b) => availableOf(b) - availableOf(a))
-      .slice(0, SHOWN)
-      .map((row) => ({ ...row, name: db.stores.get(row.store)!.name, available: availableOf(row) }))
+    const stores = page(having.sort((a, b) => availableOf(b) - availableOf(a))).map((row) => ({
+      ...row,
+      name: db.stores.get(row.store)!.name,
+      available: availableOf(row),
+    }))
     return { title, article, found: having.length, stores }
   },
 })
 
-/** Of low articles and of shipments, so many are shown of each. */
-const SHOWN_OF_STORE = 3
-
-const showStore = retailTool({
+const showStore = tool({
   name: 'show_store',
   description:
     'Show whether a store is open now, which articles run low there and which shipments it has not received yet, those due first.',
@@ -162,23 +160,22 @@ const showStore = retailTool({
     const row = choose(db.stores, random, bound.store)
     return row ? { store: row.store } : null
   },
-  run({ store: key }, context) {
-    const { db, now } = context
-    const store = storeOf(context, key)
+  run({ store: key }, { rowOf, db, now }) {
+    const store = rowOf('stores', key)
     const low = db.stocks.by('store', key).filter(isLow)
     const shipments = db.shipments
       .by('to_store', key)
       .filter(({ status }) => status === 'transit')
-      .sort((a, b) => (a.due < b.due ? -1 : a.due > b.due ? 1 : 0))
+      .sort(ascending('due'))
     const titled = (row: Stock) => ({ ...row, title: db.articles.get(row.article)!.title })
     return {
       name: store.name,
       store: key,
       open_now: isOpen(store, now()),
       low_articles: low.length,
-      low: low.slice(0, SHOWN_OF_STORE).map(titled),
+      low: page(low, 'longest').map(titled),
       open_shipments: shipments.length,
-      shipments: shipments.slice(0, SHOWN_OF_STORE),
+      shipments: page(shipments, 'longest'),
     }
   },
 })

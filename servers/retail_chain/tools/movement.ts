@@ -4,7 +4,6 @@ import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import type { SeededRandom } from '../../kernel/random.js'
 import {
-  articleOf,
   availableOf,
   closedObstacle,
   daysBetween,
@@ -14,12 +13,10 @@ import {
   roomOf,
   stockKey,
   stockOf,
-  storeOf,
   transferObstacle,
-  unless,
 } from '../rules.js'
 import { chooseStock } from '../sampling.js'
-import { retailTool } from '../schema.js'
+import { tool } from '../schema.js'
 
 const shipmentSent = z.object({
   title: z.string(),
@@ -32,7 +29,7 @@ const shipmentSent = z.object({
 /** From two to `most`, as people seldom move a single piece; one if that is the most. */
 const upTo = (random: SeededRandom, most: number): number => random.int(Math.min(2, most), most)
 
-const transferStock = retailTool({
+const transferStock = tool({
   name: 'transfer_stock',
   description:
     'Send pieces of an article from one store, which must be open, to another that carries it and has room. It arrives the same day within a city, the next within a country, else after two days, and counts there once it is received.',
@@ -75,14 +72,14 @@ const transferStock = retailTool({
     return { article: from.article, from_store: from.store, to_store: to.store, quantity }
   },
   run({ article: key, from_store, to_store, quantity }, context) {
-    const { db, nextId, now, today } = context
-    const article = articleOf(context, key)
-    const sender = storeOf(context, from_store)
-    const receiver = storeOf(context, to_store)
+    const { unless, rowOf, db, nextId, now, today } = context
+    const article = rowOf('articles', key)
+    const sender = rowOf('stores', from_store)
+    const receiver = rowOf('stores', to_store)
     const from = stockOf(context, sender, article)
     const to = stockOf(context, receiver, article)
-    unless(context, transferObstacle(from, to, quantity))
-    unless(context, closedObstacle(sender, now()))
+    unless(transferObstacle(from, to, quantity))
+    unless(closedObstacle(sender, now()))
     db.stocks.update(from.stock, { on_hand: from.on_hand - quantity })
     db.stocks.update(to.stock, { incoming: to.incoming + quantity })
     return db.shipments.insert({
@@ -98,7 +95,7 @@ const transferStock = retailTool({
   },
 })
 
-const reorderStock = retailTool({
+const reorderStock = tool({
   name: 'reorder_stock',
   description:
     'Order full packs of an article from the warehouse for a store that carries it and has room. A store can wait for only one such shipment of an article at a time.',
@@ -127,11 +124,11 @@ const reorderStock = retailTool({
     return null
   },
   run({ article: key, store, packs }, context) {
-    const { db, nextId, today } = context
-    const article = articleOf(context, key)
-    const receiver = storeOf(context, store)
+    const { unless, rowOf, db, nextId, today } = context
+    const article = rowOf('articles', key)
+    const receiver = rowOf('stores', store)
     const to = stockOf(context, receiver, article)
-    unless(context, reorderObstacle(db, article, to, packs))
+    unless(reorderObstacle(db, article, to, packs))
     const quantity = packs * article.pack
     db.articles.update(key, { warehouse: article.warehouse - quantity })
     db.stocks.update(to.stock, { incoming: to.incoming + quantity })
@@ -148,7 +145,7 @@ const reorderStock = retailTool({
   },
 })
 
-const receiveShipment = retailTool({
+const receiveShipment = tool({
   name: 'receive_shipment',
   description: 'Book a shipment that has arrived into the stock of its store, which must be open.',
   input: z.strictObject({ shipment: ref('shipment') }),
@@ -171,10 +168,9 @@ const receiveShipment = retailTool({
     const row = choose(db.shipments, random, bound.shipment, (shipment) => !receiveObstacle(db, shipment, now()))
     return row ? { shipment: row.shipment } : null
   },
-  run({ shipment: key }, context) {
-    const { db, fail, now } = context
-    const row = db.shipments.get(key) ?? fail('unknown_shipment', `There is no ${key}.`)
-    unless(context, receiveObstacle(db, row, now()))
+  run({ shipment: key }, { unless, rowOf, db, now }) {
+    const row = rowOf('shipments', key)
+    unless(receiveObstacle(db, row, now()))
     const stock = db.stocks.get(stockKey(row.to_store, row.article))!
     const { on_hand } = db.stocks.update(stock.stock, {
       on_hand: stock.on_hand + row.quantity,

@@ -1,22 +1,12 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import {
-  articleOf,
-  countObstacle,
-  LIMITS,
-  markdownObstacle,
-  reducedPrice,
-  roomOf,
-  stockOf,
-  storeOf,
-  unless,
-} from '../rules.js'
+import { countObstacle, LIMITS, markdownObstacle, reducedPrice, roomOf, stockOf } from '../rules.js'
 import { chooseStock } from '../sampling.js'
-import { money, pieces, retailTool } from '../schema.js'
+import { money, pieces, tool } from '../schema.js'
 
 const MARKDOWNS = [10, 15, 20, 25, 30, 40, 50]
 
-const markDownArticle = retailTool({
+const markDownArticle = tool({
   name: 'mark_down_article',
   description:
     'Set the price of an article in one store to a percentage below its list price. It must get cheaper, but not cheaper than the chain bought it; once a day. Reservations keep their price.',
@@ -50,10 +40,10 @@ const markDownArticle = retailTool({
     return null
   },
   run({ article: key, store, percent }, context) {
-    const { db, today } = context
-    const article = articleOf(context, key)
-    const stock = stockOf(context, storeOf(context, store), article)
-    unless(context, markdownObstacle(article, stock, percent, today()))
+    const { unless, rowOf, db, today } = context
+    const article = rowOf('articles', key)
+    const stock = stockOf(context, rowOf('stores', store), article)
+    unless(markdownObstacle(article, stock, percent, today()))
     const { price } = db.stocks.update(stock.stock, {
       price: reducedPrice(article.price, percent),
       marked_down: today(),
@@ -62,7 +52,7 @@ const markDownArticle = retailTool({
   },
 })
 
-const countStock = retailTool({
+const countStock = tool({
   name: 'count_stock',
   description: `Record how many pieces of an article were counted in a store, reserved ones included. The books are corrected, but a count more than ${LIMITS.countTolerance} off needs a second one with the same result. Settled once a day.`,
   input: z.strictObject({ article: ref('article'), store: ref('store'), counted: z.int().min(0).max(200) }),
@@ -98,10 +88,10 @@ const countStock = retailTool({
     }
   },
   run({ article: key, store, counted }, context) {
-    const { db, today } = context
-    const article = articleOf(context, key)
-    const stock = stockOf(context, storeOf(context, store), article)
-    unless(context, countObstacle(stock, counted, today()))
+    const { unless, rowOf, db, today } = context
+    const article = rowOf('articles', key)
+    const stock = stockOf(context, rowOf('stores', store), article)
+    unless(countObstacle(stock, counted, today()))
     const difference = counted - stock.on_hand
     const told = { title: article.title, article: key, store, difference }
     if (Math.abs(difference) > LIMITS.countTolerance && stock.doubted_count !== counted) {

@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { productOf, unless } from '../lookup.js'
-import { refund, restock } from '../ordering.js'
+import { refund, restock } from '../changes.js'
 import { customerOf, LIMITS, returnObstacle, wasDelivered } from '../rules.js'
-import { money, shoppingTool } from '../schema.js'
+import { money, tool } from '../schema.js'
 import { REVIEW_TEXTS } from '../words.js'
 import { ratingOf } from './catalogue.js'
 
-const returnItem = shoppingTool({
+const returnItem = tool({
   name: 'return_item',
   description: `Send an item of a delivered order back within ${LIMITS.returnDays} days of delivery, all pieces of it. What was paid for it is refunded, the points earned with it are taken back as far as you still have them. What was on final sale cannot be returned.`,
   input: z.strictObject({ item: ref('item') }),
@@ -30,10 +29,9 @@ const returnItem = shoppingTool({
     const row = choose(db.order_items, random, bound.item, (item) => !returnObstacle(db, item, today()))
     return row ? { item: row.item } : null
   },
-  run({ item: key }, context) {
-    const { db, fail, today } = context
-    const item = db.order_items.get(key) ?? fail('unknown_item', `There is no ${key}.`)
-    unless(context, returnObstacle(db, item, today()))
+  run({ item: key }, { unless, rowOf, db, today }) {
+    const item = rowOf('order_items', key)
+    unless(returnObstacle(db, item, today()))
     const order = db.orders.get(item.order)!
     restock(db, item)
     const before = customerOf(db).points
@@ -46,7 +44,7 @@ const returnItem = shoppingTool({
   },
 })
 
-const writeReview = shoppingTool({
+const writeReview = tool({
   name: 'write_review',
   description: 'Review a product that was delivered to you, with one to five stars. One review per product.',
   input: z.strictObject({
@@ -77,9 +75,8 @@ const writeReview = shoppingTool({
     if (!row) return null
     return { stars: random.int(1, 5), text: random.pick(REVIEW_TEXTS), ...bound, product: row.product }
   },
-  run({ product, stars, text }, context) {
-    const { db, fail, today } = context
-    const row = productOf(context, product)
+  run({ product, stars, text }, { rowOf, db, fail, today }) {
+    const row = rowOf('products', product)
     if (!wasDelivered(db, product)) fail('not_delivered', `${row.title} has not been delivered to you.`)
     if (db.reviews.has(product)) fail('already_reviewed')
     db.reviews.insert({ product, stars, text, written: today() })

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { variantOf } from '../lookup.js'
 import { cartBill, cartLines, couponObstacle, customerOf, LIMITS, worthOf } from '../rules.js'
-import { money, quantity, type ShoppingDb, type ShoppingView, shoppingTool, type Variant } from '../schema.js'
+import { money, quantity, type ShoppingDb, type ShoppingView, tool, type Variant } from '../schema.js'
 
 /** How many more of the variant the cart can take. */
 function roomFor(db: ShoppingView, { variant, stock }: Variant): number {
@@ -20,7 +19,7 @@ function dropUnfitCoupon(db: ShoppingDb, today: string): string | undefined {
   return coupon
 }
 
-const addToCart = shoppingTool({
+const addToCart = tool({
   name: 'add_to_cart',
   description: `Put a variant of a product into the cart, at most ${LIMITS.perVariant} of each and no more than are in stock. The cart holds ${LIMITS.cartLines} different articles. What was on the wishlist leaves it.`,
   input: z.strictObject({ variant: ref('variant'), quantity }),
@@ -44,9 +43,8 @@ const addToCart = shoppingTool({
     if (!row) return null
     return { variant: row.variant, quantity: bound.quantity ?? random.int(1, Math.min(3, roomFor(db, row))) }
   },
-  run({ variant, quantity }, context) {
-    const { db, fail } = context
-    const row = variantOf(context, variant)
+  run({ variant, quantity }, { rowOf, db, fail }) {
+    const row = rowOf('variants', variant)
     const before = db.cart_lines.get(variant)?.quantity ?? 0
     const after = before + quantity
     if (row.stock === 0) fail('out_of_stock', `${row.name} is sold out.`)
@@ -61,7 +59,7 @@ const addToCart = shoppingTool({
   },
 })
 
-const removeFromCart = shoppingTool({
+const removeFromCart = tool({
   name: 'remove_from_cart',
   description:
     'Take a variant out of the cart, all of it unless a smaller quantity is given. A coupon whose conditions the cart no longer meets is taken off.',
@@ -87,9 +85,8 @@ const removeFromCart = shoppingTool({
     const some = line.quantity > 1 && random.chance(0.3) ? { quantity: random.int(1, line.quantity - 1) } : {}
     return { variant: line.variant, ...some, ...bound }
   },
-  run({ variant, quantity }, context) {
-    const { db, fail, today } = context
-    const row = variantOf(context, variant)
+  run({ variant, quantity }, { rowOf, db, fail, today }) {
+    const row = rowOf('variants', variant)
     const line = db.cart_lines.get(variant) ?? fail('not_in_cart', `${row.name} is not in the cart.`)
     const left = quantity === undefined ? 0 : line.quantity - quantity
     if (left < 0) fail('not_in_cart', `The cart has only ${line.quantity} of ${row.name}.`)
@@ -101,7 +98,7 @@ const removeFromCart = shoppingTool({
   },
 })
 
-const viewCart = shoppingTool({
+const viewCart = tool({
   name: 'view_cart',
   description: 'Show what is in the cart, the coupon on it and what it costs without shipping.',
   input: z.strictObject({}),

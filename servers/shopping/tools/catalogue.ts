@@ -1,21 +1,21 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { ascending, page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
-import { productOf, SHOWN } from '../lookup.js'
-import { CATEGORIES, money, type Product, shoppingTool } from '../schema.js'
+import { CATEGORIES, money, type Product, tool } from '../schema.js'
 
 const entry = z.object({ title: z.string(), product: ref('product'), brand: z.string(), price: money })
 const maxPrice = money.optional().describe('Highest price, in whole currency units')
 
 /** The cheapest first; among equals, the order of the catalogue. */
 const cheapest = (products: readonly Product[]): Product[] =>
-  (products.length > 1 ? [...products].sort((a, b) => a.price - b.price) : products).slice(0, SHOWN)
+  page(products.length > 1 ? [...products].sort(ascending('price')) : products)
 
 /** A round price a little above `price`, as people name them. */
 const roundAbove = (price: number): number => (Math.floor(price / 10) + 1) * 10
 
-const listBrands = shoppingTool({
+const listBrands = tool({
   name: 'list_brands',
   description: 'List the brands the shop has in a category, with the number of products of each.',
   input: z.strictObject({ category: z.enum(CATEGORIES) }),
@@ -35,11 +35,11 @@ const listBrands = shoppingTool({
     const counts = new Map<string, number>()
     for (const { brand } of db.products.by('category', category)) counts.set(brand, (counts.get(brand) ?? 0) + 1)
     const brands = [...counts].map(([brand, products]) => ({ ...db.brands.get(brand)!, products }))
-    return { found: brands.length, brands: brands.slice(0, SHOWN) }
+    return { found: brands.length, brands: page(brands) }
   },
 })
 
-const browseProducts = shoppingTool({
+const browseProducts = tool({
   name: 'browse_products',
   description: 'List the products of a brand, the cheapest first.',
   input: z.strictObject({ brand: ref('brand'), category: z.enum(CATEGORIES).optional(), max_price: maxPrice }),
@@ -69,8 +69,8 @@ const browseProducts = shoppingTool({
       ...bound,
     }
   },
-  run({ brand, category, max_price = Number.POSITIVE_INFINITY }, { db, fail }) {
-    if (!db.brands.has(brand)) fail('unknown_brand', `There is no brand ${brand}.`)
+  run({ brand, category, max_price = Number.POSITIVE_INFINITY }, { rowOf, db }) {
+    rowOf('brands', brand)
     const products = db.products
       .by('brand', brand)
       .filter((row) => row.price <= max_price && (category === undefined || row.category === category))
@@ -78,7 +78,7 @@ const browseProducts = shoppingTool({
   },
 })
 
-const searchProducts = shoppingTool({
+const searchProducts = tool({
   name: 'search_products',
   description: 'Search the catalogue for words in title or brand, the cheapest first.',
   input: z.strictObject({
@@ -120,7 +120,7 @@ const searchProducts = shoppingTool({
   },
 })
 
-const showProduct = shoppingTool({
+const showProduct = tool({
   name: 'show_product',
   description:
     'Show a product with its average rating and its variants, their prices and stock. What is on final sale cannot be returned.',
@@ -145,7 +145,7 @@ const showProduct = shoppingTool({
     return row ? { product: row.product } : null
   },
   run({ product }, context) {
-    const row = productOf(context, product)
+    const row = context.rowOf('products', product)
     return {
       title: row.title,
       product,

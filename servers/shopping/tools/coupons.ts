@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
-import { couponOf, SHOWN, unless } from '../lookup.js'
+import { page } from '../../kernel/lists.js'
 import { cartBill, cartLines, couponObstacle, customerOf } from '../rules.js'
-import { CATEGORIES, money, shoppingTool } from '../schema.js'
+import { CATEGORIES, money, tool } from '../schema.js'
 
-const findCoupons = shoppingTool({
+const findCoupons = tool({
   name: 'find_coupons',
   description:
     'List your unused coupons for a category, those for everything included: percent off, least value of the articles, last day.',
@@ -34,11 +34,11 @@ const findCoupons = shoppingTool({
     const coupons = [...db.coupons.by('category', category), ...db.coupons.by('category', null)].filter(
       ({ used }) => !used,
     )
-    return { found: coupons.length, coupons: coupons.slice(0, SHOWN) }
+    return { found: coupons.length, coupons: page(coupons) }
   },
 })
 
-const applyCoupon = shoppingTool({
+const applyCoupon = tool({
   name: 'apply_coupon',
   description:
     'Put a coupon on the cart. Only one per order, and it must not have expired; the articles in the cart that it is for must be worth its minimum.',
@@ -64,21 +64,20 @@ const applyCoupon = shoppingTool({
     const row = choose(db.coupons, random, bound.coupon, (coupon) => !couponObstacle(coupon, lines, today()))
     return row ? { coupon: row.coupon } : null
   },
-  run({ coupon }, context) {
-    const { db, fail, today } = context
-    const row = couponOf(context, coupon)
+  run({ coupon }, { unless, rowOf, db, fail, today }) {
+    const row = rowOf('coupons', coupon)
     const applied = customerOf(db).coupon
     if (applied !== null) fail('coupon_already_applied', `${applied} is on the cart; only one can be used per order.`)
     const lines = cartLines(db)
     if (lines.length === 0) fail('cart_empty')
-    unless(context, couponObstacle(row, lines, today()))
+    unless(couponObstacle(row, lines, today()))
     db.customers.update('me', { coupon })
     const { discount, due } = cartBill(db, lines)
     return { name: row.name, coupon, discount, total: due }
   },
 })
 
-const removeCoupon = shoppingTool({
+const removeCoupon = tool({
   name: 'remove_coupon',
   description: 'Take the coupon off the cart again; it can be used later.',
   input: z.strictObject({}),

@@ -4,9 +4,8 @@ import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import { addressIn, CITIES, parseAddress } from '../../kernel/gazetteer.js'
 import { slug } from '../../kernel/text.js'
-import { deliveryAddressOf } from '../lookup.js'
 import { cartBill, cartLines, customerOf, LIMITS, shippingOptions } from '../rules.js'
-import { money, SHIPPINGS, shoppingTool } from '../schema.js'
+import { money, SHIPPINGS, tool } from '../schema.js'
 import { ADDRESS_NAMES } from '../words.js'
 
 const addressEntry = z.object({
@@ -15,7 +14,7 @@ const addressEntry = z.object({
   address: common('address', z.string()),
 })
 
-const listDeliveryAddresses = shoppingTool({
+const listDeliveryAddresses = tool({
   name: 'list_delivery_addresses',
   description: 'List the delivery addresses you have saved in the shop.',
   input: z.strictObject({}),
@@ -34,7 +33,7 @@ const listDeliveryAddresses = shoppingTool({
   },
 })
 
-const addDeliveryAddress = shoppingTool({
+const addDeliveryAddress = tool({
   name: 'add_delivery_address',
   description: `Save a delivery address under a name, at most ${LIMITS.addresses} in all.`,
   input: z.strictObject({
@@ -74,7 +73,7 @@ const addDeliveryAddress = shoppingTool({
   },
 })
 
-const listShippingOptions = shoppingTool({
+const listShippingOptions = tool({
   name: 'list_shipping_options',
   description: `List how the cart can be sent to a delivery address, with cost and day of arrival. Standard is free from ${LIMITS.freeShipping} after the coupon; bulky articles go by standard only.`,
   input: z.strictObject({ delivery_address: ref('delivery_address') }),
@@ -95,9 +94,8 @@ const listShippingOptions = shoppingTool({
     const row = choose(db.delivery_addresses, random, bound.delivery_address)
     return row ? { delivery_address: row.delivery_address } : null
   },
-  run({ delivery_address }, context) {
-    const { db, today } = context
-    const { name, city } = deliveryAddressOf(context, delivery_address)
+  run({ delivery_address }, { rowOf, db, today }) {
+    const { name, city } = rowOf('delivery_addresses', delivery_address)
     const lines = cartLines(db)
     const options = shippingOptions(customerOf(db).shop_city, city, lines, cartBill(db, lines).due)
     const date = today()

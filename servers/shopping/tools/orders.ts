@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { choose, pickFrom } from '../../kernel/choose.js'
+import { timeOf } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
-import { deliveryAddressOf, orderOf, paymentMethodOf, SHOWN, unless } from '../lookup.js'
-import { placeOrder as place, refund, restock } from '../ordering.js'
+import { newestPage } from '../../kernel/lists.js'
+import { placeOrder as place, refund, restock } from '../changes.js'
 import {
   appliedCouponObstacle,
   cartBill,
@@ -15,9 +16,9 @@ import {
   shippingOptions,
   stockObstacle,
 } from '../rules.js'
-import { money, ORDER_STATUSES, SHIPPINGS, shoppingTool } from '../schema.js'
+import { money, ORDER_STATUSES, SHIPPINGS, tool } from '../schema.js'
 
-const placeOrder = shoppingTool({
+const placeOrder = tool({
   name: 'place_order',
   description: `Order everything in the cart: it is taken from stock and the total is charged at once. Loyalty points are spent in steps of ${LIMITS.pointStep}, worth ${LIMITS.stepValue} each, for at most half of the articles. The order can be cancelled for ${LIMITS.cancelMinutes} minutes.`,
   input: z.strictObject({
@@ -66,14 +67,14 @@ const placeOrder = shoppingTool({
     }
   },
   run({ delivery_address, payment_method, shipping, points = 0 }, context) {
-    const { db, fail, today } = context
-    const to = deliveryAddressOf(context, delivery_address)
-    const method = paymentMethodOf(context, payment_method)
+    const { unless, rowOf, db, fail, today } = context
+    const to = rowOf('delivery_addresses', delivery_address)
+    const method = rowOf('payment_methods', payment_method)
     const lines = cartLines(db)
     if (lines.length === 0) fail('cart_empty')
-    unless(context, stockObstacle(lines))
+    unless(stockObstacle(lines))
     // Its last day may have passed since it was put on the cart.
-    unless(context, appliedCouponObstacle(db, lines, today()))
+    unless(appliedCouponObstacle(db, lines, today()))
     const customer = customerOf(db)
     const value = cartBill(db, lines).due
     const option = shippingOptions(customer.shop_city, to.city, lines, value).find(
@@ -83,12 +84,12 @@ const placeOrder = shoppingTool({
     if (points > customer.points) fail('not_enough_points', `You have ${customer.points} points.`)
     if (points > mostPoints(value)) fail('too_many_points', `At most ${mostPoints(value)} points for this cart.`)
     const bill = cartBill(db, lines, pointsWorth(points))
-    unless(context, paymentObstacle(method, bill.due + option.cost))
+    unless(paymentObstacle(method, bill.due + option.cost))
     return place(context, { lines, bill, to, method, option, points })
   },
 })
 
-const listOrders = shoppingTool({
+const listOrders = tool({
   name: 'list_orders',
   description: 'List your orders of one status, the newest first.',
   input: z.strictObject({ status: z.enum(ORDER_STATUSES) }),
@@ -111,12 +112,12 @@ const listOrders = shoppingTool({
   },
   run({ status }, { db }) {
     const orders = db.orders.by('status', status)
-    const newest = orders.slice(-SHOWN).reverse()
+    const newest = newestPage(orders)
     return { found: orders.length, orders: newest.map((row) => ({ ...row, placed: row.placed.slice(0, 10) })) }
   },
 })
 
-const showOrder = shoppingTool({
+const showOrder = tool({
   name: 'show_order',
   description: 'Show the status of an order, its day of arrival and its items; those sent back have returned true.',
   input: z.strictObject({ order: ref('order') }),
@@ -147,7 +148,7 @@ const showOrder = shoppingTool({
     return row ? { order: row.order } : null
   },
   run({ order }, context) {
-    const row = orderOf(context, order)
+    const row = context.rowOf('orders', order)
     const items = context.db.order_items
       .by('order', order)
       .map(({ name, item, product, quantity, returned }) =>
@@ -157,7 +158,7 @@ const showOrder = shoppingTool({
   },
 })
 
-const cancelOrder = shoppingTool({
+const cancelOrder = tool({
   name: 'cancel_order',
   description: `Cancel an order within ${LIMITS.cancelMinutes} minutes of placing it. The articles go back to stock; money, spent points and coupon come back to you.`,
   input: z.strictObject({ order: ref('order') }),
@@ -184,12 +185,10 @@ const cancelOrder = shoppingTool({
     )
     return row ? { order: row.order } : null
   },
-  run({ order }, context) {
-    const { db, fail, now } = context
-    const row = orderOf(context, order)
+  run({ order }, { rowOf, db, fail, now }) {
+    const row = rowOf('orders', order)
     if (row.status !== 'placed') fail('not_cancellable', `${order} is ${row.status}.`)
-    if (now() > row.cancel_until)
-      fail('cancel_window_over', `It could be cancelled until ${row.cancel_until.slice(11, 16)}.`)
+    if (now() > row.cancel_until) fail('cancel_window_over', `It could be cancelled until ${timeOf(row.cancel_until)}.`)
     for (const line of db.order_items.by('order', order)) restock(db, line)
     const customer = customerOf(db)
     db.customers.update('me', {

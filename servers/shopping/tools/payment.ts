@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref, sensitive } from '../../kernel/fields.js'
-import { SHOWN } from '../lookup.js'
+import { page } from '../../kernel/lists.js'
 import { customerOf } from '../rules.js'
-import { money, shoppingTool } from '../schema.js'
+import { money, tool } from '../schema.js'
 
-const listPaymentMethods = shoppingTool({
+const listPaymentMethods = tool({
   name: 'list_payment_methods',
   description:
     'List how you can pay in the shop, with what each method still covers, and your loyalty points. Pending points cannot be spent yet.',
@@ -27,11 +27,11 @@ const listPaymentMethods = shoppingTool({
   sample: () => ({}),
   run(_, { db }) {
     const { points, pending_points } = customerOf(db)
-    return { points, pending_points, payment_methods: db.payment_methods.list().slice(0, SHOWN) }
+    return { points, pending_points, payment_methods: page(db.payment_methods.list()) }
   },
 })
 
-const redeemGiftCard = shoppingTool({
+const redeemGiftCard = tool({
   name: 'redeem_gift_card',
   description: 'Add the whole value of a gift card to your store credit, from which orders can be paid.',
   input: z.strictObject({

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { SHOWN, variantOf } from '../lookup.js'
+import { page } from '../../kernel/lists.js'
 import { LIMITS } from '../rules.js'
-import { money, shoppingTool, type Variant } from '../schema.js'
+import { money, tool, type Variant } from '../schema.js'
 
-const addToWishlist = shoppingTool({
+const addToWishlist = tool({
   name: 'add_to_wishlist',
   description: `Remember a variant of a product on the wishlist, also when it is sold out. The wishlist holds ${LIMITS.wishes} and nothing that is in the cart.`,
   input: z.strictObject({ variant: ref('variant') }),
@@ -23,9 +23,8 @@ const addToWishlist = shoppingTool({
     const row = choose(db.variants, random, bound.variant, fits)
     return row ? { variant: row.variant } : null
   },
-  run({ variant }, context) {
-    const { db, fail } = context
-    const { name } = variantOf(context, variant)
+  run({ variant }, { rowOf, db, fail }) {
+    const { name } = rowOf('variants', variant)
     if (db.wishes.has(variant)) fail('already_on_wishlist', `${name} is on the wishlist already.`)
     if (db.cart_lines.has(variant)) fail('already_in_cart', `${name} is in the cart already.`)
     const count = db.wishes.count()
@@ -35,7 +34,7 @@ const addToWishlist = shoppingTool({
   },
 })
 
-const viewWishlist = shoppingTool({
+const viewWishlist = tool({
   name: 'view_wishlist',
   description: 'Show what is on the wishlist, the newest first, with price and stock.',
   input: z.strictObject({}),
@@ -53,7 +52,7 @@ const viewWishlist = shoppingTool({
   sample: () => ({}),
   run(_, { db }) {
     const wishes = db.wishes.list().reverse()
-    return { found: wishes.length, items: wishes.slice(0, SHOWN).map(({ variant }) => db.variants.get(variant)!) }
+    return { found: wishes.length, items: page(wishes).map(({ variant }) => db.variants.get(variant)!) }
   },
 })
 

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
+import { newestPage, PAGE, page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
+import { listed, listedPost } from '../fields.js'
 import { isVisible, me, relationTo } from '../rules.js'
-import { FEEDS, type Hashtag, type Post, type SocialDb, socialTool } from '../schema.js'
-import { listed, listedPost, SHOWN } from './lookup.js'
+import { FEEDS, type Hashtag, type Post, type SocialDb, tool } from '../schema.js'
 
-const PROFILES_SHOWN = 4
 const TRENDS = 5
 
-const findProfile = socialTool({
+const findProfile = tool({
   name: 'find_profile',
   description:
     'Find profiles by name or part of it, and how they stand to you: "asking" ones wait for your answer to their follow request. Who has blocked you is not found.',
@@ -41,7 +41,7 @@ const findProfile = socialTool({
     const own = me(db)
     const matches = mentioning(name)
     const found = db.profiles.list(({ lower, profile }) => matches(lower) && !db.blocks.has(`${profile}>${own}`))
-    const profiles = found.slice(0, PROFILES_SHOWN).map((row) => ({
+    const profiles = page(found, 'long').map((row) => ({
       name: row.name,
       profile: row.profile,
       private: row.private,
@@ -52,7 +52,7 @@ const findProfile = socialTool({
   },
 })
 
-const searchPosts = socialTool({
+const searchPosts = tool({
   name: 'search_posts',
   description:
     'Search the posts and replies that you can see, the newest first, by words of the text, the author or the hashtag.',
@@ -76,13 +76,13 @@ const searchPosts = socialTool({
   run({ words }, { db }) {
     const matches = mentioning(words)
     const found = db.posts.list((row) => matches(row.lower) && isVisible(db, row)).reverse()
-    return { found: found.length, posts: found.slice(0, SHOWN).map(listed) }
+    return { found: found.length, posts: page(found, 'long').map(listed) }
   },
 })
 
-const openFeed = socialTool({
+const openFeed = tool({
   name: 'open_feed',
-  description: `Show the newest ${SHOWN} posts of a feed: home has those of profiles you follow and have not muted, personal your own, bookmarks the ones you kept.`,
+  description: `Show the newest ${PAGE.long} posts of a feed: home has those of profiles you follow and have not muted, personal your own, bookmarks the ones you kept.`,
   input: z.strictObject({ feed: z.enum(FEEDS) }),
   output: z.object({ posts: z.array(listedPost) }),
   annotations: { readOnly: true },
@@ -98,7 +98,7 @@ const openFeed = socialTool({
 
 function newest(db: SocialDb, feed: (typeof FEEDS)[number]): Post[] {
   const own = me(db)
-  if (feed === 'personal') return db.posts.by('profile', own).slice(-SHOWN).reverse()
+  if (feed === 'personal') return newestPage(db.posts.by('profile', own), 'long')
   if (feed === 'bookmarks') {
     const kept = db.bookmarks.list().map(({ post }) => db.posts.get(post)!)
     return lastOf(kept, (post) => isVisible(db, post))
@@ -112,11 +112,11 @@ function newest(db: SocialDb, feed: (typeof FEEDS)[number]): Post[] {
 /** The last few posts that fit, the last one first. */
 function lastOf(posts: readonly Post[], fits: (post: Post) => boolean): Post[] {
   const found: Post[] = []
-  for (let i = posts.length - 1; i >= 0 && found.length < SHOWN; i--) if (fits(posts[i]!)) found.push(posts[i]!)
+  for (let i = posts.length - 1; i >= 0 && found.length < PAGE.long; i--) if (fits(posts[i]!)) found.push(posts[i]!)
   return found
 }
 
-const listTrends = socialTool({
+const listTrends = tool({
   name: 'list_trends',
   description: 'List the five hashtags with the most posts.',
   input: z.strictObject({}),

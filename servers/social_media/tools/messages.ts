@@ -3,11 +3,10 @@ import { choose } from '../../kernel/choose.js'
 import { addMinutes } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
 import { LIMITS, liveStory, messageObstacle, viewObstacle } from '../rules.js'
-import { socialTool } from '../schema.js'
+import { tool } from '../schema.js'
 import { MESSAGES } from '../words.js'
-import { profileOf } from './lookup.js'
 
-const viewStory = socialTool({
+const viewStory = tool({
   name: 'view_story',
   description:
     'View the latest story of a profile. Stories expire after 24 hours; those of private profiles are for their followers.',
@@ -36,11 +35,9 @@ const viewStory = socialTool({
     )
     return profile ? { profile: profile.profile } : null
   },
-  run({ profile }, context) {
-    const { db, fail, now } = context
-    const row = profileOf(context, profile)
-    const obstacle = viewObstacle(db, row)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ profile }, { rowOf, unless, db, fail, now }) {
+    const row = rowOf('profiles', profile)
+    unless(viewObstacle(db, row))
     const { text, at, post } =
       liveStory(db, now(), profile) ?? fail('no_live_story', `${profile} has no story of the last 24 hours.`)
     const expires = addMinutes(at, LIMITS.storyMinutes)
@@ -48,7 +45,7 @@ const viewStory = socialTool({
   },
 })
 
-const sendDirectMessage = socialTool({
+const sendDirectMessage = tool({
   name: 'send_direct_message',
   description:
     'Write to a profile that follows you, or to any other with an open inbox: there only once until it answers.',
@@ -70,11 +67,9 @@ const sendDirectMessage = socialTool({
     const profile = choose(db.profiles, random, bound.profile, (row) => messageObstacle(db, row) === undefined)
     return profile ? { text: random.pick(MESSAGES), ...bound, profile: profile.profile } : null
   },
-  run({ profile, text }, context) {
-    const { db, fail, nextId, now } = context
-    const row = profileOf(context, profile)
-    const obstacle = messageObstacle(db, row)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ profile, text }, { rowOf, unless, db, nextId, now }) {
+    const row = rowOf('profiles', profile)
+    unless(messageObstacle(db, row))
     const message = { profile, from_me: true, text, at: now() }
     const { direct_message } = db.direct_messages.insert({ direct_message: nextId('message'), ...message })
     const conversation = db.direct_messages.by('profile', profile).length

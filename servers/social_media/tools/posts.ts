@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { writtenText } from '../fields.js'
 import { editObstacle, LIMITS, me, postsLeft, replyObstacle, writingObstacle } from '../rules.js'
 import { postText, replyText } from '../sampling.js'
-import { type Post, type SocialContext, type SocialView, socialTool } from '../schema.js'
+import { type Context, type Post, type SocialView, tool } from '../schema.js'
 import { NEW_HASHTAGS } from '../words.js'
-import { postOf, writtenText } from './lookup.js'
 
 /** Whether I have posted the text on the given day. */
 const isRepeated = (db: SocialView, text: string, day: string): boolean =>
@@ -13,7 +13,7 @@ const isRepeated = (db: SocialView, text: string, day: string): boolean =>
 
 type Written = Pick<Post, 'post' | 'text' | 'hashtag' | 'reply_to'>
 
-function write({ db, now }: SocialContext, { post, text, hashtag, reply_to }: Written): void {
+function write({ db, now }: Context, { post, text, hashtag, reply_to }: Written): void {
   const author = db.profiles.get(me(db))!
   db.profiles.update(author.profile, { posts: author.posts + 1 })
   db.posts.insert({
@@ -31,7 +31,7 @@ function write({ db, now }: SocialContext, { post, text, hashtag, reply_to }: Wr
   })
 }
 
-const publishPost = socialTool({
+const publishPost = tool({
   name: 'publish_post',
   description: `Publish a post under a hashtag, new or known. At most ${LIMITS.text} characters; at most ${LIMITS.postsPerDay} posts and replies a day; not the same text twice a day.`,
   input: z.strictObject({ text: writtenText, hashtag: ref('hashtag', 'One lower-case word, without the #.') }),
@@ -52,12 +52,11 @@ const publishPost = socialTool({
     return refused ? null : { text, hashtag }
   },
   run({ text, hashtag }, context) {
-    const { db, fail, nextId, today } = context
+    const { unless, db, fail, nextId, today } = context
     if (!/^[a-z][a-z0-9]{1,24}$/.test(hashtag)) fail('bad_hashtag')
     const day = today()
     const left = postsLeft(db, day)
-    const obstacle = writingObstacle(text, left)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(writingObstacle(text, left))
     if (isRepeated(db, text, day)) fail('duplicate_post')
     const known = db.hashtags.get(hashtag)
     if (known) db.hashtags.update(hashtag, { posts: known.posts + 1 })
@@ -68,7 +67,7 @@ const publishPost = socialTool({
   },
 })
 
-const editPost = socialTool({
+const editPost = tool({
   name: 'edit_post',
   description: `Replace the text of a post or reply of your own, at most ${LIMITS.editMinutes} minutes after it was written. At most ${LIMITS.text} characters.`,
   input: z.strictObject({ post: ref('post'), text: writtenText }),
@@ -86,18 +85,16 @@ const editPost = socialTool({
     const text = post.hashtag === null ? replyText(random) : postText(random, post.hashtag)
     return { text, ...bound, post: post.post }
   },
-  run({ post, text }, context) {
-    const { db, fail, now } = context
-    const row = postOf(context, post)
-    const obstacle = editObstacle(db, now(), row)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ post, text }, { rowOf, unless, db, fail, now }) {
+    const row = rowOf('posts', post)
+    unless(editObstacle(db, now(), row))
     if (text.length > LIMITS.text) fail('text_too_long')
     const lower = `${text} ${db.profiles.get(row.profile)!.name} ${row.hashtag ?? ''}`.toLowerCase()
     return db.posts.update(post, { text, lower, edited: true })
   },
 })
 
-const replyToPost = socialTool({
+const replyToPost = tool({
   name: 'reply_to_post',
   description: `Reply to a post or reply that you can see. Some authors let only those reply whom they follow. Replies count towards the ${LIMITS.postsPerDay} posts a day.`,
   input: z.strictObject({ post: ref('post'), text: writtenText }),
@@ -121,11 +118,10 @@ const replyToPost = socialTool({
     return post ? { text: replyText(random), ...bound, post: post.post } : null
   },
   run({ post, text }, context) {
-    const { db, fail, nextId, today } = context
-    const answered = postOf(context, post)
+    const { rowOf, unless, db, nextId, today } = context
+    const answered = rowOf('posts', post)
     const left = postsLeft(db, today())
-    const obstacle = replyObstacle(db, answered) ?? writingObstacle(text, left)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(replyObstacle(db, answered) ?? writingObstacle(text, left))
     const reply = nextId('reply')
     write(context, { post: reply, text, hashtag: null, reply_to: post })
     const { replies } = db.posts.update(post, { replies: answered.replies + 1 })

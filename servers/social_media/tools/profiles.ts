@@ -2,12 +2,11 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { followObstacle, LIMITS, me, relationTo } from '../rules.js'
-import { ANSWERS, RESTRICTIONS, type SocialDb, type SocialView, socialTool } from '../schema.js'
-import { profileOf } from './lookup.js'
+import { ANSWERS, RESTRICTIONS, type SocialDb, type SocialView, tool } from '../schema.js'
 
 const person = { name: z.string(), profile: ref('profile') }
 
-const followProfile = socialTool({
+const followProfile = tool({
   name: 'follow_profile',
   description: `Follow a profile; a private one only receives a request. At most ${LIMITS.followsPerDay} a day, and not across a block.`,
   input: z.strictObject({ profile: ref('profile') }),
@@ -19,12 +18,10 @@ const followProfile = socialTool({
     const profile = choose(db.profiles, random, bound.profile, (row) => followObstacle(db, day, row) === undefined)
     return profile ? { profile: profile.profile } : null
   },
-  run({ profile }, context) {
-    const { db, fail, today } = context
-    const row = profileOf(context, profile)
+  run({ profile }, { rowOf, unless, db, today }) {
+    const row = rowOf('profiles', profile)
     const date = today()
-    const obstacle = followObstacle(db, date, row)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(followObstacle(db, date, row))
     const own = db.profiles.get(me(db))!
     const follow = `${own.profile}>${profile}`
     const link = { follow, follower: own.profile, followed: profile, date }
@@ -42,7 +39,7 @@ const followProfile = socialTool({
 const isAsking = (db: SocialView, profile: string): boolean =>
   db.follows.get(`${profile}>${me(db)}`)?.status === 'requested'
 
-const answerFollowRequest = socialTool({
+const answerFollowRequest = tool({
   name: 'answer_follow_request',
   description:
     'Accept or decline the request of a profile to follow you. Those you accept see your posts and can be written to.',
@@ -60,9 +57,8 @@ const answerFollowRequest = socialTool({
     if (!profile) return null
     return { answer: random.pick(['accept', 'accept', 'decline'] as const), ...bound, profile: profile.profile }
   },
-  run({ profile, answer }, context) {
-    const { db, fail } = context
-    const row = profileOf(context, profile)
+  run({ profile, answer }, { rowOf, db, fail }) {
+    const row = rowOf('profiles', profile)
     if (!isAsking(db, profile)) fail('no_follow_request', `${profile} has not asked to follow you.`)
     const own = db.profiles.get(me(db))!
     const follow = `${profile}>${own.profile}`
@@ -88,7 +84,7 @@ function unlink(db: SocialDb, follower: string, followed: string): void {
   db.profiles.update(followed, { followers: db.profiles.get(followed)!.followers - 1 })
 }
 
-const restrictProfile = socialTool({
+const restrictProfile = tool({
   name: 'restrict_profile',
   description:
     'Mute, block or unrestrict a profile. The muted disappear from your home feed. After a block neither side sees or writes to the other, and following ends in both directions, even if the block is lifted.',
@@ -114,9 +110,8 @@ const restrictProfile = socialTool({
     )
     return profile ? { profile: profile.profile, restriction } : null
   },
-  run({ profile, restriction }, context) {
-    const { db, fail } = context
-    profileOf(context, profile)
+  run({ profile, restriction }, { rowOf, db, fail }) {
+    rowOf('profiles', profile)
     const own = me(db)
     if (profile === own) fail('own_profile')
     const block = `${own}>${profile}`

@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { bookmarkObstacle, LIMITS, liveStories, me, postObstacle, shareObstacle } from '../rules.js'
-import { PLACES, socialTool } from '../schema.js'
-import { postOf } from './lookup.js'
+import { PLACES, tool } from '../schema.js'
 
-const likePost = socialTool({
+const likePost = tool({
   name: 'like_post',
   description: 'Like a post or reply that you can see.',
   input: z.strictObject({ post: ref('post') }),
@@ -22,11 +21,9 @@ const likePost = socialTool({
     )
     return post ? { post: post.post } : null
   },
-  run({ post }, context) {
-    const { db, fail } = context
-    const row = postOf(context, post)
-    const obstacle = postObstacle(db, row)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ post }, { rowOf, unless, db, fail }) {
+    const row = rowOf('posts', post)
+    unless(postObstacle(db, row))
     const profile = me(db)
     const like = `${profile}>${post}`
     if (db.likes.has(like)) fail('already_liked')
@@ -35,7 +32,7 @@ const likePost = socialTool({
   },
 })
 
-const sharePost = socialTool({
+const sharePost = tool({
   name: 'share_post',
   description: `Share a post of a public profile once, in your feed or as a story. A story lives 24 hours and at most ${LIMITS.liveStories} of yours at a time.`,
   input: z.strictObject({ post: ref('post'), place: z.enum(PLACES) }),
@@ -58,12 +55,10 @@ const sharePost = socialTool({
     const post = choose(db.posts, random, bound.post, (row) => shareObstacle(db, now(), row, place) === undefined)
     return post ? { post: post.post, place } : null
   },
-  run({ post, place }, context) {
-    const { db, fail, nextId, now } = context
-    const row = postOf(context, post)
+  run({ post, place }, { rowOf, unless, db, nextId, now }) {
+    const row = rowOf('posts', post)
     const at = now()
-    const obstacle = shareObstacle(db, at, row, place)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(shareObstacle(db, at, row, place))
     const profile = me(db)
     db.shares.insert({ share: `${profile}>${post}`, profile, post })
     const { shares } = db.posts.update(post, { shares: row.shares + 1 })
@@ -73,7 +68,7 @@ const sharePost = socialTool({
   },
 })
 
-const bookmarkPost = socialTool({
+const bookmarkPost = tool({
   name: 'bookmark_post',
   description: `Keep a post that you can see among your bookmarks, of which there are at most ${LIMITS.bookmarks}. Nobody else learns of it.`,
   input: z.strictObject({ post: ref('post') }),
@@ -84,11 +79,9 @@ const bookmarkPost = socialTool({
     const post = choose(db.posts, random, bound.post, (row) => bookmarkObstacle(db, row) === undefined)
     return post ? { post: post.post } : null
   },
-  run({ post }, context) {
-    const { db, fail } = context
-    const row = postOf(context, post)
-    const obstacle = bookmarkObstacle(db, row)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ post }, { rowOf, unless, db }) {
+    const row = rowOf('posts', post)
+    unless(bookmarkObstacle(db, row))
     db.bookmarks.insert({ post })
     return { text: row.text, post, profile: row.profile, bookmarks: db.bookmarks.count() }
   },

@@ -2,16 +2,15 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { invitingObstacle, joiningObstacle, LIMITS, me } from '../rules.js'
-import { type Channel, type ChatContext, type ChatView, chatTool, type Person } from '../schema.js'
-import { channelNamed, personNamed } from './lookup.js'
+import { type Channel, type ChatView, type Context, type Person, tool } from '../schema.js'
 
 /** Seats a person in a channel and returns how many members it has then. */
-function admit({ db }: ChatContext, { channel, members }: Channel, person: string): number {
+function admit({ db }: Context, { channel, members }: Channel, person: string): number {
   db.seats.insert({ seat: `${channel}:${person}`, channel, person })
   return db.channels.update(channel, { members: members + 1 }).members
 }
 
-const joinChannel = chatTool({
+const joinChannel = tool({
   name: 'join_channel',
   description:
     'Join a public or announcement channel that is not archived. Private channels need an invitation; guests of a workspace cannot join by themselves.',
@@ -25,10 +24,9 @@ const joinChannel = chatTool({
     return channel ? { channel: channel.channel } : null
   },
   run({ channel }, context) {
-    const { db, fail } = context
-    const row = channelNamed(context, channel)
-    const obstacle = joiningObstacle(db, row)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const { rowOf, unless, db } = context
+    const row = rowOf('channels', channel)
+    unless(joiningObstacle(db, row))
     return { name: row.name, channel, members: admit(context, row, me(db)) }
   },
 })
@@ -40,7 +38,7 @@ function invitable(db: ChatView, channels: readonly Channel[], people: readonly 
   )
 }
 
-const inviteToChannel = chatTool({
+const inviteToChannel = tool({
   name: 'invite_to_channel',
   description: `Add a teammate of the same workspace to a channel that you are in. Guests can be in at most ${LIMITS.guestSeats} channels of a workspace and cannot invite.`,
   input: z.strictObject({ channel: ref('channel'), person: ref('person') }),
@@ -63,10 +61,9 @@ const inviteToChannel = chatTool({
     return { channel: channel.channel, person: person.person }
   },
   run({ channel, person }, context) {
-    const { db, fail } = context
-    const row = channelNamed(context, channel)
-    const obstacle = invitingObstacle(db, row, personNamed(context, person))
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const { rowOf, unless, db } = context
+    const row = rowOf('channels', channel)
+    unless(invitingObstacle(db, row, rowOf('people', person)))
     return { name: row.name, channel, person, members: admit(context, row, person) }
   },
 })

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { about } from '../fields.js'
 import { LIMITS, me, pinningObstacle, reactionObstacle } from '../rules.js'
-import { chatTool, EMOJI, type Message } from '../schema.js'
-import { about, messageNamed } from './lookup.js'
+import { EMOJI, type Message, tool } from '../schema.js'
 
-const addReaction = chatTool({
+const addReaction = tool({
   name: 'add_reaction',
   description: `React to a message in a channel that you are in and that is not archived, in at most ${LIMITS.reactions} different ways.`,
   input: z.strictObject({ message: ref('message'), emoji: z.enum(EMOJI) }),
@@ -23,18 +23,16 @@ const addReaction = chatTool({
     const row = choose(db.messages, random, bound.message, fits)
     return row ? { message: row.message, emoji } : null
   },
-  run({ message, emoji }, context) {
-    const { db, fail } = context
-    const row = messageNamed(context, message)
-    const obstacle = reactionObstacle(db, row, emoji)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ message, emoji }, { rowOf, unless, db }) {
+    const row = rowOf('messages', message)
+    unless(reactionObstacle(db, row, emoji))
     const by = `${message}:${me(db)}`
     db.reactions.insert({ reaction: `${by}:${emoji}`, by, message, emoji })
     return db.messages.update(message, { reactions: row.reactions + 1 })
   },
 })
 
-const pinChatMessage = chatTool({
+const pinChatMessage = tool({
   name: 'pin_chat_message',
   description: `Pin a message outside threads for everyone in its channel, which may have ${LIMITS.pins} pins. Guests cannot pin, and in announcement channels only workspace admins can. A pinned message cannot be edited.`,
   input: z.strictObject({ message: ref('message') }),
@@ -51,10 +49,8 @@ const pinChatMessage = chatTool({
     const row = choose(db.messages, random, bound.message, fits)
     return row ? { message: row.message } : null
   },
-  run({ message }, context) {
-    const { db, fail } = context
-    const obstacle = pinningObstacle(db, messageNamed(context, message))
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ message }, { unless, rowOf, db }) {
+    unless(pinningObstacle(db, rowOf('messages', message)))
     const { text, channel } = db.messages.update(message, { pinned: true })
     const { pins } = db.channels.update(channel, { pins: db.channels.get(channel)!.pins + 1 })
     return { text, message, channel, pins }

@@ -1,18 +1,13 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
+import { timeOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
+import { about, writtenText } from '../fields.js'
 import { editObstacle, isIn, LIMITS, me, notificationDue, postingObstacle, replyObstacle } from '../rules.js'
 import { messageText, replyText } from '../sampling.js'
-import { type Channel, type ChatContext, chatTool, type Message } from '../schema.js'
-import { about, channelNamed, messageNamed, personNamed, writtenText } from './lookup.js'
+import { type Channel, type Context, type Message, tool } from '../schema.js'
 
-function write(
-  { db, now }: ChatContext,
-  message: string,
-  text: string,
-  channel: string,
-  thread: string | null,
-): Message {
+function write({ db, now }: Context, message: string, text: string, channel: string, thread: string | null): Message {
   return db.messages.insert({
     message,
     text,
@@ -28,7 +23,7 @@ function write(
   })
 }
 
-const postChatMessage = chatTool({
+const postChatMessage = tool({
   name: 'post_chat_message',
   description:
     'Post a message in a channel that you are in, if it is not archived. Announcement channels take posts of workspace admins only; slow mode sets a pause between your posts. A mentioned teammate must be in the channel and is notified once do-not-disturb ends.',
@@ -55,24 +50,23 @@ const postChatMessage = chatTool({
     return { text: messageText(random), ...mention, ...bound, channel }
   },
   run({ channel, text, mention }, context) {
-    const { db, fail, nextId, now } = context
+    const { unless, rowOf, db, fail, nextId, now } = context
     const at = now()
-    const obstacle = postingObstacle(db, at, channelNamed(context, channel))
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(postingObstacle(db, at, rowOf('channels', channel)))
     if (mention === undefined) {
       const { message } = write(context, nextId('message'), text, channel, null)
       return { text, message, channel }
     }
-    const mentioned = personNamed(context, mention)
+    const mentioned = rowOf('people', mention)
     if (!isIn(db, channel, mention)) fail('mention_not_in_channel', `${mention} is not in ${channel}.`)
     const { message } = write(context, nextId('message'), text, channel, null)
     const due = notificationDue(at, mentioned)
     db.mentions.insert({ mention: `${message}:${mention}`, message, person: mention, due })
-    return { text, message, channel, notified_at: due.slice(11, 16) }
+    return { text, message, channel, notified_at: timeOf(due) }
   },
 })
 
-const replyToChatMessage = chatTool({
+const replyToChatMessage = tool({
   name: 'reply_to_chat_message',
   description:
     'Reply in the thread of a message, in a channel that you are in and that is not archived. A reply to a reply joins the same thread. Threads know neither slow mode nor announcement rules.',
@@ -91,10 +85,9 @@ const replyToChatMessage = chatTool({
     return row ? { text: replyText(random), ...bound, message: row.message } : null
   },
   run(args, context) {
-    const { db, fail, nextId } = context
-    const answered = messageNamed(context, args.message)
-    const obstacle = replyObstacle(db, answered)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const { rowOf, unless, db, nextId } = context
+    const answered = rowOf('messages', args.message)
+    unless(replyObstacle(db, answered))
     const root = answered.thread === null ? answered : db.messages.get(answered.thread)!
     const { channel, message: thread } = root
     const { text, message } = write(context, nextId('reply'), args.text, channel, thread)
@@ -103,7 +96,7 @@ const replyToChatMessage = chatTool({
   },
 })
 
-const editChatMessage = chatTool({
+const editChatMessage = tool({
   name: 'edit_chat_message',
   description: `Replace the text of a message or reply of your own within ${LIMITS.editMinutes} minutes, unless it is pinned or its channel is archived.`,
   input: z.strictObject({ message: ref('message'), text: writtenText }),
@@ -120,10 +113,8 @@ const editChatMessage = chatTool({
     if (!row) return null
     return { text: row.thread === null ? messageText(random) : replyText(random), ...bound, message: row.message }
   },
-  run({ message, text }, context) {
-    const { db, fail, now } = context
-    const obstacle = editObstacle(db, now(), messageNamed(context, message))
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ message, text }, { unless, rowOf, db, now }) {
+    unless(editObstacle(db, now(), rowOf('messages', message)))
     return db.messages.update(message, { text, lower: text.toLowerCase(), edited: true })
   },
 })

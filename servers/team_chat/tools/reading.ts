@@ -1,23 +1,22 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
+import { timeOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
-import { mentioning } from '../../kernel/text.js'
+import { PAGE, page } from '../../kernel/lists.js'
+import { excerpt, mentioning } from '../../kernel/text.js'
+import { EXCERPT } from '../fields.js'
 import { isIn, me, readingObstacle } from '../rules.js'
-import { type Channel, chatTool, type Message } from '../schema.js'
-import { channelNamed, excerpt, SHOWN } from './lookup.js'
-
-/** Most messages that a list shows: each is long. */
-const MESSAGES_SHOWN = 3
+import { type Channel, type Message, tool } from '../schema.js'
 
 const listed = ({ text, message, channel, person, replies }: Message) => ({
-  text: excerpt(text),
+  text: excerpt(text, EXCERPT),
   message,
   channel,
   person,
   replies,
 })
 
-const findChannel = chatTool({
+const findChannel = tool({
   name: 'find_channel',
   description:
     'Find channels that you can read, by words of the name, the topic or the workspace, and whether you have joined them.',
@@ -50,7 +49,7 @@ const findChannel = chatTool({
     const own = me(db)
     const matches = mentioning(name)
     const found = db.channels.list((row) => matches(row.lower) && readingObstacle(db, row) === undefined)
-    const channels = found.slice(0, SHOWN).map((row) => ({
+    const channels = page(found, 'long').map((row) => ({
       name: row.name,
       channel: row.channel,
       workspace: row.workspace,
@@ -61,7 +60,7 @@ const findChannel = chatTool({
   },
 })
 
-const findTeammate = chatTool({
+const findTeammate = tool({
   name: 'find_teammate',
   description:
     'Find teammates by name or part of it: their role in each workspace and, while they do not want to be disturbed, until when (UTC).',
@@ -92,21 +91,21 @@ const findTeammate = chatTool({
     const instant = now()
     const matches = mentioning(name)
     const found = db.people.list(({ lower }) => matches(lower))
-    const teammates = found.slice(0, SHOWN).map((row) => ({
+    const teammates = page(found, 'long').map((row) => ({
       name: row.name,
       person: row.person,
       roles: row.active
         ? db.memberships.by('person', row.person).map(({ workspace, role }) => `${workspace} ${role}`)
         : ['deactivated'],
-      ...(row.quiet_until !== null && row.quiet_until > instant ? { quiet_until: row.quiet_until.slice(11, 16) } : {}),
+      ...(row.quiet_until !== null && row.quiet_until > instant ? { quiet_until: timeOf(row.quiet_until) } : {}),
     }))
     return { found: found.length, teammates }
   },
 })
 
-const readChannel = chatTool({
+const readChannel = tool({
   name: 'read_channel',
-  description: `Show the latest ${MESSAGES_SHOWN} messages outside threads in a channel that you are in, or in one that is not private if you are not a guest of its workspace.`,
+  description: `Show the latest ${PAGE.longest} messages outside threads in a channel that you are in, or in one that is not private if you are not a guest of its workspace.`,
   input: z.strictObject({ channel: ref('channel') }),
   output: z.object({
     name: z.string(),
@@ -125,20 +124,18 @@ const readChannel = chatTool({
     const channel = choose(db.channels, random, bound.channel, fits)
     return channel ? { channel: channel.channel } : null
   },
-  run({ channel }, context) {
-    const { db, fail } = context
-    const row = channelNamed(context, channel)
-    const obstacle = readingObstacle(db, row)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ channel }, { rowOf, unless, db }) {
+    const row = rowOf('channels', channel)
+    unless(readingObstacle(db, row))
     const all = db.messages.by('channel', channel)
     const messages: Message[] = []
-    for (let i = all.length - 1; i >= 0 && messages.length < MESSAGES_SHOWN; i--)
+    for (let i = all.length - 1; i >= 0 && messages.length < PAGE.longest; i--)
       if (all[i]!.thread === null) messages.push(all[i]!)
     return { name: row.name, channel, messages: messages.map(listed) }
   },
 })
 
-const searchChatMessages = chatTool({
+const searchChatMessages = tool({
   name: 'search_chat_messages',
   description: 'Search messages and replies by their words in all channels that you can read, the newest first.',
   input: z.strictObject({ words: z.string().min(2).max(80) }),
@@ -167,7 +164,7 @@ const searchChatMessages = chatTool({
     const found = db.messages
       .list((row) => matches(row.lower) && readingObstacle(db, db.channels.get(row.channel)!) === undefined)
       .reverse()
-    return { found: found.length, messages: found.slice(0, MESSAGES_SHOWN).map(listed) }
+    return { found: found.length, messages: page(found, 'longest').map(listed) }
   },
 })
 

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { PAGE, page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { isOpen } from '../rules.js'
-import { price, SIDES, tradingTool } from '../schema.js'
-import { instrumentOf, SHOWN } from './lookup.js'
+import { price, SIDES, tool } from '../schema.js'
 
-const searchInstruments = tradingTool({
+const searchInstruments = tool({
   name: 'search_instruments',
   description:
     'Search shares by words of the name, the sector (energy, finance, health, technology, transport) or the exchange.',
@@ -39,11 +39,11 @@ const searchInstruments = tradingTool({
   run({ query, max_price = Number.POSITIVE_INFINITY }, { db }) {
     const matches = mentioning(query)
     const hits = db.instruments.list((row) => row.last <= max_price && matches(row.words))
-    return { found: hits.length, instruments: hits.slice(0, SHOWN) }
+    return { found: hits.length, instruments: page(hits) }
   },
 })
 
-const getQuote = tradingTool({
+const getQuote = tool({
   name: 'get_quote',
   description:
     'Look up the market of an instrument: best bid and ask, last price, lot and tick size, whether it trades now.',
@@ -69,9 +69,8 @@ const getQuote = tradingTool({
   sample({ db, random, bound }) {
     return { instrument: bound.instrument ?? random.pick(db.instruments.list()).instrument }
   },
-  run(args, context) {
-    const { db, now } = context
-    const row = instrumentOf(context, args.instrument)
+  run(args, { rowOf, db, now }) {
+    const row = rowOf('instruments', args.instrument)
     const { buy, sell } = db.books.get(row.instrument)!
     const hours = isOpen(db.venues.get(row.venue)!, now()) ? 'open' : 'closed'
     const market: 'open' | 'closed' | 'halted' = row.status === 'halted' ? 'halted' : hours
@@ -89,7 +88,7 @@ const getQuote = tradingTool({
   },
 })
 
-const viewOrderBook = tradingTool({
+const viewOrderBook = tool({
   name: 'view_order_book',
   description: 'Show one side of the order book of an instrument: up to five price levels, the best first.',
   input: z.strictObject({
@@ -114,14 +113,14 @@ const viewOrderBook = tradingTool({
     return filled.length > 0 ? { instrument: random.pick(filled).instrument, side } : null
   },
   run({ instrument, side }, context) {
-    const { name } = instrumentOf(context, instrument)
+    const { name } = context.rowOf('instruments', instrument)
     const levels: { price: number; quantity: number; orders: number }[] = []
     for (const entry of context.db.books.get(instrument)![side]) {
       const level = levels.at(-1)
       if (level?.price === entry.price) {
         level.quantity += entry.quantity
         level.orders++
-      } else if (levels.length === SHOWN) break
+      } else if (levels.length === PAGE.short) break
       else levels.push({ price: entry.price, quantity: entry.quantity, orders: 1 })
     }
     return { name, instrument, levels }

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { reserve } from '../execution.js'
+import { openOrder } from '../lookup.js'
 import { bookWithout, buyingPower, freeShares, stopObstacle } from '../rules.js'
 import { DRAWS, samplePrice, sampleQuantity } from '../sampling.js'
-import { ORDER_STATUSES, price, SIDES, shares, tradingTool } from '../schema.js'
-import { instrumentOf, openOrder, SHOWN } from './lookup.js'
+import { ORDER_STATUSES, price, SIDES, shares, tool } from '../schema.js'
 
-const cancelTradeOrder = tradingTool({
+const cancelTradeOrder = tool({
   name: 'cancel_trade_order',
   description: 'Cancel an open limit or stop order, at any hour; what it had reserved is free again.',
   input: z.strictObject({ trade_order: ref('trade_order') }),
@@ -39,7 +40,7 @@ const cancelTradeOrder = tradingTool({
   },
 })
 
-const listTradeOrders = tradingTool({
+const listTradeOrders = tool({
   name: 'list_trade_orders',
   description: 'List your orders of a status, the newest first; open ones include stop orders.',
   input: z.strictObject({ status: z.enum(ORDER_STATUSES), side: z.enum(SIDES).optional() }),
@@ -74,12 +75,12 @@ const listTradeOrders = tradingTool({
     const orders = (side === undefined ? [...rows] : rows.filter((row) => row.side === side)).reverse()
     return {
       found: orders.length,
-      orders: orders.slice(0, SHOWN).map((row) => ({ ...row, price: row.price ?? undefined })),
+      orders: page(orders).map((row) => ({ ...row, price: row.price ?? undefined })),
     }
   },
 })
 
-const protectPosition = tradingTool({
+const protectPosition = tool({
   name: 'protect_position',
   description:
     'Place a stop order: it sells shares you hold at the best bids as soon as the last price falls to the stop price. It reserves the shares.',
@@ -115,10 +116,9 @@ const protectPosition = tradingTool({
     return null
   },
   run({ instrument: key, quantity, stop_price }, context) {
-    const { db, fail, nextId } = context
-    const instrument = instrumentOf(context, key)
-    const obstacle = stopObstacle(db, instrument, quantity, stop_price)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    const { rowOf, unless, db, nextId } = context
+    const instrument = rowOf('instruments', key)
+    unless(stopObstacle(db, instrument, quantity, stop_price))
     const order = db.trade_orders.insert({
       trade_order: nextId('stop'),
       instrument: key,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { type Consequences, execute, reserve, shrink } from '../execution.js'
+import { openOrder } from '../lookup.js'
 import { amountOf, sharesAhead, sharesOf } from '../matching.js'
 import {
   bookWithout,
@@ -14,8 +15,7 @@ import {
   tradingObstacle,
 } from '../rules.js'
 import { DRAWS, samplePrice, sampleQuantity, tradable } from '../sampling.js'
-import { price, SIDES, shares, type TradeOrder, type TradingView, tradingTool } from '../schema.js'
-import { instrumentOf, openOrder } from './lookup.js'
+import { price, SIDES, shares, type TradeOrder, type TradingView, tool } from '../schema.js'
 
 /** What every tool tells that may have traded. */
 const executed = {
@@ -50,7 +50,7 @@ const notable = ({ stops_triggered, alert_fired, halted }: Consequences) => ({
   ...(halted ? { halted } : {}),
 })
 
-const placeTradeOrder = tradingTool({
+const placeTradeOrder = tool({
   name: 'place_trade_order',
   description:
     'Buy or sell shares during trading hours. Without a limit price the order must fill at once; with one, what does not fill waits in the book. No short selling.',
@@ -87,8 +87,8 @@ const placeTradeOrder = tradingTool({
     return null
   },
   run({ instrument: key, side, quantity, limit_price = null }, context) {
-    const { db, fail, now } = context
-    const terms = { instrument: instrumentOf(context, key), side, quantity, price: limit_price }
+    const { rowOf, db, fail, now } = context
+    const terms = { instrument: rowOf('instruments', key), side, quantity, price: limit_price }
     const plan = planOrder(db, now(), terms)
     if (isObstacle(plan)) return fail(plan.code, plan.detail)
     const { order, consequences } = execute(context, terms, plan)
@@ -101,7 +101,7 @@ const placeTradeOrder = tradingTool({
   },
 })
 
-const amendTradeOrder = tradingTool({
+const amendTradeOrder = tool({
   name: 'amend_trade_order',
   description:
     'Change the limit price of an open limit order, and with it the shares still open if given. A lower quantity at the same price keeps its place in the book; any other change goes to the back and may trade at once.',
@@ -139,15 +139,14 @@ const amendTradeOrder = tradingTool({
     return null
   },
   run({ trade_order, limit_price, quantity }, context) {
-    const { db, fail, now } = context
+    const { unless, db, fail, now } = context
     const order = openOrder(context, trade_order)
     if (order.kind !== 'limit') fail('not_a_limit_order', `${trade_order} is a ${order.kind} order.`)
     const instrument = db.instruments.get(order.instrument)!
     const wanted = quantity ?? order.open
     if (limit_price === order.price && wanted === order.open) fail('nothing_amended')
     if (limit_price === order.price && wanted < order.open) {
-      const obstacle = tradingObstacle(db, now(), instrument) ?? lotObstacle(instrument, wanted)
-      if (obstacle) fail(obstacle.code, obstacle.detail)
+      unless(tradingObstacle(db, now(), instrument) ?? lotObstacle(instrument, wanted))
       return { ...told(db, shrink(context, order, wanted)), filled: 0, amount: 0 }
     }
     const terms = { instrument, side: order.side, quantity: wanted, price: limit_price }

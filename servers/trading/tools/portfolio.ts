@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { common, ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { ACCOUNT, buyingPower } from '../rules.js'
-import { SECTORS, TRADE_KINDS, tradingTool } from '../schema.js'
-import { instrumentOf, SHOWN } from './lookup.js'
+import { SECTORS, TRADE_KINDS, tool } from '../schema.js'
 
-const listPositions = tradingTool({
+const listPositions = tool({
   name: 'list_positions',
   description: 'List the shares you hold; free are those that no open order has reserved, value is at the last price.',
   input: z.strictObject({ sector: z.enum(SECTORS).optional() }),
@@ -37,7 +37,7 @@ const listPositions = tradingTool({
     const held = sector === undefined ? db.positions.list() : db.positions.by('sector', sector)
     return {
       found: held.length,
-      positions: held.slice(0, SHOWN).map(({ name, instrument, shares, reserved }) => ({
+      positions: page(held).map(({ name, instrument, shares, reserved }) => ({
         name,
         instrument,
         shares,
@@ -48,7 +48,7 @@ const listPositions = tradingTool({
   },
 })
 
-const checkBuyingPower = tradingTool({
+const checkBuyingPower = tool({
   name: 'check_buying_power',
   description:
     'Show the cash, what open buy orders have reserved of it, and per sector how much is invested of the most that may be.',
@@ -74,7 +74,7 @@ const checkBuyingPower = tradingTool({
   },
 })
 
-const listTrades = tradingTool({
+const listTrades = tool({
   name: 'list_trades',
   description: 'List your past trades and dividends in an instrument, the newest first.',
   input: z.strictObject({ instrument: ref('instrument'), kind: z.enum(TRADE_KINDS).optional() }),
@@ -108,10 +108,10 @@ const listTrades = tradingTool({
     return { instrument, ...(bound.kind !== undefined || random.chance(0.3) ? { kind } : {}) }
   },
   run({ instrument, kind }, context) {
-    const { name } = instrumentOf(context, instrument)
+    const { name } = context.rowOf('instruments', instrument)
     const all = context.db.trades.by('instrument', instrument)
     const trades = (kind === undefined ? [...all] : all.filter((row) => row.kind === kind)).reverse()
-    return { name, instrument, found: trades.length, trades: trades.slice(0, SHOWN) }
+    return { name, instrument, found: trades.length, trades: page(trades) }
   },
 })
 

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { LIMITS, watchObstacle } from '../rules.js'
 import { DRAWS, samplePrice } from '../sampling.js'
-import { price, tradingTool } from '../schema.js'
-import { instrumentOf, SHOWN } from './lookup.js'
+import { price, tool } from '../schema.js'
 
-const addToWatchlist = tradingTool({
+const addToWatchlist = tool({
   name: 'add_to_watchlist',
   description: `Watch an instrument: an alert fires once its last price reaches the alert price, from below or above. At most ${LIMITS.armedAlerts} alerts are armed.`,
   input: z.strictObject({
@@ -41,11 +41,9 @@ const addToWatchlist = tradingTool({
     }
     return null
   },
-  run({ instrument, alert_price }, context) {
-    const { db, fail } = context
-    const row = instrumentOf(context, instrument)
-    const obstacle = watchObstacle(db, row, alert_price)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ instrument, alert_price }, { rowOf, unless, db }) {
+    const row = rowOf('instruments', instrument)
+    unless(watchObstacle(db, row, alert_price))
     const direction = alert_price > row.last ? 'above' : 'below'
     const watch = { instrument, name: row.name, direction, alert_price, status: 'armed' } as const
     if (db.watches.has(instrument)) db.watches.update(instrument, watch)
@@ -54,7 +52,7 @@ const addToWatchlist = tradingTool({
   },
 })
 
-const viewWatchlist = tradingTool({
+const viewWatchlist = tool({
   name: 'view_watchlist',
   description: 'Show the instruments you watch: those whose alert is still armed, or those whose alert has fired.',
   input: z.strictObject({ status: z.enum(['armed', 'fired']) }),
@@ -77,7 +75,7 @@ const viewWatchlist = tradingTool({
   },
   run({ status }, { db }) {
     const watched = [...db.watches.by('status', status)].reverse()
-    return { found: watched.length, watched: watched.slice(0, SHOWN) }
+    return { found: watched.length, watched: page(watched) }
   },
 })
 

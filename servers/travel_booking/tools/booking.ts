@@ -1,13 +1,15 @@
 import { z } from 'zod'
+import { timeOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
+import { ascending } from '../../kernel/lists.js'
 import { flightOf, lapseHolds, roomsLeft } from '../availability.js'
-import { DATES, dayOf } from '../calendar.js'
-import { bookFlightObstacle, bookHotelObstacle, holdUntil, rangeObstacle } from '../obstacles.js'
+import { bookFlightObstacle, bookHotelObstacle, holdUntil, rangeObstacle } from '../booking-rules.js'
+import { flightCalled } from '../lookup.js'
 import { cabinOf, flightTitle, LIMITS, stayTitle } from '../rules.js'
 import { dayAt, someFlight } from '../sampling.js'
-import { type Booking, cityField, dateField, type Itinerary, type TravelView, travelTool } from '../schema.js'
+import { type Booking, cityField, dateField, type Itinerary, type TravelView, tool } from '../schema.js'
+import { DATES, dayOf } from '../time.js'
 import { cityAt, cityNumber, FARES } from '../timetable.js'
-import { flightCalled, hotelCalled, itineraryCalled, refuse } from './lookup.js'
 
 const nights = z.int().min(1).max(14)
 const held = {
@@ -39,7 +41,7 @@ function heldBooking({ itinerary, traveller }: Itinerary, now: string): Omit<Boo
   }
 }
 
-const confirmation = (row: Booking) => ({ ...row, held_until: row.held_until!.slice(11, 16) })
+const confirmation = (row: Booking) => ({ ...row, held_until: timeOf(row.held_until!) })
 
 /** Where the traveller's last flight lands. */
 function lastCity(db: TravelView, traveller: string): number | undefined {
@@ -48,7 +50,7 @@ function lastCity(db: TravelView, traveller: string): number | undefined {
   return last ? flightOf(db, last)?.to : undefined
 }
 
-const bookFlight = travelTool({
+const bookFlight = tool({
   name: 'book_flight',
   description: `Book a seat on a flight for the traveller of an itinerary. It is held for ${LIMITS.holdMinutes} minutes, in which it has to be paid for. A basic fare cannot be changed, refunded or given a seat; standard refunds half, flex and business all.`,
   input: z.strictObject({ itinerary: ref('itinerary'), flight: ref('flight'), fare: z.enum(FARES) }),
@@ -77,12 +79,12 @@ const bookFlight = travelTool({
     return null
   },
   run(args, context) {
-    const { db, nextId } = context
+    const { unless, rowOf, db, nextId } = context
     const now = context.now()
     lapseHolds(db, now)
-    const itinerary = itineraryCalled(context, args.itinerary)
+    const itinerary = rowOf('itineraries', args.itinerary)
     const flight = flightCalled(context, args.flight)
-    refuse(context, bookFlightObstacle(db, now, itinerary, flight, args.fare))
+    unless(bookFlightObstacle(db, now, itinerary, flight, args.fare))
     const row = db.bookings.insert({
       ...heldBooking(itinerary, now),
       booking: nextId('booking'),
@@ -96,7 +98,7 @@ const bookFlight = travelTool({
   },
 })
 
-const searchHotels = travelTool({
+const searchHotels = tool({
   name: 'search_hotels',
   description:
     'List the hotels of a city that have a free room on every night of a stay, the cheapest first. The price is for all nights, in euros.',
@@ -127,21 +129,21 @@ const searchHotels = travelTool({
     return null
   },
   run(args, context) {
-    const { db } = context
+    const { unless, db } = context
     const now = context.now()
     const number = cityNumber(args.city) ?? context.fail('unknown_city', `No city called ${args.city} is known.`)
-    refuse(context, rangeObstacle(now, args.date, args.nights))
+    unless(rangeObstacle(now, args.date, args.nights))
     const day = dayOf(args.date)!
     const hotels = db.hotels
       .by('city', cityAt(number).city)
       .map((row) => ({ ...row, price: row.price * args.nights, rooms: roomsLeft(db, row, day, args.nights, now) }))
       .filter(({ rooms }) => rooms > 0)
-      .sort((a, b) => a.price - b.price)
+      .sort(ascending('price'))
     return { found: hotels.length, hotels }
   },
 })
 
-const bookHotel = travelTool({
+const bookHotel = tool({
   name: 'book_hotel',
   description: `Book a hotel room for the traveller of an itinerary. It is held for ${LIMITS.holdMinutes} minutes, in which it has to be paid for. Cancelling is free until ${LIMITS.hotelFreeDays} days before the stay; after that the first night is kept.`,
   input: z.strictObject({
@@ -171,12 +173,12 @@ const bookHotel = travelTool({
     return null
   },
   run(args, context) {
-    const { db, nextId } = context
+    const { unless, rowOf, db, nextId } = context
     const now = context.now()
     lapseHolds(db, now)
-    const itinerary = itineraryCalled(context, args.itinerary)
-    const hotel = hotelCalled(context, args.hotel)
-    refuse(context, bookHotelObstacle(db, now, itinerary, hotel, args.date, args.nights))
+    const itinerary = rowOf('itineraries', args.itinerary)
+    const hotel = rowOf('hotels', args.hotel)
+    unless(bookHotelObstacle(db, now, itinerary, hotel, args.date, args.nights))
     const row = db.bookings.insert({
       ...heldBooking(itinerary, now),
       booking: nextId('booking'),

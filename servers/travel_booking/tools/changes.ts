@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { flightOf, isCancelled, lapseHolds, saltOf } from '../availability.js'
-import { baggageObstacle, changeCost, changeObstacle, refundOf, upgradeObstacle } from '../obstacles.js'
+import { baggageObstacle, changeCost, changeObstacle, refundOf, upgradeObstacle } from '../booking-rules.js'
+import { flightCalled } from '../lookup.js'
 import { flightTitle, LIMITS } from '../rules.js'
-import { type Booking, type TravelDb, travelTool } from '../schema.js'
+import { type Booking, type TravelDb, tool } from '../schema.js'
 import { type Flight, flightsOn } from '../timetable.js'
-import { bookingCalled, flightCalled, refuse } from './lookup.js'
 
 /** The booking at a higher price; if it is paid for, the budget pays the difference at once. */
 function surcharge(db: TravelDb, { price, paid, budget }: Booking, amount: number): Partial<Booking> {
@@ -15,7 +15,7 @@ function surcharge(db: TravelDb, { price, paid, budget }: Booking, amount: numbe
   return { price: price + amount, paid: paid + amount }
 }
 
-const addBaggage = travelTool({
+const addBaggage = tool({
   name: 'add_baggage',
   description: `Add checked bags to a flight booking, ${LIMITS.bagFee} euros each, at most ${LIMITS.extraBags} in all. A booking that is paid for has them charged to its budget at once.`,
   input: z.strictObject({ booking: ref('booking'), bags: z.int().min(1).max(10) }),
@@ -40,15 +40,15 @@ const addBaggage = travelTool({
     return { booking: row.booking, bags: bound.bags ?? random.pick(fitting) }
   },
   run({ booking, bags }, context) {
-    const { db } = context
-    const row = bookingCalled(context, booking)
-    refuse(context, baggageObstacle(db, context.now(), row, bags))
+    const { unless, rowOf, db } = context
+    const row = rowOf('bookings', booking)
+    unless(baggageObstacle(db, context.now(), row, bags))
     const patch = surcharge(db, row, bags * LIMITS.bagFee)
     return db.bookings.update(booking, { ...patch, extra_bags: row.extra_bags + bags })
   },
 })
 
-const upgradeBooking = travelTool({
+const upgradeBooking = tool({
   name: 'upgrade_booking',
   description: `Upgrade a confirmed standard or flex booking to business class. Gold travellers pay nothing, silver ones ${LIMITS.upgradePoints} points, others cannot. The seat has to be chosen anew.`,
   input: z.strictObject({ booking: ref('booking') }),
@@ -70,11 +70,11 @@ const upgradeBooking = travelTool({
     return row ? { booking: row.booking } : null
   },
   run({ booking }, context) {
-    const { db } = context
+    const { unless, rowOf, db } = context
     const now = context.now()
     lapseHolds(db, now)
-    const row = bookingCalled(context, booking)
-    refuse(context, upgradeObstacle(db, now, row))
+    const row = rowOf('bookings', booking)
+    unless(upgradeObstacle(db, now, row))
     const { tier, points } = db.travellers.get(row.traveller)!
     const spent = tier === 'gold' ? 0 : LIMITS.upgradePoints
     db.travellers.update(row.traveller, { points: points - spent })
@@ -87,7 +87,7 @@ const upgradeBooking = travelTool({
   },
 })
 
-const changeFlight = travelTool({
+const changeFlight = tool({
   name: 'change_flight',
   description: `Move a confirmed booking to another flight of the same route. Standard fares pay ${LIMITS.changeFee} euros and flex and business nothing, but all pay what the new flight is dearer; basic fares cannot change. If the airline cancelled the old flight, every fare changes for free. The seat has to be chosen anew.`,
   input: z.strictObject({ booking: ref('booking'), flight: ref('flight') }),
@@ -126,19 +126,19 @@ const changeFlight = travelTool({
     return null
   },
   run(args, context) {
-    const { db } = context
+    const { unless, rowOf, db } = context
     const now = context.now()
     lapseHolds(db, now)
-    const row = bookingCalled(context, args.booking)
+    const row = rowOf('bookings', args.booking)
     const flight = flightCalled(context, args.flight)
-    refuse(context, changeObstacle(db, now, row, flight))
+    unless(changeObstacle(db, now, row, flight))
     const charged = changeCost(db, row, flight)
     const patch = { ...surcharge(db, row, charged), flight: flight.flight, title: flightTitle(flight), seat: null }
     return { ...db.bookings.update(row.booking, patch), flight: flight.flight, charged }
   },
 })
 
-const cancelBooking = travelTool({
+const cancelBooking = tool({
   name: 'cancel_booking',
   description: `Cancel a booking; what its rules refund returns to the budget. Flights: basic nothing, standard half, flex and business all, every fare all if the airline cancelled the flight. Hotels: all until ${LIMITS.hotelFreeDays} days before the stay, then all but the first night.`,
   input: z.strictObject({ booking: ref('booking') }),
@@ -155,8 +155,8 @@ const cancelBooking = travelTool({
     return row ? { booking: row.booking } : null
   },
   run({ booking }, context) {
-    const { db, fail } = context
-    const row = bookingCalled(context, booking)
+    const { rowOf, db, fail } = context
+    const row = rowOf('bookings', booking)
     const given = refundOf(db, row, context.now())
     if (!('refund' in given)) return fail(given.code, given.detail)
     const { refund } = given

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
 import { CITIES } from '../../kernel/gazetteer.js'
 import { isCancelled, saltOf, seatsLeft } from '../availability.js'
-import { clock, DATES, dayOf, minuteOf } from '../calendar.js'
+import { rangeObstacle } from '../booking-rules.js'
 import { flightMinutes } from '../distances.js'
-import { rangeObstacle } from '../obstacles.js'
+import { flightCalled, routeBetween, times } from '../lookup.js'
 import { LIMITS } from '../rules.js'
 import { dayAt, someFlight } from '../sampling.js'
-import { cityField, dateField, type TravelView, travelTool } from '../schema.js'
+import { cityField, dateField, type TravelView, tool } from '../schema.js'
+import { clock, DATES, dayOf, minuteOf } from '../time.js'
 import { cityAt, departureIn, type Flight, flightIn, flightsOn, HUBS, isFlown, SLOT_NUMBERS } from '../timetable.js'
-import { flightCalled, refuse, routeBetween, times } from './lookup.js'
 
 const DATE = 'YYYY-MM-DD; the timetable ends on 2026-04-15.'
 const routeAndDate = { from_city: cityField(), to_city: cityField(), date: dateField(DATE) }
@@ -63,7 +63,7 @@ function connections(db: TravelView, now: string, from: number, to: number, day:
   return found.sort((a, b) => a.second.arrives - b.second.arrives)
 }
 
-const searchFlights = travelTool({
+const searchFlights = tool({
   name: 'search_flights',
   description:
     'List the direct flights between two cities on a date, with the basic fare in euros and the free economy seats. Times are UTC.',
@@ -95,10 +95,10 @@ const searchFlights = travelTool({
     return { from_city: cityAt(from).city, to_city: cityAt(to).city, date: DATES[day]!, ...sampling.bound }
   },
   run({ from_city, to_city, date }, context) {
-    const { db } = context
+    const { unless, db } = context
     const now = context.now()
     const [from, to] = routeBetween(context, from_city, to_city)
-    refuse(context, rangeObstacle(now, date))
+    unless(rangeObstacle(now, date))
     const salt = saltOf(db)
     if (!isFlown(salt, from, to))
       context.fail('no_direct_route', `Nobody flies directly from ${from_city} to ${to_city}.`)
@@ -116,7 +116,7 @@ const searchFlights = travelTool({
   },
 })
 
-const findConnectingFlights = travelTool({
+const findConnectingFlights = tool({
   name: 'find_connecting_flights',
   description: `Find pairs of flights between two cities that change planes once, leaving on a date, the earliest arrival first. The wait is ${LIMITS.connection} to ${LIMITS.layover} minutes; each flight is booked by itself.`,
   input: z.strictObject(routeAndDate),
@@ -156,7 +156,7 @@ const findConnectingFlights = travelTool({
   },
   run({ from_city, to_city, date }, context) {
     const [from, to] = routeBetween(context, from_city, to_city)
-    refuse(context, rangeObstacle(context.now(), date))
+    context.unless(rangeObstacle(context.now(), date))
     const found = connections(context.db, context.now(), from, to, dayOf(date)!)
     return {
       found: found.length,
@@ -172,7 +172,7 @@ const findConnectingFlights = travelTool({
   },
 })
 
-const getFlight = travelTool({
+const getFlight = tool({
   name: 'get_flight',
   description: 'Show the times (UTC), status, fares in euros and free seats of a flight.',
   input: z.strictObject({ flight: ref('flight') }),

@@ -3,13 +3,12 @@ import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { CITIES } from '../../kernel/gazetteer.js'
 import { statusAt } from '../availability.js'
-import { liveBookings } from '../obstacles.js'
+import { liveBookings } from '../booking-rules.js'
 import { LIMITS } from '../rules.js'
-import { travelTool } from '../schema.js'
+import { tool } from '../schema.js'
 import { PURPOSES } from '../words.js'
-import { itineraryCalled, travellerCalled } from './lookup.js'
 
-const listItineraries = travelTool({
+const listItineraries = tool({
   name: 'list_itineraries',
   description: 'List the itineraries of a traveller and how many bookings each has.',
   input: z.strictObject({ traveller: ref('traveller') }),
@@ -29,7 +28,7 @@ const listItineraries = travelTool({
     return { traveller: random.pick(db.itineraries.list()).traveller }
   },
   run({ traveller }, context) {
-    travellerCalled(context, traveller)
+    context.rowOf('travellers', traveller)
     const rows = context.db.itineraries.by('traveller', traveller)
     const itineraries = rows.map(({ title, itinerary }) => ({
       title,
@@ -40,7 +39,7 @@ const listItineraries = travelTool({
   },
 })
 
-const createItinerary = travelTool({
+const createItinerary = tool({
   name: 'create_itinerary',
   description: `Begin an itinerary for a traveller, to which flights and hotels are booked. A traveller can have ${LIMITS.itineraries}.`,
   input: z.strictObject({
@@ -70,9 +69,8 @@ const createItinerary = travelTool({
     const taken = db.itineraries.by('traveller', row.traveller).some((other) => other.title === title)
     return taken ? null : { traveller: row.traveller, title, ...bound }
   },
-  run({ traveller, title }, context) {
-    const { db, fail, nextId } = context
-    const { name } = travellerCalled(context, traveller)
+  run({ traveller, title }, { rowOf, db, fail, nextId }) {
+    const { name } = rowOf('travellers', traveller)
     const rows = db.itineraries.by('traveller', traveller)
     if (rows.some((row) => row.title.toLowerCase() === title.toLowerCase()))
       fail('title_taken', `${name} has ${title}.`)
@@ -81,7 +79,7 @@ const createItinerary = travelTool({
   },
 })
 
-const getItinerary = travelTool({
+const getItinerary = tool({
   name: 'get_itinerary',
   description: 'Show the held and confirmed bookings of an itinerary and what they cost together, in euros.',
   input: z.strictObject({ itinerary: ref('itinerary') }),
@@ -103,7 +101,7 @@ const getItinerary = travelTool({
     return { itinerary: random.pick(random.chance(0.8) ? db.bookings.list() : db.itineraries.list()).itinerary }
   },
   run(args, context) {
-    const { title, itinerary } = itineraryCalled(context, args.itinerary)
+    const { title, itinerary } = context.rowOf('itineraries', args.itinerary)
     const now = context.now()
     const rows = liveBookings(context.db, itinerary, now)
     return {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
+import { timeOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
 import { statusAt } from '../availability.js'
-import { payObstacle, refundOf } from '../obstacles.js'
-import { travelTool } from '../schema.js'
-import { bookingCalled, budgetCalled, refuse } from './lookup.js'
+import { payObstacle, refundOf } from '../booking-rules.js'
+import { tool } from '../schema.js'
 
-const listTravelBudgets = travelTool({
+const listTravelBudgets = tool({
   name: 'list_travel_budgets',
   description:
     'List the travel budgets that bookings are paid from: what they have left in euros and whether they pay for business fares.',
@@ -29,7 +29,7 @@ const listTravelBudgets = travelTool({
   },
 })
 
-const payBooking = travelTool({
+const payBooking = tool({
   name: 'pay_booking',
   description: 'Pay for a held booking from a travel budget before the hold lapses; this confirms it.',
   input: z.strictObject({ booking: ref('booking'), budget: ref('budget') }),
@@ -62,18 +62,18 @@ const payBooking = travelTool({
     return { booking: row.booking, budget: random.pick(payers.filter((budget) => payable(row.booking, budget))) }
   },
   run(args, context) {
-    const { db } = context
+    const { unless, rowOf, db } = context
     const now = context.now()
-    const row = bookingCalled(context, args.booking)
-    const { budget, left } = budgetCalled(context, args.budget)
-    refuse(context, payObstacle(db, now, row, budget))
+    const row = rowOf('bookings', args.booking)
+    const { budget, left } = rowOf('budgets', args.budget)
+    unless(payObstacle(db, now, row, budget))
     const { left: budget_left } = db.budgets.update(budget, { left: left - row.price })
     const patch = { status: 'confirmed', held_until: null, paid: row.price, budget } as const
     return { ...db.bookings.update(row.booking, patch), budget_left }
   },
 })
 
-const getBooking = travelTool({
+const getBooking = tool({
   name: 'get_booking',
   description: 'Show the status, price and details of a booking, and what cancelling it now would give back, in euros.',
   input: z.strictObject({ booking: ref('booking') }),
@@ -104,9 +104,9 @@ const getBooking = travelTool({
     return row ? { booking: row.booking } : null
   },
   run(args, context) {
-    const { db } = context
+    const { rowOf, db } = context
     const now = context.now()
-    const row = bookingCalled(context, args.booking)
+    const row = rowOf('bookings', args.booking)
     const { title, booking, price, flight, fare, cabin, seat, hotel, nights } = row
     const status = statusAt(row, now)
     const given = refundOf(db, row, now)
@@ -117,7 +117,7 @@ const getBooking = travelTool({
       status,
       price,
       ...Object.fromEntries(Object.entries(details).filter(([, value]) => value !== null)),
-      ...(status === 'held' ? { held_until: row.held_until!.slice(11, 16) } : {}),
+      ...(status === 'held' ? { held_until: timeOf(row.held_until!) } : {}),
       ...(row.extra_bags > 0 ? { extra_bags: row.extra_bags } : {}),
       ...('refund' in given ? { refund: given.refund } : {}),
     }

@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { flightOf, lapseHolds, seatsToChoose } from '../availability.js'
-import { seatObstacle } from '../obstacles.js'
-import { type Booking, type TravelView, travelTool } from '../schema.js'
+import { seatObstacle } from '../booking-rules.js'
+import { type Booking, type TravelView, tool } from '../schema.js'
 import { cabinOfSeat } from '../timetable.js'
-import { bookingCalled, refuse } from './lookup.js'
 
 const POSITIONS = ['window', 'aisle'] as const
-const SHOWN = 5
 
 const positionOf = (seat: string): (typeof POSITIONS)[number] => (/[AD]$/.test(seat) ? 'window' : 'aisle')
 
@@ -16,7 +15,7 @@ const positionOf = (seat: string): (typeof POSITIONS)[number] => (/[AD]$/.test(s
 const seatsFor = (db: TravelView, row: Booking, now: string): string[] =>
   seatsToChoose(db, flightOf(db, row.flight!)!, row.cabin!, now)
 
-const findFreeSeats = travelTool({
+const findFreeSeats = tool({
   name: 'find_free_seats',
   description:
     'List free seats that a flight booking can choose, in its own cabin. Basic fares have no choice of seat.',
@@ -46,18 +45,18 @@ const findFreeSeats = travelTool({
     return { booking: row.booking, ...(random.chance(0.3) ? { position: random.pick(POSITIONS) } : {}), ...bound }
   },
   run({ booking, position }, context) {
-    const { db } = context
+    const { unless, rowOf, db } = context
     const now = context.now()
-    const row = bookingCalled(context, booking)
-    refuse(context, seatObstacle(db, now, row))
+    const row = rowOf('bookings', booking)
+    unless(seatObstacle(db, now, row))
     const seats = seatsFor(db, row, now)
       .map((seat) => ({ seat, position: positionOf(seat) }))
       .filter((option) => position === undefined || option.position === position)
-    return { title: row.title, booking, cabin: row.cabin!, found: seats.length, seats: seats.slice(0, SHOWN) }
+    return { title: row.title, booking, cabin: row.cabin!, found: seats.length, seats: page(seats) }
   },
 })
 
-const chooseSeat = travelTool({
+const chooseSeat = tool({
   name: 'choose_seat',
   description:
     'Choose a seat for a flight booking, in the cabin that is booked. Basic fares have no choice of seat. An earlier choice is given up.',
@@ -91,11 +90,11 @@ const chooseSeat = travelTool({
     return row ? { booking: row.booking, seat: bound.seat ?? random.pick(free(row)) } : null
   },
   run({ booking, seat }, context) {
-    const { db, fail } = context
+    const { unless, rowOf, db, fail } = context
     const now = context.now()
     lapseHolds(db, now)
-    const row = bookingCalled(context, booking)
-    refuse(context, seatObstacle(db, now, row))
+    const row = rowOf('bookings', booking)
+    unless(seatObstacle(db, now, row))
     const cabin = cabinOfSeat(seat) ?? fail('no_such_seat', `Planes have no seat ${seat}.`)
     if (cabin !== row.cabin) fail('wrong_cabin', `${seat} is in ${cabin}, ${booking} in ${row.cabin}.`)
     if (row.seat !== seat && !seatsFor(db, row, now).includes(seat)) fail('seat_taken', `${seat} is taken.`)

@@ -2,16 +2,14 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { addDays } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
-import { travelTool } from '../schema.js'
-import { travellerCalled } from './lookup.js'
+import { tool } from '../schema.js'
 
-/** Travellers that a search shows at most. */
-const SHOWN = 4
 /** Days for which a passport is issued at most. */
 const PASSPORT_DAYS = 3653
 
-const findTraveller = travelTool({
+const findTraveller = tool({
   name: 'find_traveller',
   description: 'Find travellers by name, with their loyalty tier, points and the date on which their passport expires.',
   input: z.strictObject({ name: z.string().trim().min(2).max(40).describe('Full name or part of it.') }),
@@ -41,11 +39,11 @@ const findTraveller = travelTool({
   run({ name }, { db }) {
     const matches = mentioning(name)
     const travellers = db.travellers.list((row) => matches(row.name.toLowerCase()))
-    return { found: travellers.length, travellers: travellers.slice(0, SHOWN) }
+    return { found: travellers.length, travellers: page(travellers, 'long') }
   },
 })
 
-const updatePassport = travelTool({
+const updatePassport = tool({
   name: 'update_passport',
   description:
     'Record that a traveller has a new passport. It expires later than the old one and at most ten years from now.',
@@ -64,9 +62,8 @@ const updatePassport = travelTool({
     const row = choose(db.travellers, random, bound.traveller, ({ passport_expires }) => passport_expires < last)
     return row ? { traveller: row.traveller, expires: addDays(last, random.int(0, 550)), ...bound } : null
   },
-  run({ traveller, expires }, context) {
-    const { db, fail, today } = context
-    const row = travellerCalled(context, traveller)
+  run({ traveller, expires }, { rowOf, db, fail, today }) {
+    const row = rowOf('travellers', traveller)
     if (expires <= row.passport_expires || expires <= today() || expires > addDays(today(), PASSPORT_DAYS))
       fail('invalid_expiry', `The passport of ${row.name} expires on ${row.passport_expires} so far.`)
     return db.travellers.update(traveller, { passport_expires: expires })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { sensitive } from '../../kernel/fields.js'
-import { faultOf, hasPower, LIMITS, type Obstacle, theCar } from '../rules.js'
+import { faultOf, hasPower, LIMITS, theCar } from '../rules.js'
 import { cross, pickAgreeing } from '../sampling.js'
 import {
   BEAMS,
@@ -9,9 +9,10 @@ import {
   DOORS,
   type Door,
   GUARDS,
+  type Obstacle,
   opening,
+  tool,
   type VehicleView,
-  vehicleTool,
   WINDOWS,
 } from '../schema.js'
 
@@ -34,7 +35,7 @@ const after = ({ open, locked }: Door, action: Action): Pick<Door, 'open' | 'loc
   locked: action === 'lock' || (action !== 'unlock' && locked),
 })
 
-const operateDoor = vehicleTool({
+const operateDoor = tool({
   name: 'operate_door',
   description:
     'Open, close, lock or unlock a door; "rear" are both rear doors, "trunk" is the trunk. The car must stand still to open or unlock. A locked door must be unlocked first, an open one closed before it is locked. Valet mode keeps the trunk shut, child mode the rear doors.',
@@ -59,10 +60,9 @@ const operateDoor = vehicleTool({
       .map(([{ door }, action]) => ({ door, action }))
     return pickAgreeing(random, bound, changes)
   },
-  run({ door, action }, { db, fail }) {
+  run({ door, action }, { unless, db }) {
     const row = db.doors.get(door)!
-    const obstacle = doorObstacle(theCar(db), row, action)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(doorObstacle(theCar(db), row, action))
     return db.doors.update(door, after(row, action))
   },
 })
@@ -79,7 +79,7 @@ function windowObstacle(db: VehicleView, window: string, opening: number): Obsta
     : undefined
 }
 
-const moveWindow = vehicleTool({
+const moveWindow = tool({
   name: 'move_window',
   description: `Move a window to an opening in per cent, 0 being shut. Not in child mode. With the engine off the battery must hold ${LIMITS.standby} %; above ${LIMITS.roof} km/h the roof window stays shut.`,
   input: z.strictObject({ window: z.enum(WINDOWS), opening }),
@@ -103,9 +103,8 @@ const moveWindow = vehicleTool({
       windows.map((window) => ({ window, opening })),
     )
   },
-  run({ window, opening }, { db, fail }) {
-    const obstacle = windowObstacle(db, window, opening)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ window, opening }, { unless, db }) {
+    unless(windowObstacle(db, window, opening))
     return db.windows.update(window, { opening })
   },
 })
@@ -119,7 +118,7 @@ function beamObstacle(db: VehicleView, beam: Car['beam']): Obstacle | undefined 
   return broken && { code: 'part_faulty', detail: `"${broken.title}" disables the ${beam} beam.` }
 }
 
-const setHeadlights = vehicleTool({
+const setHeadlights = tool({
   name: 'set_headlights',
   description:
     'Set the headlights to a beam, or off when the car stands. Low, high and fog need a running engine. Stopping the engine turns them off.',
@@ -141,9 +140,8 @@ const setHeadlights = vehicleTool({
       beams.map((beam) => ({ beam })),
     )
   },
-  run({ beam }, { db, fail }) {
-    const obstacle = beamObstacle(db, beam)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ beam }, { unless, db }) {
+    unless(beamObstacle(db, beam))
     return db.cars.update(CAR, { beam })
   },
 })
@@ -157,7 +155,7 @@ function guardObstacle(db: VehicleView, guard: Car['guard'], pin: string): Obsta
   return db.doors.get('trunk')!.open ? { code: 'door_open', detail: 'The trunk must be closed first.' } : undefined
 }
 
-const setGuardMode = vehicleTool({
+const setGuardMode = tool({
   name: 'set_guard_mode',
   description: `Turn valet mode or child mode on, or both off, with the four-digit PIN of the car, which must stand still. Valet mode allows ${LIMITS.valet} km/h, locks the trunk and hides saved destinations and trips. Child mode blocks windows, rear doors and explicit music.`,
   input: z.strictObject({
@@ -183,9 +181,8 @@ const setGuardMode = vehicleTool({
       modes.map((mode) => ({ mode, pin })),
     )
   },
-  run({ mode, pin }, { db, fail }) {
-    const obstacle = guardObstacle(db, mode, pin)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ mode, pin }, { unless, db }) {
+    unless(guardObstacle(db, mode, pin))
     const { route, playlist } = theCar(db)
     db.cars.update(CAR, { guard: mode })
     if (mode === 'valet') {

@@ -1,21 +1,22 @@
 import { z } from 'zod'
+import { timeOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { mentions } from '../../kernel/text.js'
-import { chargePercent, faultOf, hasPower, LIMITS, type Obstacle, rangeKm, theCar } from '../rules.js'
+import { chargePercent, faultOf, hasPower, LIMITS, rangeKm, theCar } from '../rules.js'
 import { pickAgreeing } from '../sampling.js'
 import {
   CAR,
+  type Obstacle,
   type Playlist,
   SYSTEMS,
   type System,
   temperature,
+  tool,
   type VehicleView,
-  vehicleTool,
   volume,
   ZONES,
 } from '../schema.js'
-
-const MAX_FAULTS = 3
 
 function bodyReadings(db: VehicleView): Record<string, string> {
   const open = db.doors.by('open', true).map(({ door }) => door)
@@ -35,7 +36,7 @@ function batteryReadings(db: VehicleView): Record<string, string> {
   return {
     charge: `${chargePercent(car)} %`,
     range: `${rangeKm(car)} km`,
-    charging: car.charging_since === null ? 'no' : `since ${car.charging_since.slice(11, 16)}`,
+    charging: car.charging_since === null ? 'no' : `since ${timeOf(car.charging_since)}`,
     connector: car.connector,
     location: `${place.name}, ${place.kilowatts === null ? 'no charger' : `${place.kilowatts} kW ${place.connector}`}`,
   }
@@ -82,7 +83,7 @@ function readingsOf(db: VehicleView, system: System): Record<string, string> {
   }
 }
 
-const checkVehicle = vehicleTool({
+const checkVehicle = tool({
   name: 'check_vehicle',
   description:
     'Read one system of the car and its faults. "drive" has engine, gear, brakes, speed and mode; "battery" charge, range and where the car stands; "body" doors, windows and headlights; "media" what plays and the playlists of the driver.',
@@ -103,11 +104,11 @@ const checkVehicle = vehicleTool({
   run: ({ system }, { db }) => ({
     model: theCar(db).model,
     readings: Object.entries(readingsOf(db, system)).map(([name, value]) => `${name}: ${value}`),
-    faults: db.faults.by('system', system).slice(0, MAX_FAULTS),
+    faults: page(db.faults.by('system', system), 'longest'),
   }),
 })
 
-const listDrivers = vehicleTool({
+const listDrivers = tool({
   name: 'list_drivers',
   description: 'List the drivers of the car, with the top speed that the owner lets them drive and their licence.',
   input: z.strictObject({}),
@@ -132,7 +133,7 @@ function climateObstacle(db: VehicleView, zone: string): Obstacle | undefined {
   return broken && { code: 'part_faulty', detail: `"${broken.title}" disables the rear zone.` }
 }
 
-const setCabinClimate = vehicleTool({
+const setCabinClimate = tool({
   name: 'set_cabin_climate',
   description: `Set the temperature of a zone of the cabin, in degrees Celsius. With the engine off the battery must hold ${LIMITS.standby} %.`,
   input: z.strictObject({ zone: z.enum(ZONES), temperature }),
@@ -154,9 +155,8 @@ const setCabinClimate = vehicleTool({
       zones.map((zone) => ({ zone, temperature })),
     )
   },
-  run({ zone, temperature }, { db, fail }) {
-    const obstacle = climateObstacle(db, zone)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ zone, temperature }, { unless, db }) {
+    unless(climateObstacle(db, zone))
     const { climate, outside } = theCar(db)
     db.cars.update(CAR, { climate: { ...climate, [zone]: temperature } })
     return { zone, temperature, outside }
@@ -170,7 +170,7 @@ function playlistsCalled(db: VehicleView, title: string): Playlist[] {
   return exact ? [exact] : db.playlists.list((row) => mentions(row.title, title))
 }
 
-const playPlaylist = vehicleTool({
+const playPlaylist = tool({
   name: 'play_playlist',
   description: `Play a playlist by its title, or by words that only one title has. Explicit playlists do not play in child mode. With the engine off the battery must hold ${LIMITS.standby} %.`,
   input: z.strictObject({ title: z.string().trim().min(2).max(40), volume: volume.optional() }),

@@ -14,9 +14,9 @@ import {
   topSpeed,
 } from '../rules.js'
 import { cross, pickAgreeing } from '../sampling.js'
-import { CAR, GEARS, PURPOSES, speed, vehicleTool } from '../schema.js'
+import { CAR, GEARS, PURPOSES, speed, tool } from '../schema.js'
 
-const startEngine = vehicleTool({
+const startEngine = tool({
   name: 'start_engine',
   description:
     'Start the engine for a driver with a valid licence, who becomes the current driver with their seat and temperature. The gear must be in park or neutral, the foot brake on and the charging cable out.',
@@ -41,9 +41,8 @@ const startEngine = vehicleTool({
     const row = chooseByDraws(db.drivers, random, bound.driver, ({ driver }) => !startObstacle(db, today(), driver))
     return row ? { driver: row.driver } : null
   },
-  run({ driver }, { db, fail, today }) {
-    const obstacle = startObstacle(db, today(), driver)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ driver }, { unless, db, today }) {
+    unless(startObstacle(db, today(), driver))
     const row = db.drivers.get(driver)!
     const car = db.cars.update(CAR, {
       engine: 'running',
@@ -54,7 +53,7 @@ const startEngine = vehicleTool({
   },
 })
 
-const stopEngine = vehicleTool({
+const stopEngine = tool({
   name: 'stop_engine',
   description:
     'Stop the engine; the gear must be in park. A trip that is under way ends at its destination and goes into the trip log, as private unless a purpose is given; a route on which the car has not moved is dropped.',
@@ -110,7 +109,7 @@ const stopEngine = vehicleTool({
   },
 })
 
-const setBrake = vehicleTool({
+const setBrake = tool({
   name: 'set_brake',
   description: `Put the foot brake or the parking brake on or off. The foot brake stops the car and ends cruise control. The parking brake goes on only when the car stands, and off only while the foot brake is on. In drive or reverse the car creeps at ${LIMITS.creep} km/h once both are off.`,
   input: z.strictObject({ brake: z.enum(['foot', 'parking']), state: z.enum(['on', 'off']) }),
@@ -140,7 +139,7 @@ const setBrake = vehicleTool({
   },
 })
 
-const shiftGear = vehicleTool({
+const shiftGear = tool({
   name: 'shift_gear',
   description:
     'Shift into a gear. The foot brake must be on and the charging cable out; drive and reverse need a running engine.',
@@ -159,16 +158,15 @@ const shiftGear = vehicleTool({
       gears.map((gear) => ({ gear })),
     )
   },
-  run({ gear }, { db, fail }) {
-    const obstacle = shiftObstacle(theCar(db), gear)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ gear }, { unless, db }) {
+    unless(shiftObstacle(theCar(db), gear))
     return db.cars.update(CAR, { gear })
   },
 })
 
 const drives = z.object({ speed: z.int(), cruise: z.int().nullable(), gear: z.string() })
 
-const accelerateTo = vehicleTool({
+const accelerateTo = tool({
   name: 'accelerate_to',
   description: `Drive at a speed in km/h, without cruise control. The gear must be in drive or reverse, both brakes off and all doors closed. The driver, reverse (${LIMITS.reverse}), valet mode (${LIMITS.valet}) and a critical fault (${LIMITS.hold}) limit the speed. Above ${LIMITS.autoLock} the doors lock, above ${LIMITS.roof} the roof window shuts.`,
   input: z.strictObject({ speed: speed.min(5) }),
@@ -189,14 +187,13 @@ const accelerateTo = vehicleTool({
     const slow = random.chance(0.25) || limit < LIMITS.cruise
     return { speed: random.int(slow ? 1 : LIMITS.cruise / 5, Math.floor(limit / 5)) * 5 }
   },
-  run({ speed }, { db, fail }) {
-    const obstacle = speedObstacle(db, speed)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ speed }, { unless, db }) {
+    unless(speedObstacle(db, speed))
     return goAt(db, speed, null)
   },
 })
 
-const setCruiseControl = vehicleTool({
+const setCruiseControl = tool({
   name: 'set_cruise_control',
   description: `Let cruise control hold a speed in km/h. The car must already go at least ${LIMITS.cruise} in drive; the driver's top speed and the valet mode hold. A critical fault whose repair is not booked prevents it. The foot brake or accelerating ends it.`,
   input: z.strictObject({ speed: speed.min(LIMITS.cruise) }),
@@ -215,9 +212,8 @@ const setCruiseControl = vehicleTool({
     const { limit } = topSpeed(db, theCar(db))
     return { speed: random.int(LIMITS.cruise / 5, Math.floor(limit / 5)) * 5 }
   },
-  run({ speed }, { db, fail }) {
-    const obstacle = cruiseObstacle(db, speed)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ speed }, { unless, db }) {
+    unless(cruiseObstacle(db, speed))
     return goAt(db, speed, speed)
   },
 })

@@ -2,15 +2,12 @@ import { z } from 'zod'
 import { chooseByDraws } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
 import { addressIn, CITIES, parseAddress } from '../../kernel/gazetteer.js'
+import { ascending, newestPage, page } from '../../kernel/lists.js'
 import { slug } from '../../kernel/text.js'
 import { pointOf, roadKm } from '../map.js'
 import { LIMITS, rangeKm, routeObstacle, theCar } from '../rules.js'
-import { CAR, type Destination, KINDS, PURPOSES, type VehicleView, vehicleTool } from '../schema.js'
+import { CAR, type Destination, KINDS, PURPOSES, tool, type VehicleView } from '../schema.js'
 import { PLACE_FIRST, PLACE_SECOND } from '../words.js'
-
-/** Entries that a search of destinations shows at most: they are long. */
-const SHOWN_PLACES = 3
-const SHOWN_TRIPS = 5
 
 const fromHere = (db: VehicleView, place: Destination): number =>
   roadKm(db.destinations.get(theCar(db).location)!, place)
@@ -23,7 +20,7 @@ const offerOf = ({ kind, kilowatts, connector, tariff, repairs, free_from }: Des
 /** Valet mode hides saved destinations. */
 const hides = (db: VehicleView): boolean => theCar(db).guard === 'valet'
 
-const findDestination = vehicleTool({
+const findDestination = tool({
   name: 'find_destination',
   description:
     'Find saved destinations, public chargers and garages by name or city. The nearest come first; chargers show power, connector and price per kWh, garages what they repair and from when. Saved ones are hidden in valet mode.',
@@ -67,11 +64,8 @@ const findDestination = vehicleTool({
       (row) => words.every((word) => row.search.includes(word)) && !(hidden && row.kind === 'saved'),
     )
     const here = db.destinations.get(theCar(db).location)!
-    const nearest = known
-      .map((row) => ({ row, km: roadKm(here, row) }))
-      .sort((a, b) => a.km - b.km)
-      .slice(0, SHOWN_PLACES)
-      .map(({ row, km }) => {
+    const nearest = page(known.map((row) => ({ row, km: roadKm(here, row) })).sort(ascending('km')), 'longest').map(
+      ({ row, km }) => {
         const offer = offerOf(row)
         const { name, destination, city, kind } = row
         return {
@@ -82,12 +76,13 @@ const findDestination = vehicleTool({
           km,
           ...(offer === undefined ? {} : { offer }),
         }
-      })
+      },
+    )
     return { found: known.length, destinations: nearest }
   },
 })
 
-const saveDestination = vehicleTool({
+const saveDestination = tool({
   name: 'save_destination',
   description: `Save a destination under a new name. The address has the form "12 Mill Lane, Lisbon". At most ${LIMITS.saved} can be saved, and none in valet mode.`,
   input: z.strictObject({
@@ -154,7 +149,7 @@ function isSaved(db: VehicleView, name: string): boolean {
 const routeKm = (db: VehicleView, place: Destination, avoid: string | undefined): number =>
   avoid === undefined ? fromHere(db, place) : Math.ceil(fromHere(db, place) * 1.2)
 
-const startNavigation = vehicleTool({
+const startNavigation = tool({
   name: 'start_navigation',
   description: `Start route guidance to a destination, charger or garage that the battery can reach; avoiding a kind of road makes the way a fifth longer. No trip may be under way, and with the engine off the battery must hold ${LIMITS.standby} %. In valet mode saved destinations are refused.`,
   input: z.strictObject({
@@ -188,18 +183,17 @@ const startNavigation = vehicleTool({
     )
     return row ? { destination: row.destination, ...(avoid === undefined ? {} : { avoid }) } : null
   },
-  run({ destination, avoid }, { db, fail }) {
-    const place = db.destinations.get(destination) ?? fail('unknown_destination', `There is no ${destination}.`)
+  run({ destination, avoid }, { rowOf, unless, db }) {
+    const place = rowOf('destinations', destination)
     const car = theCar(db)
     const km = routeKm(db, place, avoid)
-    const obstacle = routeObstacle(car, place, km)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+    unless(routeObstacle(car, place, km))
     db.cars.update(CAR, { route: destination, route_km: km, under_way: car.speed > 0 })
     return { ...place, km, range_left: rangeKm(car) - km }
   },
 })
 
-const searchTrips = vehicleTool({
+const searchTrips = tool({
   name: 'search_trips',
   description: 'List the logged trips of a driver in a month, the newest first. Hidden in valet mode.',
   input: z.strictObject({
@@ -235,13 +229,13 @@ const searchTrips = vehicleTool({
     const { driver, date, purpose } = random.pick(trips)
     return { driver, month: date.slice(0, 7), ...(random.chance(0.5) ? { purpose } : {}), ...bound }
   },
-  run({ driver, month, purpose }, { db, fail }) {
-    if (!db.drivers.has(driver)) fail('unknown_driver', `There is no driver ${driver}.`)
+  run({ driver, month, purpose }, { rowOf, db, fail }) {
+    rowOf('drivers', driver)
     if (theCar(db).guard === 'valet') fail('valet_restricted', 'The trip log is hidden in valet mode.')
     const trips = db.trips
       .by('driver', driver)
       .filter((row) => row.date.startsWith(month) && (purpose === undefined || row.purpose === purpose))
-    return { found: trips.length, trips: trips.slice(-SHOWN_TRIPS).reverse() }
+    return { found: trips.length, trips: newestPage(trips) }
   },
 })
 

@@ -4,9 +4,9 @@ import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import { bookingObstacle, chargeObstacle, chargePercent, LIMITS, theCar } from '../rules.js'
 import { pickAgreeing } from '../sampling.js'
-import { CAR, type Fault, vehicleTool } from '../schema.js'
+import { CAR, type Fault, tool } from '../schema.js'
 
-const switchCharging = vehicleTool({
+const switchCharging = tool({
   name: 'switch_charging',
   description:
     'Plug the charging cable in (on) or pull it out (off). The car must stand at a charger with its connector, in park, with the engine off. Pulling it out tells what was charged and what it costs.',
@@ -31,12 +31,11 @@ const switchCharging = vehicleTool({
     const charging = theCar(db).charging_since === null ? ('on' as const) : ('off' as const)
     return charging === 'on' && chargeObstacle(db) ? null : pickAgreeing(random, bound, [{ charging }])
   },
-  run({ charging }, { db, fail, now }) {
+  run({ charging }, { unless, db, fail, now }) {
     const car = theCar(db)
     const { name, kilowatts, tariff } = db.destinations.get(car.location)!
     if (charging === 'on') {
-      const obstacle = chargeObstacle(db)
-      if (obstacle) fail(obstacle.code, obstacle.detail)
+      unless(chargeObstacle(db))
       db.cars.update(CAR, { charging_since: now() })
       return { charging, name, charge: chargePercent(car) }
     }
@@ -58,7 +57,7 @@ const switchCharging = vehicleTool({
   },
 })
 
-const bookService = vehicleTool({
+const bookService = tool({
   name: 'book_service',
   description: `Book the repair of a fault at a garage that repairs its system, on a day from tomorrow to ${LIMITS.bookingDays} days ahead on which it is open and has time. The car can be at only one garage a day. Booking lifts the speed limit and the block of cruise control that a critical fault brings.`,
   input: z.strictObject({
@@ -100,11 +99,10 @@ const bookService = vehicleTool({
     const date = dates.find((day) => !bookingObstacle(db, today(), fault, garage, day))
     return date === undefined ? null : { fault: fault.fault, garage: garage.destination, date }
   },
-  run({ fault, garage, date }, { db, fail, nextId, today }) {
-    const row = db.faults.get(fault) ?? fail('unknown_fault', `There is no fault ${fault}.`)
-    const place = db.destinations.get(garage) ?? fail('unknown_destination', `There is no ${garage}.`)
-    const obstacle = bookingObstacle(db, today(), row, place, date)
-    if (obstacle) fail(obstacle.code, obstacle.detail)
+  run({ fault, garage, date }, { rowOf, unless, db, nextId, today }) {
+    const row = rowOf('faults', fault)
+    const place = rowOf('destinations', garage)
+    unless(bookingObstacle(db, today(), row, place, date))
     const { appointment } = db.appointments.insert({ appointment: nextId('service'), fault, garage, date })
     const { title, status } = db.faults.update(fault, { status: 'booked' })
     return { title, appointment, garage: place.name, date, status }

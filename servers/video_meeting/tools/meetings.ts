@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
-import { addMinutes, clockOf, minutesBetween } from '../../kernel/dates.js'
+import { addMinutes, clockOf, minutesBetween, timeOf } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
-import { fileRecording } from '../recording.js'
-import { check, endObstacle, meetingOf, schedulingObstacle, startObstacle } from '../rules.js'
+import { PAGE, page } from '../../kernel/lists.js'
+import { fileRecording } from '../changes.js'
+import { endObstacle, schedulingObstacle, startObstacle } from '../rules.js'
 import { clock, LIMITS, ME, type Meeting, STATUSES, tool } from '../schema.js'
 import { FORMATS, TOPICS } from '../words.js'
 
@@ -18,7 +19,7 @@ const prefixOf = (title: string): string =>
 
 const findMeetings = tool({
   name: 'find_meetings',
-  description: `Find video meetings by words of their title, of any status or of one. Shows the first ${LIMITS.meetingsShown} with your role, the time of one to come and the recording of one that has ended.`,
+  description: `Find video meetings by words of their title, of any status or of one. Shows the first ${PAGE.longest} with your role, the time of one to come and the recording of one that has ended.`,
   input: z.strictObject({
     title: z.string().trim().min(2).max(60).describe('Title or words of it'),
     status: z.enum(STATUSES).optional(),
@@ -68,7 +69,7 @@ const findMeetings = tool({
     })
     return {
       found: meetings.length,
-      meetings: meetings.slice(0, LIMITS.meetingsShown).map((row) => {
+      meetings: page(meetings, 'longest').map((row) => {
         const { title, meeting, status, date, start, role } = row
         const recording = db.recordings.by('meeting', meeting).at(-1)?.recording
         const more = status !== 'ended' ? { start } : recording === undefined ? {} : { recording }
@@ -105,7 +106,7 @@ const scheduleMeeting = tool({
       const begin = addMinutes(now(), soon ? random.int(2, 14) : random.int(1, 20) * 24 * 60)
       const plan = {
         date: bound.date ?? begin.slice(0, 10),
-        start: bound.start ?? (soon ? begin.slice(11, 16) : clockOf(random.int(32, 72) * 15)),
+        start: bound.start ?? (soon ? timeOf(begin) : clockOf(random.int(32, 72) * 15)),
         minutes: bound.minutes ?? random.pick(soon ? [10, 15] : [15, 20, 30, 40, 45, 60, 90]),
       }
       if (!schedulingObstacle({ db, now }, plan)) return { title, ...plan }
@@ -113,8 +114,8 @@ const scheduleMeeting = tool({
     return null
   },
   run({ title, date, start, minutes }, context) {
-    const { db, nextId } = context
-    check(context, schedulingObstacle(context, { date, start, minutes }))
+    const { unless, db, nextId } = context
+    unless(schedulingObstacle(context, { date, start, minutes }))
     const meeting = db.meetings.insert({
       meeting: nextId(prefixOf(title)),
       title,
@@ -149,9 +150,9 @@ const startMeeting = tool({
     return meeting ? { meeting: meeting.meeting } : null
   },
   run({ meeting: key }, context) {
-    const { db, now } = context
-    const meeting = meetingOf(context, key)
-    check(context, startObstacle(context, meeting))
+    const { rowOf, unless, db, now } = context
+    const meeting = rowOf('meetings', key)
+    unless(startObstacle(context, meeting))
     let waiting = 0
     for (const { participant, role, place } of db.participants.by('meeting', key)) {
       if (place !== 'invited') continue
@@ -189,9 +190,9 @@ const endMeeting = tool({
     return meeting ? { meeting: meeting.meeting } : null
   },
   run({ meeting: key }, context) {
-    const { db, now } = context
-    const meeting = meetingOf(context, key)
-    check(context, endObstacle(meeting))
+    const { rowOf, unless, db, now } = context
+    const meeting = rowOf('meetings', key)
+    unless(endObstacle(meeting))
     const saved = meeting.recorded_since === '' ? {} : { recording: fileRecording(context, meeting).recording }
     for (const { participant, place } of db.participants.by('meeting', key))
       if (place !== 'removed') db.participants.update(participant, { place: 'left' })

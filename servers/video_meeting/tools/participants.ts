@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { actionObstacle, check, invitationObstacle, meetingOf, peopleNamed } from '../rules.js'
+import { PAGE, page } from '../../kernel/lists.js'
+import { actionObstacle, invitationObstacle, peopleNamed } from '../rules.js'
 import { ACTIONS, type Action, LIMITS, type Meeting, type Participant, PLACES, tool } from '../schema.js'
 
 const inviteParticipant = tool({
@@ -32,13 +33,12 @@ const inviteParticipant = tool({
     }
     return null
   },
-  run({ meeting: key, name: query }, context) {
-    const { db, fail, nextId } = context
-    const meeting = meetingOf(context, key)
+  run({ meeting: key, name: query }, { rowOf, unless, db, fail, nextId }) {
+    const meeting = rowOf('meetings', key)
     const [found, other] = peopleNamed(db, query)
     if (!found) return fail('unknown_person', `Nobody called ${query} is in the directory.`)
     if (other) fail('ambiguous_name', `${query} could be ${found.name} or ${other.name}.`)
-    check(context, invitationObstacle(db, meeting, found))
+    unless(invitationObstacle(db, meeting, found))
     const { name, person } = found
     return db.participants.insert({
       participant: nextId(name.split(' ')[0]!.toLowerCase()),
@@ -53,7 +53,7 @@ const inviteParticipant = tool({
 
 const listParticipants = tool({
   name: 'list_participants',
-  description: `List the participants of a meeting with role and place, and who refuses to be recorded. Shows the first ${LIMITS.shown}.`,
+  description: `List the participants of a meeting with role and place, and who refuses to be recorded. Shows the first ${PAGE.short}.`,
   input: z.strictObject({ meeting: ref('meeting'), place: z.enum(PLACES).optional() }),
   output: z.object({
     found: z.int(),
@@ -84,14 +84,13 @@ const listParticipants = tool({
     const place = bound.place ?? (random.chance(0.4) ? random.pick(there).place : undefined)
     return { meeting: meeting.meeting, ...(place === undefined ? {} : { place }) }
   },
-  run({ meeting, place }, context) {
-    const { db } = context
-    meetingOf(context, meeting)
+  run({ meeting, place }, { rowOf, db }) {
+    rowOf('meetings', meeting)
     const all = db.participants.by('meeting', meeting)
     const participants = place === undefined ? all : all.filter((row) => row.place === place)
     return {
       found: participants.length,
-      participants: participants.slice(0, LIMITS.shown).map(({ name, participant, role, place: now, person }) => ({
+      participants: page(participants).map(({ name, participant, role, place: now, person }) => ({
         name,
         participant,
         role,
@@ -137,10 +136,9 @@ const manageParticipant = tool({
     const participant = choose(db.participants, random, bound.participant, (row) => possible(row).length > 0)
     return participant ? { participant: participant.participant, action: random.pick(possible(participant)) } : null
   },
-  run({ participant: key, action }, context) {
-    const { db, fail } = context
-    const participant = db.participants.get(key) ?? fail('unknown_participant', `There is no participant ${key}.`)
-    check(context, actionObstacle(db, participant, action))
+  run({ participant: key, action }, { rowOf, unless, db }) {
+    const participant = rowOf('participants', key)
+    unless(actionObstacle(db, participant, action))
     return db.participants.update(key, EFFECTS[action])
   },
 })

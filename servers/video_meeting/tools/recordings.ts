@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { fileRecording } from '../recording.js'
-import { check, deletionObstacle, meetingOf, recordingObstacle, stopObstacle, storageLeft } from '../rules.js'
+import { fileRecording } from '../changes.js'
+import { deletionObstacle, recordingObstacle, stopObstacle, storageLeft } from '../rules.js'
 import { LIMITS, ME, tool } from '../schema.js'
 
 const startRecording = tool({
@@ -23,10 +23,9 @@ const startRecording = tool({
     const meeting = choose(db.meetings, random, bound.meeting, (row) => !recordingObstacle(db, row))
     return meeting ? { meeting: meeting.meeting } : null
   },
-  run({ meeting: key }, context) {
-    const { db, now } = context
-    const meeting = meetingOf(context, key)
-    check(context, recordingObstacle(db, meeting))
+  run({ meeting: key }, { rowOf, unless, db, now }) {
+    const meeting = rowOf('meetings', key)
+    unless(recordingObstacle(db, meeting))
     db.meetings.update(key, { recorded_since: now() })
     return { title: meeting.title, meeting: key, status: 'recording', storage_left: storageLeft(db) }
   },
@@ -57,8 +56,8 @@ const stopRecording = tool({
     return meeting ? { meeting: meeting.meeting } : null
   },
   run({ meeting: key }, context) {
-    const meeting = meetingOf(context, key)
-    check(context, stopObstacle(meeting))
+    const meeting = context.rowOf('meetings', key)
+    context.unless(stopObstacle(meeting))
     return { ...fileRecording(context, meeting), storage_left: storageLeft(context.db) }
   },
 })
@@ -80,10 +79,9 @@ const deleteRecording = tool({
     const recording = choose(db.recordings, random, bound.recording, (row) => !deletionObstacle(db, row))
     return recording ? { recording: recording.recording } : null
   },
-  run({ recording: key }, context) {
-    const { db, fail } = context
-    const recording = db.recordings.get(key) ?? fail('unknown_recording', `There is no recording ${key}.`)
-    check(context, deletionObstacle(db, recording))
+  run({ recording: key }, { rowOf, unless, db }) {
+    const recording = rowOf('recordings', key)
+    unless(deletionObstacle(db, recording))
     db.recordings.remove(key)
     const { title, megabytes } = recording
     db.account.update(ME, { storage_used: db.account.get(ME)!.storage_used - megabytes })

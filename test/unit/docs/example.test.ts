@@ -4,24 +4,41 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { DEMO_PROFILE } from '../../../dataset/index.js'
-import { createWorldCache, defineServer, dependencyGraph, ref, toolMaker } from '../../../servers/kernel/index.js'
+import {
+  choose,
+  createWorldCache,
+  defineServer,
+  dependencyGraph,
+  descending,
+  type ObstacleOf,
+  page,
+  ref,
+  toolMaker,
+} from '../../../servers/kernel/index.js'
 import { contextFor, streamExamples } from '../../../synthesis/index.js'
 import { checkout } from '../../support/checkout.js'
 
 // The example of docs/worlds.md, word for word from here to the line that ends it.
 const tables = {
-  shelves: { row: z.object({ shelf: z.string(), room: z.string() }), key: 'shelf' },
+  shelves: { row: z.object({ shelf: z.string(), room: z.string() }), key: 'shelf', missing: 'unknown_shelf' },
   jars: {
     row: z.object({ jar: z.string(), content: z.string(), shelf: z.string(), grams: z.int().min(0) }),
     key: 'jar',
+    missing: 'unknown_jar',
   },
-}
+} as const
 const failures = {
   unknown_shelf: 'There is no such shelf.',
   unknown_jar: 'There is no such jar.',
   not_enough: 'The jar does not hold that much.',
 }
 const tool = toolMaker(tables, failures)
+
+/** What stands against taking that much from a jar, if anything. */
+function takingObstacle({ jar, grams }: { jar: string; grams: number }, taken: number): Obstacle | undefined {
+  return taken > grams ? { code: 'not_enough', detail: `${jar} holds ${grams} grams.` } : undefined
+}
+type Obstacle = ObstacleOf<typeof failures>
 
 const listShelves = tool({
   name: 'list_shelves',
@@ -31,21 +48,21 @@ const listShelves = tool({
   annotations: { readOnly: true },
   ask: ['list the shelves', 'show me all shelves', 'tell me which shelves there are'],
   sample: () => ({}),
-  run: (_, { db }) => ({ shelves: db.shelves.list() }),
+  run: (_, { db }) => ({ shelves: page(db.shelves.list()) }),
 })
 
 const listJars = tool({
   name: 'list_jars',
-  description: 'List the jars on a shelf.',
+  description: 'List the jars on a shelf, the fullest first.',
   input: z.strictObject({ shelf: ref('shelf', 'Key of the shelf') }),
   output: z.object({ jars: z.array(z.object({ jar: ref('jar'), content: z.string(), grams: z.int() })) }),
   annotations: { readOnly: true },
   ask: ['list the jars on {shelf}', 'show me what stands on {shelf}', 'look at the jars on {shelf}'],
   sample: ({ db, random, bound }) => ({ shelf: bound.shelf ?? random.pick(db.shelves.list()).shelf }),
-  run: ({ shelf }, { db, fail }) => {
-    if (!db.shelves.has(shelf)) fail('unknown_shelf', `There is no shelf ${shelf}.`)
-    const jars = db.jars.list((row) => row.shelf === shelf)
-    return { jars: jars.map(({ jar, content, grams }) => ({ jar, content, grams })) }
+  run: ({ shelf: key }, { db, rowOf }) => {
+    const { shelf } = rowOf('shelves', key)
+    const jars = db.jars.list((row) => row.shelf === shelf).sort(descending('grams'))
+    return { jars: page(jars).map(({ jar, content, grams }) => ({ jar, content, grams })) }
   },
 })
 
@@ -58,14 +75,13 @@ const takeFromJar = tool({
   establishes: ['something_taken'],
   ask: ['take {grams} grams from {jar}', 'get me {grams} g out of {jar}', 'weigh {grams} grams from {jar}'],
   sample: ({ db, random, bound }) => {
-    const full = db.jars.list((row) => row.grams >= 10)
-    const row = bound.jar === undefined ? full[0] && random.pick(full) : db.jars.get(bound.jar)
-    return row && row.grams >= 10 ? { jar: row.jar, grams: 10 * random.int(1, Math.floor(row.grams / 10)) } : null
+    const row = choose(db.jars, random, bound.jar, (jar) => !takingObstacle(jar, 10))
+    return row ? { jar: row.jar, grams: 10 * random.int(1, Math.floor(row.grams / 10)) } : null
   },
-  run: ({ jar, grams }, { db, fail }) => {
-    const row = db.jars.get(jar) ?? fail('unknown_jar', `There is no jar ${jar}.`)
-    if (row.grams < grams) fail('not_enough', `${jar} holds ${row.grams} grams.`)
-    return { jar, left: db.jars.update(jar, { grams: row.grams - grams }).grams }
+  run: ({ jar: key, grams }, { db, rowOf, unless }) => {
+    const jar = rowOf('jars', key)
+    unless(takingObstacle(jar, grams))
+    return { jar: key, left: db.jars.update(key, { grams: jar.grams - grams }).grams }
   },
 })
 
@@ -79,7 +95,7 @@ const shoppingList = tool({
   ask: ['write the shopping list', 'tell me what to buy', 'list what runs out'],
   sample: () => ({}),
   run: (_, { db }) => ({
-    jars: db.jars.list(({ grams }) => grams < 100).map(({ jar, content }) => ({ jar, content })),
+    jars: page(db.jars.list(({ grams }) => grams < 100)).map(({ jar, content }) => ({ jar, content })),
   }),
 })
 
@@ -144,6 +160,8 @@ test('its sessions answer, refuse and stay sound', () => {
   assert.equal(session.call('take_from_jar', { jar, grams }), { ok: true, output: { jar, left: 0 } })
   const refused = session.call('take_from_jar', { jar, grams: 1 })
   assert.equal(refused, { ok: false, code: 'not_enough', message: `${jar} holds 0 grams.` })
+  const unknown = session.call('take_from_jar', { jar: 'jar-0', grams: 1 })
+  assert.equal(unknown, { ok: false, code: 'unknown_jar', message: 'There is no jar jar-0.' })
   const list = session.call('shopping_list', {})
   assert.ok(list.ok && JSON.stringify(list.output).includes(jar))
   assert.equal(session.violations(), [])

@@ -18,6 +18,7 @@ import {
   seededRandom,
   sensitive,
   type Tables,
+  toolMaker,
   WorldDefect,
 } from '../../../servers/kernel/index.js'
 import { library, librarySpec, tools } from '../../support/library-world.js'
@@ -94,6 +95,26 @@ test('the dependency graph follows from what tools produce, consume, establish a
   assert.is(prerequisites('fly').size, 0)
 })
 
+test('handlers may ask for rows of tables that declare a failure, which the compiler checks', () => {
+  const row = z.object({ key: z.string() })
+  const spec = {
+    name: 'look_up',
+    description: 'Looks up.',
+    input: z.strictObject({}),
+    output: row,
+    annotations: { readOnly: true },
+    ask: ['look it up'],
+    sample: () => ({}),
+  }
+  const tables = { named: { row, key: 'key', missing: 'unknown_key' }, nameless: { row, key: 'key' } } as const
+  const tool = toolMaker(tables, { unknown_key: 'There is no such key.' })
+  tool({ ...spec, run: (_, { rowOf }) => rowOf('named', 'a') })
+  // @ts-expect-error no failure is declared for rows of this table
+  tool({ ...spec, run: (_, { rowOf }) => rowOf('nameless', 'a') })
+  // @ts-expect-error the failure of the first table is not among the failures
+  toolMaker(tables, { unknown_name: 'There is no such name.' })
+})
+
 type Broken = (spec: ServerSpec<Tables>) => Partial<ServerSpec<Tables>>
 const REFUSED: readonly (readonly [string, Broken, RegExp])[] = [
   ['a name that is not snake_case', () => ({ name: 'Library' }), /"Library" is not snake_case/],
@@ -105,6 +126,16 @@ const REFUSED: readonly (readonly [string, Broken, RegExp])[] = [
     'an entity without a table',
     () => ({ entities: { shelf: { noun: 'shelf', table: 'shelves' } } }),
     /no table "shelves"/,
+  ],
+  [
+    'a table whose rows have no such key',
+    ({ tables }) => ({ tables: { ...tables, books: { ...tables.books!, key: 'isbn' } } }),
+    /table books: its rows have no field "isbn"/,
+  ],
+  [
+    'a table whose missing rows fail with a code that is no failure',
+    ({ tables }) => ({ tables: { ...tables, books: { ...tables.books!, missing: 'unknown_tome' } } }),
+    /table books: "unknown_tome", for a row that is missing, is not among the failures/,
   ],
   ['a tool that nobody can ask for', () => ({ tools: [{ ...tools.listBooks, ask: [] }] }), /no clause asks for it/],
   [

@@ -2,11 +2,20 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { choices, choose, chooseByDraws, pickFrom } from '../../../servers/kernel/choose.js'
-import { addDays, addMinutes, clockOf, isWorkday, minutesBetween, minutesOf } from '../../../servers/kernel/dates.js'
+import {
+  addDays,
+  addMinutes,
+  clockOf,
+  isWorkday,
+  minutesBetween,
+  minutesOf,
+  timeOf,
+} from '../../../servers/kernel/dates.js'
 import { twoDigitNumbers } from '../../../servers/kernel/key-numbers.js'
+import { ascending, descending, newestPage, PAGE, page } from '../../../servers/kernel/lists.js'
 import { seededRandom } from '../../../servers/kernel/random.js'
 import { generateWorld, Session } from '../../../servers/kernel/session.js'
-import { mentioning, mentions, slug, wordList } from '../../../servers/kernel/text.js'
+import { excerpt, mentioning, mentions, slug, wordList } from '../../../servers/kernel/text.js'
 import { library } from '../../support/library-world.js'
 
 const books = Session.open(generateWorld(library, 1)).db.books!
@@ -115,5 +124,39 @@ test('numbers for keys have two digits and never repeat', () => {
   assert.is(twoDigitNumbers(seededRandom(4), 7).length, 7)
   assert.equal(twoDigitNumbers(seededRandom(5), 9), twoDigitNumbers(seededRandom(5), 9))
 })
+
+test('a page is the beginning of a list, the newest page its end from the last entry on', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(), { maxLength: 12 }), fc.constantFrom('short', 'long', 'longest'), (rows, entries) => {
+      const shown = Math.min(rows.length, PAGE[entries])
+      assert.equal(page(rows, entries), rows.slice(0, shown))
+      assert.equal(newestPage(rows, entries), rows.toReversed().slice(0, shown))
+    }),
+    { seed: 20260302 },
+  )
+  assert.is(page([1, 2, 3, 4, 5, 6]).length, 5)
+})
+
+test('an order goes by its first field in which two rows differ, and its opposite keeps equal rows in place', () => {
+  const day = fc.record({ date: fc.constantFrom('2026-03-02', '2026-03-10'), hour: fc.nat({ max: 3 }), row: fc.nat() })
+  fc.assert(
+    fc.property(fc.array(day, { maxLength: 10 }), (days) => {
+      const rows = days.map((entry, row) => ({ ...entry, row }))
+      const keyOf = ({ date, hour }: (typeof rows)[number]): string => `${date} ${hour}`
+      const byKey = (sign: 1 | -1) =>
+        rows.toSorted((a, b) => (keyOf(a) === keyOf(b) ? a.row - b.row : keyOf(a) < keyOf(b) ? -sign : sign))
+      assert.equal(rows.toSorted(ascending('date', 'hour')), byKey(1))
+      assert.equal(rows.toSorted(descending('date', 'hour')), byKey(-1))
+    }),
+    { seed: 20260302 },
+  )
+})
+
+test('an excerpt is never longer than asked for, and a text that fits is left as it is', () => {
+  assert.is(excerpt('Bring the keys.', 15), 'Bring the keys.')
+  assert.is(excerpt('Bring the keys.', 14), 'Bring the k...')
+})
+
+test('the time of an instant is its hour and minute', () => assert.is(timeOf('2026-03-02T09:05:59Z'), '09:05'))
 
 test.run()

@@ -37,6 +37,27 @@ test('a failure without a detail carries the standard message of its code', () =
   assert.equal(result, { ok: false, code: 'unknown_book', message: 'The library has no such book.' })
 })
 
+test('a call that names a missing row fails with the code of its table, and says which', () => {
+  const session = open()
+  const missing = { ok: false, code: 'unknown_loan', message: 'There is no loan loan-1.' }
+  assert.equal(session.call('return_book', { loan: 'loan-1' }), missing)
+  const { loan } = succeed(session, ...lend('emma'))
+  succeed(session, 'return_book', { loan })
+  const gone = { ok: false, code: 'unknown_loan', message: `There is no loan ${loan}.` }
+  assert.equal(session.call('return_book', { loan }), gone)
+})
+
+test('a missing row is called by the noun of its entity or, without one, by the name of its key', () => {
+  const { book } = librarySpec.entities
+  const messageFor = (entities: typeof librarySpec.entities) => {
+    const session = Session.open(generateWorld(defineServer({ ...librarySpec, entities }), 1))
+    const result = session.call('return_book', { loan: 'loan-1' })
+    return result.ok ? '' : result.message
+  }
+  assert.is(messageFor({ book: book!, loan: { noun: 'lent book', table: 'loans' } }), 'There is no lent book loan-1.')
+  assert.is(messageFor({ book: book! }), 'There is no loan loan-1.')
+})
+
 test('an unknown tool and arguments that do not fit are refused, not thrown', () => {
   const session = open()
   const code = (name: string, args: unknown): string => {

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { calendar } from '../../../servers/calendar/index.js'
-import { attends, changeProblem, headcount, isBusy, isUpcoming, self } from '../../../servers/calendar/rules.js'
+import { attends, changeObstacle, headcount, isBusy, isUpcoming, self } from '../../../servers/calendar/rules.js'
 import type { CalendarEvent, View } from '../../../servers/calendar/schema.js'
 import { endOf, isClock, isDate, overlap } from '../../../servers/calendar/time.js'
 import { addDays, clockOf } from '../../../servers/kernel/dates.js'
@@ -25,7 +25,7 @@ function eventOf(session: Session, fits: (event: CalendarEvent) => boolean): Cal
   return event
 }
 
-const isOwn = (session: Session) => (event: CalendarEvent) => changeProblem(sceneOf(session), event) === undefined
+const isOwn = (session: Session) => (event: CalendarEvent) => changeObstacle(sceneOf(session), event) === undefined
 const ownEvent = (session: Session, fits: (event: CalendarEvent) => boolean = () => true) =>
   eventOf(session, (event) => isOwn(session)(event) && fits(event))
 

@@ -4,7 +4,7 @@ import { issueTracker } from '../../../servers/issue_tracker/index.js'
 import { openBlockers } from '../../../servers/issue_tracker/rules.js'
 import {
   type Db,
-  type Failure,
+  type FailureCode,
   type Issue,
   MAX_LABELS,
   type Member,
@@ -81,7 +81,7 @@ const archived = (session: Session): string => {
   return issue(session, (row) => row.release === release).issue
 }
 
-const provoke: Record<Failure, Provocation> = {
+const provoke: Record<FailureCode, Provocation> = {
   unknown_project: () => ['list_releases', { project: 'NOPE' }],
   unknown_issue: () => ['show_issue', { issue: 'WEB-999' }],
   unknown_member: () => ['list_assigned_issues', { member: 'nobody-known' }],

@@ -3,9 +3,9 @@ import * as assert from 'uvu/assert'
 import { CITIES } from '../../../servers/kernel/gazetteer.js'
 import type { Session } from '../../../servers/kernel/session.js'
 import { flightOf, isCancelled, roomsLeft, saltOf, seatsLeft } from '../../../servers/travel_booking/availability.js'
-import { DATES } from '../../../servers/travel_booking/calendar.js'
 import { flightMinutes } from '../../../servers/travel_booking/distances.js'
 import { LIMITS } from '../../../servers/travel_booking/rules.js'
+import { DATES } from '../../../servers/travel_booking/time.js'
 import {
   cabinOfSeat,
   cityAt,

@@ -1,7 +1,7 @@
 import { roomsTaken, saltOf } from '../../../servers/travel_booking/availability.js'
-import { DATES } from '../../../servers/travel_booking/calendar.js'
 import { travelBooking } from '../../../servers/travel_booking/index.js'
 import { clash, LIMITS } from '../../../servers/travel_booking/rules.js'
+import { DATES } from '../../../servers/travel_booking/time.js'
 import { cityAt, isFlown, isIntercontinental, seatsOffered } from '../../../servers/travel_booking/timetable.js'
 import { succeed } from '../../support/session-calls.js'
 import {

@@ -2,7 +2,7 @@ import type { SeededRandom } from '../kernel/random.js'
 import type { Listing, Member } from './schema.js'
 
 /** What a seeder of this world works with. */
-export interface Stall {
+export interface SeedBuilder {
   readonly random: SeededRandom
   readonly start: string
   /** Members but you. */

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
+import { page } from '../../kernel/lists.js'
 import { isUpcoming } from '../rules.js'
 import { candidates, upcomingEvents } from '../sampling.js'
-import { type CalendarEvent, date, LIMITS, tool } from '../schema.js'
+import { type CalendarEvent, date, tool } from '../schema.js'
 import { byTime } from '../time.js'
 
 const words = (text: string): string[] => text.toLowerCase().match(/[a-z0-9]+/g) ?? []
@@ -58,12 +59,12 @@ export const listEvents = tool({
     const calendar = bound.calendar ?? (event && random.chance(0.3) ? event.calendar : undefined)
     return calendar === undefined ? { date: day } : { date: day, calendar }
   },
-  run: ({ date, calendar }, { db, fail }) => {
-    if (calendar !== undefined && !db.calendars.has(calendar)) fail('unknown_calendar')
+  run: ({ date, calendar }, { rowOf, db }) => {
+    if (calendar !== undefined) rowOf('calendars', calendar)
     const events = db.events.list(
       (event) => event.date === date && event.status === 'confirmed' && event.calendar === (calendar ?? event.calendar),
     )
-    return { total: events.length, events: events.sort(byTime).slice(0, LIMITS.shown) }
+    return { total: events.length, events: page(events.sort(byTime)) }
   },
 })
 
@@ -89,7 +90,7 @@ export const findEvents = tool({
   run: ({ title }, { db, now }) => {
     const matches = matching(title)
     const hits = db.events.list((event) => matches(event.title) && isUpcoming({ db, now }, event))
-    return { events: hits.sort(byTime).slice(0, LIMITS.shown) }
+    return { events: page(hits.sort(byTime)) }
   },
 })
 
@@ -125,15 +126,15 @@ export const getEvent = tool({
       : candidates(random, db.events, bound.event, () => true)
     return rows[0] ? { event: rows[0].event } : null
   },
-  run: ({ event: key }, { db, fail }) => {
-    const event = db.events.get(key) ?? fail('unknown_event')
+  run: ({ event: key }, { rowOf }) => {
+    const event = rowOf('events', key)
     const attendees = Object.entries(event.attendees).map(([person, response]) => ({ person, response }))
     return {
       ...event,
       room: event.room ?? undefined,
       series: event.series ?? undefined,
       invited: attendees.length,
-      attendees: attendees.slice(0, LIMITS.shown),
+      attendees: page(attendees),
     }
   },
 })
@@ -159,6 +160,6 @@ export const findPerson = tool({
   },
   run: ({ name }, { db }) => {
     const matches = matching(name)
-    return { people: db.people.list((person) => matches(person.name)).slice(0, LIMITS.shown) }
+    return { people: page(db.people.list((person) => matches(person.name))) }
   },
 })

@@ -1,8 +1,5 @@
-import type { ToolContext } from '../kernel/define-server.js'
 import { envelopeOf, HOUSEHOLD } from './rules.js'
-import type { BudgetTables, Expense, FailureCode } from './schema.js'
-
-export type Context = ToolContext<BudgetTables, FailureCode>
+import type { Context, Expense } from './schema.js'
 
 /** Records an expense and counts it in its envelope. */
 export function book(

@@ -1,15 +1,6 @@
 import { addDays, addMinutes } from '../kernel/dates.js'
-import type { ToolContext } from '../kernel/define-server.js'
 import { type Bill, customerOf, LIMITS, type Line, orderTitle, type ShippingOption } from './rules.js'
-import type {
-  DeliveryAddress,
-  FailureCode,
-  Order,
-  OrderItem,
-  PaymentMethod,
-  ShoppingDb,
-  ShoppingTables,
-} from './schema.js'
+import type { Context, DeliveryAddress, Order, OrderItem, PaymentMethod, ShoppingDb } from './schema.js'
 
 export interface Purchase {
   /** The lines of the cart; it must not be empty. */
@@ -22,7 +13,7 @@ export interface Purchase {
 }
 
 /** Turns the cart into an order: takes the articles from stock, charges the total, uses up points and the coupon. */
-export function placeOrder(context: ToolContext<ShoppingTables, FailureCode>, purchase: Purchase): Order {
+export function placeOrder(context: Context, purchase: Purchase): Order {
   const { db, now, nextId, today } = context
   const { lines, bill, to, method, option, points } = purchase
   const order = nextId('order')

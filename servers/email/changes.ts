@@ -1,5 +1,4 @@
-import { contactOf } from './lookup.js'
-import type { Email, EmailContext } from './schema.js'
+import type { Context, Email, Folder } from './schema.js'
 
 const PREFIX = /^((re|fwd): )+/i
 
@@ -22,8 +21,8 @@ export interface Receipt extends Record<string, unknown> {
 }
 
 /** Sends an email: from here on its words never change. The caller has checked that it may be sent and stored. */
-export function send(context: EmailContext, { thread: continued, ...outgoing }: Outgoing): Receipt {
-  const { db } = context
+export function send(context: Context, { thread: continued, ...outgoing }: Outgoing): Receipt {
+  const { rowOf, db } = context
   const { subject, contact } = outgoing
   const email = context.nextId('mail')
   const thread = continued ?? context.nextId('thread')
@@ -43,14 +42,27 @@ export function send(context: EmailContext, { thread: continued, ...outgoing }: 
     opened: false,
     recalled: false,
   })
-  const away = contactOf(context, contact).away_until
+  const away = rowOf('contacts', contact).away_until
   const delivery = away !== null && away >= context.today() ? 'auto_reply' : 'delivered'
   return { subject, email, thread, contact, delivery }
 }
 
 /** Takes up (or, if negative, gives back) room in the mailbox. */
-export function occupy({ db }: EmailContext, sizeMb: number): number {
+export function occupy({ db }: Context, sizeMb: number): number {
   const { used_mb, quota_mb } = db.mailbox.get('me')!
   db.mailbox.update('me', { used_mb: used_mb + sizeMb })
   return quota_mb - used_mb - sizeMb
+}
+
+/** Adds `by` to the counts of the given labels. */
+export function countLabels({ db }: Context, labels: readonly string[], by: 1 | -1): void {
+  for (const label of labels) db.labels.update(label, { emails: db.labels.get(label)!.emails + by })
+}
+
+/** Puts an email into another folder and keeps the label counts, which leave the trash out, in step. */
+export function put(context: Context, email: Email, to: Folder, until: string | null = null): void {
+  if (email.folder === 'trash') countLabels(context, email.labels, 1)
+  if (to === 'trash') countLabels(context, email.labels, -1)
+  const trashed_on = to === 'trash' ? context.today() : null
+  context.db.emails.update(email.email, { folder: to, snoozed_until: until, trashed_on })
 }

@@ -1,8 +1,8 @@
 import { addDays } from '../kernel/dates.js'
 import { covers, flightOf, isCancelled, isLive, roomsLeft, seatsLeft } from './availability.js'
-import { clock, DATES, dayOf, instantOf, minuteOf } from './calendar.js'
-import { cabinOf, clash, flightTitle, LIMITS, type Obstacle, passportObstacle, REFUND } from './rules.js'
-import type { Booking, Hotel, Itinerary, TravelView } from './schema.js'
+import { cabinOf, clash, flightTitle, LIMITS, passportObstacle, REFUND } from './rules.js'
+import type { Booking, Hotel, Itinerary, Obstacle, TravelView } from './schema.js'
+import { clock, DATES, dayOf, instantOf, minuteOf } from './time.js'
 import type { Cabin, Fare, Flight } from './timetable.js'
 
 /** What stands against anyone's taking the flight, if anything. */

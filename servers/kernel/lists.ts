@@ -1,0 +1,39 @@
+/**
+ * Entries that a list or search shows at most, by what an entry holds. A result becomes part of the prompt of a small model
+ * and should stay within some 500 characters: five keys with two or three short fields each, four with more fields, or three
+ * with a text or many fields.
+ */
+export const PAGE = { short: 5, long: 4, longest: 3 } as const
+
+/** The first entries, as many as a result shows. */
+export function page<R>(rows: readonly R[], entries: keyof typeof PAGE = 'short'): R[] {
+  return rows.slice(0, PAGE[entries])
+}
+
+/** The last entries, the very last first, as many as a result shows: the newest of a table that grows. */
+export function newestPage<R>(rows: readonly R[], entries: keyof typeof PAGE = 'short'): R[] {
+  return rows.slice(-PAGE[entries]).reverse()
+}
+
+type Comparison<K extends string> = (a: Comparable<K>, b: Comparable<K>) => number
+type Comparable<K extends string> = { readonly [F in K]: string | number }
+
+/**
+ * An order for `sort`, by the first of the fields in which two rows differ. Text is compared by UTF-16 code units, which is
+ * the same on every machine; `localeCompare` is not.
+ */
+export function ascending<K extends string>(...fields: readonly K[]): Comparison<K> {
+  return (a, b) => {
+    for (const field of fields) {
+      if (a[field] < b[field]) return -1
+      if (a[field] > b[field]) return 1
+    }
+    return 0
+  }
+}
+
+/** The opposite order; rows that do not differ in the fields stay as they are in either. */
+export function descending<K extends string>(...fields: readonly K[]): Comparison<K> {
+  const order = ascending(...fields)
+  return (a, b) => order(b, a)
+}
