@@ -23,6 +23,8 @@ import { checkPromptRoom } from '../settings/first-prompts.js'
 import { pinTaskSet, readTaskSet } from '../settings/task-set.js'
 import { createTorchrunEngine, type TrainerEvent } from '../spool/trainer-process.js'
 import { canaryProbes } from '../versions/canary.js'
+import { controlRoutes } from './control-routes.js'
+import { serveControl } from './control-server.js'
 import { openCoordinator } from './coordinator.js'
 
 /** What an operator, or a program that started the coordinator, is told as it happens. */
@@ -70,8 +72,14 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     await pinTaskSet(config.dataDir, taskSet)
     const identity = await openIdentity(config.dataDir)
     const key = identity.privateKey
-    const recorder = await openRecorder(await openEventLog(folder.log), (event) => onProgress({ type: 'event', event }))
+    const log = await openEventLog(folder.log)
+    const recorder = await openRecorder(log, (event) => onProgress({ type: 'event', event }))
     cleanUps.push(() => recorder.close())
+    const control = await serveControl(config.dataDir, controlRoutes(log)).catch((error: unknown) => {
+      // Some file systems have no sockets. The run does not depend on them.
+      logger.warn({ error }, 'no control socket: this coordinator has to be stopped for a backup')
+    })
+    cleanUps.push(async () => control?.close())
     const tokenizer = await openTokenizer(config.base.path)
     cleanUps.push(() => tokenizer.close())
     const stage = createStage(taskSet.servers, tokenizer)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Auditor, createAuditLottery } from '../../coordinator/intake/auditor.js'
-import { openEventLog } from '../../coordinator/ledger/event-log.js'
+import { type ChainedLog, openEventLog } from '../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
 import { type Coordinator, openCoordinator } from '../../coordinator/service/coordinator.js'
@@ -60,6 +60,7 @@ export interface RunSettings
 export interface TestCoordinator extends Coordinator {
   readonly node: TestNode
   readonly recorder: Recorder
+  readonly log: ChainedLog
   /** Publishes the next version, with an adapter of its own. */
   publish(): Promise<void>
 }
@@ -96,8 +97,11 @@ export interface TestRun {
   volunteer(seed: number): Promise<Volunteer>
   /** A volunteer whose key may have leases: it asked once, and a round was opened since. */
   admitted(seed: number): Promise<Volunteer>
-  /** Stops the coordinator, and starts it again from what is on disk; volunteers have to connect again. */
-  restart(): Promise<void>
+  /**
+   * Stops the coordinator, and starts it again from what is on disk; volunteers have to connect again.
+   * @param meanwhile  what happens to its folder in between
+   */
+  restart(meanwhile?: () => Promise<unknown>): Promise<void>
   eventsOf<T extends RunEvent['type']>(type: T): Extract<RunEvent, { type: T }>[]
   close(): Promise<void>
 }
@@ -118,7 +122,8 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
 
   const start = async (): Promise<TestCoordinator> => {
     const data = await openDataFolder(config.dataDir)
-    const recorder = await openRecorder(await openEventLog(data.log), (event) => events.push(event))
+    const log = await openEventLog(data.log)
+    const recorder = await openRecorder(log, (event) => events.push(event))
     const node = await swarm.node(1, true, waiting)
     const { host, key } = node
     const coordinator = await openCoordinator({
@@ -132,6 +137,7 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
       ...coordinator,
       node,
       recorder,
+      log,
       async publish() {
         const version = (recorder.state.current?.version ?? -1) + 1
         await coordinator.publisher.publish(version, await trainerStep(folder, version))
@@ -150,8 +156,9 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
     clock,
     events,
     coordinator: await start(),
-    async restart() {
+    async restart(meanwhile = async () => undefined) {
       await run.coordinator.close()
+      await meanwhile()
       // A request to the next one must not go out over a connection to this one.
       for (const { host } of volunteers)
         await eventually('the connection is gone', () => !host.isConnected(swarm.runId))
