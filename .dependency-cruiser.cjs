@@ -18,11 +18,12 @@ const COORDINATOR_WINGS = {
   settings: [],
   spool: [],
   ledger: ['settings'],
+  backup: ['settings', 'spool', 'ledger'],
   leases: ['settings', 'ledger'],
   intake: ['settings', 'spool', 'ledger'],
   versions: ['settings', 'spool', 'ledger', 'leases', 'intake'],
   service: ['settings', 'spool', 'ledger', 'leases', 'intake', 'versions'],
-  commands: ['settings', 'spool', 'ledger', 'service'],
+  commands: ['settings', 'spool', 'ledger', 'backup', 'service'],
 }
 const rooms = Object.keys(MAY_IMPORT)
 const wings = Object.keys(COORDINATOR_WINGS)

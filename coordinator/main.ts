@@ -4,16 +4,25 @@ import { Command } from 'commander'
 import { EngineError } from '../engine/index.js'
 import { CalibrationError } from '../judging/thresholds.js'
 import { IdentityError } from '../swarm/index.js'
+import { BackupError } from './backup/backup-error.js'
+import { addBackupCommand } from './commands/backup.js'
+import { addRestoreCommand } from './commands/restore.js'
 import { addStartCommand } from './commands/start.js'
 import { StoreError } from './ledger/event-log.js'
+import { ControlError } from './service/control-client.js'
 import { ConfigError } from './settings/config.js'
 import { TrainerError } from './spool/errors.js'
 
 const program = new Command('prove-coordinator').description('Run a PROVE training swarm')
 addStartCommand(program)
+addBackupCommand(program)
+addRestoreCommand(program)
 
 /** What the operator can put right; anything else is a fault of ours and keeps its stack trace. */
-const EXPECTED = [CalibrationError, ConfigError, StoreError, TrainerError, EngineError, IdentityError]
+const EXPECTED = [
+  ...[CalibrationError, ConfigError, StoreError, TrainerError, EngineError, IdentityError],
+  ...[BackupError, ControlError],
+]
 const isFileError = (error: unknown): error is Error =>
   error instanceof Error && 'syscall' in error && 'path' in error && typeof error.path === 'string'
 

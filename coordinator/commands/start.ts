@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { createStderrLogger } from '../../swarm/index.js'
 import { type Progress, startCoordinator } from '../service/start-coordinator.js'
 import { readConfig } from '../settings/config.js'
+import { PRIVATE_UMASK } from '../settings/data-folder.js'
 import { defaultPython, trainerFolder } from '../spool/python.js'
 import { progressLine } from './progress-line.js'
 
@@ -25,6 +26,7 @@ async function start(options: {
   logLevel: string
 }): Promise<void> {
   const config = readConfig(options.config)
+  process.umask(PRIVATE_UMASK)
   const logger = createStderrLogger(options.logLevel)
   const onProgress = (progress: Progress): void => {
     const line = options.json ? JSON.stringify(progress) : progressLine(progress)

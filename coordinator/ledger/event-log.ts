@@ -1,35 +1,77 @@
+import { stat } from 'node:fs/promises'
 import { Level } from 'level'
-import { parseEvent, type RunEvent } from './events.js'
+import { type ChainedLog, logIsGone, openChainedLog, type RecordStore } from './chained-log.js'
+import { followChain, LOG_START, type LogHead } from './log-chain.js'
+import { headFileOf, openHeadFile } from './log-head.js'
+import { StoreError } from './store-error.js'
 
-export class StoreError extends Error {
-  override readonly name = 'StoreError'
-  constructor(
-    readonly code: 'in_use' | 'unreadable' | 'unwritable',
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${code}: ${message}`, options)
-  }
-}
-
-/** The append-only event log. One process per directory. */
-export interface EventLog {
-  /**
-   * Resolves when the event is on disk. Events get the order in which they were appended.
-   * @throws StoreError `unwritable`, and from then on for every further event
-   */
-  append(event: RunEvent): Promise<void>
-  /** All events so far, oldest first. @throws StoreError `unreadable` at one that is damaged */
-  replay(): AsyncIterable<RunEvent>
-  close(): Promise<void>
-}
+export type { ChainedLog, EventLog } from './chained-log.js'
+export { StoreError } from './store-error.js'
 
 /** Log keys sort as text, so the sequence number is padded to the width of the largest safe integer. */
 const key = (sequence: number): string => String(sequence).padStart(16, '0')
+const KEY = /^\d{16}$/
+
+/**
+ * Opens the log in a folder, which is made if need be, with its head beside the folder.
+ * @throws StoreError `in_use` when another process holds the folder, `truncated`, `tampered`, `headless`, `older_version`,
+ *   `unreadable`, `unwritable`
+ */
+export async function openEventLog(directory: string): Promise<ChainedLog> {
+  // LevelDB would make an empty one.
+  if (!(await exists(directory))) {
+    const { newest, path } = await openHeadFile(headFileOf(directory))
+    if (newest && newest.count > 0) throw logIsGone(directory, newest, path)
+  }
+  const store = await openRecordStore(directory)
+  try {
+    const headFile = await openHeadFile(headFileOf(directory))
+    return await openChainedLog(store, headFile, directory)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/**
+ * Writes a whole log into a folder that has none, from records as another log has stored them.
+ * @returns  its end
+ * @throws StoreError `tampered` at a record that does not follow those before it, `in_use`, `unwritable`
+ */
+export async function writeEventLog(directory: string, records: AsyncIterable<string>): Promise<LogHead> {
+  const store = await openRecordStore(directory)
+  const headFile = await openHeadFile(headFileOf(directory))
+  try {
+    if (headFile.newest !== null || (await store.count()) > 0)
+      throw new StoreError('in_use', `${directory} holds a log already`)
+    let end = LOG_START
+    let group: string[] = []
+    const flush = async (): Promise<void> => {
+      await store.append(end.count - group.length, group)
+      group = []
+    }
+    for await (const record of records) {
+      const link = followChain(end, record)
+      if (typeof link === 'string')
+        throw new StoreError('tampered', `the event ${end.count} does not follow those before it`)
+      end = link.head
+      if (group.push(record) === GROUP) await flush()
+    }
+    await flush()
+    await headFile.write(end)
+    return end
+  } finally {
+    await headFile.close()
+    await store.close()
+  }
+}
+
+/** Records in one synced write, where it does not matter which of them are on disk first. */
+const GROUP = 256
 
 /** @throws StoreError `in_use` when another process holds the directory, `unreadable` */
-export async function openEventLog(directory: string): Promise<EventLog> {
-  const db = new Level<string, unknown>(directory, { valueEncoding: 'json' })
+export async function openRecordStore(directory: string): Promise<RecordStore> {
+  const db = new Level<string, string>(directory, { valueEncoding: 'utf8' })
   try {
     await db.open()
   } catch (error) {
@@ -43,54 +85,30 @@ export async function openEventLog(directory: string): Promise<EventLog> {
     }
     throw new StoreError('unreadable', `${directory}: ${(cause as Error).message}`, { cause })
   }
-  const [last] = await db.keys({ reverse: true, limit: 1 }).all()
-  if (last !== undefined && !/^\d{16}$/.test(last)) {
-    await db.close()
-    throw new StoreError(
-      'unreadable',
-      `${directory} is no event log: it holds the key ${JSON.stringify(last.slice(0, 40))}`,
-    )
-  }
-  let next = last === undefined ? 0 : Number(last) + 1
-  let broken: StoreError | null = null
   return {
-    async append(event) {
-      if (broken) throw broken
-      // Once on disk it would keep the run from ever starting again.
-      if (!parseEvent(event)) throw new TypeError(`an event that could not be read back: ${JSON.stringify(event)}`)
-      try {
-        await db.put(key(next++), event, { sync: true })
-      } catch (cause) {
-        // On a full disk LevelDB (level 10.0.0) leaves half a record, and writes on behind it when there is room again; the
-        // next start cuts the log off at that half. So nothing may follow it.
-        broken = new StoreError('unwritable', `${directory}: ${(cause as Error).message}`, { cause })
-        throw broken
+    async count() {
+      const [last] = await db.keys({ reverse: true, limit: 1 }).all()
+      if (last === undefined) return 0
+      if (!KEY.test(last)) {
+        const what = JSON.stringify(last.slice(0, 40))
+        throw new StoreError('unreadable', `${directory} is no event log: it holds the key ${what}`)
       }
+      return Number(last) + 1
     },
-    replay: () => replay(db, directory),
+    append: (first, records) =>
+      db.batch(
+        records.map((value, i) => ({ type: 'put', key: key(first + i), value })),
+        { sync: true },
+      ),
+    async *records(from, until) {
+      for await (const [place, record] of db.iterator({ gte: key(from), lt: key(until) })) yield [Number(place), record]
+    },
     close: () => db.close(),
   }
 }
 
-/** Going on without an event, or with half of one, would count credit and train groups that the log does not vouch for. */
-async function* replay(db: Level<string, unknown>, directory: string): AsyncGenerator<RunEvent> {
-  let at = 'the first event'
-  try {
-    let expected = 0
-    for await (const [place, value] of db.iterator()) {
-      // LevelDB leaves out what is damaged in its own files without a word.
-      if (place !== key(expected++))
-        throw new StoreError('unreadable', `${directory}: events before ${place} are missing`)
-      const event = parseEvent(value)
-      if (!event) throw new StoreError('unreadable', `${directory}: the event ${place} is damaged`)
-      at = `the event after ${place}`
-      yield event
-    }
-  } catch (cause) {
-    if (cause instanceof StoreError || !isDecodeError(cause)) throw cause
-    throw new StoreError('unreadable', `${directory}: ${at} is damaged`, { cause })
-  }
-}
-
-const isDecodeError = (cause: unknown): boolean =>
-  cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_DECODE_ERROR'
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )

@@ -27,6 +27,8 @@ import { readTaskSet } from '../settings/task-set.js'
 import { createTorchrunEngine, type TrainerEvent } from '../spool/trainer-process.js'
 import { canaryPrompts } from '../versions/canary.js'
 import { chatTemplateSha256 } from '../versions/policy-frame.js'
+import { controlRoutes } from './control-routes.js'
+import { serveControl } from './control-server.js'
 import { openCoordinator } from './coordinator.js'
 
 /** What an operator, or a program that started the coordinator, is told as it happens. */
@@ -73,8 +75,14 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const taskSet = await readTaskSet(config.tasks.dataset, 'train')
     const identity = await openIdentity(config.dataDir)
     const key = identity.privateKey
-    const recorder = await openRecorder(await openEventLog(folder.log), (event) => onProgress({ type: 'event', event }))
+    const log = await openEventLog(folder.log)
+    const recorder = await openRecorder(log, (event) => onProgress({ type: 'event', event }))
     cleanUps.push(() => recorder.close())
+    const control = await serveControl(config.dataDir, controlRoutes(log)).catch((error: unknown) => {
+      // Some file systems have no sockets. The run does not depend on them.
+      logger.warn({ error }, 'no control socket: this coordinator has to be stopped for a backup')
+    })
+    cleanUps.push(async () => control?.close())
     const tokenizer = await openTokenizer(config.base.path)
     cleanUps.push(() => tokenizer.close())
     const stage = createStage(taskSet.servers, tokenizer)

@@ -21,6 +21,7 @@ import type { Recorder } from '../ledger/recorder.js'
 import type { Publication, RunState } from '../ledger/run-state.js'
 import { type RunTerms, termsIdOf } from '../ledger/terms.js'
 import type { RunConfig } from '../settings/config.js'
+import { manifestFile } from '../settings/data-folder.js'
 import type { TaskSet } from '../settings/task-set.js'
 import type { TrainerStep } from '../spool/step-folder.js'
 import { canariesOf } from './canary.js'
@@ -82,7 +83,7 @@ const limitsOf = ({ groupSize, maxStaleness, limits }: RunTerms): PolicyManifest
 export function createPublisher(parts: PublisherParts): Publisher {
   const { config, taskSet, frame, recorder, blobs, snapshots, host, key, clock, manifests } = parts
   const channel = channelsOf(host.runId).policy
-  const fileOf = (round: number): string => join(manifests, `${String(round).padStart(6, '0')}.manifest`)
+  const fileOf = (round: number): string => manifestFile(manifests, round)
   /** One round is opened after the other, also when a publication and a waiting key ask at once. */
   const opening = pLimit(1)
 

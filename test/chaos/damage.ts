@@ -1,4 +1,4 @@
-import { open, readdir, stat, truncate } from 'node:fs/promises'
+import { cp, open, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Machine } from './sim-process.js'
 
@@ -20,14 +20,42 @@ export async function bend(path: string, at: number): Promise<void> {
   }
 }
 
+/** The file of the log's database that holds what was written last. */
+async function journalOf({ folder }: Machine): Promise<{ readonly path: string; readonly size: number }> {
+  const log = join(folder, 'log')
+  const journals = (await readdir(log)).filter((name) => name.endsWith('.log')).sort()
+  const path = join(log, journals.at(-1)!)
+  return { path, size: (await stat(path)).size }
+}
+
 /** Cuts the last bytes off a database's journal, as a power failure does in the middle of a write. */
 export async function cutTail(machine: Machine, bytes: number): Promise<void> {
-  const folder = join(machine.folder, 'log')
-  const journals = (await readdir(folder)).filter((name) => name.endsWith('.log')).sort()
-  const journal = join(folder, journals.at(-1)!)
-  const { size } = await stat(journal)
-  await truncate(journal, Math.max(0, size - bytes))
+  const { path, size } = await journalOf(machine)
+  await truncate(path, Math.max(0, size - bytes))
 }
+
+/** Cuts a share of a database's journal off, 1 being all of it, as a bad disk or a careless hand does. */
+export async function cutShare(machine: Machine, share: number): Promise<void> {
+  const { path, size } = await journalOf(machine)
+  await truncate(path, Math.floor(size * (1 - share)))
+}
+
+/** Copies the log and its head. @returns  puts them back as they were */
+export async function keepLog({ folder }: Machine): Promise<() => Promise<void>> {
+  const parts = ['log', 'log.head']
+  const kept = join(folder, 'kept')
+  for (const part of parts) await cp(join(folder, part), join(kept, part), { recursive: true })
+  return async () => {
+    for (const part of parts) {
+      await rm(join(folder, part), { recursive: true, force: true })
+      await cp(join(kept, part), join(folder, part), { recursive: true })
+    }
+    await rm(kept, { recursive: true })
+  }
+}
+
+/** Takes the head away from a log. */
+export const loseHead = ({ folder }: Machine): Promise<void> => rm(join(folder, 'log.head'))
 
 /** Blobs that a volunteer holds, and downloads it has not finished. */
 export async function blobsOf(machine: Machine): Promise<string[]> {

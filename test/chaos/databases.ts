@@ -1,33 +1,37 @@
-import { type EventLog, openEventLog } from '../../coordinator/ledger/event-log.js'
+import { openChainedLog, type RecordStore } from '../../coordinator/ledger/chained-log.js'
+import { type EventLog, openEventLog, openRecordStore } from '../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
+import { headFileOf, openHeadFile } from '../../coordinator/ledger/log-head.js'
 import { type NodeStore, openNodeStore } from '../../node/store.js'
 import type { SimProcess } from './sim-process.js'
 import type { World } from './world.js'
 
-/** The event log of a simulated coordinator: a real database, each of whose operations may be the process's last. */
+/** The event log of a simulated coordinator: a real database and a real head, each of whose operations may be the process's last. */
 export async function openSimLog(world: World, process: SimProcess, folder: string): Promise<EventLog> {
   const { underway } = world
-  const log = await world.database(process, folder, () => openEventLog(folder))
-  return {
-    append: (event) => process.disk('log append', true, () => underway.count(log.append(event))),
-    async *replay() {
-      yield* await process.disk('log replay', false, () => underway.count(readAll(log)))
+  const store = await world.database(process, folder, () => openRecordStore(folder))
+  const onDisk: RecordStore = {
+    count: () => process.disk('log read', false, () => underway.count(store.count())),
+    append: (first, records) => process.disk('log append', true, () => underway.count(store.append(first, records))),
+    async *records(from, until) {
+      yield* await process.disk('log read', false, () => underway.count(readAll(store.records(from, until))))
     },
-    close: () => process.disk('log close', false, () => underway.count(log.close())),
+    close: () => process.disk('log close', false, () => underway.count(store.close())),
   }
+  return openChainedLog(onDisk, await openHeadFile(headFileOf(folder)), folder)
 }
 
-async function readAll(log: EventLog): Promise<RunEvent[]> {
-  const events: RunEvent[] = []
-  for await (const event of log.replay()) events.push(event)
-  return events
+async function readAll<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const item of items) all.push(item)
+  return all
 }
 
 /** All events of a log that nobody has open. */
 export async function readLog(world: World, folder: string): Promise<RunEvent[]> {
   const { underway } = world
   const log = await underway.count(openEventLog(folder))
-  const events = await underway.count(readAll(log))
+  const events = await underway.count(readAll(log.replay()))
   await underway.count(log.close())
   return events
 }

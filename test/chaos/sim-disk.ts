@@ -34,7 +34,7 @@ const BY_PATH = {
   stat: false,
   writeFile: true,
 } as const
-const BY_HANDLE = { read: false, sync: false, truncate: true, write: true, writeFile: true } as const
+const BY_HANDLE = { read: false, sync: false, datasync: false, truncate: true, write: true, writeFile: true } as const
 
 type AnyFunction = (...args: unknown[]) => Promise<unknown>
 
@@ -57,7 +57,7 @@ export function mountDisk(): SimDisk {
     for (const [name, writes] of Object.entries(BY_HANDLE)) {
       const original = methods[name]!.bind(handle)
       // No machine loses its power here, so syncing, which is slow, would change nothing.
-      const work = name === 'sync' ? async () => undefined : original
+      const work = name.endsWith('sync') ? async () => undefined : original
       methods[name] = (...args) => owner.disk(name, writes, () => work(...args))
     }
     const close = handle.close.bind(handle)

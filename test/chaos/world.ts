@@ -56,6 +56,7 @@ export interface World {
 const SLOWEST_MS: ReadonlyMap<string, number> = new Map([
   ['log append', 40],
   ['store write', 40],
+  ['datasync', 20],
   ['write', 1],
   ['rename', 1],
 ])

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
@@ -156,6 +156,57 @@ test('a run whose processes are killed one after the other loses nothing, trains
     )
   }
 })
+
+test('a run that was backed up while it worked goes on in another folder when the first is lost', async () => {
+  const on = await machine()
+  const coordinator = (...args: string[]) =>
+    execa(process.execPath, [join(checkout, 'dist', 'coordinator', 'main.js'), ...args], {
+      cwd: on.folder,
+      timeout: PATIENCE_MS,
+    })
+  const first = await startRun(on, 'run', { config: { versions: ENDLESS, batchGroups: 1 } })
+  const node = first.node('node')
+  await first.coordinator.until(
+    'the first step',
+    tells('trained', ({ step }) => step === 1),
+  )
+  // Of what a node does for the first coordinator after the backup, the second one knows nothing.
+  await stop(node)
+  const { stdout } = await coordinator('backup', 'backup', '--config', join('run', 'run.yaml'))
+  assert.match(stdout, new RegExp(`backup holds the run ${first.runId}: \\d+ events and \\d+ files, .*checked`))
+  first.coordinator.kill('SIGKILL')
+  assert.is(await first.coordinator.ended, 'SIGKILL')
+  isPrivate(first.dataDir)
+  const { events: known } = await readLog(first.dataDir)
+  rmSync(first.dataDir, { recursive: true })
+
+  // Without a coordinator on it a data folder is backed up likewise.
+  await coordinator('restore', 'backup', '--data-dir', 'elsewhere')
+  await coordinator('backup', 'again', '--data-dir', 'elsewhere')
+  const restored = await coordinator('restore', 'again', '--data-dir', join('run', 'restored'))
+  assert.match(restored.stdout, /prove-coordinator start --config run\.yaml, where run\.yaml says dataDir: .*restored/)
+  const told = toldBy(first.coordinator)
+  const second = await first.again({ dataDir: 'restored', versions: nextVersion(told) })
+  assert.is(second.runId, first.runId)
+  const nodeAgain = second.node('node')
+  await second.coordinator.until('the end of the run', ({ type }) => type === 'complete')
+  await nodeAgain.until('its rest', settled)
+  await stop(nodeAgain, second.coordinator)
+  const dataDir = join(on.folder, 'run', 'restored')
+  isPrivate(dataDir)
+  const { events, state } = await readLog(dataDir)
+  assert.equal(events.slice(0, known.length), known)
+  checkRun(events, state, [...told, ...toldBy(second.coordinator)])
+})
+
+/** Nobody but the owner may read anything that the programs have put into a data folder. */
+function isPrivate(dataDir: string): void {
+  for (const name of ['.', ...readdirSync(dataDir, { recursive: true, encoding: 'utf8' })]) {
+    const found = statSync(join(dataDir, name))
+    // The trainer's files are no secrets: it opens them to readers, whom the folders keep out.
+    if (!found.isFile() || !name.startsWith(join('spool', 'steps'))) assert.is(found.mode & 0o077, 0, name)
+  }
+}
 
 test('two runs side by side do not disturb each other, and their adapters can be listed and pulled', async () => {
   const on = await machine()

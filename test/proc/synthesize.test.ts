@@ -1,13 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { openEventLog } from '../../coordinator/ledger/event-log.js'
+import { openDataFolder } from '../../coordinator/settings/data-folder.js'
 import { checkout } from '../support/checkout.js'
 import { DEMO_WORLDS } from '../support/demo-tasks.js'
 import { PATIENCE_MS } from '../support/patience.js'
+import { agreed } from '../support/run-events.js'
 
 const test = suite('prove-lab synthesize')
 const program = join(checkout, 'dist', 'lab', 'main.js')
@@ -76,21 +79,29 @@ test('killed in the middle it leaves no data set, and goes on to the same bytes'
 test('a teacher that is not there, or not wanted, is said in one line', async () => {
   const away = await lab('synthesize', '--examples', '2', '--out', 'third', '--teacher', 'http://127.0.0.1:9/v1')
   assert.is(away.exitCode, 1)
-  assert.match(away.stderr.split('\n').at(-1)!, /^prove-coordinator: the teacher's models cannot be listed/)
+  assert.match(away.stderr.split('\n').at(-1)!, /^prove-lab: the teacher's models cannot be listed/)
   assert.not(existsSync(join(folder, 'third')))
   const plain = await synthesize('fourth', '--teacher', 'http://127.0.0.1:9/v1')
   assert.match(plain.stderr, /no_teacher/)
 })
 
 test('a run that began with another data set does not go on', async () => {
-  await mkdir(join(folder, 'data'))
-  await writeFile(join(folder, 'data', 'dataset.sha256'), 'f'.repeat(64))
+  const log = await openEventLog((await openDataFolder(join(folder, 'data'))).log)
+  await log.append(agreed({ dataset: { sha256: 'f'.repeat(64), tasks: 3 } }))
+  await log.close()
   const model = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
   const run = { dataDir: 'data', base: { path: model, name: 'demo' }, tasks: { dataset: 'first' } }
   await writeFile(join(folder, 'run.yaml'), JSON.stringify(run))
-  const started = await lab('start', '--config', 'run.yaml')
-  assert.is(started.exitCode, 2)
-  assert.match(started.stderr, /tasks\.dataset: the run in .* began with another data set/)
+  const program = join(checkout, 'dist', 'coordinator', 'main.js')
+  const started = await execa(process.execPath, [program, 'start', '--config', 'run.yaml'], {
+    cwd: folder,
+    reject: false,
+    timeout: PATIENCE_MS,
+    stdin: 'ignore',
+  })
+  assert.is(started.exitCode, 2, started.stderr)
+  assert.match(started.stderr, /dataset\.sha256 was "f+" when the run began/)
+  assert.match(started.stderr, /Name the data set that the run began with/)
 })
 
 test.run()

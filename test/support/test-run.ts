@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
 import type { Auditor } from '../../coordinator/intake/auditor.js'
 import { termsOf } from '../../coordinator/ledger/agree-terms.js'
-import { openEventLog } from '../../coordinator/ledger/event-log.js'
+import { type ChainedLog, openEventLog } from '../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
 import { type Coordinator, openCoordinator } from '../../coordinator/service/coordinator.js'
@@ -63,6 +63,7 @@ export interface RunSettings
 export interface TestCoordinator extends Coordinator {
   readonly node: TestNode
   readonly recorder: Recorder
+  readonly log: ChainedLog
   /** Publishes the next version, with an adapter of its own. */
   publish(): Promise<void>
 }
@@ -101,8 +102,12 @@ export interface TestRun {
   volunteer(seed: number): Promise<Volunteer>
   /** A volunteer whose key may have leases: it asked once, and a round was opened since. */
   admitted(seed: number): Promise<Volunteer>
-  /** Stops the coordinator, and starts it again from what is on disk, with another `run.yaml` if asked; volunteers have to connect again. */
-  restart(change?: Partial<RunConfig>): Promise<void>
+  /**
+   * Stops the coordinator, and starts it again from what is on disk; volunteers have to connect again.
+   * @param change  to its `run.yaml`
+   * @param meanwhile  what happens to its folder in between
+   */
+  restart(change?: Partial<RunConfig>, meanwhile?: () => Promise<unknown>): Promise<void>
   eventsOf<T extends RunEvent['type']>(type: T): Extract<RunEvent, { type: T }>[]
   close(): Promise<void>
 }
@@ -125,7 +130,8 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
 
   const start = async (): Promise<TestCoordinator> => {
     const data = await openDataFolder(config.dataDir)
-    const recorder = await openRecorder(await openEventLog(data.log), (event) => events.push(event))
+    const log = await openEventLog(data.log)
+    const recorder = await openRecorder(log, (event) => events.push(event))
     const node = await swarm.node(1, true, waiting)
     const { host, key } = node
     const coordinator = await openCoordinator({
@@ -148,6 +154,7 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
       ...coordinator,
       node,
       recorder,
+      log,
       async publish() {
         const version = (recorder.state.current?.version ?? -1) + 1
         await coordinator.publisher.publish(version, await trainerStep(folder, version))
@@ -169,8 +176,9 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
     clock,
     events,
     coordinator: await start(),
-    async restart(change = {}) {
+    async restart(change = {}, meanwhile = async () => undefined) {
       await run.coordinator.close()
+      await meanwhile()
       const before = config
       config = { ...config, ...change }
       // A request to the next one must not go out over a connection to this one.

@@ -36,6 +36,18 @@ export const CRASHES: readonly Scenario[] = [
     },
   },
   {
+    name: 'coordinator-at-heads',
+    about: 'the coordinator ends while it notes how far its log reaches, before or after that is on disk',
+    async befall(run, random) {
+      let left = random.int(1, 6)
+      run.coordinator.machine.faultAt = ({ what }) => {
+        if (what !== 'datasync' || --left > 0) return null
+        left = random.int(3, 8)
+        return random.chance(0.5) ? 'crash-before' : 'crash-after'
+      }
+    },
+  },
+  {
     name: 'torn-log',
     about: 'the coordinator ends in the middle of writing an event, and finds half of it when it starts',
     async befall(run, random) {

@@ -1,4 +1,6 @@
-import { bend, blobsOf } from '../damage.js'
+import { StoreError } from '../../../coordinator/ledger/event-log.js'
+import type { ChaosRun } from '../chaos-run.js'
+import { bend, blobsOf, cutShare, keepLog, loseHead } from '../damage.js'
 import type { Machine } from '../sim-process.js'
 import { meanwhile, type Scenario } from './scenario.js'
 
@@ -9,6 +11,13 @@ const isFull = (error: unknown): boolean =>
 const fill = (machine: Machine): void => {
   machine.faultAt = ({ writes }) => (writes ? 'no-space' : null)
 }
+
+const isShortened = (error: unknown): boolean =>
+  error instanceof StoreError && (error.code === 'truncated' || error.code === 'headless')
+
+/** Events of some kinds that the coordinator knows of. */
+const eventsIn = ({ state }: ChaosRun): number =>
+  state ? state.rounds.length + state.leases.size + state.judged.size : 0
 
 export const DISKS: readonly Scenario[] = [
   {
@@ -56,6 +65,38 @@ export const DISKS: readonly Scenario[] = [
         }
         victim.restartMs = 2000
         victim.start()
+      }
+    },
+  },
+  {
+    name: 'shortened-log',
+    about: 'the end of the log is lost, or its head: the coordinator says so at each start, until the log is put back',
+    expects: isShortened,
+    async befall(run, random) {
+      const { coordinator, world } = run
+      const { machine } = coordinator
+      for (let times = 0; times < 3; times++) {
+        if (!(await meanwhile(run, 'the start', () => run.state !== undefined))) return
+        const before = eventsIn(run)
+        if (!(await meanwhile(run, 'some events', () => eventsIn(run) >= before + 6))) return
+        await run.pass(random.int(0, 3000))
+        coordinator.restartMs = null
+        coordinator.kill()
+        await world.bury()
+        const putBack = await keepLog(machine)
+        // More than the head may be behind by.
+        await (random.chance(0.3) ? loseHead(machine) : cutShare(machine, random.int(60, 100) / 100))
+        world.blow('log shortened')
+        for (let starts = 0; starts < 2; starts++) {
+          const exits = run.exits.length
+          coordinator.start()
+          await run.until('the refusal', () => run.exits.length > exits || run.state !== undefined, 60_000)
+          if (run.state) throw new Error('the coordinator goes on with a shortened log')
+          await world.bury()
+        }
+        await putBack()
+        coordinator.restartMs = 1000
+        coordinator.start()
       }
     },
   },

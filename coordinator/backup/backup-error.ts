@@ -1,0 +1,22 @@
+export type BackupErrorCode =
+  /** There is no run in the data folder. */
+  | 'no_run'
+  /** The folder to write to is there already, or is not empty. */
+  | 'exists'
+  /** A file that the run needs is missing or damaged, so there would be no backup to rely on. */
+  | 'not_whole'
+  /** The folder is no backup, or one that was not finished. */
+  | 'no_backup'
+  /** A file of the backup is not what was written. */
+  | 'damaged'
+
+export class BackupError extends Error {
+  override readonly name = 'BackupError'
+  constructor(
+    readonly code: BackupErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${code}: ${message}`, options)
+  }
+}

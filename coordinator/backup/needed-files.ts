@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { LIMITS, openManifest } from '../../proto/index.js'
+import type { RunState } from '../ledger/run-state.js'
+import { manifestFile } from '../settings/data-folder.js'
+import { readStep } from '../spool/step-folder.js'
+import { BackupError } from './backup-error.js'
+
+/** Folders of a data folder, and files in it, as paths with slashes: the same on every system. */
+export const BODIES = 'bodies'
+export const BLOBS = 'blobs'
+export const CALIBRATIONS = 'calibrations'
+export const EVIDENCE = 'evidence'
+export const MANIFESTS = 'manifests'
+export const STEPS = 'spool/steps'
+export const batchFolder = (batchId: string): string => `spool/batches/${batchId}`
+export const stepFolder = (step: number): string => `${STEPS}/step-${step}`
+
+/** Manifests that a coordinator puts back into service when it starts. */
+const servedManifests = ({ rounds }: RunState): string[] =>
+  rounds.slice(-LIMITS.manifestsServed.value).map(({ round }) => manifestFile(MANIFESTS, round).replaceAll('\\', '/'))
+
+/** Bodies of accepted groups that the pending batch or a later one may be made of. */
+function untrainedBodies(state: RunState): string[] {
+  const pending = state.pendingBatch?.batchId
+  const trained = new Set<string>()
+  for (const { batchId, leaseIds } of state.batches.values())
+    if (batchId !== pending) for (const leaseId of leaseIds) trained.add(leaseId)
+  const bodies: string[] = []
+  for (const [leaseId, { flat, bodySha256 }] of state.accepted)
+    if (!flat && !trained.has(leaseId)) bodies.push(`${BODIES}/${bodySha256}`)
+  return bodies
+}
+
+/**
+ * Files, by their paths in the data folder, without which a run cannot go on from this state.
+ * @param root  where they lie; manifests and the published step are read to see what they name
+ * @throws BackupError `not_whole` when one of those cannot be read
+ */
+export async function neededFiles(state: RunState, root: string, runId: string): Promise<string[]> {
+  const manifests = servedManifests(state)
+  const calibrations = state.termsHistory
+    .flatMap(({ terms }) => Object.values(terms.audit.calibrations))
+    .map((sha256) => `${CALIBRATIONS}/${sha256}.json`)
+  const needed = new Set(['identity.key', ...manifests, ...calibrations, ...untrainedBodies(state)])
+  for (const path of manifests) {
+    const { manifest } = await readFile(join(root, path))
+      .then((bytes) => openManifest(bytes, runId))
+      .catch((cause: unknown) => {
+        throw notWhole(path, cause)
+      })
+    for (const { sha256 } of manifest.blobs) needed.add(`${BLOBS}/${sha256}`)
+  }
+  if (state.current) {
+    const { step } = state.current
+    const folder = stepFolder(step)
+    const { files } = await readStep(join(root, 'spool'), step).catch((cause: unknown) => {
+      throw notWhole(`${folder}/step.json`, cause)
+    })
+    for (const name of ['step.json', ...Object.keys(files)]) needed.add(`${folder}/${name}`)
+  }
+  return [...needed]
+}
+
+export const notWhole = (path: string, cause: unknown): BackupError =>
+  new BackupError('not_whole', `${path}, which the run needs: ${(cause as Error).message}`, { cause })

@@ -1,0 +1,90 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { z } from 'zod'
+import { linesOf } from '../ledger/record-lines.js'
+import { controlAddress } from './control-address.js'
+
+/** The running coordinator of a data directory, as the operator's commands reach it. */
+export interface ControlClient {
+  /** @throws ControlError */
+  get(path: string): Promise<unknown>
+  /** The answer's lines as they come. @throws ControlError */
+  lines(path: string): AsyncIterable<string>
+}
+
+/** The coordinator refused a request, or stopped answering. */
+export class ControlError extends Error {
+  override readonly name = 'ControlError'
+  constructor(
+    readonly code: 'refused' | 'unreachable',
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${code}: ${message}`, options)
+  }
+}
+
+const TIMEOUT_MS = 60_000
+const MAX_ANSWER_CHARS = 1024 * 1024
+/** Nobody listens there: no coordinator runs, or the last one was killed. */
+const NOBODY = new Set(['ENOENT', 'ECONNREFUSED'])
+
+const refusal = z.object({ code: z.string(), message: z.string() })
+
+/** @returns null when no coordinator runs on the data directory */
+export async function reachControl(dataDir: string, signal: AbortSignal): Promise<ControlClient | null> {
+  const address = await controlAddress(dataDir)
+  if (address === null || !(await isListening(address, signal))) return null
+  const lines = async function* (path: string): AsyncGenerator<string> {
+    const response = await ask(address, path, signal)
+    try {
+      yield* linesOf(response)
+    } catch (cause) {
+      throw unreachable(address, cause)
+    }
+  }
+  return {
+    lines,
+    async get(path) {
+      let text = ''
+      for await (const line of lines(path)) {
+        text += line
+        if (text.length > MAX_ANSWER_CHARS) throw new ControlError('refused', `${path} answers more than 1 MiB`)
+      }
+      return JSON.parse(text)
+    },
+  }
+}
+
+async function isListening(address: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const response = await send(address, '/', signal)
+    response.resume()
+    return true
+  } catch (cause) {
+    if (NOBODY.has((cause as NodeJS.ErrnoException).code ?? '')) return false
+    throw unreachable(address, cause)
+  }
+}
+
+async function ask(address: string, path: string, signal: AbortSignal): Promise<IncomingMessage> {
+  const response = await send(address, path, signal).catch((cause: unknown) => {
+    throw unreachable(address, cause)
+  })
+  if (response.statusCode === 200) return response
+  let text = ''
+  for await (const line of linesOf(response)) text += line.slice(0, MAX_ANSWER_CHARS)
+  const why = refusal.safeParse(JSON.parse(text))
+  throw new ControlError('refused', why.success ? why.data.message : `${path}: status ${response.statusCode}`)
+}
+
+async function send(address: string, path: string, signal: AbortSignal): Promise<IncomingMessage> {
+  const sent = request({ socketPath: address, path, timeout: TIMEOUT_MS, signal })
+  sent.once('timeout', () => sent.destroy(new Error(`no answer for ${TIMEOUT_MS / 1000} s`)))
+  sent.end()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  return response
+}
+
+const unreachable = (address: string, cause: unknown): ControlError =>
+  new ControlError('unreachable', `the coordinator at ${address}: ${(cause as Error).message}`, { cause })

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import type { ChainedLog } from '../ledger/event-log.js'
+import { ControlRefusal, type ControlRoute } from './control-server.js'
+
+/** How a command asks for the log of a running coordinator: LevelDB lets only one process at its files. */
+export const LOG_END = '/log/end'
+export const LOG_RECORDS = '/log/records'
+
+const range = z.object({ until: z.coerce.number().int().min(0) })
+
+/** What the operator's commands can ask of a running coordinator. */
+export const controlRoutes = (log: ChainedLog): readonly ControlRoute[] => [
+  { method: 'GET', path: LOG_END, answer: async () => ({ json: log.end }) },
+  {
+    method: 'GET',
+    path: LOG_RECORDS,
+    async answer({ query }) {
+      const { data } = range.safeParse(query)
+      if (!data || data.until > log.end.count)
+        throw new ControlRefusal('bad_request', `until is a number of events, at most ${log.end.count}`)
+      return { lines: log.records(data.until) }
+    },
+  },
+]
