@@ -46,7 +46,7 @@ export interface IntakeParts {
 
 /** Where groups come in: admission, the pull of the body, the stages of judging, and the verdict on record. */
 export function createIntake(parts: IntakeParts): Intake {
-  const { tasks, termsOf, recorder, judge, lottery, proofs, host, clock, watch = UNWATCHED, signal } = parts
+  const { tasks, termsOf, recorder, judge, proofs, host, clock, watch = UNWATCHED, signal } = parts
   const { state } = recorder
   const inHand = new InHand(parts.perNode)
   const pulls = createPulls({
@@ -61,18 +61,11 @@ export function createIntake(parts: IntakeParts): Intake {
   const underWay = createUnderWay(parts)
   const underAudit = new Set<string>()
 
-  /** Whether a group is looked at more closely: audited, or, if it claims to teach nothing, judged at all. */
-  const isDrawn = (lease: LeaseRecord, bodySha256: string): boolean => {
-    const streak = state.nodes.get(lease.node)?.standing.streak ?? 0
-    const share = lease.drawsReplay ? auditShare(streak, termsOf(lease).audit) : 1
-    return lottery.draws(bodySha256, share)
-  }
-
   const takeIn = async (lease: LeaseRecord, group: ReceivedGroup): Promise<void> => {
     const { announcement } = group
     const { rewards, tokensGenerated, bodySha256 } = announcement
     const terms = termsOf(lease)
-    const drawn = isDrawn(lease, bodySha256)
+    const drawn = isDrawn(parts, lease, bodySha256)
     const late = versionsLate(state, lease)
     const step = nextStep(announcement, terms, late, drawn)
     let taken: TakenGroup = { lease, group, body: group.body }
@@ -117,10 +110,9 @@ export function createIntake(parts: IntakeParts): Intake {
         (leaseId) => inHand.has(leaseId),
       )
       for (const { lease, group } of withheld) {
-        const concluded = verdicts.conclude({ lease, group, body: null }, () => refused('body_withheld', ''))
         underWay.add(
           lease.leaseId,
-          concluded.then(() => undefined),
+          verdicts.conclude({ lease, group, body: null }, () => refused('body_withheld', '')),
         )
       }
       for (const [leaseId, group] of state.suspects) {
@@ -133,12 +125,20 @@ export function createIntake(parts: IntakeParts): Intake {
   }
 }
 
+/** Whether a group is looked at more closely: audited, or, if it claims to teach nothing, judged at all. */
+function isDrawn({ recorder, termsOf, lottery }: IntakeParts, lease: LeaseRecord, bodySha256: string): boolean {
+  const streak = recorder.state.nodes.get(lease.node)?.standing.streak ?? 0
+  const share = lease.drawsReplay ? auditShare(streak, termsOf(lease).audit) : 1
+  return lottery.draws(bodySha256, share)
+}
+
 /** Work that goes on in the background, and what becomes of its failures. */
 function createUnderWay({ host, signal, onFailure }: Pick<IntakeParts, 'host' | 'signal' | 'onFailure'>) {
   const tasks = new Set<Promise<void>>()
   return {
-    add(lease: string, task: Promise<void>, after: () => void = () => undefined): void {
-      const work = task
+    add(lease: string, task: Promise<unknown>, after: () => void = () => undefined): void {
+      const work: Promise<void> = task
+        .then(() => undefined)
         .catch((error: unknown) => {
           if (signal.aborted) return
           if (error instanceof TrainerError) onFailure(error)
