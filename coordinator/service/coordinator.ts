@@ -100,7 +100,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     // Whoever waits for it hears of it.
     failure.catch(() => undefined)
     const desk = createLeaseDesk(config, tasks, recorder, clock, auditor?.isCalibrated)
-    const frame = policyFrame(config, baseSha256, stage.tokenizer.chatTemplate, servers)
+    const frame = policyFrame(config, baseSha256, stage, servers)
     const publisher = createPublisher({
       ...{ config, taskSet, frame, limits, recorder, blobs, snapshots, host, key, clock, manifests },
     })

@@ -1,4 +1,4 @@
-import { DIALECT, toolsetSchemaSha256 } from '../../episode/index.js'
+import { type Stage, toolsetSchemaSha256 } from '../../episode/index.js'
 import { PLAIN_SAMPLER, type PolicyDescription, type Sha256, sha256 } from '../../proto/index.js'
 import type { ServerDefinition } from '../../servers/kernel/index.js'
 import type { RunConfig } from '../settings/config.js'
@@ -12,15 +12,16 @@ const ENGINE_RANGE = { nodeLlamaCpp: '3.22.x', llamaCpp: '*' }
 export function policyFrame(
   config: RunConfig,
   baseSha256: Sha256,
-  chatTemplate: string,
+  { tokenizer, dialect, reward }: Pick<Stage, 'tokenizer' | 'dialect' | 'reward'>,
   servers: readonly ServerDefinition[],
 ): PolicyFrame {
   return {
     base: { name: config.base.name, ggufSha256: baseSha256, quantisation: config.base.quantisation },
-    chatTemplateSha256: sha256(new TextEncoder().encode(chatTemplate)),
-    dialect: DIALECT,
+    chatTemplateSha256: sha256(new TextEncoder().encode(tokenizer.chatTemplate)),
+    dialect: dialect.name,
     toolsetSchemaSha256: toolsetSchemaSha256(servers),
     sampler: PLAIN_SAMPLER,
     engine: ENGINE_RANGE,
+    reward: reward.name,
   }
 }

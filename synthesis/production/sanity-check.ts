@@ -1,7 +1,7 @@
 import type { Example } from '../../dataset/example.js'
 import type { SanityResult } from '../../dataset/index.js'
 import { type Catalogue, exampleOf, toolsetOf } from '../../episode/index.js'
-import { isExecutable, type JsonObject, type LoggedCall, score, solvedExactly } from '../../reward/index.js'
+import { isExecutable, type JsonObject, type LoggedCall, PAPER, solvedExactly } from '../../reward/index.js'
 
 /** A policy of known worth: what it would have called. `null` where the example leaves it nothing to do wrong. */
 type Policy = (example: Example) => readonly Call[] | null
@@ -68,7 +68,7 @@ export function createSanityCheck(catalogue: Catalogue): SanityCheck {
           const tool = scored.offered.find(({ name }) => name === call.name)
           return { ...call, ok: isExecutable({ ...call, ok: true }, tool) }
         })
-        const { total } = score(scored, log)
+        const { total } = PAPER.score(scored, log)
         if (i === 0) best = total
         else if (!(total < best)) blind++
         const sum = sums[i]!

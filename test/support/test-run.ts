@@ -8,7 +8,7 @@ import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.j
 import { type Coordinator, openCoordinator } from '../../coordinator/service/coordinator.js'
 import type { RunConfig } from '../../coordinator/settings/config.js'
 import { openDataFolder } from '../../coordinator/settings/data-folder.js'
-import { groundTruthScript, type Rollout, type Task } from '../../episode/index.js'
+import type { Rollout, Task } from '../../episode/index.js'
 import { groupAnnouncementOf } from '../../node/group-body.js'
 import { type NodeStore, openNodeStore, type PendingGroup } from '../../node/store.js'
 import {
@@ -23,7 +23,7 @@ import {
 import { type Clock, createBlobStore, requestLeases, serveGroups } from '../../swarm/index.js'
 import { library } from './library-world.js'
 import { smallRun } from './run-config.js'
-import { bodyOf, lendingTask, play, stageOf } from './scripted.js'
+import { bodyOf, groundTruthScript, lendingTask, play, stageOf } from './scripted.js'
 import {
   connect,
   createTestSwarm,

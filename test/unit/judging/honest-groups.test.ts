@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { DEMO_PROFILE } from '../../../dataset/index.js'
 import { openTokenizer } from '../../../engine/index.js'
 import type { Token, Tokenizer, TokenSource } from '../../../engine/types.js'
-import { type EpisodeLimits, nameTask, runGroup, type Stage, type Task, writeCall } from '../../../episode/index.js'
+import { type EpisodeLimits, nameTask, runGroup, type Stage, type Task } from '../../../episode/index.js'
 import { judgeGroup, largestBody, recordCall } from '../../../judging/index.js'
 import { groupBodyOf } from '../../../node/group-body.js'
 import { type GroupBody, groupBody, type Lease, LIMITS } from '../../../proto/index.js'
@@ -16,7 +16,7 @@ import { contextFor, streamExamples } from '../../../synthesis/index.js'
 import { checkout } from '../../support/checkout.js'
 import { DEMO_WORLDS } from '../../support/demo-tasks.js'
 import { library } from '../../support/library-world.js'
-import { bodyOf, lendingTask, play, scriptTokenizer, stageOf } from '../../support/scripted.js'
+import { bodyOf, lendingTask, play, scriptTokenizer, stageOf, writeCall } from '../../support/scripted.js'
 
 /** A policy that says whatever the numbers choose of these pieces: text, tool calls in any state of repair, single tokens. */
 function wildPolicy(

@@ -2,13 +2,12 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createGroupJudge } from '../../../coordinator/intake/group-judge.js'
 import { RunState } from '../../../coordinator/ledger/run-state.js'
-import { groundTruthScript } from '../../../episode/index.js'
 import { unstableWorlds } from '../../../judging/index.js'
 import { type GroupAnnouncement, groupBody, SwarmRefusal, sha256 } from '../../../proto/index.js'
 import { defineServer } from '../../../servers/kernel/index.js'
 import { librarySpec, tools } from '../../support/library-world.js'
 import { hex, leased, published } from '../../support/run-events.js'
-import { AMPLE, bodyOf, lendingTask, play, recorded, stageOf } from '../../support/scripted.js'
+import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, recorded, stageOf } from '../../support/scripted.js'
 
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
 const { signal } = new AbortController()

@@ -1,6 +1,7 @@
 import type { OfferedTool } from '../servers/kernel/index.js'
 import { type Alignment, align, equalArguments } from './align.js'
 import { fits } from './fits.js'
+import type { RewardPreset } from './preset.js'
 import {
   ExampleError,
   type GroundTruthCall,
@@ -11,15 +12,24 @@ import {
 } from './types.js'
 
 /** Weights of the paper's total (section 3.3); the maximum is 1.3. */
-export const WEIGHTS = { validity: 0.5, coverage: 0.5, efficiency: 0.15, name: 0.2, arg: 0.1 } as const
-export const MAX_REWARD = 1.3
+const WEIGHTS = { validity: 0.5, coverage: 0.5, efficiency: 0.15, name: 0.2, arg: 0.1 } as const
 
-/**
- * The reward of one rollout: PROVE's five components and their total (arXiv 2606.03892, section 3.3).
- * Pure; the same inputs give the same doubles on every machine, so verifiers compare with `===`.
- * @throws ExampleError when the example itself is wrong
- */
-export function score(example: ScoredExample, log: readonly LoggedCall[]): RewardBreakdown {
+/** PROVE's five components and their total (arXiv 2606.03892, section 3.3). */
+export const PAPER = {
+  name: 'paper',
+  description: "PROVE's five components: validity, coverage, efficiency, name, arguments",
+  maximum: { calls: 1.3, noCall: 1 },
+  components: Object.keys(WEIGHTS),
+  needsStates: false,
+  score,
+} as const satisfies RewardPreset
+
+/** A breakdown into the paper's components. */
+export interface PaperBreakdown extends RewardBreakdown {
+  readonly components: RewardComponents | null
+}
+
+function score(example: ScoredExample, log: readonly LoggedCall[]): PaperBreakdown {
   const { groundTruth } = example
   const offered = checkExample(example)
   if (groundTruth.length === 0) return { total: log.length === 0 ? 1 : 0, components: null, alignment: [], covered: [] }
