@@ -11,8 +11,14 @@ import {
   type Task,
   toolsetOf,
 } from '../episode/index.js'
-import { ExampleError, isExecutable, type LoggedCall, REWARD_PRESETS, type StateDigests } from '../reward/index.js'
-import { connectInProcess, type McpConnection, type Session, type WorldCache } from '../servers/kernel/index.js'
+import { ExampleError, type LoggedCall, REWARD_PRESETS, type StateDigests } from '../reward/index.js'
+import {
+  connectInProcess,
+  type McpConnection,
+  type Session,
+  takesArguments,
+  type WorldCache,
+} from '../servers/kernel/index.js'
 import { ExampleMismatch, type MismatchCode } from './errors.js'
 import type { Example, TeacherCall } from './example.js'
 import { checkFile, parquetPath, recordsPath } from './manifest.js'
@@ -119,7 +125,7 @@ async function replay(
   signal: AbortSignal,
 ): Promise<void> {
   const tool = offered.find(({ name, server }) => name === call.name && server === call.server)
-  if (!tool || !isExecutable({ name: call.name, arguments: call.arguments, ok: true }, tool))
+  if (!tool || !takesArguments(tool, call.arguments))
     return refuse('bad_task', `call ${number}: ${call.server} does not offer ${call.name} with these arguments`)
   let connection = connections.get(call.server)
   if (!connection) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { SampledTurn, Token, TokenSource } from '../engine/types.js'
-import { isExecutable, type LoggedCall, solvedExactly } from '../reward/index.js'
-import type { McpConnection } from '../servers/kernel/index.js'
+import { type LoggedCall, solvedExactly } from '../reward/index.js'
+import { type McpConnection, takesArguments } from '../servers/kernel/index.js'
 import type { ParsedCall } from './dialect.js'
 import { EpisodeError } from './errors.js'
 import type { EpisodeLimits } from './limits.js'
@@ -121,7 +121,8 @@ async function execute(
   const entry = { name: call.name, arguments: call.arguments, ok: false }
   const tool = offered.find(({ name }) => name === call.name)
   if (!tool) return { entry, payload: refusal('unknown_tool', 'There is no such tool.') }
-  if (!isExecutable(entry, tool)) return { entry, payload: refusal('invalid_arguments', 'The arguments do not fit.') }
+  if (!takesArguments(tool, call.arguments))
+    return { entry, payload: refusal('invalid_arguments', 'The arguments do not fit.') }
   const { ok, text } = await connections.get(tool.server)!.callTool(call.name, { ...call.arguments }, signal)
   return { entry: { ...entry, ok }, payload: text }
 }

@@ -1,4 +1,4 @@
-export { callBudget, isExecutable, PAPER } from './paper.js'
+export { callBudget, PAPER } from './paper.js'
 export type { RewardPreset } from './preset.js'
 export { PresetError, REWARD_PRESETS, rewardPreset } from './presets.js'
 export { solvedExactly } from './solved.js'

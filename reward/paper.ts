@@ -1,6 +1,5 @@
-import type { OfferedTool } from '../servers/kernel/index.js'
+import { type OfferedTool, takesArguments } from '../servers/kernel/index.js'
 import { type Alignment, align, equalArguments } from './align.js'
-import { fits } from './fits.js'
 import type { RewardPreset } from './preset.js'
 import {
   ExampleError,
@@ -49,11 +48,6 @@ export function callBudget(n: number): number {
   return n + Math.ceil(0.5 * n)
 }
 
-/** Whether a call to an offered tool passes validity levels 1 and 2: only such calls are executed. */
-export function isExecutable(call: LoggedCall, tool: OfferedTool | undefined): boolean {
-  return !call.malformed && tool !== undefined && fits(call.arguments, tool.inputSchema)
-}
-
 function checkExample({ offered, groundTruth }: ScoredExample): ReadonlyMap<string, OfferedTool> {
   const tools = new Map(offered.map((tool) => [tool.name, tool]))
   if (tools.size !== offered.length) throw new ExampleError('duplicate_tool', 'a tool name is offered twice')
@@ -63,7 +57,7 @@ function checkExample({ offered, groundTruth }: ScoredExample): ReadonlyMap<stri
     }
     const tool = tools.get(call.name)
     if (!tool) throw new ExampleError('call_not_offered', `ground-truth call ${i}: ${call.name}`)
-    if (!fits(call.arguments, tool.inputSchema)) {
+    if (!takesArguments(tool, call.arguments)) {
       throw new ExampleError('call_does_not_fit', `ground-truth call ${i}: arguments of ${call.name}`)
     }
   })
@@ -74,9 +68,10 @@ function validity(log: readonly LoggedCall[], offered: ReadonlyMap<string, Offer
   if (log.length === 0) return 0
   let levels = 0
   for (const call of log) {
-    const tool = call.malformed ? undefined : offered.get(call.name)
+    if (call.malformed) continue
+    const tool = offered.get(call.name)
     if (!tool) continue
-    levels += !isExecutable(call, tool) ? 1 : !call.malformed && call.ok ? 3 : 2
+    levels += !takesArguments(tool, call.arguments) ? 1 : call.ok ? 3 : 2
   }
   return levels / (3 * log.length)
 }

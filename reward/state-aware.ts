@@ -1,5 +1,6 @@
+import { takesArguments } from '../servers/kernel/index.js'
 import { equalArguments } from './align.js'
-import { isExecutable, PAPER } from './paper.js'
+import { PAPER } from './paper.js'
 import type { RewardPreset } from './preset.js'
 import type { LoggedCall, RewardBreakdown, ScoredExample, StateDigests } from './types.js'
 
@@ -69,7 +70,7 @@ function unwantedWrites(example: ScoredExample, log: readonly LoggedCall[], { al
   const unwanted = log.filter((call, at) => {
     if (call.malformed || !call.ok || aligned.has(at)) return false
     const tool = tools.get(call.name)
-    return isExecutable(call, tool) && !tool!.readOnly
+    return tool !== undefined && takesArguments(tool, call.arguments) && !tool.readOnly
   }).length
   return Math.min(1, unwanted / example.groundTruth.length)
 }
