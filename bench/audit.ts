@@ -9,7 +9,7 @@ import { type AuditDesk, auditGroups } from '../coordinator/intake/audit-run.js'
 import { offerAdapter } from '../coordinator/spool/audit-folder.js'
 import { createAuditProcess } from '../coordinator/spool/audit-process.js'
 import { type EngineProcess, openEngine, openTokenizer } from '../engine/index.js'
-import { createStage, DEFAULT_LIMITS, runGroup, type Task } from '../episode/index.js'
+import { createStage, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed, runGroup, type Task } from '../episode/index.js'
 import { quantile, shareOf } from '../judging/chances.js'
 import { type GroupStatistics, measureGroup, type SampledToken } from '../judging/evidence.js'
 import { judgeStatistics, measureFalseRefusals } from '../judging/judge-statistics.js'
@@ -184,8 +184,8 @@ async function openBench(folder: string): Promise<Bench> {
   )
   const tokenizer = await openTokenizer(MODEL)
   const { tasks, servers } = demoTasks(Math.max(HONEST, CHEATING))
-  const stage = createStage(servers, tokenizer)
-  const desk: AuditDesk = { process: auditor, spool, baseSha256, tokenizer, limits: LIMITS }
+  const stage = createStage(servers, tokenizer, rulesNamed(DEFAULT_RULES))
+  const desk: AuditDesk = { process: auditor, spool, baseSha256, reader: stage, limits: LIMITS }
   const taskOf = (index: number): Task => tasks[index % tasks.length]!
 
   const withEngine = async <T>(model: string, work: (engine: EngineProcess) => Promise<T>): Promise<T> => {

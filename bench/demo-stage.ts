@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openTokenizer } from '../engine/index.js'
-import { createStage, type Stage, type Task } from '../episode/index.js'
+import { createStage, DEFAULT_RULES, rulesNamed, type Stage, type Task } from '../episode/index.js'
 import { demoTasks } from './audit-tasks.js'
 
 const root = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../' : '../', import.meta.url))
@@ -23,7 +23,7 @@ export interface DemoStage {
 export async function openDemoStage(taskCount: number): Promise<DemoStage> {
   const tokenizer = await openTokenizer(DEMO_MODEL)
   const { tasks, servers } = demoTasks(taskCount)
-  const stage = createStage(servers, tokenizer)
+  const stage = createStage(servers, tokenizer, rulesNamed(DEFAULT_RULES))
   const baseSha256 = createHash('sha256')
     .update(await readFile(DEMO_MODEL))
     .digest('hex')

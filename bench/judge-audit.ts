@@ -39,7 +39,7 @@ export async function measureAudit({ stage, tasks, baseSha256 }: DemoStage): Pro
     log,
   )
   const limits = DEFAULT_LIMITS
-  const desk = { process: auditor, spool, baseSha256, tokenizer: stage.tokenizer, limits }
+  const desk = { process: auditor, spool, baseSha256, reader: stage, limits }
   const engine = await openEngine({
     ...{ modelPath: DEMO_MODEL, threads: 1, contextSize: limits.maxRolloutTokens, lanes: GROUP_SIZE, gpu: false },
   })

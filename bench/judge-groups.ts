@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { PrivateKey } from '@libp2p/interface'
 import {
   createTeacherSource,
+  type Dialect,
   type EpisodeLimits,
   groundTruthScript,
   nameTask,
@@ -10,7 +11,6 @@ import {
   runEpisode,
   type Stage,
   type Task,
-  writeCall,
 } from '../episode/index.js'
 import type { ExpectedGroup } from '../judging/index.js'
 import { groupAnnouncementOf, groupBodyOf } from '../node/group-body.js'
@@ -78,7 +78,7 @@ export async function makeGroup(
   }
   const rollouts: Rollout[] = []
   for (let i = 0; i < GROUP_SIZE; i++) {
-    const source = createTeacherSource(scriptOf(task, i), stage.tokenizer)
+    const source = createTeacherSource(scriptOf(task, i, stage.dialect), stage)
     rollouts.push(await runEpisode(task, source, stage, LONG_LIMITS, AbortSignal.timeout(60_000)))
   }
   return seal(lease, task, rollouts, key, runId)
@@ -107,8 +107,9 @@ export async function seal(
 }
 
 /** Rollout i of a group: the ground truth, with more and more calls before it that nobody asked for. */
-function scriptOf(task: Task, i: number): string[] {
-  const script = groundTruthScript(task)
+function scriptOf(task: Task, i: number, dialect: Dialect): string[] {
+  const { writeCall } = dialect
+  const script = groundTruthScript(task, dialect)
   const name = task.toolset[i % task.toolset.length]!.tool
   const astray = [writeCall(name, {}), writeCall(name, { unheard_of: i }), writeCall('no_such_tool', { i })]
   if (i % 2 === 0) return [...astray.slice(0, i / 2), ...script]

@@ -30,7 +30,7 @@ const JSON_TEMPLATE = [
  */
 export async function measureStages({ stage: demo, tasks }: DemoStage, key: PrivateKey): Promise<BenchResult[]> {
   const tokenizer = { ...demo.tokenizer, chatTemplate: JSON_TEMPLATE }
-  const stage = createStage(demo.catalogue.values(), tokenizer, demo.worlds)
+  const stage = createStage(demo.catalogue.values(), tokenizer, demo, demo.worlds)
   const runId = peerIdOfKey(key)
   const groups: MadeGroup[] = []
   for (const [i, task] of tasks.slice(0, GROUPS).entries()) {

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml'
+import { PAPER } from '../reward/index.js'
 import { type Chart, worldsOf } from './charts.js'
 import { type Coverage, type Occurrences, occurrences } from './coverage.js'
 import type { DatasetInfo, Outcome } from './dataset-info.js'
@@ -173,7 +174,7 @@ function sanitySection({ sanity }: Outcome): [string, ...string[]][] {
   return [
     [
       '## Reward',
-      'What policies of known worth earn on these tasks (at most 1.3, and 1 where no call is right):',
+      `What policies of known worth earn on these tasks (reward \`${PAPER.name}\`: at most ${PAPER.maximum.calls}, and ${PAPER.maximum.noCall} where no call is right):`,
       markdownTable(['policy', 'examples', 'mean reward', 'solved exactly'], rows),
     ],
   ]

@@ -1,7 +1,24 @@
 import { join } from 'node:path'
-import { type Catalogue, EpisodeError, exampleOf, type RoutedTool, type Task, toolsetOf } from '../episode/index.js'
-import { ExampleError, isExecutable, type LoggedCall, MAX_REWARD, score } from '../reward/index.js'
-import { connectInProcess, type McpConnection, type WorldCache } from '../servers/kernel/index.js'
+import {
+  type Catalogue,
+  digestsOf,
+  EpisodeError,
+  exampleOf,
+  hashesOf,
+  openSessions,
+  type RoutedTool,
+  statesAtEnd,
+  type Task,
+  toolsetOf,
+} from '../episode/index.js'
+import { ExampleError, type LoggedCall, REWARD_PRESETS, type StateDigests } from '../reward/index.js'
+import {
+  connectInProcess,
+  type McpConnection,
+  type Session,
+  takesArguments,
+  type WorldCache,
+} from '../servers/kernel/index.js'
 import { ExampleMismatch, type MismatchCode } from './errors.js'
 import type { Example, TeacherCall } from './example.js'
 import { checkFile, parquetPath, recordsPath } from './manifest.js'
@@ -9,15 +26,13 @@ import { SPLITS } from './profile.js'
 import { type Dataset, readExamples } from './read.js'
 import { lineOf, recordOf } from './record.js'
 
-/** The reward of doing nothing where nothing is to be done. */
-const EMPTY_REWARD = 1
 /** Characters of a difference that a message shows. */
 const EXCERPT = 160
 
 /**
  * Plays an example again in fresh sessions: every call of the teacher is made over MCP and must be answered with the
  * same bytes, failures included; the calls that succeed must be the ground truth in its order; and the ground truth must
- * earn the highest reward.
+ * earn the highest reward of every preset.
  * @throws ExampleMismatch at the first difference
  */
 export async function verifyExample(
@@ -32,16 +47,18 @@ export async function verifyExample(
   }
   checkTurns(example, refuse)
   checkGroundTruth(example, refuse)
-  const offered = offeredTools(task, catalogue, refuse)
+  const offered = ofTask(() => toolsetOf(task, catalogue), refuse)
+  const sessions = ofTask(() => openSessions(task, catalogue, worlds), refuse)
   const connections = new Map<string, McpConnection>()
   try {
     const log: LoggedCall[] = []
     let number = 0
     for (const call of example.exchanges.flatMap(({ calls }) => calls)) {
-      await replay(call, number++, { task, catalogue, worlds, offered, connections }, refuse, signal)
+      await replay(call, number++, { offered, sessions, connections }, refuse, signal)
       if (call.truth !== null) log.push({ name: call.name, arguments: call.arguments, ok: call.ok })
     }
-    checkReward(task, offered, log, refuse)
+    const expected = ofTask(() => statesAtEnd(task, catalogue, worlds), refuse)
+    checkReward(task, offered, log, digestsOf(expected, hashesOf(sessions)), refuse)
   } finally {
     await Promise.all([...connections.values()].map((connection) => connection.close()))
   }
@@ -83,37 +100,36 @@ function checkGroundTruth({ task, exchanges, origins }: Example, refuse: Refuse)
     refuse('other_ground_truth', `there are origins for ${origins.length} of its ${next} calls`)
 }
 
-function offeredTools(task: Task, catalogue: Catalogue, refuse: Refuse): RoutedTool[] {
+/** What a task says, unless it makes no sense. */
+function ofTask<T>(read: () => T, refuse: Refuse): T {
   try {
-    return toolsetOf(task, catalogue)
+    return read()
   } catch (cause) {
     if (cause instanceof EpisodeError) return refuse('bad_task', cause.message)
     throw cause
   }
 }
 
-interface Stage {
-  readonly task: Task
-  readonly catalogue: Catalogue
-  readonly worlds: WorldCache
+/** An example that is played again. */
+interface Replay {
   readonly offered: readonly RoutedTool[]
+  readonly sessions: ReadonlyMap<string, Session>
   readonly connections: Map<string, McpConnection>
 }
 
 async function replay(
   call: TeacherCall,
   number: number,
-  { task, catalogue, worlds, offered, connections }: Stage,
+  { offered, sessions, connections }: Replay,
   refuse: Refuse,
   signal: AbortSignal,
 ): Promise<void> {
   const tool = offered.find(({ name, server }) => name === call.name && server === call.server)
-  if (!tool || !isExecutable({ name: call.name, arguments: call.arguments, ok: true }, tool))
+  if (!tool || !takesArguments(tool, call.arguments))
     return refuse('bad_task', `call ${number}: ${call.server} does not offer ${call.name} with these arguments`)
   let connection = connections.get(call.server)
   if (!connection) {
-    const { seed } = task.worlds.find(({ server }) => server === call.server)!
-    connection = await connectInProcess(worlds.open(catalogue.get(call.server)!, seed))
+    connection = await connectInProcess(sessions.get(call.server)!)
     connections.set(call.server, connection)
   }
   const { ok, text } = await connection.callTool(call.name, { ...call.arguments }, signal)
@@ -122,11 +138,19 @@ async function replay(
   if (ok !== call.ok) refuse('other_response', `call ${number}, ${call.name}: it ${ok ? 'succeeds' : 'fails'} now`)
 }
 
-function checkReward(task: Task, offered: readonly RoutedTool[], log: readonly LoggedCall[], refuse: Refuse): void {
-  const highest = task.groundTruth.length === 0 ? EMPTY_REWARD : MAX_REWARD
+function checkReward(
+  task: Task,
+  offered: readonly RoutedTool[],
+  log: readonly LoggedCall[],
+  states: readonly StateDigests[],
+  refuse: Refuse,
+): void {
   try {
-    const { total } = score(exampleOf(task, offered), log)
-    if (total !== highest) refuse('other_reward', `the ground truth earns ${total} instead of ${highest}`)
+    for (const { name, maximum, score } of REWARD_PRESETS.values()) {
+      const highest = task.groundTruth.length === 0 ? maximum.noCall : maximum.calls
+      const { total } = score(exampleOf(task, offered), log, states)
+      if (total !== highest) refuse('other_reward', `${name}: the ground truth earns ${total} instead of ${highest}`)
+    }
   } catch (cause) {
     if (cause instanceof ExampleError) refuse('bad_task', cause.message)
     throw cause

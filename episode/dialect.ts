@@ -1,87 +1,62 @@
 import type { JsonObject, LoggedCall } from '../reward/index.js'
-import { CALL_LIMITS } from './limits.js'
-
-/** The Hermes/Qwen tool dialect: JSON between tags that the vocabulary holds as single tokens. */
-export const DIALECT = 'hermes'
-
-const OPEN = '<tool_call>'
-const CLOSE = '</tool_call>'
+import type { OfferedTool } from '../servers/kernel/index.js'
 
 /** A call block as the policy wrote it: readable, or malformed. */
 export type ParsedCall =
   | { readonly malformed?: false; readonly name: string; readonly arguments: JsonObject }
   | Extract<LoggedCall, { malformed: true }>
 
-/**
- * The tool calls of one assistant message, in order. No repair is tried: a block that cannot be read is malformed
- * (reward specification, section 1), and so is one whose name or depth no tool has (`CALL_LIMITS`).
- * The same for node and judge, so nothing here may depend on the size of a stack.
- */
-export function parseCalls(message: string): ParsedCall[] {
-  const [, ...blocks] = message.split(OPEN)
-  return blocks.map((block) => {
-    const end = block.indexOf(CLOSE)
-    const raw = end < 0 ? block : block.slice(0, end)
-    return (end < 0 ? undefined : readCall(raw)) ?? { malformed: true, raw: OPEN + raw }
-  })
-}
-
-const ARGUMENTS = /"arguments"\s*:/
+/** Characters of a message, as [start, end). */
+export type Span = readonly [start: number, end: number]
 
 /**
- * Where the arguments of the calls stand in an assistant message, as [start, end) of characters: in each block,
- * readable or not, everything after the key `arguments`.
+ * A piece of what the environment writes. Each is turned into tokens on its own, so a foreign text cannot run into the
+ * markup beside it.
  */
-export function argumentSpans(message: string): (readonly [start: number, end: number])[] {
-  const spans: (readonly [number, number])[] = []
-  for (let open = message.indexOf(OPEN); open >= 0; open = message.indexOf(OPEN, open + 1)) {
-    const next = message.indexOf(OPEN, open + 1)
-    const rest = message.slice(0, next < 0 ? undefined : next)
-    const close = rest.indexOf(CLOSE, open)
-    const end = close < 0 ? rest.length : close
-    const key = ARGUMENTS.exec(message.slice(open, end))
-    if (key) spans.push([open + key.index + key[0].length, end])
-  }
-  return spans
+export type Piece =
+  /** The dialect's own words: control tokens in it are control tokens. */
+  | { readonly markup: string }
+  /** What a world or a user says: nothing in it is a control token. */
+  | { readonly text: string }
+
+/** What a conversation opens with. */
+export interface Opening {
+  readonly tools: readonly OfferedTool[]
+  readonly system: string | undefined
+  readonly userTurn: string
 }
 
-function readCall(raw: string): ParsedCall | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(raw)
-  } catch {
-    return undefined
-  }
-  if (!isObject(value) || typeof value.name !== 'string' || value.name === '') return undefined
-  const { name } = value
-  const args = Object.hasOwn(value, 'arguments') ? value.arguments : {}
-  if (!isObject(args) || !name.isWellFormed() || bytesOf(name) > CALL_LIMITS.nameBytes) return undefined
-  return nestsBeyond(args, CALL_LIMITS.depth) ? undefined : { name, arguments: args as JsonObject }
-}
-
-const encoder = new TextEncoder()
-
-const bytesOf = (text: string): number => encoder.encode(text).length
-
-function nestsBeyond(value: object, depth: number): boolean {
-  let level: unknown[] = [value]
-  for (let at = 0; level.length > 0; at++) {
-    if (at > depth) return true
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
-  }
-  return false
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** A call as a teacher writes it. */
-export function writeCall(name: string, args: JsonObject): string {
-  return `${OPEN}\n${JSON.stringify({ name, arguments: args })}\n${CLOSE}`
-}
-
-/** A tool response's JSON with every `<` escaped, so that no result can spell a tag: the same JSON value in other bytes. */
-export function escapePayload(jsonText: string): string {
-  return jsonText.replaceAll('<', '\\u003c')
+/**
+ * How a family of chat models writes tool calls, and how a conversation's text goes on after a sampled turn. A policy
+ * names its dialect, and node and judge must read every message alike: nothing here may depend on the machine, the time
+ * or the size of a stack, and what a name means never changes.
+ *
+ * Messages are texts of whole sampled turns, with the token that ends them where there is one.
+ */
+export interface Dialect {
+  readonly name: string
+  /** Markup by which tool calls and results are recognised: no foreign text may spell it. */
+  readonly tags: readonly string[]
+  /** The control token with which an assistant ends its turn. */
+  readonly turnEnd: string
+  /** What the model's own chat template is rendered over to get the first prompt, up to where the assistant begins. */
+  templateInput(opening: Opening): Readonly<Record<string, unknown>>
+  /**
+   * The tool calls of an assistant's message, in order. No repair is tried: a block that cannot be read is malformed
+   * (docs/reward.md), and so is one whose name or depth no tool has (`CALL_LIMITS`). Never throws.
+   */
+  parseCalls(message: string): ParsedCall[]
+  /** Where the arguments of the calls stand in an assistant's message, in calls that can be read and in others. */
+  argumentSpans(message: string): Span[]
+  /** A message that makes one call, as a teacher writes it. */
+  writeCall(name: string, args: JsonObject): string
+  /** The same with a slip that makes the call malformed: teachers of a base model make some. */
+  writeBrokenCall(name: string, args: JsonObject): string
+  /**
+   * What follows a turn with calls: their results, then whatever opens the next assistant turn.
+   * @param payloads  JSON texts. Each becomes one text piece with the same JSON value that spells none of `tags`.
+   */
+  toolResults(payloads: readonly string[]): Piece[]
+  /** What follows a turn without calls: the next user turn, then whatever opens the next assistant turn. */
+  userTurn(text: string): Piece[]
 }

@@ -7,6 +7,8 @@ export type EpisodeErrorCode =
   | 'prompt_too_long'
   /** The chat template cannot be read or rendered, or costs more than an honest one does. */
   | 'bad_template'
+  /** A policy names a tool dialect that this version does not speak. */
+  | 'unknown_dialect'
 
 export class EpisodeError extends Error {
   override readonly name = 'EpisodeError'

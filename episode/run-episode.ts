@@ -1,59 +1,28 @@
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { SampledTurn, Token, TokenSource } from '../engine/types.js'
-import { isExecutable, type LoggedCall, score, solvedExactly } from '../reward/index.js'
-import { type ConnectionPool, createConnectionPool, type McpConnection, type Session } from '../servers/kernel/index.js'
-import { type ParsedCall, parseCalls } from './dialect.js'
+import { type LoggedCall, solvedExactly } from '../reward/index.js'
+import { type McpConnection, takesArguments } from '../servers/kernel/index.js'
+import type { ParsedCall } from './dialect.js'
 import { EpisodeError } from './errors.js'
 import type { EpisodeLimits } from './limits.js'
 import type { EpisodeEnd, Rollout } from './rollout.js'
-import type { Stage } from './stage.js'
+import type { PreparedTask, Stage } from './stage.js'
 import type { Task } from './task.js'
-import { exampleOf, type RoutedTool, toolsetOf } from './toolset.js'
-
-/** What all rollouts of a task begin with. */
-interface Opening {
-  readonly offered: readonly RoutedTool[]
-  readonly prompt: readonly Token[]
-}
-
-/** What a stage keeps from one episode to the next. */
-interface Backstage {
-  readonly openings: LRUCache<Task, Opening>
-  readonly connections: ConnectionPool
-}
-
-/** Tasks whose openings are kept: rendering one costs more than playing a rollout, and a group has many. */
-const KEPT_OPENINGS = 32
-const backstages = new WeakMap<Stage, Backstage>()
-
-function backstageOf(stage: Stage): Backstage {
-  let backstage = backstages.get(stage)
-  if (!backstage) {
-    backstage = { openings: new LRUCache({ max: KEPT_OPENINGS }), connections: createConnectionPool() }
-    backstages.set(stage, backstage)
-  }
-  return backstage
-}
-
-function openingOf(task: Task, stage: Stage, limits: EpisodeLimits): Opening {
-  const { openings } = backstageOf(stage)
-  let opening = openings.get(task)
-  if (!opening) {
-    const offered = toolsetOf(task, stage.catalogue)
-    opening = { offered, prompt: stage.renderer.firstPrompt(offered, task.turns[0]!, task.system) }
-    openings.set(task, opening)
-  }
-  const { length } = opening.prompt
-  if (length >= limits.maxRolloutTokens) {
-    throw new EpisodeError('prompt_too_long', `${length} of ${limits.maxRolloutTokens} tokens`)
-  }
-  return opening
-}
+import { exampleOf, type RoutedTool } from './toolset.js'
+import { digestsOf, hashesOf, openSessions } from './world-states.js'
 
 /** The first prompt of a task, in token ids. @throws EpisodeError */
 export function promptOf(task: Task, stage: Stage, limits: EpisodeLimits): readonly Token[] {
-  return openingOf(task, stage, limits).prompt
+  return prepare(task, stage, limits).prompt
+}
+
+function prepare(task: Task, stage: Stage, limits: EpisodeLimits): PreparedTask {
+  const prepared = stage.prepare(task)
+  const { length } = prepared.prompt
+  if (length >= limits.maxRolloutTokens) {
+    throw new EpisodeError('prompt_too_long', `${length} of ${limits.maxRolloutTokens} tokens`)
+  }
+  return prepared
 }
 
 /**
@@ -69,53 +38,37 @@ export async function runEpisode(
   limits: EpisodeLimits,
   signal: AbortSignal,
 ): Promise<Rollout> {
-  const worlds = new Map<string, OpenWorld>()
+  const connections = new Map<string, McpConnection>()
   try {
-    const { offered, prompt } = openingOf(task, stage, limits)
-    await openWorlds(task, stage, worlds)
+    const { offered, prompt, expected } = prepare(task, stage, limits)
+    const sessions = openSessions(task, stage.catalogue, stage.worlds)
+    for (const [server, session] of sessions) connections.set(server, await stage.connections.connect(session))
     const transcript = createTranscript(prompt)
     const calls: LoggedCall[] = []
     const responses: string[] = []
-    const end = await converse(task, source, stage, limits, { offered, worlds, transcript, calls, responses }, signal)
+    const progress = { offered, connections, transcript, calls, responses }
+    const end = await converse(task, source, stage, limits, progress, signal)
+    const states = hashesOf(sessions)
+    const digests = expected ? digestsOf(expected, states) : undefined
     return {
       ...transcript.finish(),
       calls,
       responses,
-      stateHash: hashStates(worlds),
+      stateHash: createHash('sha256')
+        .update(JSON.stringify([...states]))
+        .digest('hex'),
       end,
-      reward: score(exampleOf(task, offered), calls),
+      reward: stage.reward.score(exampleOf(task, offered), calls, digests),
       solved: solvedExactly(task.groundTruth, calls),
     }
   } finally {
-    await Promise.all([source.close(), ...[...worlds.values()].map(({ connection }) => connection.close())])
+    await Promise.all([source.close(), ...[...connections.values()].map((connection) => connection.close())])
   }
-}
-
-interface OpenWorld {
-  readonly session: Session
-  readonly connection: McpConnection
-}
-
-/** Fills `opened`, so that the caller can close what was opened when a later world cannot be. */
-async function openWorlds(task: Task, stage: Stage, opened: Map<string, OpenWorld>): Promise<void> {
-  const { catalogue, worlds } = stage
-  const { connections } = backstageOf(stage)
-  for (const { server, seed } of task.worlds) {
-    const definition = catalogue.get(server)
-    if (!definition || opened.has(server)) throw new EpisodeError('bad_task', `unknown or repeated server ${server}`)
-    const session = worlds.open(definition, seed)
-    opened.set(server, { session, connection: await connections.connect(session) })
-  }
-}
-
-function hashStates(worlds: ReadonlyMap<string, OpenWorld>): string {
-  const states = [...worlds].map(([server, { session }]) => [server, session.stateHash()])
-  return createHash('sha256').update(JSON.stringify(states)).digest('hex')
 }
 
 interface Progress {
   readonly offered: readonly RoutedTool[]
-  readonly worlds: ReadonlyMap<string, OpenWorld>
+  readonly connections: ReadonlyMap<string, McpConnection>
   readonly transcript: Transcript
   readonly calls: LoggedCall[]
   readonly responses: string[]
@@ -124,9 +77,9 @@ interface Progress {
 async function converse(
   task: Task,
   source: TokenSource,
-  { tokenizer, renderer }: Stage,
+  { tokenizer, dialect, renderer }: Stage,
   limits: EpisodeLimits,
-  { offered, worlds, transcript, calls, responses }: Progress,
+  { offered, connections, transcript, calls, responses }: Progress,
   signal: AbortSignal,
 ): Promise<EpisodeEnd> {
   let feed: Token[] = []
@@ -136,18 +89,18 @@ async function converse(
     if (room < 1) return 'rollout_length'
     const sampled = await source.next(feed, Math.min(limits.maxTurnTokens, room), signal)
     transcript.append(feed, sampled)
-    const parsed = parseCalls(tokenizer.detokenize(sampled.tokens))
+    const parsed = dialect.parseCalls(tokenizer.detokenize(sampled.tokens))
     const payloads: string[] = []
     for (const call of parsed) {
       if (calls.length === limits.maxCalls) return 'call_limit'
-      const { entry, payload } = await execute(call, offered, worlds, signal)
+      const { entry, payload } = await execute(call, offered, connections, signal)
       calls.push(entry)
       responses.push(payload)
       payloads.push(payload)
     }
     if (sampled.stop === 'length') return room > limits.maxTurnTokens ? 'turn_length' : 'rollout_length'
     if (payloads.length > 0) {
-      feed = renderer.toolResponses(payloads)
+      feed = renderer.toolResults(payloads)
     } else {
       const text = task.turns[userTurns++]
       if (text === undefined) return 'finished'
@@ -161,16 +114,16 @@ async function converse(
 async function execute(
   call: ParsedCall,
   offered: readonly RoutedTool[],
-  worlds: ReadonlyMap<string, OpenWorld>,
+  connections: ReadonlyMap<string, McpConnection>,
   signal: AbortSignal,
 ): Promise<{ entry: LoggedCall; payload: string }> {
   if (call.malformed) return { entry: call, payload: refusal('malformed_call', 'The call block could not be read.') }
   const entry = { name: call.name, arguments: call.arguments, ok: false }
   const tool = offered.find(({ name }) => name === call.name)
   if (!tool) return { entry, payload: refusal('unknown_tool', 'There is no such tool.') }
-  if (!isExecutable(entry, tool)) return { entry, payload: refusal('invalid_arguments', 'The arguments do not fit.') }
-  const { connection } = worlds.get(tool.server)!
-  const { ok, text } = await connection.callTool(call.name, { ...call.arguments }, signal)
+  if (!takesArguments(tool, call.arguments))
+    return { entry, payload: refusal('invalid_arguments', 'The arguments do not fit.') }
+  const { ok, text } = await connections.get(tool.server)!.callTool(call.name, { ...call.arguments }, signal)
   return { entry: { ...entry, ok }, payload: text }
 }
 

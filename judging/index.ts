@@ -7,7 +7,7 @@ export { leaseSeed, newRoundSecret, roundSecretHash } from './lease-seed.js'
 export { completionOf, type EarlierGroup, findOverlap, type Overlap } from './overlap.js'
 export { largestBody, recordCall } from './recorded-call.js'
 export { UnstableWorlds } from './replay.js'
-export { type AuditedGroup, type AuditedRollout, drawsOf, rolesOf, turnsOf } from './sampled-turns.js'
+export { type AuditedGroup, type AuditedRollout, drawsOf, rolesOf, type TokenReader, turnsOf } from './sampled-turns.js'
 export {
   ANNOUNCEMENT_STAGE,
   BODY_STAGES,

@@ -1,6 +1,6 @@
 import { draws } from '../engine/sampler-draws.js'
 import type { Token, Tokenizer } from '../engine/types.js'
-import { argumentSpans } from '../episode/dialect.js'
+import type { Dialect } from '../episode/dialect.js'
 import type { EpisodeLimits } from '../episode/limits.js'
 import type { Rollout } from '../episode/rollout.js'
 import { turnSeeds } from '../episode/run-group.js'
@@ -53,19 +53,19 @@ export interface TokenRole {
   readonly end: boolean
 }
 
-/** The roles of a rollout's sampled tokens, in order. */
-export function rolesOf(
-  { tokens, mask }: AuditedRollout,
-  tokenizer: Pick<Tokenizer, 'detokenize' | 'isEndOfGeneration'>,
-): TokenRole[] {
-  return turnsOf(mask).flatMap(([start, end]) => turnRoles(tokens.slice(start, end), tokenizer))
+/** What it takes to read the tokens that a policy has sampled. */
+export interface TokenReader {
+  readonly tokenizer: Pick<Tokenizer, 'detokenize' | 'isEndOfGeneration'>
+  readonly dialect: Pick<Dialect, 'argumentSpans'>
 }
 
-function turnRoles(
-  turn: readonly Token[],
-  tokenizer: Pick<Tokenizer, 'detokenize' | 'isEndOfGeneration'>,
-): TokenRole[] {
-  const spans = argumentSpans(tokenizer.detokenize(turn))
+/** The roles of a rollout's sampled tokens, in order. */
+export function rolesOf({ tokens, mask }: AuditedRollout, reader: TokenReader): TokenRole[] {
+  return turnsOf(mask).flatMap(([start, end]) => turnRoles(tokens.slice(start, end), reader))
+}
+
+function turnRoles(turn: readonly Token[], { tokenizer, dialect }: TokenReader): TokenRole[] {
+  const spans = dialect.argumentSpans(tokenizer.detokenize(turn))
   let from = 0
   return turn.map((token, i) => {
     // Text up to here as a whole: a character may be spread over tokens that say nothing on their own.

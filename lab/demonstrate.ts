@@ -1,4 +1,4 @@
-import { CLOSING, groundTruthScript, type Task, writeCall } from '../episode/index.js'
+import { CLOSING, type Dialect, groundTruthScript, type Task } from '../episode/index.js'
 import type { JsonObject } from '../reward/index.js'
 import type { SeededRandom, ServerDefinition } from '../servers/kernel/index.js'
 
@@ -22,16 +22,18 @@ export const NO_FLAWS: Flaws = { stopEarly: 0, strayCall: 0, repeat: 0, malforme
 /** The assistant messages of a demonstration by a teacher with the given flaws. */
 export function demonstrate(
   task: Task,
+  dialect: Dialect,
   flaws: Flaws,
   servers: readonly ServerDefinition[],
   random: SeededRandom,
 ): string[] {
-  return task.turns.flatMap((_, turn) => [...messagesOf(task, turn, flaws, servers, random), CLOSING])
+  return task.turns.flatMap((_, turn) => [...messagesOf(task, turn, dialect, flaws, servers, random), CLOSING])
 }
 
 function messagesOf(
   task: Task,
   turn: number,
+  dialect: Dialect,
   flaws: Flaws,
   servers: readonly ServerDefinition[],
   random: SeededRandom,
@@ -39,9 +41,9 @@ function messagesOf(
   const messages: string[] = []
   for (const call of task.groundTruth.filter((candidate) => candidate.turn === turn)) {
     if (random.chance(flaws.stopEarly)) return messages
-    const text = writeCall(call.name, call.arguments)
-    if (random.chance(flaws.strayCall)) messages.push(strayCall(task, call.arguments, servers, random))
-    if (random.chance(flaws.malformed)) messages.push(text.replace(/\}\}\n/, '}\n'))
+    const text = dialect.writeCall(call.name, call.arguments)
+    if (random.chance(flaws.strayCall)) messages.push(strayCall(task, dialect, call.arguments, servers, random))
+    if (random.chance(flaws.malformed)) messages.push(dialect.writeBrokenCall(call.name, call.arguments))
     messages.push(text)
     if (random.chance(flaws.repeat)) messages.push(text)
   }
@@ -49,13 +51,22 @@ function messagesOf(
 }
 
 /** A call to some offered tool the task has no use for, with values lifted from the call that was due. */
-function strayCall(task: Task, due: JsonObject, servers: readonly ServerDefinition[], random: SeededRandom): string {
+function strayCall(
+  task: Task,
+  dialect: Dialect,
+  due: JsonObject,
+  servers: readonly ServerDefinition[],
+  random: SeededRandom,
+): string {
   const useful = new Set(task.groundTruth.map(({ name }) => name))
   const strays = task.toolset.filter(({ tool }) => !useful.has(tool))
-  if (strays.length === 0) return groundTruthScript(task)[0]!
+  if (strays.length === 0) return groundTruthScript(task, dialect)[0]!
   const { server, tool } = random.pick(strays)
   const shape = servers.find(({ name }) => name === server)!.toolsByName.get(tool)!.input.shape
   const values = Object.values(due)
   const required = Object.entries(shape).filter(([, schema]) => !schema.isOptional())
-  return writeCall(tool, Object.fromEntries(required.map(([field], i) => [field, values[i % values.length] ?? ''])))
+  return dialect.writeCall(
+    tool,
+    Object.fromEntries(required.map(([field], i) => [field, values[i % values.length] ?? ''])),
+  )
 }

@@ -5,8 +5,10 @@ import {
   type EpisodeLimits,
   type Rollout,
   runEpisode,
+  type Stage,
   type Task,
 } from '../episode/index.js'
+import { PAPER } from '../reward/index.js'
 import { deriveSeed, type ServerDefinition, seededRandom, type WorldCache } from '../servers/kernel/index.js'
 import { demonstrate, type Flaws, NO_FLAWS } from './demonstrate.js'
 
@@ -27,15 +29,15 @@ export async function* demonstrations(
   tasks: Iterable<Task>,
   servers: readonly ServerDefinition[],
   worlds: WorldCache,
-  tokenizer: Tokenizer,
+  { tokenizer, dialect }: Pick<Stage, 'tokenizer' | 'dialect'>,
   { expertShare, flaws }: Demonstrators,
   seed: number,
 ): AsyncGenerator<Rollout> {
-  const stage = createStage(servers, tokenizer, worlds)
+  const stage = createStage(servers, tokenizer, { dialect, reward: PAPER }, worlds)
   for (const task of tasks) {
     const random = seededRandom(deriveSeed('prove/demonstration/1', seed, task.id))
-    const script = demonstrate(task, random.chance(expertShare) ? NO_FLAWS : flaws, servers, random)
-    const source = createTeacherSource(script, tokenizer)
+    const script = demonstrate(task, stage.dialect, random.chance(expertShare) ? NO_FLAWS : flaws, servers, random)
+    const source = createTeacherSource(script, stage)
     yield await runEpisode(task, source, stage, LIMITS, new AbortController().signal)
   }
 }

@@ -1,4 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
+import { DEFAULT_RULES, DIALECTS } from '../episode/index.js'
+import { REWARD_PRESETS } from '../reward/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import type { ServerDefinition } from '../servers/kernel/index.js'
 
@@ -17,6 +19,18 @@ export function shareOption(text: string): number {
   const value = Number(text)
   if (!(value >= 0 && value <= 1)) throw new InvalidArgumentError('Give a number from 0 to 1.')
   return value
+}
+
+/** `--dialect hermes`: by its name. */
+export function dialectOption(): Option {
+  const option = new Option('--dialect <name>', 'how the model writes tool calls')
+  return option.choices([...DIALECTS.keys()]).default(DEFAULT_RULES.dialect)
+}
+
+/** `--reward paper`: a preset by its name. */
+export function rewardOption(): Option {
+  const option = new Option('--reward <name>', 'what rollouts earn')
+  return option.choices([...REWARD_PRESETS.keys()]).default(DEFAULT_RULES.reward)
 }
 
 /** `--worlds banking,email`: the worlds by name, all of the catalogue without it. */

@@ -1,7 +1,7 @@
 export type NodeErrorCode =
   /** The base model's file is missing or not the one the run asks for. */
   | 'wrong_base'
-  /** The run uses worlds, a dialect or a template that this version of the node does not have. */
+  /** The run uses worlds, a dialect, a reward or a template that this version of the node does not have. */
   | 'incompatible'
   /** The engine scores the canary differently from what the coordinator published. */
   | 'canary_failed'

@@ -29,6 +29,8 @@ export const groupOriginSchema = z.strictObject({
   base: z.strictObject({ name: z.string(), sha256, quantisation: z.string() }),
   /** `null`: the bare base. */
   adapterSha256: sha256.nullable(),
+  dialect: z.string(),
+  reward: z.string(),
   /** Whether the engine's draws came out as the canary says. */
   drawsReplay: z.boolean(),
 })

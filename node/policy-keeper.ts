@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import { type AdapterShape, type Engine, EngineError, type Tokenizer } from '../engine/index.js'
-import { type Catalogue, DEFAULT_LIMITS, DIALECT, type EpisodeLimits, toolsetSchemaSha256 } from '../episode/index.js'
+import {
+  type Catalogue,
+  DEFAULT_LIMITS,
+  type EpisodeLimits,
+  type Stage,
+  toolsetSchemaSha256,
+} from '../episode/index.js'
 import { largestBody } from '../judging/index.js'
 import {
   type BlobDescription,
@@ -12,12 +18,15 @@ import {
 import type { BlobStore, Clock, SnapshotExchange } from '../swarm/index.js'
 import { checkCanary } from './canary.js'
 import { NodeError } from './errors.js'
+import { stageFor } from './policy-stage.js'
 
 /** The policy the engine runs. */
 export interface LoadedPolicy {
   readonly manifestId: string
   readonly manifest: PolicyManifest
   readonly limits: EpisodeLimits
+  /** Where its groups are played: in its dialect, and for its reward. */
+  readonly stage: Stage
   /** Whether the engine's sampler draws the tokens that the canary's seeds say. */
   readonly drawsReplay: boolean
 }
@@ -71,7 +80,6 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
         `the run uses ${policy.base.name} with SHA-256 ${policy.base.ggufSha256}; yours has ${baseSha256}`,
       )
     }
-    if (policy.dialect !== DIALECT) throw new NodeError('incompatible', `tool dialect ${policy.dialect}`)
     const template = createHash('sha256').update(tokenizer.chatTemplate).digest('hex')
     if (policy.chatTemplateSha256 !== template)
       throw new NodeError('incompatible', 'another chat template than the base model holds')
@@ -100,6 +108,12 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
         `the run's groups of ${groupSize} rollouts of up to ${limits.maxRolloutTokens} tokens may be too large to be sent`,
       )
     }
+  }
+
+  /** The stage in use, where the rules have not changed: it keeps prompts and worlds. */
+  const stageOf = ({ policy }: PolicyManifest): Stage => {
+    if (loaded?.stage.dialect.name === policy.dialect && loaded.stage.reward.name === policy.reward) return loaded.stage
+    return stageFor(policy, catalogue.values(), tokenizer)
   }
 
   /** @throws NodeError `unwritable` for what the system says of the adapters' folder: trying again would only cost traffic */
@@ -135,10 +149,11 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
   const load = async ({ manifest, manifestId }: SealedManifest, signal: AbortSignal): Promise<LoadedPolicy> => {
     checkSuccession(manifest, loaded?.manifest.round ?? null, clock.now())
     checkCompatible(manifest)
+    const stage = stageOf(manifest)
     const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } = manifest.limits
     const limits = { ...DEFAULT_LIMITS, maxTurnTokens, maxRolloutTokens, maxAssistantTurns }
     if (inForce?.policyId !== manifest.policyId) inForce = await apply(manifest, signal)
-    loaded = { manifestId, manifest, limits, drawsReplay: inForce.drawsReplay }
+    loaded = { manifestId, manifest, limits, stage, drawsReplay: inForce.drawsReplay }
     return loaded
   }
 

@@ -2,7 +2,6 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { type Engine, openEngine, openTokenizer } from '../engine/index.js'
-import { createStage } from '../episode/index.js'
 import { type Calibration, parseCalibration } from '../judging/index.js'
 import type { Verdict } from '../proto/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
@@ -10,6 +9,7 @@ import { createBlobStore } from '../swarm/index.js'
 import { hashBaseModel } from './base-model.js'
 import { NodeError } from './errors.js'
 import type { ClosedRound, KeptGroup } from './kept-group.js'
+import { stageFor } from './policy-stage.js'
 import { verdictLine } from './progress.js'
 import { openNodeStores } from './store.js'
 import { type VerifiedStage, verifyGroup } from './verify.js'
@@ -92,7 +92,7 @@ async function verify(
     try {
       if (calibration) checkCalibration(calibration, group, engine.build)
       await applyPolicy(engine, join(dataDir, 'blobs'), adapterSha256, signal)
-      const theatre = createStage(CATALOGUE.values(), tokenizer)
+      const theatre = stageFor(group.origin, CATALOGUE.values(), tokenizer)
       return await verifyGroup(group, { theatre, engine, calibration, closedRounds }, signal)
     } finally {
       await engine.close()

@@ -142,7 +142,7 @@ async function weigh(
     const draws = Array.from(mask.subarray(promptLength), (bit) => (bit === 1 ? own[next++]! : Number.NaN))
     const places = await engine.intervals(tokens, promptLength, signal, draws)
     const sampled = places.filter((_, i) => mask[promptLength + i] === 1)
-    const roles = rolesOf(rollout, theatre.tokenizer)
+    const roles = rolesOf(rollout, theatre)
     for (const [k, { logprob, entropy, variance, evidence, repair }] of sampled.entries())
       found.push({ claimed: logprobs[k]!, logp: logprob, entropy, variance, evidence, repair, ...roles[k]! })
   }

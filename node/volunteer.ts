@@ -1,6 +1,6 @@
 import type { PrivateKey } from '@libp2p/interface'
 import type { Engine, Tokenizer } from '../engine/index.js'
-import { type Catalogue, createStage } from '../episode/index.js'
+import type { Catalogue } from '../episode/index.js'
 import { LIMITS } from '../proto/index.js'
 import {
   type BlobStore,
@@ -83,10 +83,9 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     const keeper = createPolicyKeeper({
       ...{ engine, contextSize, lanes, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock },
     })
-    const stage = createStage(catalogue.values(), tokenizer)
     const work = workLoop(
       {
-        ...{ host, key, store, engine, stage, keeper, outbox, team, onProgress },
+        ...{ host, key, store, engine, keeper, outbox, team, onProgress },
         coordinator: coordinator.peerId,
         agent: AGENT,
         connection,

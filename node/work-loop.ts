@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { PrivateKey } from '@libp2p/interface'
 import { type Engine, EngineError } from '../engine/index.js'
-import { EpisodeError, parseTask, runGroup, type Stage, type Task } from '../episode/index.js'
+import { EpisodeError, parseTask, runGroup, type Task } from '../episode/index.js'
 import {
   groupBody,
   type Lease,
@@ -28,7 +28,6 @@ export interface WorkLoopParts {
   readonly key: PrivateKey
   readonly coordinator: string
   readonly engine: Engine
-  readonly stage: Stage
   readonly keeper: PolicyKeeper
   readonly outbox: Outbox
   readonly store: Pick<NodeStore, 'keepRounds'>
@@ -181,7 +180,7 @@ async function workUnder(
 }
 
 async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
-  const { host, engine, stage, outbox, key, onProgress } = parts
+  const { host, engine, outbox, key, onProgress } = parts
   const startedMs = host.clock.now()
   const done = new AbortController()
   const renewing = keepLease(lease, parts, AbortSignal.any([signal, done.signal]))
@@ -192,7 +191,7 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
       lease.groupSize,
       Buffer.from(lease.seed, 'hex'),
       engine,
-      stage,
+      policy.stage,
       policy.limits,
       signal,
     )
@@ -259,6 +258,8 @@ function originOf(lease: Lease, { manifest, limits, drawsReplay }: LoadedPolicy,
     limits,
     base: { name: policy.base.name, sha256: policy.base.ggufSha256, quantisation: policy.base.quantisation },
     adapterSha256: policy.adapter?.sha256 ?? null,
+    dialect: policy.dialect,
+    reward: policy.reward,
     drawsReplay,
   }
 }

@@ -29,7 +29,7 @@ export interface SamplerSettings {
   readonly repeatPenalty: number
 }
 
-/** Everything that decides which tokens a seed yields. */
+/** Everything that decides which tokens a seed yields, and what a rollout of them is worth. */
 export interface PolicyDescription {
   readonly base: { readonly name: string; readonly ggufSha256: Sha256; readonly quantisation: string }
   readonly adapter: AdapterDescription | null
@@ -39,6 +39,8 @@ export interface PolicyDescription {
   readonly sampler: SamplerSettings
   /** Version ranges of the binding and builds of llama.cpp that the canary was made for. */
   readonly engine: { readonly nodeLlamaCpp: string; readonly llamaCpp: string }
+  /** Name of the reward preset. */
+  readonly reward: string
 }
 
 /** The sampler under which a reported log-probability is the full softmax and the draws can be replayed. */
@@ -65,6 +67,7 @@ export const POLICY_SHAPE: WireShape = {
   5: bytes(),
   6: message({ 1: double(), 2: number(), 3: double(), 4: double(), 5: double() }),
   7: message({ 1: bytes(), 2: bytes() }),
+  8: bytes(),
 }
 
 export function readPolicy(wire: Decoded<prove.Policy.$Properties>): PolicyDescription {
@@ -92,6 +95,7 @@ export function readPolicy(wire: Decoded<prove.Policy.$Properties>): PolicyDescr
       nodeLlamaCpp: label(engine.nodeLlamaCpp, 'nameBytes', 'node-llama-cpp range'),
       llamaCpp: label(engine.llamaCpp, 'nameBytes', 'llama.cpp build'),
     },
+    reward: identifier(wire.reward, 'shortNameBytes', 'reward'),
   }
 }
 
@@ -120,4 +124,5 @@ export const writePolicy = (policy: PolicyDescription): prove.Policy.$Properties
   toolsetSchemaSha256: bytesOf(policy.toolsetSchemaSha256),
   sampler: policy.sampler,
   engine: policy.engine,
+  reward: policy.reward,
 })

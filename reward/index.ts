@@ -1,4 +1,5 @@
-export { NO_EXTENSION, scoreExtended } from './extension.js'
-export { callBudget, isExecutable, MAX_REWARD, score, WEIGHTS } from './score.js'
+export { callBudget, PAPER } from './paper.js'
+export type { RewardPreset } from './preset.js'
+export { PresetError, REWARD_PRESETS, rewardPreset } from './presets.js'
 export { solvedExactly } from './solved.js'
 export * from './types.js'

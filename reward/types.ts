@@ -36,7 +36,7 @@ export interface ScoredExample {
 }
 
 /** The five components of the paper's reward (section 3.3). Efficiency is never positive; the others lie in [0, 1]. */
-export interface RewardComponents {
+export type RewardComponents = {
   readonly validity: number
   readonly coverage: number
   readonly efficiency: number
@@ -44,25 +44,17 @@ export interface RewardComponents {
   readonly arg: number
 }
 
-/** Digests of one server's canonical state: at the start, after the ground truth, after the rollout. */
+/** Digests of one world's canonical state: at the start, after the ground truth, after the rollout. */
 export interface StateDigests {
   readonly initial: string
   readonly expected: string
   readonly actual: string
 }
 
-/** The optional terms, see `scoreExtended`. */
-export interface ExtensionTerms {
-  readonly state: number
-  readonly exact: number
-  readonly extra: number
-  readonly complete: number
-}
-
 export interface RewardBreakdown {
   readonly total: number
-  /** `null` when the ground truth is empty: the reward is then 1 for no call and 0 for any. */
-  readonly components: RewardComponents | null
+  /** By name, as the preset lists them. `null` when the ground truth is empty: the reward is then 1 for no call and 0 for any. */
+  readonly components: Readonly<Record<string, number>> | null
   /** Index of the logged call bound to each ground-truth call, or `null`. */
   readonly alignment: readonly (number | null)[]
   /** Whether each ground-truth call is aligned after all its prerequisites. */

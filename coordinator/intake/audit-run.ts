@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Tokenizer } from '../../engine/types.js'
 import type { EpisodeLimits } from '../../episode/limits.js'
 import type { SampledToken } from '../../judging/evidence.js'
-import type { AuditedGroup } from '../../judging/sampled-turns.js'
+import type { AuditedGroup, TokenReader } from '../../judging/sampled-turns.js'
 import { type AuditJob, readEvidence, removeAudit, writeAudit } from '../spool/audit-folder.js'
 import type { AuditProcess } from '../spool/audit-process.js'
 import { TrainerError } from '../spool/errors.js'
@@ -11,7 +10,7 @@ export interface AuditDesk {
   readonly process: AuditProcess
   readonly spool: string
   readonly baseSha256: string
-  readonly tokenizer: Pick<Tokenizer, 'detokenize' | 'isEndOfGeneration'>
+  readonly reader: TokenReader
   readonly limits: EpisodeLimits
 }
 
@@ -27,7 +26,7 @@ export async function auditGroups(
   groups: readonly AuditedGroup[],
   signal: AbortSignal,
 ): Promise<SampledToken[][]> {
-  const { process, spool, baseSha256, tokenizer, limits } = desk
+  const { process, spool, baseSha256, reader, limits } = desk
   const job: AuditJob = { auditId: auditId(adapterSha256, groups), baseSha256, adapterSha256, groups }
   await writeAudit(spool, job, limits)
   const outcome = await process.outcome(job.auditId, signal)
@@ -36,7 +35,7 @@ export async function auditGroups(
     throw new TrainerError('audit_refused', `${job.auditId}: ${outcome.code} ${outcome.detail}`)
   }
   try {
-    return await readEvidence(spool, job, limits, tokenizer)
+    return await readEvidence(spool, job, limits, reader)
   } finally {
     // Damaged evidence too: left there it would answer the same job for ever.
     await removeAudit(spool, job.auditId)

@@ -45,8 +45,8 @@ export interface BodyJudge {
 export interface BodyJudgeParts {
   readonly tasks: readonly Task[]
   readonly termsOf: TermsOf
-  /** Where the run's episodes are played again. */
-  readonly theatre: Stage
+  /** Where episodes are played again, by the name of their reward. */
+  readonly theatreOf: (reward: string) => Stage
   readonly state: Pick<RunState, 'leases' | 'judged' | 'publication' | 'roundOf'>
   readonly bodies: Pick<BlobStore, 'put' | 'read'>
   /** null: the run has no calibration, and there are no audits. */
@@ -57,7 +57,7 @@ export interface BodyJudgeParts {
 }
 
 export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
-  const { tasks, termsOf, theatre, state, bodies, auditor, onUnstable, watch } = parts
+  const { tasks, termsOf, theatreOf, state, bodies, auditor, onUnstable, watch } = parts
   /** Replaying is synchronous work in slices: two at once would only delay each other. */
   const judging = pLimit(1)
 
@@ -76,6 +76,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
     signal: AbortSignal,
   ): Promise<ReplayedGroup> => {
     try {
+      const theatre = theatreOf(termsOf(lease).reward)
       const rollouts = await judgeGroup(bytes, expectedOf(lease), theatre, signal, { announced, watch })
       const sampled = rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0)
       return { lease, rollouts, completions: rollouts.map(completionOf), sampled }

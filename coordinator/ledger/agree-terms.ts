@@ -1,4 +1,3 @@
-import { DIALECT } from '../../episode/index.js'
 import { worldSha256 } from '../../servers/kernel/index.js'
 import type { Clock } from '../../swarm/index.js'
 import { episodeLimits, type RunConfig } from '../settings/config.js'
@@ -17,14 +16,15 @@ export interface TermsSources {
 
 /** The terms that a configuration asks for. */
 export function termsOf(config: RunConfig, sources: TermsSources): RunTerms {
-  const { base, groupSize, batchGroups, versions, maxStaleness, leases, influence } = config
+  const { base, reward, groupSize, batchGroups, versions, maxStaleness, leases, influence } = config
   const { acceptOtherDraws, probation, leastShare } = config.audit
   const { taskSet, baseSha256, chatTemplateSha256, calibrations } = sources
   return {
     base: { name: base.name, ggufSha256: baseSha256, quantisation: base.quantisation, chatTemplateSha256 },
     dataset: { sha256: taskSet.datasetSha256, tasks: taskSet.tasks.length },
     worlds: Object.fromEntries(taskSet.servers.map((server) => [server.name, worldSha256(server)])),
-    dialect: DIALECT,
+    dialect: base.dialect,
+    reward,
     groupSize,
     limits: episodeLimits(config),
     maxStaleness,

@@ -19,6 +19,8 @@ export const termsSchema = z.object({
   /** Hash of each world of the data set, see `worldSha256`. */
   worlds: z.record(z.string(), hash),
   dialect: name,
+  /** Name of the reward preset. */
+  reward: name,
   /** Rollouts per group, G. */
   groupSize: count,
   limits: z.object({ maxTurnTokens: count, maxRolloutTokens: count, maxAssistantTurns: count, maxCalls: count }),
@@ -43,7 +45,7 @@ type Fixed<T> = T extends object ? { readonly [K in keyof T]: Fixed<T[K]> } : T
 export type RunTerms = Fixed<Omit<z.output<typeof termsSchema>, 'training'>> & { readonly training: TrainerSettings }
 
 /** Those by which one group is judged. */
-export type LeaseTerms = Pick<RunTerms, 'groupSize' | 'limits' | 'maxStaleness' | 'audit'>
+export type LeaseTerms = Pick<RunTerms, 'groupSize' | 'limits' | 'maxStaleness' | 'reward' | 'audit'>
 
 /** The name of terms: SHA-256 (hex) over their canonical JSON (RFC 8785). Leases and manifests carry it. */
 export function termsIdOf(terms: RunTerms): string {

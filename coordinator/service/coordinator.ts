@@ -1,6 +1,7 @@
 import type { PrivateKey } from '@libp2p/interface'
-import type { Stage } from '../../episode/index.js'
+import { createStage, rulesNamed, type Stage } from '../../episode/index.js'
 import { UNWATCHED } from '../../judging/index.js'
+import type { ServerDefinition } from '../../servers/kernel/index.js'
 import {
   type BlobStore,
   type Clock,
@@ -88,7 +89,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     cleanUps.push(() => snapshots.close())
     const termsOf: TermsOf = (lease) => state.roundOf(lease).terms
     const judge = createBodyJudge({
-      ...{ tasks, termsOf, theatre: stage, state, bodies, auditor, watch: UNWATCHED },
+      ...{ tasks, termsOf, theatreOf: theatres(stage, servers), state, bodies, auditor, watch: UNWATCHED },
       onUnstable: async (server, { leaseId }) => {
         await recorder.record((current) =>
           current.quarantinedWorlds.has(server)
@@ -139,5 +140,19 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+/** The run's stage, and others of its worlds and dialect for groups whose terms name another reward. */
+function theatres(stage: Stage, servers: readonly ServerDefinition[]): (reward: string) => Stage {
+  const others = new Map<string, Stage>([[stage.reward.name, stage]])
+  return (reward) => {
+    let theatre = others.get(reward)
+    if (!theatre) {
+      const rules = rulesNamed({ dialect: stage.dialect.name, reward })
+      theatre = createStage(servers, stage.tokenizer, rules, stage.worlds)
+      others.set(reward, theatre)
+    }
+    return theatre
   }
 }

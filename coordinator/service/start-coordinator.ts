@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import writeFileAtomic from 'write-file-atomic'
 import { hashFile, openTokenizer } from '../../engine/index.js'
-import { createStage, type Stage, type Task } from '../../episode/index.js'
+import { createStage, rulesNamed, type Stage, type Task } from '../../episode/index.js'
 import {
   createBlobStore,
   createHost,
@@ -85,7 +85,11 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     cleanUps.push(async () => control?.close())
     const tokenizer = await openTokenizer(config.base.path)
     cleanUps.push(() => tokenizer.close())
-    const stage = createStage(taskSet.servers, tokenizer)
+    const stage = createStage(
+      taskSet.servers,
+      tokenizer,
+      rulesNamed({ dialect: config.base.dialect, reward: config.reward }),
+    )
     checkPromptRoom(taskSet.tasks, stage, episodeLimits(config))
     const host = await listen(identity, options)
     cleanUps.push(() => host.close())
@@ -115,7 +119,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       calibrations: calibrations.bySha256,
       adaptersKept: config.maxStaleness + 1,
       signal: closing.signal,
-      desk: { spool, baseSha256, tokenizer },
+      desk: { spool, baseSha256, reader: stage },
     })
     cleanUps.push(async () => audits?.close())
     const trainer = createTorchrunEngine(

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { DEFAULT_LIMITS, type EpisodeLimits } from '../../episode/index.js'
+import { DEFAULT_LIMITS, DEFAULT_RULES, DIALECTS, type EpisodeLimits } from '../../episode/index.js'
 import { largestBody } from '../../judging/index.js'
 import { LIMITS } from '../../proto/index.js'
+import { REWARD_PRESETS } from '../../reward/index.js'
 import { trainerSettings } from './trainer-settings.js'
 
 const positive = z.int().min(1)
@@ -22,11 +23,15 @@ export const configSchema = z.strictObject({
     /** Name of the base model: a hub id, or the file's own name. */
     name: z.string().min(1).max(LIMITS.nameBytes.value),
     quantisation: z.string().min(1).max(LIMITS.shortNameBytes.value).default('f16'),
+    /** How the model writes tool calls. */
+    dialect: z.enum([...DIALECTS.keys()]).default(DEFAULT_RULES.dialect),
   }),
   tasks: z.strictObject({
     /** Folder of a data set of `prove-lab synthesize`: leases are drawn from its training split. */
     dataset: z.string().min(1),
   }),
+  /** What rollouts earn. */
+  reward: z.enum([...REWARD_PRESETS.keys()]).default(DEFAULT_RULES.reward),
   /** Rollouts per group, G. */
   groupSize: z.int().min(LIMITS.minGroupSize.value).max(LIMITS.maxGroupSize.value).default(8),
   /** Groups with reward variance that make one batch. */

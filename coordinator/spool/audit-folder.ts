@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { Tokenizer } from '../../engine/types.js'
 import type { EpisodeLimits } from '../../episode/limits.js'
 import type { SampledToken } from '../../judging/evidence.js'
-import { type AuditedGroup, drawsOf, rolesOf } from '../../judging/sampled-turns.js'
+import { type AuditedGroup, drawsOf, rolesOf, type TokenReader } from '../../judging/sampled-turns.js'
 import { adapterName, adaptersFolder, auditFolder, evidenceFolder, FILES, SCHEMA } from './layout.js'
 import { decodeFloat64s, encodeSafetensors } from './safetensors.js'
 import { publishFile, publishFolder } from './spool-folder.js'
@@ -91,7 +90,7 @@ export async function readEvidence(
   spool: string,
   job: AuditJob,
   limits: EpisodeLimits,
-  tokenizer: Pick<Tokenizer, 'detokenize' | 'isEndOfGeneration'>,
+  reader: TokenReader,
 ): Promise<SampledToken[][]> {
   const folder = evidenceFolder(spool, job.auditId)
   let tensors: Record<(typeof TENSORS)[number], Float64Array>
@@ -115,7 +114,7 @@ export async function readEvidence(
   let at = 0
   return job.groups.map(({ rollouts }) =>
     rollouts.flatMap((rollout) => {
-      const roles = rolesOf(rollout, tokenizer)
+      const roles = rolesOf(rollout, reader)
       return rollout.logprobs.map((claimed, k): SampledToken => {
         const i = at++
         return {

@@ -33,7 +33,7 @@ export function canaryPrompts(tasks: readonly Task[], stage: Stage, limits: Epis
   for (const task of tasks) {
     if (canaries.length === CANARIES) break
     const prompt = fittingPrompt(task, stage, limits)
-    const continuation = stage.tokenizer.tokenize(groundTruthScript(task)[0]!, true)
+    const continuation = stage.tokenizer.tokenize(groundTruthScript(task, stage.dialect)[0]!, true)
     // A volunteer may have room for a rollout, and for no token more.
     if (prompt.length + continuation.length <= Math.min(LIMITS.canaryTokens.value, limits.maxRolloutTokens))
       canaries.push({ prompt, continuation, draws: candidates })

@@ -9,7 +9,7 @@ export type PolicyFrame = Omit<PolicyDescription, 'adapter'>
 /** What the canary's expectations were measured to hold for; any build of llama.cpp behind that binding. */
 const ENGINE_RANGE = { nodeLlamaCpp: '3.22.x', llamaCpp: '*' }
 
-export function policyFrame({ base, dialect }: RunTerms, servers: readonly ServerDefinition[]): PolicyFrame {
+export function policyFrame({ base, dialect, reward }: RunTerms, servers: readonly ServerDefinition[]): PolicyFrame {
   return {
     base: { name: base.name, ggufSha256: base.ggufSha256, quantisation: base.quantisation },
     chatTemplateSha256: base.chatTemplateSha256,
@@ -17,6 +17,7 @@ export function policyFrame({ base, dialect }: RunTerms, servers: readonly Serve
     toolsetSchemaSha256: toolsetSchemaSha256(servers),
     sampler: PLAIN_SAMPLER,
     engine: ENGINE_RANGE,
+    reward,
   }
 }
 

@@ -7,16 +7,17 @@ import { offerAdapter } from '../../coordinator/spool/audit-folder.js'
 import { createAuditProcess } from '../../coordinator/spool/audit-process.js'
 import { defaultPython, trainerFolder } from '../../coordinator/spool/python.js'
 import { hashFile, openEngine, openTokenizer } from '../../engine/index.js'
-import { createStage, DEFAULT_LIMITS } from '../../episode/index.js'
+import { createStage, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../episode/index.js'
 import type { Calibration } from '../../judging/thresholds.js'
 import { createStderrLogger } from '../../swarm/index.js'
 import { calibrate } from '../calibrate.js'
-import { integerOption } from '../options.js'
+import { dialectOption, integerOption } from '../options.js'
 
 interface CalibrateOptions {
   model: string
   adapter?: string
   quantisation: string
+  dialect: string
   dataset: string
   groups: number
   groupSize: number
@@ -40,6 +41,7 @@ export function addCalibrateCommand(program: Command): void {
     .requiredOption('--model <gguf>', 'base model, as volunteers run it')
     .option('--adapter <gguf>', 'LoRA adapter; the bare base without it')
     .option('--quantisation <name>', "the model's quantisation, for the record", 'f16')
+    .addOption(dialectOption())
     .requiredOption('--dataset <folder>', 'data set whose training tasks are played')
     .option('--groups <number>', 'honest groups to make', integerOption(2, 100_000), 800)
     .option('--group-size <number>', 'rollouts per group', integerOption(2, 64), 8)
@@ -94,7 +96,9 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
     logger,
   )
   try {
-    const stage = createStage(servers, tokenizer)
+    // What the groups earn plays no part.
+    const rules = rulesNamed({ dialect: options.dialect, reward: DEFAULT_RULES.reward })
+    const stage = createStage(servers, tokenizer, rules)
     const { groupSize: lanes, threads } = options
     const engine = await openEngine({ modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' })
     try {
@@ -110,7 +114,7 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
           adapter: adapterSha256 === null ? null : { path: adapterPath(spool, adapterSha256), sha256: adapterSha256 },
           engine,
           stage,
-          desk: { process: auditor, spool, baseSha256, tokenizer, limits },
+          desk: { process: auditor, spool, baseSha256, reader: stage, limits },
           tasks,
           journal: `${out}.groups.jsonl`,
           onProgress: progress(),

@@ -6,11 +6,11 @@ import writeFileAtomic from 'write-file-atomic'
 import { encodeSafetensors } from '../../coordinator/spool/safetensors.js'
 import { DEMO_PROFILE, SPLITS, type Split } from '../../dataset/index.js'
 import { openTokenizer } from '../../engine/tokenizer.js'
-import type { Task } from '../../episode/index.js'
+import { dialectNamed, type Task } from '../../episode/index.js'
 import { createWorldCache, type ServerDefinition } from '../../servers/kernel/index.js'
 import { contextFor, streamExamples } from '../../synthesis/index.js'
 import { codePointTokenizer, type Demonstrators, demonstrations } from '../demonstrations.js'
-import { integerOption, shareOption, worldsOption } from '../options.js'
+import { dialectOption, integerOption, shareOption, worldsOption } from '../options.js'
 
 interface DemonstrationsOptions {
   count: number
@@ -21,6 +21,7 @@ interface DemonstrationsOptions {
   chatTemplate?: string
   shards?: string
   model?: string
+  dialect: string
   shardSize: number
   experts: number
 }
@@ -42,6 +43,7 @@ export function addDemonstrationsCommand(program: Command): void {
     .option('--chat-template <file>', 'Jinja chat template for --corpus')
     .option('--shards <folder>', 'write them as token shards (safetensors); needs --model')
     .option('--model <gguf>', 'model whose vocabulary and chat template --shards uses')
+    .addOption(dialectOption())
     .option('--shard-size <number>', 'demonstrations per shard', integerOption(1, 1_000_000), 4000)
     .option('--experts <share>', 'share of demonstrations without flaws', shareOption, 0.15)
     .action(play)
@@ -49,18 +51,21 @@ export function addDemonstrationsCommand(program: Command): void {
 
 async function play(options: DemonstrationsOptions, command: Command): Promise<void> {
   const worlds = createWorldCache()
+  const dialect = dialectNamed(options.dialect)
   const demonstrators: Demonstrators = { expertShare: options.experts, flaws: DEMO_FLAWS }
   if (options.corpus !== undefined) {
     if (options.chatTemplate === undefined) command.error('--corpus needs --chat-template')
     const tokenizer = codePointTokenizer(readFileSync(options.chatTemplate, 'utf8'))
-    const rollouts = demonstrations(tasksOf(options), options.worlds, worlds, tokenizer, demonstrators, options.seed)
+    const language = { tokenizer, dialect }
+    const rollouts = demonstrations(tasksOf(options), options.worlds, worlds, language, demonstrators, options.seed)
     await writeLines(options.corpus, rollouts, ({ tokens }) => ({ text: tokenizer.detokenize(tokens) }))
   }
   if (options.shards !== undefined) {
     if (options.model === undefined) command.error('--shards needs --model')
     const tokenizer = await openTokenizer(options.model)
+    const language = { tokenizer, dialect }
     try {
-      const rollouts = demonstrations(tasksOf(options), options.worlds, worlds, tokenizer, demonstrators, options.seed)
+      const rollouts = demonstrations(tasksOf(options), options.worlds, worlds, language, demonstrators, options.seed)
       await writeShards(options.shards, options.shardSize, rollouts)
     } finally {
       await tokenizer.close()

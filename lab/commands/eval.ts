@@ -4,9 +4,9 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { type AdapterFile, openEngine, openTokenizer } from '../../engine/index.js'
-import { createStage, DEFAULT_LIMITS, runAll, type Task } from '../../episode/index.js'
+import { createStage, DEFAULT_LIMITS, rulesNamed, runAll, type Task } from '../../episode/index.js'
 import { type Comparison, comparePolicies, type Estimate, evaluatePolicy, type TaskResult } from '../evaluate.js'
-import { integerOption } from '../options.js'
+import { dialectOption, integerOption, rewardOption } from '../options.js'
 
 interface EvalOptions {
   model: string
@@ -17,6 +17,8 @@ interface EvalOptions {
   dataset: string
   lanes: number
   threads: number
+  dialect: string
+  reward: string
   json: boolean
 }
 
@@ -32,6 +34,8 @@ export function addEvalCommand(program: Command): void {
     .requiredOption('--dataset <folder>', 'data set whose held-out tasks are used')
     .option('--lanes <number>', 'rollouts generated in parallel', integerOption(1, 256), 16)
     .option('--threads <number>', 'CPU threads', integerOption(1, 256), 1)
+    .addOption(dialectOption())
+    .addOption(rewardOption())
     .option('--json', 'print one JSON object', false)
     .action(evaluate)
 }
@@ -41,7 +45,7 @@ async function evaluate(options: EvalOptions): Promise<void> {
   const modelPath = resolve(options.model)
   const adapter = adapterFile(options.adapter)
   const tokenizer = await openTokenizer(modelPath)
-  const stage = createStage(servers, tokenizer)
+  const stage = createStage(servers, tokenizer, rulesNamed(options))
   const limits = DEFAULT_LIMITS
   const { lanes, threads } = options
   const settings = { samplesPerTask: options.samples, lanes, seed: options.seed, limits }
@@ -59,7 +63,8 @@ async function evaluate(options: EvalOptions): Promise<void> {
       [null, adapter].map((policy) => (signal) => run(policy, signal)),
       new AbortController().signal,
     )
-    const comparison = { ...comparePolicies(before!, after!), callsTeacher: meanCalls(tasks) }
+    const measured = { reward: stage.reward.name, callsTeacher: meanCalls(tasks) }
+    const comparison = { ...comparePolicies(before!, after!), ...measured }
     process.stdout.write(`${options.json ? JSON.stringify(comparison) : table(comparison)}\n`)
   } finally {
     await tokenizer.close()
@@ -73,10 +78,10 @@ function adapterFile(path: string): AdapterFile {
   return { path: resolve(path), sha256: createHash('sha256').update(readFileSync(path)).digest('hex') }
 }
 
-function table(comparison: Comparison & { readonly callsTeacher: number }): string {
+function table(comparison: Comparison & { readonly reward: string; readonly callsTeacher: number }): string {
   const number = ({ mean, stderr }: Estimate): string => `${mean.toFixed(3)} ± ${stderr.toFixed(3)}`
   return [
-    `${comparison.n} held-out tasks, temperature 1 (± standard error over tasks)`,
+    `${comparison.n} held-out tasks, temperature 1, reward ${comparison.reward} (± standard error over tasks)`,
     `mean reward    before ${number(comparison.before)}   after ${number(comparison.after)}   paired difference ${number(comparison.diff)}`,
     `solved exactly before ${number(comparison.solvedBefore)}   after ${number(comparison.solvedAfter)}   paired difference ${number(comparison.solvedDiff)}`,
     `calls per rollout before ${comparison.callsBefore.toFixed(2)}   after ${comparison.callsAfter.toFixed(2)}   (the teacher makes ${comparison.callsTeacher.toFixed(2)})`,

@@ -1,6 +1,6 @@
 import type { DropReason, Example, Origin } from '../../dataset/example.js'
 import { exampleOf, toolsetOf } from '../../episode/index.js'
-import { type Json, type JsonObject, score, solvedExactly } from '../../reward/index.js'
+import { type Json, type JsonObject, PAPER, solvedExactly } from '../../reward/index.js'
 import type { ServerDefinition, Session } from '../../servers/kernel/index.js'
 import type { Script } from './conversation-script.js'
 import { meant } from './references.js'
@@ -121,8 +121,8 @@ function replays({ steps, open }: Candidate): boolean {
 
 function earnsTheMaximum({ example: { task }, catalogue }: Candidate): boolean {
   const log = task.groundTruth.map(({ name, arguments: args }) => ({ name, arguments: args, ok: true }))
-  const { total } = score(exampleOf(task, toolsetOf(task, catalogue)), log)
-  return total === 1.3 && solvedExactly(task.groundTruth, log)
+  const { total } = PAPER.score(exampleOf(task, toolsetOf(task, catalogue)), log)
+  return total === PAPER.maximum.calls && solvedExactly(task.groundTruth, log)
 }
 
 /**

@@ -6,7 +6,7 @@ import { stringify } from 'yaml'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { canaryPrompts } from '../../coordinator/versions/canary.js'
 import { openTokenizer } from '../../engine/index.js'
-import { createStage, DEFAULT_LIMITS, type Stage, type Task } from '../../episode/index.js'
+import { createStage, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed, type Stage, type Task } from '../../episode/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { checkout } from '../support/checkout.js'
 import { writeDemoTasks } from '../support/demo-tasks.js'
@@ -63,7 +63,7 @@ export async function startArenaRun(calibration: string): Promise<ArenaRun> {
     const dataset = join(folder, 'tasks')
     await writeDemoTasks(dataset, TASKS, 1)
     const { tasks } = await readTaskSet(dataset, 'train')
-    const stage = createStage(CATALOGUE.values(), tokenizer)
+    const stage = createStage(CATALOGUE.values(), tokenizer, rulesNamed(DEFAULT_RULES))
     const dataDir = join(folder, 'coordinator')
     const baseSha256 = createHash('sha256')
       .update(await readFile(model))

@@ -50,7 +50,7 @@ export async function editArgument(
 ): Promise<{ readonly rollout: Rollout; readonly place: number } | null> {
   const rollout = group.rollouts[index]!
   const { tokenizer } = stage
-  const roles = rolesOf(rollout, tokenizer)
+  const roles = rolesOf(rollout, stage)
   const sampled = [...rollout.mask.keys()].filter((at) => rollout.mask[at] === 1)
   const editable = sampled.filter(
     (at, k) => roles[k]!.argument && PLAIN.test(tokenizer.detokenize([rollout.tokens[at]!])),

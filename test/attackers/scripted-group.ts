@@ -11,11 +11,11 @@ const CLAIM = -0.01
  * and its rewards differ.
  */
 export function scriptedGroup({ stage }: Arena, { task }: Work, signal: AbortSignal): Promise<Rollout[]> {
-  const good = groundTruthScript(task)
+  const good = groundTruthScript(task, stage.dialect)
   const lazy = task.turns.map((_, turn) => `I cannot help with that${'.'.repeat(turn + 1)}`)
   return Promise.all(
     Array.from({ length: GROUP_SIZE }, async (_, i) => {
-      const source = createTeacherSource(i < GROUP_SIZE / 2 ? good : lazy, stage.tokenizer)
+      const source = createTeacherSource(i < GROUP_SIZE / 2 ? good : lazy, stage)
       const rollout = await runEpisode(task, source, stage, LIMITS_OF_RUN, signal)
       return { ...rollout, logprobs: rollout.logprobs.map(() => CLAIM) }
     }),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Tokenizer } from '../../engine/index.js'
-import { groundTruthScript, type Task } from '../../episode/index.js'
-import { lendingTask, scriptTokenizer } from '../support/scripted.js'
+import type { Task } from '../../episode/index.js'
+import { groundTruthScript, lendingTask, scriptTokenizer } from '../support/scripted.js'
 
 /**
  * What stands in for the model in a simulation: a function of adapter, task and sampler seed. Like a model's, its answers

@@ -10,7 +10,7 @@ import { type AuditProcess, createAuditProcess } from '../../coordinator/spool/a
 import { TrainerError } from '../../coordinator/spool/errors.js'
 import { DEMO_PROFILE } from '../../dataset/index.js'
 import { openEngine, openTokenizer } from '../../engine/index.js'
-import { createStage, DEFAULT_LIMITS } from '../../episode/index.js'
+import { createStage, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../episode/index.js'
 import type { Calibration } from '../../judging/thresholds.js'
 import { type CalibrationSettings, calibrate } from '../../lab/calibrate.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
@@ -130,7 +130,7 @@ async function calibrateDemo(
     { laneWaitMs: PATIENCE_MS },
   )
   try {
-    const stage = createStage(servers, tokenizer, worlds)
+    const stage = createStage(servers, tokenizer, rulesNamed(DEFAULT_RULES), worlds)
     const { backend, nodeLlamaCpp } = engine.build
     return await calibrate(
       {
@@ -138,7 +138,7 @@ async function calibrateDemo(
         adapter: null,
         engine,
         stage,
-        desk: { process: auditor, spool: folder, baseSha256, tokenizer, limits: DEFAULT_LIMITS },
+        desk: { process: auditor, spool: folder, baseSha256, reader: stage, limits: DEFAULT_LIMITS },
         tasks,
         journal,
         onProgress,

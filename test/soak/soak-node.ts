@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { generateKeyPair } from '@libp2p/crypto/keys'
-import { CLOSING, groundTruthScript } from '../../episode/index.js'
+import { CLOSING } from '../../episode/index.js'
 import { groupAnnouncementOf } from '../../node/group-body.js'
 import {
   type GroupAnnouncement,
@@ -11,7 +11,7 @@ import {
   sealGroupAnnouncement,
 } from '../../proto/index.js'
 import { createHost, offerGroup, requestLeases, type SwarmHost, serveGroups } from '../../swarm/index.js'
-import { AMPLE, bodyOf, play, stageOf } from '../support/scripted.js'
+import { AMPLE, bodyOf, groundTruthScript, play, stageOf } from '../support/scripted.js'
 import { TASKS } from '../support/test-run.js'
 import type { InForce } from './messages.js'
 

@@ -13,6 +13,7 @@ export const TERMS: RunTerms = {
   dataset: { sha256: hex(0), tasks: 3 },
   worlds: { library: hex(9) },
   dialect: 'hermes',
+  reward: 'paper',
   groupSize: 2,
   limits: { maxTurnTokens: 96, maxRolloutTokens: 1024, maxAssistantTurns: 10, maxCalls: 24 },
   maxStaleness: 1,

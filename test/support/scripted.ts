@@ -1,9 +1,12 @@
 import type { Token, Tokenizer, TokenSource } from '../../engine/types.js'
 import {
   createStage,
+  DEFAULT_RULES,
   type EpisodeLimits,
+  groundTruthScript as groundTruthIn,
   nameTask,
   type Rollout,
+  rulesNamed,
   runEpisode,
   type Stage,
   type Task,
@@ -47,7 +50,14 @@ export const AMPLE: EpisodeLimits = {
   maxCalls: 24,
 }
 
-export const stageOf = (servers = [library], tokenizer = scriptTokenizer()): Stage => createStage(servers, tokenizer)
+const rules = rulesNamed(DEFAULT_RULES)
+export const stageOf = (servers = [library], tokenizer = scriptTokenizer(), { dialect, reward } = rules): Stage =>
+  createStage(servers, tokenizer, { dialect, reward })
+
+/** In the default dialect, like everything here. */
+export const { parseCalls, writeCall } = rules.dialect
+export const groundTruthScript = (task: Pick<Task, 'turns' | 'groundTruth'>): string[] =>
+  groundTruthIn(task, rules.dialect)
 
 export interface ScriptedSource extends TokenSource {
   readonly feeds: readonly string[]

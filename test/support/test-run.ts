@@ -10,7 +10,7 @@ import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.j
 import { type Coordinator, openCoordinator } from '../../coordinator/service/coordinator.js'
 import type { RunConfig } from '../../coordinator/settings/config.js'
 import { openDataFolder } from '../../coordinator/settings/data-folder.js'
-import { groundTruthScript, type Rollout, type Task } from '../../episode/index.js'
+import type { Rollout, Task } from '../../episode/index.js'
 import { groupAnnouncementOf } from '../../node/group-body.js'
 import { type NodeStore, openNodeStore, type PendingGroup } from '../../node/store.js'
 import {
@@ -26,7 +26,7 @@ import { type Clock, createBlobStore, requestLeases, serveGroups } from '../../s
 import { library } from './library-world.js'
 import { hash } from './proto-samples.js'
 import { smallRun } from './run-config.js'
-import { bodyOf, lendingTask, play, stageOf } from './scripted.js'
+import { bodyOf, groundTruthScript, lendingTask, play, stageOf } from './scripted.js'
 import {
   connect,
   createTestSwarm,

@@ -12,6 +12,7 @@ const EDITS: Readonly<Record<string, (config: RunConfig) => Partial<RunConfig>>>
   'limits.maxTurnTokens': ({ limits }) => ({ limits: { ...limits, maxTurnTokens: 1 } }),
   'limits.maxRolloutTokens': ({ limits }) => ({ limits: { ...limits, maxRolloutTokens: 2 } }),
   'limits.maxAssistantTurns': ({ limits }) => ({ limits: { ...limits, maxAssistantTurns: 1 } }),
+  reward: () => ({ reward: 'state-aware' }),
   maxStaleness: ({ maxStaleness }) => ({ maxStaleness: maxStaleness - 1 }),
   batchGroups: () => ({ batchGroups: 60 }),
   versions: () => ({ versions: 90 }),

@@ -1,8 +1,8 @@
 import type { Auditor, AuditRequest } from '../../coordinator/intake/auditor.js'
-import { groundTruthScript } from '../../episode/index.js'
 import type { AuditFinding } from '../../judging/index.js'
 import type { Lease } from '../../proto/index.js'
 import { offerGroup } from '../../swarm/index.js'
+import { groundTruthScript } from '../support/scripted.js'
 import { eventually, soon } from '../support/swarm-nodes.js'
 import { TASKS, type TestRun, type Volunteer } from '../support/test-run.js'
 

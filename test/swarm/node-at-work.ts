@@ -50,7 +50,7 @@ export const policyOf = (round: number): LoadedPolicy => {
     round,
     closedRounds: [{ round: round - 1, secret: 'cd'.repeat(32) }],
   }
-  return { manifestId: sha256(new Uint8Array([round])), manifest, limits: AMPLE, drawsReplay: false }
+  return { manifestId: sha256(new Uint8Array([round])), manifest, limits: AMPLE, stage, drawsReplay: false }
 }
 
 export interface Worked {
@@ -116,7 +116,7 @@ export async function work(
   const working = workLoop(
     {
       host: { ...host, clock: { ...host.clock, sleep } },
-      ...{ key, coordinator: swarm.runId, stage, agent: 'test/1', team: null },
+      ...{ key, coordinator: swarm.runId, agent: 'test/1', team: null },
       engine: setting.engine ?? engine,
       keeper: {
         get loaded() {

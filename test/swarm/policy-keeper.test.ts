@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { type Engine, EngineError, type LaneRequest } from '../../engine/index.js'
 import { NodeError } from '../../node/errors.js'
 import { createPolicyKeeper, type PolicyKeeper } from '../../node/policy-keeper.js'
-import { type Canary, LIMITS, type PolicyManifest, sealManifest, sha256 } from '../../proto/index.js'
+import { type Canary, LIMITS, type PolicyManifest, policyIdOf, sealManifest, sha256 } from '../../proto/index.js'
 import { type BlobStore, createBlobStore, createSnapshotExchange } from '../../swarm/index.js'
 import { library } from '../support/library-world.js'
 import { stageOf } from '../support/scripted.js'
@@ -164,6 +164,33 @@ test('a run whose groups could not be sent is refused before any work', async ()
   const why = await keeper.update(soon()).catch((error: Error) => error)
   assert.match((why as Error).message, /^incompatible: the run's groups of 64 rollouts of up to 20000 tokens/)
   assert.equal(engine.done, [])
+})
+
+test('a run in a dialect, or for a reward, that the node does not have is refused with those that it has', async () => {
+  const { run, engine, keeper } = await open()
+  const { policy } = run.coordinator.snapshots.newest()!.manifest
+  const other = async (change: Partial<typeof policy>): Promise<string> => {
+    const changed = { ...policy, ...change }
+    await offer(run, { policy: changed, policyId: policyIdOf(changed) })
+    return codeOf(keeper.update(soon()))
+  }
+  assert.match(await other({ dialect: 'morse' }), /^incompatible: .*morse; known are hermes/)
+  assert.match(await other({ reward: 'applause' }), /^incompatible: .*applause; known are paper, state-aware/)
+  assert.equal(engine.done, [])
+})
+
+test('groups are played for the reward that the policy names, on one stage as long as that is the same', async () => {
+  const { run, keeper } = await open()
+  const { policy } = run.coordinator.snapshots.newest()!.manifest
+  const first = await keeper.update(soon())
+  assert.is(first.stage.reward.name, 'paper')
+  await offer(run, {})
+  assert.is((await keeper.update(soon())).stage, first.stage)
+  const aware = { ...policy, reward: 'state-aware' }
+  await offer(run, { policy: aware, policyId: policyIdOf(aware), canary: [canary(0)] })
+  const second = await keeper.update(soon())
+  assert.is(second.stage.reward.name, 'state-aware')
+  assert.is.not(second.manifest.policyId, first.manifest.policyId)
 })
 
 test('after a canary that failed the policy is applied and tried again', async () => {

@@ -1,11 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { writeCall } from '../../episode/index.js'
 import type { LoadedPolicy } from '../../node/policy-keeper.js'
 import { verifyGroup } from '../../node/verify.js'
 import { type Lease, type LeaseResponse, LIMITS, refusal } from '../../proto/index.js'
 import { flightManifest } from '../support/proto-samples.js'
-import { lendingTask } from '../support/scripted.js'
+import { lendingTask, writeCall } from '../support/scripted.js'
 import { createTestSwarm, eventually, soon, type TestSwarm } from '../support/swarm-nodes.js'
 import { engine, engineSaying, lease, policyOf, type Setting, stage, type Worked, work } from './node-at-work.js'
 

@@ -20,7 +20,7 @@ export const falseFlat = groupAttack({
       return { rollouts: await scriptedGroup(arena, work, signal), forgery: announce }
     }
     const { task } = work
-    const source = createTeacherSource(['I cannot help with that.'], arena.stage.tokenizer)
+    const source = createTeacherSource(['I cannot help with that.'], arena.stage)
     const lazy = await runEpisode(task, source, arena.stage, LIMITS_OF_RUN, signal)
     return { rollouts: Array.from({ length: GROUP_SIZE }, () => lazy) }
   },

@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert'
 import { EvidenceError, offerAdapter, readEvidence, writeAudit } from '../../../coordinator/spool/audit-folder.js'
 import { decodeFloat64s, encodeSafetensors } from '../../../coordinator/spool/safetensors.js'
 import { draws } from '../../../engine/index.js'
-import { argumentSpans, DEFAULT_LIMITS, samplerSeed } from '../../../episode/index.js'
+import { DEFAULT_LIMITS, dialectNamed, samplerSeed } from '../../../episode/index.js'
 import { type AuditedRollout, drawsOf, rolesOf, turnsOf } from '../../../judging/sampled-turns.js'
 
 const SEED = Uint8Array.from({ length: 32 }, (_, i) => i)
@@ -19,6 +19,8 @@ const tokenizer = {
     tokens.map((token) => (token === END ? '<|im_end|>' : String.fromCodePoint(token))).join(''),
   isEndOfGeneration: (token: number) => token === END,
 }
+const dialect = dialectNamed('hermes')
+const reader = { tokenizer, dialect }
 
 /** A rollout of sampled and environment texts in turn, beginning with the prompt. */
 function rolloutOf(texts: readonly string[]): AuditedRollout {
@@ -56,7 +58,7 @@ test('every turn draws from its own seed of the lease, beginning with the first 
 const CALL = '<tool_call>\n{"name": "pay", "arguments": {"to": "Ann", "amount": 5}}\n</tool_call>'
 
 test('arguments are what follows the key in a call block, whole or broken off', () => {
-  const spans = (text: string): string[] => argumentSpans(text).map(([start, end]) => text.slice(start, end))
+  const spans = (text: string): string[] => dialect.argumentSpans(text).map(([start, end]) => text.slice(start, end))
   assert.equal(spans(CALL), [' {"to": "Ann", "amount": 5}}\n'])
   assert.equal(spans(`I will. ${CALL} and ${CALL}`).length, 2)
   assert.equal(spans('<tool_call>{"name":"pay","arguments":{"to'), ['{"to'])
@@ -66,7 +68,7 @@ test('arguments are what follows the key in a call block, whole or broken off', 
 
 test('only tokens whose text is of arguments are argument tokens, and only the last one ends its turn', () => {
   const rollout = rolloutOf(['user: pay', CALL, 'ok', 'Paid. "arguments": no'])
-  const roles = rolesOf(rollout, tokenizer)
+  const roles = rolesOf(rollout, reader)
   const sampled = rollout.tokens.filter((_, i) => rollout.mask[i] === 1)
   assert.is(roles.length, sampled.length)
   assert.equal(tokenizer.detokenize(sampled.filter((_, k) => roles[k]!.argument)), ' {"to": "Ann", "amount": 5}}\n')
@@ -122,7 +124,7 @@ test('evidence is joined with the claims in order, and an answer to another job 
   try {
     await writeAudit(spool, JOB, DEFAULT_LIMITS)
     await answer(spool, () => {})
-    const groups = await readEvidence(spool, JOB, DEFAULT_LIMITS, tokenizer)
+    const groups = await readEvidence(spool, JOB, DEFAULT_LIMITS, reader)
     assert.equal(
       groups.map((tokens) => tokens.length),
       JOB.groups.map(({ rollouts }) => rollouts.flatMap(({ logprobs }) => logprobs).length),
@@ -146,7 +148,7 @@ test('evidence is joined with the claims in order, and an answer to another job 
 
   async function refused(): Promise<void> {
     try {
-      await readEvidence(spool, JOB, DEFAULT_LIMITS, tokenizer)
+      await readEvidence(spool, JOB, DEFAULT_LIMITS, reader)
     } catch (error) {
       assert.instance(error, EvidenceError)
       return

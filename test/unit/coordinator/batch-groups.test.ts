@@ -8,12 +8,11 @@ import * as assert from 'uvu/assert'
 import { parseEvent } from '../../../coordinator/ledger/events.js'
 import { type BatchGroup, writeBatch } from '../../../coordinator/spool/batch-folder.js'
 import { BodyError, readBatchGroups } from '../../../coordinator/versions/batch-groups.js'
-import { groundTruthScript } from '../../../episode/index.js'
 import { judgeGroup } from '../../../judging/index.js'
 import { groupBody } from '../../../proto/index.js'
 import { createBlobStore } from '../../../swarm/index.js'
 import { begun, judged, leased, published } from '../../support/run-events.js'
-import { AMPLE, bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
+import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, stageOf } from '../../support/scripted.js'
 
 const { signal } = new AbortController()
 const root = mkdtempSync(join(tmpdir(), 'prove-batch-'))

@@ -2,12 +2,12 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createBodyJudge } from '../../../coordinator/intake/body-judge.js'
 import type { TermsOf } from '../../../coordinator/ledger/run-state.js'
-import { type EpisodeLimits, groundTruthScript } from '../../../episode/index.js'
+import type { EpisodeLimits } from '../../../episode/index.js'
 import { UNWATCHED } from '../../../judging/index.js'
 import { groupBody, type SwarmRefusal } from '../../../proto/index.js'
 import { termsOf } from '../../support/lease-terms.js'
 import { begun, hex, leased, published } from '../../support/run-events.js'
-import { AMPLE, bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
+import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, stageOf } from '../../support/scripted.js'
 
 const { signal } = new AbortController()
 const theatre = stageOf()
@@ -42,7 +42,7 @@ test('every group is judged by the terms of its own lease, whatever those of oth
     createBodyJudge({
       tasks: [task],
       termsOf: ofLease,
-      theatre,
+      theatreOf: () => theatre,
       state,
       bodies: { put: async () => hex(6), read: async () => null },
       auditor: null,

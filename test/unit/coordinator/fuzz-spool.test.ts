@@ -9,7 +9,7 @@ import { EvidenceError, readEvidence, writeAudit } from '../../../coordinator/sp
 import { TrainerError } from '../../../coordinator/spool/errors.js'
 import { decodeFloat64s, encodeSafetensors } from '../../../coordinator/spool/safetensors.js'
 import { readStep } from '../../../coordinator/spool/step-folder.js'
-import { DEFAULT_LIMITS } from '../../../episode/index.js'
+import { DEFAULT_LIMITS, dialectNamed } from '../../../episode/index.js'
 import { type Calibration, CalibrationError, parseCalibration } from '../../../judging/index.js'
 
 /** Files of the spool and of calibrations as a crash, a bad disk or a hostile hand may leave them. */
@@ -165,7 +165,10 @@ test('tensors with a lying header are refused, or lie within their file', () => 
   })
 })
 
-const PLAIN = { detokenize: (tokens: readonly number[]) => tokens.join(' '), isEndOfGeneration: () => false }
+const PLAIN = {
+  tokenizer: { detokenize: (tokens: readonly number[]) => tokens.join(' '), isEndOfGeneration: () => false },
+  dialect: dialectNamed('hermes'),
+}
 const JOB = {
   auditId: 'audit-1',
   baseSha256: hash('base'),

@@ -6,10 +6,9 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type BatchContent, writeBatch } from '../../../coordinator/spool/batch-folder.js'
 import { encodeSafetensors, type FlatTensor } from '../../../coordinator/spool/safetensors.js'
-import { groundTruthScript } from '../../../episode/index.js'
 import { comparePolicies, estimate, type TaskResult } from '../../../lab/evaluate.js'
 import { sha256 } from '../../../proto/index.js'
-import { lendingTask, play, stageOf } from '../../support/scripted.js'
+import { groundTruthScript, lendingTask, play, stageOf } from '../../support/scripted.js'
 
 const near = (actual: number, expected: number): void =>
   assert.ok(Math.abs(actual - expected) < 1e-12, `${actual} instead of ${expected}`)

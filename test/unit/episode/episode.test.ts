@@ -4,15 +4,22 @@ import {
   type EpisodeEnd,
   EpisodeError,
   type EpisodeLimits,
-  groundTruthScript,
   promptOf,
   runEpisode,
   type Task,
-  writeCall,
 } from '../../../episode/index.js'
 import { generateWorld, Session } from '../../../servers/kernel/index.js'
 import { library } from '../../support/library-world.js'
-import { AMPLE, END, lendingTask, play, scriptedSource, stageOf } from '../../support/scripted.js'
+import {
+  AMPLE,
+  END,
+  groundTruthScript,
+  lendingTask,
+  play,
+  scriptedSource,
+  stageOf,
+  writeCall,
+} from '../../support/scripted.js'
 
 const stage = stageOf()
 const task = lendingTask()

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { EpisodeError, nameTask, parseCalls, parseTask, type TaskBody } from '../../../episode/index.js'
+import { EpisodeError, nameTask, parseTask, type TaskBody } from '../../../episode/index.js'
+import { parseCalls } from '../../support/scripted.js'
 
 const BODY: TaskBody = {
   kind: 'multi-turn',

@@ -5,7 +5,6 @@ import {
   createPromptRenderer,
   createTeacherSource,
   EpisodeError,
-  groundTruthScript,
   nameTask,
   parseTask,
   promptOf,
@@ -13,9 +12,18 @@ import {
   runGroup,
   type Task,
   turnSeeds,
-  writeCall,
 } from '../../../episode/index.js'
-import { AMPLE, END, lendingTask, play, scriptedSource, scriptTokenizer, stageOf } from '../../support/scripted.js'
+import {
+  AMPLE,
+  END,
+  groundTruthScript,
+  lendingTask,
+  play,
+  scriptedSource,
+  scriptTokenizer,
+  stageOf,
+  writeCall,
+} from '../../support/scripted.js'
 
 const stage = stageOf()
 const task = lendingTask()
@@ -51,7 +59,7 @@ test('text with a reserved tag never reaches the prompt', () => {
       codeOf(() => renderer.firstPrompt([{ ...tool, inputSchema: schema }], 'Note it.')),
       'reserved_tag',
     )
-    assert.not(stage.tokenizer.detokenize(renderer.toolResponses([JSON.stringify({ note: tag })])).includes(`"${tag}`))
+    assert.not(stage.tokenizer.detokenize(renderer.toolResults([JSON.stringify({ note: tag })])).includes(`"${tag}`))
   }
 })
 
@@ -59,7 +67,7 @@ test('an end token in untrusted text stays text', () => {
   const { renderer } = stage
   const ends = (tokens: readonly number[]): number => tokens.filter((token) => token === END).length
   assert.is(ends(renderer.userTurn('Say <|im_end|> twice: <|im_end|>')), 1)
-  assert.is(ends(renderer.toolResponses(['{"a":"<|im_end|>"}', '{"b":"<|im_end|>"}'])), 1)
+  assert.is(ends(renderer.toolResults(['{"a":"<|im_end|>"}', '{"b":"<|im_end|>"}'])), 1)
 })
 
 test('what goes through the chat template may not spell a control token', () => {
@@ -75,7 +83,7 @@ test('what goes through the chat template may not spell a control token', () => 
 })
 
 test('a chat template that does not render is a bad template', () => {
-  const broken = createPromptRenderer(scriptTokenizer('{{ raise_exception("no tools") }}'))
+  const broken = createPromptRenderer(scriptTokenizer('{{ raise_exception("no tools") }}'), stage.dialect)
   assert.is(
     codeOf(() => broken.firstPrompt([], 'Hello.')),
     'bad_template',
@@ -128,7 +136,7 @@ for (const [what, value] of HOSTILE) {
 }
 
 test('a teacher says its script message by message and closes when it is over', async () => {
-  const teacher = createTeacherSource(groundTruthScript(task), stage.tokenizer)
+  const teacher = createTeacherSource(groundTruthScript(task), stage)
   const said: string[] = []
   for (let turn = 0; turn < 6; turn++) {
     const { tokens, logprobs, stop } = await teacher.next([], AMPLE.maxTurnTokens, new AbortController().signal)

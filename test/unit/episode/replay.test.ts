@@ -4,16 +4,14 @@ import * as assert from 'uvu/assert'
 import {
   createRecordedSource,
   type EpisodeLimits,
-  groundTruthScript,
   promptOf,
   type Recording,
   RecordingMismatch,
   type Rollout,
   runEpisode,
-  writeCall,
 } from '../../../episode/index.js'
 import { patience } from '../../support/patience.js'
-import { AMPLE, END, lendingTask, play, stageOf } from '../../support/scripted.js'
+import { AMPLE, END, groundTruthScript, lendingTask, play, stageOf, writeCall } from '../../support/scripted.js'
 
 const stage = stageOf()
 const task = lendingTask()

@@ -6,17 +6,25 @@ import { z } from 'zod'
 import { DEMO_PROFILE } from '../../../dataset/index.js'
 import { openTokenizer } from '../../../engine/index.js'
 import type { Token, Tokenizer, TokenSource } from '../../../engine/types.js'
-import { type EpisodeLimits, nameTask, runGroup, type Stage, type Task, writeCall } from '../../../episode/index.js'
+import {
+  type EpisodeLimits,
+  type EpisodeRules,
+  nameTask,
+  runGroup,
+  type Stage,
+  type Task,
+} from '../../../episode/index.js'
 import { judgeGroup, largestBody, recordCall } from '../../../judging/index.js'
 import { groupBodyOf } from '../../../node/group-body.js'
 import { type GroupBody, groupBody, type Lease, LIMITS } from '../../../proto/index.js'
+import { REWARD_PRESETS } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, defineServer, type ServerDefinition, toolMaker } from '../../../servers/kernel/index.js'
 import { contextFor, streamExamples } from '../../../synthesis/index.js'
 import { checkout } from '../../support/checkout.js'
 import { DEMO_WORLDS } from '../../support/demo-tasks.js'
 import { library } from '../../support/library-world.js'
-import { bodyOf, lendingTask, play, scriptTokenizer, stageOf } from '../../support/scripted.js'
+import { bodyOf, lendingTask, play, scriptTokenizer, stageOf, writeCall } from '../../support/scripted.js'
 
 /** A policy that says whatever the numbers choose of these pieces: text, tool calls in any state of repair, single tokens. */
 function wildPolicy(
@@ -142,6 +150,9 @@ async function carry(
   assert.equal(await judgeGroup(groupBody.parse(bytes), { ...lease, task, limits }, judge, signal), rollouts)
 }
 
+const anyReward = fc.constantFrom(...REWARD_PRESETS.values()).map((reward) => ({ dialect: stage.dialect, reward }))
+const stageWith = (rules: EpisodeRules): Stage => stageOf([library, chatterbox], undefined, rules)
+
 const anyLimits = fc.record({
   maxTurnTokens: fc.integer({ min: 1, max: 3000 }),
   maxRolloutTokens: fc.integer({ min: 1000, max: 30_000 }),
@@ -154,8 +165,8 @@ test('whatever a policy says and a world answers, the group fits its body and pa
   const words = [...WORDS, ...new Array<string>(6).fill('<|im_end|>')]
   const pieces = words.map((word) => tokenizer.tokenize(word, true))
   await fc.assert(
-    fc.asyncProperty(anyLimits, fc.infiniteStream(fc.nat(1000)), async (limits, choices) => {
-      const stages = { node: stageOf([library, chatterbox]), judge: stage }
+    fc.asyncProperty(anyLimits, anyReward, fc.infiniteStream(fc.nat(1000)), async (limits, rules, choices) => {
+      const stages = { node: stageWith(rules), judge: stageWith(rules) }
       await carry(task, stages, limits, () => wildPolicy(pieces, tokenizer, () => choices.next().value as number))
     }),
     { seed: 1101, numRuns: 30 },
@@ -167,15 +178,16 @@ test('any tokens of a real vocabulary, in any order, make groups that pass the j
   const [tokenizer, other] = [await openTokenizer(model), await openTokenizer(model)]
   try {
     const servers = DEMO_WORLDS.map((name) => CATALOGUE.get(name)!)
-    const stages = { node: stageOf(servers, tokenizer), judge: stageOf(servers, other) }
     const context = contextFor(servers, DEMO_PROFILE, 1, createWorldCache())
     const tasks = [...streamExamples(context, 'train', 6)].map((example) => example.task)
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...tasks),
         anyLimits,
+        anyReward,
         fc.infiniteStream(fc.nat()),
-        async (one, limits, numbers) => {
+        async (one, limits, rules, numbers) => {
+          const stages = { node: stageOf(servers, tokenizer, rules), judge: stageOf(servers, other, rules) }
           const calls = one.groundTruth.map((truth) => writeCall(truth.name, truth.arguments))
           const pieces = [
             ...calls,

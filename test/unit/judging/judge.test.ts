@@ -1,6 +1,5 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { groundTruthScript, writeCall } from '../../../episode/index.js'
 import { type ExpectedGroup, judgeGroup } from '../../../judging/index.js'
 import {
   type GroupBody,
@@ -10,7 +9,7 @@ import {
   type RefusalCode,
   SwarmRefusal,
 } from '../../../proto/index.js'
-import { AMPLE, bodyOf, END, lendingTask, play, stageOf } from '../../support/scripted.js'
+import { AMPLE, bodyOf, END, groundTruthScript, lendingTask, play, stageOf, writeCall } from '../../support/scripted.js'
 
 const stage = stageOf()
 const task = lendingTask()

@@ -1,6 +1,5 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { groundTruthScript } from '../../../episode/index.js'
 import { ELSEWHERE } from '../../../judging/describe-refusals.js'
 import {
   BODY_STAGES,
@@ -23,7 +22,7 @@ import {
   type SwarmRefusal,
 } from '../../../proto/index.js'
 import { syntheticGroup } from '../../support/audit-groups.js'
-import { AMPLE, bodyOf, lendingTask, play, stageOf as theatreOf } from '../../support/scripted.js'
+import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, stageOf as theatreOf } from '../../support/scripted.js'
 
 const table: readonly JudgingStage[] = STAGES
 

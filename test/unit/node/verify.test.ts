@@ -34,6 +34,8 @@ const origin: GroupOrigin = {
   limits: AMPLE,
   base: { name: 'village-model', sha256: 'd4'.repeat(32), quantisation: 'f16' },
   adapterSha256: null,
+  dialect: 'hermes',
+  reward: 'paper',
   drawsReplay: true,
 }
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type GroundTruthCall, type LoggedCall, score } from '../../../reward/index.js'
+import { type GroundTruthCall, type LoggedCall, PAPER } from '../../../reward/index.js'
 import { equalValues } from '../../../reward/values.js'
 import { perfectLog, scored } from '../../support/reward-generators.js'
 
@@ -51,7 +51,7 @@ function specified(truths: readonly GroundTruthCall[], log: readonly LoggedCall[
 test('the alignment is the specified one on random logs', () => {
   fc.assert(
     fc.property(scored, ([given, log]) => {
-      assert.equal(score(given, log).alignment, specified(given.groundTruth, log))
+      assert.equal(PAPER.score(given, log).alignment, specified(given.groundTruth, log))
     }),
     { numRuns: 1000, seed: 20260302 },
   )
@@ -62,7 +62,7 @@ test('the alignment is the specified one on shuffled and repeated ground truths'
     fc.property(scored, fc.array(fc.nat({ max: 1000 }), { maxLength: 12 }), ([given], draws) => {
       const perfect = perfectLog(given.groundTruth)
       const log = draws.map((draw) => perfect[draw % perfect.length]!)
-      assert.equal(score(given, log).alignment, specified(given.groundTruth, log))
+      assert.equal(PAPER.score(given, log).alignment, specified(given.groundTruth, log))
     }),
     { numRuns: 1000, seed: 20260302 },
   )
@@ -80,20 +80,24 @@ const done = (call: typeof lookUp | typeof pay): LoggedCall => ({ ...call, ok: t
 const other = (amount: number): LoggedCall => ({ name: 'pay', arguments: { amount }, ok: true })
 
 test('a call made too early and again in time is bound to the one in time', () => {
-  const { alignment, covered } = score({ offered, groundTruth: truth }, [done(pay), done(lookUp), done(pay)])
+  const { alignment, covered } = PAPER.score({ offered, groundTruth: truth }, [done(pay), done(lookUp), done(pay)])
   assert.equal(alignment, [1, 2])
   assert.equal(covered, [true, true])
 })
 
 test('a call in time with a wrong value is preferred to an exact one made too early', () => {
-  const { alignment, covered, components } = score({ offered, groundTruth: truth }, [done(pay), done(lookUp), other(6)])
+  const { alignment, covered, components } = PAPER.score({ offered, groundTruth: truth }, [
+    done(pay),
+    done(lookUp),
+    other(6),
+  ])
   assert.equal(alignment, [1, 2])
   assert.equal(covered, [true, true])
   assert.is(components!.arg, 0.5)
 })
 
 test('a call made only too early is kept for its arguments but not covered', () => {
-  const { alignment, covered, components } = score({ offered, groundTruth: truth }, [done(pay), done(lookUp)])
+  const { alignment, covered, components } = PAPER.score({ offered, groundTruth: truth }, [done(pay), done(lookUp)])
   assert.equal(alignment, [1, 0])
   assert.equal(covered, [true, false])
   assert.is(components!.arg, 1)

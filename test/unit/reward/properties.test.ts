@@ -5,13 +5,12 @@ import {
   callBudget,
   ExampleError,
   type LoggedCall,
-  MAX_REWARD,
-  NO_EXTENSION,
+  PAPER,
+  PresetError,
+  REWARD_PRESETS,
+  rewardPreset,
   type ScoredExample,
-  score,
-  scoreExtended,
   solvedExactly,
-  WEIGHTS,
 } from '../../../reward/index.js'
 import { equalValues } from '../../../reward/values.js'
 import {
@@ -26,6 +25,8 @@ import {
 } from '../../support/reward-generators.js'
 
 const RUNS = { numRuns: 400, seed: 20260302 }
+const WEIGHTS = { validity: 0.5, coverage: 0.5, efficiency: 0.15, name: 0.2, arg: 0.1 }
+const { score } = PAPER
 const draws = fc.array(fc.nat({ max: 1000 }), { minLength: 8, maxLength: 8 })
 
 const perfect = ({ groundTruth }: ScoredExample) => perfectLog(groundTruth)
@@ -51,7 +52,7 @@ test('nothing scores more than the ground truth, and no component leaves its bou
       const { total, components } = score(given, log)
       const budget = callBudget(given.groundTruth.length)
       const over = Math.max(0, log.length - budget)
-      assert.ok(total <= MAX_REWARD, `${total}`)
+      assert.ok(total <= PAPER.maximum.calls, `${total}`)
       assert.ok(total >= (-0.075 * over) / budget, `${total} with ${over} calls over the budget`)
       const { efficiency, ...others } = components!
       for (const [name, value] of Object.entries(others)) assert.ok(value >= 0 && value <= 1, `${name} is ${value}`)
@@ -223,29 +224,76 @@ test('an alignment binds a logged call once, to a ground-truth call of its name,
   )
 })
 
-test('the optional terms stay in their ranges, and without weights the total is the published one', () => {
-  const weights = { state: 0.5, exact: 0.3, extra: 0.2, complete: 0.2 }
-  const states = fc.array(
-    fc.record({
-      initial: fc.constantFrom('a', 'b'),
-      expected: fc.constantFrom('a', 'b'),
-      actual: fc.constantFrom('a', 'b'),
-    }),
-    { maxLength: 3 },
-  )
+const digest = fc.constantFrom('a', 'b')
+const states = fc.array(fc.record({ initial: digest, expected: digest, actual: digest }), { maxLength: 3 })
+type States = { initial: string; expected: string; actual: string }[]
+const reached = (digests: States): States => digests.map((each) => ({ ...each, actual: each.expected }))
+const untouched = (digests: States): States => digests.map((each) => ({ ...each, actual: each.initial }))
+
+test('the state-aware reward is the published one and four weighted terms, each in its range', () => {
+  const { score: scoreAware } = rewardPreset('state-aware')
   fc.assert(
     fc.property(scored, states, ([given, log], digests) => {
-      const { total: published } = score(given, log)
-      assert.is(scoreExtended(given, log, digests, NO_EXTENSION).total, published)
-      const { terms, total } = scoreExtended(given, log, digests, weights)
-      const { state, exact, extra, complete } = terms!
-      assert.ok(state >= 0 && state <= 1 && exact >= 0 && exact <= 1 && extra >= -1 && extra <= 0)
+      const published = score(given, log)
+      const { total, components, ...binding } = scoreAware(given, log, digests)
+      const { state, exact, extra, complete, ...five } = components as Record<string, number>
+      assert.equal({ ...binding, components: five, total: published.total } as object, published)
+      assert.ok(state! >= 0 && state! <= 1 && exact! >= 0 && exact! <= 1 && extra! >= -1 && extra! <= 0)
       assert.ok(complete === 0 || complete === 1)
-      assert.ok(total <= 2.3 + 1e-12)
-      const reached = digests.map((digest) => ({ ...digest, actual: digest.expected }))
-      assert.ok(Math.abs(scoreExtended(given, perfect(given), reached, weights).total - 2.3) < 1e-12)
+      assert.is(Object.is(extra, -0), false)
+      assert.is(total, published.total + 0.5 * state! + 0.3 * exact! + 0.2 * extra! + 0.2 * complete)
     }),
     RUNS,
+  )
+})
+
+test('under every preset the ground truth earns exactly the maximum, and no log earns more', () => {
+  for (const { score: scoreBy, maximum, components } of REWARD_PRESETS.values()) {
+    fc.assert(
+      fc.property(scored, states, ([given, log], digests) => {
+        const best = scoreBy(given, perfect(given), reached(digests))
+        assert.is(best.total, maximum.calls)
+        assert.equal(Object.keys(best.components!), components)
+        assert.ok(scoreBy(given, log, digests).total <= maximum.calls)
+        const silent = { ...given, groundTruth: [] }
+        assert.is(scoreBy(silent, [], untouched(digests)).total, maximum.noCall)
+        if (log.length > 0) assert.is(scoreBy(silent, log, digests).total, 0)
+      }),
+      RUNS,
+    )
+  }
+})
+
+test('under every preset a run in which every call failed earns less than the ground truth', () => {
+  for (const { score: scoreBy } of REWARD_PRESETS.values()) {
+    fc.assert(
+      fc.property(scored, states, ([given, log], digests) => {
+        const failed = [...log, ...perfect(given)].map((call) => (call.malformed ? call : { ...call, ok: false }))
+        for (const run of [failed, failed.slice(log.length), []]) {
+          const { total } = scoreBy(given, run, untouched(digests))
+          assert.ok(total < scoreBy(given, perfect(given), reached(digests)).total, `${total}`)
+        }
+      }),
+      RUNS,
+    )
+  }
+})
+
+test('a reward that compares states is not given without them', () => {
+  const needing = [...REWARD_PRESETS.values()].filter(({ needsStates }) => needsStates)
+  assert.ok(needing.length > 0)
+  for (const { score: scoreBy } of needing)
+    assert.throws(() => scoreBy({ offered: [], groundTruth: [] }, []), TypeError)
+})
+
+test('a preset is found by its name, and another name is refused with those that there are', () => {
+  for (const [name, preset] of REWARD_PRESETS) assert.is(rewardPreset(name), preset)
+  assert.throws(
+    () => rewardPreset('constructor'),
+    (error: unknown) =>
+      error instanceof PresetError &&
+      error.code === 'unknown_reward' &&
+      error.message.endsWith(`known are ${[...REWARD_PRESETS.keys()].join(', ')}`),
   )
 })
 

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { fits } from '../../../reward/fits.js'
 import type { Json, JsonObject } from '../../../reward/index.js'
 import { equalValues, own } from '../../../reward/values.js'
+import { fits } from '../../../servers/kernel/fits-schema.js'
 import { anyJson, reorderKeys } from '../../support/reward-generators.js'
 
 const RUNS = { numRuns: 500, seed: 20260302 }

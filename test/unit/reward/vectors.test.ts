@@ -3,11 +3,11 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
   type LoggedCall,
+  PAPER,
   type RewardComponents,
+  rewardPreset,
   type ScoredExample,
   type StateDigests,
-  score,
-  scoreExtended,
 } from '../../../reward/index.js'
 import type { OfferedTool } from '../../../servers/kernel/index.js'
 import { fixture } from '../../support/checkout.js'
@@ -32,7 +32,6 @@ const data = JSON.parse(readFileSync(fixture('reward-vectors.json'), 'utf8')) as
   toolsets: Record<string, Omit<OfferedTool, 'description'>[]>
   vectors: BaseVector[]
   extensionVectors: ExtensionVector[]
-  constants: { extensionWeightsExample: { state: number; exact: number; extra: number; complete: number } }
 }
 
 const exampleOf = (vector: Vector): ScoredExample => ({
@@ -46,7 +45,7 @@ const near = (actual: number, expected: number, what: string): void =>
 
 for (const vector of data.vectors) {
   test(`the reward vector "${vector.name}" scores as specified: ${vector.note}`, () => {
-    const actual = score(exampleOf(vector), logOf(vector))
+    const actual = PAPER.score(exampleOf(vector), logOf(vector))
     near(actual.total, vector.expected.total, 'total')
     assert.is(actual.components === null, vector.expected.components === null)
     for (const [name, value] of Object.entries(vector.expected.components ?? {})) {
@@ -58,12 +57,12 @@ for (const vector of data.vectors) {
 }
 
 for (const vector of data.extensionVectors) {
-  test(`the extension vector "${vector.name}" scores as specified: ${vector.note}`, () => {
+  test(`the state-aware vector "${vector.name}" scores as specified: ${vector.note}`, () => {
     const states = Object.values(vector.finalState)
-    const actual = scoreExtended(exampleOf(vector), logOf(vector), states, data.constants.extensionWeightsExample)
-    near(score(exampleOf(vector), logOf(vector)).total, vector.expected.base, 'base')
+    const actual = rewardPreset('state-aware').score(exampleOf(vector), logOf(vector), states)
+    near(PAPER.score(exampleOf(vector), logOf(vector)).total, vector.expected.base, 'base')
     for (const [name, value] of Object.entries(vector.expected.terms)) {
-      near(actual.terms![name as keyof typeof actual.terms], value, name)
+      near(actual.components![name]!, value, name)
     }
     near(actual.total, vector.expected.totalWithExampleWeights, 'total')
   })

@@ -1,14 +1,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createBodyJudge } from '../../../coordinator/intake/body-judge.js'
-import { groundTruthScript } from '../../../episode/index.js'
 import { UNWATCHED, unstableWorlds } from '../../../judging/index.js'
 import { groupBody, SwarmRefusal } from '../../../proto/index.js'
 import { defineServer } from '../../../servers/kernel/index.js'
 import { termsOf } from '../../support/lease-terms.js'
 import { librarySpec, tools } from '../../support/library-world.js'
 import { begun, hex, leased, published } from '../../support/run-events.js'
-import { AMPLE, bodyOf, lendingTask, play, recorded, stageOf } from '../../support/scripted.js'
+import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, recorded, stageOf } from '../../support/scripted.js'
 
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
 const { signal } = new AbortController()
@@ -56,7 +55,7 @@ test('a group whose replay differs because of its world is refused for that, and
   const judge = createBodyJudge({
     tasks: [task],
     termsOf: termsOf({ groupSize: 2 }),
-    theatre: moody,
+    theatreOf: () => moody,
     state,
     auditor: null,
     watch: UNWATCHED,

@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Example, verifyExample } from '../../../dataset/index.js'
 import { exampleOf, parseTask, toolsetOf } from '../../../episode/index.js'
-import { score, solvedExactly } from '../../../reward/index.js'
+import { PAPER, solvedExactly } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, dependencyGraph } from '../../../servers/kernel/index.js'
 import { createSanityCheck } from '../../../synthesis/index.js'
@@ -34,7 +34,7 @@ test('pass their own parser and play again, call by call, with the very response
 test('have a ground truth that earns the maximum and solves the task', async () => {
   for (const { task } of await sampleExamples()) {
     const log = task.groundTruth.map(({ name, arguments: args }) => ({ name, arguments: args, ok: true }))
-    assert.is(score(exampleOf(task, toolsetOf(task, CATALOGUE)), log).total, log.length > 0 ? 1.3 : 1, task.chain)
+    assert.is(PAPER.score(exampleOf(task, toolsetOf(task, CATALOGUE)), log).total, log.length > 0 ? 1.3 : 1, task.chain)
     assert.ok(solvedExactly(task.groundTruth, log))
   }
 })

@@ -1,7 +1,12 @@
+import type { OfferedTool } from './tool-schema.js'
+
+/** Whether a call of an offered tool with these arguments is one to execute at all. What the tool says to them is another matter. */
+export const takesArguments = (tool: OfferedTool, args: unknown): boolean => fits(args, tool.inputSchema)
+
 /**
- * Whether a value fits a JSON Schema as far as validity level 2 looks: types, required keys, items, branches. Not
- * `enum`, patterns, ranges, formats or `additionalProperties`: those belong to execution, so that stripping enums from
- * the offered schemas cannot change the reward (reward specification, section 3).
+ * Whether a value fits a JSON Schema as far as types, required keys, items and branches go. Not `enum`, patterns, ranges,
+ * formats or `additionalProperties`: those belong to execution, so that stripping enums from the offered schemas changes
+ * neither what is executed nor the reward (docs/reward.md).
  */
 export function fits(value: unknown, schema: unknown): boolean {
   if (schema === false) return false

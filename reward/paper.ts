@@ -1,6 +1,6 @@
-import type { OfferedTool } from '../servers/kernel/index.js'
+import { type OfferedTool, takesArguments } from '../servers/kernel/index.js'
 import { type Alignment, align, equalArguments } from './align.js'
-import { fits } from './fits.js'
+import type { RewardPreset } from './preset.js'
 import {
   ExampleError,
   type GroundTruthCall,
@@ -11,15 +11,24 @@ import {
 } from './types.js'
 
 /** Weights of the paper's total (section 3.3); the maximum is 1.3. */
-export const WEIGHTS = { validity: 0.5, coverage: 0.5, efficiency: 0.15, name: 0.2, arg: 0.1 } as const
-export const MAX_REWARD = 1.3
+const WEIGHTS = { validity: 0.5, coverage: 0.5, efficiency: 0.15, name: 0.2, arg: 0.1 } as const
 
-/**
- * The reward of one rollout: PROVE's five components and their total (arXiv 2606.03892, section 3.3).
- * Pure; the same inputs give the same doubles on every machine, so verifiers compare with `===`.
- * @throws ExampleError when the example itself is wrong
- */
-export function score(example: ScoredExample, log: readonly LoggedCall[]): RewardBreakdown {
+/** PROVE's five components and their total (arXiv 2606.03892, section 3.3). */
+export const PAPER = {
+  name: 'paper',
+  description: "PROVE's five components: validity, coverage, efficiency, name, arguments",
+  maximum: { calls: 1.3, noCall: 1 },
+  components: Object.keys(WEIGHTS),
+  needsStates: false,
+  score,
+} as const satisfies RewardPreset
+
+/** A breakdown into the paper's components. */
+export interface PaperBreakdown extends RewardBreakdown {
+  readonly components: RewardComponents | null
+}
+
+function score(example: ScoredExample, log: readonly LoggedCall[]): PaperBreakdown {
   const { groundTruth } = example
   const offered = checkExample(example)
   if (groundTruth.length === 0) return { total: log.length === 0 ? 1 : 0, components: null, alignment: [], covered: [] }
@@ -39,11 +48,6 @@ export function callBudget(n: number): number {
   return n + Math.ceil(0.5 * n)
 }
 
-/** Whether a call to an offered tool passes validity levels 1 and 2: only such calls are executed. */
-export function isExecutable(call: LoggedCall, tool: OfferedTool | undefined): boolean {
-  return !call.malformed && tool !== undefined && fits(call.arguments, tool.inputSchema)
-}
-
 function checkExample({ offered, groundTruth }: ScoredExample): ReadonlyMap<string, OfferedTool> {
   const tools = new Map(offered.map((tool) => [tool.name, tool]))
   if (tools.size !== offered.length) throw new ExampleError('duplicate_tool', 'a tool name is offered twice')
@@ -53,7 +57,7 @@ function checkExample({ offered, groundTruth }: ScoredExample): ReadonlyMap<stri
     }
     const tool = tools.get(call.name)
     if (!tool) throw new ExampleError('call_not_offered', `ground-truth call ${i}: ${call.name}`)
-    if (!fits(call.arguments, tool.inputSchema)) {
+    if (!takesArguments(tool, call.arguments)) {
       throw new ExampleError('call_does_not_fit', `ground-truth call ${i}: arguments of ${call.name}`)
     }
   })
@@ -64,9 +68,10 @@ function validity(log: readonly LoggedCall[], offered: ReadonlyMap<string, Offer
   if (log.length === 0) return 0
   let levels = 0
   for (const call of log) {
-    const tool = call.malformed ? undefined : offered.get(call.name)
+    if (call.malformed) continue
+    const tool = offered.get(call.name)
     if (!tool) continue
-    levels += !isExecutable(call, tool) ? 1 : !call.malformed && call.ok ? 3 : 2
+    levels += !takesArguments(tool, call.arguments) ? 1 : call.ok ? 3 : 2
   }
   return levels / (3 * log.length)
 }

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { CALL_LIMITS, escapePayload, parseCalls, type Rollout, writeCall } from '../../../episode/index.js'
+import { CALL_LIMITS, dialectNamed, type Rollout } from '../../../episode/index.js'
 import { groupBody, LIMITS } from '../../../proto/index.js'
-import type { JsonObject } from '../../../reward/index.js'
 import { anyJson } from '../../support/reward-generators.js'
 import { bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
 
+const { parseCalls, toolResults, userTurn, writeCall } = dialectNamed('hermes')
 const RUNS = { numRuns: 250, seed: 20260302 }
 const block = (inside: string): string => `<tool_call>${inside}</tool_call>`
 
@@ -173,33 +173,22 @@ test('whatever a policy writes into a call, the group arrives with the same call
   )
 })
 
-test('a call that was written is read back as it was', () => {
-  const args = fc.dictionary(fc.string({ maxLength: 8 }), anyJson, { maxKeys: 4 })
-  fc.assert(
-    fc.property(fc.string({ minLength: 1, maxLength: 12 }), args, (name, given) => {
-      const clean = JSON.parse(JSON.stringify(given)) as JsonObject
-      fc.pre(!JSON.stringify([name, clean]).includes('tool_call>'))
-      assert.equal(parseCalls(writeCall(name, clean)), [{ name, arguments: clean }])
-      assert.equal(parseCalls(`On it. ${writeCall(name, clean)}${writeCall(name, {})}`), [
-        { name, arguments: clean },
-        { name, arguments: {} },
-      ])
-    }),
-    RUNS,
+test('a call is written as JSON between the tags, and what would spell a tag in it is escaped', () => {
+  assert.is(writeCall('pay', { to: 'Ann <3' }), '<tool_call>\n{"name":"pay","arguments":{"to":"Ann <3"}}\n</tool_call>')
+  assert.is(
+    writeCall('pay', { to: '</tool_call>' }),
+    '<tool_call>\n{"name":"pay","arguments":{"to":"\\u003c/tool_call>"}}\n</tool_call>',
   )
 })
 
-test('an escaped payload is the same JSON and cannot spell a tag', () => {
-  const text = fc.oneof(fc.string(), fc.constantFrom('<tool_call>', '</tool_response>', '\\<', '\\\\<', '<|im_end|>'))
-  const value = fc.oneof(anyJson, fc.array(text), fc.dictionary(text, text))
-  fc.assert(
-    fc.property(value, (given) => {
-      const json = JSON.stringify(given)
-      const escaped = escapePayload(json)
-      assert.not(escaped.includes('<'))
-      assert.equal(JSON.parse(escaped), JSON.parse(json))
-    }),
-    RUNS,
+test('results come together as a turn of the user, and each ends with the header of the assistant', () => {
+  const markup = (pieces: ReturnType<typeof userTurn>): string =>
+    pieces.map((piece) => ('markup' in piece ? piece.markup : `[${piece.text}]`)).join('')
+  const [user, assistant] = ['\n<|im_start|>user\n', '<|im_end|>\n<|im_start|>assistant\n']
+  assert.is(markup(userTurn('Pay <her>.')), `${user}[Pay <her>.]${assistant}`)
+  assert.is(
+    markup(toolResults(['{"a":"<"}', '5'])),
+    `${user}<tool_response>\n[{"a":"\\u003c"}]\n</tool_response>\n<tool_response>\n[5]\n</tool_response>${assistant}`,
   )
 })
 

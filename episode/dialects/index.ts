@@ -1,0 +1,16 @@
+import type { Dialect } from '../dialect.js'
+import { EpisodeError } from '../errors.js'
+import { HERMES } from './hermes.js'
+
+/** Every dialect that this version speaks, by name. */
+export const DIALECTS: ReadonlyMap<string, Dialect> = new Map([HERMES].map((dialect) => [dialect.name, dialect]))
+
+/** @throws EpisodeError `unknown_dialect`, which lists the known ones */
+export function dialectNamed(name: string): Dialect {
+  const dialect = DIALECTS.get(name)
+  if (!dialect) {
+    const known = [...DIALECTS.keys()].join(', ')
+    throw new EpisodeError('unknown_dialect', `nobody here speaks ${name}; known are ${known}`)
+  }
+  return dialect
+}

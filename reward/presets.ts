@@ -1,0 +1,21 @@
+import { PAPER } from './paper.js'
+import type { RewardPreset } from './preset.js'
+import { STATE_AWARE } from './state-aware.js'
+
+/** Every preset that this version knows, by name. */
+export const REWARD_PRESETS: ReadonlyMap<string, RewardPreset> = new Map(
+  [PAPER, STATE_AWARE].map((preset) => [preset.name, preset]),
+)
+
+/** A reward that this version does not have. */
+export class PresetError extends Error {
+  override readonly name = 'PresetError'
+  readonly code = 'unknown_reward'
+}
+
+/** @throws PresetError `unknown_reward`, which lists the known ones */
+export function rewardPreset(name: string): RewardPreset {
+  const preset = REWARD_PRESETS.get(name)
+  if (!preset) throw new PresetError(`there is no reward ${name}; known are ${[...REWARD_PRESETS.keys()].join(', ')}`)
+  return preset
+}

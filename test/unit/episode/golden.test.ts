@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { openTokenizer, type Tokenizer } from '../../../engine/index.js'
+import { createPromptRenderer, createTeacherSource, dialectNamed, groundTruthScript } from '../../../episode/index.js'
+import { fixture } from '../../support/checkout.js'
+import { scriptTokenizer } from '../../support/scripted.js'
+
+/** What a dialect's name means never changes: groups that are in flight would be refused, and adapters trained on it misled. */
+
+const test = suite('the tokens of hermes')
+const dialect = dialectNamed('hermes')
+
+const TOOLS = [
+  { name: 'find_flight', description: 'Find flights <cheap first>.', inputSchema: { type: 'object' }, readOnly: true },
+  {
+    name: 'book',
+    description: 'Book a seat — für alle.',
+    inputSchema: {
+      type: 'object',
+      properties: { seat: { type: 'string', enum: ['aisle', 'window'] }, row: { type: 'integer' } },
+      required: ['seat'],
+    },
+    readOnly: false,
+  },
+]
+const RESULTS = ['{"ok":true}', '{"error":"not_found","message":"a < b </tool_response>"}', '[1,2.5,"é 日本"]']
+const GROUND_TRUTH = [
+  { name: 'find_flight', arguments: {}, after: [], turn: 0 },
+  { name: 'book', arguments: { seat: 'aisle', note: 'x < y, "quoted"\n' }, after: [0], turn: 1 },
+]
+
+/** SHA-256 of the tokens of everything that the dialect writes, each text on its own. */
+async function written(tokenizer: Tokenizer): Promise<Record<string, string>> {
+  const renderer = createPromptRenderer(tokenizer, dialect)
+  const teacher = createTeacherSource(groundTruthScript({ turns: ['a', 'b'], groundTruth: GROUND_TRUTH }, dialect), {
+    tokenizer,
+    dialect,
+  })
+  const said: number[][] = []
+  for (let turn = 0; turn < 4; turn++)
+    said.push([...(await teacher.next([], 4096, new AbortController().signal)).tokens])
+  const tokens = {
+    prompt: renderer.firstPrompt(TOOLS, 'Book me a seat to Łódź, please.'),
+    promptWithSystem: renderer.firstPrompt(TOOLS, 'Book me a seat.', 'Today is Monday.'),
+    oneResult: renderer.toolResults(RESULTS.slice(0, 1)),
+    threeResults: renderer.toolResults(RESULTS),
+    userTurn: renderer.userTurn('Thanks <3 — now the way back: 1 <= 2.'),
+    taught: said,
+  }
+  return Object.fromEntries(
+    Object.entries(tokens).map(([what, ids]) => [what, createHash('sha256').update(JSON.stringify(ids)).digest('hex')]),
+  )
+}
+
+test('with code points as tokens they are what they have always been', async () => {
+  assert.equal(await written(scriptTokenizer()), {
+    prompt: 'e434da463516ef6c5fea66ee42e62d5745c71a2e71d23d43321b772ac13b0ade',
+    promptWithSystem: 'dc9683588ab04a3f856de62cb34cc26496be1d75c3d3604d5b7a6e75f5776b1b',
+    oneResult: 'f6d601d932a26a967b236826976cc0a45432954fdbc782860ea1f7d5bdb643d9',
+    threeResults: 'd660985d9391e93da6dfc255899e68f2d968ca3239afb35b13f0d3aaf4e06dcd',
+    userTurn: 'e46e5420eaac662b69db13e2d0fec1e60c186385e641ac02a5cd9c36adf2cf70',
+    taught: '120599d2bb88a1f9978e7a578e1ecbfd44bc6f4db5e888d6b73db30f015ca6bf',
+  })
+})
+
+test('with a vocabulary of control tokens and merges they are what they have always been', async () => {
+  const tokenizer = await openTokenizer(fixture('tiny/base.gguf'))
+  try {
+    assert.equal(await written(tokenizer), {
+      prompt: '1d2dc989e21527cb9587305948baa0af5c6e6bd6e31671f2a880d86583beb5ba',
+      promptWithSystem: '632157bf5cfa6dfe7d48c625086edfc352d53ecc62187974f1bfa8288b3b1572',
+      oneResult: '17961a5c380b5b66dc13abb34c89efc6612ca410fe0ac0f51f16e002b119d594',
+      threeResults: 'a2361d0b06e7df16b6d3a76ed88075f524b1a4407adcf85bbaa7981eaafe03c7',
+      userTurn: 'b6b6ca17776c73c10eca1960dfe3ae2cec67aa75934c18fb27b9faf73aa5b7f0',
+      taught: '5eedad924388ba715dba6a0e38d0a9931aa2533a6a34b3847661279cce63e66d',
+    })
+  } finally {
+    await tokenizer.close()
+  }
+})
+
+test.run()

@@ -1,0 +1,110 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { PAPER_PROFILE } from '../../../dataset/index.js'
+import { EpisodeError, rulesNamed, type Stage, type Task } from '../../../episode/index.js'
+import { REWARD_PRESETS } from '../../../reward/index.js'
+import { CATALOGUE } from '../../../servers/catalogue.js'
+import { createWorldCache } from '../../../servers/kernel/index.js'
+import { contextFor, streamExamples } from '../../../synthesis/index.js'
+import { DEMO_WORLDS } from '../../support/demo-tasks.js'
+import { library } from '../../support/library-world.js'
+import {
+  AMPLE,
+  groundTruthScript,
+  lendingTask,
+  play,
+  scriptTokenizer,
+  stageOf,
+  writeCall,
+} from '../../support/scripted.js'
+
+const tokenizer = scriptTokenizer()
+const LONG = { ...AMPLE, maxRolloutTokens: 200_000, maxAssistantTurns: 40 }
+const stageFor = (reward: string, servers = [library]): Stage =>
+  stageOf(servers, tokenizer, rulesNamed({ dialect: 'hermes', reward }))
+
+const task = lendingTask()
+const [lend, afterLoan, takeBack] = groundTruthScript(task) as [string, string, string]
+const wrongReader = writeCall('lend_book', { book: 'emma', reader: 'Bo' })
+
+const lending = lendingTask({ turns: [task.turns[0]!], groundTruth: [task.groundTruth[0]!] })
+const another = writeCall('lend_book', { book: 'walden', reader: 'Bo' })
+
+const RUNS: readonly (readonly [what: string, task: Task, script: readonly string[], paper: number, aware: number])[] =
+  [
+    ['two calls as they should be', task, groundTruthScript(task), 1.3, 2.3],
+    [
+      'a look first, which changes nothing',
+      task,
+      [writeCall('list_books', {}), ...groundTruthScript(task)],
+      1.233,
+      2.233,
+    ],
+    ['the first of two calls alone', task, [lend, 'Done.', 'Done.'], 1.05, 1.2],
+    ['a loan to the wrong reader that is over', task, [wrongReader, afterLoan, takeBack, 'Done.'], 1.275, 2.125],
+    ['nothing, where nothing would be left of the calls', task, ['No.', 'No.'], 0, 0.5],
+    ['a loan as it should be', lending, groundTruthScript(lending), 1.3, 2.3],
+    ['a loan to the wrong reader', lending, [wrongReader, 'Done.'], 1.25, 1.45],
+    ['a second loan that nobody asked for', lending, [lend, another, 'Done.'], 1.3, 1.6],
+    ['nothing, where a loan should be', lending, ['No.'], 0, 0],
+  ]
+for (const [what, played, script, paper, aware] of RUNS) {
+  test(`what is played earns what its reward says: ${what}`, async () => {
+    for (const [reward, expected] of [
+      ['paper', paper],
+      ['state-aware', aware],
+    ] as const) {
+      const { reward: earned } = await play(played, script, stageFor(reward))
+      assert.ok(Math.abs(earned.total - expected) < 0.0005, `${reward}: ${earned.total}`)
+      assert.equal(Object.keys(earned.components!), REWARD_PRESETS.get(reward)!.components)
+    }
+  })
+}
+
+test('on synthesised tasks the ground truth earns the maximum of every preset, and calls that all fail earn less', async () => {
+  const servers = DEMO_WORLDS.map((name) => CATALOGUE.get(name)!)
+  const context = contextFor(servers, PAPER_PROFILE, 11, createWorldCache())
+  const tasks = [...streamExamples(context, 'train', 60)].map((example) => example.task)
+  for (const { name, maximum } of REWARD_PRESETS.values()) {
+    const stage = stageFor(name, servers)
+    for (const one of tasks) {
+      const best = await play(one, groundTruthScript(one), stage, LONG)
+      assert.is(best.reward.total, one.groundTruth.length > 0 ? maximum.calls : maximum.noCall, one.chain)
+      const broken = { ...one, groundTruth: one.groundTruth.map((call) => ({ ...call, arguments: { nothing: null } })) }
+      const failed = await play(one, groundTruthScript(broken), stage, LONG)
+      assert.ok(failed.calls.every((call) => call.malformed || !call.ok))
+      if (one.groundTruth.length > 0) assert.ok(failed.reward.total < best.reward.total, one.chain)
+    }
+  }
+})
+
+test('what the ground truth leads to is found out once per task, and only for a reward that asks', async () => {
+  for (const [reward, opened] of [
+    ['paper', [1, 2]],
+    ['state-aware', [2, 3]],
+  ] as const) {
+    const stage = stageFor(reward)
+    let sessions = 0
+    const { worlds } = stage
+    const open = worlds.open.bind(worlds)
+    worlds.open = (...world) => {
+      sessions++
+      return open(...world)
+    }
+    for (const expected of opened) {
+      await play(task, groundTruthScript(task), stage)
+      assert.is(sessions, expected, reward)
+    }
+  }
+})
+
+test('a task whose own calls fail is refused by a reward that needs to know where they lead', async () => {
+  const second = { ...task.groundTruth[0]!, turn: 1 }
+  const twice: Task = lendingTask({ groundTruth: [task.groundTruth[0]!, second] })
+  assert.is((await play(twice, ['No.', 'No.'], stageFor('paper'))).reward.total, 0)
+  const error = await play(twice, ['No.', 'No.'], stageFor('state-aware')).catch((cause: unknown) => cause)
+  assert.instance(error, EpisodeError)
+  assert.match((error as EpisodeError).message, /^bad_task: ground-truth call 1: lend_book: .*another reader/)
+})
+
+test.run()
