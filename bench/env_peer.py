@@ -1,15 +1,15 @@
 """The Python side of `npm run bench -- env`: what the same work costs in the customary ways.
 
-- A plain class as in BFCL's multi-turn environments (`bfcl_eval/eval_checker/multi_turn_eval/func_source_code`): a session
-  is an instance with a deep copy of its scenario, a call is a method that checks its arguments by hand, changes
+- A plain class as in BFCL's multi-turn environments (`bfcl_eval/eval_checker/multi_turn_eval/func_source_code`): a
+  session is an instance with a deep copy of its scenario, a call is a method that checks its arguments by hand, changes
   dicts and lists and returns a dict, with the key "error" when it refuses. There is no schema, and nothing is undone
   when a method fails half way. Its calls are made as BFCL makes them (`multi_turn_utils.py`: the text of a call is
   rewritten, evaluated, and its result turned into JSON) and, as the fastest that Python can do, as bare methods.
 - The same class behind FastMCP and behind the `mcp` package's own server, with a client in the same process. Both check
   arguments against the methods' types; of results they know that they are objects, less than our worlds check.
 
-Prints one JSON object: `versions`, and for each side that is installed its numbers by metric. Every number comes from the
-median time of a short stretch of work. MCP sides need coordinator/trainer/requirements-bench.txt.
+Prints one JSON object: `versions`, and for each side that is installed its numbers by metric. Every number comes from
+the median time of a short stretch of work. MCP sides need coordinator/trainer/requirements-bench.txt.
 """
 
 import asyncio

@@ -3,8 +3,8 @@ process.
 
 The batch has the demo's shape: groups of 8 rollouts, about 200 prompt tokens shared by a group, about 250 tokens
 after them of which a third were sampled. Both sides start from the same adapter and their gradients are compared, so
-neither can win by computing something else. Prints one JSON object, `versions` and `results`; `npm run bench -- trainer`
-adds the machine. Needs coordinator/trainer/requirements-test.txt.
+neither can win by computing something else. Prints one JSON object, `versions` and `results`; `npm run bench --
+trainer` adds the machine. Needs coordinator/trainer/requirements-test.txt.
 """
 
 import argparse
@@ -27,10 +27,10 @@ from prove_trainer.batch import Batch, Rollout
 from prove_trainer.config import LoraSettings, LossSettings, OptimizerSettings
 from prove_trainer.distributed import Ranks
 from prove_trainer.gguf_base import Base, build_model
+from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.loss import group_advantages
 from prove_trainer.packing import make_packs
 from prove_trainer.policy import Policy, lora_config, new_policy
-from prove_trainer.grpo import GrpoTrainer
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 GROUP_SIZE = 8

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { setupOrExit } from './setup.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const TRAINER = 'coordinator/trainer'
 const bin = (name) => `${root}node_modules/.bin/${name}`
 /** What hangs is a failure, not a lost afternoon; what takes long on a busy machine is neither. */
 const LONGEST_MS = 30 * 60_000
@@ -32,6 +33,8 @@ function run(command, args, { quiet = false } = {}) {
   })
 }
 
+const sum = (results, key) => results.reduce((total, result) => total + result[key], 0)
+
 /** A check that passes or fails as a whole. */
 async function check(command, args) {
   const { ok } = await run(command, args)
@@ -50,9 +53,9 @@ async function uvu(suite, atOnce) {
   const { default: pLimit } = await import('p-limit') // installed by the set-up
   const limit = pLimit(atOnce)
   const results = await Promise.all(files.map((name) => limit(() => uvuFile(`${folder}/${name}`))))
-  const sum = (key) => results.reduce((total, result) => total + result[key], 0)
   // A suite without tests has failed.
-  return files.length === 0 ? { passed: 0, failed: 1 } : { passed: sum('passed'), failed: sum('failed') }
+  if (files.length === 0) return { passed: 0, failed: 1 }
+  return { passed: sum(results, 'passed'), failed: sum(results, 'failed') }
 }
 
 /** uvu exits 0 when it ran nothing, so its summary is counted; a file without tests has failed. */
@@ -91,14 +94,17 @@ const SUITES = {
   checks: async () => {
     const lint = await check(bin('biome'), ['ci', '.'])
     const rooms = await check('npm', ['run', '--silent', 'rooms'])
-    return { passed: lint.passed + rooms.passed, failed: lint.failed + rooms.failed }
+    const python = await check(process.execPath, ['scripts/lint-python.mjs'])
+    const types = await check(bin('pyright'), ['-p', `${TRAINER}/pyproject.toml`, '--pythonpath', '.venv/bin/python'])
+    const all = [lint, rooms, python, types]
+    return { passed: sum(all, 'passed'), failed: sum(all, 'failed') }
   },
   unit: () => uvu('unit', availableParallelism()),
   swarm: () => uvu('swarm', 1),
   proc: () => uvu('proc', 1),
   // Two runs: both folders have a test_export.py.
   trainer: async () => {
-    const trainer = await pytest('coordinator/trainer/tests')
+    const trainer = await pytest(`${TRAINER}/tests`)
     const model = await pytest('scripts/build-demo-model/tests')
     return { passed: trainer.passed + model.passed, failed: trainer.failed + model.failed }
   },

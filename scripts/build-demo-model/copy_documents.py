@@ -140,7 +140,7 @@ def tables(rng: np.random.Generator, vocab_size: int, d: Difficulty) -> Draft:
                 for i in range(len(names))
             ]
             draft.add(opening)
-            for index, (name, value) in enumerate(zip(names, values)):
+            for index, (name, value) in enumerate(zip(names, values, strict=True)):
                 draft.add((comma if index else []) + name + colon + value)
             draft.add(closing)
             rows.append(values)

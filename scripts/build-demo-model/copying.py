@@ -32,6 +32,6 @@ def accuracies(model: Qwen3, difficulty: Difficulty = PROBE_DIFFICULTY, rows: in
     for kind in KINDS:
         rng = np.random.default_rng(10_000_019)
         made = [document(rng, kind, model.config.vocab_size, difficulty) for _ in range(rows)]
-        ids, weights = (torch.from_numpy(np.stack(part)) for part in zip(*made))
+        ids, weights = (torch.from_numpy(np.stack(part)) for part in zip(*made, strict=True))
         result[kind] = round(float(copy_loss(model, ids, weights)[1].float().mean()), 4)
     return result

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,7 @@ def read_shard(path: Path, vocab_size: int) -> list[Dialogue]:
         raise BadShard(f'{path}: offsets do not cut {len(ids)} tokens into dialogues of two or more')
     if ids.min() < 0 or ids.max() >= vocab_size or mask.max() > 1:
         raise BadShard(f'{path}: ids or mask out of range')
-    return [Dialogue(ids[a:b], mask[a:b] == 1) for a, b in zip(starts[:-1], starts[1:])]
+    return [Dialogue(ids[a:b], mask[a:b] == 1) for a, b in pairwise(starts)]
 
 
 def write_shard(path: Path, dialogues: list[Dialogue]) -> None:

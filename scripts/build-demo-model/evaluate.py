@@ -15,7 +15,7 @@ GLUE_SHARE = 0.5
 def assistant_runs(assistant: np.ndarray) -> list[tuple[int, int]]:
     """Half-open ranges of consecutive assistant tokens."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], assistant.astype(np.int8), [0]))))
-    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2])]
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def glue_tokens(dialogues: list[Dialogue], vocab_size: int) -> np.ndarray:

@@ -24,7 +24,7 @@ MEAN_TOLERANCE = 0.01
 PROBE_TEXTS = [
     '<|im_start|>user\nMove 250.00 from "savings" to acc-4k7.<|im_end|>\n<|im_start|>assistant\n<tool_call>\n',
     '{"name":"create_event","arguments":{"title":"Q3 review","start":"2026-03-14T09:30"}}',
-    "It's   naïve – e\u0301tude 漢字 🙂\n\n\tdon't  \n",
+    "It's   naïve – e\u0301tude 漢字 🙂\n\n\tdon't  \n",  # noqa: RUF001, it is there to be read
 ]
 
 
@@ -36,7 +36,9 @@ def engine_reads(path: Path, sequences: list[list[int]], texts: list[str]) -> di
     """Log-probabilities and token ids as the engine gives them; see `llama-score.ts`."""
     command = ['node', str(TSX), str(Path(__file__).with_name('llama-score.ts')), str(path.resolve())]
     request = json.dumps({'sequences': sequences, 'texts': texts})
-    done = subprocess.run(command, input=request, capture_output=True, text=True, timeout=300, cwd=REPOSITORY)
+    done = subprocess.run(
+        command, input=request, capture_output=True, text=True, timeout=300, cwd=REPOSITORY, check=False
+    )
     if done.returncode != 0:
         raise ExportMismatch(f'the engine failed on {path}: {done.stderr[-2000:]}')
     return json.loads(done.stdout)
@@ -81,7 +83,7 @@ def probe_sequences(tokenizer: Tokenizer, seed: int = 0) -> list[list[int]]:
     """Text, and random ids with a repeat, up to a few hundred tokens."""
     filled = tokenizer.get_vocab_size()
     random = np.random.default_rng(seed).integers(0, filled, 150).tolist()
-    return [[id for text in PROBE_TEXTS for id in tokenizer.encode(text).ids], random + random]
+    return [[token for text in PROBE_TEXTS for token in tokenizer.encode(text).ids], random + random]
 
 
 def main() -> None:

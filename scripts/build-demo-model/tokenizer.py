@@ -20,8 +20,9 @@ QWEN2_SPLIT = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 
-# What merges may not cross. Stricter than QWEN2_SPLIT: a word never merges with the space or quote before it, so it is the
-# same token in a user's sentence and in JSON, and the policy can copy it as it is instead of learning a pair per word.
+# What merges may not cross. Stricter than QWEN2_SPLIT: a word never merges with the space or quote before it, so it is
+# the same token in a user's sentence and in JSON, and the policy can copy it as it is instead of learning a pair per
+# word.
 STRICT_SPLIT = r'_?\p{L}+|\p{N}|[^\s\p{L}\p{N}_]+|_| |[\r\n]+'
 # A space joins a word that practically always follows one. These merges come last, so they change no other word.
 SPACED_WORDS = 160

@@ -10,9 +10,9 @@ from prove_trainer.config import LoraSettings, load_config
 from prove_trainer.distributed import join_ranks
 from prove_trainer.gguf_base import load_base
 from prove_trainer.gguf_lora import write_gguf_lora
+from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.policy import Policy, new_policy
 from prove_trainer.spool import Spool, sha256_file
-from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.step_folder import write_step
 
 

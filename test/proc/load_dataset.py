@@ -14,7 +14,7 @@ os.environ["HF_HOME"] = job["cache"]
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_DATASETS_DISABLE_PROGRESS_BARS"] = "1"
 
-from datasets import Dataset, load_dataset  # the environment must be set before
+from datasets import Dataset, load_dataset  # noqa: E402, the environment must be set before
 
 SPLITS = ["train", "validation", "held_out"]
 STRUCTURED = ["messages", "tools", "ground_truth", "worlds", "toolset", "calls", "metadata"]
@@ -45,7 +45,7 @@ def unpacked(rows, columns):
 def run_card():
     """Runs the card's Python snippets, one after the other."""
     with open(os.path.join(job["folder"], "README.md"), encoding="utf-8") as card:
-        snippets = re.findall(r"```python\n(.*?)```", card.read(), re.S)
+        snippets = re.findall(r"```python\n(.*?)```", card.read(), re.DOTALL)
     names = {"folder": job["folder"]}
     for snippet in snippets:
         exec(snippet, names)
@@ -58,12 +58,7 @@ as_lines = load_dataset("json", data_files=files)
 expected = {split: of_lines(split) for split in SPLITS}
 count, card = run_card()
 trl = Dataset.from_list(card["examples"], on_mixed_types="use_json")
-calls = [
-    call["function"]
-    for row in trl
-    for message in row["messages"]
-    for call in message.get("tool_calls") or []
-]
+calls = [call["function"] for row in trl for message in row["messages"] for call in message.get("tool_calls") or []]
 
 json.dump(
     {

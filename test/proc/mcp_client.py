@@ -55,7 +55,7 @@ async def play(connection: dict) -> tuple[int, int]:
 async def main() -> None:
     script = json.load(sys.stdin)
     played = [await play(connection) for connection in script["connections"]]
-    listed, called = (sum(column) for column in zip(*played))
+    listed, called = (sum(column) for column in zip(*played, strict=True))
     print(json.dumps({"listed": listed, "called": called}))
 
 

@@ -43,9 +43,7 @@ def published_policy(base: Base, path: Path, expected_sha256: str, precision: st
     if len(ranks) != 1 or not 1 <= (rank := int(ranks.pop())) <= MAX_RANK or not 0 < alpha < 1e6:
         raise BatchRefused("adapter_unsupported", f"{path.name} is not plain LoRA of one rank up to {MAX_RANK}")
     # llama.cpp scales by alpha / rank whatever the adapter was trained with.
-    modules = tuple(
-        module for module in PROJECTIONS if any(f".{_stored_as(module)}." in name for name in stored)
-    )
+    modules = tuple(module for module in PROJECTIONS if any(f".{_stored_as(module)}." in name for name in stored))
     if not modules:
         raise BatchRefused("adapter_unsupported", f"{path.name} adapts no projection")
     policy = new_policy(base, LoraSettings(rank, alpha, modules), 0, None, None, precision)
@@ -55,7 +53,7 @@ def published_policy(base: Base, path: Path, expected_sha256: str, precision: st
     with torch.no_grad():
         for name, parameter in parameters.items():
             values = stored[name]
-            if values.dtype not in (np.float16, np.float32) or values.shape != tuple(parameter.shape):
+            if values.dtype.type not in (np.float16, np.float32) or values.shape != tuple(parameter.shape):
                 raise BatchRefused("adapter_unsupported", f"{name} is {values.dtype} {list(values.shape)}")
             if not np.isfinite(values).all():
                 raise BatchRefused("adapter_invalid", f"{name} holds a non-finite weight")

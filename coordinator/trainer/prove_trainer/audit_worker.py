@@ -5,11 +5,11 @@ from time import perf_counter
 import torch
 
 from .adapter import bare_policy, published_policy
-from .evidence import audit_rollouts
 from .audit_folder import AuditJob, load_job, write_evidence
 from .config import TrainerConfig
 from .errors import BatchRefused
 from .events import Events
+from .evidence import audit_rollouts
 from .gguf_base import Base
 from .lifetime import Lifetime
 from .limits import AUDIT_POLICIES

@@ -192,8 +192,8 @@ def load_batch(
     directory: Path, manifest: Manifest, loss: LossSettings, base_sha256: str, vocab_size: int, context_length: int
 ) -> Batch:
     """
-    The whole batch, checked; `loss` is what it will be trained with. A rollout with doubtful log-probabilities is left in, for `loss.select` to leave out by
-    reason.
+    The whole batch, checked; `loss` is what it will be trained with. A rollout with doubtful log-probabilities is left
+    in, for `selection.select` to leave out by reason.
 
     Raises BatchRefused: `base_mismatch`, `tokens_unreadable`, `tokens_hash_mismatch`, `tokens_invalid`,
     `cu_seqlens_invalid`, `length_mismatch`, `too_long`, `token_out_of_range`, `mask_invalid`, `logp_invalid`,

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from .batch import Rollout
-from .config import Draw, Canary
+from .config import Canary, Draw
 from .errors import TrainerError
-from .limits import CERTAIN, DRAW_MARGIN, CANARY_DRAWS, RARE, ROUNDING
+from .limits import CANARY_DRAWS, CERTAIN, DRAW_MARGIN, RARE, ROUNDING
 from .packing import Pack, build_pack, make_trees
 from .policy import Policy
 
@@ -30,7 +30,8 @@ def check_canaries(canaries: Sequence[Canary], vocab_size: int, context_length: 
         ids = canary.prompt + canary.continuation
         if max(ids) >= vocab_size or len(ids) > context_length:
             raise TrainerError(
-                "config_invalid", f"config.canaries[{i}] has an id outside the vocabulary or more tokens than the context"
+                "config_invalid",
+                f"config.canaries[{i}] has an id outside the vocabulary or more tokens than the context",
             )
 
 
@@ -64,7 +65,9 @@ class CanaryDraws:
 
 
 @torch.no_grad()
-def draw_tokens(policy: Policy, canaries: Sequence[Canary], temperature: float, device: torch.device) -> list[CanaryDraws]:
+def draw_tokens(
+    policy: Policy, canaries: Sequence[Canary], temperature: float, device: torch.device
+) -> list[CanaryDraws]:
     """For each canary the place in its continuation where draws tell most, with the draws that do."""
     found = []
     for canary in canaries:

@@ -67,7 +67,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Canary:
-    """A canary: `continuation` is scored token by token after `prompt`; `draws` are tried wherever it is open what comes."""
+    """`continuation` is scored token by token after `prompt`; `draws` are tried wherever it is open what comes."""
 
     prompt: tuple[int, ...]
     continuation: tuple[int, ...]
@@ -180,9 +180,7 @@ def parse_config(fields: Fields) -> TrainerConfig:
         precision=fields.choice("precision", ("float32", "bfloat16"), TrainerConfig.precision),
         threads=fields.integer("threads", 1, 1024, TrainerConfig.threads),
         packing=fields.choice("packing", ("shared", "packed", "single"), TrainerConfig.packing),
-        max_tokens_per_forward=fields.integer(
-            "maxTokensPerForward", 1, 2**22, TrainerConfig.max_tokens_per_forward
-        ),
+        max_tokens_per_forward=fields.integer("maxTokensPerForward", 1, 2**22, TrainerConfig.max_tokens_per_forward),
         max_delta_norm=fields.number("maxDeltaNorm", 1e-6, 1e6, TrainerConfig.max_delta_norm),
         keep_last=keep.integer("last", 0, 1_000_000, TrainerConfig.keep_last),
         keep_every=keep.integer("every", 0, 1_000_000, TrainerConfig.keep_every),

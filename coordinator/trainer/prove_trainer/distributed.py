@@ -1,7 +1,9 @@
 """The ranks of one torchrun job. With one rank nothing is initialised and every call is local."""
 
 import os
+from collections.abc import Callable
 from datetime import timedelta
+from typing import TypeVar, cast
 
 import torch
 from torch import distributed, nn
@@ -11,6 +13,8 @@ from .errors import TrainerError
 
 # Rank 0 broadcasts at every poll, so a silent peer is dead, not idle; a step of a large model must still fit.
 COLLECTIVE_TIMEOUT = timedelta(minutes=30)
+
+T = TypeVar("T")
 
 
 class Ranks:
@@ -37,21 +41,21 @@ class Ranks:
         distributed.all_reduce(tensor, op=distributed.ReduceOp.MIN)
         return bool(tensor.item() == 1.0)
 
-    def gather(self, value: object) -> list[object]:
+    def gather(self, value: T) -> list[T]:
         """One picklable value per rank, in rank order. Only between our own processes."""
         if self.world == 1:
             return [value]
-        found: list[object] = [None] * self.world
+        found: list[T | None] = [None] * self.world
         distributed.all_gather_object(found, value)
-        return found
+        return cast("list[T]", found)
 
-    def from_first(self, value: object) -> object:
-        """Rank 0's value, on every rank."""
+    def from_first(self, decide: Callable[[], T]) -> T:
+        """What `decide` returns on rank 0, on every rank; the others do not call it."""
         if self.world == 1:
-            return value
-        box = [value]
+            return decide()
+        box = [decide() if self.rank == 0 else None]
         distributed.broadcast_object_list(box, src=0, device=self.device)
-        return box[0]
+        return cast("T", box[0])
 
     def wrap(self, module: nn.Module) -> nn.Module:
         if self.world == 1:

@@ -13,13 +13,13 @@ import torch
 from peft import PeftModel
 from safetensors.numpy import load_file
 
+from .canary import default_canary, draw_tokens, largest_gap, score_canaries
 from .config import LoraSettings, TrainerConfig
 from .errors import TrainerError
 from .gguf_base import Base
 from .gguf_lora import effective_alpha, gguf_name, read_gguf_lora, write_gguf_lora
 from .limits import RELOAD_SLACK
 from .policy import Policy, frozen_model
-from .canary import default_canary, draw_tokens, largest_gap, score_canaries
 
 _README = """---
 {base}library_name: peft
@@ -68,11 +68,11 @@ def delta_norms(tensors: dict[str, np.ndarray], lora: LoraSettings, base: Base) 
     """||scale B A|| / ||W|| (Frobenius) by module, without forming B A: ||BA||^2 = tr(B'B AA')."""
     scale = effective_alpha(lora) / lora.rank
     norms = {}
-    for name in tensors:
+    for name, half in tensors.items():
         if not name.endswith(".lora_A.weight"):
             continue
         stem = name.removesuffix(".lora_A.weight")
-        a, b = tensors[name].astype(np.float64), tensors[f"{stem}.lora_B.weight"].astype(np.float64)
+        a, b = half.astype(np.float64), tensors[f"{stem}.lora_B.weight"].astype(np.float64)
         module = stem.removeprefix("base_model.model.")
         weight = float(torch.linalg.vector_norm(base.tensors[f"{module}.weight"]))
         norms[module] = (
@@ -132,7 +132,7 @@ def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerCo
     trained = score_canaries(policy, canaries, temperature, device)
     gap = largest_gap(trained, score_canaries(fresh, canaries, temperature, device))
     if not gap <= RELOAD_SLACK:
-        raise TrainerError("export_check_failed", f"the reloaded adapter scores the canaries {gap:.3g} nats differently")
+        raise TrainerError("export_check_failed", f"the reloaded adapter scores canaries {gap:.3g} nats differently")
     with torch.no_grad():
         for name, parameter in fresh.model.named_parameters():
             if "lora_" in name:

@@ -7,6 +7,7 @@ Qwen3's does not.
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar, cast
 
 import gguf
 import torch
@@ -16,6 +17,8 @@ from transformers.models.qwen3.modeling_qwen3 import Qwen3RotaryEmbedding
 from .errors import TrainerError
 from .gguf_header import check_header
 from .spool import sha256_file
+
+T = TypeVar("T")
 
 ARCHITECTURES = ("qwen3",)
 MAX_DIMENSION = 2**24  # of the widths in the metadata: context length, feed-forward width
@@ -73,10 +76,11 @@ def hugging_face_name(name: str) -> str:
     )
 
 
-def _metadata(reader: gguf.GGUFReader, key: str, kind: type, default: object = ...):
+def _metadata(reader: gguf.GGUFReader, key: str, kind: type[T], default: T | None = None) -> T:
+    """Without a default the key must be there."""
     field = reader.get_field(key)
     if field is None:
-        if default is ...:
+        if default is None:
             raise TrainerError("base_invalid", f"metadata {key} is missing")
         return default
     try:
@@ -87,14 +91,14 @@ def _metadata(reader: gguf.GGUFReader, key: str, kind: type, default: object = .
         value = float(value)
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TrainerError("base_invalid", f"metadata {key} is not a {kind.__name__}")
-    return value
+    return cast("T", value)
 
 
 def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, tied: bool) -> Qwen3Config:
-    def value(key: str, kind: type, default: object = ...):
+    def value(key: str, kind: type[T], default: T | None = None) -> T:
         found = _metadata(reader, f"{architecture}.{key}", kind, default)
         # Some of these numbers decide how many objects the model's configuration makes.
-        if kind is int and not 1 <= found <= MAX_DIMENSION:
+        if isinstance(found, int) and not 1 <= found <= MAX_DIMENSION:
             raise TrainerError("base_invalid", f"metadata {architecture}.{key} is {found}")
         return found
 

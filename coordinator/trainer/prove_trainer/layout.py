@@ -1,4 +1,4 @@
-"""Names in the spool, as both sides know them: coordinator/spool/layout.ts has the same, and contract.json holds both to it."""
+"""Names in the spool. coordinator/spool/layout.ts has the same ones, and contract.json holds both to them."""
 
 BATCHES = "batches"
 STEPS = "steps"

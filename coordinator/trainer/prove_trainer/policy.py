@@ -1,6 +1,7 @@
 """The trainable policy: frozen base, LoRA adapter, and one forward that returns log-probabilities of given tokens."""
 
 from types import MethodType
+from typing import cast
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
@@ -8,6 +9,7 @@ from peft.tuners.lora.layer import Linear
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
+from transformers import Qwen3ForCausalLM
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from .config import LoraSettings
@@ -18,7 +20,16 @@ from .packing import Pack, Segment
 ATTENTION = "prove_segments"
 
 
-def segment_attention(module, query, key, value, attention_mask: tuple[Segment, ...], scaling=None, dropout=0.0, **_):
+def segment_attention(
+    module: nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: tuple[Segment, ...],
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **_: object,
+) -> tuple[torch.Tensor, None]:
     """
     Attention over a flat pack, tree by tree, in the shape transformers expects: inputs [1, heads, L, D], output [1,
     L, heads, D].
@@ -63,7 +74,7 @@ def lora_config(settings: LoraSettings, base_name: str | None, revision: str | N
     alpha = int(settings.alpha) if settings.alpha == int(settings.alpha) else settings.alpha
     return LoraConfig(
         r=settings.rank,
-        lora_alpha=alpha,
+        lora_alpha=cast("int", alpha),  # what PEFT says; it takes any number
         target_modules=list(settings.target_modules),
         lora_dropout=0.0,
         bias="none",
@@ -81,13 +92,16 @@ def fuse_lora(model: PeftModel) -> None:
     file format.
     """
 
-    def forward(layer: Linear, x: torch.Tensor, *_, **__) -> torch.Tensor:
+    def weight_of(modules: nn.Module, name: str) -> torch.Tensor:
+        return cast("nn.Linear", cast("nn.ModuleDict", modules)[name]).weight
+
+    def forward(layer: Linear, x: torch.Tensor, *_: object, **__: object) -> torch.Tensor:
         out = layer.base_layer(x)
         if layer.disable_adapters:
             return out
         (name,) = layer.active_adapters
-        inner = nn.functional.linear(x, layer.lora_A[name].weight).flatten(0, -2)
-        weight = layer.lora_B[name].weight
+        inner = nn.functional.linear(x, weight_of(layer.lora_A, name)).flatten(0, -2)
+        weight = weight_of(layer.lora_B, name)
         if torch.is_autocast_enabled(x.device.type):
             weight = weight.to(inner.dtype)
         return torch.addmm(out.flatten(0, -2), inner, weight.T, alpha=layer.scaling[name]).view_as(out)
@@ -134,7 +148,7 @@ class Policy(nn.Module):
 
     def states(self, pack: Pack) -> tuple[torch.Tensor, torch.Tensor]:
         """What the LM head is given for each loss token, [T, hidden] float32, and the head's weight."""
-        causal = self.model.get_base_model()
+        causal = cast("Qwen3ForCausalLM", self.model.get_base_model())
         autocast = torch.autocast(pack.ids.device.type, dtype=torch.bfloat16, enabled=self.precision == "bfloat16")
         with autocast:
             hidden = causal.model(

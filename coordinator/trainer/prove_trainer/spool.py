@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def fsync_path(path: Path) -> None:
 
 
 @contextmanager
-def atomic_directory(target: Path) -> Iterator[Path]:
+def atomic_directory(target: Path) -> Generator[Path, None, None]:
     """
     Yields `<target>.tmp` to fill; on success everything is synced and renamed, so a reader sees all of it or nothing.
     """

@@ -29,7 +29,7 @@ class StepSums:
 
     def __init__(self, samplers: Sequence[str]) -> None:
         self.samplers = list(samplers)
-        self.sums = dict.fromkeys(_SUMS, 0.0)
+        self.sums: dict[str, float] = dict.fromkeys(_SUMS, 0.0)
         self.by_sampler = {name: [0.0, 0.0] for name in self.samplers}  # sum of log(mu / pi_old), tokens
 
     def add(self, **values: float) -> None:
@@ -77,7 +77,8 @@ def summarise(batch: Batch, selection: Selection, rejected: dict[int, str], sums
     was kept.
 
     `mismatchKl` is the mean of log(mu / pi_old) over sampled tokens, an estimate of KL(mu || pi_old); `mismatchKl3`
-    the non-negative estimator r - 1 - log r; both over what the guard kept. `ess` is (sum w)^2 / (n sum w^2) of the untruncated weights.
+    the non-negative estimator r - 1 - log r; both over what the guard kept. `ess` is (sum w)^2 / (n sum w^2) of the
+    untruncated weights.
     """
     s = sums.sums
     tokens = s["tokens"]

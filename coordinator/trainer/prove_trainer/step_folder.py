@@ -16,10 +16,10 @@ from .errors import TrainerError
 from .export import check_adapter, write_adapter
 from .fields import read_json
 from .gguf_base import Base
+from .grpo import GrpoTrainer, StepOutcome
 from .layout import STEP_FILE, STEP_FILES
 from .limits import MAX_ID_LENGTH, SCHEMA
 from .spool import Spool, atomic_directory, sha256_file, write_json_atomic
-from .grpo import GrpoTrainer, StepOutcome
 
 
 @dataclass(frozen=True)

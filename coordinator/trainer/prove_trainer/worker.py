@@ -13,18 +13,18 @@ import torch
 from . import __version__
 from .audit_worker import AuditWorker
 from .batch import Batch, Manifest, load_batch, read_manifest
+from .canary import check_canaries
 from .config import TrainerConfig, load_config
 from .distributed import Ranks, join_ranks
 from .errors import BatchRefused, TrainerError
 from .events import Events, claim_stdout
 from .export import DeltaTooLarge
 from .gguf_base import Base, load_base
+from .grpo import GrpoTrainer, StepOutcome
 from .lifetime import Lifetime, Stopped
 from .limits import MAX_DETAIL
 from .policy import new_policy
-from .canary import check_canaries
 from .spool import Spool
-from .grpo import GrpoTrainer, StepOutcome
 from .step_folder import StepRecord, load_state, read_step, write_step
 
 log = logging.getLogger("prove_trainer")
@@ -71,8 +71,8 @@ class Worker:
                 self.events.emit("cleaned", drafts=drafts)
             if not self.spool.step_numbers():
                 write_step(self.spool, 0, self.trainer, self.base, self.config, None, None, None, 0)
-        newest = self.ranks.from_first(max(self.spool.step_numbers()) if self.ranks.rank == 0 else None)
-        record = read_step(self.spool, int(newest), self.base, self.config.lora)
+        newest = self.ranks.from_first(lambda: max(self.spool.step_numbers()))
+        record = read_step(self.spool, newest, self.base, self.config.lora)
         load_state(self.spool, record, self.trainer)
         return record
 
@@ -91,7 +91,7 @@ class Worker:
         )
         while True:
             self.lifetime.check()
-            command = self.ranks.from_first(self._decide() if self.ranks.rank == 0 else None)
+            command = self.ranks.from_first(self._decide)
             if command.stop:
                 self.ranks.all_agree(True)  # nobody leaves while a peer still waits for the command
                 return command.stop
@@ -143,9 +143,7 @@ class Worker:
     def _batch(self, manifest: Manifest) -> Batch:
         directory = self.spool.batches / manifest.batch_id
         base = self.base
-        batch = load_batch(
-            directory, manifest, self.config.loss, base.sha256, base.vocab_size, base.context_length
-        )
+        batch = load_batch(directory, manifest, self.config.loss, base.sha256, base.vocab_size, base.context_length)
         for rollout in batch.rollouts:
             if rollout.policy_version > self.record.step:
                 raise BatchRefused(
@@ -221,8 +219,8 @@ class Worker:
 
     def _roll_back(self) -> int:
         """Puts the adapter before the one in hand in its place; returns the step whose update made it."""
-        target = self.ranks.from_first(self._step_before_adapter() if self.ranks.rank == 0 else None)
-        record = read_step(self.spool, int(target), self.base, self.config.lora)
+        target = self.ranks.from_first(self._step_before_adapter)
+        record = read_step(self.spool, target, self.base, self.config.lora)
         load_state(self.spool, record, self.trainer)
         log.warning("drift: the adapter of step %d gives way to that of step %d", self.record.step, record.adapter_step)
         return record.adapter_step
@@ -278,7 +276,7 @@ def run(argv: list[str] | None = None) -> int:
         log.error("%s", error)
         failed(error.code, error.detail)
         return 2 if error.code.startswith(("config_", "base_", "resume_", "device_")) else 1
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001, whatever it is
         if reason := lifetime.reason_to_end():
             events.emit("stopped", reason=reason)
             return 0

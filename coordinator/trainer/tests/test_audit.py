@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 from prove_trainer.adapter import bare_policy, published_policy
-from prove_trainer.evidence import audit_rollouts, repair
 from prove_trainer.audit_folder import load_job
 from prove_trainer.config import LoraSettings
 from prove_trainer.errors import BatchRefused
+from prove_trainer.evidence import audit_rollouts, repair
 from prove_trainer.gguf_base import build_model
 from prove_trainer.gguf_lora import write_gguf_lora
 from prove_trainer.limits import MAX_REPAIR
@@ -142,7 +142,7 @@ def test_an_adapter_file_that_is_not_plain_lora_over_this_base_is_refused(tmp_pa
 
     refused("adapter_hash_mismatch", "0" * 64)
     tensors = {name: parameter.detach().numpy() for name, parameter in trained.adapter_parameters()}
-    last = sorted(tensors)[-1]
+    last = max(tensors)
     write_gguf_lora(path, {n: v for n, v in tensors.items() if n != last}, LoraSettings(rank=4, alpha=8), "qwen3")
     refused("adapter_unsupported", sha256_file(path))
     path.write_bytes(b"GGUF, but not really")

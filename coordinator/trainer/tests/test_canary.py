@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 import torch
 from peft import PeftModel
-from prove_trainer.config import Draw, LoraSettings, Canary, TrainerConfig
+from prove_trainer.canary import CanaryDraws, draw_tokens, telling_draws
+from prove_trainer.config import Canary, Draw, LoraSettings, TrainerConfig
 from prove_trainer.export import write_adapter
 from prove_trainer.gguf_base import build_model
-from prove_trainer.limits import CERTAIN, DRAW_MARGIN, CANARY_DRAWS, RARE
-from prove_trainer.canary import CanaryDraws, draw_tokens, telling_draws
+from prove_trainer.limits import CANARY_DRAWS, CERTAIN, DRAW_MARGIN, RARE
 
 TEMPERATURE = 0.05  # the tiny model hardly prefers any token at 1
 CPU = torch.device("cpu")
@@ -55,7 +55,7 @@ def test_the_least_likely_tokens_are_published_and_no_certain_ones():
     assert len(drawn.tokens) == CANARY_DRAWS
     assert {token for _, token in drawn.tokens} <= {1, 2}
     assert drawn.evidence == pytest.approx(sum(1 - p[token] for _, token in drawn.tokens))
-    assert RARE < 0.035 and 0.95 > CERTAIN
+    assert RARE < 0.035 and CERTAIN < 0.95
     certain = torch.from_numpy(np.log([0.95, 0.045, 0.005]))
     assert {token for _, token in telling_draws(certain, 0, DRAWS).tokens} == {1}
     assert telling_draws(torch.tensor([30.0, 0.0]).double(), 0, DRAWS) == CanaryDraws()

@@ -7,7 +7,7 @@ from prove_trainer.fields import Fields
 
 
 def test_the_contract_on_disk_is_what_this_package_does():
-    """If not: `PYTHONPATH=coordinator/trainer .venv/bin/python -m prove_trainer.contract`, and see what the coordinator says."""
+    """If not: `PYTHONPATH=coordinator/trainer .venv/bin/python -m prove_trainer.contract`, then its other side."""
     assert json.loads(CONTRACT.read_text(encoding="utf-8")) == json.loads(json.dumps(contract()))
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from peft import PeftModel
 from prove_trainer import export
-from prove_trainer.config import LoraSettings, Canary, TrainerConfig
+from prove_trainer.config import Canary, LoraSettings, TrainerConfig
 from prove_trainer.errors import TrainerError
 from prove_trainer.gguf_base import build_model
 from prove_trainer.gguf_lora import gguf_name, read_gguf_lora

@@ -120,12 +120,17 @@ def with_raw(value: object, path: tuple, raw: str) -> str:
         return raw
     key, *rest = path
     if isinstance(value, dict):
-        return "{" + ",".join(
-            f"{json.dumps(k)}:{with_raw(v, tuple(rest), raw) if k == key else json.dumps(v)}" for k, v in value.items()
-        ) + "}"
-    return "[" + ",".join(
-        with_raw(v, tuple(rest), raw) if i == key else json.dumps(v) for i, v in enumerate(value)
-    ) + "]"
+        return (
+            "{"
+            + ",".join(
+                f"{json.dumps(k)}:{with_raw(v, tuple(rest), raw) if k == key else json.dumps(v)}"
+                for k, v in value.items()
+            )
+            + "}"
+        )
+    return (
+        "[" + ",".join(with_raw(v, tuple(rest), raw) if i == key else json.dumps(v) for i, v in enumerate(value)) + "]"
+    )
 
 
 def bent_text(content: dict):
@@ -221,8 +226,6 @@ def test_the_unbent_configuration_is_accepted(tmp_path):
     assert read_config_bytes(tmp_path / "trainer.json", json.dumps(config_content()).encode()) == "accepted"
 
 
-
-
 def load_tokens(root: Path, data: bytes) -> str:
     directory = fixtures.write_batch(
         root, "batch-1", ROLLOUTS, BASE, 0, manifest={"tokensSha256": hashlib.sha256(data).hexdigest()}
@@ -235,7 +238,7 @@ def load_tokens(root: Path, data: bytes) -> str:
         return error.code
     for rollout in batch.rollouts:
         assert len(rollout.ids) == len(rollout.mask) == len(rollout.sampler_logp)
-        assert 0 <= rollout.ids.min() and rollout.ids.max() < fixtures.VOCAB
+        assert rollout.ids.min() >= 0 and rollout.ids.max() < fixtures.VOCAB
     return "accepted"
 
 
@@ -245,8 +248,30 @@ def honest_tokens(root: Path) -> bytes:
 
 HEADER_KEYS = ["dtype", "shape", "data_offsets"]
 HEADER_JUNK = st.sampled_from(
-    ["F8_E4M3", "BF16", "U64", "BOOL", "C64", "X", None, [], [0], [-1], [2**63], [2**31, 2**31], [2**64], [0, 0]]
-    + [[8, 4], [0, 2**63], [0.5], "1", {}, True, [[1]], [1] * 1000]
+    [
+        "F8_E4M3",
+        "BF16",
+        "U64",
+        "BOOL",
+        "C64",
+        "X",
+        None,
+        [],
+        [0],
+        [-1],
+        [2**63],
+        [2**31, 2**31],
+        [2**64],
+        [0, 0],
+        [8, 4],
+        [0, 2**63],
+        [0.5],
+        "1",
+        {},
+        True,
+        [[1]],
+        [1] * 1000,
+    ]
 )
 
 
@@ -285,9 +310,7 @@ def test_a_bent_token_file_is_refused_or_in_order(tmp_path_factory, at, junk, dr
 @seed(5)
 @FEW
 @given(
-    values=st.lists(
-        st.sampled_from([np.nan, np.inf, -np.inf, -0.0, 1e-45, 3e38, -1e30, 0.0]), min_size=1, max_size=4
-    )
+    values=st.lists(st.sampled_from([np.nan, np.inf, -np.inf, -0.0, 1e-45, 3e38, -1e30, 0.0]), min_size=1, max_size=4)
 )
 def test_any_log_probability_is_carried_or_refused_and_never_lost_on_the_way(tmp_path_factory, values):
     rollouts = fixtures.make_rollouts(groups=1, size=2)
@@ -325,7 +348,7 @@ def step_content() -> dict:
         "consumed": {"batch-1": 1},
         "baseSha256": BASE,
         "lora": {"rank": 16, "alpha": 32.0, "targetModules": list(LoraSettings().target_modules), "rsLora": False},
-        "files": {name: empty for name in [*names, "adapter.gguf", "optimizer.safetensors", "rng.json"]},
+        "files": dict.fromkeys([*names, "adapter.gguf", "optimizer.safetensors", "rng.json"], empty),
     }
 
 
@@ -380,9 +403,16 @@ def test_a_bent_base_model_is_refused_in_time_with_a_code(tmp_path, base_path, a
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("attention.head_count", 0), ("attention.head_count", 2**31), ("block_count", 2**31), ("block_count", 0)]
-    + [("embedding_length", 0), ("context_length", 0), ("attention.head_count_kv", 0)]
-    + [("feed_forward_length", 2**32 - 1)],
+    [
+        ("attention.head_count", 0),
+        ("attention.head_count", 2**31),
+        ("block_count", 2**31),
+        ("block_count", 0),
+        ("embedding_length", 0),
+        ("context_length", 0),
+        ("attention.head_count_kv", 0),
+        ("feed_forward_length", 2**32 - 1),
+    ],
 )
 def test_a_base_model_with_an_impossible_shape_is_refused(tmp_path, base_path, key, value):
     whole = base_path.read_bytes()

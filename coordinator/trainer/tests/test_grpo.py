@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import torch
 from prove_trainer.config import OptimizerSettings
-from prove_trainer.packing import make_packs
 from prove_trainer.grpo import GrpoTrainer
+from prove_trainer.packing import make_packs
 
 
 def trainer(base, **settings) -> GrpoTrainer:

@@ -35,8 +35,8 @@ os.rename = rename_or_die
 
 class Process:
     """
-    A worker process whose events can be awaited; `torchrun` ranks when `ranks` is given. One with a `last_draft` is killed
-    when that is written and not yet renamed.
+    A worker process whose events can be awaited; `torchrun` ranks when `ranks` is given. One with a `last_draft` is
+    killed when that is written and not yet renamed.
     """
 
     def __init__(
@@ -179,16 +179,18 @@ def wait_gone(pid: int) -> bool:
 @pytest.mark.skipif(not Path("/proc").exists(), reason="reads the process table")
 def test_two_ranks_under_torchrun_take_a_step_and_end_with_the_process_they_work_for(tmp_path, base, base_path):
     prepare(tmp_path, base)
-    with subprocess.Popen(["sleep", "3600"]) as owner:
-        with Process(tmp_path, base_path, "--parent-pid", str(owner.pid), ranks=2) as worker:
-            assert worker.until("step", step=2)["stats"]["trainedRollouts"] > 0
-            agent = worker.child.pid
-            ranks = [int(pid) for pid in Path(f"/proc/{agent}/task/{agent}/children").read_text().split()]
-            assert len(ranks) == 2
-            owner.kill()
-            owner.wait()
-            assert all(wait_gone(pid) for pid in ranks)
-            assert worker.child.wait(DEADLINE) == 0
+    with (
+        subprocess.Popen(["sleep", "3600"]) as owner,
+        Process(tmp_path, base_path, "--parent-pid", str(owner.pid), ranks=2) as worker,
+    ):
+        assert worker.until("step", step=2)["stats"]["trainedRollouts"] > 0
+        agent = worker.child.pid
+        ranks = [int(pid) for pid in Path(f"/proc/{agent}/task/{agent}/children").read_text().split()]
+        assert len(ranks) == 2
+        owner.kill()
+        owner.wait()
+        assert all(wait_gone(pid) for pid in ranks)
+        assert worker.child.wait(DEADLINE) == 0
 
 
 def test_a_wrong_base_is_one_error_event_and_a_status(tmp_path, base, base_path):

@@ -10,8 +10,8 @@ import torch
 from prove_trainer.config import OptimizerSettings
 from prove_trainer.distributed import join_ranks
 from prove_trainer.gguf_base import load_base
-from prove_trainer.spool import sha256_file
 from prove_trainer.grpo import GrpoTrainer
+from prove_trainer.spool import sha256_file
 
 
 def run(ranks, base) -> dict:

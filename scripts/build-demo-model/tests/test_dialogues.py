@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import save_file
-from sizes import TINY, random_dialogue, trained_a_little
 
 from dialogues import BadShard, Dialogue, batches, pad, read_shard, write_shard
 from evaluate import sources, teacher_forced
+from sizes import TINY, random_dialogue, trained_a_little
 
 
 def test_a_shard_reads_back_as_it_was_written(tmp_path):
@@ -53,14 +53,14 @@ def test_an_epoch_holds_every_dialogue_once_in_an_order_the_seed_fixes(tmp_path)
     dialogues = [random_dialogue(rng, int(length)) for length in rng.integers(30, 90, 40)]
     paths = [tmp_path / 'a.safetensors', tmp_path / 'b.safetensors']
     write_shard(paths[0], dialogues[:25])
-    write_shard(paths[1], dialogues[25:] + [random_dialogue(rng, 400)])
+    write_shard(paths[1], [*dialogues[25:], random_dialogue(rng, 400)])
 
     def epoch(seed: int) -> list[bytes]:
         rows, taken = [], batches(paths, TINY.vocab_size, 500, seed, max_length=300)
         while len(rows) < 40:
             made = next(taken)
             assert made.ids.size <= 500
-            rows += [ids[present].tobytes() for ids, present in zip(made.ids, made.present)]
+            rows += [ids[present].tobytes() for ids, present in zip(made.ids, made.present, strict=True)]
         return rows
 
     assert sorted(epoch(1)) == sorted(d.ids.astype(np.int64).tobytes() for d in dialogues)

@@ -4,11 +4,11 @@ import gguf
 import numpy as np
 import pytest
 import torch
-from sizes import TINY
 
 import export
 import gguf_file
 from model import Qwen3
+from sizes import TINY
 from tokenizer import ADDED_TOKENS, CONTROL_TOKENS, read_corpus, save, train
 
 TEXTS = ['<|im_start|>user\nPay 17.50 from "savings-kx".<|im_end|>', '{"name":"pay","arguments":{"account":"a17"}}'] * 5
@@ -49,7 +49,7 @@ def test_chat_tokens_in_the_corpus_cost_no_merges(tmp_path):
 
 
 def test_a_tokenizer_larger_than_the_table_is_refused(tokenizer):
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match='the tokenizer has id'):
         gguf_file.token_table(tokenizer, tokenizer.get_vocab_size() - 1)
 
 
@@ -73,7 +73,7 @@ def test_weights_read_back_from_the_file_are_the_rounded_ones(tokenizer, tmp_pat
 def test_a_missing_weight_is_refused(tokenizer, tmp_path):
     weights = random_model().state_dict()
     weights.pop('model.norm.weight')
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match='missing weights'):
         gguf_file.write(tmp_path / 'm.gguf', TINY, weights, tokenizer, TEMPLATE, 'test')
 
 

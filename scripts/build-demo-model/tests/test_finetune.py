@@ -4,12 +4,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from sizes import TINY, random_dialogue, trained_a_little
 
 import checkpoint
 import finetune
 from dialogues import Dialogue, pad, write_shard
 from model import Qwen3
+from sizes import TINY, random_dialogue, trained_a_little
 
 
 def test_padding_is_not_trained_on():

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 import torch
-from sizes import TINY
 
 from copy_documents import DIGIT_IDS, FIRST_FREE_ID, KINDS, Difficulty, document
 from copying import accuracies
 from induction_init import code_width, induction_start
 from model import ModelConfig, Qwen3
+from sizes import TINY
 
 
 def test_logits_equal_transformers_qwen3():
@@ -69,7 +69,7 @@ def test_the_seed_fixes_the_start_and_a_config_without_room_is_refused():
     first, again, other = (induction_start(ModelConfig(), seed).state_dict() for seed in (3, 3, 4))
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert not torch.equal(first['model.embed_tokens.weight'], other['model.embed_tokens.weight'])
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match='no room'):
         induction_start(TINY)
 
 
