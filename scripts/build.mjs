@@ -43,8 +43,9 @@ function removeStale() {
 export function build() {
   generateProto()
   removeStale()
-  execFileSync(bin('tsc'), ['-p', root], { stdio: 'inherit', cwd: root })
+  // First, so that what tsc writes in spite of an error does not run with the codec of another schema.
   if (existsSync(generated)) cpSync(generated, `${root}dist/proto/gen/swarm.js`, { recursive: true })
+  execFileSync(bin('tsc'), ['-p', root], { stdio: 'inherit', cwd: root })
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) build()
