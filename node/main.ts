@@ -63,14 +63,6 @@ const memoryOption = (text: string): number => {
   return Math.round(gibibytes * 2 ** 30)
 }
 
-/** As the coordinator accepts it: a name it refuses would keep the node without work for ever. */
-const teamOption = (text: string): string => {
-  const most = LIMITS.shortNameBytes.value
-  if (!/^[\x21-\x7e]+$/.test(text) || text.length > most)
-    throw new InvalidArgumentError(`Give up to ${most} ASCII letters, digits or signs, without spaces.`)
-  return text
-}
-
 const program = new Command('prove-node').description('Take part in a PROVE training swarm')
 program.enablePositionalOptions()
 
@@ -99,7 +91,6 @@ program
     "main memory that inference may take, the model included; default: three quarters of the machine's",
     memoryOption,
   )
-  .option('--team <name>', 'name under which nodes are grouped', teamOption)
   .option('--json', 'report progress as JSON lines on stdout', false)
   .addOption(
     new Option('--log-level <level>', 'what is logged on stderr')
@@ -117,7 +108,6 @@ interface JoinOptions {
   context: number
   cpu: boolean
   memory?: number
-  team?: string
   json: boolean
   logLevel: string
 }
@@ -143,7 +133,6 @@ async function joinRun(coordinator: JoinAddress, options: JoinOptions): Promise<
     contextSize: options.context,
     gpu: options.cpu ? false : 'auto',
     ...(options.memory === undefined ? {} : { memoryLimitBytes: options.memory }),
-    team: options.team ?? null,
     logger: createStderrLogger(options.logLevel),
     onProgress,
   }).catch((error: unknown) => {

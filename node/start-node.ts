@@ -25,7 +25,6 @@ export interface NodeOptions {
   readonly gpu: 'auto' | false
   /** Main memory of the engine's process; default: a share of the machine's. */
   readonly memoryLimitBytes?: number
-  readonly team: string | null
   readonly logger: Logger
   readonly onProgress: (progress: NodeProgress) => void
 }
@@ -76,7 +75,6 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     const volunteer = await startVolunteer({
       ...{ coordinator, host, key, store, blobs, engine, tokenizer, baseSha256, contextSize, lanes },
       catalogue: CATALOGUE,
-      team: options.team,
       onProgress,
     })
     cleanUps.push(() => volunteer.close())

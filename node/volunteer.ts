@@ -32,7 +32,6 @@ export interface VolunteerParts {
   /** Rollouts that it generates at the same time. */
   readonly lanes: number
   readonly catalogue: Catalogue
-  readonly team: string | null
   readonly onProgress: (progress: NodeProgress) => void
 }
 
@@ -48,7 +47,7 @@ const AGENT = 'prove-node/0.1.0'
 /** Joins a run and works for it. Groups of an earlier run of the node are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
   const { coordinator, host, key, store, blobs, engine, tokenizer, baseSha256, contextSize, lanes, catalogue } = parts
-  const { team, onProgress } = parts
+  const { onProgress } = parts
   const closing = new AbortController()
   const cleanUps: (() => Promise<unknown>)[] = []
   const close = async (): Promise<void> => {
@@ -86,7 +85,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     const stage = createStage(catalogue.values(), tokenizer)
     const work = workLoop(
       {
-        ...{ host, key, store, engine, stage, keeper, outbox, team, onProgress },
+        ...{ host, key, store, engine, stage, keeper, outbox, onProgress },
         coordinator: coordinator.peerId,
         agent: AGENT,
         connection,

@@ -33,7 +33,6 @@ export interface WorkLoopParts {
   readonly outbox: Outbox
   readonly store: Pick<NodeStore, 'keepRounds'>
   readonly agent: string
-  readonly team: string | null
   /** With the coordinator. */
   readonly connection: Pick<KeptConnection, 'connected' | 'problem'>
   readonly onProgress: (progress: NodeProgress) => void
@@ -137,7 +136,7 @@ async function workUnder(
   signal: AbortSignal,
   { onAnswer, onGroup }: { onAnswer(): void; onGroup(): void },
 ): Promise<void> {
-  const { host, coordinator, outbox, agent, team, engine, onProgress } = parts
+  const { host, coordinator, outbox, agent, engine, onProgress } = parts
   const isFull = (): boolean => outbox.waiting.length >= LIMITS.leasesHeld.value
   let policy = loaded
   while (!signal.aborted) {
@@ -152,7 +151,6 @@ async function workUnder(
       holding: outbox.waiting,
       agent,
       backend: engine.build.backend,
-      team,
       drawsReplay: policy.drawsReplay,
     }
     const response = await requestLeases(host, coordinator, ask, within(host.clock, signal))

@@ -115,7 +115,7 @@ export async function work(
   const working = workLoop(
     {
       host: { ...host, clock: { ...host.clock, sleep } },
-      ...{ key, coordinator: swarm.runId, stage, agent: 'test/1', team: null },
+      ...{ key, coordinator: swarm.runId, stage, agent: 'test/1' },
       engine: setting.engine ?? engine,
       keeper: {
         get loaded() {

@@ -60,7 +60,7 @@ const SAMPLES = [
     expiresAtMs: 1_700_000_600_000,
   }),
   sample('lease ask', leaseRequest, ask),
-  sample('lease ask without a team', leaseRequest, { ...ask, team: null, holding: [] }),
+  sample('lease ask of a node that holds nothing', leaseRequest, { ...ask, holding: [] }),
   sample('lease renewal', leaseRequest, { kind: 'renew', leaseIds: [id16('a'), id16('b')] }),
   sample('lease return', leaseRequest, { kind: 'return', leaseIds: [id16('a')], reason: 'shutdown' }),
   sample('lease response', leaseResponse, leases),
