@@ -79,6 +79,7 @@ export {
   policyAnnouncement,
   sealPolicyAnnouncement,
 } from './policy-announcement.js'
+export { PUBLISHED_FILES, type PublishedFile } from './published-files.js'
 export { type Reply, reply } from './reply.js'
 export {
   SNAPSHOT_STATUSES,

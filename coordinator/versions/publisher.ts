@@ -7,10 +7,10 @@ import type { EpisodeLimits } from '../../episode/index.js'
 import { newRoundSecret, roundSecretHash } from '../../judging/lease-seed.js'
 import {
   announcementOf,
-  type BlobRole,
   LIMITS,
   openManifest,
   type PolicyManifest,
+  PUBLISHED_FILES,
   policyIdOf,
   type SealedManifest,
   sealManifest,
@@ -52,12 +52,6 @@ export interface PublisherParts {
   readonly manifests: string
 }
 
-/** Files of a step that are published, with their roles. */
-const PUBLISHED: readonly (readonly [BlobRole, string])[] = [
-  ['adapter', 'adapter.gguf'],
-  ['peft-weights', 'adapter/adapter_model.safetensors'],
-  ['peft-config', 'adapter/adapter_config.json'],
-]
 /** The parts of a manifest that all rounds of a version share. */
 type VersionPart = Omit<PolicyManifest, keyof RoundPart>
 type RoundPart = Pick<
@@ -122,9 +116,12 @@ export function createPublisher(parts: PublisherParts): Publisher {
 
   const describe = async (version: number, step: TrainerStep): Promise<VersionPart> => {
     const described = await Promise.all(
-      PUBLISHED.map(async ([role, name]) => blobs.describe(await blobs.putFile(join(step.folder, name)), role)),
+      PUBLISHED_FILES.map(async ({ role, inStep }) => {
+        const stored =
+          inStep === null ? blobs.put(provenanceOf(version, step)) : blobs.putFile(join(step.folder, inStep))
+        return blobs.describe(await stored, role)
+      }),
     )
-    const provenance = await blobs.describe(await blobs.put(provenanceOf(version, step)), 'provenance')
     const adapter = described[0]!
     const { rank, alpha, targetModules } = step.lora
     const policy = {
@@ -135,7 +132,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
       version,
       policyId: policyIdOf(policy),
       policy,
-      blobs: [...described, provenance],
+      blobs: described,
       canary: canariesOf(step.probes),
       limits: {
         groupSize: config.groupSize,
