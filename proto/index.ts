@@ -74,6 +74,7 @@ export {
 } from './policy.js'
 export {
   announcementOf,
+  type Demand,
   openPolicyAnnouncement,
   type PolicyAnnouncement,
   policyAnnouncement,

@@ -16,9 +16,9 @@ import type { Recorder } from '../ledger/recorder.js'
 import type { EventOf, LeaseRecord, RunState } from '../ledger/run-state.js'
 import type { RunConfig } from '../settings/config.js'
 import { mostOfBatch } from './batch-shares.js'
+import { retryAfterMs } from './retry-after.js'
+import { roomForLeases } from './room.js'
 
-/** How long a node without work should wait before it asks again. */
-const RETRY_MS = 500
 /** A lease lasts no longer than this many times its duration, however often it is renewed. */
 const LONGEST_DURATIONS = 4
 /** Least part of the duration by which a deadline moves: each move is a record for good. */
@@ -73,14 +73,11 @@ export function createLeaseDesk(
     const open = [...state.openLeases.values()]
     const own = open.filter((lease) => lease.node === node).length
     if (own >= config.leases.perNode) return 'too_many_leases'
-    // Work that could not be used before it is too old is not handed out (docs/protocol.md, "Leases").
+    if (roomForLeases(state, config) <= 0) return 'no_work'
     const batches = config.maxStaleness + 1
-    const room = batches * config.batchGroups
+    const doubtful = (): number => open.filter((lease) => isDoubtful(state, lease.node)).length
+    if (isDoubtful(state, node) && doubtful() >= (batches * config.batchGroups) / 2) return 'no_work'
     const usable = state.trainable(config.maxStaleness)
-    const inTraining = state.pendingBatch ? config.batchGroups : 0
-    if (usable.length + inTraining + open.length >= room) return 'no_work'
-    if (isDoubtful(state, node) && open.filter((lease) => isDoubtful(state, lease.node)).length >= room / 2)
-      return 'no_work'
     const isOther = (one: { readonly node: string }): boolean => one.node !== node
     const most = mostOfBatch(config, usable.filter(isOther), state.suppliers.filter(isOther))
     const mine = usable.filter((group) => group.node === node).length + own
@@ -176,7 +173,7 @@ export function createLeaseDesk(
     return {
       leases: [],
       renewed: [],
-      retryAfterMs: RETRY_MS,
+      retryAfterMs: 0,
       manifestId: round.manifestId,
       reason: null,
       detail: '',
@@ -209,7 +206,8 @@ export function createLeaseDesk(
         leases.push(toWire(record, request.policyId))
       }
       const reason = leases.length < request.count ? (objection(recorder.state, node, request) ?? 'rate_limited') : null
-      return response({ leases, reason, retryAfterMs: leases.length > 0 ? 0 : RETRY_MS })
+      if (leases.length > 0 || reason === null) return response({ leases, reason })
+      return response({ leases, reason, retryAfterMs: retryAfterMs(reason, recorder.state, node, config, clock.now()) })
     },
     async releaseLapsed() {
       const now = clock.now()

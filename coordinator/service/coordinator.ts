@@ -13,6 +13,7 @@ import type { AuditLottery, Auditor } from '../intake/auditor.js'
 import { createGroupJudge } from '../intake/group-judge.js'
 import { createIntake, type Intake } from '../intake/intake.js'
 import { createLeaseDesk, type LeaseDesk } from '../leases/lease-desk.js'
+import { roomForLeases } from '../leases/room.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { episodeLimits, type RunConfig } from '../settings/config.js'
 import type { DataFolder } from '../settings/data-folder.js'
@@ -21,7 +22,9 @@ import type { TrainEngine } from '../spool/trainer-process.js'
 import { policyFrame } from '../versions/policy-frame.js'
 import { createPublisher, type Publisher } from '../versions/publisher.js'
 import { runTraining } from '../versions/training-loop.js'
+import { broadcast } from './broadcast.js'
 import { keepHouse } from './housekeeping.js'
+import { createIdleNodes } from './idle-nodes.js'
 import { type RunServices, serveRun } from './services.js'
 
 /** What a coordinator gets from outside. */
@@ -81,7 +84,13 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const snapshots = await createSnapshotExchange(host, { store: blobs })
     cleanUps.push(() => snapshots.close())
     const judge = createGroupJudge({
-      ...{ tasks, groupSize: config.groupSize, limits, stage, state, bodies, auditor },
+      tasks,
+      groupSize: config.groupSize,
+      limits,
+      stage,
+      state,
+      bodies,
+      auditor,
       onUnstable: async (server, { leaseId }) => {
         await recorder.record((current) =>
           current.quarantinedWorlds.has(server)
@@ -92,7 +101,15 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     })
     const auditFailure = Promise.withResolvers<never>()
     const intake = createIntake({
-      ...{ config, tasks, limits, recorder, judge, lottery, host, clock, signal },
+      config,
+      tasks,
+      limits,
+      recorder,
+      judge,
+      lottery,
+      host,
+      clock,
+      signal,
       onFailure: auditFailure.reject,
     })
     cleanUps.push(() => intake.idle())
@@ -101,30 +118,63 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     failure.catch(() => undefined)
     const desk = createLeaseDesk(config, tasks, recorder, clock, auditor?.isCalibrated)
     const frame = policyFrame(config, baseSha256, stage.tokenizer.chatTemplate, servers)
+    const idle = createIdleNodes(clock)
+    const room = (): number =>
+      state.current && state.current.version < config.versions ? Math.max(0, roomForLeases(state, config)) : 0
     const publisher = createPublisher({
-      ...{ config, taskSet, frame, limits, recorder, blobs, snapshots, host, key, clock, manifests },
+      config,
+      taskSet,
+      frame,
+      limits,
+      recorder,
+      blobs,
+      snapshots,
+      host,
+      key,
+      clock,
+      manifests,
+      demand: () => ({ room: room(), waiting: idle.count() }),
     })
-    const services = await serveRun({ host, key, state, desk, intake, bodies, clock })
+    const services = await serveRun({ host, key, state, desk, intake, bodies, idle, clock })
     cleanUps.push(() => services.close())
     await publisher.restore()
 
     return {
-      ...{ desk, intake, publisher, snapshots, services, failure, close },
+      desk,
+      intake,
+      publisher,
+      snapshots,
+      services,
+      failure,
+      close,
       async run(trainer) {
-        const background = keepHouse(
-          {
-            ...{ state, clock, logger: host.logger },
-            releaseLapsed: () => desk.releaseLapsed(),
-            openRound: () => publisher.openRound(),
-            auditSuspects: () => intake.auditSuspects(),
-            sendVerdicts: (node, from, count) => services.sendVerdicts(node, from, count),
-            announcePolicy: () => publisher.announce(),
-          },
-          signal,
-        )
+        const { logger } = host
+        const background = [
+          keepHouse(
+            {
+              releaseLapsed: () => desk.releaseLapsed(),
+              openRound: () => publisher.openRound(),
+              auditSuspects: () => intake.auditSuspects(),
+              clock,
+              logger: logger.child({ part: 'housekeeping' }),
+            },
+            signal,
+          ),
+          broadcast(
+            {
+              recorder,
+              sendVerdicts: (node, from, count) => services.sendVerdicts(node, from, count),
+              announcePolicy: () => publisher.announce(),
+              isWanted: () => idle.count() > 0 && room() > 0,
+              clock,
+              logger: logger.child({ part: 'broadcast' }),
+            },
+            signal,
+          ),
+        ]
         const training = runTraining({ config, baseSha256, spool, recorder, intake, publisher, trainer, clock }, signal)
         const ended = training.catch(() => undefined)
-        cleanUps.push(() => Promise.all([background, ended]))
+        cleanUps.push(() => Promise.all([...background, ended]))
         await Promise.race([training, failure])
       },
     }

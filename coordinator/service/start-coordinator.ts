@@ -85,14 +85,23 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const { spool } = folder
     const python = config.trainer.python ?? options.python
     const audits = await openRunAuditor({
-      ...{ config, python, packageFolder, trainerConfig: folder.trainerConfig, blobs, logger },
+      config,
+      python,
+      packageFolder,
+      trainerConfig: folder.trainerConfig,
+      blobs,
+      logger,
       signal: closing.signal,
       desk: { spool, baseSha256, tokenizer, limits: episodeLimits(config) },
     })
     cleanUps.push(async () => audits?.close())
     const trainer = createTorchrunEngine(
       {
-        ...{ python, packageFolder, spool, base: config.base.path, config: folder.trainerConfig },
+        python,
+        packageFolder,
+        spool,
+        base: config.base.path,
+        config: folder.trainerConfig,
         processes: config.trainer.processes,
         logFile: folder.trainerLog,
         maxFailures: MAX_TRAINER_FAILURES,
@@ -102,7 +111,16 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     )
     cleanUps.push(() => trainer.close())
     const coordinator = await openCoordinator({
-      ...{ config, folder, key, clock: systemClock, host, recorder, blobs, taskSet, stage, baseSha256 },
+      config,
+      folder,
+      key,
+      clock: systemClock,
+      host,
+      recorder,
+      blobs,
+      taskSet,
+      stage,
+      baseSha256,
       auditor: audits?.auditor ?? null,
       lottery: createAuditLottery(key.raw),
     })

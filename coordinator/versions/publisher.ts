@@ -7,6 +7,7 @@ import type { EpisodeLimits } from '../../episode/index.js'
 import { newRoundSecret, roundSecretHash } from '../../judging/lease-seed.js'
 import {
   announcementOf,
+  type Demand,
   LIMITS,
   openManifest,
   type PolicyManifest,
@@ -31,7 +32,7 @@ export interface Publisher {
   publish(version: number, step: TrainerStep): Promise<void>
   /** Opens a further round of the version in force when one is due; does nothing otherwise. */
   openRound(): Promise<void>
-  /** Gossips the policy in force again, for nodes that came late. */
+  /** Gossips the policy in force again, for nodes that came late or wait for work. */
   announce(): Promise<void>
   /** Puts the manifests of earlier publications back into service after a restart. */
   restore(): Promise<void>
@@ -50,6 +51,8 @@ export interface PublisherParts {
   readonly clock: Clock
   /** Folder of the sealed manifests. */
   readonly manifests: string
+  /** How much work there is now, which announcements tell. */
+  readonly demand: () => Demand
 }
 
 /** The parts of a manifest that all rounds of a version share. */
@@ -65,14 +68,14 @@ type OpenedRound = Pick<Publication, 'atMs' | 'round' | 'manifestId' | 'roundSec
 const MAX_USER_TURNS = 5
 
 export function createPublisher(parts: PublisherParts): Publisher {
-  const { config, taskSet, frame, limits, recorder, blobs, snapshots, host, key, clock, manifests } = parts
+  const { config, taskSet, frame, limits, recorder, blobs, snapshots, host, key, clock, manifests, demand } = parts
   const channel = channelsOf(host.runId).policy
   const fileOf = (round: number): string => join(manifests, `${String(round).padStart(6, '0')}.manifest`)
   /** One round is opened after the other, also when a publication and a waiting key ask at once. */
   const opening = pLimit(1)
 
   const announceSealed = async (sealed: SealedManifest): Promise<void> => {
-    await host.gossip.publish(channel, await sealPolicyAnnouncement(key, host.runId, announcementOf(sealed)))
+    await host.gossip.publish(channel, await sealPolicyAnnouncement(key, host.runId, announcementOf(sealed, demand())))
   }
 
   const provenanceOf = (version: number, step: TrainerStep): Uint8Array => {

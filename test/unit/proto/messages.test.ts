@@ -58,6 +58,8 @@ const SAMPLES = [
     version: 7,
     policyId: flightManifest.policyId,
     expiresAtMs: 1_700_000_600_000,
+    room: 3,
+    waiting: 40,
   }),
   sample('lease ask', leaseRequest, ask),
   sample('lease ask of a node that holds nothing', leaseRequest, { ...ask, holding: [] }),
