@@ -16,6 +16,8 @@ export interface Idleness {
   readonly under: { readonly version: number; readonly round: number }
   /** Answers without a lease in a row, this one included. */
   readonly times: number
+  /** One of its groups has its verdict meanwhile. */
+  readonly onSettled: () => void
 }
 
 const SHORTEST_PAUSE_MS = 100
@@ -55,7 +57,7 @@ const FOR_WANT_OF_ROOM: ReadonlySet<RefusalCode> = new Set([
  */
 export async function waitForWork(
   { clock, random }: WaitParts,
-  { answer: { reason, retryAfterMs }, under, times }: Idleness,
+  { answer: { reason, retryAfterMs }, under, times, onSettled }: Idleness,
   watch: NewsWatch,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -66,7 +68,10 @@ export async function waitForWork(
     room > 0 && FOR_WANT_OF_ROOM.has(code) && random() * waiting < ASKING_PER_LEASE * room
   const invitations: NewsItem[] = []
   const isUrgent = (item: NewsItem): boolean => {
-    if (item.type === 'settled') return code === 'too_many_leases'
+    if (item.type === 'settled') {
+      onSettled()
+      return code === 'too_many_leases'
+    }
     if (isInvited(item.announcement)) invitations.push(item)
     return isNewer(item.announcement)
   }

@@ -174,8 +174,10 @@ async function workUnder(
       }
       timesIdle = leases.length > 0 ? 0 : timesIdle + 1
       if (timesIdle === 0) continue
-      onProgress({ type: 'idle', reason: reason ?? 'no_work', detail, waiting: outbox.waiting.length })
-      const idleness = { answer: response, under: policy.manifest, times: timesIdle }
+      const tell = (): void =>
+        onProgress({ type: 'idle', reason: reason ?? 'no_work', detail, waiting: outbox.waiting.length })
+      tell()
+      const idleness = { answer: response, under: policy.manifest, times: timesIdle, onSettled: tell }
       if (await waitForWork(waiting, idleness, watch, signal)) return
     } finally {
       watch.close()

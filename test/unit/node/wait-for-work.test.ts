@@ -41,7 +41,12 @@ function waiting({ reason = 'no_work', retryAfterMs = 1000, times = 1, random = 
   const news = createNews(clock)
   const watch = news.listen()
   const stop = new AbortController()
-  const idle = { answer: { reason, retryAfterMs }, under: { version: 2, round: 3 }, times }
+  const idle = {
+    answer: { reason, retryAfterMs },
+    under: { version: 2, round: 3 },
+    times,
+    onSettled: () => void (node.settled += 1),
+  }
   const node = {
     clock,
     stop,
@@ -58,6 +63,7 @@ function waiting({ reason = 'no_work', retryAfterMs = 1000, times = 1, random = 
       }
       return node.over
     },
+    settled: 0,
     over: null as readonly [number, 'takes up' | 'asks'] | null,
   }
   waitForWork({ clock, random }, idle, watch, stop.signal).then(
@@ -83,7 +89,12 @@ test('news that overtakes the answer counts', async () => {
   const news = createNews(clock)
   const watch = news.listen()
   news.tell(announced(NEWER))
-  const idle = { answer: { reason: 'no_work', retryAfterMs: 1000 }, under: { version: 2, round: 3 }, times: 1 } as const
+  const idle = {
+    answer: { reason: 'no_work', retryAfterMs: 1000 },
+    under: { version: 2, round: 3 },
+    times: 1,
+    onSettled: () => undefined,
+  } as const
   const waited = waitForWork({ clock, random: () => 0 }, idle, watch, new AbortController().signal)
   await settle()
   clock.advance(0)
@@ -122,6 +133,7 @@ test('a verdict wakes a node that holds too many leases, and no other', async ()
   assert.equal(await full.asks(), [40, 'asks'])
   const other = waiting()
   await other.tell({ type: 'settled' })
+  assert.is(other.settled, 1)
   assert.equal(await other.asks(), [2500, 'asks'])
 })
 
