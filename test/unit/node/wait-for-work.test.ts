@@ -45,7 +45,9 @@ function waiting({ reason = 'no_work', retryAfterMs = 1000, times = 1, random = 
     answer: { reason, retryAfterMs },
     under: { version: 2, round: 3 },
     times,
-    onSettled: () => void (node.settled += 1),
+    onSettled: () => {
+      node.settled += 1
+    },
   }
   const node = {
     clock,
