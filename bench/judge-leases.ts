@@ -23,7 +23,7 @@ export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult
     close: async () => {},
   }
   const recorder = await openRecorder(log, () => undefined)
-  const desk = createLeaseDesk({ tasks, recorder, clock: systemClock })
+  const desk = createLeaseDesk({ tasks, recorder, registrationMs: 5000, clock: systemClock })
   const hex = (bytes: number): string => randomBytes(bytes).toString('hex')
   const policyId = hex(32)
   await recorder.record(() => agreed({ batchGroups: 4096, leases: { durationMs: 180_000, perNode: PER_NODE } }))
@@ -35,7 +35,7 @@ export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult
     desk.answer(
       {
         ...{ kind: 'ask', count: PER_NODE, policyId, nonce: hex(16), holding: [] },
-        ...{ agent: 'bench', backend: 'cpu', team: null, drawsReplay: true },
+        ...{ agent: 'bench', backend: 'cpu', drawsReplay: true },
       },
       node,
     )

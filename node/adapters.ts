@@ -1,6 +1,6 @@
 import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BlobRole, SealedManifest } from '../proto/index.js'
+import { PUBLISHED_FILES, type SealedManifest } from '../proto/index.js'
 import {
   createBlobStore,
   createHost,
@@ -10,14 +10,6 @@ import {
   type SnapshotExchange,
   TransportError,
 } from '../swarm/index.js'
-
-/** Names of the published files in the folder a researcher gets: what PEFT and llama.cpp expect. */
-const FILE_NAMES: Partial<Record<BlobRole, string>> = {
-  adapter: 'adapter.gguf',
-  'peft-weights': 'adapter_model.safetensors',
-  'peft-config': 'adapter_config.json',
-  provenance: 'provenance.json',
-}
 
 export interface AdapterLibrary {
   /** The newest publication of the run. @throws TransportError */
@@ -62,9 +54,9 @@ export async function openAdapterLibrary(
       await store.prune(new Set(manifest.blobs.map(({ sha256 }) => sha256)))
       const written: string[] = []
       for (const blob of manifest.blobs) {
-        const name = FILE_NAMES[blob.role]
-        if (name === undefined) continue
-        const path = join(folder, name)
+        const file = PUBLISHED_FILES.find(({ role }) => role === blob.role)
+        if (!file) continue
+        const path = join(folder, file.name)
         await copyFile(await snapshots.fetchBlob(blob, sources, { signal: caller }), path)
         written.push(path)
       }

@@ -22,7 +22,7 @@ export type NodeProgress =
   | { readonly type: 'offline'; readonly detail: string }
   /** The coordinator is there, but several attempts in a row to work with it came to nothing; the node goes on trying. */
   | { readonly type: 'trouble'; readonly detail: string }
-  /** There is no work at the moment. `waiting`: finished groups without a verdict. */
+  /** There is no work at the moment. `waiting`: finished groups without a verdict; told again when one gets its own. */
   | { readonly type: 'idle'; readonly reason: string; readonly detail: string; readonly waiting: number }
 
 /** One line for the volunteer, or `null` for what happens too often to be worth one. */

@@ -25,7 +25,6 @@ export interface NodeOptions {
   readonly gpu: 'auto' | false
   /** Main memory of the engine's process; default: a share of the machine's. */
   readonly memoryLimitBytes?: number
-  readonly team: string | null
   readonly logger: Logger
   readonly onProgress: (progress: NodeProgress) => void
 }
@@ -54,7 +53,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     cleanUps.push(() => tokenizer.close())
     const { threads, lanes, contextSize, gpu, memoryLimitBytes } = options
     const engine = await openEngine({
-      ...{ modelPath, threads, lanes, gpu, contextSize },
+      modelPath,
+      threads,
+      lanes,
+      gpu,
+      contextSize,
       ...(memoryLimitBytes === undefined ? {} : { memoryLimitBytes }),
     })
     cleanUps.push(() => engine.close())
@@ -72,11 +75,18 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     })
     cleanUps.push(() => host.close())
     const blobs = await createBlobStore(join(dataDir, 'blobs'))
-    const { privateKey: key } = identity
     const volunteer = await startVolunteer({
-      ...{ coordinator, host, key, store, blobs, engine, tokenizer, baseSha256, contextSize, lanes },
+      coordinator,
+      host,
+      key: identity.privateKey,
+      store,
+      blobs,
+      engine,
+      tokenizer,
+      baseSha256,
+      contextSize,
+      lanes,
       catalogue: CATALOGUE,
-      team: options.team,
       onProgress,
     })
     cleanUps.push(() => volunteer.close())

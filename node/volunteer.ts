@@ -12,6 +12,7 @@ import {
   type SwarmHost,
   serveGroups,
 } from '../swarm/index.js'
+import { createNews } from './news.js'
 import { openOutbox } from './outbox.js'
 import { createPolicyKeeper } from './policy-keeper.js'
 import type { NodeProgress } from './progress.js'
@@ -32,8 +33,9 @@ export interface VolunteerParts {
   /** Rollouts that it generates at the same time. */
   readonly lanes: number
   readonly catalogue: Catalogue
-  readonly team: string | null
   readonly onProgress: (progress: NodeProgress) => void
+  /** 0 .. 1, spreads what many nodes do at the same instant. Default: chance. */
+  readonly random?: () => number
 }
 
 export interface Volunteer {
@@ -48,7 +50,7 @@ const AGENT = 'prove-node/0.1.0'
 /** Joins a run and works for it. Groups of an earlier run of the node are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
   const { coordinator, host, key, store, blobs, engine, tokenizer, baseSha256, contextSize, lanes, catalogue } = parts
-  const { team, onProgress } = parts
+  const { onProgress, random = Math.random } = parts
   const closing = new AbortController()
   const cleanUps: (() => Promise<unknown>)[] = []
   const close = async (): Promise<void> => {
@@ -62,37 +64,59 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     cleanUps.push(() => snapshots.close())
     const groups = await serveGroups(host, { lookup: (hash) => store.body(hash) })
     cleanUps.push(() => groups.close())
-    // Announcements are passed on; what a node needs to know of the policy comes with its leases.
+    const news = createNews(host.clock)
     const channels = channelsOf(coordinator.peerId)
-    host.gossip.join(channels.policy, { deliver: () => undefined })
+    host.gossip.join(channels.policy, { deliver: (announcement) => news.tell({ type: 'announced', announcement }) })
     const gate = createGroupGate(host.clock, LIMITS.groupsPerMinute.value, LIMITS.groupsPassedOnPerMinute.value)
     host.gossip.join(channels.groups, { check: gate.check, deliver: () => undefined })
     const outbox = await openOutbox({
       host,
       coordinator: coordinator.peerId,
       store,
-      onVerdict: (verdict, earlier) => onProgress({ type: 'verdict', verdict, earlier }),
-      onDropped: (leaseId, code) => onProgress({ type: 'dropped', leaseId, code }),
+      onVerdict: (verdict, earlier) => {
+        onProgress({ type: 'verdict', verdict, earlier })
+        news.tell({ type: 'settled' })
+      },
+      onDropped: (leaseId, code) => {
+        onProgress({ type: 'dropped', leaseId, code })
+        news.tell({ type: 'settled' })
+      },
     })
     cleanUps.push(() => outbox.close())
     const peers = (): string[] => [
       coordinator.peerId,
       ...host.connections().flatMap(({ peer, limited }) => (limited || peer === coordinator.peerId ? [] : [peer])),
     ]
-    const { clock } = host
     const keeper = createPolicyKeeper({
-      ...{ engine, contextSize, lanes, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock },
+      engine,
+      contextSize,
+      lanes,
+      tokenizer,
+      baseSha256,
+      catalogue,
+      snapshots,
+      blobs,
+      peers,
+      clock: host.clock,
     })
     const work = workLoop(
       {
-        ...{ host, key, store, engine, keeper, outbox, team, onProgress },
+        host,
+        key,
         coordinator: coordinator.peerId,
+        engine,
+        keeper,
+        outbox,
+        store,
         agent: AGENT,
         connection,
+        news,
+        random,
+        onProgress,
       },
       closing.signal,
     )
-    const ended = work.catch((error: unknown) => host.logger.debug({ error }, 'the work ended'))
+    const ended = work.catch((error: unknown) => host.logger.child({ part: 'work' }).debug({ error }, 'the work ended'))
     cleanUps.push(() => ended)
     return { work, close }
   } catch (error) {

@@ -2,26 +2,20 @@ import { randomBytes } from 'node:crypto'
 import type { PrivateKey } from '@libp2p/interface'
 import { type Engine, EngineError } from '../engine/index.js'
 import { EpisodeError, parseTask, runGroup, type Task } from '../episode/index.js'
-import {
-  groupBody,
-  type Lease,
-  type LeaseAsk,
-  type LeaseRequest,
-  LIMITS,
-  type ReturnReason,
-  SwarmRefusal,
-  sealGroupAnnouncement,
-} from '../proto/index.js'
+import { groupBody, type Lease, type LeaseAsk, LIMITS, SwarmRefusal, sealGroupAnnouncement } from '../proto/index.js'
 import { ExampleError } from '../reward/index.js'
 import { WorldDefect } from '../servers/kernel/index.js'
-import { type Clock, type KeptConnection, requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
+import { type KeptConnection, requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
 import { NodeError } from './errors.js'
 import { groupAnnouncementOf, groupBodyOf } from './group-body.js'
+import { giveBack, keepLease, within } from './held-lease.js'
 import type { GroupOrigin } from './kept-group.js'
+import type { News } from './news.js'
 import type { Outbox } from './outbox.js'
 import type { LoadedPolicy, PolicyKeeper } from './policy-keeper.js'
 import type { NodeProgress } from './progress.js'
 import type { NodeStore } from './store.js'
+import { waitForRetry, waitForWork } from './wait-for-work.js'
 
 export interface WorkLoopParts {
   readonly host: SwarmHost
@@ -32,22 +26,17 @@ export interface WorkLoopParts {
   readonly outbox: Outbox
   readonly store: Pick<NodeStore, 'keepRounds'>
   readonly agent: string
-  readonly team: string | null
   /** With the coordinator. */
   readonly connection: Pick<KeptConnection, 'connected' | 'problem'>
+  /** The coordinator's announcements, and what becomes of the node's groups. */
+  readonly news: News
+  /** 0 .. 1, spreads what many nodes do at the same instant. */
+  readonly random: () => number
   readonly onProgress: (progress: NodeProgress) => void
 }
 
-const REQUEST_TIMEOUT_MS = 15_000
-/** Pause after a failure of the network; the connection itself is kept elsewhere. */
-const RETRY_MS = 1000
-const SHORTEST_PAUSE_MS = 100
-/** The coordinator names the pause, up to 24 days: a run that has work again should not wait for its nodes. */
-const LONGEST_PAUSE_MS = 60_000
-
-/** Between two renewals of a lease. */
-const SHORTEST_RENEWAL_MS = 5000
-const LONGEST_RENEWAL_MS = 60_000
+/** Between two looks at whether groups have got their verdicts. */
+const FULL_PAUSE_MS = 1000
 
 /** How long a missing connection is no news. */
 const PATIENCE_MS = 5000
@@ -62,10 +51,20 @@ const MAX_CRASHES = 3
  * @throws NodeError `wrong_base`, `incompatible`, `canary_failed`, `bad_lease`, `broken_world`, `unwritable`; EngineError
  */
 export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
-  const { host, keeper, onProgress } = parts
+  const { host, keeper, news, random, onProgress } = parts
+  const logger = host.logger.child({ part: 'work' })
   let crashes = 0
   let failures = 0
   let told = ''
+  const retry = async (failed: number): Promise<void> => {
+    const watch = news.listen()
+    try {
+      const loaded = keeper.loaded?.manifestId ?? null
+      await waitForRetry({ clock: host.clock, random }, { loaded, failures: failed }, watch, signal)
+    } finally {
+      watch.close()
+    }
+  }
   while (!signal.aborted) {
     try {
       await untilConnected(parts, signal)
@@ -81,15 +80,15 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
         },
       })
       // A coordinator that names a manifest which it does not serve would be asked without a pause.
-      if (policy === before) await host.clock.sleep(RETRY_MS, signal)
+      if (policy === before) await retry(0)
     } catch (error) {
       if (signal.aborted) return
       if (error instanceof EngineError && error.code === 'engine_crashed') {
         crashes += 1
         if (crashes >= MAX_CRASHES) throw error
-        host.logger.warn({ error, crashes }, 'the engine crashed; it is started again')
+        logger.warn({ error, crashes }, 'the engine crashed; it is started again')
       } else if (error instanceof TransportError || error instanceof SwarmRefusal || isTimeout(error)) {
-        host.logger.info({ error }, 'the coordinator cannot be worked with at the moment')
+        logger.info({ error }, 'the coordinator cannot be worked with at the moment')
         failures += 1
         const { message } = error as Error
         if (failures > CHANCE_FAILURES && message !== told) {
@@ -97,7 +96,7 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
           onProgress({ type: 'trouble', detail: message })
         }
       } else throw error
-      await host.clock.sleep(RETRY_MS, signal).catch(() => undefined)
+      await retry(failures).catch(() => undefined)
     }
   }
 }
@@ -136,13 +135,15 @@ async function workUnder(
   signal: AbortSignal,
   { onAnswer, onGroup }: { onAnswer(): void; onGroup(): void },
 ): Promise<void> {
-  const { host, coordinator, outbox, agent, team, engine, onProgress } = parts
+  const { host, coordinator, outbox, agent, engine, news, random, onProgress } = parts
   const isFull = (): boolean => outbox.waiting.length >= LIMITS.leasesHeld.value
+  const waiting = { clock: host.clock, random }
   let policy = loaded
+  let timesIdle = 0
   while (!signal.aborted) {
     // Kept on disk and in memory until they have their verdicts: a coordinator that gives none gets no more of them.
     if (isFull()) onProgress({ type: 'trouble', detail: `${outbox.waiting.length} groups wait for their verdicts` })
-    while (isFull()) await host.clock.sleep(RETRY_MS, signal)
+    while (isFull()) await host.clock.sleep(FULL_PAUSE_MS, signal)
     const ask: LeaseAsk = {
       kind: 'ask',
       count: 1,
@@ -151,31 +152,37 @@ async function workUnder(
       holding: outbox.waiting,
       agent,
       backend: engine.build.backend,
-      team,
       drawsReplay: policy.drawsReplay,
     }
-    const response = await requestLeases(host, coordinator, ask, within(host.clock, signal))
-    onAnswer()
-    if (response.leases.length > ask.count)
-      throw new NodeError('bad_lease', `${response.leases.length} leases instead of ${ask.count}`)
-    if (response.manifestId !== policy.manifestId) {
-      if (response.leases.length === 0) return
-      // A round was opened meanwhile. Its manifest is soon there, and a lease that is left lying counts against its node.
-      policy = await takeUp(parts, signal)
+    const watch = news.listen()
+    try {
+      const response = await requestLeases(host, coordinator, ask, within(host.clock, signal))
+      onAnswer()
+      const { leases, reason, detail } = response
+      if (leases.length > ask.count) throw new NodeError('bad_lease', `${leases.length} leases instead of ${ask.count}`)
+      if (response.manifestId !== policy.manifestId) {
+        if (leases.length === 0) return
+        // A round was opened meanwhile. Its manifest is soon there, and a lease that is left lying counts against its node.
+        policy = await takeUp(parts, signal)
+      }
+      for (const lease of leases) {
+        // Other terms have come into force since it was given: what we would make by these is not what it asks for.
+        const superseded = lease.termsId !== policy.manifest.termsId
+        if (superseded || (policy !== loaded && lease.policyId !== policy.manifest.policyId))
+          return giveBack(lease, 'superseded', parts)
+        await work(lease, policy, parts, signal)
+        onGroup()
+      }
+      timesIdle = leases.length > 0 ? 0 : timesIdle + 1
+      if (timesIdle === 0) continue
+      const tell = (): void =>
+        onProgress({ type: 'idle', reason: reason ?? 'no_work', detail, waiting: outbox.waiting.length })
+      tell()
+      const idleness = { answer: response, under: policy.manifest, times: timesIdle, onSettled: tell }
+      if (await waitForWork(waiting, idleness, watch, signal)) return
+    } finally {
+      watch.close()
     }
-    for (const lease of response.leases) {
-      // Other terms have come into force since it was given: what we would make by these is not what it asks for.
-      const superseded = lease.termsId !== policy.manifest.termsId
-      if (superseded || (policy !== loaded && lease.policyId !== policy.manifest.policyId))
-        return giveBack(lease, 'superseded', parts)
-      await work(lease, policy, parts, signal)
-      onGroup()
-    }
-    if (response.leases.length > 0) continue
-    const { reason, detail } = response
-    onProgress({ type: 'idle', reason: reason ?? 'no_work', detail, waiting: outbox.waiting.length })
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, response.retryAfterMs))
-    await host.clock.sleep(pauseMs, signal)
   }
 }
 
@@ -220,33 +227,6 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
   }
 }
 
-/** A courtesy: without it the coordinator waits for the deadline. */
-async function giveBack({ leaseId }: Lease, reason: ReturnReason, { host, coordinator }: WorkLoopParts): Promise<void> {
-  const request: LeaseRequest = { kind: 'return', leaseIds: [leaseId], reason }
-  await requestLeases(host, coordinator, request, host.clock.timeout(2000)).catch((error: unknown) =>
-    host.logger.debug({ error }, 'the lease could not be given back'),
-  )
-}
-
-/** Tells the coordinator that a lease is still worked on, each time half of what is left of it is over. */
-async function keepLease(lease: Lease, { host, coordinator }: WorkLoopParts, signal: AbortSignal): Promise<void> {
-  const { leaseId } = lease
-  let { deadlineMs } = lease
-  for (;;) {
-    // The deadline is by the coordinator's clock, and ours may be far from it.
-    const halfMs = Math.min(LONGEST_RENEWAL_MS, Math.max(SHORTEST_RENEWAL_MS, (deadlineMs - host.clock.now()) / 2))
-    try {
-      await host.clock.sleep(halfMs, signal)
-      const request: LeaseRequest = { kind: 'renew', leaseIds: [leaseId] }
-      const { renewed } = await requestLeases(host, coordinator, request, within(host.clock, signal))
-      deadlineMs = renewed.find((one) => one.leaseId === leaseId)?.deadlineMs ?? deadlineMs
-    } catch (error) {
-      if (signal.aborted) return
-      host.logger.debug({ lease: leaseId, error }, 'a lease could not be renewed yet')
-    }
-  }
-}
-
 function originOf(lease: Lease, { manifest, limits, drawsReplay }: LoadedPolicy, peerId: string): GroupOrigin {
   const { leaseId, index, policyId, version, taskId, task, seed, groupSize } = lease
   const { round, roundSecretHash, policy } = manifest
@@ -284,8 +264,5 @@ function taskOf(lease: Lease, { manifest }: LoadedPolicy): Task {
     throw new NodeError('bad_lease', `lease ${lease.leaseId} names another task than it holds`)
   return task
 }
-
-const within = (clock: Clock, signal: AbortSignal): AbortSignal =>
-  AbortSignal.any([signal, clock.timeout(REQUEST_TIMEOUT_MS)])
 
 const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError'

@@ -13,7 +13,6 @@ export const ENVELOPE_KINDS = [
   'policy-announcement',
   'group-announcement',
   'verdict-digest',
-  'provenance',
 ] as const
 export type EnvelopeKind = (typeof ENVELOPE_KINDS)[number]
 

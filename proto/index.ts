@@ -74,11 +74,13 @@ export {
 } from './policy.js'
 export {
   announcementOf,
+  type Demand,
   openPolicyAnnouncement,
   type PolicyAnnouncement,
   policyAnnouncement,
   sealPolicyAnnouncement,
 } from './policy-announcement.js'
+export { PUBLISHED_FILES, type PublishedFile } from './published-files.js'
 export { type Reply, reply } from './reply.js'
 export {
   SNAPSHOT_STATUSES,

@@ -73,7 +73,7 @@ export const LIMITS = {
   leasesHeld: row(64, 'count', 'listed in one request'),
   verdictsPerDigest: row(64, 'count', 'fits verdictDigestBytes with full details'),
   nameBytes: row(128, 'B', 'labels: task ids, model, tool and engine names'),
-  shortNameBytes: row(32, 'B', 'team, dialect, reward, quantisation, role, end reason'),
+  shortNameBytes: row(32, 'B', 'dialect, reward, quantisation, role, end reason'),
   detailBytes: row(256, 'B', 'one sentence for the volunteer'),
   maxTimeMs: row(8_640_000_000_000_000, 'ms', 'last date that JavaScript can hold'),
 

@@ -15,7 +15,7 @@ export interface TopicNames {
 
 /** Gossip topics of one run. @param runId  peer id of the run's coordinator */
 export const topicsOf = (runId: string): TopicNames => ({
-  policy: `/prove/${runId}/policy/1`,
+  policy: `/prove/${runId}/policy/2`,
   groups: `/prove/${runId}/groups/1`,
   verdicts: `/prove/${runId}/verdicts/1`,
 })

@@ -8,8 +8,16 @@ import { LIMITS } from './limits.js'
 import { MAX_ROUND, type SealedManifest } from './manifest.js'
 import { bytes, double, number } from './wire-shape.js'
 
-/** The gossiped pointer to a manifest. */
-export interface PolicyAnnouncement {
+/** How much work there is at the moment, for nodes that wait for some. */
+export interface Demand {
+  /** Leases that there is room for, whoever may get them. */
+  readonly room: number
+  /** Nodes that asked for a lease and wait for one. */
+  readonly waiting: number
+}
+
+/** The gossiped pointer to a manifest, repeated as long as that is in force. */
+export interface PolicyAnnouncement extends Demand {
   readonly manifestId: Sha256
   readonly manifestSizeBytes: number
   readonly round: number
@@ -18,6 +26,8 @@ export interface PolicyAnnouncement {
   readonly expiresAtMs: number
 }
 
+const MOST = 2 ** 31 - 1
+
 export const policyAnnouncement: Codec<PolicyAnnouncement> = codec<
   PolicyAnnouncement,
   prove.PolicyAnnouncement.$Properties
@@ -25,7 +35,7 @@ export const policyAnnouncement: Codec<PolicyAnnouncement> = codec<
   what: 'policy announcement',
   limit: 'policyAnnouncementBytes',
   type: prove.PolicyAnnouncement,
-  shape: { 1: bytes(), 2: number(), 3: number(), 4: number(), 5: bytes(), 6: double() },
+  shape: { 1: bytes(), 2: number(), 3: number(), 4: number(), 5: bytes(), 6: double(), 7: number(), 8: number() },
   read: (wire) => ({
     manifestId: hexOf(wire.manifestId, 32, 'manifest id'),
     manifestSizeBytes: integer(wire.manifestSizeBytes, 1, LIMITS.manifestBytes.value, 'manifest size'),
@@ -33,6 +43,8 @@ export const policyAnnouncement: Codec<PolicyAnnouncement> = codec<
     version: integer(wire.version, 0, MAX_ROUND, 'version'),
     policyId: hexOf(wire.policyId, 32, 'policy id'),
     expiresAtMs: timeMs(wire.expiresAtMs, 'expiry'),
+    room: integer(wire.room, 0, MOST, 'room'),
+    waiting: integer(wire.waiting, 0, MOST, 'waiting nodes'),
   }),
   write: (announcement) => ({
     ...announcement,
@@ -41,13 +53,18 @@ export const policyAnnouncement: Codec<PolicyAnnouncement> = codec<
   }),
 })
 
-export const announcementOf = ({ manifestId, manifest, envelope }: SealedManifest): PolicyAnnouncement => ({
+export const announcementOf = (
+  { manifestId, manifest, envelope }: SealedManifest,
+  { room, waiting }: Demand,
+): PolicyAnnouncement => ({
   manifestId,
   manifestSizeBytes: envelope.length,
   round: manifest.round,
   version: manifest.version,
   policyId: manifest.policyId,
   expiresAtMs: manifest.expiresAtMs,
+  room,
+  waiting,
 })
 
 export const sealPolicyAnnouncement = (key: PrivateKey, runId: string, value: PolicyAnnouncement) =>

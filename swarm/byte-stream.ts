@@ -1,7 +1,7 @@
 import type { Stream } from '@libp2p/interface'
 import { encodeFrame, FRAME_HEADER_BYTES, frameLength, LIMITS } from '../proto/index.js'
 import { createByteQueue } from './byte-queue.js'
-import type { Clock } from './deps.js'
+import type { Clock } from './clock.js'
 import { TransportError } from './errors.js'
 
 /** Bytes handed to libp2p at once; larger pieces are no faster and delay other streams of the connection. */

@@ -10,7 +10,7 @@ import {
   topicsOf,
   type VerdictDigest,
 } from '../proto/index.js'
-import type { Clock } from './deps.js'
+import type { Clock } from './clock.js'
 import type { Channel } from './gossip.js'
 import { createRateLimit } from './rate-limit.js'
 

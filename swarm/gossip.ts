@@ -1,8 +1,9 @@
 import { type GossipSub, gossipsub, type Message, TopicValidatorResult } from '@chainsafe/libp2p-gossipsub'
 import { createTopicScoreParams } from '@chainsafe/libp2p-gossipsub/score'
 import { LIMITS, SwarmRefusal } from '../proto/index.js'
-import type { OnRefusal, SwarmLogger } from './deps.js'
 import { TransportError } from './errors.js'
+import type { SwarmLogger } from './logger.js'
+import type { OnRefusal } from './refusal-event.js'
 
 /** One kind of gossip: its topic, its own size cap and its parser. */
 export interface Channel<T> {

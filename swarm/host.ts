@@ -12,9 +12,11 @@ import { createLibp2p } from 'libp2p'
 import { LRUCache } from 'lru-cache'
 import { detailForWire, LIMITS, peerIdOfKey, topicsOf } from '../proto/index.js'
 import { MAX_WINDOW_BYTES } from './byte-stream.js'
-import { type Clock, type OnRefusal, type SwarmLogger, silentLogger, systemClock } from './deps.js'
+import { type Clock, systemClock } from './clock.js'
 import { TransportError } from './errors.js'
 import { createGossip, dropLostStreams, type Gossip, swarmPubsub } from './gossip.js'
+import { type SwarmLogger, silentLogger } from './logger.js'
+import type { OnRefusal } from './refusal-event.js'
 
 export interface HostOptions {
   readonly privateKey: PrivateKey
@@ -108,7 +110,7 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
       }),
     },
   })
-  const gossip = createGossip(libp2p.services.pubsub, onRefusal, logger)
+  const gossip = createGossip(libp2p.services.pubsub, onRefusal, logger.child({ part: 'gossip' }))
   libp2p.addEventListener('peer:disconnect', () => dropLostStreams(libp2p.services.pubsub))
   let closing: Promise<void> | null = null
 

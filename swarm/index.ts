@@ -9,14 +9,7 @@ export {
   type ReceivedGroup,
   receiveGroup,
 } from './channels.js'
-export {
-  type Clock,
-  type OnRefusal,
-  type RefusalEvent,
-  type SwarmLogger,
-  silentLogger,
-  systemClock,
-} from './deps.js'
+export { type Clock, systemClock } from './clock.js'
 export { IdentityError, TransportError, type TransportErrorCode } from './errors.js'
 export { requestLeases, requestVerdicts, serveLeases, serveVerdicts } from './exchanges.js'
 export type { Channel, Gossip, Listener } from './gossip.js'
@@ -24,8 +17,9 @@ export { fetchGroupBody, type GroupExchangeOptions, offerGroup, serveGroups } fr
 export { createHost, type HostOptions, type PeerConnection, type SwarmHost } from './host.js'
 export { exportIdentity, type Identity, importIdentity, openIdentity, readKey } from './identity.js'
 export { type KeptConnection, keepConnected } from './keep-connected.js'
+export { createStderrLogger, type SwarmLogger, silentLogger } from './logger.js'
 export { createRateLimit, type RateLimit } from './rate-limit.js'
+export type { OnRefusal, RefusalEvent } from './refusal-event.js'
 export type { Caller, ServeOptions, Server } from './request-response.js'
 export { createSnapshotExchange, type SnapshotExchange, type SnapshotExchangeOptions } from './snapshot-exchange.js'
 export type { FetchOptions, FetchProgress } from './snapshot-fetch.js'
-export { createStderrLogger } from './stderr-logger.js'

@@ -23,6 +23,7 @@ export function keepConnected(
   { address, peerId }: { readonly address: string; readonly peerId: string },
   jitter: () => number = Math.random,
 ): KeptConnection {
+  const logger = host.logger.child({ part: 'connection' })
   const closing = new AbortController()
   const { signal } = closing
   let wake: (() => void) | null = null
@@ -52,7 +53,7 @@ export function keepConnected(
       } catch (error) {
         if (signal.aborted) return
         problem = error instanceof TransportError ? error.detail : `${address}: no answer`
-        host.logger.info({ address, error, delayMs }, 'cannot reach the coordinator')
+        logger.info({ address, error, delayMs }, 'cannot reach the coordinator')
         await host.clock.sleep(delayMs * (0.5 + jitter() / 2), signal).catch(() => {})
         delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 2)
       }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../proto/index.js'
-import type { Clock } from './deps.js'
+import type { Clock } from './clock.js'
 
 /** Token buckets, one per key. Of too many keys the longest unused are forgotten, so a flood of keys costs no memory. */
 export interface RateLimit {

@@ -45,6 +45,7 @@ export async function serveRequests<Request, Response>(
   options: ServeOptions = {},
 ): Promise<Server> {
   const rate = createRateLimit(host.clock, options.requestsPerMinute ?? LIMITS.requestsPerMinute.value)
+  const logger = host.logger.child({ part: 'requests' })
   const closing = new AbortController()
   const open = new Map<ByteStream, string>()
 
@@ -62,7 +63,7 @@ export async function serveRequests<Request, Response>(
         host.onRefusal({ peer, code, effect, detail, protocol: exchange.protocol })
         return { ok: false, code, detail: detailForWire(detail) }
       }
-      host.logger.error({ protocol: exchange.protocol, peer, error: why }, 'a request handler failed')
+      logger.error({ protocol: exchange.protocol, peer, error: why }, 'a request handler failed')
       return { ok: false, code: 'internal', detail: '' }
     }
   }
@@ -109,7 +110,7 @@ export async function serveRequests<Request, Response>(
       await bytes.writeFrame(exchange.reply.encode(await answer(bytes, peer, signal)), signal, options.pace)
       await bytes.end(signal)
     } catch (why) {
-      host.logger.debug({ protocol: exchange.protocol, peer, error: why }, 'an exchange broke off')
+      logger.debug({ protocol: exchange.protocol, peer, error: why }, 'an exchange broke off')
       bytes.abort(why instanceof Error ? why : new Error(String(why)))
     } finally {
       open.delete(bytes)

@@ -74,7 +74,7 @@ export async function createSnapshotExchange(
     const data = await store.readChunk(hash, blob.sizeBytes, index)
     if (!data || sha256(data) === expected) return data
     // A false chunk would cost us our standing with everyone who asks.
-    host.logger.error({ blob: hash, index }, 'a stored blob is damaged')
+    host.logger.child({ part: 'snapshots' }).error({ blob: hash, index }, 'a stored blob is damaged')
     return null
   }
 

@@ -140,7 +140,9 @@ export async function fetchChunks(
     } catch (why) {
       if (done.signal.aborted || options.signal.aborted) return
       lastFailure = why
-      host.logger.info({ peer, blob: description.sha256, error: why }, 'dropped a snapshot source')
+      host.logger
+        .child({ part: 'snapshots' })
+        .info({ peer, blob: description.sha256, error: why }, 'dropped a snapshot source')
       if (why instanceof SwarmRefusal) {
         const { code, effect, detail } = why
         host.onRefusal({ peer, code, effect, detail, protocol: PROTOCOLS.snapshot })

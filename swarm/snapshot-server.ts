@@ -25,6 +25,7 @@ const NOTHING = new Uint8Array()
  * than it takes fills only its own receive window.
  */
 export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, upload: UploadBudget): Promise<Server> {
+  const logger = host.logger.child({ part: 'snapshots' })
   const closing = new AbortController()
   const open = new Map<ByteStream, string>()
   const rate = createRateLimit(host.clock, LIMITS.chunksPerMinute.value)
@@ -61,7 +62,7 @@ export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, up
         const { code, effect, detail } = why
         host.onRefusal({ peer, code, effect, detail, protocol: PROTOCOLS.snapshot })
       } else if (!(why instanceof TransportError) && !closing.signal.aborted) {
-        host.logger.error({ peer, error: why }, 'serving a snapshot failed')
+        logger.error({ peer, error: why }, 'serving a snapshot failed')
       }
       bytes.abort(why instanceof Error ? why : new Error(String(why)))
     } finally {

@@ -1,5 +1,5 @@
 import type { Pace } from './byte-stream.js'
-import type { Clock } from './deps.js'
+import type { Clock } from './clock.js'
 
 /** A bound on what a node sends for others, shared by everything it serves. */
 export interface UploadBudget extends Pace {

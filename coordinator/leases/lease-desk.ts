@@ -16,9 +16,9 @@ import type { EventOf } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { LeaseRecord, RunState } from '../ledger/run-state.js'
 import { mostOfBatch } from './batch-shares.js'
+import { retryAfterMs } from './retry-after.js'
+import { roomForLeases } from './room.js'
 
-/** How long a node without work should wait before it asks again. */
-const RETRY_MS = 500
 /** A lease lasts no longer than this many times its duration, however often it is renewed. */
 const LONGEST_DURATIONS = 4
 /** Least part of the duration by which a deadline moves: each move is a record for good. */
@@ -43,11 +43,13 @@ export interface LeaseDesk {
 export interface LeaseDeskParts {
   readonly tasks: readonly Task[]
   readonly recorder: Recorder
+  /** Age at which a round gives way to the next one, when keys wait for it. */
+  readonly registrationMs: number
   readonly clock: Clock
 }
 
 /** Gives out leases under the terms of the round in force. */
-export function createLeaseDesk({ tasks, recorder, clock }: LeaseDeskParts): LeaseDesk {
+export function createLeaseDesk({ tasks, recorder, registrationMs, clock }: LeaseDeskParts): LeaseDesk {
   const registrations = createRateLimit(clock, REGISTRATIONS_PER_MINUTE)
   const retaken = createRateLimit(clock, RETAKEN_PER_MINUTE, RETAKEN_AT_ONCE)
   const encodedTasks = new Map<string, Uint8Array>()
@@ -76,14 +78,11 @@ export function createLeaseDesk({ tasks, recorder, clock }: LeaseDeskParts): Lea
     const open = [...state.openLeases.values()]
     const own = open.filter((lease) => lease.node === node).length
     if (own >= terms.leases.perNode) return 'too_many_leases'
-    // Work that could not be used before it is too old is not handed out (docs/protocol.md, "Leases").
+    if (roomForLeases(state, terms) <= 0) return 'no_work'
     const batches = terms.maxStaleness + 1
-    const room = batches * terms.batchGroups
+    const doubtful = (): number => open.filter((lease) => isDoubtful(state, lease.node)).length
+    if (isDoubtful(state, node) && doubtful() >= (batches * terms.batchGroups) / 2) return 'no_work'
     const usable = state.trainable(terms.maxStaleness)
-    const inTraining = state.pendingBatch ? terms.batchGroups : 0
-    if (usable.length + inTraining + open.length >= room) return 'no_work'
-    if (isDoubtful(state, node) && open.filter((lease) => isDoubtful(state, lease.node)).length >= room / 2)
-      return 'no_work'
     const isOther = (one: { readonly node: string }): boolean => one.node !== node
     const most = mostOfBatch(terms, usable.filter(isOther), state.suppliers.filter(isOther))
     const mine = usable.filter((group) => group.node === node).length + own
@@ -182,7 +181,7 @@ export function createLeaseDesk({ tasks, recorder, clock }: LeaseDeskParts): Lea
     return {
       leases: [],
       renewed: [],
-      retryAfterMs: RETRY_MS,
+      retryAfterMs: 0,
       manifestId: round.manifestId,
       reason: null,
       detail: '',
@@ -215,7 +214,12 @@ export function createLeaseDesk({ tasks, recorder, clock }: LeaseDeskParts): Lea
         leases.push(toWire(record))
       }
       const reason = leases.length < request.count ? (objection(recorder.state, node, request) ?? 'rate_limited') : null
-      return response({ leases, reason, retryAfterMs: leases.length > 0 ? 0 : RETRY_MS })
+      if (leases.length > 0 || reason === null) return response({ leases, reason })
+      return response({
+        leases,
+        reason,
+        retryAfterMs: retryAfterMs(reason, recorder.state, node, registrationMs, clock.now()),
+      })
     },
     async releaseLapsed() {
       const now = clock.now()

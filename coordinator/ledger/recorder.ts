@@ -11,6 +11,8 @@ export interface Recorder {
    * event will be appended; `null` records nothing.
    */
   record<E extends RunEvent>(decide: (state: RunState) => E | null): Promise<E | null>
+  /** Calls back after every further event is on disk and applied. @returns  stops that */
+  listen(listener: (event: RunEvent) => void): () => void
   /** Rejects when the log takes no more events: nothing can happen in this run before it is started again. */
   readonly failure: Promise<never>
   close(): Promise<void>
@@ -20,6 +22,7 @@ export interface Recorder {
 export async function openRecorder(log: EventLog, onEvent: (event: RunEvent) => void): Promise<Recorder> {
   const state = new RunFold()
   for await (const event of log.replay()) state.apply(event)
+  const listeners = new Set<(event: RunEvent) => void>([onEvent])
   let last: Promise<unknown> = Promise.resolve()
   let fail: (why: StoreError) => void
   const failure = new Promise<never>((_, reject) => {
@@ -35,13 +38,17 @@ export async function openRecorder(log: EventLog, onEvent: (event: RunEvent) => 
         if (event === null) return null
         await log.append(event)
         state.apply(event)
-        onEvent(event)
+        for (const hear of listeners) hear(event)
         return event
       })
       last = recorded.catch((error: unknown) => {
         if (error instanceof StoreError) fail(error)
       })
       return recorded
+    },
+    listen(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
     async close() {
       await last

@@ -16,6 +16,7 @@ import { createBodyJudge } from '../intake/body-judge.js'
 import { createIntake, type Intake } from '../intake/intake.js'
 import { openProofStore } from '../intake/proofs.js'
 import { createLeaseDesk, type LeaseDesk } from '../leases/lease-desk.js'
+import { roomForLeases } from '../leases/room.js'
 import { agreeOnTerms } from '../ledger/agree-terms.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { TermsOf } from '../ledger/run-state.js'
@@ -27,7 +28,9 @@ import type { TrainEngine } from '../spool/trainer-process.js'
 import { policyFrame } from '../versions/policy-frame.js'
 import { createPublisher, type Publisher } from '../versions/publisher.js'
 import { runTraining } from '../versions/training-loop.js'
+import { broadcast } from './broadcast.js'
 import { keepHouse } from './housekeeping.js'
+import { createIdleNodes } from './idle-nodes.js'
 import { type RunServices, serveRun } from './services.js'
 
 /** What a coordinator gets from outside. */
@@ -89,7 +92,13 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     cleanUps.push(() => snapshots.close())
     const termsOf: TermsOf = (lease) => state.roundOf(lease).terms
     const judge = createBodyJudge({
-      ...{ tasks, termsOf, theatreOf: theatres(stage, servers), state, bodies, auditor, watch: UNWATCHED },
+      tasks,
+      termsOf,
+      theatreOf: theatres(stage, servers),
+      state,
+      bodies,
+      auditor,
+      watch: UNWATCHED,
       onUnstable: async (server, { leaseId }) => {
         await recorder.record((current) =>
           current.quarantinedWorlds.has(server)
@@ -100,40 +109,82 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     })
     const auditFailure = Promise.withResolvers<never>()
     const intake = createIntake({
-      ...{ tasks, termsOf, perNode: terms.leases.perNode, recorder, judge, lottery, host, clock, signal },
+      tasks,
+      termsOf,
+      perNode: terms.leases.perNode,
+      recorder,
+      judge,
+      lottery,
       proofs: await openProofStore(folder.evidence),
+      host,
+      clock,
+      signal,
       onFailure: auditFailure.reject,
     })
     cleanUps.push(() => intake.idle())
     const failure = Promise.race([auditFailure.promise, recorder.failure])
     // Whoever waits for it hears of it.
     failure.catch(() => undefined)
-    const desk = createLeaseDesk({ tasks, recorder, clock })
+    const desk = createLeaseDesk({ tasks, recorder, registrationMs: config.rounds.registrationMs, clock })
     const frame = policyFrame(terms, servers)
+    const idle = createIdleNodes(clock)
+    const room = (): number => {
+      const { round } = state
+      return round && round.version < round.terms.versions ? Math.max(0, roomForLeases(state, round.terms)) : 0
+    }
     const publisher = createPublisher({
-      ...{ config, taskSet, frame, recorder, blobs, snapshots, host, key, clock, manifests },
+      config,
+      taskSet,
+      frame,
+      recorder,
+      blobs,
+      snapshots,
+      host,
+      key,
+      clock,
+      manifests,
+      demand: () => ({ room: room(), waiting: idle.count() }),
     })
-    const services = await serveRun({ host, key, state, desk, intake, bodies, clock })
+    const services = await serveRun({ host, key, state, desk, intake, bodies, idle, clock })
     cleanUps.push(() => services.close())
     await publisher.restore()
 
     return {
-      ...{ desk, intake, publisher, snapshots, services, failure, close },
+      desk,
+      intake,
+      publisher,
+      snapshots,
+      services,
+      failure,
+      close,
       async run(trainer) {
-        const background = keepHouse(
-          {
-            ...{ state, clock, logger: host.logger },
-            releaseLapsed: () => desk.releaseLapsed(),
-            openRound: () => publisher.openRound(),
-            auditSuspects: () => intake.auditSuspects(),
-            sendVerdicts: (node, from, count) => services.sendVerdicts(node, from, count),
-            announcePolicy: () => publisher.announce(),
-          },
-          signal,
-        )
+        const { logger } = host
+        const background = [
+          keepHouse(
+            {
+              releaseLapsed: () => desk.releaseLapsed(),
+              openRound: () => publisher.openRound(),
+              auditSuspects: () => intake.auditSuspects(),
+              clock,
+              logger: logger.child({ part: 'housekeeping' }),
+            },
+            signal,
+          ),
+          broadcast(
+            {
+              recorder,
+              sendVerdicts: (node, from, count) => services.sendVerdicts(node, from, count),
+              announcePolicy: () => publisher.announce(),
+              isWanted: () => idle.count() > 0 && room() > 0,
+              clock,
+              logger: logger.child({ part: 'broadcast' }),
+            },
+            signal,
+          ),
+        ]
         const training = runTraining({ spool, recorder, bodies, publisher, trainer, clock }, signal)
         const ended = training.catch(() => undefined)
-        cleanUps.push(() => Promise.all([background, ended]))
+        cleanUps.push(() => Promise.all([...background, ended]))
         await Promise.race([training, failure])
       },
     }

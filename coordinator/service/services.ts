@@ -13,6 +13,7 @@ import {
 import type { Intake } from '../intake/intake.js'
 import type { LeaseDesk } from '../leases/lease-desk.js'
 import type { NodeVerdict, RunState } from '../ledger/run-state.js'
+import type { IdleNodes } from './idle-nodes.js'
 
 /** Of about ten, gossip hears no more of their author. */
 const FALSE_ANNOUNCEMENT_PENALTY = 1
@@ -24,6 +25,7 @@ export interface ServiceParts {
   readonly desk: LeaseDesk
   readonly intake: Intake
   readonly bodies: BlobStore
+  readonly idle: IdleNodes
   readonly clock: Clock
 }
 
@@ -34,7 +36,8 @@ export interface RunServices {
   close(): Promise<void>
 }
 
-export async function serveRun({ host, key, state, desk, intake, bodies, clock }: ServiceParts): Promise<RunServices> {
+export async function serveRun(parts: ServiceParts): Promise<RunServices> {
+  const { host, key, state, desk, intake, bodies, idle, clock } = parts
   const channels = channelsOf(host.runId)
   const digest = (node: string, cursor: number, count: number): Promise<Uint8Array> => {
     const { verdicts, credit } = state.nodes.get(node) ?? { verdicts: [], credit: 0 }
@@ -47,7 +50,11 @@ export async function serveRun({ host, key, state, desk, intake, bodies, clock }
     })
   }
   const servers = await Promise.all([
-    serveLeases(host, (request, { peer }) => desk.answer(request, peer)),
+    serveLeases(host, async (request, { peer }) => {
+      const answer = await desk.answer(request, peer)
+      if (request.kind === 'ask') idle.answered(peer, answer)
+      return answer
+    }),
     serveVerdicts(host, async ({ cursor, max }, { peer }) => ({
       digest: await digest(peer, cursor, max),
       more: (state.nodes.get(peer)?.verdicts.length ?? 0) > cursor + max,

@@ -114,7 +114,11 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const { spool } = folder
     const python = config.trainer.python ?? options.python
     const audits = await openRunAuditor({
-      ...{ python, packageFolder, trainerConfig: folder.trainerConfig, blobs, logger },
+      python,
+      packageFolder,
+      trainerConfig: folder.trainerConfig,
+      blobs,
+      logger,
       base: config.base.path,
       calibrations: calibrations.bySha256,
       adaptersKept: config.maxStaleness + 1,
@@ -124,7 +128,11 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     cleanUps.push(async () => audits?.close())
     const trainer = createTorchrunEngine(
       {
-        ...{ python, packageFolder, spool, base: config.base.path, config: folder.trainerConfig },
+        python,
+        packageFolder,
+        spool,
+        base: config.base.path,
+        config: folder.trainerConfig,
         processes: config.trainer.processes,
         logFile: folder.trainerLog,
         maxFailures: MAX_TRAINER_FAILURES,
@@ -134,7 +142,16 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     )
     cleanUps.push(() => trainer.close())
     const coordinator = await openCoordinator({
-      ...{ config, folder, key, clock: systemClock, host, recorder, blobs, taskSet, stage, terms },
+      config,
+      folder,
+      key,
+      clock: systemClock,
+      host,
+      recorder,
+      blobs,
+      taskSet,
+      stage,
+      terms,
       auditor: audits?.auditor ?? null,
       lottery: createAuditLottery(key.raw),
     })

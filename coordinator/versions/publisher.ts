@@ -6,10 +6,11 @@ import writeFileAtomic from 'write-file-atomic'
 import { newRoundSecret, roundSecretHash } from '../../judging/lease-seed.js'
 import {
   announcementOf,
-  type BlobRole,
+  type Demand,
   LIMITS,
   openManifest,
   type PolicyManifest,
+  PUBLISHED_FILES,
   policyIdOf,
   type SealedManifest,
   sealManifest,
@@ -32,7 +33,7 @@ export interface Publisher {
   publish(version: number, step: TrainerStep): Promise<void>
   /** Opens a further round of the version in force when one is due; does nothing otherwise. */
   openRound(): Promise<void>
-  /** Gossips the policy in force again, for nodes that came late. */
+  /** Gossips the policy in force again, for nodes that came late or wait for work. */
   announce(): Promise<void>
   /** Puts the manifests of earlier publications back into service after a restart. */
   restore(): Promise<void>
@@ -50,14 +51,10 @@ export interface PublisherParts {
   readonly clock: Clock
   /** Folder of the sealed manifests. */
   readonly manifests: string
+  /** How much work there is now, which announcements tell. */
+  readonly demand: () => Demand
 }
 
-/** Files of a step that are published, with their roles. */
-export const PUBLISHED: readonly (readonly [BlobRole, string])[] = [
-  ['adapter', 'adapter.gguf'],
-  ['peft-weights', 'adapter/adapter_model.safetensors'],
-  ['peft-config', 'adapter/adapter_config.json'],
-]
 /** The parts of a manifest that all rounds of a version share. */
 type VersionPart = Omit<PolicyManifest, keyof RoundPart>
 type RoundPart = Pick<
@@ -81,14 +78,14 @@ const limitsOf = ({ groupSize, maxStaleness, limits }: RunTerms): PolicyManifest
 })
 
 export function createPublisher(parts: PublisherParts): Publisher {
-  const { config, taskSet, frame, recorder, blobs, snapshots, host, key, clock, manifests } = parts
+  const { config, taskSet, frame, recorder, blobs, snapshots, host, key, clock, manifests, demand } = parts
   const channel = channelsOf(host.runId).policy
   const fileOf = (round: number): string => manifestFile(manifests, round)
   /** One round is opened after the other, also when a publication and a waiting key ask at once. */
   const opening = pLimit(1)
 
   const announceSealed = async (sealed: SealedManifest): Promise<void> => {
-    await host.gossip.publish(channel, await sealPolicyAnnouncement(key, host.runId, announcementOf(sealed)))
+    await host.gossip.publish(channel, await sealPolicyAnnouncement(key, host.runId, announcementOf(sealed, demand())))
   }
 
   const provenanceOf = (version: number, step: TrainerStep): Uint8Array => {
@@ -134,9 +131,12 @@ export function createPublisher(parts: PublisherParts): Publisher {
 
   const describe = async (version: number, step: TrainerStep): Promise<VersionPart> => {
     const described = await Promise.all(
-      PUBLISHED.map(async ([role, name]) => blobs.describe(await blobs.putFile(join(step.folder, name)), role)),
+      PUBLISHED_FILES.map(async ({ role, inStep }) => {
+        const stored =
+          inStep === null ? blobs.put(provenanceOf(version, step)) : blobs.putFile(join(step.folder, inStep))
+        return blobs.describe(await stored, role)
+      }),
     )
-    const provenance = await blobs.describe(await blobs.put(provenanceOf(version, step)), 'provenance')
     const adapter = described[0]!
     const { rank, alpha, targetModules } = step.lora
     const policy = {
@@ -147,7 +147,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
       version,
       policyId: policyIdOf(policy),
       policy,
-      blobs: [...described, provenance],
+      blobs: described,
       canary: canariesOf(step.canaries),
     }
   }
@@ -206,7 +206,10 @@ export function createPublisher(parts: PublisherParts): Publisher {
         const newest = snapshots.newest()
         if (!newest || !isDue(recorder.state)) return
         const { version } = newest.manifest
-        await open(newest.manifest, (_, opened) => recorder.record(() => ({ type: 'reopened', ...opened, version })))
+        // Terms may name another reward, and with it another policy of the same adapter.
+        const policy = { ...newest.manifest.policy, ...frame }
+        const part = { ...newest.manifest, policy, policyId: policyIdOf(policy) }
+        await open(part, (_, opened) => recorder.record(() => ({ type: 'reopened', ...opened, version })))
       }),
     async announce() {
       const sealed = snapshots.newest()

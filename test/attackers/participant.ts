@@ -81,7 +81,6 @@ export async function openParticipant({ runId, address }: RunAddress, key: Priva
         holding: [...holding],
         agent: 'prove-node/0.1.0',
         backend: 'cpu',
-        team: null,
         drawsReplay: true,
         ...change,
       }

@@ -94,7 +94,7 @@ export async function hostilePeer(run: ChaosRun, number: number): Promise<Record
         PROTOCOLS.lease,
         leaseRequest.encode({
           ...{ kind: 'ask', count: LIMITS.leasesPerRequest.value, nonce: hex(16), agent: 'x', backend: 'cpu' },
-          ...{ policyId: run.state?.current?.policyId ?? hex(32), holding: [lease()], team: null, drawsReplay: true },
+          ...{ policyId: run.state?.current?.policyId ?? hex(32), holding: [lease()], drawsReplay: true },
         }),
       ),
     'a return of another’s lease': () =>
@@ -118,7 +118,7 @@ export async function hostilePeer(run: ChaosRun, number: number): Promise<Record
         topicsOf(runId).policy,
         await sealPolicyAnnouncement(key, runId, {
           ...{ manifestId: hex(32), manifestSizeBytes: 1000, round: 1e6, version: 1e6, policyId: hex(32) },
-          expiresAtMs: host.clock.now() + 1e6,
+          ...{ expiresAtMs: host.clock.now() + 1e6, room: 1000, waiting: 0 },
         }),
       ),
     'verdicts of our own': async () =>

@@ -54,7 +54,6 @@ export async function runVolunteer(world: World, process: SimProcess, settings: 
     contextSize: AMPLE.maxRolloutTokens,
     lanes: LIMITS.maxGroupSize.value,
     catalogue: new Map([[library.name, library]]),
-    team: null,
   })
   for (const neighbour of neighbours) void visit(neighbour)
   await volunteer.work

@@ -127,7 +127,8 @@ export async function createWorld(seed: number): Promise<World> {
     },
     logger(process) {
       const { name } = process.machine
-      return {
+      const logger: SwarmLogger = {
+        child: () => logger,
         debug: () => undefined,
         info: () => undefined,
         warn: () => undefined,
@@ -135,6 +136,7 @@ export async function createWorld(seed: number): Promise<World> {
           if (process.alive) mishaps.push({ machine: name, message, error: (fields as { error?: unknown }).error })
         },
       }
+      return logger
     },
     async close() {
       for (const process of processes) process.kill()

@@ -75,7 +75,6 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'lab' | 'node',
   ['no address', 'node', ['join'], /missing required argument 'address'/],
   ['lanes that are no count', 'node', ['join', DEAD_END, '--lanes', '0'], /an integer from 1 to 256/],
   ['an option that does not exist', 'node', ['join', DEAD_END, '--fast'], /unknown option '--fast'/],
-  ['a team with a space', 'node', ['join', DEAD_END, '--team', 'blue cats'], /without spaces/],
   ['a log level that does not exist', 'node', ['join', DEAD_END, '--log-level', 'loud'], /Allowed choices/],
   ['a missing model', 'node', ['join', DEAD_END, '--model', 'gone.gguf', '--data-dir', 'n'], /wrong_base.*gone\.gguf/],
   [

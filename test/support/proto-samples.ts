@@ -78,7 +78,6 @@ export const ask: LeaseAsk = {
   holding: [id16('lease 1')],
   agent: 'prove-node/0.1.0',
   backend: 'cpu',
-  team: 'night-shift',
   drawsReplay: true,
 }
 

@@ -260,7 +260,6 @@ async function createVolunteer(run: TestRun, node: TestNode, folder: string, sto
           holding: [],
           agent: 'test/1',
           backend: 'cpu',
-          team: null,
           drawsReplay: true,
           ...change,
         },

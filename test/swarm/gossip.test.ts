@@ -35,6 +35,8 @@ const news = (version: number): PolicyAnnouncement => ({
   version,
   policyId: hash('policy'),
   expiresAtMs: 4_000_000_000_000,
+  room: 2,
+  waiting: 3,
 })
 const group = (nonce: string): GroupAnnouncement => ({ ...sampleGroup, nonce: hash(nonce).slice(0, 32) })
 

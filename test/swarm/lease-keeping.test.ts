@@ -1,6 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Engine } from '../../engine/index.js'
+import { createMovedClock } from '../support/moved-clock.js'
 import { createTestSwarm, eventually, type TestSwarm } from '../support/swarm-nodes.js'
 import { engine, lease, policyOf, work } from './node-at-work.js'
 
@@ -47,18 +48,31 @@ test('a lease is renewed as long as its group is not finished, and no longer', a
       return engine.openLanes(requests, ...rest)
     },
   }
-  const soonOver = { ...lease, deadlineMs: Date.now() + 20_000 }
-  const worked = await work(swarm, [{ leases: [soonOver] }, {}], { engine: slow, pace: (ms) => ms / 1000 })
+  const clock = createMovedClock()
+  const soonOver = { ...lease, deadlineMs: clock.now() + 20_000 }
+  const worked = await work(swarm, [{ leases: [soonOver] }, {}], { engine: slow, clock })
+  /** Lets time pass once the node waits for that long, and for nothing else. */
+  const pass = async (ms: number): Promise<void> => {
+    await eventually(`a pause of ${ms} ms`, () => clock.pauses.join() === String(ms))
+    clock.advance(ms)
+  }
   try {
-    await eventually('three renewals', () => worked.renewed.length >= 3)
+    // Half of what is left, at least five seconds.
+    for (const [i, ms] of [10_000, 5000, 5000].entries()) {
+      await pass(ms)
+      await eventually('a renewal', () => worked.renewed.length === i + 1)
+    }
     assert.ok(worked.renewed.every((leaseId) => leaseId === lease.leaseId))
-    assert.ok(worked.order.every((what) => what === 'ask' || what <= 60_000))
+    await eventually('the next pause', () => clock.pauses.join() === '5000')
     finish.resolve()
     await eventually('the group', () => worked.groups.length === 1)
-    await eventually('the next question', () => worked.asked.length > 1)
-    const { length } = worked.renewed
-    await eventually('more questions', () => worked.asked.length > 10)
-    assert.is(worked.renewed.length, length)
+    for (let questions = 2; questions <= 4; questions++) {
+      await eventually('a question', () => worked.asked.length === questions)
+      await pass(100)
+      await eventually('the back-off', () => clock.pauses.length === 1 && clock.pauses[0]! >= 2000)
+      clock.advance(clock.pauses[0]!)
+    }
+    assert.is(worked.renewed.length, 3)
   } finally {
     await worked.stop()
   }

@@ -1,11 +1,12 @@
 import * as assert from 'uvu/assert'
 import type { Engine } from '../../engine/index.js'
+import { createNews, type News } from '../../node/news.js'
 import type { LoadedPolicy } from '../../node/policy-keeper.js'
 import type { NodeProgress } from '../../node/progress.js'
 import type { PendingGroup } from '../../node/store.js'
 import { workLoop } from '../../node/work-loop.js'
 import { type Lease, type LeaseAsk, type LeaseResponse, type PolicyManifest, sha256 } from '../../proto/index.js'
-import { serveLeases } from '../../swarm/index.js'
+import { type Clock, serveLeases } from '../../swarm/index.js'
 import { flightManifest } from '../support/proto-samples.js'
 import { AMPLE, lendingTask, scriptedSource, stageOf } from '../support/scripted.js'
 import { connect, type TestSwarm } from '../support/swarm-nodes.js'
@@ -63,6 +64,8 @@ export interface Worked {
   readonly renewed: string[]
   /** Requests for leases, and the node's pauses (ms), as they came. */
   readonly order: ('ask' | number)[]
+  /** Where what the node hears is told. */
+  readonly news: News
   /** What ended the work. */
   readonly ended: Promise<unknown>
   stop(): Promise<void>
@@ -76,6 +79,8 @@ export interface Setting {
   readonly waiting?: readonly string[]
   /** How long (ms) a pause of so many milliseconds takes. */
   readonly pace?: (ms: number) => number
+  /** The node's clock, in place of one that the pace hurries on. */
+  readonly clock?: Clock
 }
 
 /** A node at work for a coordinator that gives these answers, the last of them for ever. */
@@ -87,10 +92,22 @@ export async function work(
   const { update, waiting = [], pace = (ms) => ms } = setting
   const [coordinator, volunteer] = [await swarm.node(1), await swarm.node(2)]
   await connect(volunteer, coordinator)
+  const { host, key } = volunteer
+  const waitingBy = setting.clock ?? host.clock
+  const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
+    worked.order.push(ms)
+    return waitingBy.sleep(setting.clock ? ms : pace(ms), signal)
+  }
+  const clock = { ...waitingBy, sleep }
   const worked = {
-    ...{ asked: [] as LeaseAsk[], progress: [] as NodeProgress[], groups: [] as PendingGroup[] },
-    ...{ kept: [] as Worked['kept'], returned: [] as string[], renewed: [] as string[] },
+    asked: [] as LeaseAsk[],
+    progress: [] as NodeProgress[],
+    groups: [] as PendingGroup[],
+    kept: [] as Worked['kept'],
+    returned: [] as string[],
+    renewed: [] as string[],
     order: [] as Worked['order'],
+    news: createNews(clock),
   }
   await serveLeases(coordinator.host, async (request) => {
     if (request.kind === 'ask') {
@@ -101,22 +118,25 @@ export async function work(
     if (request.kind === 'renew') worked.renewed.push(...request.leaseIds)
     const answer = request.kind === 'ask' ? answers[Math.min(worked.asked.length, answers.length) - 1] : {}
     return {
-      ...{ leases: [], renewed: [], retryAfterMs: 100, reason: null, detail: '' },
-      ...{ manifestId: policyOf(worked.kept.length).manifestId },
+      leases: [],
+      renewed: [],
+      retryAfterMs: 100,
+      reason: null,
+      detail: '',
+      manifestId: policyOf(worked.kept.length).manifestId,
       ...answer,
     }
   })
-  const { host, key } = volunteer
-  const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
-    worked.order.push(ms)
-    return host.clock.sleep(pace(ms), signal)
-  }
   const closing = new AbortController()
   let loaded: LoadedPolicy | null = null
   const working = workLoop(
     {
-      host: { ...host, clock: { ...host.clock, sleep } },
-      ...{ key, coordinator: swarm.runId, agent: 'test/1', team: null },
+      host: { ...host, clock },
+      key,
+      coordinator: swarm.runId,
+      agent: 'test/1',
+      news: worked.news,
+      random: () => 1,
       engine: setting.engine ?? engine,
       keeper: {
         get loaded() {

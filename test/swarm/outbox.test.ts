@@ -196,6 +196,51 @@ test('a later verdict on the same group is told with the one it replaces, and bo
   assert.equal(await ann.store.verdictOn(leaseId), ledger[1])
 })
 
+test('verdicts that gossip brings are taken without a question, and a gap among them makes the node ask', async ({
+  open,
+}) => {
+  const run = await open()
+  const ann = await run.volunteer(2)
+  const { host, key } = run.coordinator.node
+  const { verdicts: channel } = channelsOf(run.swarm.runId)
+  const ledger = [0, 1, 2, 3].map((i): Verdict => {
+    const leaseId = i.toString(16).padStart(32, '0')
+    return { leaseId, bodySha256: 'd'.repeat(64), accepted: true, code: null, detail: '', credit: 1, receivedAtMs: i }
+  })
+  const page = (peerId: string, from: number, to: number): Promise<Uint8Array> =>
+    sealVerdictDigest(key, run.swarm.runId, {
+      peerId,
+      fromCursor: from,
+      verdicts: ledger.slice(from, to),
+      totalCredit: to,
+      issuedAtMs: 0,
+    })
+  const questions: number[] = []
+  await run.coordinator.services.close()
+  await serveVerdicts(host, async ({ cursor }, { peer }) => {
+    questions.push(cursor)
+    return { digest: await page(peer, cursor, 3), more: false }
+  })
+  const { verdicts } = await outboxOf(ann)
+  const gossip = async (from: number, to: number): Promise<void> => {
+    await host.gossip.publish(channel, await page(ann.host.peerId, from, to))
+  }
+  await eventually('the node listens', () => host.gossip.listeners(channel).includes(ann.host.peerId))
+  await gossip(0, 1)
+  await eventually('the first', () => verdicts.length === 1)
+  assert.equal(questions, [])
+  // The second was lost.
+  await gossip(2, 3)
+  await eventually('the next two', () => verdicts.length === 3)
+  assert.equal(questions, [1])
+  // What is known already is no news, and what follows it is.
+  await gossip(1, 4)
+  await eventually('the last', () => verdicts.length === 4)
+  assert.equal(verdicts, ledger)
+  assert.equal(await ann.store.verdicts(), ledger)
+  assert.equal(questions, [1])
+})
+
 test('a node sees its own verdicts only', async ({ open }) => {
   const run = await open()
   const [ann, ben] = [await run.admitted(2), await run.admitted(3)]

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import type { LoadedPolicy } from '../../node/policy-keeper.js'
 import { verifyGroup } from '../../node/verify.js'
 import { type Lease, type LeaseResponse, LIMITS, refusal } from '../../proto/index.js'
+import { createMovedClock } from '../support/moved-clock.js'
 import { flightManifest } from '../support/proto-samples.js'
 import { lendingTask, writeCall } from '../support/scripted.js'
 import { createTestSwarm, eventually, soon, type TestSwarm } from '../support/swarm-nodes.js'
@@ -17,10 +18,12 @@ test.before.each(async () => {
 test.after.each(() => swarm.close())
 
 const RETRY_MS = 1000
+/** From the first failure, or the first answer without a lease, on. */
+const PAUSES_MS = [RETRY_MS, 2000, 4000, 8000, 16_000, 30_000]
 const task = lendingTask()
-/** The pauses between attempts pass in a moment. */
+/** The pauses between attempts and questions pass in a moment. */
 const hurried = (answers: readonly Partial<LeaseResponse>[], setting: Setting = {}): Promise<Worked> =>
-  work(swarm, answers, { pace: (ms) => (ms === RETRY_MS ? 20 : ms), ...setting })
+  work(swarm, answers, { pace: (ms) => (PAUSES_MS.includes(ms) ? 20 : ms), ...setting })
 
 test('a node whose sampler draws otherwise says so to the coordinator each time, and to its owner once', async () => {
   const elsewhere = { manifestId: '00'.repeat(32) }
@@ -99,6 +102,41 @@ test('a coordinator that names a manifest which it does not serve is asked with 
     await eventually('five requests', () => worked.asked.length >= 5)
     const gaps = worked.order.filter((what) => what === 'ask' || what === RETRY_MS).slice(1, 7)
     assert.equal(gaps, ['ask', RETRY_MS, 'ask', RETRY_MS, 'ask', RETRY_MS])
+  } finally {
+    await worked.stop()
+  }
+})
+
+test('a node without work takes up a version as soon as it is announced, and asks for no lease before', async () => {
+  const clock = createMovedClock()
+  const policies = [policyOf(1), { ...policyOf(2), manifest: { ...policyOf(2).manifest, version: 8 } }]
+  let newest = 0
+  const worked = await work(swarm, [{ reason: 'no_work', retryAfterMs: 60_000, manifestId: policies[0]!.manifestId }], {
+    clock,
+    update: async () => policies[newest]!,
+  })
+  try {
+    await eventually('it waits', () => clock.pauses.includes(60_000))
+    newest = 1
+    const { version, round, policyId } = policies[1]!.manifest
+    worked.news.tell({
+      type: 'announced',
+      announcement: {
+        manifestId: policies[1]!.manifestId,
+        manifestSizeBytes: 1000,
+        round,
+        version,
+        policyId,
+        expiresAtMs: 1e13,
+        room: 0,
+        waiting: 3,
+      },
+    })
+    await eventually('it is woken', () => clock.pauses.join() === '50')
+    clock.advance(50)
+    await eventually('the next question', () => worked.asked.length === 2)
+    const taken = worked.progress.flatMap((news) => (news.type === 'policy' ? [news.version] : []))
+    assert.equal(taken, [7, 8])
   } finally {
     await worked.stop()
   }

@@ -37,14 +37,14 @@ const SPOILS: readonly ((good: Uint8Array) => Uint8Array)[] = [
 
 /** Envelopes that are well-formed and yet nobody's word: random, of another run, of another kind, signed for other bytes. */
 async function envelopes({ run }: Arena, node: Participant): Promise<Uint8Array[]> {
-  const seal = (kind: 'group-announcement' | 'provenance', runId: string): Promise<Uint8Array> =>
+  const seal = (kind: 'group-announcement' | 'verdict-digest', runId: string): Promise<Uint8Array> =>
     sealEnvelope(node.key, 'announcementBytes', { kind, runId, payload: randomBytes(40) })
   const broken = await seal('group-announcement', run.runId)
   broken[broken.length - 1]! ^= 1
   return [
     await seal('group-announcement', run.runId),
     await seal('group-announcement', node.peerId),
-    await seal('provenance', run.runId),
+    await seal('verdict-digest', run.runId),
     broken,
   ]
 }

@@ -26,6 +26,8 @@ export const posingAsCoordinator = volunteerAttack({
       version: manifest.version + 1000,
       policyId: manifest.policyId,
       expiresAtMs: manifest.expiresAtMs,
+      room: 1000,
+      waiting: 0,
     })
     const verdicts = await sealVerdictDigest(attacker.key, runId, {
       peerId: victim.host.peerId,

@@ -6,33 +6,24 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
-import type { RunFold } from '../../../coordinator/ledger/run-fold.js'
 import { keepHouse } from '../../../coordinator/service/housekeeping.js'
 import { runTraining } from '../../../coordinator/versions/training-loop.js'
 import { groupBody, sha256 } from '../../../proto/index.js'
 import { silentLogger, systemClock } from '../../../swarm/index.js'
-import { agreed, batched, begun, done, published } from '../../support/run-events.js'
+import { agreed, batched, done, published } from '../../support/run-events.js'
 import { bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
 
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
 const { signal } = new AbortController()
 
-/** A node's next verdict. */
-const verdict = (state: RunFold, node: string): void => {
-  for (const event of done(`lease ${state.leases.size}`, node, 0)) state.apply(event)
-}
-
 test('a duty that fails keeps no other from its turn, nor itself from the next', async () => {
-  const state = begun()
   const stop = new AbortController()
   const calls: string[] = []
   const errors: unknown[] = []
   await keepHouse(
     {
-      state,
       releaseLapsed: async () => {
         calls.push('lapsed')
-        verdict(state, 'ann')
         throw new Error('no space left on device')
       },
       openRound: async () => {
@@ -41,55 +32,16 @@ test('a duty that fails keeps no other from its turn, nor itself from the next',
       },
       auditSuspects: () => {
         calls.push('suspects')
+        if (calls.length > 3) stop.abort()
         throw new Error('no audits')
-      },
-      sendVerdicts: async (node, from, count) => {
-        calls.push(`${node} ${from}+${count}`)
-        if (from === 1) stop.abort()
-        throw new Error('too many messages')
-      },
-      announcePolicy: async () => {
-        calls.push('policy')
-        throw new Error('no manifest')
       },
       clock: systemClock,
       logger: { ...silentLogger, error: (fields: unknown) => errors.push(fields) },
     },
     AbortSignal.any([stop.signal, signal]),
   )
-  assert.equal(calls, ['lapsed', 'round', 'suspects', 'ann 0+1', 'policy', 'lapsed', 'round', 'suspects', 'ann 1+1'])
-  assert.is(errors.length, 8, 'the ninth failed because of the stop')
-})
-
-test('many verdicts at once are gossiped in as many pages as it takes, those from before the start not at all', async () => {
-  const state = begun()
-  const stop = new AbortController()
-  const pages: [string, number, number][] = []
-  for (let i = 0; i < 3; i++) verdict(state, 'ann')
-  let first = true
-  await keepHouse(
-    {
-      state,
-      releaseLapsed: async () => {
-        if (first) for (let i = 0; i < 100; i++) verdict(state, 'ann')
-        first = false
-      },
-      openRound: async () => undefined,
-      auditSuspects: () => undefined,
-      sendVerdicts: async (...page) => {
-        pages.push(page)
-        if (pages.length === 2) stop.abort()
-      },
-      announcePolicy: async () => undefined,
-      clock: systemClock,
-      logger: silentLogger,
-    },
-    AbortSignal.any([stop.signal, signal]),
-  )
-  assert.equal(pages, [
-    ['ann', 3, 64],
-    ['ann', 67, 36],
-  ])
+  assert.equal(calls, ['lapsed', 'round', 'suspects', 'lapsed', 'round', 'suspects'])
+  assert.is(errors.length, 5, 'the sixth failed because of the stop')
 })
 
 const batch = batched('batch-1', 1, ['l'])

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { describeStages } from '../../../judging/describe-refusals.js'
-import { BLOB_ROLES, ENVELOPE_KINDS, LIMITS, PROTOCOLS, topicsOf } from '../../../proto/index.js'
+import { BLOB_ROLES, ENVELOPE_KINDS, LIMITS, PROTOCOLS, PUBLISHED_FILES, topicsOf } from '../../../proto/index.js'
 
 const text = readFileSync('docs/protocol.md', 'utf8')
 /** Rows of the table under a heading, without the head. */
@@ -24,6 +24,14 @@ test('the documented stages of judging are those of the code', () => {
     section.split('\n').filter((line) => /^\| \d /.test(line)),
     describeStages(),
   )
+})
+
+test('the documented names of published files are those of the code', () => {
+  const expected = PUBLISHED_FILES.map(
+    ({ role, name, inStep }) =>
+      `| \`${role}\` | ${inStep === null ? 'written by the coordinator' : `\`${inStep}\``} | \`${name}\` |`,
+  )
+  assert.equal(rowsUnder('Getting a snapshot'), expected)
 })
 
 test('every stream, topic, envelope kind and file role is documented', () => {

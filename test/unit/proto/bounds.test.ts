@@ -147,7 +147,7 @@ test('ids of another length, repeated ids and labels with control characters are
     'malformed',
   )
   assert.is(
-    codeOf(() => leaseRequest.encode({ ...ask, team: 'a\u001b[31m' })),
+    codeOf(() => leaseRequest.encode({ ...ask, backend: 'a\u001b[31m' })),
     'malformed',
   )
   assert.is(

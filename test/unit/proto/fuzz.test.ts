@@ -70,6 +70,8 @@ const SAMPLES: readonly Sample[] = [
     version: 7,
     policyId: flightManifest.policyId,
     expiresAtMs: 1_700_000_600_000,
+    room: 3,
+    waiting: 40,
   }),
   sample('lease ask', leaseRequest, ask),
   sample('lease renewal', leaseRequest, { kind: 'renew', leaseIds: [id16('a'), id16('b')] }),

@@ -167,8 +167,8 @@ const EDGES: readonly Pair[] = [
     'too_large',
   ),
   edge(
-    'a team',
-    (n) => () => leaseRequest.encode({ ...ask, team: 't'.repeat(n) }),
+    'a backend',
+    (n) => () => leaseRequest.encode({ ...ask, backend: 'b'.repeat(n) }),
     L.shortNameBytes.value,
     'too_large',
   ),

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import type { Verdict } from '../proto/index.js'
-import { type LedgerTotals, totalsOf } from './ledger.js'
-import { verdictLine } from './progress.js'
-import { openNodeStores } from './store.js'
+import type { Verdict } from '../../proto/index.js'
+import { type LedgerTotals, totalsOf } from '../ledger.js'
+import { verdictLine } from '../progress.js'
+import { openNodeStores } from '../store.js'
 
 interface RunLedger {
   readonly run: string

@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import type { JoinAddress } from '../../swarm/index.js'
+import { type AdapterLibrary, openAdapterLibrary } from '../adapters.js'
+import { addressArgument, dataFolder } from './arguments.js'
+
+/** `prove-node adapters`: what a run has published, for researchers. */
+export function addAdaptersCommands(program: Command): void {
+  const adapters = program.command('adapters').description('What a run has published')
+  adapters
+    .command('list')
+    .argument('<address>', 'address of the coordinator', addressArgument)
+    .option('--data-dir <folder>', 'where downloads are kept', dataFolder)
+    .action((coordinator: JoinAddress, { dataDir }: { dataDir: string }) =>
+      withLibrary(coordinator, dataDir, async (library, signal) => {
+        const { manifest } = await library.newest(signal)
+        process.stdout.write(
+          `version ${manifest.version} of ${manifest.policy.base.name}, ${new Date(manifest.createdAtMs).toISOString()}\n`,
+        )
+        for (const { role, sizeBytes, sha256 } of manifest.blobs) {
+          process.stdout.write(`  ${role.padEnd(14)} ${String(sizeBytes).padStart(10)} B  ${sha256}\n`)
+        }
+      }),
+    )
+  adapters
+    .command('pull')
+    .description('Download the newest adapter: a PEFT directory with the GGUF beside it')
+    .argument('<address>', 'address of the coordinator', addressArgument)
+    .argument('<folder>', 'where to put it')
+    .option('--data-dir <folder>', 'where downloads are kept', dataFolder)
+    .action((coordinator: JoinAddress, folder: string, { dataDir }: { dataDir: string }) =>
+      withLibrary(coordinator, dataDir, async (library, signal) => {
+        const publication = await library.newest(signal)
+        for (const path of await library.pull(publication, folder, signal)) process.stdout.write(`${path}\n`)
+      }),
+    )
+}
+
+const withLibrary = async (
+  coordinator: JoinAddress,
+  dataDir: string,
+  use: (library: AdapterLibrary, signal: AbortSignal) => Promise<void>,
+): Promise<void> => {
+  const stop = new AbortController()
+  process.once('SIGINT', () => stop.abort(new Error('stopped')))
+  const library = await openAdapterLibrary(coordinator, join(dataDir, 'adapters'), stop.signal)
+  try {
+    await use(library, stop.signal)
+  } finally {
+    await library.close()
+  }
+}

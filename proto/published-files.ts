@@ -1,0 +1,20 @@
+import type { BlobRole } from './manifest.js'
+
+export interface PublishedFile {
+  readonly role: BlobRole
+  /** In the folder that a researcher gets: what PEFT and llama.cpp expect. */
+  readonly name: string
+  /** Path in the folder of a training step; null: the coordinator writes the file itself. */
+  readonly inStep: string | null
+}
+
+/**
+ * The files of a publication, in the order of its manifest. Names never travel: each side takes them from here. A `base` has no
+ * row, for nobody publishes one: volunteers bring their own.
+ */
+export const PUBLISHED_FILES: readonly PublishedFile[] = [
+  { role: 'adapter', name: 'adapter.gguf', inStep: 'adapter.gguf' },
+  { role: 'peft-weights', name: 'adapter_model.safetensors', inStep: 'adapter/adapter_model.safetensors' },
+  { role: 'peft-config', name: 'adapter_config.json', inStep: 'adapter/adapter_config.json' },
+  { role: 'provenance', name: 'provenance.json', inStep: null },
+]

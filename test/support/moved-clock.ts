@@ -1,0 +1,65 @@
+import type { Clock } from '../../swarm/index.js'
+
+/** A clock that stands still until a test moves it. */
+export interface MovedClock extends Clock {
+  /** Pauses that are waited for, in the order in which they end (ms from now). */
+  readonly pauses: readonly number[]
+  /** Lets so much time pass: what is due then comes to its end, in order. */
+  advance(ms: number): void
+}
+
+interface Due {
+  readonly atMs: number
+  /** Not a time limit. */
+  readonly isPause: boolean
+  end(): void
+}
+
+export function createMovedClock(startMs = 1_700_000_000_000): MovedClock {
+  let nowMs = startMs
+  const due = new Set<Due>()
+  const inOrder = (): Due[] => [...due].sort((a, b) => a.atMs - b.atMs)
+  const after = (ms: number, isPause: boolean, end: () => void): (() => void) => {
+    const one: Due = { atMs: nowMs + ms, isPause, end }
+    due.add(one)
+    return () => due.delete(one)
+  }
+  return {
+    now: () => nowMs,
+    sleep(ms, signal) {
+      return new Promise((resolve, reject) => {
+        if (signal?.aborted) {
+          reject(signal.reason)
+          return
+        }
+        const onAbort = (): void => {
+          cancel()
+          reject(signal!.reason)
+        }
+        const cancel = after(ms, true, () => {
+          signal?.removeEventListener('abort', onAbort)
+          resolve()
+        })
+        signal?.addEventListener('abort', onAbort, { once: true })
+      })
+    },
+    timeout(ms) {
+      const controller = new AbortController()
+      after(ms, false, () =>
+        controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
+      )
+      return controller.signal
+    },
+    get pauses() {
+      return inOrder().flatMap(({ atMs, isPause }) => (isPause ? [atMs - nowMs] : []))
+    },
+    advance(ms) {
+      nowMs += ms
+      for (const one of inOrder()) {
+        if (one.atMs > nowMs) break
+        due.delete(one)
+        one.end()
+      }
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import * as assert from 'uvu/assert'
+import type { NodeProgress } from '../../node/progress.js'
+import { openNodeStore } from '../../node/store.js'
+import { startVolunteer } from '../../node/volunteer.js'
+import { sha256 } from '../../proto/index.js'
+import { type Clock, channelsOf, createBlobStore, requestLeases, systemClock } from '../../swarm/index.js'
+import { library } from '../support/library-world.js'
+import { AMPLE } from '../support/scripted.js'
+import { eventually, soon } from '../support/swarm-nodes.js'
+import type { TestRun } from '../support/test-run.js'
+import { engineSaying, stage } from './node-at-work.js'
+import { runSuite } from './run-suite.js'
+
+const { test, opened } = runSuite('waking')
+
+/** What the coordinator names as the earliest time for another question when there is no work. */
+const EARLIEST_MS = 1000
+/** By which nobody who waits for work ever asks again by himself: its back-off is longer than that, and never ends. */
+const unlessWoken: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(ms < EARLIEST_MS ? ms : ms === EARLIEST_MS ? 20 : 2 ** 31 - 1, signal),
+  timeout: () => new AbortController().signal,
+}
+
+/** A volunteer as `prove-node` starts it, whose policy declines every task. */
+async function volunteerOf(run: TestRun): Promise<NodeProgress[]> {
+  const { host, key } = await run.swarm.node(9, false, unlessWoken)
+  const folder = await run.swarm.folder()
+  const heard: NodeProgress[] = []
+  const store = await openNodeStore(`${folder}/store`, run.swarm.runId)
+  const volunteer = await startVolunteer({
+    coordinator: { address: run.coordinator.node.host.addresses()[0]!, peerId: run.swarm.runId },
+    host,
+    key,
+    store,
+    blobs: await createBlobStore(`${folder}/blobs`),
+    engine: { ...engineSaying(['No.', 'No.']), usePolicy: async () => undefined },
+    tokenizer: stage.tokenizer,
+    baseSha256: sha256(new Uint8Array([1])),
+    contextSize: AMPLE.maxRolloutTokens,
+    lanes: 16,
+    catalogue: new Map([[library.name, library]]),
+    onProgress: (progress) => heard.push(progress),
+  })
+  opened.push(async () => {
+    await volunteer.close()
+    await store.close()
+  })
+  return heard
+}
+
+test('whoever waits for work is woken by a further round, by a version, and by room for leases', async ({ open }) => {
+  const run = await open({ batchGroups: 1, maxStaleness: 1, leases: { durationMs: 60_000, perNode: 2 } })
+  const { coordinator } = run
+  const running = coordinator.run({
+    start: async () => ({ step: 0 }),
+    outcome: (_, signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    close: async () => undefined,
+  })
+  running.catch(() => undefined)
+  const ann = await run.admitted(2)
+  const { leases } = await ann.ask({ count: 2 })
+  assert.is(leases.length, 2)
+  const heard = await volunteerOf(run)
+  const pauses = (): string[] => heard.flatMap((news) => (news.type === 'idle' ? [news.reason] : []))
+  await eventually('it is registered', () => pauses().includes('not_registered'))
+  const { policy, verdicts } = channelsOf(run.swarm.runId)
+  for (const channel of [policy, verdicts])
+    await eventually('it listens', () => coordinator.node.host.gossip.listeners(channel).length === 1)
+  run.clock.nowMs += 1
+  await eventually('it was admitted and asked again', () => pauses().includes('no_work'))
+  const asked = pauses().length
+  await coordinator.publish()
+  await eventually('it asked under the next version', () => pauses().length > asked)
+  assert.equal(
+    heard.flatMap((news) => (news.type === 'policy' ? [news.version] : [])),
+    [0, 1],
+  )
+  assert.is(heard.filter(({ type }) => type === 'group').length, 0)
+  const returned = { kind: 'return', leaseIds: [leases[0]!.leaseId], reason: 'shutdown' } as const
+  await requestLeases(ann.host, run.swarm.runId, returned, soon())
+  await eventually('a group', () => heard.some(({ type }) => type === 'group'))
+  await eventually('its verdict', () => heard.some(({ type }) => type === 'verdict'))
+})
+
+test.run()
