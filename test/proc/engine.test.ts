@@ -108,6 +108,21 @@ test('a group may mix prompts, and a lane alone samples what it samples in a gro
   assertSame(await roll(engine, [lane(3)]), mixed.slice(2, 3))
 })
 
+test('a lane that goes on where another one ended takes its own conversation along', async ({ engine }) => {
+  const requests = [lane(1), lane(2), lane(3), lane(4)]
+  const whole = await roll(engine, requests)
+  const sources = await engine.openLanes(requests, never())
+  const first = await Promise.all(sources.map((source) => source.next([], 30, never())))
+  await sources[1]!.close()
+  const left = [0, 2, 3]
+  const second = await Promise.all(left.map((index) => sources[index]!.next([1, 2, 3, 4, 5], 30, never())))
+  for (const source of sources) await source.close()
+  assertSame(
+    left.map((index, i) => [first[index]!, second[i]!]),
+    left.map((index) => whole[index]!),
+  )
+})
+
 test('scoring a rollout agrees with the logprobs reported while sampling', async ({ engine }) => {
   for (const turns of await roll(engine, [lane(21), lane(22), lane(23), lane(24)])) {
     const [first, second] = turns as [SampledTurn, SampledTurn]
