@@ -51,3 +51,17 @@ export async function prefillLanes(
     await rm(file, { force: true })
   }
 }
+
+/**
+ * Puts the cache of one sequence into another one, in place of what that held.
+ * @param scratch  private directory; nothing is left there
+ */
+export async function moveCache(from: LlamaSequence, to: LlamaSequence, scratch: string): Promise<void> {
+  const file = join(scratch, 'moved.state')
+  try {
+    await from.save(file)
+    await to.load(file)
+  } finally {
+    await rm(file, { force: true })
+  }
+}

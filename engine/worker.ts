@@ -3,7 +3,7 @@ import { STOP_TIMEOUT_MS } from './constants.js'
 import { EngineError, toEngineError } from './errors.js'
 import { type LlamaPolicy, openPolicy } from './llama.js'
 import { createLockstep, type Lockstep } from './lockstep.js'
-import { prefillLanes } from './prefill.js'
+import { moveCache, prefillLanes } from './prefill.js'
 import type { Answer, FromWorker, LaneOpening, ToWorker } from './protocol.js'
 import { scoreTokens } from './score.js'
 import type { Token } from './types.js'
@@ -90,6 +90,7 @@ async function openGroup(number: number, openings: readonly LaneOpening[], signa
     openings.map(({ seeds }, lane) => ({ sequence: used[lane]!, last: prompts[lane]!.at(-1)!, seeds })),
     {
       laneWaitMs,
+      move: (from, to) => moveCache(from, to, scratch!),
       isEndOfGeneration,
       onTurn: (lane, { tokens, logprobs, stop }) => {
         const arrays = { tokens: Int32Array.from(tokens), logprobs: Float64Array.from(logprobs) }

@@ -19,46 +19,89 @@ export interface EvaluationSettings {
   readonly limits: EpisodeLimits
 }
 
+/** One rollout to play. */
+interface Attempt {
+  readonly task: Task
+  readonly seeds: readonly number[]
+}
+
+/** What is kept of a rollout. */
+type Played = Pick<TaskResult, 'reward' | 'solved' | 'calls'>
+
 /**
- * Plays every task `samplesPerTask` times at temperature 1 under one policy.
+ * Plays every task `samplesPerTask` times at temperature 1 under each policy. Engines share the work, `lanes` rollouts at a
+ * time; which of them plays what changes nothing, because the rollouts that are sampled together are always the same.
+ * @param policies  adapters; null: the bare base
+ * @param engines   one or more, each with `lanes` lanes
+ * @returns  for each policy the tasks' results, in their order
  */
-export async function evaluatePolicy(
+export async function evaluatePolicies(
   tasks: readonly Task[],
-  adapter: AdapterFile | null,
-  engine: Engine,
+  policies: readonly (AdapterFile | null)[],
+  engines: readonly Engine[],
   stage: Stage,
   settings: EvaluationSettings,
   signal: AbortSignal,
-): Promise<TaskResult[]> {
-  await engine.usePolicy(adapter, signal)
+): Promise<TaskResult[][]> {
   const { samplesPerTask, lanes, limits, seed } = settings
   const attempts = tasks.flatMap((task) =>
-    Array.from({ length: samplesPerTask }, (_, sample) => ({
-      task,
-      seeds: turnSeeds(attemptSeed(seed, task, sample), sample, limits),
-    })),
+    Array.from({ length: samplesPerTask }, (_, sample): Attempt => {
+      return { task, seeds: turnSeeds(attemptSeed(seed, task, sample), sample, limits) }
+    }),
   )
-  const results = new Map(tasks.map((task) => [task.id, { reward: 0, solved: 0, calls: 0 }]))
-  for (let from = 0; from < attempts.length; from += lanes) {
-    const group = attempts.slice(from, from + lanes)
-    const requests = group.map(({ task, seeds }) => ({ prompt: promptOf(task, stage, limits), seeds }))
-    const sources = await engine.openLanes(requests, signal)
-    const rollouts = await runAll(
-      group.map(
-        ({ task }, i) =>
-          (inner) =>
-            runEpisode(task, sources[i]!, stage, limits, inner),
-      ),
-      signal,
-    )
-    for (const [i, rollout] of rollouts.entries()) {
-      const result = results.get(group[i]!.task.id)!
-      result.reward += rollout.reward.total / samplesPerTask
-      result.solved += Number(rollout.solved) / samplesPerTask
-      result.calls += rollout.calls.length / samplesPerTask
+  const played = policies.map(() => new Array<Played>(attempts.length))
+  const open = policies.map(() => Array.from({ length: Math.ceil(attempts.length / lanes) }, (_, i) => i * lanes))
+  const work = async (engine: Engine, own: number, inner: AbortSignal): Promise<void> => {
+    // Its own policy first: another one costs a swap.
+    for (let k = 0; k < policies.length; k++) {
+      const policy = (own + k) % policies.length
+      if (open[policy]!.length > 0) await engine.usePolicy(policies[policy]!, inner)
+      for (let from = open[policy]!.shift(); from !== undefined; from = open[policy]!.shift()) {
+        const found = await playTogether(attempts.slice(from, from + lanes), engine, stage, limits, inner)
+        for (const [i, one] of found.entries()) played[policy]![from + i] = one
+      }
     }
   }
-  return tasks.map(({ id }) => ({ taskId: id, ...results.get(id)! }))
+  await runAll(
+    engines.map((engine, i) => (inner) => work(engine, i % policies.length, inner)),
+    signal,
+  )
+  return played.map((rollouts) =>
+    tasks.map(({ id }, i) => meanOf(id, rollouts.slice(i * samplesPerTask, (i + 1) * samplesPerTask))),
+  )
+}
+
+async function playTogether(
+  attempts: readonly Attempt[],
+  engine: Engine,
+  stage: Stage,
+  limits: EpisodeLimits,
+  signal: AbortSignal,
+): Promise<Played[]> {
+  const requests = attempts.map(({ task, seeds }) => ({ prompt: promptOf(task, stage, limits), seeds }))
+  const sources = await engine.openLanes(requests, signal)
+  const rollouts = await runAll(
+    attempts.map(
+      ({ task }, i) =>
+        (inner) =>
+          runEpisode(task, sources[i]!, stage, limits, inner),
+    ),
+    signal,
+  )
+  return rollouts.map(({ reward, solved, calls }) => {
+    return { reward: reward.total, solved: Number(solved), calls: calls.length }
+  })
+}
+
+function meanOf(taskId: string, samples: readonly Played[]): TaskResult {
+  const mean = (value: (one: Played) => number): number =>
+    samples.reduce((sum, one) => sum + value(one) / samples.length, 0)
+  return {
+    taskId,
+    reward: mean((one) => one.reward),
+    solved: mean((one) => one.solved),
+    calls: mean((one) => one.calls),
+  }
 }
 
 function attemptSeed(seed: number, task: Task, sample: number): Uint8Array {

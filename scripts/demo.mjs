@@ -2,6 +2,7 @@
 // on held-out tasks before and after. Usage: npm run demo -- [--seed N] [--versions N] [--nodes N] [--tasks N] [--samples N]
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -14,6 +15,8 @@ const model = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
 /** Honest work of this model on one CPU, as `prove-lab calibrate` measured it. */
 const calibration = join(root, 'models', 'demo', 'calibration-f16.json')
 const DEFAULTS = { seed: 0, versions: 16, nodes: 3, tasks: 300, samples: 2 }
+/** Engines of the evaluation: one per core, each with 32 rollouts at a time. */
+const EVALUATORS = Math.min(availableParallelism(), 4)
 const bin = (name) => join(root, 'dist', name, 'main.js')
 /** The worlds whose words the demo model knows. */
 const WORLDS = ['banking', 'calendar', 'email', 'issue_tracker']
@@ -235,7 +238,12 @@ async function main() {
     ]
     const evaluation = await execa(
       process.execPath,
-      [bin('lab'), ...args, '--samples', `${options.samples}`, '--seed', `${options.seed}`],
+      [
+        bin('lab'),
+        ...args,
+        ...['--samples', `${options.samples}`, '--seed', `${options.seed}`],
+        ...['--workers', `${EVALUATORS}`],
+      ],
       {
         cancelSignal: stop.signal,
         stderr: 'inherit',

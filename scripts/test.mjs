@@ -1,7 +1,7 @@
 // Sets the checkout up and runs every check and test suite. The last line is `N passed, N failed`.
-// Usage: node scripts/test.mjs [suite ...]   suites: checks unit swarm proc trainer
+// Usage: node scripts/test.mjs [suite | suite/file ...]   suites: checks unit swarm proc trainer; files: proc/recovery, unit/reward
 import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { setupOrExit } from './setup.mjs'
@@ -33,29 +33,50 @@ function run(command, args, { quiet = false } = {}) {
   })
 }
 
+/** What failed with what it said, which is said again at the end. */
+const failures = []
+
 const sum = (results, key) => results.reduce((total, result) => total + result[key], 0)
 
 /** A check that passes or fails as a whole. */
 async function check(command, args) {
-  const { ok } = await run(command, args)
+  const { ok, output } = await run(command, args)
+  if (!ok) failures.push({ name: [command, ...args].join(' '), output })
   return { passed: Number(ok), failed: Number(!ok) }
 }
 
-/**
- * One process per file, so that a file which ends its process hides no other.
- * @param atOnce  files at a time: 1 where a test starts processes of its own
- */
-async function uvu(suite, atOnce) {
-  const folder = `dist/test/${suite}`
-  const files = readdirSync(root + folder, { recursive: true })
+/** What takes longest begins first, because begun last it would run alone at the end. The others are alike. */
+const HEAVIEST =
+  'proc/attackers proc/chaos proc/recovery proc/cli proc/audit swarm/chaos unit/synthesis unit/servers'.split(' ')
+const weight = (file) => {
+  const place = HEAVIEST.findIndex((path) => belongs(file, path))
+  return place === -1 ? HEAVIEST.length : place
+}
+
+/** Whether a path such as `unit/reward/score.test.js` is, or lies in, what `unit`, `unit/reward` or `unit/reward/score` names. */
+const belongs = (file, path) => file.startsWith(`${path}/`) || file === `${path}.test.js`
+
+const allFiles = (suite) =>
+  readdirSync(`${root}dist/test/${suite}`, { recursive: true })
+    .map((name) => `${suite}/${name}`)
     .filter((name) => name.endsWith('.test.js'))
     .sort()
+    .sort((a, b) => weight(a) - weight(b))
+
+/**
+ * One process per file, so that a file which ends its process hides no other.
+ * @param paths   what of the suite is wanted
+ * @param atOnce  files at a time
+ */
+async function uvu(suite, paths, atOnce) {
+  const found = allFiles(suite)
+  const missing = paths.filter((path) => !found.some((file) => belongs(file, path)))
+  for (const path of missing) console.log(`FAIL ${path}: there is no such test`)
+  const files = found.filter((file) => paths.some((path) => belongs(file, path)))
   const { default: pLimit } = await import('p-limit') // installed by the set-up
   const limit = pLimit(atOnce)
-  const results = await Promise.all(files.map((name) => limit(() => uvuFile(`${folder}/${name}`))))
-  // A suite without tests has failed.
-  if (files.length === 0) return { passed: 0, failed: 1 }
-  return { passed: sum(results, 'passed'), failed: sum(results, 'failed') }
+  const results = await Promise.all(files.map((name) => limit(() => uvuFile(`dist/test/${name}`))))
+  return { passed: sum(results, 'passed'), failed: sum(results, 'failed') + missing.length }
 }
 
 /** uvu exits 0 when it ran nothing, so its summary is counted; a file without tests has failed. */
@@ -67,10 +88,12 @@ async function uvuFile(file) {
   const passed = count('Passed')
   const failed = Math.max(total - passed, ok && total > 0 ? 0 : 1)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  console.log(
-    `${failed === 0 ? 'ok  ' : 'FAIL'} ${file.slice('dist/'.length)}: ${passed} passed, ${failed} failed in ${seconds} s`,
-  )
-  if (failed > 0) console.log(output)
+  const name = file.slice('dist/'.length)
+  console.log(`${failed === 0 ? 'ok  ' : 'FAIL'} ${name}: ${passed} passed, ${failed} failed in ${seconds} s`)
+  if (failed > 0) {
+    console.log(output)
+    failures.push({ name, output })
+  }
   return { passed, failed }
 }
 
@@ -87,8 +110,12 @@ async function pytest(folder) {
   ])
   const count = (word) => Number(output.match(new RegExp(`(\\d+) ${word}`))?.[1] ?? 0)
   const failed = count('failed') + count('errors?')
+  if (!ok) failures.push({ name: folder, output })
   return { passed: count('passed'), failed: Math.max(failed, ok && count('passed') > 0 ? 0 : 1) }
 }
+
+/** Files of `proc` at a time. Each may have a coordinator, its trainer, audits and volunteers: up to 2 GB of memory. */
+const MOST_PROGRAMS = 4
 
 const SUITES = {
   checks: async () => {
@@ -99,9 +126,9 @@ const SUITES = {
     const all = [lint, rooms, python, types]
     return { passed: sum(all, 'passed'), failed: sum(all, 'failed') }
   },
-  unit: () => uvu('unit', availableParallelism()),
-  swarm: () => uvu('swarm', 1),
-  proc: () => uvu('proc', 1),
+  unit: (paths) => uvu('unit', paths, availableParallelism()),
+  swarm: (paths) => uvu('swarm', paths, availableParallelism()),
+  proc: (paths) => uvu('proc', paths, Math.min(availableParallelism(), MOST_PROGRAMS)),
   // Two runs: both folders have a test_export.py.
   trainer: async () => {
     const trainer = await pytest(`${TRAINER}/tests`)
@@ -110,24 +137,32 @@ const SUITES = {
   },
 }
 
-const wanted = process.argv.slice(2)
-const unknown = wanted.find((name) => !Object.hasOwn(SUITES, name))
+/** `test/proc/recovery.test.ts` and `proc/recovery` are the same. */
+const wanted = process.argv.slice(2).map((path) => path.replace(/^test\/|\/$|(\.test)?\.[jt]s$/g, ''))
+const suiteOf = (path) => path.split('/')[0]
+const unknown = wanted.find(
+  (path) =>
+    !Object.hasOwn(SUITES, suiteOf(path)) || (path.includes('/') && !existsSync(`${root}test/${suiteOf(path)}`)),
+)
 if (unknown !== undefined) {
-  console.error(`there is no suite "${unknown}"; choose from ${Object.keys(SUITES).join(', ')}`)
+  console.error(
+    `there is no suite "${unknown}"; choose from ${Object.keys(SUITES).join(', ')}, or files such as proc/cli`,
+  )
   process.exit(2)
 }
 await setupOrExit({ tests: true })
 const total = { passed: 0, failed: 0 }
 for (const [name, suite] of Object.entries(SUITES)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue
+  const paths = wanted.length === 0 ? [name] : wanted.filter((path) => suiteOf(path) === name)
+  if (paths.length === 0) continue
   console.log(`\n== ${name}`)
   const started = performance.now()
-  const { passed, failed } = await suite()
-  console.log(
-    `== ${name}: ${passed} passed, ${failed} failed in ${((performance.now() - started) / 1000).toFixed(0)} s`,
-  )
+  const { passed, failed } = await suite(paths)
+  const seconds = ((performance.now() - started) / 1000).toFixed(0)
+  console.log(`== ${name}: ${passed} passed, ${failed} failed in ${seconds} s`)
   total.passed += passed
   total.failed += failed
 }
+for (const { name, output } of failures) console.log(`\n== FAILED ${name}\n${output}`)
 process.exitCode = total.failed === 0 ? 0 : 1
 console.log(`\n${total.passed} passed, ${total.failed} failed`)

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
-import { type AdapterFile, openEngine, openTokenizer } from '../../engine/index.js'
-import { createStage, DEFAULT_LIMITS, rulesNamed, runAll, type Task } from '../../episode/index.js'
-import { type Comparison, comparePolicies, type Estimate, evaluatePolicy, type TaskResult } from '../evaluate.js'
+import { type AdapterFile, type EngineProcess, openEngine, openTokenizer } from '../../engine/index.js'
+import { createStage, DEFAULT_LIMITS, rulesNamed, type Task } from '../../episode/index.js'
+import { type Comparison, comparePolicies, type Estimate, evaluatePolicies } from '../evaluate.js'
 import { dialectOption, integerOption, rewardOption } from '../options.js'
 
 interface EvalOptions {
@@ -17,10 +17,14 @@ interface EvalOptions {
   dataset: string
   lanes: number
   threads: number
+  workers: number
   dialect: string
   reward: string
   json: boolean
 }
+
+/** Worlds answer in this process, so no lane stays away; one left behind on a busy machine would change the numbers. */
+const LANE_WAIT_MS = 60_000
 
 export function addEvalCommand(program: Command): void {
   program
@@ -32,8 +36,9 @@ export function addEvalCommand(program: Command): void {
     .option('--samples <number>', 'rollouts per task', integerOption(1, 64), 1)
     .option('--seed <number>', 'seed of the sampler', integerOption(0, 0xffffffff), 0)
     .requiredOption('--dataset <folder>', 'data set whose held-out tasks are used')
-    .option('--lanes <number>', 'rollouts generated in parallel', integerOption(1, 256), 16)
-    .option('--threads <number>', 'CPU threads', integerOption(1, 256), 1)
+    .option('--lanes <number>', 'rollouts generated in parallel', integerOption(1, 256), 32)
+    .option('--threads <number>', 'CPU threads of each engine', integerOption(1, 256), 1)
+    .option('--workers <number>', 'engines that share the work, each with the model in memory', integerOption(1, 64), 2)
     .addOption(dialectOption())
     .addOption(rewardOption())
     .option('--json', 'print one JSON object', false)
@@ -47,26 +52,19 @@ async function evaluate(options: EvalOptions): Promise<void> {
   const tokenizer = await openTokenizer(modelPath)
   const stage = createStage(servers, tokenizer, rulesNamed(options))
   const limits = DEFAULT_LIMITS
-  const { lanes, threads } = options
+  const { lanes, threads, workers } = options
   const settings = { samplesPerTask: options.samples, lanes, seed: options.seed, limits }
-  /** Each policy has an engine of its own, so that both run at the same time. */
-  const run = async (adapter: AdapterFile | null, signal: AbortSignal): Promise<TaskResult[]> => {
-    const engine = await openEngine({ modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' })
-    try {
-      return await evaluatePolicy(tasks, adapter, engine, stage, settings, signal)
-    } finally {
-      await engine.close()
-    }
-  }
+  const engine = { modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' } as const
+  const engines: EngineProcess[] = []
   try {
-    const [before, after] = await runAll(
-      [null, adapter].map((policy) => (signal) => run(policy, signal)),
-      new AbortController().signal,
-    )
+    for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { laneWaitMs: LANE_WAIT_MS }))
+    const { signal } = new AbortController()
+    const [before, after] = await evaluatePolicies(tasks, [null, adapter], engines, stage, settings, signal)
     const measured = { reward: stage.reward.name, callsTeacher: meanCalls(tasks) }
     const comparison = { ...comparePolicies(before!, after!), ...measured }
     process.stdout.write(`${options.json ? JSON.stringify(comparison) : table(comparison)}\n`)
   } finally {
+    await Promise.all(engines.map((one) => one.close()))
     await tokenizer.close()
   }
 }

@@ -9,7 +9,7 @@ import { type Engine, type EngineProcess, openEngine } from '../../engine/index.
 import { parseTask, type Rollout, runGroup, type Stage, type Task } from '../../episode/index.js'
 import type { Lease } from '../../proto/index.js'
 import { TransportError } from '../../swarm/index.js'
-import { PATIENCE_MS, patience } from '../support/patience.js'
+import { patience } from '../support/patience.js'
 import { type ArenaRun, GROUP_SIZE, LIMITS_OF_RUN, startArenaRun } from './arena-run.js'
 import { cpuMsOf, memoryBytesOf } from './cpu-clock.js'
 import type { PackedGroup, Work } from './group-work.js'
@@ -145,13 +145,12 @@ export async function openArena({ seed, calibration }: ArenaOptions): Promise<Ar
         return node
       },
       async work(node, count, signal) {
-        const deadline = Date.now() + PATIENCE_MS
-        for (;;) {
+        for (const patient = patience(); ; ) {
           const { policyId } = await policies.newest(signal)
           const { leases, reason } = await node.ask(policyId, { count })
           if (leases.length > 0)
             return Promise.all(leases.map(async (lease) => workOn(node, lease, await policyOf(lease.policyId, signal))))
-          if (Date.now() > deadline) throw new Error(`no lease: ${reason}`)
+          if (patient.aborted) throw new Error(`no lease: ${reason}`)
           await sleep(PAUSE_MS, undefined, { signal })
         }
       },

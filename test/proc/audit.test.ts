@@ -104,20 +104,26 @@ test('an answer that cannot be read is an error, and not one that is still to co
 const MODEL = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
 const SETTINGS: CalibrationSettings = { groups: 10, groupSize: 2, seed: 3, goal: 0.005, confidence: 0.95 }
 
-/** Calibrates the demo model with the real engine and the real audit process. */
-async function calibrateDemo(
-  journal: string,
-  settings: CalibrationSettings,
-  stop: AbortSignal,
-  onProgress: (done: number) => void = () => {},
-): Promise<Calibration> {
+/** The real audit process, with the demo model. It takes seconds to start, so calibrations that follow each other share one. */
+async function demoAuditor(): Promise<{ auditor: AuditProcess; baseSha256: string }> {
   const baseSha256 = createHash('sha256')
     .update(await readFile(MODEL))
     .digest('hex')
   const config = join(folder, 'trainer.json')
   await writeFile(config, JSON.stringify({ schema: 1, baseSha256 }))
   const python = join(checkout, '.venv', 'bin', 'python')
-  const auditor = opening({ python, packageFolder: join(checkout, 'coordinator', 'trainer'), base: MODEL, config })
+  const packageFolder = join(checkout, 'coordinator', 'trainer')
+  return { auditor: opening({ python, packageFolder, base: MODEL, config }), baseSha256 }
+}
+
+/** Calibrates the demo model with the real engine. */
+async function calibrateDemo(
+  { auditor, baseSha256 }: Awaited<ReturnType<typeof demoAuditor>>,
+  journal: string,
+  settings: CalibrationSettings,
+  stop: AbortSignal,
+  onProgress: (done: number) => void = () => {},
+): Promise<Calibration> {
   const servers = ['banking', 'email'].map((name) => CATALOGUE.get(name)!)
   const worlds = createWorldCache()
   const context = contextFor(servers, DEMO_PROFILE, 0, worlds)
@@ -149,12 +155,12 @@ async function calibrateDemo(
   } finally {
     await engine.close()
     await tokenizer.close()
-    await auditor.close()
   }
 }
 
 test('an interrupted calibration goes on to the same numbers, and not with another seed', async () => {
-  const smooth = await calibrateDemo(join(folder, 'smooth.jsonl'), SETTINGS, signal())
+  const desk = await demoAuditor()
+  const smooth = await calibrateDemo(desk, join(folder, 'smooth.jsonl'), SETTINGS, signal())
   assert.is(smooth.groups, 10)
   assert.is(smooth.falseRefusals.measured.of, 10)
   // What the f16 engine and torch differ by, and a policy that is not the announced one would exceed a hundredfold.
@@ -163,7 +169,7 @@ test('an interrupted calibration goes on to the same numbers, and not with anoth
 
   const stop = new AbortController()
   const rough = join(folder, 'rough.jsonl')
-  const stopping = calibrateDemo(rough, SETTINGS, stop.signal, (done) => {
+  const stopping = calibrateDemo(desk, rough, SETTINGS, stop.signal, (done) => {
     if (done === 8) stop.abort(new Error('enough'))
   })
   await stopping.then(
@@ -171,10 +177,10 @@ test('an interrupted calibration goes on to the same numbers, and not with anoth
     (error: Error) => assert.is(error.message, 'enough'),
   )
   assert.is((await readFile(rough, 'utf8')).split('\n').length, 1 + 8 + 1)
-  assert.equal(await calibrateDemo(rough, SETTINGS, signal()), smooth)
+  assert.equal(await calibrateDemo(desk, rough, SETTINGS, signal()), smooth)
   assert.is(await readFile(rough, 'utf8'), await readFile(join(folder, 'smooth.jsonl'), 'utf8'))
   assert.equal(await readdir(join(folder, 'evidence')), [])
-  await calibrateDemo(rough, { ...SETTINGS, seed: 4 }, signal()).then(
+  await calibrateDemo(desk, rough, { ...SETTINGS, seed: 4 }, signal()).then(
     () => assert.unreachable(),
     (error: Error) => assert.match(error.message, /another model, adapter, task set or seed/),
   )

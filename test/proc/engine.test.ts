@@ -108,6 +108,24 @@ test('a group may mix prompts, and a lane alone samples what it samples in a gro
   assertSame(await roll(engine, [lane(3)]), mixed.slice(2, 3))
 })
 
+test('a lane that goes on where another one ended takes its own conversation along', async ({ engine }) => {
+  const requests = [lane(1), lane(2), lane(3), lane(4)]
+  const whole = await roll(engine, requests)
+  const sources = await engine.openLanes(requests, never())
+  const parts = await Promise.all(
+    sources.map(async (source, index) => {
+      const turns = [await source.next([], 30, never())]
+      if (index !== 1) turns.push(await source.next([1, 2, 3, 4, 5], 30, never()))
+      await source.close()
+      return turns
+    }),
+  )
+  assertSame(
+    parts,
+    whole.map((turns, index) => (index === 1 ? turns.slice(0, 1) : turns)),
+  )
+})
+
 test('scoring a rollout agrees with the logprobs reported while sampling', async ({ engine }) => {
   for (const turns of await roll(engine, [lane(21), lane(22), lane(23), lane(24)])) {
     const [first, second] = turns as [SampledTurn, SampledTurn]

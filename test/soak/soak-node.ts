@@ -11,12 +11,12 @@ import {
   sealGroupAnnouncement,
 } from '../../proto/index.js'
 import { createHost, offerGroup, requestLeases, type SwarmHost, serveGroups } from '../../swarm/index.js'
+import { patience } from '../support/patience.js'
 import { AMPLE, bodyOf, groundTruthScript, play, stageOf } from '../support/scripted.js'
 import { TASKS } from '../support/test-run.js'
 import type { InForce } from './messages.js'
 
 const stage = stageOf()
-const OP_TIMEOUT_MS = 10_000
 /** A lease is named as held until its verdict should be there, or the coordinator would give it again. */
 const VERDICT_MS = 5000
 /** Bodies that a node still serves; the coordinator pulls soon or not at all. */
@@ -38,7 +38,7 @@ export interface SoakNode {
   close(): Promise<void>
 }
 
-export const soon = (): AbortSignal => AbortSignal.timeout(OP_TIMEOUT_MS)
+export const soon = patience
 
 export async function openSoakNode(inForce: () => InForce): Promise<SoakNode> {
   const key = await generateKeyPair('Ed25519')

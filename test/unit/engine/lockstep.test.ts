@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
+import fc from 'fast-check'
 import { test } from 'uvu'
 import type { EngineError } from '../../../engine/errors.js'
-import { createLockstep, type LockstepOptions } from '../../../engine/lockstep.js'
+import type { LlamaSequence } from '../../../engine/llama.js'
+import { createLockstep, type LockstepOptions, placeWithoutGap } from '../../../engine/lockstep.js'
 import type { SampledTurn, Token } from '../../../engine/types.js'
 import { createVirtualTime } from '../../chaos/virtual-time.js'
 import { patience } from '../../support/patience.js'
@@ -19,9 +21,12 @@ async function rest(): Promise<void> {
   for (let turns = 0; turns < 20; turns++) await turn()
 }
 
+type Sequence = Pick<LlamaSequence, 'begin'> & { readonly place: number }
+
 /** A group whose sequences count upwards from what they were fed, and the record of what each batch was made of. */
-function group(lanes: number, overrides: Partial<LockstepOptions> = {}) {
+function group(lanes: number, overrides: Partial<LockstepOptions<Sequence>> = {}) {
   const batches: number[][] = []
+  const moves: (readonly [number, number])[] = []
   const fed: { lane: number; feed: readonly Token[]; seed: number }[] = []
   const turns: { lane: number; turn: SampledTurn }[] = []
   const failures: { lane: number; error: EngineError }[] = []
@@ -46,6 +51,7 @@ function group(lanes: number, overrides: Partial<LockstepOptions> = {}) {
     last: lane * 10,
     seeds: [lane, lane + 100],
     sequence: {
+      place: lane,
       begin: (feed: readonly Token[], seed: number) => {
         fed.push({ lane, feed, seed })
         let token = feed.at(-1)!
@@ -66,6 +72,10 @@ function group(lanes: number, overrides: Partial<LockstepOptions> = {}) {
   const lockstep = createLockstep(setups, {
     laneWaitMs: 250,
     time,
+    move: async (from, to) => {
+      await turn()
+      moves.push([from.place, to.place])
+    },
     isEndOfGeneration: (token) => token === END,
     onTurn: (lane, turn) => turns.push({ lane, turn }),
     onFailed: (lane, error) => failures.push({ lane, error }),
@@ -80,7 +90,7 @@ function group(lanes: number, overrides: Partial<LockstepOptions> = {}) {
     })
     await time.drive(() => over, ms)
   }
-  return { lockstep, pass, batches, fed, turns, failures, turnsOf, stopped: () => stopped }
+  return { lockstep, pass, batches, moves, fed, turns, failures, turnsOf, stopped: () => stopped }
 }
 
 test('a turn starts with the last token and the feed, and ends at the limit or at the end token', async () => {
@@ -188,6 +198,85 @@ test('the group is over when every lane has left, also those which never began',
   const { lockstep } = group(3)
   for (const lane of [0, 1, 2]) lockstep.leave(lane)
   await lockstep.over
+})
+
+test('a lane that begins a turn closes the gap of one that is over, and batches stay in the order of the places', async () => {
+  const { lockstep, batches, moves, turns, turnsOf } = group(4)
+  for (const lane of [0, 1, 2, 3]) lockstep.next(lane, [], 1)
+  await until(() => turns.length === 4)
+  lockstep.leave(1)
+  // The order in which feeds come decides nothing.
+  for (const lane of [3, 2, 0]) lockstep.next(lane, [], 2)
+  await until(() => turns.length === 7)
+  assert.deepEqual(moves, [[0, 1]])
+  assert.deepEqual(batches, [
+    [0, 1, 2, 3],
+    [1, 2, 3],
+    [1, 2, 3],
+  ])
+  assert.deepEqual(turnsOf(0)[1]!.tokens, [2, 3], 'it counts on from what it has said')
+  for (const lane of [0, 2, 3]) lockstep.leave(lane)
+  await lockstep.over
+})
+
+test('a lane in the middle of its turn stays where it is, and so does one that has nothing to gain', async () => {
+  const { lockstep, batches, moves, turns } = group(3)
+  lockstep.next(0, [], 1)
+  lockstep.next(1, [], 4)
+  lockstep.next(2, [], 1)
+  await until(() => turns.length === 2)
+  lockstep.leave(0)
+  lockstep.next(2, [], 3)
+  await until(() => turns.length === 4)
+  assert.deepEqual(batches, [
+    [0, 1, 2],
+    [1, 2],
+    [1, 2],
+    [1, 2],
+  ])
+  assert.deepEqual(moves, [])
+  lockstep.leave(1)
+  lockstep.leave(2)
+  await lockstep.over
+})
+
+test('a cache that cannot be moved ends its lane alone', async () => {
+  const move = async (): Promise<void> => {
+    throw new Error('disk full')
+  }
+  const { lockstep, failures, turns, turnsOf } = group(3, { move })
+  for (const lane of [0, 1, 2]) lockstep.next(lane, [], 1)
+  await until(() => turns.length === 3)
+  lockstep.leave(1)
+  for (const lane of [0, 2]) lockstep.next(lane, [], 1)
+  await until(() => turnsOf(2).length === 2)
+  assert.deepEqual(
+    failures.map(({ lane, error }) => [lane, error.code, error.detail]),
+    [[0, 'engine_failed', 'disk full']],
+  )
+  lockstep.leave(2)
+  await lockstep.over
+})
+
+test('lanes that begin turn after turn end up side by side, and none takes the place of another', () => {
+  const rows = fc.uniqueArray(fc.nat(15), { minLength: 1, maxLength: 16 })
+  fc.assert(
+    fc.property(rows, (places) => {
+      const now = [...places]
+      for (let turns = 0; turns < 16; turns++) {
+        for (const [i, place] of now.entries()) {
+          now[i] = placeWithoutGap(
+            place,
+            now.filter((_, other) => other !== i),
+            16,
+          )
+        }
+      }
+      const row = [...now].sort((a, b) => a - b)
+      assert.equal(new Set(now).size, places.length)
+      assert.equal(row.at(-1)! - row[0]! + 1, row.length)
+    }),
+  )
 })
 
 test('a decode that fails ends its lane with an error and leaves the rest of the group', async () => {

@@ -1,0 +1,88 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { AdapterFile, Engine, LaneRequest } from '../../../engine/types.js'
+import { promptOf } from '../../../episode/index.js'
+import { evaluatePolicies, type TaskResult } from '../../../lab/evaluate.js'
+import { patience } from '../../support/patience.js'
+import {
+  AMPLE,
+  groundTruthScript,
+  lendingTask,
+  scriptedSource,
+  scriptTokenizer,
+  stageOf,
+} from '../../support/scripted.js'
+
+const TASKS = ['Please lend emma to Ada.', 'Could Ada have emma?', 'Ada wants to read emma.'].map((wish) =>
+  lendingTask({ turns: [wish, 'Now take that loan back.'] }),
+)
+const SETTINGS = { samplesPerTask: 3, lanes: 2, seed: 7, limits: AMPLE }
+const ADAPTER: AdapterFile = { path: 'adapter.gguf', sha256: 'ab'.repeat(32) }
+const stage = stageOf()
+const tokenizer = scriptTokenizer()
+
+/** The adapter solves every task; the base only where the sampler is lucky. */
+function engineThat(played: string[]): Engine {
+  let policy: AdapterFile | null = null
+  const taskOf = ({ prompt }: LaneRequest) =>
+    TASKS.find((task) => promptOf(task, stage, AMPLE).join() === prompt.join())!
+  return {
+    build: { nodeLlamaCpp: 'none', backend: 'cpu' },
+    usePolicy: async (adapter: AdapterFile | null) => {
+      policy = adapter
+    },
+    openLanes: async (requests: readonly LaneRequest[]) => {
+      played.push(`${policy?.path} ${requests.map(({ seeds }) => seeds[0]).join()}`)
+      return requests.map((request) => {
+        const solves = policy !== null || request.seeds[0]! % 2 === 0
+        return scriptedSource(solves ? groundTruthScript(taskOf(request)) : ['No.', 'No.'], tokenizer)
+      })
+    },
+    score: async () => [],
+    intervals: async () => [],
+    close: async () => undefined,
+  }
+}
+
+async function evaluate(workers: number): Promise<{ results: TaskResult[][]; played: string[][] }> {
+  const played = Array.from({ length: workers }, (): string[] => [])
+  const engines = played.map(engineThat)
+  const results = await evaluatePolicies(TASKS, [null, ADAPTER], engines, stage, SETTINGS, patience())
+  return { results, played }
+}
+
+test('an evaluation is the same whoever plays what: the same rollouts are sampled together', async () => {
+  const alone = await evaluate(1)
+  const [before, after] = alone.results
+  assert.equal(
+    before!.map(({ taskId }) => taskId),
+    TASKS.map(({ id }) => id),
+  )
+  assert.ok(after!.every(({ solved }) => solved === 1))
+  assert.ok(before!.some(({ solved }) => solved < 1))
+  for (const workers of [2, 3, 20]) {
+    const shared = await evaluate(workers)
+    assert.equal(shared.results, alone.results)
+    assert.equal(shared.played.flat().sort(), alone.played.flat().sort())
+  }
+})
+
+test('each engine begins with a policy of its own, and two of them share the work', async () => {
+  const { played } = await evaluate(2)
+  assert.equal(
+    played.map(([first]) => first!.split(' ')[0]),
+    ['undefined', 'adapter.gguf'],
+  )
+  // Nine rollouts of each policy, two at a time.
+  assert.is(played.flat().length, 10)
+})
+
+test('two policies meet the same draws', async () => {
+  const { played } = await evaluate(1)
+  const seeds = (policy: string): string[] =>
+    played.flat().flatMap((entry) => (entry.startsWith(policy) ? entry.split(' ')[1]! : []))
+  assert.equal(seeds('undefined'), seeds('adapter.gguf'))
+  assert.is(new Set(seeds('undefined').join().split(',')).size, 9)
+})
+
+test.run()
