@@ -40,6 +40,8 @@ const ONE_ADAPTER = {
   protobufjs: '^proto/',
   'hyparquet-writer': '^dataset/parquet\\.ts$',
   echarts: '^dataset/plots\\.ts$',
+  'prom-client': '(^swarm|/[a-z]+)/metrics\\.ts$',
+  '@libp2p/prometheus-metrics': '^swarm/metrics\\.ts$',
   openai: '^synthesis/teacher/openai-chat\\.ts$',
 }
 

@@ -5,7 +5,7 @@ import { createLeaseDesk } from '../coordinator/leases/lease-desk.js'
 import type { RunEvent } from '../coordinator/ledger/events.js'
 import { openRecorder } from '../coordinator/ledger/recorder.js'
 import type { Task } from '../episode/index.js'
-import { systemClock } from '../swarm/index.js'
+import { createMetrics, systemClock } from '../swarm/index.js'
 import { agreed } from '../test/support/run-events.js'
 import type { BenchResult } from './result.js'
 
@@ -23,7 +23,7 @@ export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult
     close: async () => {},
   }
   const recorder = await openRecorder(log, () => undefined)
-  const desk = createLeaseDesk({ tasks, recorder, registrationMs: 5000, clock: systemClock })
+  const desk = createLeaseDesk({ tasks, recorder, registrationMs: 5000, metrics: createMetrics(), clock: systemClock })
   const hex = (bytes: number): string => randomBytes(bytes).toString('hex')
   const policyId = hex(32)
   await recorder.record(() => agreed({ batchGroups: 4096, leases: { durationMs: 180_000, perNode: PER_NODE } }))

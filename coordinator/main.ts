@@ -6,6 +6,7 @@ import { CalibrationError } from '../judging/thresholds.js'
 import { IdentityError } from '../swarm/index.js'
 import { BackupError } from './backup/backup-error.js'
 import { addBackupCommand } from './commands/backup.js'
+import { addMetricsCommand } from './commands/metrics.js'
 import { addRestoreCommand } from './commands/restore.js'
 import { addStartCommand } from './commands/start.js'
 import { StoreError } from './ledger/event-log.js'
@@ -17,6 +18,7 @@ const program = new Command('prove-coordinator').description('Run a PROVE traini
 addStartCommand(program)
 addBackupCommand(program)
 addRestoreCommand(program)
+addMetricsCommand(program)
 
 /** What the operator can put right; anything else is a fault of ours and keeps its stack trace. */
 const EXPECTED = [

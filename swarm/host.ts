@@ -16,6 +16,7 @@ import { type Clock, systemClock } from './clock.js'
 import { TransportError } from './errors.js'
 import { createGossip, dropLostStreams, type Gossip, swarmPubsub } from './gossip.js'
 import { type SwarmLogger, silentLogger } from './logger.js'
+import { type Metrics, networkMetrics } from './metrics.js'
 import type { OnRefusal } from './refusal-event.js'
 
 export interface HostOptions {
@@ -32,6 +33,8 @@ export interface HostOptions {
   readonly onRefusal?: OnRefusal
   readonly logger?: SwarmLogger
   readonly clock?: Clock
+  /** Takes libp2p's own numbers. Default: they are not kept. */
+  readonly metrics?: Metrics
 }
 
 export interface PeerConnection {
@@ -100,6 +103,7 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
       maxConnections: LIMITS.connections.value,
       inboundConnectionThreshold: options.connectionsPerSecond ?? 5,
     },
+    ...(options.metrics ? { metrics: networkMetrics(options.metrics) } : {}),
     services: {
       identify: identify(),
       ping: ping(),

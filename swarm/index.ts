@@ -18,6 +18,7 @@ export { createHost, type HostOptions, type PeerConnection, type SwarmHost } fro
 export { exportIdentity, type Identity, importIdentity, openIdentity, readKey } from './identity.js'
 export { type KeptConnection, keepConnected } from './keep-connected.js'
 export { createStderrLogger, type SwarmLogger, silentLogger } from './logger.js'
+export { createMetrics, type Metrics } from './metrics.js'
 export { createRateLimit, type RateLimit } from './rate-limit.js'
 export type { OnRefusal, RefusalEvent } from './refusal-event.js'
 export type { Caller, ServeOptions, Server } from './request-response.js'

@@ -10,12 +10,13 @@ import {
   type RefusalCode,
   refusal,
 } from '../../proto/index.js'
-import { type Clock, createRateLimit } from '../../swarm/index.js'
+import { type Clock, createRateLimit, type Metrics } from '../../swarm/index.js'
 import { decodeTaskSet } from '../ledger/curriculum.js'
 import type { EventOf } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { LeaseRecord, RunState } from '../ledger/run-state.js'
 import { mostOfBatch } from './batch-shares.js'
+import { meterAnswers } from './metrics.js'
 import { retryAfterMs } from './retry-after.js'
 import { roomForLeases } from './room.js'
 
@@ -45,11 +46,13 @@ export interface LeaseDeskParts {
   readonly recorder: Recorder
   /** Age at which a round gives way to the next one, when keys wait for it. */
   readonly registrationMs: number
+  readonly metrics: Metrics
   readonly clock: Clock
 }
 
 /** Gives out leases under the terms of the round in force. */
-export function createLeaseDesk({ tasks, recorder, registrationMs, clock }: LeaseDeskParts): LeaseDesk {
+export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, clock }: LeaseDeskParts): LeaseDesk {
+  const count = meterAnswers(metrics)
   const registrations = createRateLimit(clock, REGISTRATIONS_PER_MINUTE)
   const retaken = createRateLimit(clock, RETAKEN_PER_MINUTE, RETAKEN_AT_ONCE)
   const encodedTasks = new Map<string, Uint8Array>()
@@ -214,6 +217,7 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, clock }: Leas
         leases.push(toWire(record))
       }
       const reason = leases.length < request.count ? (objection(recorder.state, node, request) ?? 'rate_limited') : null
+      count(leases.length > 0 ? null : reason)
       if (leases.length > 0 || reason === null) return response({ leases, reason })
       return response({
         leases,

@@ -1,15 +1,17 @@
 import { z } from 'zod'
+import type { Metrics } from '../../swarm/index.js'
 import type { ChainedLog } from '../ledger/event-log.js'
 import { ControlRefusal, type ControlRoute } from './control-server.js'
 
 /** How a command asks for the log of a running coordinator: LevelDB lets only one process at its files. */
 export const LOG_END = '/log/end'
 export const LOG_RECORDS = '/log/records'
+export const METRICS = '/metrics'
 
 const range = z.object({ until: z.coerce.number().int().min(0) })
 
 /** What the operator's commands can ask of a running coordinator. */
-export const controlRoutes = (log: ChainedLog): readonly ControlRoute[] => [
+export const controlRoutes = (log: ChainedLog, metrics: Metrics): readonly ControlRoute[] => [
   { method: 'GET', path: LOG_END, answer: async () => ({ json: log.end }) },
   {
     method: 'GET',
@@ -21,4 +23,9 @@ export const controlRoutes = (log: ChainedLog): readonly ControlRoute[] => [
       return { lines: log.records(data.until) }
     },
   },
+  { method: 'GET', path: METRICS, answer: async () => ({ lines: textLines(await metrics.metrics()) }) },
 ]
+
+async function* textLines(text: string): AsyncGenerator<string> {
+  yield* text.trimEnd().split('\n')
+}

@@ -1,12 +1,13 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { createStage, rulesNamed, type Stage } from '../../episode/index.js'
-import { UNWATCHED } from '../../judging/index.js'
+import type { StageWatch } from '../../judging/index.js'
 import type { ServerDefinition } from '../../servers/kernel/index.js'
 import {
   type BlobStore,
   type Clock,
   createBlobStore,
   createSnapshotExchange,
+  type Metrics,
   type SnapshotExchange,
   type SwarmHost,
 } from '../../swarm/index.js'
@@ -18,6 +19,7 @@ import { openProofStore } from '../intake/proofs.js'
 import { createLeaseDesk, type LeaseDesk } from '../leases/lease-desk.js'
 import { roomForLeases } from '../leases/room.js'
 import { agreeOnTerms } from '../ledger/agree-terms.js'
+import { meterRun } from '../ledger/metrics.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { TermsOf } from '../ledger/run-state.js'
 import type { RunTerms } from '../ledger/terms.js'
@@ -48,6 +50,10 @@ export interface CoordinatorParts {
   readonly stage: Stage
   /** What `config` promises, see `termsOf`. */
   readonly terms: RunTerms
+  /** Takes the numbers of all parts; a coordinator has one of its own. */
+  readonly metrics: Metrics
+  /** Hears what the stages of judging do. */
+  readonly watch: StageWatch
   /** Stages 5 to 7 of judging; null: the run has no calibration, and they are not run. */
   readonly auditor: Auditor | null
   readonly lottery: AuditLottery
@@ -74,8 +80,10 @@ export interface Coordinator {
 
 /** Puts a coordinator together and into service; earlier publications of its run are served again. */
 export async function openCoordinator(parts: CoordinatorParts): Promise<Coordinator> {
-  const { config, folder, key, clock, host, recorder, blobs, taskSet, stage, terms, auditor, lottery } = parts
+  const { config, folder, key, clock, host, recorder, blobs, taskSet, stage, terms, metrics, watch, auditor, lottery } =
+    parts
   await agreeOnTerms(recorder, terms, clock)
+  meterRun(metrics, recorder)
   const { spool, manifests } = folder
   const { tasks, servers } = taskSet
   const { state } = recorder
@@ -98,7 +106,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       state,
       bodies,
       auditor,
-      watch: UNWATCHED,
+      watch,
       onUnstable: async (server, { leaseId }) => {
         await recorder.record((current) =>
           current.quarantinedWorlds.has(server)
@@ -118,6 +126,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       proofs: await openProofStore(folder.evidence),
       host,
       clock,
+      watch,
       signal,
       onFailure: auditFailure.reject,
     })
@@ -125,7 +134,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const failure = Promise.race([auditFailure.promise, recorder.failure])
     // Whoever waits for it hears of it.
     failure.catch(() => undefined)
-    const desk = createLeaseDesk({ tasks, recorder, registrationMs: config.rounds.registrationMs, clock })
+    const desk = createLeaseDesk({ tasks, recorder, registrationMs: config.rounds.registrationMs, metrics, clock })
     const frame = policyFrame(terms, servers)
     const idle = createIdleNodes(clock)
     const room = (): number => {

@@ -5,7 +5,9 @@ import { createStage, rulesNamed, type Stage, type Task } from '../../episode/in
 import {
   createBlobStore,
   createHost,
+  createMetrics,
   type Identity,
+  type Metrics,
   openIdentity,
   type RefusalEvent,
   type SwarmHost,
@@ -14,6 +16,7 @@ import {
 import { createAuditLottery } from '../intake/audit-lottery.js'
 import { openRunAuditor } from '../intake/auditor.js'
 import { openCalibrations } from '../intake/calibrations.js'
+import { meterStages } from '../intake/metrics.js'
 import { agreeOnTerms, termsOf } from '../ledger/agree-terms.js'
 import { openEventLog } from '../ledger/event-log.js'
 import type { RunEvent } from '../ledger/events.js'
@@ -24,6 +27,7 @@ import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.j
 import { openDataFolder } from '../settings/data-folder.js'
 import { checkPromptRoom } from '../settings/first-prompts.js'
 import { readTaskSet } from '../settings/task-set.js'
+import { meterTrainer } from '../spool/metrics.js'
 import { createTorchrunEngine, type TrainerEvent } from '../spool/trainer-process.js'
 import { canaryPrompts } from '../versions/canary.js'
 import { chatTemplateSha256 } from '../versions/policy-frame.js'
@@ -71,6 +75,9 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
   }
 
   try {
+    const metrics = createMetrics()
+    const watch = meterStages(metrics)
+    const meter = meterTrainer(metrics)
     const folder = await openDataFolder(config.dataDir)
     const taskSet = await readTaskSet(config.tasks.dataset, 'train')
     const identity = await openIdentity(config.dataDir)
@@ -78,7 +85,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const log = await openEventLog(folder.log)
     const recorder = await openRecorder(log, (event) => onProgress({ type: 'event', event }))
     cleanUps.push(() => recorder.close())
-    const control = await serveControl(config.dataDir, controlRoutes(log)).catch((error: unknown) => {
+    const control = await serveControl(config.dataDir, controlRoutes(log, metrics)).catch((error: unknown) => {
       // Some file systems have no sockets. The run does not depend on them.
       logger.warn({ error }, 'no control socket: this coordinator has to be stopped for a backup')
     })
@@ -91,7 +98,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       rulesNamed({ dialect: config.base.dialect, reward: config.reward }),
     )
     checkPromptRoom(taskSet.tasks, stage, episodeLimits(config))
-    const host = await listen(identity, options)
+    const host = await listen(identity, options, metrics)
     cleanUps.push(() => host.close())
     const blobs = await createBlobStore(folder.blobs)
     const baseSha256 = await hashFile(config.base.path)
@@ -122,6 +129,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       base: config.base.path,
       calibrations: calibrations.bySha256,
       adaptersKept: config.maxStaleness + 1,
+      watch,
       signal: closing.signal,
       desk: { spool, baseSha256, reader: stage },
     })
@@ -136,7 +144,10 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
         processes: config.trainer.processes,
         logFile: folder.trainerLog,
         maxFailures: MAX_TRAINER_FAILURES,
-        onEvent: (event) => onProgress({ type: 'trainer', event }),
+        onEvent: (event) => {
+          meter(event)
+          onProgress({ type: 'trainer', event })
+        },
       },
       logger,
     )
@@ -152,6 +163,8 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       taskSet,
       stage,
       terms,
+      metrics,
+      watch,
       auditor: audits?.auditor ?? null,
       lottery: createAuditLottery(key.raw),
     })
@@ -176,7 +189,11 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
 }
 
 /** @throws ConfigError when it cannot listen where it should */
-function listen(identity: Identity, { config, logger, onProgress }: CoordinatorOptions): Promise<SwarmHost> {
+function listen(
+  identity: Identity,
+  { config, logger, onProgress }: CoordinatorOptions,
+  metrics: Metrics,
+): Promise<SwarmHost> {
   return createHost({
     privateKey: identity.privateKey,
     runId: identity.peerId,
@@ -184,6 +201,7 @@ function listen(identity: Identity, { config, logger, onProgress }: CoordinatorO
     announce: config.announce,
     exchangePeers: true,
     logger,
+    metrics,
     onRefusal: (refusal) => onProgress({ type: 'refusal', refusal }),
   }).catch((cause: Error) => {
     // The library's message goes on with a stack trace.

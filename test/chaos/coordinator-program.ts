@@ -7,8 +7,9 @@ import { openCoordinator } from '../../coordinator/service/coordinator.js'
 import { episodeLimits, type RunConfig } from '../../coordinator/settings/config.js'
 import { openDataFolder } from '../../coordinator/settings/data-folder.js'
 import { canaryPrompts } from '../../coordinator/versions/canary.js'
+import { UNWATCHED } from '../../judging/index.js'
 import { type Sha256, sha256 } from '../../proto/index.js'
-import { createBlobStore, type RefusalEvent } from '../../swarm/index.js'
+import { createBlobStore, createMetrics, type RefusalEvent } from '../../swarm/index.js'
 import { library } from '../support/library-world.js'
 import { stageOf } from '../support/scripted.js'
 import { openSimLog } from './databases.js'
@@ -58,6 +59,8 @@ export async function runCoordinator(world: World, process: SimProcess, settings
       taskSet,
       calibrations: { cpu: '0'.repeat(64) },
     }),
+    metrics: createMetrics(),
+    watch: UNWATCHED,
     auditor: createScriptAuditor(clock),
     lottery: createAuditLottery(key.raw),
   })

@@ -11,6 +11,7 @@ import { type Coordinator, openCoordinator } from '../../coordinator/service/coo
 import type { RunConfig } from '../../coordinator/settings/config.js'
 import { openDataFolder } from '../../coordinator/settings/data-folder.js'
 import type { Rollout, Task } from '../../episode/index.js'
+import { UNWATCHED } from '../../judging/index.js'
 import { groupAnnouncementOf } from '../../node/group-body.js'
 import { type NodeStore, openNodeStore, type PendingGroup } from '../../node/store.js'
 import {
@@ -22,7 +23,7 @@ import {
   sealGroupAnnouncement,
   sha256,
 } from '../../proto/index.js'
-import { type Clock, createBlobStore, requestLeases, serveGroups } from '../../swarm/index.js'
+import { type Clock, createBlobStore, createMetrics, requestLeases, serveGroups } from '../../swarm/index.js'
 import { library } from './library-world.js'
 import { hash } from './proto-samples.js'
 import { smallRun } from './run-config.js'
@@ -144,6 +145,8 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
         taskSet,
         calibrations: auditor ? { cpu: hash('calibration') } : {},
       }),
+      metrics: createMetrics(),
+      watch: UNWATCHED,
       lottery: draws ? { draws } : createAuditLottery(key.raw),
     }).catch(async (error: unknown) => {
       await host.close()

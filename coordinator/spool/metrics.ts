@@ -1,0 +1,24 @@
+import { Counter, Gauge } from 'prom-client'
+import type { Metrics } from '../../swarm/index.js'
+import type { TrainerEvent } from './trainer-process.js'
+
+/** Shows what the trainer says of its steps. @returns  to be called with each of its events */
+export function meterTrainer(registers: Metrics): (event: TrainerEvent) => void {
+  const events = new Counter({
+    name: 'prove_trainer_events_total',
+    help: 'Events of the trainer since the coordinator was started: ready, training, step, skipped, rejected, error',
+    labelNames: ['event'],
+    registers: [registers],
+  })
+  const stats = new Gauge({
+    name: 'prove_trainer_step_stat',
+    help: 'Numbers of the last step, by the names of docs/trainer.md',
+    labelNames: ['stat'],
+    registers: [registers],
+  })
+  return ({ event, ...rest }) => {
+    events.inc({ event })
+    if (event !== 'step' || typeof rest.stats !== 'object' || rest.stats === null) return
+    for (const [stat, value] of Object.entries(rest.stats)) if (typeof value === 'number') stats.set({ stat }, value)
+  }
+}

@@ -1,0 +1,71 @@
+import '../../../swarm/polyfill.js'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { meterStages } from '../../../coordinator/intake/metrics.js'
+import { meterAnswers } from '../../../coordinator/leases/metrics.js'
+import { meterRun } from '../../../coordinator/ledger/metrics.js'
+import { openRecorder } from '../../../coordinator/ledger/recorder.js'
+import { meterTrainer } from '../../../coordinator/spool/metrics.js'
+import { createMetrics } from '../../../swarm/index.js'
+import { memoryLog } from '../../support/memory-log.js'
+import { agreed, done, judged, leased, published } from '../../support/run-events.js'
+
+/** Samples without help and type. */
+const samples = (text: string): string[] => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+
+test('the run is told as it is when somebody asks, and its events are counted from the start of the program on', async () => {
+  const metrics = createMetrics()
+  const recorder = await openRecorder(memoryLog([agreed(), published(0), ...done('a', 'ann', 0)]), () => undefined)
+  meterRun(metrics, recorder)
+  await recorder.record(() => leased('b', 'ben', 0))
+  await recorder.record(() => leased('c', 'ben', 0))
+  await recorder.record(() => judged('b', 'ben', 0, { accepted: false, code: 'state_mismatch' }))
+  const told = samples(await metrics.metrics())
+  for (const line of [
+    'prove_events_total{type="leased"} 2',
+    'prove_events_total{type="judged"} 1',
+    'prove_verdicts_total{outcome="refused",code="state_mismatch"} 1',
+    'prove_version 0',
+    'prove_leases_open 1',
+    'prove_groups_trainable 1',
+    'prove_keys_reliable 1',
+  ])
+    assert.ok(told.includes(line), `${line} in\n${told.join('\n')}`)
+})
+
+test('stages of judging, answers of the desk and steps of the trainer are numbers of the same registry', async () => {
+  const metrics = createMetrics()
+  const watch = meterStages(metrics)
+  watch.onStage(3, 'passed', 20)
+  watch.onStage(3, 'refused', 2)
+  const answered = meterAnswers(metrics)
+  answered(null)
+  answered('no_work')
+  meterTrainer(metrics)({ event: 'step', step: 1, stats: { loss: 0.5, note: 'a word' } })
+  const told = samples(await metrics.metrics())
+  for (const line of [
+    'prove_stage_seconds_count{stage="3 replay",outcome="passed"} 1',
+    'prove_stage_seconds_sum{stage="3 replay",outcome="passed"} 0.02',
+    'prove_stage_seconds_bucket{le="0.01",stage="3 replay",outcome="refused"} 1',
+    'prove_lease_answers_total{reason=""} 1',
+    'prove_lease_answers_total{reason="no_work"} 1',
+    'prove_trainer_events_total{event="step"} 1',
+    'prove_trainer_step_stat{stat="loss"} 0.5',
+  ])
+    assert.ok(told.includes(line), `${line} in\n${told.join('\n')}`)
+  assert.not(told.some((line) => line.includes('note')))
+})
+
+test('every number says what it is, and is named with the prefix of the project', async () => {
+  const metrics = createMetrics()
+  meterRun(metrics, await openRecorder(memoryLog([]), () => undefined))
+  meterStages(metrics)
+  meterAnswers(metrics)
+  meterTrainer(metrics)
+  for (const { name, help } of await metrics.getMetricsAsJSON()) {
+    assert.match(name, /^prove_[a-z_]+$/)
+    assert.ok(help.length > 10, name)
+  }
+})
+
+test.run()
