@@ -25,6 +25,8 @@ const COORDINATOR_WINGS = {
   service: ['settings', 'spool', 'ledger', 'leases', 'intake', 'versions'],
   commands: ['settings', 'spool', 'ledger', 'backup', 'service'],
 }
+/** The base of every room's errors, which any of them may import. */
+const GROUND = 'errors'
 const rooms = Object.keys(MAY_IMPORT)
 const wings = Object.keys(COORDINATOR_WINGS)
 /** Rooms that know what a world is, and no world: they import the kernel and nothing else of `servers/`. */
@@ -61,6 +63,13 @@ module.exports = {
       from: { path: `^coordinator/${wing}/` },
       to: { path: `^coordinator/((${mayNot(wings, wing, COORDINATOR_WINGS[wing])})/|main\\.ts)` },
     })),
+    {
+      name: 'ground',
+      comment: 'What lies under all rooms imports none of them.',
+      severity: 'error',
+      from: { path: `^${GROUND}/` },
+      to: { path: `^(${rooms.join('|')})/` },
+    },
     {
       name: 'every-file-in-a-wing',
       comment: 'A file beside the wings has no place in their order.',

@@ -1,3 +1,4 @@
+import { CodedError } from '../errors/index.js'
 export type DatasetErrorCode =
   /** A line is not a record: not JSON, a field that is missing or wrong, or content that its id does not name. */
   | 'damaged_record'
@@ -21,16 +22,7 @@ export type DatasetErrorCode =
   | 'already_there'
 
 /** A data set that cannot be read or written. The message says where, what, and what to do. */
-export class DatasetError extends Error {
-  override readonly name = 'DatasetError'
-  constructor(
-    readonly code: DatasetErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${code}: ${message}`, options)
-  }
-}
+export class DatasetError extends CodedError<DatasetErrorCode> {}
 
 export type MismatchCode =
   /** The task names a server or tool that does not exist, or its ground truth does not fit the offered tools. */
@@ -47,16 +39,15 @@ export type MismatchCode =
   | 'other_record'
 
 /** An example that can be read but does not come out again when it is played. */
-export class ExampleMismatch extends Error {
-  override readonly name = 'ExampleMismatch'
+export class ExampleMismatch extends CodedError<MismatchCode> {
   constructor(
-    readonly code: MismatchCode,
+    code: MismatchCode,
     /** The task's id. */
     readonly task: string,
     readonly problem: string,
     /** File and line, where the example was read from one. */
     readonly where?: string,
   ) {
-    super(`${code}: ${where === undefined ? '' : `${where}: `}task ${task}: ${problem}`)
+    super(code, `${where === undefined ? '' : `${where}: `}task ${task}: ${problem}`)
   }
 }

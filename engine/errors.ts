@@ -1,3 +1,4 @@
+import { CodedError } from '../errors/index.js'
 /**
  * Why the engine refused or failed.
  * - `model_refused`: the base GGUF cannot be opened, or not with the wanted context
@@ -19,16 +20,7 @@ export type EngineErrorCode =
   | 'engine_failed'
   | 'closed'
 
-export class EngineError extends Error {
-  override readonly name = 'EngineError'
-  constructor(
-    readonly code: EngineErrorCode,
-    readonly detail = '',
-    options?: ErrorOptions,
-  ) {
-    super(detail ? `${code}: ${detail}` : code, options)
-  }
-}
+export class EngineError extends CodedError<EngineErrorCode> {}
 
 /** What llama.cpp or the file system threw, as an error of the engine. */
 export function toEngineError(cause: unknown): EngineError {

@@ -1,3 +1,4 @@
+import { CodedError } from '../errors/index.js'
 export type EpisodeErrorCode =
   /** The task does not parse, or names a server, tool or argument that does not exist. */
   | 'bad_task'
@@ -10,16 +11,7 @@ export type EpisodeErrorCode =
   /** A policy names a tool dialect that this version does not speak. */
   | 'unknown_dialect'
 
-export class EpisodeError extends Error {
-  override readonly name = 'EpisodeError'
-  constructor(
-    readonly code: EpisodeErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${code}: ${message}`, options)
-  }
-}
+export class EpisodeError extends CodedError<EpisodeErrorCode> {}
 
 export type RecordingMismatchCode =
   /** The prompt differs from the one rebuilt from the task. */
@@ -32,12 +24,4 @@ export type RecordingMismatchCode =
   | 'length_mismatch'
 
 /** A recorded rollout that the episode driver could not have produced. */
-export class RecordingMismatch extends Error {
-  override readonly name = 'RecordingMismatch'
-  constructor(
-    readonly code: RecordingMismatchCode,
-    message: string,
-  ) {
-    super(`${code}: ${message}`)
-  }
-}
+export class RecordingMismatch extends CodedError<RecordingMismatchCode> {}

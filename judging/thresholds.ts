@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CodedError } from '../errors/index.js'
 import { poissonUpper, quantile } from './chances.js'
 import type { GroupStatistics, TokenStatistics } from './evidence.js'
 
@@ -93,16 +94,7 @@ export const calibrationSchema = z.strictObject({
 })
 export type Calibration = z.output<typeof calibrationSchema>
 
-export class CalibrationError extends Error {
-  override readonly name = 'CalibrationError'
-  constructor(
-    readonly code: 'bad_calibration' | 'too_few_groups',
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${code}: ${message}`, options)
-  }
-}
+export class CalibrationError extends CodedError<'bad_calibration' | 'too_few_groups'> {}
 
 /** @throws CalibrationError `bad_calibration` naming the fields */
 export function parseCalibration(text: string): Calibration {

@@ -1,3 +1,4 @@
+import { CodedError } from '../errors/index.js'
 export type NodeErrorCode =
   /** The base model's file is missing or not the one the run asks for. */
   | 'wrong_base'
@@ -22,13 +23,4 @@ export type NodeErrorCode =
   /** A write to the data directory failed, so nothing more is written: the disk may be full. */
   | 'unwritable'
 
-export class NodeError extends Error {
-  override readonly name = 'NodeError'
-  constructor(
-    readonly code: NodeErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${code}: ${message}`, options)
-  }
-}
+export class NodeError extends CodedError<NodeErrorCode> {}

@@ -1,3 +1,4 @@
+import { CodedError } from '../errors/index.js'
 import { LIMITS } from './limits.js'
 
 /** What a refusal does to its sender in gossip: `reject` lowers the sender's score, `ignore` only drops the message. */
@@ -82,15 +83,14 @@ export type RefusalCode = keyof typeof REFUSALS
 export const isRefusalCode = (value: string): value is RefusalCode => Object.hasOwn(REFUSALS, value)
 
 /** A message we will not act on. `reject` costs the sender score, so use it only for what cannot come from an honest node. */
-export class SwarmRefusal extends Error {
-  override readonly name = 'SwarmRefusal'
+export class SwarmRefusal extends CodedError<RefusalCode> {
   constructor(
     readonly effect: GossipEffect,
-    readonly code: RefusalCode,
-    readonly detail = '',
+    code: RefusalCode,
+    detail = '',
     options?: ErrorOptions,
   ) {
-    super(detail ? `${code}: ${detail}` : code, options)
+    super(code, detail, options)
   }
 }
 

@@ -1,3 +1,4 @@
+import { CodedError } from '../errors/index.js'
 import { PAPER } from './paper.js'
 import type { RewardPreset } from './preset.js'
 import { STATE_AWARE } from './state-aware.js'
@@ -8,14 +9,15 @@ export const REWARD_PRESETS: ReadonlyMap<string, RewardPreset> = new Map(
 )
 
 /** A reward that this version does not have. */
-export class PresetError extends Error {
-  override readonly name = 'PresetError'
-  readonly code = 'unknown_reward'
-}
+export class PresetError extends CodedError<'unknown_reward'> {}
 
 /** @throws PresetError `unknown_reward`, which lists the known ones */
 export function rewardPreset(name: string): RewardPreset {
   const preset = REWARD_PRESETS.get(name)
-  if (!preset) throw new PresetError(`there is no reward ${name}; known are ${[...REWARD_PRESETS.keys()].join(', ')}`)
+  if (!preset)
+    throw new PresetError(
+      'unknown_reward',
+      `there is no reward ${name}; known are ${[...REWARD_PRESETS.keys()].join(', ')}`,
+    )
   return preset
 }

@@ -1,3 +1,4 @@
+import { CodedError } from '../errors/index.js'
 import type { OfferedTool } from '../servers/kernel/index.js'
 
 /** Any JSON value. */
@@ -64,12 +65,4 @@ export interface RewardBreakdown {
 export type ExampleErrorCode = 'duplicate_tool' | 'forward_edge' | 'call_not_offered' | 'call_does_not_fit'
 
 /** The example itself is wrong, so no reward can be given. */
-export class ExampleError extends Error {
-  override readonly name = 'ExampleError'
-  constructor(
-    readonly code: ExampleErrorCode,
-    message: string,
-  ) {
-    super(`${code}: ${message}`)
-  }
-}
+export class ExampleError extends CodedError<ExampleErrorCode> {}

@@ -1,3 +1,4 @@
+import { CodedError } from '../errors/index.js'
 import type { RefusalCode } from '../proto/index.js'
 
 export type TransportErrorCode =
@@ -11,30 +12,20 @@ export type TransportErrorCode =
   | 'closed'
 
 /** Something between two nodes did not work out. Nobody is to blame for it; trying again, or elsewhere, may help. */
-export class TransportError extends Error {
-  override readonly name = 'TransportError'
+export class TransportError extends CodedError<TransportErrorCode> {
   constructor(
-    readonly code: TransportErrorCode,
-    readonly detail = '',
+    code: TransportErrorCode,
+    detail = '',
     options?: ErrorOptions & {
       /** Why the other side turned a request down; only with `refused`. */
       readonly refusal?: RefusalCode
     },
   ) {
-    super(detail ? `${code}: ${detail}` : code, options)
+    super(code, detail, options)
     this.refusal = options?.refusal ?? null
   }
 
   readonly refusal: RefusalCode | null
 }
 
-export class IdentityError extends Error {
-  override readonly name = 'IdentityError'
-  constructor(
-    readonly code: 'key_exists' | 'key_unreadable' | 'not_a_key',
-    detail: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${code}: ${detail}`, options)
-  }
-}
+export class IdentityError extends CodedError<'key_exists' | 'key_unreadable' | 'not_a_key'> {}

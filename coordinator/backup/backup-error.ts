@@ -1,3 +1,4 @@
+import { CodedError } from '../../errors/index.js'
 export type BackupErrorCode =
   /** There is no run in the data folder. */
   | 'no_run'
@@ -10,13 +11,4 @@ export type BackupErrorCode =
   /** A file of the backup is not what was written. */
   | 'damaged'
 
-export class BackupError extends Error {
-  override readonly name = 'BackupError'
-  constructor(
-    readonly code: BackupErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${code}: ${message}`, options)
-  }
-}
+export class BackupError extends CodedError<BackupErrorCode> {}

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
+import { CodedError } from '../../errors/index.js'
 import {
   type GroupAnnouncement,
   ID_BYTES,
@@ -26,16 +27,7 @@ export const PROOF_LIMITS = {
   },
 } as const
 
-export class ProofError extends Error {
-  override readonly name = 'ProofError'
-  constructor(
-    readonly code: 'not_kept' | 'damaged',
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${code}: ${message}`, options)
-  }
-}
+export class ProofError extends CodedError<'not_kept' | 'damaged'> {}
 
 /** Keeps what proves that a node has lied; of too many proofs the oldest go. */
 export interface ProofStore {

@@ -1,3 +1,4 @@
+import { CodedError } from '../../errors/index.js'
 export type StoreErrorCode =
   /** Another process holds the log. */
   | 'in_use'
@@ -14,13 +15,4 @@ export type StoreErrorCode =
   /** The log was written by a version of this program that knew no chain. */
   | 'older_version'
 
-export class StoreError extends Error {
-  override readonly name = 'StoreError'
-  constructor(
-    readonly code: StoreErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${code}: ${message}`, options)
-  }
-}
+export class StoreError extends CodedError<StoreErrorCode> {}

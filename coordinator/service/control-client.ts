@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { z } from 'zod'
+import { CodedError } from '../../errors/index.js'
 import { linesOf } from '../ledger/record-lines.js'
 import { controlAddress } from './control-address.js'
 
@@ -13,16 +14,7 @@ export interface ControlClient {
 }
 
 /** The coordinator refused a request, or stopped answering. */
-export class ControlError extends Error {
-  override readonly name = 'ControlError'
-  constructor(
-    readonly code: 'refused' | 'unreachable',
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${code}: ${message}`, options)
-  }
-}
+export class ControlError extends CodedError<'refused' | 'unreachable'> {}
 
 const TIMEOUT_MS = 60_000
 const MAX_ANSWER_CHARS = 1024 * 1024

@@ -4,6 +4,7 @@ import type { Server } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
+import { CodedError } from '../../errors/index.js'
 import { PRIVATE_FILE } from '../settings/data-folder.js'
 import { takeControlAddress } from './control-address.js'
 
@@ -26,15 +27,7 @@ export interface ControlRoute {
 }
 
 /** A request that the coordinator does not fulfil. */
-export class ControlRefusal extends Error {
-  override readonly name = 'ControlRefusal'
-  constructor(
-    readonly code: 'bad_request' | 'unknown_route',
-    message: string,
-  ) {
-    super(`${code}: ${message}`)
-  }
-}
+export class ControlRefusal extends CodedError<'bad_request' | 'unknown_route'> {}
 
 const MAX_BODY_BYTES = 64 * 1024
 /** Nobody on this machine takes so long to send a request, or to take the next piece of an answer. */

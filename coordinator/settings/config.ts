@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { DEFAULT_LIMITS, DEFAULT_RULES, DIALECTS, type EpisodeLimits } from '../../episode/index.js'
+import { CodedError } from '../../errors/index.js'
 import { largestBody } from '../../judging/index.js'
 import { LIMITS } from '../../proto/index.js'
 import { REWARD_PRESETS } from '../../reward/index.js'
@@ -101,9 +102,12 @@ export const episodeLimits = ({ limits }: Pick<RunConfig, 'limits'>): EpisodeLim
   ...limits,
 })
 
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-  readonly code = 'bad_config'
+/** The message names the file and the field, and needs no code before them. */
+export class ConfigError extends CodedError<'bad_config'> {
+  constructor(detail: string, options?: ErrorOptions) {
+    super('bad_config', detail, options)
+    this.message = detail
+  }
 }
 
 /**

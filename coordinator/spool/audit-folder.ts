@@ -3,6 +3,7 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { EpisodeLimits } from '../../episode/limits.js'
+import { CodedError } from '../../errors/index.js'
 import type { SampledToken } from '../../judging/evidence.js'
 import { type AuditedGroup, drawsOf, rolesOf, type TokenReader } from '../../judging/sampled-turns.js'
 import { adapterName, adaptersFolder, auditFolder, evidenceFolder, FILES, SCHEMA } from './layout.js'
@@ -19,10 +20,7 @@ export interface AuditJob {
 }
 
 /** The audit process answered with something else than evidence on this job. */
-export class EvidenceError extends Error {
-  override readonly name = 'EvidenceError'
-  readonly code = 'bad_evidence'
-}
+export class EvidenceError extends CodedError<'bad_evidence'> {}
 
 /** Tensors of `evidence.safetensors` that verdicts use; it also holds what helps a person to understand one. */
 export const TENSORS = ['logp', 'entropy', 'variance', 'evidence', 'gap', 'low', 'high', 'repair'] as const
@@ -104,13 +102,20 @@ export async function readEvidence(
     if (evidenceSha256 !== sha256Of(bytes)) throw new Error('its hash is another one')
     tensors = decodeFloat64s(bytes, TENSORS)
   } catch (cause) {
-    throw new EvidenceError(`the evidence on ${job.auditId}: ${(cause as Error).message.slice(0, 400)}`, { cause })
+    throw new EvidenceError(
+      'bad_evidence',
+      `the evidence on ${job.auditId}: ${(cause as Error).message.slice(0, 400)}`,
+      { cause },
+    )
   }
   const sampled = job.groups.flatMap(({ rollouts }) => rollouts.flatMap(({ logprobs }) => logprobs)).length
   if (
     TENSORS.some((name) => tensors[name].length !== sampled || tensors[name].some((value) => !Number.isFinite(value)))
   )
-    throw new EvidenceError(`the evidence on ${job.auditId} is not one finite number for each of ${sampled} tokens`)
+    throw new EvidenceError(
+      'bad_evidence',
+      `the evidence on ${job.auditId} is not one finite number for each of ${sampled} tokens`,
+    )
   let at = 0
   return job.groups.map(({ rollouts }) =>
     rollouts.flatMap((rollout) => {

@@ -1,3 +1,4 @@
+import { CodedError } from '../../errors/index.js'
 export type TrainerErrorCode =
   /** It cannot be started at all: no such Python. */
   | 'trainer_unusable'
@@ -8,13 +9,4 @@ export type TrainerErrorCode =
   | 'closed'
 
 /** What the Python side cannot do for us: train, audit, or leave its files in order. */
-export class TrainerError extends Error {
-  override readonly name = 'TrainerError'
-  constructor(
-    readonly code: TrainerErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${code}: ${message}`, options)
-  }
-}
+export class TrainerError extends CodedError<TrainerErrorCode> {}

@@ -1,19 +1,11 @@
+import { CodedError } from '../../errors/index.js'
 import { expandMask, type GroupBody, groupBody, SwarmRefusal, sha256 } from '../../proto/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import type { RunState } from '../ledger/run-state.js'
 import type { BatchGroup } from '../spool/batch-folder.js'
 
 /** What the log says of an accepted group and what is on disk are no longer the same. */
-export class BodyError extends Error {
-  override readonly name = 'BodyError'
-  constructor(
-    readonly code: 'body_missing' | 'body_damaged',
-    readonly detail: string,
-    options?: ErrorOptions,
-  ) {
-    super(`${code}: ${detail}`, options)
-  }
-}
+export class BodyError extends CodedError<'body_missing' | 'body_damaged'> {}
 
 /**
  * The groups of a batch as they were judged: tokens, mask and log-probabilities from the bodies, rewards from the verdicts.

@@ -1,4 +1,5 @@
 import { PROFILES, type Profile } from '../../dataset/profile.js'
+import { CodedError } from '../../errors/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition, type WorldCache } from '../../servers/kernel/index.js'
 import { toolGraph } from '../../servers/kernel/tool-graph.js'
@@ -20,15 +21,7 @@ export interface Recipe {
 export type SynthesisErrorCode = 'unknown_world' | 'unknown_profile' | 'no_yield' | 'other_plan' | 'no_teacher'
 
 /** Synthesis cannot go on with what it was given. */
-export class SynthesisError extends Error {
-  override readonly name = 'SynthesisError'
-  constructor(
-    readonly code: SynthesisErrorCode,
-    message: string,
-  ) {
-    super(`${code}: ${message}`)
-  }
-}
+export class SynthesisError extends CodedError<SynthesisErrorCode> {}
 
 /** Worlds kept by one worker: the tasks of a batch play in few. */
 const WORLDS_KEPT = 64

@@ -1,3 +1,4 @@
+import { CodedError } from '../../errors/index.js'
 /**
  * - `bad_options`: an option or the server's address makes no sense
  * - `unreachable`: the server does not answer, or not in its protocol
@@ -17,14 +18,10 @@ export type TeacherErrorCode =
   | 'closed'
 
 /** The teacher cannot work at all. What goes wrong with one example is a `Problem` instead. */
-export class TeacherError extends Error {
-  override readonly name = 'TeacherError'
-  constructor(
-    readonly code: TeacherErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(message, options)
+export class TeacherError extends CodedError<TeacherErrorCode> {
+  constructor(code: TeacherErrorCode, detail: string, options?: ErrorOptions) {
+    super(code, detail, options)
+    this.message = detail
   }
 }
 

@@ -7,7 +7,7 @@ import { openRecorder, type Recorder } from '../../../coordinator/ledger/recorde
 import { type BroadcastParts, broadcast } from '../../../coordinator/service/broadcast.js'
 import { silentLogger } from '../../../swarm/index.js'
 import { createMovedClock, type MovedClock } from '../../support/moved-clock.js'
-import { audited, batched, done, published, released } from '../../support/run-events.js'
+import { agreed, audited, batched, done, published, released } from '../../support/run-events.js'
 
 /** What has been begun comes as far as it can without time. */
 const settle = async (): Promise<void> => {
@@ -31,6 +31,7 @@ async function broadcasting(change: Partial<BroadcastParts> = {}, before: readon
     {
       append: async () => undefined,
       async *replay() {
+        yield agreed()
         yield* before
       },
       close: async () => undefined,
