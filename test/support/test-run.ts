@@ -258,7 +258,7 @@ async function createVolunteer(run: TestRun, node: TestNode, folder: string, sto
         {
           kind: 'ask',
           count: 1,
-          policyId: run.coordinator.recorder.state.current!.policyId,
+          policyId: run.coordinator.recorder.state.round!.policyId,
           nonce: randomBytes(16).toString('hex'),
           holding: [],
           agent: 'test/1',
