@@ -132,7 +132,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     })
     cleanUps.push(() => intake.idle())
     const failure = Promise.race([auditFailure.promise, recorder.failure])
-    // Whoever waits for it hears of it.
+    // Only `run` awaits it; without a handler Node would end the process for a rejection before that (unhandledRejection).
     failure.catch(() => undefined)
     const desk = createLeaseDesk({ tasks, recorder, registrationMs: config.rounds.registrationMs, metrics, clock })
     const frame = policyFrame(terms, servers)
