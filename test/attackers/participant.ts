@@ -65,6 +65,16 @@ export async function openParticipant({ runId, address }: RunAddress, key: Priva
   const bodies = new Map<string, Uint8Array>()
   const holding = new Set<string>()
   const unanswered = Promise.withResolvers<null>()
+  /** libp2p drops a connection whose pings a busy machine answers too late: then it dials again, as nodes do. Nothing was sent yet. */
+  const connected = async <T>(talk: () => Promise<T>): Promise<T> => {
+    try {
+      return await talk()
+    } catch (error) {
+      if (!(error instanceof TransportError) || error.code !== 'unreachable') throw error
+      await dialPatiently(host, address)
+      return talk()
+    }
+  }
   const participant: Participant = {
     host,
     key,
@@ -84,19 +94,20 @@ export async function openParticipant({ runId, address }: RunAddress, key: Priva
         drawsReplay: true,
         ...change,
       }
-      const response = await requestLeases(host, runId, request, soon())
+      const response = await connected(() => requestLeases(host, runId, request, soon()))
       for (const { leaseId } of response.leases) holding.add(leaseId)
       return response
     },
     async giveBack(leases) {
       if (leases.length === 0) return
       const leaseIds = leases.map(({ leaseId }) => leaseId)
-      await requestLeases(host, runId, { kind: 'return', leaseIds, reason: 'shutdown' }, soon())
+      const request = { kind: 'return', leaseIds, reason: 'shutdown' } as const
+      await connected(() => requestLeases(host, runId, request, soon()))
       for (const leaseId of leaseIds) holding.delete(leaseId)
     },
-    offer: (sealed) => offerGroup(host, runId, sealed, soon()),
+    offer: (sealed) => connected(() => offerGroup(host, runId, sealed, soon())),
     async verdicts() {
-      const { digest } = await requestVerdicts(host, runId, { cursor: 0, max: 64 }, soon())
+      const { digest } = await connected(() => requestVerdicts(host, runId, { cursor: 0, max: 64 }, soon()))
       return openVerdictDigest(digest, runId)
     },
     close() {

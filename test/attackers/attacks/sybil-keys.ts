@@ -17,7 +17,12 @@ export const sybilKeys: Attack = {
       const { leases, reason } = await fresh.ask(policyId, { count: 8 })
       // Honest volunteers that deliver, one of them at work: where nobody else supplies anything, one key may fill a batch.
       for (let turn = 0; turn < AT_WORK; turn++) await arena.honest.deliver(await arena.honest.group(signal))
-      const held = await arena.honest.group(signal)
+      let held = await arena.honest.group(signal)
+      // Of one that is known to deliver: a batch waits for no other.
+      while (!arena.state().reliable.has(held.work.node.peerId)) {
+        await arena.honest.deliver(held)
+        held = await arena.honest.group(signal)
+      }
       const first = arena.state().batches.size
       for (let k = 0; k <= BATCH_GROUPS * PER_KEY; k++)
         await arena.honest.deliver(await arena.honest.group(signal, node))
