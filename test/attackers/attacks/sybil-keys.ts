@@ -1,7 +1,7 @@
 import { BATCH_GROUPS, PER_KEY } from '../arena-run.js'
 import type { Attack } from '../attack.js'
-import { AT_WORK } from '../honest-crowd.js'
-import { openParticipant } from '../participant.js'
+import type { HonestGroup } from '../honest-crowd.js'
+import { openParticipant, type Participant } from '../participant.js'
 
 export const sybilKeys: Attack = {
   name: 'sybil-keys',
@@ -11,22 +11,20 @@ export const sybilKeys: Attack = {
   async attempt(arena, _, signal) {
     const node = await arena.recruit()
     const fresh = await openParticipant(arena.run, await arena.newKey())
+    const others: Participant[] = []
     const before = arena.cpuMs()
     try {
+      while (others.length < BATCH_GROUPS * (1 - PER_KEY)) others.push(await arena.recruit())
       const { policyId } = await arena.policies.newest(signal)
       const { leases, reason } = await fresh.ask(policyId, { count: 8 })
-      // Honest volunteers that deliver, one of them at work: where nobody else supplies anything, one key may fill a batch.
-      for (let turn = 0; turn < AT_WORK; turn++) await arena.honest.deliver(await arena.honest.group(signal))
-      let held = await arena.honest.group(signal)
-      // Of one that is known to deliver: a batch waits for no other.
-      while (!arena.state().reliable.has(held.work.node.peerId)) {
-        await arena.honest.deliver(held)
-        held = await arena.honest.group(signal)
-      }
+      // Enough honest keys at work to fill the rest of a batch, known to deliver: it waits for them, and for nobody else.
+      for (const other of others) await arena.honest.deliver(await arena.honest.group(signal, other))
+      const held: HonestGroup[] = []
+      for (const other of others) held.push(await arena.honest.group(signal, other))
       const first = arena.state().batches.size
       for (let k = 0; k <= BATCH_GROUPS * PER_KEY; k++)
         await arena.honest.deliver(await arena.honest.group(signal, node))
-      await arena.honest.deliver(held)
+      for (const group of held) await arena.honest.deliver(group)
       while (arena.state().batches.size === first) await arena.honest.deliver(await arena.honest.group(signal))
       const { judged, batches } = arena.state()
       const shares = [...batches.values()].map(
@@ -43,6 +41,7 @@ export const sybilKeys: Attack = {
         detail: `${leases.length} leases for a key of this moment, ${100 * share} % of a batch`,
       }
     } finally {
+      for (const other of others) await other.close()
       await fresh.close()
       await node.close()
     }
