@@ -7,6 +7,7 @@ import { openCoordinator } from '../../coordinator/service/coordinator.js'
 import { episodeLimits, type RunConfig } from '../../coordinator/settings/config.js'
 import { openDataFolder } from '../../coordinator/settings/data-folder.js'
 import { canaryPrompts } from '../../coordinator/versions/canary.js'
+import { chatTemplateSha256 } from '../../coordinator/versions/policy-frame.js'
 import { UNWATCHED } from '../../judging/index.js'
 import { type Sha256, sha256 } from '../../proto/index.js'
 import { createBlobStore, createMetrics, type RefusalEvent } from '../../swarm/index.js'
@@ -55,7 +56,7 @@ export async function runCoordinator(world: World, process: SimProcess, settings
     taskSet,
     terms: termsOf(config, {
       baseSha256: BASE_SHA256,
-      chatTemplateSha256: '0'.repeat(64),
+      chatTemplateSha256: chatTemplateSha256(stage),
       taskSet,
       calibrations: { cpu: '0'.repeat(64) },
     }),

@@ -10,6 +10,7 @@ import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.j
 import { type Coordinator, openCoordinator } from '../../coordinator/service/coordinator.js'
 import type { RunConfig } from '../../coordinator/settings/config.js'
 import { openDataFolder } from '../../coordinator/settings/data-folder.js'
+import { chatTemplateSha256 } from '../../coordinator/versions/policy-frame.js'
 import type { Rollout, Task } from '../../episode/index.js'
 import { UNWATCHED } from '../../judging/index.js'
 import { groupAnnouncementOf } from '../../node/group-body.js'
@@ -140,8 +141,8 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
       blobs: await createBlobStore(data.blobs),
       taskSet,
       terms: termsOf(config, {
-        baseSha256: hash('base'),
-        chatTemplateSha256: hash('template'),
+        baseSha256: sha256(new Uint8Array([1])),
+        chatTemplateSha256: chatTemplateSha256(stage),
         taskSet,
         calibrations: auditor ? { cpu: hash('calibration') } : {},
       }),
