@@ -9,7 +9,7 @@ import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
 import { NodeError } from '../../node/errors.js'
 import { openNodeStore } from '../../node/store.js'
-import { published } from '../support/run-events.js'
+import { agreed, published } from '../support/run-events.js'
 import { createTestSwarm } from '../support/swarm-nodes.js'
 
 const opened: (() => Promise<unknown>)[] = []
@@ -28,7 +28,9 @@ test('an event is on disk before it is applied, and one that could not be writte
         if (full) throw new Error('no space left on device')
         order.push(`on disk: ${event.type}, ${recorder.state.publications.length} applied`)
       },
-      async *replay() {},
+      async *replay() {
+        yield agreed()
+      },
       async close() {},
     },
     (event) => order.push(`told: ${event.type}, ${recorder.state.publications.length} applied`),
