@@ -5,7 +5,7 @@ import pino from 'pino'
 import { auditGroups } from '../coordinator/intake/audit-run.js'
 import { createAuditProcess } from '../coordinator/spool/audit-process.js'
 import { writeBatch } from '../coordinator/spool/batch-folder.js'
-import { createTorchrunEngine } from '../coordinator/spool/trainer-process.js'
+import { createTrainerProcess } from '../coordinator/spool/trainer-process.js'
 import { openEngine } from '../engine/index.js'
 import { DEFAULT_LIMITS, type Rollout } from '../episode/index.js'
 import type { AuditedGroup } from '../judging/index.js'
@@ -34,7 +34,7 @@ export async function measureAudit({ stage, tasks, baseSha256 }: DemoStage): Pro
   await writeFile(config, JSON.stringify({ schema: 1, baseSha256, threads: 1, baseModel: { name: 'demo' }, canaries }))
   const files = { python: PYTHON, packageFolder: TRAINER_FOLDER, spool, base: DEMO_MODEL, config }
   const auditor = createAuditProcess({ ...files, maxFailures: 2, timeoutMs: TIMEOUT_MS }, log)
-  const trainer = createTorchrunEngine(
+  const trainer = createTrainerProcess(
     { ...files, processes: 1, logFile: join(folder, 'trainer.log'), maxFailures: 2, onEvent: () => {} },
     log,
   )

@@ -1,7 +1,7 @@
 import type { Task } from '../../episode/index.js'
 import { type StageWatch, UNWATCHED } from '../../judging/index.js'
 import { SwarmRefusal } from '../../proto/index.js'
-import { type Clock, fetchGroupBody, type ReceivedGroup, type SwarmHost } from '../../swarm/index.js'
+import { fetchGroupBody, type ReceivedGroup, type SwarmHost } from '../../swarm/index.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { isUnseen, type LeaseRecord, type TermsOf } from '../ledger/run-state.js'
 import { auditShare } from '../ledger/standing.js'
@@ -36,7 +36,6 @@ export interface IntakeParts {
   readonly lottery: AuditLottery
   readonly proofs: ProofStore
   readonly host: SwarmHost
-  readonly clock: Clock
   /** Hears what the stages of judging do. */
   readonly watch?: StageWatch
   readonly signal: AbortSignal
@@ -46,7 +45,8 @@ export interface IntakeParts {
 
 /** Where groups come in: admission, the pull of the body, the stages of judging, and the verdict on record. */
 export function createIntake(parts: IntakeParts): Intake {
-  const { tasks, termsOf, recorder, judge, proofs, host, clock, watch = UNWATCHED, signal } = parts
+  const { tasks, termsOf, recorder, judge, proofs, host, watch = UNWATCHED, signal } = parts
+  const { clock } = host
   const { state } = recorder
   const inHand = new InHand(parts.perNode)
   const pulls = createPulls({
@@ -57,7 +57,7 @@ export function createIntake(parts: IntakeParts): Intake {
   })
   const admission = createAdmission({ state, tasks, termsOf, owedBody: pulls.owed, clock, watch })
   const addressBlockOf = noteAddresses(host, signal)
-  const verdicts = createVerdicts({ recorder, judge, termsOf, proofs, addressBlockOf, host, clock, watch, signal })
+  const verdicts = createVerdicts({ recorder, judge, termsOf, proofs, addressBlockOf, host, watch, signal })
   const underWay = createUnderWay(parts)
   const underAudit = new Set<string>()
 

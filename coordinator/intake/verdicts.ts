@@ -1,6 +1,6 @@
 import { beginStage, DUPLICATES_STAGE, type StageWatch } from '../../judging/index.js'
 import { detailForWire, REFUSALS, type RefusalCode, refusal, SwarmRefusal } from '../../proto/index.js'
-import type { Clock, ReceivedGroup, SwarmHost } from '../../swarm/index.js'
+import type { ReceivedGroup, SwarmHost } from '../../swarm/index.js'
 import type { Audit } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { isUnseen, type JudgedGroup, type LeaseRecord, type RunState, type TermsOf } from '../ledger/run-state.js'
@@ -64,8 +64,7 @@ export interface VerdictParts {
   readonly proofs: ProofStore
   /** Where a node was last connected from. */
   readonly addressBlockOf: (node: string) => string | null
-  readonly host: Pick<SwarmHost, 'penalise' | 'logger'>
-  readonly clock: Pick<Clock, 'now'>
+  readonly host: Pick<SwarmHost, 'clock' | 'logger' | 'penalise'>
   readonly watch: StageWatch
   readonly signal: AbortSignal
 }
@@ -141,7 +140,8 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
 }
 
 function concluder(parts: VerdictParts): Verdicts['conclude'] {
-  const { recorder, termsOf, proofs, addressBlockOf, clock } = parts
+  const { recorder, termsOf, proofs, addressBlockOf } = parts
+  const { clock } = parts.host
   const { state } = recorder
 
   const eventOf = ({ lease, group }: TakenGroup, outcome: Outcome): JudgedGroup => {
@@ -192,7 +192,7 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
 }
 
 function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
-  const { recorder, judge, clock, signal } = parts
+  const { recorder, judge, host, signal } = parts
   const { state } = recorder
 
   const findFault = async (leaseId: string, copied: boolean): Promise<SwarmRefusal | null> => {
@@ -220,15 +220,15 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
         code: fault?.code ?? null,
         detail: detailForWire(fault?.detail ?? ''),
       }
-      return { type: 'audited', atMs: clock.now(), leaseId, node, ...finding }
+      return { type: 'audited', atMs: host.clock.now(), leaseId, node, ...finding }
     })
     if (fault) noteQuarantine(parts, node)
   }
 }
 
-function noteQuarantine({ recorder, host, clock }: VerdictParts, node: string): void {
+function noteQuarantine({ recorder, host }: VerdictParts, node: string): void {
   const { standing } = recorder.state.nodes.get(node)!
-  if (!standing.isQuarantined(clock.now())) return
+  if (!standing.isQuarantined(host.clock.now())) return
   host.penalise(node, LIE_PENALTY)
   host.logger.warn({ node, untilMs: standing.quarantinedUntilMs }, 'a node is quarantined')
 }

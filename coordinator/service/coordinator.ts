@@ -4,7 +4,6 @@ import type { StageWatch } from '../../judging/index.js'
 import type { ServerDefinition } from '../../servers/kernel/index.js'
 import {
   type BlobStore,
-  type Clock,
   createBlobStore,
   createSnapshotExchange,
   type Metrics,
@@ -40,7 +39,7 @@ export interface CoordinatorParts {
   readonly config: RunConfig
   readonly folder: DataFolder
   readonly key: PrivateKey
-  readonly clock: Clock
+  /** Its clock is that of all parts. */
   readonly host: SwarmHost
   readonly recorder: Recorder
   /** Files that are published. */
@@ -80,8 +79,8 @@ export interface Coordinator {
 
 /** Puts a coordinator together and into service; earlier publications of its run are served again. */
 export async function openCoordinator(parts: CoordinatorParts): Promise<Coordinator> {
-  const { config, folder, key, clock, host, recorder, blobs, taskSet, stage, terms, metrics, watch, auditor, lottery } =
-    parts
+  const { config, folder, key, host, recorder, blobs, taskSet, stage, terms, metrics, watch, auditor, lottery } = parts
+  const { clock } = host
   await agreeOnTerms(recorder, terms, clock)
   meterRun(metrics, recorder)
   const { spool, manifests } = folder
@@ -125,7 +124,6 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       lottery,
       proofs: await openProofStore(folder.evidence),
       host,
-      clock,
       watch,
       signal,
       onFailure: auditFailure.reject,
@@ -150,11 +148,10 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       snapshots,
       host,
       key,
-      clock,
       manifests,
       demand: () => ({ room: room(), waiting: idle.count() }),
     })
-    const services = await serveRun({ host, key, state, desk, intake, bodies, idle, clock })
+    const services = await serveRun({ host, key, state, desk, intake, bodies, idle })
     cleanUps.push(() => services.close())
     await publisher.restore()
 

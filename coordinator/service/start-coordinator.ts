@@ -28,7 +28,7 @@ import { openDataFolder } from '../settings/data-folder.js'
 import { checkPromptRoom } from '../settings/first-prompts.js'
 import { readTaskSet } from '../settings/task-set.js'
 import { meterTrainer } from '../spool/metrics.js'
-import { createTorchrunEngine, type TrainerEvent } from '../spool/trainer-process.js'
+import { createTrainerProcess, type TrainerEvent } from '../spool/trainer-process.js'
 import { canaryPrompts } from '../versions/canary.js'
 import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { controlRoutes } from './control-routes.js'
@@ -134,7 +134,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       desk: { spool, baseSha256, reader: stage },
     })
     cleanUps.push(async () => audits?.close())
-    const trainer = createTorchrunEngine(
+    const trainer = createTrainerProcess(
       {
         python,
         packageFolder,
@@ -156,7 +156,6 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       config,
       folder,
       key,
-      clock: systemClock,
       host,
       recorder,
       blobs,

@@ -35,7 +35,7 @@ export interface TrainEngine {
   close(): Promise<void>
 }
 
-export interface TorchrunOptions {
+export interface TrainerProcessOptions {
   readonly python: string
   /** Folder of the `prove_trainer` package. */
   readonly packageFolder: string
@@ -66,10 +66,10 @@ interface Said {
 }
 
 /**
- * Supervises the trainer under torchrun. It is started again when it dies; a batch that kills it `maxFailures` times is
+ * Supervises the trainer: the worker itself, or under torchrun where it has several ranks. It is started again when it dies; a batch that kills it `maxFailures` times is
  * taken out of the spool and refused; a trainer that cannot start, or ends without a batch in hand as often, is given up.
  */
-export function createTorchrunEngine(options: TorchrunOptions, log: Logger): TrainEngine {
+export function createTrainerProcess(options: TrainerProcessOptions, log: Logger): TrainEngine {
   const { python, packageFolder, spool, base, config, processes, logFile, maxFailures, onEvent } = options
   const ready = Promise.withResolvers<{ step: number }>()
   const outcomes = createOutcomes(spool)
@@ -129,7 +129,9 @@ export function createTorchrunEngine(options: TorchrunOptions, log: Logger): Tra
     }
   }
 
-  const torchrun = ['-m', 'torch.distributed.run', '--standalone', '--nproc-per-node', String(processes)]
+  // A launcher of one rank would add nothing but its own start.
+  const torchrun =
+    processes > 1 ? ['-m', 'torch.distributed.run', '--standalone', '--nproc-per-node', String(processes)] : []
   const child = createPythonProcess({
     python,
     packageFolder,

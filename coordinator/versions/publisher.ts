@@ -16,7 +16,7 @@ import {
   sealManifest,
   sealPolicyAnnouncement,
 } from '../../proto/index.js'
-import { type BlobStore, type Clock, channelsOf, type SnapshotExchange, type SwarmHost } from '../../swarm/index.js'
+import { type BlobStore, channelsOf, type SnapshotExchange, type SwarmHost } from '../../swarm/index.js'
 import { givesQuarantined, restingTasks } from '../leases/resting-tasks.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { Publication, RunState } from '../ledger/run-state.js'
@@ -48,7 +48,6 @@ export interface PublisherParts {
   readonly snapshots: SnapshotExchange
   readonly host: SwarmHost
   readonly key: PrivateKey
-  readonly clock: Clock
   /** Folder of the sealed manifests. */
   readonly manifests: string
   /** How much work there is now, which announcements tell. */
@@ -78,7 +77,8 @@ const limitsOf = ({ groupSize, maxStaleness, limits }: RunTerms): PolicyManifest
 })
 
 export function createPublisher(parts: PublisherParts): Publisher {
-  const { config, taskSet, frame, recorder, blobs, snapshots, host, key, clock, manifests, demand } = parts
+  const { config, taskSet, frame, recorder, blobs, snapshots, host, key, manifests, demand } = parts
+  const { clock } = host
   const channel = channelsOf(host.runId).policy
   const fileOf = (round: number): string => manifestFile(manifests, round)
   /** One round is opened after the other, also when a publication and a waiting key ask at once. */

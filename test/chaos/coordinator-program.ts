@@ -51,7 +51,7 @@ export async function runCoordinator(world: World, process: SimProcess, settings
   const stage = stageOf([library], tokenizer)
   const taskSet = { tasks: TASKS, servers: [library], datasetSha256: '0'.repeat(64) }
   const coordinator = await openCoordinator({
-    ...{ config, folder, key, clock, host, recorder, stage },
+    ...{ config, folder, key, host, recorder, stage },
     blobs: await createBlobStore(folder.blobs),
     taskSet,
     terms: termsOf(config, {

@@ -160,7 +160,7 @@ test('a configuration that is no YAML is named with the place of the mistake', a
 })
 
 test('a trainer that lacks its packages is given up after some attempts, with its last words', async () => {
-  // Python's own -S leaves the packages out, but torchrun's arguments are ours: a script puts it before them.
+  // Python's own -S leaves the packages out, but the arguments are the coordinator's: a script puts it before them.
   const python = join(folder, 'bare-python')
   await writeFile(python, '#!/bin/sh\nexec python3 -S -E "$@"\n', { mode: 0o755 })
   const file = await config('bare', { trainer: { python } })

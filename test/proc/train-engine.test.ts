@@ -6,7 +6,7 @@ import pino from 'pino'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { TrainerError } from '../../coordinator/spool/errors.js'
-import { createTorchrunEngine, type TrainEngine, type TrainerEvent } from '../../coordinator/spool/trainer-process.js'
+import { createTrainerProcess, type TrainEngine, type TrainerEvent } from '../../coordinator/spool/trainer-process.js'
 import { patience } from '../support/patience.js'
 
 /**
@@ -52,7 +52,7 @@ ${life}
     { mode: 0o755 },
   )
   const events: TrainerEvent[] = []
-  const engine = createTorchrunEngine(
+  const engine = createTrainerProcess(
     {
       python: program,
       packageFolder: spool,

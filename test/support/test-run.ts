@@ -134,10 +134,10 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
     const data = await openDataFolder(config.dataDir)
     const log = await openEventLog(data.log)
     const recorder = await openRecorder(log, (event) => events.push(event))
-    const node = await swarm.node(1, true, waiting)
+    const node = await swarm.node(1, true, clock)
     const { host, key } = node
     const coordinator = await openCoordinator({
-      ...{ config, folder: data, key, clock, host, recorder, stage, auditor },
+      ...{ config, folder: data, key, host, recorder, stage, auditor },
       blobs: await createBlobStore(data.blobs),
       taskSet,
       terms: termsOf(config, {

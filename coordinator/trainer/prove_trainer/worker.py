@@ -228,7 +228,7 @@ class Worker:
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="prove_trainer", description="GRPO trainer over a spool directory; start it with torchrun."
+        prog="prove_trainer", description="GRPO trainer over a spool directory; torchrun starts several ranks."
     )
     parser.add_argument("--spool", type=Path, required=True, help="directory shared with the coordinator")
     parser.add_argument("--base", type=Path, required=True, help="the base model's GGUF, the one the volunteers run")

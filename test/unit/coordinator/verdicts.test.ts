@@ -17,7 +17,7 @@ import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import type { LeaseRecord } from '../../../coordinator/ledger/run-state.js'
 import { type Overlap, UNWATCHED } from '../../../judging/index.js'
 import { type GroupAnnouncement, REFUSALS, type RefusalCode, refusal, type SwarmRefusal } from '../../../proto/index.js'
-import { silentLogger } from '../../../swarm/index.js'
+import { silentLogger, systemClock } from '../../../swarm/index.js'
 import { termsOf } from '../../support/lease-terms.js'
 import { memoryLog } from '../../support/memory-log.js'
 import { agreed, audited, done, hex, judged, leased, published } from '../../support/run-events.js'
@@ -101,8 +101,11 @@ async function scene({ overlap = () => null, audit = () => null, canAudit = true
       drop: async (leaseId) => void wrote.push(`no proof of ${leaseId}`),
     },
     addressBlockOf: () => 'ip4/7f0000',
-    host: { logger: silentLogger, penalise: (node) => void penalised.push(node) },
-    clock: { now: () => 0 },
+    host: {
+      clock: { ...systemClock, now: () => 0 },
+      logger: silentLogger,
+      penalise: (node) => void penalised.push(node),
+    },
     watch: UNWATCHED,
     signal: new AbortController().signal,
   }
