@@ -1,5 +1,5 @@
-#!/usr/bin/env node
-import { Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
+import { createProgram, runProgram } from '../cli/index.js'
 import { CATALOGUE } from './catalogue.js'
 import { describeServer } from './describe.js'
 import { createWorldCache, isSeed, offerWorlds, type ServerDefinition, serveHttp, serveStdio } from './kernel/index.js'
@@ -77,9 +77,8 @@ async function serveWorlds(names: string[], options: ServeOptions): Promise<void
   await served.close()
 }
 
-const program = new Command('prove-server')
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
-  .description('Serve worlds over MCP. Every client gets a session of its own.')
+const program = createProgram('prove-server', 'Serve worlds over MCP. Every client gets a session of its own.')
+program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
 
 program.command('list').description('list the worlds').action(list)
 
@@ -100,4 +99,4 @@ program
   .option('--max-sessions <number>', 'HTTP sessions open at the same time', sessionsOption)
   .action((names: string[], options: ServeOptions) => (names.length === 0 ? list() : serveWorlds(names, options)))
 
-await program.parseAsync()
+await runProgram(program)
