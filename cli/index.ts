@@ -1,2 +1,2 @@
 export { packageRoot } from './package-root.js'
-export { createProgram, type RunOptions, runProgram } from './run-program.js'
+export { createProgram, parseOrExplain, runProgram } from './run-program.js'

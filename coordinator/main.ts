@@ -1,21 +1,18 @@
 import '../swarm/polyfill.js'
-import { createProgram, runProgram } from '../cli/index.js'
-import { addBackupCommand } from './commands/backup.js'
-import { addMetricsCommand } from './commands/metrics.js'
-import { addRestoreCommand } from './commands/restore.js'
-import { addSetupCommand } from './commands/setup.js'
-import { addStartCommand } from './commands/start.js'
+import { runProgram } from '../cli/index.js'
 import { ConfigError } from './settings/config.js'
 import { TrainerError } from './spool/errors.js'
 
-const program = createProgram('prove-coordinator', 'Run a PROVE training swarm')
-addSetupCommand(program)
-addStartCommand(program)
-addBackupCommand(program)
-addRestoreCommand(program)
-addMetricsCommand(program)
-
-await runProgram(program, {
+await runProgram({
+  name: 'prove-coordinator',
+  description: 'Run a PROVE training swarm',
+  commands: {
+    setup: async () => (await import('./commands/setup.js')).addSetupCommand,
+    start: async () => (await import('./commands/start.js')).addStartCommand,
+    backup: async () => (await import('./commands/backup.js')).addBackupCommand,
+    restore: async () => (await import('./commands/restore.js')).addRestoreCommand,
+    metrics: async () => (await import('./commands/metrics.js')).addMetricsCommand,
+  },
   statusOf: (error) => (error instanceof ConfigError ? 2 : 1),
   advice: (error) =>
     error instanceof TrainerError && /No module named/.test(error.detail)

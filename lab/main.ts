@@ -1,17 +1,16 @@
 import '../swarm/polyfill.js'
-import { createProgram, runProgram } from '../cli/index.js'
+import { runProgram } from '../cli/index.js'
 import { ConfigError } from '../coordinator/settings/config.js'
-import { addCalibrateCommand } from './commands/calibrate.js'
-import { addDatasetCommand } from './commands/dataset.js'
-import { addDemonstrationsCommand } from './commands/demonstrations.js'
-import { addEvalCommand } from './commands/eval.js'
-import { addSynthesizeCommand } from './commands/synthesize.js'
 
-const program = createProgram('prove-lab', 'Make and inspect data sets, evaluate policies, calibrate audits')
-addSynthesizeCommand(program)
-addDatasetCommand(program)
-addDemonstrationsCommand(program)
-addEvalCommand(program)
-addCalibrateCommand(program)
-
-await runProgram(program, { statusOf: (error) => (error instanceof ConfigError ? 2 : 1) })
+await runProgram({
+  name: 'prove-lab',
+  description: 'Make and inspect data sets, evaluate policies, calibrate audits',
+  commands: {
+    synthesize: async () => (await import('./commands/synthesize.js')).addSynthesizeCommand,
+    dataset: async () => (await import('./commands/dataset.js')).addDatasetCommand,
+    demonstrations: async () => (await import('./commands/demonstrations.js')).addDemonstrationsCommand,
+    eval: async () => (await import('./commands/eval.js')).addEvalCommand,
+    calibrate: async () => (await import('./commands/calibrate.js')).addCalibrateCommand,
+  },
+  statusOf: (error) => (error instanceof ConfigError ? 2 : 1),
+})

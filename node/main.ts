@@ -1,22 +1,19 @@
 import '../swarm/polyfill.js'
 import { existsSync } from 'node:fs'
-import { createProgram, runProgram } from '../cli/index.js'
-import { addAdaptersCommands } from './commands/adapters.js'
-import { dataFolder, demoModel } from './commands/arguments.js'
-import { addIdentityCommands } from './commands/identity.js'
-import { addJoinCommand } from './commands/join.js'
-import { addVerdictsCommand } from './commands/verdicts.js'
-import { addVerifyCommand } from './commands/verify.js'
+import { runProgram } from '../cli/index.js'
+import { demoModel } from './commands/defaults.js'
 import { NodeError } from './errors.js'
 
-const program = createProgram('prove-node', 'Take part in a PROVE training swarm').enablePositionalOptions()
-addJoinCommand(program)
-addIdentityCommands(program)
-addVerdictsCommand(program, dataFolder)
-addVerifyCommand(program, dataFolder, demoModel)
-addAdaptersCommands(program)
-
-await runProgram(program, {
+await runProgram({
+  name: 'prove-node',
+  description: 'Take part in a PROVE training swarm',
+  commands: {
+    join: async () => (await import('./commands/join.js')).addJoinCommand,
+    identity: async () => (await import('./commands/identity.js')).addIdentityCommands,
+    verdicts: async () => (await import('./commands/verdicts.js')).addVerdictsCommand,
+    verify: async () => (await import('./commands/verify.js')).addVerifyCommand,
+    adapters: async () => (await import('./commands/adapters.js')).addAdaptersCommands,
+  },
   advice: (error) =>
     !existsSync(demoModel) && error instanceof NodeError && error.code === 'wrong_base'
       ? ' (give the base model with --model)'

@@ -1,5 +1,5 @@
 // Sets the checkout up and runs every check and test suite. The last line is `N passed, N failed`.
-// Usage: node scripts/test.mjs [suite | suite/file ...]   suites: checks unit swarm proc trainer; files: proc/recovery, unit/reward
+// Usage: node scripts/test.mjs [suite | suite/file ...]   suites: checks unit swarm proc trainer release; files: proc/recovery, unit/reward
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -135,6 +135,7 @@ const SUITES = {
     const model = await pytest('scripts/build-demo-model/tests')
     return { passed: trainer.passed + model.passed, failed: trainer.failed + model.failed }
   },
+  release: () => check(process.execPath, ['scripts/release-check.mjs']),
 }
 
 /** `test/proc/recovery.test.ts` and `proc/recovery` are the same. */

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { createProgram, runProgram } from '../cli/index.js'
+import { createProgram, parseOrExplain } from '../cli/index.js'
 import { CATALOGUE } from './catalogue.js'
 import { describeServer } from './describe.js'
 import { createWorldCache, isSeed, offerWorlds, type ServerDefinition, serveHttp, serveStdio } from './kernel/index.js'
@@ -99,4 +99,4 @@ program
   .option('--max-sessions <number>', 'HTTP sessions open at the same time', sessionsOption)
   .action((names: string[], options: ServeOptions) => (names.length === 0 ? list() : serveWorlds(names, options)))
 
-await runProgram(program)
+await parseOrExplain(program)
