@@ -1,7 +1,6 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { createStage, rulesNamed, type Stage } from '../../episode/index.js'
+import type { Stage } from '../../episode/index.js'
 import type { StageWatch } from '../../judging/index.js'
-import type { ServerDefinition } from '../../servers/kernel/index.js'
 import {
   type BlobStore,
   createBlobStore,
@@ -17,11 +16,9 @@ import { createIntake, type Intake } from '../intake/intake.js'
 import { openProofStore } from '../intake/proofs.js'
 import { createLeaseDesk, type LeaseDesk } from '../leases/lease-desk.js'
 import { roomForLeases } from '../leases/room.js'
-import { agreeOnTerms } from '../ledger/agree-terms.js'
 import { meterRun } from '../ledger/metrics.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { TermsOf } from '../ledger/run-state.js'
-import type { RunTerms } from '../ledger/terms.js'
 import type { RunConfig } from '../settings/config.js'
 import type { DataFolder } from '../settings/data-folder.js'
 import type { TaskSet } from '../settings/task-set.js'
@@ -33,6 +30,7 @@ import { broadcast } from './broadcast.js'
 import { keepHouse } from './housekeeping.js'
 import { createIdleNodes } from './idle-nodes.js'
 import { type RunServices, serveRun } from './services.js'
+import { theatres } from './theatres.js'
 
 /** What a coordinator gets from outside. */
 export interface CoordinatorParts {
@@ -41,14 +39,13 @@ export interface CoordinatorParts {
   readonly key: PrivateKey
   /** Its clock is that of all parts. */
   readonly host: SwarmHost
+  /** Of a run that has agreed on its terms, see `agreeOnTerms`. */
   readonly recorder: Recorder
   /** Files that are published. */
   readonly blobs: BlobStore
   readonly taskSet: TaskSet
   /** With the worlds of the task set and the tokenizer of the base. */
   readonly stage: Stage
-  /** What `config` promises, see `termsOf`. */
-  readonly terms: RunTerms
   /** Takes the numbers of all parts; a coordinator has one of its own. */
   readonly metrics: Metrics
   /** Hears what the stages of judging do. */
@@ -79,9 +76,8 @@ export interface Coordinator {
 
 /** Puts a coordinator together and into service; earlier publications of its run are served again. */
 export async function openCoordinator(parts: CoordinatorParts): Promise<Coordinator> {
-  const { config, folder, key, host, recorder, blobs, taskSet, stage, terms, metrics, watch, auditor, lottery } = parts
+  const { config, folder, key, host, recorder, blobs, taskSet, stage, metrics, watch, auditor, lottery } = parts
   const { clock } = host
-  await agreeOnTerms(recorder, terms, clock)
   meterRun(metrics, recorder)
   const { spool, manifests } = folder
   const { tasks, servers } = taskSet
@@ -118,7 +114,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const intake = createIntake({
       tasks,
       termsOf,
-      perNode: terms.leases.perNode,
+      perNode: state.terms!.leases.perNode,
       recorder,
       judge,
       lottery,
@@ -133,7 +129,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     // Only `run` awaits it; without a handler Node would end the process for a rejection before that (unhandledRejection).
     failure.catch(() => undefined)
     const desk = createLeaseDesk({ tasks, recorder, registrationMs: config.rounds.registrationMs, metrics, clock })
-    const frame = policyFrame(terms, servers)
+    const frame = policyFrame(state.terms!, servers)
     const idle = createIdleNodes(clock)
     const room = (): number => {
       const { round } = state
@@ -197,19 +193,5 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
   } catch (error) {
     await close()
     throw error
-  }
-}
-
-/** The run's stage, and others of its worlds and dialect for groups whose terms name another reward. */
-function theatres(stage: Stage, servers: readonly ServerDefinition[]): (reward: string) => Stage {
-  const others = new Map<string, Stage>([[stage.reward.name, stage]])
-  return (reward) => {
-    let theatre = others.get(reward)
-    if (!theatre) {
-      const rules = rulesNamed({ dialect: stage.dialect.name, reward })
-      theatre = createStage(servers, stage.tokenizer, rules, stage.worlds)
-      others.set(reward, theatre)
-    }
-    return theatre
   }
 }

@@ -161,7 +161,6 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       blobs,
       taskSet,
       stage,
-      terms,
       metrics,
       watch,
       auditor: audits?.auditor ?? null,
