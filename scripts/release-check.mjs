@@ -38,11 +38,11 @@ const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`
 async function pack() {
   await execa('git', ['clone', '--quiet', root, clone])
   // Nothing of the engine goes into the package, so the smallest build will do.
-  const options = { cwd: clone, stderr: 'inherit', env: { ...env, PROVE_LEAN: '1' } }
-  const { stdout } = await run('npm', ['pack', '--json', '--loglevel=error'], options)
-  // What the set-up prints before it is on the same stream.
-  const report = JSON.parse(stdout.slice(stdout.search(/^[[{]/m)))
-  const [{ files, size, unpackedSize, bundled }] = Object.values(report)
+  const inClone = { cwd: clone, env: { ...env, PROVE_LEAN: '1' } }
+  await run('npm', ['pack', '--loglevel=error'], { ...inClone, stdout: 'inherit', stderr: 'inherit' })
+  // Asked apart: what the build prints would be on the same stream.
+  const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], inClone)
+  const [{ files, size, unpackedSize, bundled }] = Object.values(JSON.parse(stdout))
   const own = files.map(({ path }) => path).filter((path) => !path.startsWith('node_modules/'))
   const surplus = own.filter((path) => NOT_PACKED.test(path))
   assert.deepEqual(surplus, [], 'the package holds what no user needs')
