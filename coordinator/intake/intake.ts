@@ -4,7 +4,7 @@ import { SwarmRefusal } from '../../proto/index.js'
 import { type Clock, fetchGroupBody, type ReceivedGroup, type SwarmHost } from '../../swarm/index.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { isUnseen, type LeaseRecord, type TermsOf } from '../ledger/run-state.js'
-import { auditShare } from '../ledger/standing.js'
+import { auditShare, UNKNOWN } from '../ledger/standing.js'
 import { TrainerError } from '../spool/errors.js'
 import { noteAddresses } from './address-notes.js'
 import { createAdmission, InHand, nextStep } from './admission.js'
@@ -127,8 +127,8 @@ export function createIntake(parts: IntakeParts): Intake {
 
 /** Whether a group is looked at more closely: audited, or, if it claims to teach nothing, judged at all. */
 function isDrawn({ recorder, termsOf, lottery }: IntakeParts, lease: LeaseRecord, bodySha256: string): boolean {
-  const streak = recorder.state.nodes.get(lease.node)?.standing.streak ?? 0
-  const share = lease.drawsReplay ? auditShare(streak, termsOf(lease).audit) : 1
+  const standing = recorder.state.nodes.get(lease.node)?.standing ?? UNKNOWN
+  const share = lease.drawsReplay ? auditShare(standing, termsOf(lease).audit) : 1
   return lottery.draws(bodySha256, share)
 }
 

@@ -1,5 +1,12 @@
 import { beginStage, DUPLICATES_STAGE, type StageWatch } from '../../judging/index.js'
-import { detailForWire, REFUSALS, type RefusalCode, refusal, SwarmRefusal } from '../../proto/index.js'
+import {
+  detailForWire,
+  REFUSALS,
+  type RefusalCode,
+  type RefusalConsequence,
+  refusal,
+  SwarmRefusal,
+} from '../../proto/index.js'
 import type { Clock, ReceivedGroup, SwarmHost } from '../../swarm/index.js'
 import type { Audit } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
@@ -24,9 +31,11 @@ export const creditFor = (tokens: number, late: number): number => Math.round(to
 export const inForce = (outcome: Outcome, late: number, maxStaleness: number): Outcome =>
   outcome.accepted && late > maxStaleness ? refused('stale_policy', '') : outcome
 
-/** A refusal for what no honest node does: the node has signed the proof of it. */
+/** Refusals that keep a key from work by themselves: the node has signed the proof of what it did. */
+const PROVED: readonly RefusalConsequence[] = ['quarantine', 'exclusion']
+
 export const isLie = ({ code }: Pick<Outcome, 'code'>): boolean =>
-  code !== null && REFUSALS[code].consequence === 'quarantine'
+  code !== null && PROVED.includes(REFUSALS[code].consequence)
 
 /** The code for what an audit found, and whether it counts as an audit. Tokens that somebody else had, and that are not its own draws, are a copy. */
 export function afterAudit(code: RefusalCode, overlaps: boolean): readonly [code: RefusalCode, audit: Audit] {

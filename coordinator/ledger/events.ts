@@ -105,6 +105,8 @@ const EVENTS = {
   'world-quarantined': z.object({ server: text, leaseId: lease }),
   /** The groups of these leases make training step `step`. */
   batched: z.object({ batchId: text, step: count, leaseIds: z.array(lease).max(65_536).readonly() }),
+  /** A key was caught that had given the batch these groups, which no audit has looked at. What was learnt from them stays. */
+  'batch-doubted': z.object({ batchId: text, node: text, leaseIds: z.array(lease).max(65_536).readonly() }),
   /** `skipped`: the trainer left the policy as it was, for example because a gradient was not finite. */
   trained: z.object({ batchId: text, step: count, skipped: z.boolean() }),
   /** The batch could not be written, or the trainer could not use it; its groups are lost to training, and the step number is free again. */
