@@ -6,6 +6,7 @@ export { type AuditFinding, judgeStatistics, measureFalseRefusals } from './judg
 export { leaseSeed, newRoundSecret, roundSecretHash } from './lease-seed.js'
 export { completionOf, type EarlierGroup, findOverlap, type Overlap } from './overlap.js'
 export { largestBody, recordCall } from './recorded-call.js'
+export { expectedRepair, type RepairExpectation, type RepairSums, sumRepairs } from './repair-sums.js'
 export { UnstableWorlds } from './replay.js'
 export { type AuditedGroup, type AuditedRollout, drawsOf, rolesOf, type TokenReader, turnsOf } from './sampled-turns.js'
 export {

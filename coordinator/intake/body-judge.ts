@@ -7,6 +7,7 @@ import {
   type ExpectedGroup,
   judgeGroup,
   type Overlap,
+  type RepairSums,
   type StageWatch,
   UnstableWorlds,
 } from '../../judging/index.js'
@@ -36,8 +37,12 @@ export interface BodyJudge {
   overlap(group: ReplayedGroup, state: Pick<RunState, 'acceptedOfTask'>): Overlap | null
   /** Whether the terms of the lease have a calibration for its backend, by which an audit could be judged. */
   canAudit(lease: LeaseRecord): boolean
-  /** The stages that need the policy's forward pass. @throws SwarmRefusal; TrainerError when there can be no audits any more */
-  audit(group: ReplayedGroup): Promise<void>
+  /**
+   * The stages that need the policy's forward pass.
+   * @returns  what the group adds to the sums of its key, see `AuditReport`
+   * @throws SwarmRefusal; TrainerError when there can be no audits any more
+   */
+  audit(group: ReplayedGroup): Promise<RepairSums | null>
   /** The rollouts of an accepted group, replayed from its stored body. */
   restore(leaseId: string, signal: AbortSignal): Promise<ReplayedGroup>
 }
@@ -114,6 +119,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       })
       if (!finding) throw refusal('internal', 'the group cannot be recomputed')
       if (!finding.accepted) throw refusal(finding.code, finding.detail)
+      return finding.repairs
     },
     restore(leaseId, signal) {
       return judging(async () => {

@@ -1,3 +1,4 @@
+import type { RepairSums } from '../../judging/index.js'
 import { detailForWire, type RefusalCode } from '../../proto/index.js'
 import type { Audit } from '../ledger/events.js'
 import type { JudgedGroup } from '../ledger/run-state.js'
@@ -20,6 +21,7 @@ const ACCEPTED: Outcome = {
   rewards: [],
   flat: false,
   audit: 'none',
+  repairs: null,
   completions: [],
   calls: 0,
   solved: 0,
@@ -35,15 +37,20 @@ export const acceptedUnseen = (rewards: readonly number[], credit: number): Outc
   credit,
 })
 
-/** The verdict on a group that passed. */
-export function accepted({ rollouts, completions }: ReplayedGroup, audit: Audit, credit: number): Outcome {
+/** The verdict on a group that passed. @param audit  of an audit; null: there was none */
+export function accepted(
+  { rollouts, completions }: ReplayedGroup,
+  audit: { readonly repairs: RepairSums | null } | null,
+  credit: number,
+): Outcome {
   const rewards = rollouts.map(({ reward }) => reward.total)
   return {
     ...ACCEPTED,
     credit,
     rewards,
     flat: isFlat(rewards),
-    audit,
+    audit: audit ? 'passed' : 'none',
+    repairs: audit?.repairs ?? null,
     completions,
     calls: rollouts.reduce((sum, { calls }) => sum + calls.length, 0),
     solved: rollouts.filter(({ solved }) => solved).length,

@@ -1,4 +1,4 @@
-import { beginStage, DUPLICATES_STAGE, type StageWatch } from '../../judging/index.js'
+import { beginStage, DUPLICATES_STAGE, type RepairSums, type StageWatch } from '../../judging/index.js'
 import {
   detailForWire,
   REFUSALS,
@@ -96,21 +96,26 @@ export interface Verdicts {
   auditAccepted(leaseId: string, copied: boolean): Promise<void>
 }
 
+/** What an audit has found: a fault, or what the group adds to the sums of its key. */
+interface AuditOutcome {
+  readonly fault: SwarmRefusal | null
+  readonly repairs: RepairSums | null
+}
+
+async function auditOf(judge: Pick<BodyJudge, 'audit'>, group: ReplayedGroup): Promise<AuditOutcome> {
+  try {
+    return { fault: null, repairs: await judge.audit(group) }
+  } catch (why) {
+    if (why instanceof SwarmRefusal) return { fault: why, repairs: null }
+    throw why
+  }
+}
+
 export function createVerdicts(parts: VerdictParts): Verdicts {
   const { recorder, judge, watch } = parts
   const { state } = recorder
   const conclude = concluder(parts)
   const auditAccepted = afterwardsAuditor(parts)
-
-  const auditFault = async (group: ReplayedGroup): Promise<SwarmRefusal | null> => {
-    try {
-      await judge.audit(group)
-      return null
-    } catch (why) {
-      if (why instanceof SwarmRefusal) return why
-      throw why
-    }
-  }
 
   const overlapOf = (group: ReplayedGroup) => {
     const end = beginStage(DUPLICATES_STAGE.number, watch)
@@ -123,17 +128,15 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
     const { lease } = replayed
     const provable = judge.canAudit(lease) && lease.drawsReplay
     const earlier = overlapOf(replayed)
-    const audited = drawn || (earlier !== null && provable)
-    if (audited) {
-      const fault = await auditFault(replayed)
-      if (fault) {
-        const [code, audit] = afterAudit(fault.code, earlier !== null)
-        await conclude(taken, () => refused(code, fault.detail, audit))
-        return
-      }
+    const audited = drawn || (earlier !== null && provable) ? await auditOf(judge, replayed) : null
+    if (audited?.fault) {
+      const { fault } = audited
+      const [code, audit] = afterAudit(fault.code, earlier !== null)
+      await conclude(taken, () => refused(code, fault.detail, audit))
+      return
     }
     // Draws are proof of authorship: whoever was first to deliver these tokens has to show that they are its own.
-    const proved = audited && provable
+    const proved = audited !== null && provable
     if (earlier && proved) await auditAccepted(earlier.leaseId, true)
     const settled = await conclude(taken, (current) => {
       const overlap = judge.overlap(replayed, current)
@@ -141,7 +144,7 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
       if (decision === 'audit') return null
       if (decision === 'duplicate')
         return refused('duplicate', `${overlap!.rollouts} rollouts are those of an earlier group`)
-      return accepted(replayed, audited ? 'passed' : 'none', creditFor(replayed.sampled, versionsLate(current, lease)))
+      return accepted(replayed, audited, creditFor(replayed.sampled, versionsLate(current, lease)))
     })
     if (!settled) await settle(replayed, taken, true)
   }
@@ -194,7 +197,7 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
       }
       // What it was to prove has turned out otherwise meanwhile.
       if (proved && !(recorded && isLie(recorded))) await proofs.drop(leaseId)
-      if (recorded && !recorded.accepted) noteQuarantine(parts, node)
+      if (recorded) noteQuarantine(parts, node)
       return next === 'done'
     }
   }
@@ -204,23 +207,24 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
   const { recorder, judge, clock, signal } = parts
   const { state } = recorder
 
-  const findFault = async (leaseId: string, copied: boolean): Promise<SwarmRefusal | null> => {
+  const find = async (leaseId: string, copied: boolean): Promise<AuditOutcome> => {
     const copy = refusal('duplicate', 'another node has drawn these very tokens from its own seeds')
+    if (isUnseen(state.judged.get(leaseId)!)) return { fault: refusal('unconfirmed'), repairs: null }
     try {
       // What cannot be replayed any more, because its world disagrees with itself, cannot be trained on either.
       const group = await judge.restore(leaseId, signal)
-      if (copied && !group.lease.drawsReplay) return copy
-      await judge.audit(group)
-      return null
+      if (copied && !group.lease.drawsReplay) return { fault: copy, repairs: null }
+      const { fault, repairs } = await auditOf(judge, group)
+      return { fault: copied && fault?.code === 'sampler_mismatch' ? copy : fault, repairs }
     } catch (why) {
       if (!(why instanceof SwarmRefusal)) throw why
-      return copied && why.code === 'sampler_mismatch' ? copy : why
+      return { fault: why, repairs: null }
     }
   }
 
   return async (leaseId, copied) => {
     if (!state.isOpenToAudit(leaseId)) return
-    const fault = isUnseen(state.judged.get(leaseId)!) ? refusal('unconfirmed') : await findFault(leaseId, copied)
+    const { fault, repairs } = await find(leaseId, copied)
     const { node } = state.leases.get(leaseId)!
     await recorder.record((current) => {
       if (!current.isOpenToAudit(leaseId)) return null
@@ -228,10 +232,11 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
         accepted: fault === null,
         code: fault?.code ?? null,
         detail: detailForWire(fault?.detail ?? ''),
+        repairs,
       }
       return { type: 'audited', atMs: clock.now(), leaseId, node, ...finding }
     })
-    if (fault) noteQuarantine(parts, node)
+    noteQuarantine(parts, node)
   }
 }
 

@@ -4,6 +4,7 @@ import { termsSchema } from './terms.js'
 
 const count = z.int().min(0)
 const number = z.number()
+const share = z.number().min(0).max(1)
 const text = z.string().max(4096)
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const bitmap = z.base64()
@@ -13,6 +14,19 @@ const code = z.string().refine((value): value is RefusalCode => isRefusalCode(va
 /** Stages 5 to 7 of judging: `none` when the group was not drawn for an audit, or was refused before. */
 const audit = z.enum(['none', 'passed', 'failed'])
 export type Audit = z.output<typeof audit>
+
+/** What an audit that passed adds to the sums of its key, see `RepairSums`; null: no audit, or the node's draws are not known. */
+const repairs = z
+  .object({
+    tokens: count,
+    repair: number.min(0),
+    expected: number.positive(),
+    largest: number.positive(),
+    variance: number.min(0),
+    betterRepair: share,
+    betterEvidence: share,
+  })
+  .nullable()
 
 /** A field of the terms that is no longer what it was, by its path; values as JSON. */
 const termsChange = z.object({ field: text, from: text, to: text })
@@ -88,6 +102,7 @@ const EVENTS = {
     /** The accepted group has no reward variance: it teaches nothing and its body was not pulled. */
     flat: z.boolean(),
     audit,
+    repairs,
     /** Where the announcement came from, as a block of network addresses; null: not known, or this machine. */
     addressBlock: text.nullable(),
     /** What each rollout says, as a short hash; none when not replayed. */
@@ -100,7 +115,14 @@ const EVENTS = {
     solved: count,
   }),
   /** An accepted group that was not in a batch yet was audited after all. */
-  audited: z.object({ leaseId: lease, node: text, accepted: z.boolean(), code: code.nullable(), detail: text }),
+  audited: z.object({
+    leaseId: lease,
+    node: text,
+    accepted: z.boolean(),
+    code: code.nullable(),
+    detail: text,
+    repairs,
+  }),
   /** The world disagreed with itself when this lease's group was replayed: no more leases for its tasks. */
   'world-quarantined': z.object({ server: text, leaseId: lease }),
   /** The groups of these leases make training step `step`. */

@@ -188,6 +188,7 @@ export class RunFold implements RunState {
     const others = this.#groupsOfTask.get(taskIndex)
     if (others) others.push(leaseId)
     else this.#groupsOfTask.set(taskIndex, [leaseId])
+    this.#addUp(record, event)
   }
 
   #confirm(node: string): void {
@@ -201,13 +202,15 @@ export class RunFold implements RunState {
     this.reliable.delete(record.node)
   }
 
-  #applyAudited({ leaseId, node, accepted, code, detail, atMs }: AuditedGroupRecord): void {
+  #applyAudited(event: AuditedGroupRecord): void {
+    const { leaseId, node, accepted, code, detail, atMs } = event
     const group = this.judged.get(leaseId)!
     const record = this.#node(node)
     this.suspects.delete(leaseId)
     this.#audited.add(leaseId)
     if (accepted) {
       this.#trust(record, true)
+      this.#addUp(record, event)
       return
     }
     this.accepted.delete(leaseId)
@@ -224,8 +227,15 @@ export class RunFold implements RunState {
   }
 
   /** Who was caught is no longer believed for what was taken on trust. */
-  #refuse({ node, standing }: FoldedNode, code: RefusalCode, atMs: number): void {
-    if (!standing.refused(code, atMs)) return
+  #refuse(record: FoldedNode, code: RefusalCode, atMs: number): void {
+    if (record.standing.refused(code, atMs)) this.#doubt(record, atMs)
+  }
+
+  #addUp(record: FoldedNode, { repairs, atMs }: Pick<JudgedGroup, 'repairs' | 'atMs'>): void {
+    if (repairs && record.standing.addsUp(repairs, atMs)) this.#doubt(record, atMs)
+  }
+
+  #doubt({ node, standing }: FoldedNode, atMs: number): void {
     this.reliable.delete(node)
     this.#batchedOnTrust.doubt(node, standing.isQuarantined(atMs))
     for (const groups of [this.#usable, this.#onTrust])

@@ -1,4 +1,6 @@
+import type { RepairSums } from '../../judging/repair-sums.js'
 import { REFUSALS, type RefusalCode } from '../../proto/index.js'
+import { afterRepairs, isSteered, UNSTEERED } from './steering.js'
 import { afterAudit, isBeyondChance, type Suspicion, UNSUSPECTED } from './suspicion.js'
 import type { RunTerms } from './terms.js'
 
@@ -22,6 +24,7 @@ export const UNKNOWN: Pick<Standing, 'streak' | 'doubt'> = { streak: 0, doubt: 0
 export class Standing {
   #streak = 0
   #suspicion = UNSUSPECTED
+  #steering = UNSTEERED
   #quarantines = 0
   #until: number | null = Number.NEGATIVE_INFINITY
 
@@ -38,6 +41,20 @@ export class Standing {
     this.#suspicion = afterAudit(this.#suspicion, true)
     if (consequence === 'exclusion') this.#until = null
     else if (consequence === 'quarantine' || isBeyondChance(this.#suspicion)) this.#quarantine(atMs)
+    return true
+  }
+
+  /**
+   * Adds what an audit that passed has measured to what those before it have.
+   * @returns  whether the choices of all of them together cast doubt on what the key did before
+   */
+  addsUp(repairs: RepairSums, atMs: number): boolean {
+    this.#steering = afterRepairs(this.#steering, repairs)
+    if (!isSteered(this.#steering)) return false
+    this.#steering = UNSTEERED
+    this.#streak = 0
+    this.#suspicion = afterAudit(this.#suspicion, true)
+    this.#quarantine(atMs)
     return true
   }
 

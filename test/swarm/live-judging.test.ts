@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import type { AuditRequest } from '../../coordinator/intake/auditor.js'
+import type { AuditReport, AuditRequest } from '../../coordinator/intake/auditor.js'
 import { listProofs, openProof } from '../../coordinator/intake/proofs.js'
 import { TrainerError } from '../../coordinator/spool/errors.js'
-import type { AuditFinding } from '../../judging/index.js'
 import { type Lease, sha256 } from '../../proto/index.js'
 import { offerGroup, requestLeases } from '../../swarm/index.js'
 import { eventually, soon } from '../support/swarm-nodes.js'
@@ -274,14 +273,14 @@ test('a node that hangs up before its verdict keeps its address', async ({ open 
   const run = await open({ auditor })
   const ann = await run.admitted(2)
   const [lease] = (await ann.ask()).leases
-  const gone = Promise.withResolvers<AuditFinding>()
+  const gone = Promise.withResolvers<AuditReport>()
   auditor.find = () => gone.promise
   const { sealed } = await ann.finish(lease!, { inline: true })
   await offerGroup(ann.host, run.swarm.runId, sealed, soon())
   await eventually('the audit', () => auditor.audited.length === 1)
   await ann.host.hangUp(run.swarm.runId)
   await eventually('it is gone', () => !run.coordinator.node.host.isConnected(ann.host.peerId))
-  gone.resolve({ accepted: true })
+  gone.resolve({ accepted: true, repairs: null })
   await run.coordinator.intake.idle()
   assert.is(run.coordinator.recorder.state.judged.get(lease!.leaseId)!.addressBlock, 'ip4/7f0000')
 })
@@ -293,7 +292,7 @@ test('groups of strangers that wait for their verdicts leave room for those of n
   const run = await open({ auditor, batchGroups: 80, leases: { durationMs: 60_000, perNode: 8 } })
   const ann = await run.admitted(2)
   await deliver(run, ann)
-  const never = Promise.withResolvers<AuditFinding>()
+  const never = Promise.withResolvers<AuditReport>()
   const isAnns = ({ leaseId }: AuditRequest): boolean =>
     run.coordinator.recorder.state.leases.get(leaseId)!.node === ann.host.peerId
   auditor.find = (request) => (isAnns(request) ? null : never.promise)
@@ -311,7 +310,7 @@ test('groups of strangers that wait for their verdicts leave room for those of n
   const last = await run.admitted(11)
   assert.is(await refusalOf(offerNext(last, (await last.ask()).leases[0]!)), 'overloaded')
   assert.ok((await deliver(run, ann)).verdict.accepted)
-  never.resolve({ accepted: true })
+  never.resolve({ accepted: true, repairs: null })
 })
 
 test('when audits fail for good the run is told, and nothing is accepted instead', async ({ open }) => {

@@ -49,7 +49,7 @@ test('a tenth of the credit goes with each version, and everything with too many
     [100, 90, 81, 100],
   )
   const group = { rollouts: [], completions: [] } as unknown as ReplayedGroup
-  const fine = accepted(group, 'none', 5)
+  const fine = accepted(group, null, 5)
   assert.is(inForce(fine, 2, 2), fine)
   assert.is(inForce(fine, 3, 2).code, 'stale_policy')
   const lie = refused('reward_mismatch', '')
@@ -91,6 +91,7 @@ async function scene({ overlap = () => null, audit = () => null, canAudit = true
       audit: async ({ lease }) => {
         const fault = audit(lease.leaseId)
         if (fault) throw fault
+        return null
       },
       restore: async (leaseId) => replayed(leaseId),
     },
