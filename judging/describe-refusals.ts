@@ -47,7 +47,7 @@ const PARTS: readonly Part[] = [
     title: 'What was taken on trust',
     places: ['flat group'],
     advice:
-      'A group without reward variance is believed without its body, unless it is drawn for a closer look. Keep the node running and connected until its groups have their verdicts: a drawn body that does not come before the deadline puts the node’s word in doubt. Its unseen groups since the last one that was seen then lose their credit, as after any other doubtful group.',
+      'A group without reward variance is believed without its body, unless it is drawn for a closer look. Keep the node running and connected until its groups have their verdicts: a drawn body that does not come before the deadline puts the node’s word in doubt. Its unseen groups since the last one that was seen are then no longer believed, as after any other doubtful group. An unseen group earns no credit.',
   },
 ]
 

@@ -31,6 +31,8 @@ export interface AuditRequest extends AuditedGroup {
   /** Of its terms: what honest work of its backend looks like. */
   readonly calibrationSha256: string
   readonly drawsReplay: boolean
+  /** Its node is known to deliver: it goes before those of which that is not known. */
+  readonly reliable: boolean
 }
 
 export type AuditReport =
@@ -73,11 +75,11 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
     return auditGroups({ ...desk, limits }, adapterSha256, groups, ending)
   }, signal)
   return {
-    async audit({ adapterSha256, limits, calibrationSha256, drawsReplay, ...group }) {
+    async audit({ adapterSha256, limits, calibrationSha256, drawsReplay, reliable, ...group }) {
       const calibration = calibrations.get(calibrationSha256)
       if (!calibration) return null
       const sinceMs = watch.now()
-      const evidence = await queue.evidence({ adapterSha256, limits }, group)
+      const evidence = await queue.evidence({ adapterSha256, limits }, group, reliable)
       if (!evidence) return null
       const judging = { replay: drawsReplay, watch, sinceMs }
       const finding = judgeStatistics(measureGroup(evidence), calibration.thresholds, judging)

@@ -1,4 +1,3 @@
-import pLimit from 'p-limit'
 import type { Rollout, Stage, Task } from '../../episode/index.js'
 import {
   type AnnouncedGroup,
@@ -15,6 +14,7 @@ import { refusal } from '../../proto/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import type { LeaseRecord, RunState, TermsOf } from '../ledger/run-state.js'
 import type { Auditor } from './auditor.js'
+import { createTurns } from './turns.js'
 
 /** A group that passed the stages that need its body alone, as replayed. */
 export interface ReplayedGroup {
@@ -52,7 +52,7 @@ export interface BodyJudgeParts {
   readonly termsOf: TermsOf
   /** Where episodes are played again, by the name of their reward. */
   readonly theatreOf: (reward: string) => Stage
-  readonly state: Pick<RunState, 'leases' | 'judged' | 'publication' | 'roundOf'>
+  readonly state: Pick<RunState, 'leases' | 'judged' | 'publication' | 'roundOf' | 'reliable'>
   readonly bodies: Pick<BlobStore, 'put' | 'read'>
   /** null: the run has no calibration, and there are no audits. */
   readonly auditor: Auditor | null
@@ -64,7 +64,8 @@ export interface BodyJudgeParts {
 export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
   const { tasks, termsOf, theatreOf, state, bodies, auditor, onUnstable, watch } = parts
   /** Replaying is synchronous work in slices: two at once would only delay each other. */
-  const judging = pLimit(1)
+  const judging = createTurns()
+  const isReliable = ({ node }: LeaseRecord): boolean => state.reliable.has(node)
 
   const expectedOf = (lease: LeaseRecord): ExpectedGroup => {
     const { groupSize, limits } = termsOf(lease)
@@ -94,7 +95,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
   return {
     canAudit: (lease) => auditor !== null && calibrationOf(lease) !== undefined,
     replay(lease, announced, bytes, signal) {
-      return judging(async () => {
+      return judging(isReliable(lease), async () => {
         const group = await replayBody(lease, announced, bytes, signal)
         // The body must be on disk before the verdict that accepts it.
         await bodies.put(bytes)
@@ -116,17 +117,19 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
         limits: termsOf(lease).limits,
         calibrationSha256: calibrationOf(lease)!,
         drawsReplay,
+        reliable: isReliable(lease),
       })
       if (!finding) throw refusal('internal', 'the group cannot be recomputed')
       if (!finding.accepted) throw refusal(finding.code, finding.detail)
       return finding.repairs
     },
     restore(leaseId, signal) {
-      return judging(async () => {
+      const lease = state.leases.get(leaseId)!
+      return judging(isReliable(lease), async () => {
         const { bodySha256 } = state.judged.get(leaseId)!
         const bytes = await bodies.read(bodySha256)
         if (!bytes) throw new Error(`the body ${bodySha256} of an accepted group is missing`)
-        return replayBody(state.leases.get(leaseId)!, null, bytes, signal)
+        return replayBody(lease, null, bytes, signal)
       })
     },
   }

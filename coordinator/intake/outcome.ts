@@ -29,13 +29,8 @@ const ACCEPTED: Outcome = {
 
 export const isFlat = (rewards: readonly number[]): boolean => Math.max(...rewards) - Math.min(...rewards) < FLAT
 
-/** The verdict on a group that says of itself that it has no reward variance, and is believed. */
-export const acceptedUnseen = (rewards: readonly number[], credit: number): Outcome => ({
-  ...ACCEPTED,
-  rewards,
-  flat: true,
-  credit,
-})
+/** The verdict on a group that says of itself that it has no reward variance, and is believed. What nobody has seen earns nothing. */
+export const acceptedUnseen = (rewards: readonly number[]): Outcome => ({ ...ACCEPTED, rewards, flat: true })
 
 /** The verdict on a group that passed. @param audit  of an audit; null: there was none */
 export function accepted(
