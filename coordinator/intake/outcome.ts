@@ -23,6 +23,7 @@ const ACCEPTED: Outcome = {
   audit: 'none',
   repairs: null,
   completions: [],
+  sampledTokens: 0,
   calls: 0,
   solved: 0,
 }
@@ -34,7 +35,7 @@ export const acceptedUnseen = (rewards: readonly number[]): Outcome => ({ ...ACC
 
 /** The verdict on a group that passed. @param audit  of an audit; null: there was none */
 export function accepted(
-  { rollouts, completions }: ReplayedGroup,
+  { rollouts, completions, sampled }: ReplayedGroup,
   audit: { readonly repairs: RepairSums | null } | null,
   credit: number,
 ): Outcome {
@@ -47,6 +48,7 @@ export function accepted(
     audit: audit ? 'passed' : 'none',
     repairs: audit?.repairs ?? null,
     completions,
+    sampledTokens: sampled,
     calls: rollouts.reduce((sum, { calls }) => sum + calls.length, 0),
     solved: rollouts.filter(({ solved }) => solved).length,
   }

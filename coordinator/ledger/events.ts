@@ -110,6 +110,8 @@ const EVENTS = {
       .array(z.string().regex(/^[0-9a-f]{16}$/))
       .max(1024)
       .readonly(),
+    /** Tokens that were sampled in all rollouts, as replayed; 0 when not. */
+    sampledTokens: count,
     /** Tool calls made in all rollouts, and rollouts that solved their task exactly; 0 when not replayed. */
     calls: count,
     solved: count,

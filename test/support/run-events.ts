@@ -119,6 +119,7 @@ export const judged = (
   repairs: null,
   addressBlock: null,
   completions: [],
+  sampledTokens: 100,
   calls: 2,
   solved: 1,
   ...change,

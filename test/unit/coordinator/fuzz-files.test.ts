@@ -97,6 +97,7 @@ const EVENTS: readonly RunEvent[] = [
     },
     addressBlock: 'ip4/7f0000',
     completions: ['0123456789abcdef'],
+    sampledTokens: 600,
     calls: 2,
     solved: 1,
   },
