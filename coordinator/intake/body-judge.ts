@@ -1,27 +1,26 @@
 import type { Rollout, Stage, Task } from '../../episode/index.js'
 import {
   type AnnouncedGroup,
-  completionOf,
   DUPLICATES_STAGE,
   type ExpectedGroup,
   judgeGroup,
   type Overlap,
   type RepairSums,
+  type Sayings,
   type StageWatch,
+  sayingsOf,
   UnstableWorlds,
 } from '../../judging/index.js'
 import { refusal } from '../../proto/index.js'
 import type { BlobStore } from '../../swarm/index.js'
-import type { LeaseRecord, RunState, TermsOf } from '../ledger/run-state.js'
+import { isUnseen, type LeaseRecord, type RunState, type TermsOf } from '../ledger/run-state.js'
 import type { Auditor } from './auditor.js'
 import { createTurns } from './turns.js'
 
 /** A group that passed the stages that need its body alone, as replayed. */
-export interface ReplayedGroup {
+export interface ReplayedGroup extends Sayings {
   readonly lease: LeaseRecord
   readonly rollouts: readonly Rollout[]
-  /** Names of the rollouts' completions, see `completionOf`. */
-  readonly completions: readonly string[]
   /** Tokens that were sampled in all rollouts. */
   readonly sampled: number
 }
@@ -85,7 +84,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       const theatre = theatreOf(termsOf(lease).reward)
       const rollouts = await judgeGroup(bytes, expectedOf(lease), theatre, signal, { announced, watch })
       const sampled = rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0)
-      return { lease, rollouts, completions: rollouts.map(completionOf), sampled }
+      return { lease, rollouts, sampled, ...sayingsOf(rollouts) }
     } catch (why) {
       if (why instanceof UnstableWorlds) for (const server of why.servers) await onUnstable(server, lease)
       throw why
@@ -102,10 +101,13 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
         return group
       })
     },
-    overlap({ lease, completions, rollouts }, current) {
-      const earlier = current.acceptedOfTask(lease.taskIndex).filter(({ leaseId }) => leaseId !== lease.leaseId)
-      const logprobs = rollouts.map(({ logprobs: own }) => own.reduce((sum, logprob) => sum + logprob, 0))
-      return DUPLICATES_STAGE.run(completions, logprobs, earlier)
+    overlap({ lease, ...sayings }, current) {
+      const earlier = current.acceptedOfTask(lease.taskIndex)
+      return DUPLICATES_STAGE.run(
+        sayings,
+        // What nobody has seen says nothing.
+        earlier.filter((group) => group.leaseId !== lease.leaseId && !isUnseen(group)),
+      )
     },
     async audit({ lease, rollouts }) {
       const { leaseId, drawsReplay, seed } = lease

@@ -23,6 +23,8 @@ const ACCEPTED: Outcome = {
   audit: 'none',
   repairs: null,
   completions: [],
+  logprobs: [],
+  sketches: [],
   sampledTokens: 0,
   calls: 0,
   solved: 0,
@@ -35,7 +37,7 @@ export const acceptedUnseen = (rewards: readonly number[]): Outcome => ({ ...ACC
 
 /** The verdict on a group that passed. @param audit  of an audit; null: there was none */
 export function accepted(
-  { rollouts, completions, sampled }: ReplayedGroup,
+  { rollouts, completions, logprobs, sketches, sampled }: ReplayedGroup,
   audit: { readonly repairs: RepairSums | null } | null,
   credit: number,
 ): Outcome {
@@ -48,6 +50,8 @@ export function accepted(
     audit: audit ? 'passed' : 'none',
     repairs: audit?.repairs ?? null,
     completions,
+    logprobs,
+    sketches,
     sampledTokens: sampled,
     calls: rollouts.reduce((sum, { calls }) => sum + calls.length, 0),
     solved: rollouts.filter(({ solved }) => solved).length,

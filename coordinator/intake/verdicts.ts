@@ -1,4 +1,4 @@
-import { beginStage, DUPLICATES_STAGE, type RepairSums, type StageWatch } from '../../judging/index.js'
+import { beginStage, DUPLICATES_STAGE, type Overlap, type RepairSums, type StageWatch } from '../../judging/index.js'
 import {
   detailForWire,
   REFUSALS,
@@ -44,8 +44,8 @@ export function afterAudit(code: RefusalCode, overlaps: boolean): readonly [code
 }
 
 export interface Authorship {
-  /** The group repeats one that was accepted before. */
-  readonly overlaps: boolean
+  /** How the group repeats one that was accepted before, see `Overlap`; null: it does not. */
+  readonly overlap: Overlap['kind'] | null
   /** It has passed an audit that replays draws: they are proof of authorship. */
   readonly proved: boolean
   /** Such an audit is possible. */
@@ -53,9 +53,10 @@ export interface Authorship {
 }
 
 /** What is done with a group that nothing else is held against. Where draws cannot be replayed, who came first is believed. */
-export function judgeAuthorship({ overlaps, proved, provable }: Authorship): 'accept' | 'duplicate' | 'audit' {
-  if (!overlaps || proved) return 'accept'
-  return provable ? 'audit' : 'duplicate'
+export function judgeAuthorship({ overlap, proved, provable }: Authorship): 'accept' | 'duplicate' | 'audit' {
+  if (overlap === null || proved) return 'accept'
+  if (provable) return 'audit'
+  return overlap === 'equal' ? 'duplicate' : 'accept'
 }
 
 /** A group that was taken in. */
@@ -137,10 +138,10 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
     }
     // Draws are proof of authorship: whoever was first to deliver these tokens has to show that they are its own.
     const proved = audited !== null && provable
-    if (earlier && proved) await auditAccepted(earlier.leaseId, true)
+    if (earlier && proved) await auditAccepted(earlier.leaseId, earlier.kind === 'equal')
     const settled = await conclude(taken, (current) => {
       const overlap = judge.overlap(replayed, current)
-      const decision = judgeAuthorship({ overlaps: overlap !== null, proved, provable })
+      const decision = judgeAuthorship({ overlap: overlap?.kind ?? null, proved, provable })
       if (decision === 'audit') return null
       if (decision === 'duplicate')
         return refused('duplicate', `${overlap!.rollouts} rollouts are those of an earlier group`)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SKETCH_NUMBERS } from '../../judging/likeness.js'
 import { isRefusalCode, type RefusalCode } from '../../proto/index.js'
 import { termsSchema } from './terms.js'
 
@@ -8,6 +9,8 @@ const share = z.number().min(0).max(1)
 const text = z.string().max(4096)
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const bitmap = z.base64()
+/** In base64: two bytes for each of its numbers. */
+const SKETCH_CHARS = 4 * Math.ceil((2 * SKETCH_NUMBERS) / 3)
 const lease = z.string().min(1).max(128)
 const code = z.string().refine((value): value is RefusalCode => isRefusalCode(value))
 
@@ -110,6 +113,9 @@ const EVENTS = {
       .array(z.string().regex(/^[0-9a-f]{16}$/))
       .max(1024)
       .readonly(),
+    /** How likely each is as a whole (nats), as its node claims, and its sketch, see `Sayings`: for finding copies. */
+    logprobs: z.array(number).max(1024).readonly(),
+    sketches: z.array(z.base64().length(SKETCH_CHARS)).max(1024).readonly(),
     /** Tokens that were sampled in all rollouts, as replayed; 0 when not. */
     sampledTokens: count,
     /** Tool calls made in all rollouts, and rollouts that solved their task exactly; 0 when not replayed. */

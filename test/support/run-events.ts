@@ -119,6 +119,8 @@ export const judged = (
   repairs: null,
   addressBlock: null,
   completions: [],
+  logprobs: [],
+  sketches: [],
   sampledTokens: 100,
   calls: 2,
   solved: 1,

@@ -97,6 +97,8 @@ const EVENTS: readonly RunEvent[] = [
     },
     addressBlock: 'ip4/7f0000',
     completions: ['0123456789abcdef'],
+    logprobs: [-3.5],
+    sketches: ['A'.repeat(88)],
     sampledTokens: 600,
     calls: 2,
     solved: 1,

@@ -24,16 +24,19 @@ import { agreed, audited, done, hex, judged, leased, published } from '../../sup
 
 test('who repeats an earlier group is believed as far as its draws prove', () => {
   const [yes, no] = [true, false]
-  const rows: [overlaps: boolean, proved: boolean, provable: boolean, decision: string][] = [
-    [no, no, no, 'accept'],
-    [no, no, yes, 'accept'],
-    [no, yes, yes, 'accept'],
-    [yes, yes, yes, 'accept'],
-    [yes, no, yes, 'audit'],
-    [yes, no, no, 'duplicate'],
+  const rows: [overlap: Overlap['kind'] | null, proved: boolean, provable: boolean, decision: string][] = [
+    [null, no, no, 'accept'],
+    [null, no, yes, 'accept'],
+    [null, yes, yes, 'accept'],
+    ['equal', yes, yes, 'accept'],
+    ['equal', no, yes, 'audit'],
+    ['equal', no, no, 'duplicate'],
+    ['alike', yes, yes, 'accept'],
+    ['alike', no, yes, 'audit'],
+    ['alike', no, no, 'accept'],
   ]
-  for (const [overlaps, proved, provable, decision] of rows)
-    assert.is(judgeAuthorship({ overlaps, proved, provable }), decision)
+  for (const [overlap, proved, provable, decision] of rows)
+    assert.is(judgeAuthorship({ overlap, proved, provable }), decision)
 })
 
 test('tokens that are not one’s own draws are a copy where somebody else had them, and what we cannot compute is no audit', () => {
@@ -81,6 +84,8 @@ async function scene({ overlap = () => null, audit = () => null, canAudit = true
     lease: recorder.state.leases.get(leaseId)!,
     rollouts: [],
     completions: [],
+    logprobs: [],
+    sketches: [],
     sampled: 50,
   })
   const parts: VerdictParts = {
@@ -162,7 +167,7 @@ test('a verdict is by the staleness that its lease was promised, in the version 
   assert.equal(wrote, ['judged stale_policy'])
 })
 
-const copyOf = (leaseId: string): Overlap => ({ leaseId, rollouts: 2, nats: 20 })
+const copyOf = (leaseId: string): Overlap => ({ leaseId, rollouts: 2, kind: 'equal' })
 
 test('who proves to have drawn tokens that came before has the earlier group audited, and its author caught', async () => {
   const { verdicts, wrote, replayed, taken, add, penalised } = await scene({
