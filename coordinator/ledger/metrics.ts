@@ -67,7 +67,30 @@ export function meterRun(registers: Metrics, recorder: Recorder): void {
         this.set(value())
       },
     })
+  new Gauge({
+    name: 'prove_key_leases',
+    help: `Leases that were abandoned, and verdicts that were given, of the ${KEYS_SHOWN} keys that abandoned most`,
+    labelNames: ['node', 'end'],
+    ...registersOf,
+    collect() {
+      this.reset()
+      for (const { node, abandoned, verdicts } of mostAbandoning(state)) {
+        this.set({ node, end: 'abandoned' }, abandoned)
+        this.set({ node, end: 'judged' }, verdicts.length)
+      }
+    },
+  })
 }
+
+/** Keys are free, and each one shown is two time series for good. */
+const KEYS_SHOWN = 20
+
+/** Whoever picks among its leases abandons many of them, and nothing else about it need be strange. */
+const mostAbandoning = ({ nodes }: RunState): NodeRecord[] =>
+  [...nodes.values()]
+    .filter(({ abandoned }) => abandoned > 0)
+    .sort((a, b) => b.abandoned - a.abandoned)
+    .slice(0, KEYS_SHOWN)
 
 const count = ({ nodes }: RunState, is: (record: NodeRecord) => boolean): number =>
   [...nodes.values()].filter(is).length
