@@ -59,7 +59,7 @@ export async function measureAudit({ stage, tasks, baseSha256 }: DemoStage): Pro
       const batchId = `step-${round + 1}`
       const content = { batchId, roundId: `round-${round + 1}`, baseSha256, parentStep: round }
       const trained = named.map(({ leaseId, rollouts }) => ({
-        ...{ leaseId, policyVersion: round, sampler: 'cpu' },
+        ...{ leaseId, supplier: 'node', policyVersion: round, sampler: 'cpu' },
         rollouts: (rollouts as readonly Rollout[]).map(({ reward, ...tokens }) => ({
           ...tokens,
           reward: reward.total,

@@ -64,6 +64,7 @@ const CONSEQUENCES: Readonly<Record<RefusalConsequence, string>> = {
   none: 'no further consequence',
   audits: 'consequence: closer audits',
   quarantine: 'consequence: no leases for a while (quarantine)',
+  exclusion: 'consequence: no leases for this key any more (exclusion); `prove-node verify` repeats the check at home',
 }
 
 /** One sentence on what became of a group, and of what was said of it before. */

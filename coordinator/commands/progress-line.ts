@@ -44,6 +44,10 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return `the world ${event.server} disagrees with itself: no more leases for its tasks`
     case 'batched':
       return `batch ${event.batchId}: ${event.leaseIds.length} groups for step ${event.step}`
+    case 'batch-doubted': {
+      const groups = event.leaseIds.map((leaseId) => leaseId.slice(0, 8)).join(' ')
+      return `batch ${event.batchId} holds unaudited groups of ${event.node.slice(-8)}, which was caught since: ${groups}`
+    }
     case 'batch-refused':
       return `batch ${event.batchId} cannot be trained on: ${event.code} ${event.detail}`
     case 'trained':

@@ -1,14 +1,17 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { EpisodeLimits } from '../../episode/index.js'
+import type { EpisodeLimits, Rollout } from '../../episode/index.js'
 import {
   type AuditedGroup,
   type AuditFinding,
   type Calibration,
+  expectedRepair,
   judgeStatistics,
   measureGroup,
+  type RepairSums,
   type StageWatch,
+  sumRepairs,
   UNWATCHED,
 } from '../../judging/index.js'
 import type { BlobStore } from '../../swarm/index.js'
@@ -21,13 +24,21 @@ import { type AuditDesk, auditGroups } from './audit-run.js'
 
 /** A group to audit: what was replayed of it, and what its lease says of the engine it was made with. */
 export interface AuditRequest extends AuditedGroup {
+  readonly rollouts: readonly (AuditedGroup['rollouts'][number] & Pick<Rollout, 'reward'>)[]
   readonly adapterSha256: string
   /** Of the lease's terms: they fix how many draws there are. */
   readonly limits: EpisodeLimits
   /** Of its terms: what honest work of its backend looks like. */
   readonly calibrationSha256: string
   readonly drawsReplay: boolean
+  /** Its node is known to deliver: it goes before those of which that is not known. */
+  readonly reliable: boolean
 }
+
+export type AuditReport =
+  | Extract<AuditFinding, { accepted: false }>
+  /** `repairs`: null where the node's draws are not known. */
+  | { readonly accepted: true; readonly repairs: RepairSums | null }
 
 /** The stages of judging that need the policy's forward pass, for a run. */
 export interface Auditor {
@@ -35,7 +46,7 @@ export interface Auditor {
    * @returns  what was found, or null when the group cannot be computed at all
    * @throws TrainerError when the audit process is of no use any more; the signal's reason
    */
-  audit(request: AuditRequest): Promise<AuditFinding | null>
+  audit(request: AuditRequest): Promise<AuditReport | null>
 }
 
 export interface AuditorParts {
@@ -64,13 +75,23 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
     return auditGroups({ ...desk, limits }, adapterSha256, groups, ending)
   }, signal)
   return {
-    async audit({ adapterSha256, limits, calibrationSha256, drawsReplay, ...group }) {
+    async audit({ adapterSha256, limits, calibrationSha256, drawsReplay, reliable, ...group }) {
       const calibration = calibrations.get(calibrationSha256)
       if (!calibration) return null
       const sinceMs = watch.now()
-      const evidence = await queue.evidence({ adapterSha256, limits }, group)
+      const evidence = await queue.evidence({ adapterSha256, limits }, group, reliable)
       if (!evidence) return null
-      return judgeStatistics(measureGroup(evidence), calibration.thresholds, { replay: drawsReplay, watch, sinceMs })
+      const judging = { replay: drawsReplay, watch, sinceMs }
+      const finding = judgeStatistics(measureGroup(evidence), calibration.thresholds, judging)
+      if (!finding.accepted) return finding
+      const rollouts = group.rollouts.map(({ logprobs, reward }) => ({
+        sampled: logprobs.length,
+        reward: reward.total,
+      }))
+      return {
+        accepted: true,
+        repairs: drawsReplay ? sumRepairs(evidence, rollouts, expectedRepair(calibration)) : null,
+      }
     },
   }
 }

@@ -1,26 +1,26 @@
-import pLimit from 'p-limit'
 import type { Rollout, Stage, Task } from '../../episode/index.js'
 import {
   type AnnouncedGroup,
-  completionOf,
   DUPLICATES_STAGE,
   type ExpectedGroup,
   judgeGroup,
   type Overlap,
+  type RepairSums,
+  type Sayings,
   type StageWatch,
+  sayingsOf,
   UnstableWorlds,
 } from '../../judging/index.js'
 import { refusal } from '../../proto/index.js'
 import type { BlobStore } from '../../swarm/index.js'
-import type { LeaseRecord, RunState, TermsOf } from '../ledger/run-state.js'
+import { isUnseen, type LeaseRecord, type RunState, type TermsOf } from '../ledger/run-state.js'
 import type { Auditor } from './auditor.js'
+import { createTurns } from './turns.js'
 
 /** A group that passed the stages that need its body alone, as replayed. */
-export interface ReplayedGroup {
+export interface ReplayedGroup extends Sayings {
   readonly lease: LeaseRecord
   readonly rollouts: readonly Rollout[]
-  /** Names of the rollouts' completions, see `completionOf`. */
-  readonly completions: readonly string[]
   /** Tokens that were sampled in all rollouts. */
   readonly sampled: number
 }
@@ -36,8 +36,12 @@ export interface BodyJudge {
   overlap(group: ReplayedGroup, state: Pick<RunState, 'acceptedOfTask'>): Overlap | null
   /** Whether the terms of the lease have a calibration for its backend, by which an audit could be judged. */
   canAudit(lease: LeaseRecord): boolean
-  /** The stages that need the policy's forward pass. @throws SwarmRefusal; TrainerError when there can be no audits any more */
-  audit(group: ReplayedGroup): Promise<void>
+  /**
+   * The stages that need the policy's forward pass.
+   * @returns  what the group adds to the sums of its key, see `AuditReport`
+   * @throws SwarmRefusal; TrainerError when there can be no audits any more
+   */
+  audit(group: ReplayedGroup): Promise<RepairSums | null>
   /** The rollouts of an accepted group, replayed from its stored body. */
   restore(leaseId: string, signal: AbortSignal): Promise<ReplayedGroup>
 }
@@ -47,7 +51,7 @@ export interface BodyJudgeParts {
   readonly termsOf: TermsOf
   /** Where episodes are played again, by the name of their reward. */
   readonly theatreOf: (reward: string) => Stage
-  readonly state: Pick<RunState, 'leases' | 'judged' | 'publication' | 'roundOf'>
+  readonly state: Pick<RunState, 'leases' | 'judged' | 'publication' | 'roundOf' | 'reliable'>
   readonly bodies: Pick<BlobStore, 'put' | 'read'>
   /** null: the run has no calibration, and there are no audits. */
   readonly auditor: Auditor | null
@@ -59,7 +63,8 @@ export interface BodyJudgeParts {
 export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
   const { tasks, termsOf, theatreOf, state, bodies, auditor, onUnstable, watch } = parts
   /** Replaying is synchronous work in slices: two at once would only delay each other. */
-  const judging = pLimit(1)
+  const judging = createTurns()
+  const isReliable = ({ node }: LeaseRecord): boolean => state.reliable.has(node)
 
   const expectedOf = (lease: LeaseRecord): ExpectedGroup => {
     const { groupSize, limits } = termsOf(lease)
@@ -79,7 +84,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       const theatre = theatreOf(termsOf(lease).reward)
       const rollouts = await judgeGroup(bytes, expectedOf(lease), theatre, signal, { announced, watch })
       const sampled = rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0)
-      return { lease, rollouts, completions: rollouts.map(completionOf), sampled }
+      return { lease, rollouts, sampled, ...sayingsOf(rollouts) }
     } catch (why) {
       if (why instanceof UnstableWorlds) for (const server of why.servers) await onUnstable(server, lease)
       throw why
@@ -89,17 +94,20 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
   return {
     canAudit: (lease) => auditor !== null && calibrationOf(lease) !== undefined,
     replay(lease, announced, bytes, signal) {
-      return judging(async () => {
+      return judging(isReliable(lease), async () => {
         const group = await replayBody(lease, announced, bytes, signal)
         // The body must be on disk before the verdict that accepts it.
         await bodies.put(bytes)
         return group
       })
     },
-    overlap({ lease, completions, rollouts }, current) {
-      const earlier = current.acceptedOfTask(lease.taskIndex).filter(({ leaseId }) => leaseId !== lease.leaseId)
-      const logprobs = rollouts.map(({ logprobs: own }) => own.reduce((sum, logprob) => sum + logprob, 0))
-      return DUPLICATES_STAGE.run(completions, logprobs, earlier)
+    overlap({ lease, ...sayings }, current) {
+      const earlier = current.acceptedOfTask(lease.taskIndex)
+      return DUPLICATES_STAGE.run(
+        sayings,
+        // What nobody has seen says nothing.
+        earlier.filter((group) => group.leaseId !== lease.leaseId && !isUnseen(group)),
+      )
     },
     async audit({ lease, rollouts }) {
       const { leaseId, drawsReplay, seed } = lease
@@ -111,16 +119,19 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
         limits: termsOf(lease).limits,
         calibrationSha256: calibrationOf(lease)!,
         drawsReplay,
+        reliable: isReliable(lease),
       })
       if (!finding) throw refusal('internal', 'the group cannot be recomputed')
       if (!finding.accepted) throw refusal(finding.code, finding.detail)
+      return finding.repairs
     },
     restore(leaseId, signal) {
-      return judging(async () => {
+      const lease = state.leases.get(leaseId)!
+      return judging(isReliable(lease), async () => {
         const { bodySha256 } = state.judged.get(leaseId)!
         const bytes = await bodies.read(bodySha256)
         if (!bytes) throw new Error(`the body ${bodySha256} of an accepted group is missing`)
-        return replayBody(state.leases.get(leaseId)!, null, bytes, signal)
+        return replayBody(lease, null, bytes, signal)
       })
     },
   }

@@ -4,7 +4,7 @@ import { SwarmRefusal } from '../../proto/index.js'
 import { fetchGroupBody, type ReceivedGroup, type SwarmHost } from '../../swarm/index.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { isUnseen, type LeaseRecord, type TermsOf } from '../ledger/run-state.js'
-import { auditShare } from '../ledger/standing.js'
+import { auditShare, UNKNOWN } from '../ledger/standing.js'
 import { TrainerError } from '../spool/errors.js'
 import { noteAddresses } from './address-notes.js'
 import { createAdmission, InHand, nextStep } from './admission.js'
@@ -13,7 +13,7 @@ import type { BodyJudge } from './body-judge.js'
 import { acceptedUnseen, refused } from './outcome.js'
 import type { ProofStore } from './proofs.js'
 import { createPulls } from './pulls.js'
-import { createVerdicts, creditFor, type TakenGroup, versionsLate } from './verdicts.js'
+import { createVerdicts, type TakenGroup, versionsLate } from './verdicts.js'
 
 export interface Intake {
   /** Stage 0, without side effects and fast: may this announcement be passed on? @throws SwarmRefusal */
@@ -43,6 +43,9 @@ export interface IntakeParts {
   readonly onFailure: (error: TrainerError) => void
 }
 
+/** Accepted groups that are audited after all at a time: each is replayed from disk and stays in memory until then. */
+const MOST_UNDER_AUDIT = 16
+
 /** Where groups come in: admission, the pull of the body, the stages of judging, and the verdict on record. */
 export function createIntake(parts: IntakeParts): Intake {
   const { tasks, termsOf, recorder, judge, proofs, host, watch = UNWATCHED, signal } = parts
@@ -63,19 +66,16 @@ export function createIntake(parts: IntakeParts): Intake {
 
   const takeIn = async (lease: LeaseRecord, group: ReceivedGroup): Promise<void> => {
     const { announcement } = group
-    const { rewards, tokensGenerated, bodySha256 } = announcement
-    const terms = termsOf(lease)
+    const { rewards, bodySha256 } = announcement
     const drawn = isDrawn(parts, lease, bodySha256)
-    const late = versionsLate(state, lease)
-    const step = nextStep(announcement, terms, late, drawn)
+    const step = nextStep(announcement, termsOf(lease), versionsLate(state, lease), drawn)
     let taken: TakenGroup = { lease, group, body: group.body }
     if (step.do === 'refuse') {
       await verdicts.conclude(taken, () => refused(step.code, step.detail))
       return
     }
     if (step.do === 'believe') {
-      const most = terms.groupSize * terms.limits.maxRolloutTokens
-      await verdicts.conclude(taken, () => acceptedUnseen(rewards, creditFor(Math.min(tokensGenerated, most), late)))
+      await verdicts.conclude(taken, () => acceptedUnseen(rewards))
       return
     }
     try {
@@ -116,6 +116,7 @@ export function createIntake(parts: IntakeParts): Intake {
         )
       }
       for (const [leaseId, group] of state.suspects) {
+        if (underAudit.size >= MOST_UNDER_AUDIT) break
         if (underAudit.has(leaseId) || !(judge.canAudit(state.leases.get(leaseId)!) || isUnseen(group))) continue
         underAudit.add(leaseId)
         underWay.add(leaseId, verdicts.auditAccepted(leaseId, false), () => underAudit.delete(leaseId))
@@ -127,8 +128,8 @@ export function createIntake(parts: IntakeParts): Intake {
 
 /** Whether a group is looked at more closely: audited, or, if it claims to teach nothing, judged at all. */
 function isDrawn({ recorder, termsOf, lottery }: IntakeParts, lease: LeaseRecord, bodySha256: string): boolean {
-  const streak = recorder.state.nodes.get(lease.node)?.standing.streak ?? 0
-  const share = lease.drawsReplay ? auditShare(streak, termsOf(lease).audit) : 1
+  const standing = recorder.state.nodes.get(lease.node)?.standing ?? UNKNOWN
+  const share = lease.drawsReplay ? auditShare(standing, termsOf(lease).audit) : 1
   return lottery.draws(bodySha256, share)
 }
 

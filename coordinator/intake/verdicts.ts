@@ -1,5 +1,12 @@
-import { beginStage, DUPLICATES_STAGE, type StageWatch } from '../../judging/index.js'
-import { detailForWire, REFUSALS, type RefusalCode, refusal, SwarmRefusal } from '../../proto/index.js'
+import { beginStage, DUPLICATES_STAGE, type Overlap, type RepairSums, type StageWatch } from '../../judging/index.js'
+import {
+  detailForWire,
+  REFUSALS,
+  type RefusalCode,
+  type RefusalConsequence,
+  refusal,
+  SwarmRefusal,
+} from '../../proto/index.js'
 import type { ReceivedGroup, SwarmHost } from '../../swarm/index.js'
 import type { Audit } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
@@ -24,9 +31,11 @@ export const creditFor = (tokens: number, late: number): number => Math.round(to
 export const inForce = (outcome: Outcome, late: number, maxStaleness: number): Outcome =>
   outcome.accepted && late > maxStaleness ? refused('stale_policy', '') : outcome
 
-/** A refusal for what no honest node does: the node has signed the proof of it. */
+/** Refusals that keep a key from work by themselves: the node has signed the proof of what it did. */
+const PROVED: readonly RefusalConsequence[] = ['quarantine', 'exclusion']
+
 export const isLie = ({ code }: Pick<Outcome, 'code'>): boolean =>
-  code !== null && REFUSALS[code].consequence === 'quarantine'
+  code !== null && PROVED.includes(REFUSALS[code].consequence)
 
 /** The code for what an audit found, and whether it counts as an audit. Tokens that somebody else had, and that are not its own draws, are a copy. */
 export function afterAudit(code: RefusalCode, overlaps: boolean): readonly [code: RefusalCode, audit: Audit] {
@@ -35,8 +44,8 @@ export function afterAudit(code: RefusalCode, overlaps: boolean): readonly [code
 }
 
 export interface Authorship {
-  /** The group repeats one that was accepted before. */
-  readonly overlaps: boolean
+  /** How the group repeats one that was accepted before, see `Overlap`; null: it does not. */
+  readonly overlap: Overlap['kind'] | null
   /** It has passed an audit that replays draws: they are proof of authorship. */
   readonly proved: boolean
   /** Such an audit is possible. */
@@ -44,9 +53,10 @@ export interface Authorship {
 }
 
 /** What is done with a group that nothing else is held against. Where draws cannot be replayed, who came first is believed. */
-export function judgeAuthorship({ overlaps, proved, provable }: Authorship): 'accept' | 'duplicate' | 'audit' {
-  if (!overlaps || proved) return 'accept'
-  return provable ? 'audit' : 'duplicate'
+export function judgeAuthorship({ overlap, proved, provable }: Authorship): 'accept' | 'duplicate' | 'audit' {
+  if (overlap === null || proved) return 'accept'
+  if (provable) return 'audit'
+  return overlap === 'equal' ? 'duplicate' : 'accept'
 }
 
 /** A group that was taken in. */
@@ -86,21 +96,26 @@ export interface Verdicts {
   auditAccepted(leaseId: string, copied: boolean): Promise<void>
 }
 
+/** What an audit has found: a fault, or what the group adds to the sums of its key. */
+interface AuditOutcome {
+  readonly fault: SwarmRefusal | null
+  readonly repairs: RepairSums | null
+}
+
+async function auditOf(judge: Pick<BodyJudge, 'audit'>, group: ReplayedGroup): Promise<AuditOutcome> {
+  try {
+    return { fault: null, repairs: await judge.audit(group) }
+  } catch (why) {
+    if (why instanceof SwarmRefusal) return { fault: why, repairs: null }
+    throw why
+  }
+}
+
 export function createVerdicts(parts: VerdictParts): Verdicts {
   const { recorder, judge, watch } = parts
   const { state } = recorder
   const conclude = concluder(parts)
   const auditAccepted = afterwardsAuditor(parts)
-
-  const auditFault = async (group: ReplayedGroup): Promise<SwarmRefusal | null> => {
-    try {
-      await judge.audit(group)
-      return null
-    } catch (why) {
-      if (why instanceof SwarmRefusal) return why
-      throw why
-    }
-  }
 
   const overlapOf = (group: ReplayedGroup) => {
     const end = beginStage(DUPLICATES_STAGE.number, watch)
@@ -113,25 +128,23 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
     const { lease } = replayed
     const provable = judge.canAudit(lease) && lease.drawsReplay
     const earlier = overlapOf(replayed)
-    const audited = drawn || (earlier !== null && provable)
-    if (audited) {
-      const fault = await auditFault(replayed)
-      if (fault) {
-        const [code, audit] = afterAudit(fault.code, earlier !== null)
-        await conclude(taken, () => refused(code, fault.detail, audit))
-        return
-      }
+    const audited = drawn || (earlier !== null && provable) ? await auditOf(judge, replayed) : null
+    if (audited?.fault) {
+      const { fault } = audited
+      const [code, audit] = afterAudit(fault.code, earlier !== null)
+      await conclude(taken, () => refused(code, fault.detail, audit))
+      return
     }
     // Draws are proof of authorship: whoever was first to deliver these tokens has to show that they are its own.
-    const proved = audited && provable
-    if (earlier && proved) await auditAccepted(earlier.leaseId, true)
+    const proved = audited !== null && provable
+    if (earlier && proved) await auditAccepted(earlier.leaseId, earlier.kind === 'equal')
     const settled = await conclude(taken, (current) => {
       const overlap = judge.overlap(replayed, current)
-      const decision = judgeAuthorship({ overlaps: overlap !== null, proved, provable })
+      const decision = judgeAuthorship({ overlap: overlap?.kind ?? null, proved, provable })
       if (decision === 'audit') return null
       if (decision === 'duplicate')
         return refused('duplicate', `${overlap!.rollouts} rollouts are those of an earlier group`)
-      return accepted(replayed, audited ? 'passed' : 'none', creditFor(replayed.sampled, versionsLate(current, lease)))
+      return accepted(replayed, audited, creditFor(replayed.sampled, versionsLate(current, lease)))
     })
     if (!settled) await settle(replayed, taken, true)
   }
@@ -185,7 +198,7 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
       }
       // What it was to prove has turned out otherwise meanwhile.
       if (proved && !(recorded && isLie(recorded))) await proofs.drop(leaseId)
-      if (recorded && !recorded.accepted) noteQuarantine(parts, node)
+      if (recorded) noteQuarantine(parts, node)
       return next === 'done'
     }
   }
@@ -195,23 +208,24 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
   const { recorder, judge, host, signal } = parts
   const { state } = recorder
 
-  const findFault = async (leaseId: string, copied: boolean): Promise<SwarmRefusal | null> => {
+  const find = async (leaseId: string, copied: boolean): Promise<AuditOutcome> => {
     const copy = refusal('duplicate', 'another node has drawn these very tokens from its own seeds')
+    if (isUnseen(state.judged.get(leaseId)!)) return { fault: refusal('unconfirmed'), repairs: null }
     try {
       // What cannot be replayed any more, because its world disagrees with itself, cannot be trained on either.
       const group = await judge.restore(leaseId, signal)
-      if (copied && !group.lease.drawsReplay) return copy
-      await judge.audit(group)
-      return null
+      if (copied && !group.lease.drawsReplay) return { fault: copy, repairs: null }
+      const { fault, repairs } = await auditOf(judge, group)
+      return { fault: copied && fault?.code === 'sampler_mismatch' ? copy : fault, repairs }
     } catch (why) {
       if (!(why instanceof SwarmRefusal)) throw why
-      return copied && why.code === 'sampler_mismatch' ? copy : why
+      return { fault: why, repairs: null }
     }
   }
 
   return async (leaseId, copied) => {
     if (!state.isOpenToAudit(leaseId)) return
-    const fault = isUnseen(state.judged.get(leaseId)!) ? refusal('unconfirmed') : await findFault(leaseId, copied)
+    const { fault, repairs } = await find(leaseId, copied)
     const { node } = state.leases.get(leaseId)!
     await recorder.record((current) => {
       if (!current.isOpenToAudit(leaseId)) return null
@@ -219,10 +233,11 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
         accepted: fault === null,
         code: fault?.code ?? null,
         detail: detailForWire(fault?.detail ?? ''),
+        repairs,
       }
       return { type: 'audited', atMs: host.clock.now(), leaseId, node, ...finding }
     })
-    if (fault) noteQuarantine(parts, node)
+    noteQuarantine(parts, node)
   }
 }
 

@@ -1,4 +1,5 @@
 import { LIMITS, type RefusalCode } from '../../proto/index.js'
+import { BatchedOnTrust, type DoubtedBatch } from './batched-on-trust.js'
 import { Curriculum } from './curriculum.js'
 import type { EventOf, RunEvent } from './events.js'
 import {
@@ -23,6 +24,7 @@ interface FoldedNode {
   readonly verdicts: NodeVerdict[]
   credit: number
   lastLease: 'delivered' | 'abandoned' | null
+  abandoned: number
   addressBlock: string | null
 }
 
@@ -50,6 +52,7 @@ export class RunFold implements RunState {
   readonly trained = new Map<string, EventOf<'trained'>>()
   readonly refusedBatches = new Map<string, EventOf<'batch-refused'>>()
   #lastBatch: BatchRecord | undefined
+  readonly #batchedOnTrust = new BatchedOnTrust()
   /** Accepted groups with reward variance in no batch yet, in log order. */
   readonly #usable = new Map<string, JudgedGroup>()
   /** Groups that were accepted unseen, until a later one of their node is seen and keeps its word. */
@@ -122,7 +125,14 @@ export class RunFold implements RunState {
       case 'batched':
         this.batches.set(event.batchId, event)
         this.#lastBatch = event
-        for (const leaseId of event.leaseIds) this.#usable.delete(leaseId)
+        for (const leaseId of event.leaseIds) {
+          const group = this.#usable.get(leaseId)
+          if (group && !this.#audited.has(leaseId)) this.#batchedOnTrust.note(group.node, leaseId, event.batchId)
+          this.#usable.delete(leaseId)
+        }
+        break
+      case 'batch-doubted':
+        this.#batchedOnTrust.named(event)
         break
       case 'trained':
         this.trained.set(event.batchId, event)
@@ -166,7 +176,7 @@ export class RunFold implements RunState {
     }
     if (isUnseen(event)) this.#onTrust.set(leaseId, event)
     else {
-      record.standing.accepted(audit === 'passed')
+      this.#trust(record, audit === 'passed')
       if (flat) this.#confirm(node)
     }
     record.lastLease = 'delivered'
@@ -178,6 +188,7 @@ export class RunFold implements RunState {
     const others = this.#groupsOfTask.get(taskIndex)
     if (others) others.push(leaseId)
     else this.#groupsOfTask.set(taskIndex, [leaseId])
+    this.#addUp(record, event)
   }
 
   #confirm(node: string): void {
@@ -187,16 +198,19 @@ export class RunFold implements RunState {
 
   #abandon(record: FoldedNode): void {
     record.lastLease = 'abandoned'
+    record.abandoned += 1
     this.reliable.delete(record.node)
   }
 
-  #applyAudited({ leaseId, node, accepted, code, detail, atMs }: AuditedGroupRecord): void {
+  #applyAudited(event: AuditedGroupRecord): void {
+    const { leaseId, node, accepted, code, detail, atMs } = event
     const group = this.judged.get(leaseId)!
     const record = this.#node(node)
     this.suspects.delete(leaseId)
     this.#audited.add(leaseId)
     if (accepted) {
-      record.standing.accepted(true)
+      this.#trust(record, true)
+      this.#addUp(record, event)
       return
     }
     this.accepted.delete(leaseId)
@@ -207,10 +221,23 @@ export class RunFold implements RunState {
     this.#refuse(record, code!, atMs)
   }
 
+  #trust({ node, standing }: FoldedNode, audited: boolean): void {
+    standing.accepted(audited)
+    if (audited) this.#batchedOnTrust.vouch(node)
+  }
+
   /** Who was caught is no longer believed for what was taken on trust. */
-  #refuse({ node, standing }: FoldedNode, code: RefusalCode, atMs: number): void {
-    if (!standing.refused(code, atMs)) return
+  #refuse(record: FoldedNode, code: RefusalCode, atMs: number): void {
+    if (record.standing.refused(code, atMs)) this.#doubt(record, atMs)
+  }
+
+  #addUp(record: FoldedNode, { repairs, atMs }: Pick<JudgedGroup, 'repairs' | 'atMs'>): void {
+    if (repairs && record.standing.addsUp(repairs, atMs)) this.#doubt(record, atMs)
+  }
+
+  #doubt({ node, standing }: FoldedNode, atMs: number): void {
     this.reliable.delete(node)
+    this.#batchedOnTrust.doubt(node, standing.isQuarantined(atMs))
     for (const groups of [this.#usable, this.#onTrust])
       for (const [leaseId, group] of groups)
         if (group.node === node && !this.#audited.has(leaseId)) this.suspects.set(leaseId, group)
@@ -232,6 +259,7 @@ export class RunFold implements RunState {
         verdicts: [],
         credit: 0,
         lastLease: null,
+        abandoned: 0,
         addressBlock: null,
       }
       this.nodes.set(node, record)
@@ -280,6 +308,10 @@ export class RunFold implements RunState {
   get pendingBatch(): BatchRecord | undefined {
     const last = this.#lastBatch
     return last && !this.trained.has(last.batchId) && !this.refusedBatches.has(last.batchId) ? last : undefined
+  }
+
+  get doubtedBatches(): DoubtedBatch[] {
+    return this.#batchedOnTrust.unnamed
   }
 
   isAdmitted(node: string): boolean {

@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../../proto/index.js'
+import type { DoubtedBatch } from './batched-on-trust.js'
 import type { Curriculum } from './curriculum.js'
 import type { EventOf } from './events.js'
 import type { Standing } from './standing.js'
@@ -40,11 +41,13 @@ export interface NodeVerdict {
 
 export interface NodeRecord {
   readonly node: string
-  readonly standing: Pick<Standing, 'streak' | 'isQuarantined' | 'quarantinedUntilMs'>
+  readonly standing: Pick<Standing, 'streak' | 'doubt' | 'record' | 'isQuarantined' | 'quarantinedUntilMs'>
   readonly verdicts: readonly NodeVerdict[]
   readonly credit: number
   /** What became of its last lease, abandoned being lapsed, forgotten or given back; null: none is over yet. */
   readonly lastLease: 'delivered' | 'abandoned' | null
+  /** Leases that it has abandoned in all; one that it took up again and delivered counts too. */
+  readonly abandoned: number
   /** Where its last group came from. */
   readonly addressBlock: string | null
 }
@@ -96,6 +99,8 @@ export interface RunState {
   readonly batches: ReadonlyMap<string, BatchRecord>
   readonly trained: ReadonlyMap<string, EventOf<'trained'>>
   readonly refusedBatches: ReadonlyMap<string, EventOf<'batch-refused'>>
+  /** Batches with unaudited groups of keys that were caught since, as far as they are not on record as such. */
+  readonly doubtedBatches: readonly DoubtedBatch[]
   /** The policy in force, once one was published. */
   readonly current: Publication | undefined
   /** The round that leases are given for, once a policy was published. */

@@ -27,6 +27,7 @@ import { policyFrame } from '../versions/policy-frame.js'
 import { createPublisher, type Publisher } from '../versions/publisher.js'
 import { runTraining } from '../versions/training-loop.js'
 import { broadcast } from './broadcast.js'
+import { nameDoubtedBatches } from './doubted-batches.js'
 import { keepHouse } from './housekeeping.js'
 import { createIdleNodes } from './idle-nodes.js'
 import { type RunServices, serveRun } from './services.js'
@@ -167,6 +168,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
               releaseLapsed: () => desk.releaseLapsed(),
               openRound: () => publisher.openRound(),
               auditSuspects: () => intake.auditSuspects(),
+              nameDoubtedBatches: () => nameDoubtedBatches(recorder, clock),
               clock,
               logger: logger.child({ part: 'housekeeping' }),
             },

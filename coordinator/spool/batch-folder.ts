@@ -17,6 +17,8 @@ export interface BatchRollout {
 /** One accepted group on its way into a batch. */
 export interface BatchGroup {
   readonly leaseId: string
+  /** The node that made it: none decides alone whether samplers and trainer are apart. */
+  readonly supplier: string
   readonly policyVersion: number
   /** Inference backend: the trainer meters by it how far samplers and trainer are apart. */
   readonly sampler: string
@@ -49,16 +51,18 @@ export async function writeBatch(spool: string, batch: BatchContent): Promise<vo
 }
 
 function manifestOf({ groups, ...batch }: BatchContent, tokens: Uint8Array): object {
+  const suppliers = [...new Set(groups.map(({ supplier }) => supplier))]
   return {
     schema: SCHEMA,
     ...batch,
     tokensSha256: createHash('sha256').update(tokens).digest('hex'),
-    rollouts: groups.flatMap(({ leaseId, policyVersion, sampler, rollouts }) =>
+    rollouts: groups.flatMap(({ leaseId, supplier, policyVersion, sampler, rollouts }) =>
       rollouts.map((rollout) => ({
         group: leaseId,
         reward: rollout.reward,
         policyVersion,
         sampler,
+        supplier: suppliers.indexOf(supplier),
         length: rollout.tokens.length,
       })),
     ),

@@ -23,7 +23,7 @@ export async function readBatchGroups(
   const groups: BatchGroup[] = []
   for (const leaseId of leaseIds) {
     signal.throwIfAborted()
-    const { version, backend } = leases.get(leaseId)!
+    const { node, version, backend } = leases.get(leaseId)!
     const { bodySha256, rewards } = judged.get(leaseId)!
     const bytes = await bodies.read(bodySha256)
     if (!bytes) throw new BodyError('body_missing', `group ${leaseId}: no body ${bodySha256}`)
@@ -34,6 +34,7 @@ export async function readBatchGroups(
     }
     groups.push({
       leaseId,
+      supplier: node,
       policyVersion: version,
       sampler: backend,
       rollouts: rollouts.map(({ tokens, maskRuns, logprobs }, i) => ({

@@ -19,7 +19,7 @@ export function createScriptAuditor(clock: Clock): Auditor {
         if (said !== script.join(''))
           return { accepted: false, code: 'sampler_mismatch', detail: `rollout ${lane} is not what its seeds select` }
       }
-      return { accepted: true }
+      return { accepted: true, repairs: null }
     },
   }
 }

@@ -33,6 +33,7 @@ class Rollout:
     ids: np.ndarray  # int32
     mask: np.ndarray  # bool; True only on tokens the model sampled
     sampler_logp: np.ndarray  # float32, nats; 0 where the mask is False; as claimed, so perhaps not finite
+    supplier: int = 0  # which of the batch's suppliers made it
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class _Entry:
     advantage: float | None
     policy_version: int
     sampler: str
+    supplier: int
     length: int
 
 
@@ -86,6 +88,7 @@ def _entry(fields: Fields) -> _Entry:
         advantage=advantage,
         policy_version=fields.integer("policyVersion", 0, 2**31),
         sampler=fields.text("sampler", 64, "unlabelled"),
+        supplier=fields.integer("supplier", 0, MAX_ROLLOUTS) if fields.has("supplier") else 0,
         length=fields.integer("length", 2, MAX_BATCH_TOKENS),
     )
     fields.done()
@@ -229,6 +232,7 @@ def load_batch(
                 advantage=float(advantages[i]),
                 policy_version=entry.policy_version,
                 sampler=entry.sampler,
+                supplier=entry.supplier,
                 ids=arrays["ids"][part],
                 mask=arrays["loss_mask"][part].astype(bool),
                 sampler_logp=arrays["sampler_logp"][part],

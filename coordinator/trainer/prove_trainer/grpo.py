@@ -58,6 +58,20 @@ def guarded(pack: Pack, old: torch.Tensor, limit: float) -> tuple[torch.Tensor, 
     return known & (distance <= limit)[pack.owner], distance.tolist()
 
 
+def typical_distance(distances: dict[int, float], batch: Batch) -> float:
+    """
+    The median rollout's distance, without the supplier whose rollouts raise it most: a single one of several decides
+    nothing, however much of the batch is its own. `distances` by rollout index, at least one.
+    """
+    suppliers = {batch.rollouts[i].supplier for i in distances}
+    if len(suppliers) == 1:
+        return statistics.median(distances.values())
+    return min(
+        statistics.median(distance for i, distance in distances.items() if batch.rollouts[i].supplier != left_out)
+        for left_out in suppliers
+    )
+
+
 class GrpoTrainer:
     """
     Policy and optimizer between steps.
@@ -120,7 +134,7 @@ class GrpoTrainer:
                 for part in self.ranks.gather(distances):
                     distances.update(part)
                 rejected |= {i: "guard" for i, distance in distances.items() if distance > batch.loss.guard}
-                if self.ranks.all_agree(finite) and statistics.median(distances.values()) > batch.loss.drift:
+                if self.ranks.all_agree(finite) and typical_distance(distances, batch) > batch.loss.drift:
                     skipped = "drift"
                     break
             if sums.sums["tokens"] == 0 and self.ranks.all_agree(finite):

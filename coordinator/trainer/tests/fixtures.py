@@ -187,6 +187,7 @@ def write_batch(
                 "policyVersion": r.policy_version,
                 "length": len(r.ids),
                 "sampler": r.sampler,
+                "supplier": r.supplier,
             }
             for r in rollouts
         ],

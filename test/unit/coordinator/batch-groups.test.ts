@@ -37,6 +37,7 @@ async function accept(leaseId: string, node: string, wish: string, scripts: read
     state.apply(parseEvent(JSON.parse(JSON.stringify(event)))!)
   const group: BatchGroup = {
     leaseId,
+    supplier: node,
     policyVersion: 0,
     sampler: backend,
     rollouts: replayed.map(({ reward, ...rollout }) => ({ ...rollout, reward: reward.total })),

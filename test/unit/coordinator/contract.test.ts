@@ -144,7 +144,13 @@ test('batches and audits are written in the form that the trainer reads', async 
   const baseSha256 = 'ab'.repeat(32)
   const rollout = { tokens: [1, 2, 3], mask: Uint8Array.of(0, 1, 1), logprobs: [-0.5, -0.25] }
   try {
-    const group = { leaseId: 'lease-1', policyVersion: 3, sampler: 'cpu', rollouts: [{ ...rollout, reward: 1.25 }] }
+    const group = {
+      leaseId: 'lease-1',
+      supplier: 'ann',
+      policyVersion: 3,
+      sampler: 'cpu',
+      rollouts: [{ ...rollout, reward: 1.25 }],
+    }
     await writeBatch(spool, { batchId: 'batch-1', roundId: 'round-5', baseSha256, parentStep: 4, groups: [group] })
     check(batchFolder(spool, 'batch-1'), contract.batchManifest, contract.tensors.batch)
     const audited = { leaseId: 'lease-1', leaseSeed: new Uint8Array(32), rollouts: [rollout] }

@@ -46,8 +46,8 @@ test('a node is told to come back when its reason may be over', () => {
   // Once for an hour, then for a day, then for good.
   for (const [i, expected] of [HOUR_MS, 24 * HOUR_MS, 2 ** 31 - 1].entries()) {
     const atMs = i * 48 * HOUR_MS
-    const lie = { accepted: false, code: 'reward_mismatch', credit: 0, atMs } as const
-    for (const event of done(`lie ${i}`, 'ann', 0, lie)) state.apply(event)
+    const copy = { accepted: false, code: 'duplicate', credit: 0, atMs } as const
+    for (const event of done(`copy ${i}`, 'ann', 0, copy)) state.apply(event)
     assert.is(after('quarantined', atMs), expected)
     if (i < 2) assert.is(after('quarantined', atMs + expected - 3), 3)
   }

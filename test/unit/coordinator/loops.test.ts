@@ -30,6 +30,7 @@ test('a duty that fails keeps no other from its turn, nor itself from the next',
         calls.push('round')
         throw new Error('no secret')
       },
+      nameDoubtedBatches: async () => undefined,
       auditSuspects: () => {
         calls.push('suspects')
         if (calls.length > 3) stop.abort()

@@ -170,6 +170,7 @@ const batch: BatchContent = {
   groups: [
     {
       leaseId: 'lease-1',
+      supplier: 'ann',
       policyVersion: 3,
       sampler: 'cpu',
       rollouts: rollouts.map(({ reward, ...rollout }) => ({ ...rollout, reward: reward.total })),
@@ -211,6 +212,7 @@ test('a batch holds the rollouts one after the other, each log-probability besid
         reward: rollout.reward.total,
         policyVersion: 3,
         sampler: 'cpu',
+        supplier: 0,
         length: rollout.tokens.length,
       })),
     })

@@ -321,6 +321,38 @@ test('a node that is caught has its unaudited groups put aside until each passes
   assert.equal([...state.suspects.keys()], [])
 })
 
+test('batches with unaudited groups of a key that is caught are named once: since its last passed audit, and all when it is kept from work', () => {
+  const refusedGroup = (leaseId: string, code: EventOf<'judged'>['code'], atMs: number): RunEvent[] =>
+    done(leaseId, ANN, 0, { accepted: false, code, audit: 'failed', atMs })
+  const named = (): [string, readonly string[]][] => state.doubtedBatches.map((one) => [one.batchId, one.leaseIds])
+  const state = fold([
+    published(0),
+    ...done('long ago', ANN, 0),
+    ...done('looked at', ANN, 0, { audit: 'passed' }),
+    ...done('other', BO, 0),
+    batched('old', 1, ['long ago', 'other']),
+    ...done('vouched', ANN, 0, { audit: 'passed' }),
+    ...done('a', ANN, 0),
+    ...done('b', ANN, 0),
+    ...done('c', ANN, 0),
+    batched('new', 2, ['looked at', 'a', 'b']),
+  ])
+  assert.equal(named(), [])
+  fold(refusedGroup('doubtful', 'sampler_mismatch', 1), state)
+  assert.equal(named(), [['new', ['a', 'b']]])
+  const [doubted] = state.doubtedBatches
+  state.apply({ type: 'batch-doubted', atMs: 2, ...doubted! })
+  assert.equal(named(), [])
+  fold(refusedGroup('lie', 'reward_mismatch', 3), state)
+  assert.equal(named(), [['old', ['long ago']]], 'what is on record is not named again')
+})
+
+test('leases that a key abandons are counted for its life', () => {
+  const state = fold([published(0), leased('a', ANN, 0), released('a'), leased('a', ANN, 0), released('a')])
+  fold([leased('a', ANN, 0), judged('a', ANN, 0)], state)
+  assert.is(state.nodes.get(ANN)!.abandoned, 2)
+})
+
 test('a group that fails a later audit is taken back with its credit, and its node hears of it', () => {
   const state = fold([
     published(0),

@@ -24,16 +24,19 @@ import { agreed, audited, done, hex, judged, leased, published } from '../../sup
 
 test('who repeats an earlier group is believed as far as its draws prove', () => {
   const [yes, no] = [true, false]
-  const rows: [overlaps: boolean, proved: boolean, provable: boolean, decision: string][] = [
-    [no, no, no, 'accept'],
-    [no, no, yes, 'accept'],
-    [no, yes, yes, 'accept'],
-    [yes, yes, yes, 'accept'],
-    [yes, no, yes, 'audit'],
-    [yes, no, no, 'duplicate'],
+  const rows: [overlap: Overlap['kind'] | null, proved: boolean, provable: boolean, decision: string][] = [
+    [null, no, no, 'accept'],
+    [null, no, yes, 'accept'],
+    [null, yes, yes, 'accept'],
+    ['equal', yes, yes, 'accept'],
+    ['equal', no, yes, 'audit'],
+    ['equal', no, no, 'duplicate'],
+    ['alike', yes, yes, 'accept'],
+    ['alike', no, yes, 'audit'],
+    ['alike', no, no, 'accept'],
   ]
-  for (const [overlaps, proved, provable, decision] of rows)
-    assert.is(judgeAuthorship({ overlaps, proved, provable }), decision)
+  for (const [overlap, proved, provable, decision] of rows)
+    assert.is(judgeAuthorship({ overlap, proved, provable }), decision)
 })
 
 test('tokens that are not one’s own draws are a copy where somebody else had them, and what we cannot compute is no audit', () => {
@@ -49,7 +52,7 @@ test('a tenth of the credit goes with each version, and everything with too many
     [100, 90, 81, 100],
   )
   const group = { rollouts: [], completions: [] } as unknown as ReplayedGroup
-  const fine = accepted(group, 'none', 5)
+  const fine = accepted(group, null, 5)
   assert.is(inForce(fine, 2, 2), fine)
   assert.is(inForce(fine, 3, 2).code, 'stale_policy')
   const lie = refused('reward_mismatch', '')
@@ -58,7 +61,7 @@ test('a tenth of the credit goes with each version, and everything with too many
 
 test('a lie is what the table of refusals punishes as one', () => {
   for (const code of Object.keys(REFUSALS) as RefusalCode[])
-    assert.is(isLie(refused(code, '')), REFUSALS[code].consequence === 'quarantine', code)
+    assert.is(isLie(refused(code, '')), ['quarantine', 'exclusion'].includes(REFUSALS[code].consequence), code)
   assert.not(isLie({ code: null }))
 })
 
@@ -81,6 +84,8 @@ async function scene({ overlap = () => null, audit = () => null, canAudit = true
     lease: recorder.state.leases.get(leaseId)!,
     rollouts: [],
     completions: [],
+    logprobs: [],
+    sketches: [],
     sampled: 50,
   })
   const parts: VerdictParts = {
@@ -91,6 +96,7 @@ async function scene({ overlap = () => null, audit = () => null, canAudit = true
       audit: async ({ lease }) => {
         const fault = audit(lease.leaseId)
         if (fault) throw fault
+        return null
       },
       restore: async (leaseId) => replayed(leaseId),
     },
@@ -164,7 +170,7 @@ test('a verdict is by the staleness that its lease was promised, in the version 
   assert.equal(wrote, ['judged stale_policy'])
 })
 
-const copyOf = (leaseId: string): Overlap => ({ leaseId, rollouts: 2, nats: 20 })
+const copyOf = (leaseId: string): Overlap => ({ leaseId, rollouts: 2, kind: 'equal' })
 
 test('who proves to have drawn tokens that came before has the earlier group audited, and its author caught', async () => {
   const { verdicts, wrote, replayed, taken, add, penalised } = await scene({
