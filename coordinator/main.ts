@@ -9,6 +9,7 @@ import { addBackupCommand } from './commands/backup.js'
 import { addMetricsCommand } from './commands/metrics.js'
 import { addRestoreCommand } from './commands/restore.js'
 import { addStartCommand } from './commands/start.js'
+import { DataFolderError } from './ledger/disk-losses.js'
 import { StoreError } from './ledger/event-log.js'
 import { ControlError } from './service/control-client.js'
 import { ConfigError } from './settings/config.js'
@@ -23,7 +24,7 @@ addMetricsCommand(program)
 /** What the operator can put right; anything else is a fault of ours and keeps its stack trace. */
 const EXPECTED = [
   ...[CalibrationError, ConfigError, StoreError, TrainerError, EngineError, IdentityError],
-  ...[BackupError, ControlError],
+  ...[BackupError, ControlError, DataFolderError],
 ]
 const isFileError = (error: unknown): error is Error =>
   error instanceof Error && 'syscall' in error && 'path' in error && typeof error.path === 'string'

@@ -25,10 +25,11 @@ function untrainedBodies(state: RunState): string[] {
   const pending = state.pendingBatch?.batchId
   const trained = new Set<string>()
   for (const { batchId, leaseIds } of state.batches.values())
-    if (batchId !== pending) for (const leaseId of leaseIds) trained.add(leaseId)
+    if (batchId !== pending && !state.dissolvedBatches.has(batchId))
+      for (const leaseId of leaseIds) trained.add(leaseId)
   const bodies: string[] = []
   for (const [leaseId, { flat, bodySha256 }] of state.accepted)
-    if (!flat && !trained.has(leaseId)) bodies.push(`${BODIES}/${bodySha256}`)
+    if (!flat && !trained.has(leaseId) && !state.lostBodies.has(leaseId)) bodies.push(`${BODIES}/${bodySha256}`)
   return bodies
 }
 

@@ -14,6 +14,7 @@ import { refusal } from '../../proto/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import type { LeaseRecord, RunState, TermsOf } from '../ledger/run-state.js'
 import type { Auditor } from './auditor.js'
+import type { GroupBodies } from './group-bodies.js'
 
 /** A group that passed the stages that need its body alone, as replayed. */
 export interface ReplayedGroup {
@@ -38,7 +39,7 @@ export interface BodyJudge {
   canAudit(lease: LeaseRecord): boolean
   /** The stages that need the policy's forward pass. @throws SwarmRefusal; TrainerError when there can be no audits any more */
   audit(group: ReplayedGroup): Promise<void>
-  /** The rollouts of an accepted group, replayed from its stored body. */
+  /** The rollouts of an accepted group, replayed from its stored body. @throws BodyError; SwarmRefusal */
   restore(leaseId: string, signal: AbortSignal): Promise<ReplayedGroup>
 }
 
@@ -48,7 +49,9 @@ export interface BodyJudgeParts {
   /** Where episodes are played again, by the name of their reward. */
   readonly theatreOf: (reward: string) => Stage
   readonly state: Pick<RunState, 'leases' | 'judged' | 'publication' | 'roundOf'>
-  readonly bodies: Pick<BlobStore, 'put' | 'read'>
+  readonly bodies: Pick<BlobStore, 'put'>
+  /** Bodies of accepted groups. */
+  readonly judgedBodies: Pick<GroupBodies, 'read'>
   /** null: the run has no calibration, and there are no audits. */
   readonly auditor: Auditor | null
   /** A world turned out to answer the same calls differently. */
@@ -57,7 +60,7 @@ export interface BodyJudgeParts {
 }
 
 export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
-  const { tasks, termsOf, theatreOf, state, bodies, auditor, onUnstable, watch } = parts
+  const { tasks, termsOf, theatreOf, state, bodies, judgedBodies, auditor, onUnstable, watch } = parts
   /** Replaying is synchronous work in slices: two at once would only delay each other. */
   const judging = pLimit(1)
 
@@ -115,13 +118,10 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       if (!finding) throw refusal('internal', 'the group cannot be recomputed')
       if (!finding.accepted) throw refusal(finding.code, finding.detail)
     },
-    restore(leaseId, signal) {
-      return judging(async () => {
-        const { bodySha256 } = state.judged.get(leaseId)!
-        const bytes = await bodies.read(bodySha256)
-        if (!bytes) throw new Error(`the body ${bodySha256} of an accepted group is missing`)
-        return replayBody(state.leases.get(leaseId)!, null, bytes, signal)
-      })
+    async restore(leaseId, signal) {
+      // Not in turn: one that is lost is waited for.
+      const bytes = await judgedBodies.read(state.judged.get(leaseId)!, signal)
+      return judging(() => replayBody(state.leases.get(leaseId)!, null, bytes, signal))
     },
   }
 }

@@ -5,6 +5,7 @@ import type { Audit } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { isUnseen, type JudgedGroup, type LeaseRecord, type RunState, type TermsOf } from '../ledger/run-state.js'
 import type { BodyJudge, ReplayedGroup } from './body-judge.js'
+import { BodyError, type GroupBodies } from './group-bodies.js'
 import { accepted, type Outcome, refused } from './outcome.js'
 import type { ProofStore } from './proofs.js'
 
@@ -60,6 +61,7 @@ export interface TakenGroup {
 export interface VerdictParts {
   readonly recorder: Pick<Recorder, 'state' | 'record'>
   readonly judge: Pick<BodyJudge, 'canAudit' | 'overlap' | 'audit' | 'restore'>
+  readonly judgedBodies: Pick<GroupBodies, 'giveUp'>
   readonly termsOf: TermsOf
   readonly proofs: ProofStore
   /** Where a node was last connected from. */
@@ -192,10 +194,10 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
 }
 
 function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
-  const { recorder, judge, clock, signal } = parts
+  const { recorder, judge, judgedBodies, clock, signal } = parts
   const { state } = recorder
 
-  const findFault = async (leaseId: string, copied: boolean): Promise<SwarmRefusal | null> => {
+  const findFault = async (leaseId: string, copied: boolean): Promise<SwarmRefusal | BodyError | null> => {
     const copy = refusal('duplicate', 'another node has drawn these very tokens from its own seeds')
     try {
       // What cannot be replayed any more, because its world disagrees with itself, cannot be trained on either.
@@ -204,6 +206,7 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
       await judge.audit(group)
       return null
     } catch (why) {
+      if (why instanceof BodyError) return why
       if (!(why instanceof SwarmRefusal)) throw why
       return copied && why.code === 'sampler_mismatch' ? copy : why
     }
@@ -212,6 +215,10 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
   return async (leaseId, copied) => {
     if (!state.isOpenToAudit(leaseId)) return
     const fault = isUnseen(state.judged.get(leaseId)!) ? refusal('unconfirmed') : await findFault(leaseId, copied)
+    if (fault instanceof BodyError) {
+      await judgedBodies.giveUp(leaseId, fault)
+      return
+    }
     const { node } = state.leases.get(leaseId)!
     await recorder.record((current) => {
       if (!current.isOpenToAudit(leaseId)) return null
