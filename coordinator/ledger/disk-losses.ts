@@ -31,12 +31,15 @@ export type DataFolderErrorCode =
   | 'key_missing'
   /** The key is not that of the run. */
   | 'wrong_key'
+  /** What groups of earlier terms are judged by is missing or damaged. */
+  | 'calibration_lost'
   /** What the trainer has to go on from is missing or damaged. */
   | 'step_lost'
 
 /** The disk has lost what the run cannot go on without; the message says what, and what helps. */
 export class DataFolderError extends CodedError<DataFolderErrorCode> {
   constructor(code: DataFolderErrorCode, detail: string, options?: ErrorOptions) {
-    super(code, `${detail}; restore a backup into another folder (prove-coordinator restore)`, options)
+    const glue = detail.endsWith(' or') ? ' ' : '; '
+    super(code, `${detail}${glue}restore a backup into another folder (prove-coordinator restore)`, options)
   }
 }
