@@ -42,6 +42,8 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return `${event.node.slice(-8)} is new: it gets leases from the next round on`
     case 'world-quarantined':
       return `the world ${event.server} disagrees with itself: no more leases for its tasks`
+    case 'body-lost':
+      return `group ${event.leaseId.slice(0, 8)} is lost to training: ${event.detail}`
     case 'batched':
       return `batch ${event.batchId}: ${event.leaseIds.length} groups for step ${event.step}`
     case 'batch-doubted': {

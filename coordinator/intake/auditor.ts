@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { EpisodeLimits, Rollout } from '../../episode/index.js'
@@ -14,9 +14,10 @@ import {
   sumRepairs,
   UNWATCHED,
 } from '../../judging/index.js'
-import type { BlobStore } from '../../swarm/index.js'
+import type { BlobStore, Clock } from '../../swarm/index.js'
 import { offerAdapter, pruneAdapters } from '../spool/audit-folder.js'
 import { createAuditProcess } from '../spool/audit-process.js'
+import { TrainerError } from '../spool/errors.js'
 import { createAuditQueue } from './audit-queue.js'
 import { type AuditDesk, auditGroups } from './audit-run.js'
 
@@ -54,21 +55,29 @@ export interface AuditorParts {
   /** Of the run's terms, old ones too, by hash. */
   readonly calibrations: ReadonlyMap<string, Calibration>
   /** Where the published adapters are. */
-  readonly blobs: BlobStore
+  readonly blobs: Pick<BlobStore, 'read' | 'path'>
+  readonly clock: Pick<Clock, 'sleep' | 'timeout'>
   /** Adapters that stay in the spool: of so many versions groups are under audit at a time. Another one is put there again. */
   readonly adaptersKept: number
   readonly watch?: StageWatch
   readonly signal: AbortSignal
 }
 
+/** How long groups of a version wait for an adapter that the disk has lost. */
+const ADAPTER_PATIENCE_MS = 60_000
+const RETRY_MS = 1000
+
 export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
-  const { desk, calibrations, blobs, adaptersKept, watch = UNWATCHED, signal } = parts
+  const { desk, calibrations, adaptersKept, watch = UNWATCHED, signal } = parts
   // Groups without a verdict are offered again; answers that nobody asks for any more would only pile up.
-  for (const name of ['audits', 'evidence']) await rm(join(desk.spool, name), { recursive: true, force: true })
+  // Adapters are put there again as they are needed, from where they are checked.
+  for (const name of ['audits', 'evidence', 'adapters'])
+    await rm(join(desk.spool, name), { recursive: true, force: true })
   let offered: readonly string[] = []
   const queue = createAuditQueue(async ({ adapterSha256, limits }, groups, ending) => {
     if (!offered.includes(adapterSha256)) {
-      await offerAdapter(desk.spool, await readFile(blobs.path(adapterSha256)))
+      const adapter = await adapterOf(adapterSha256, parts)
+      await offerAdapter(desk.spool, adapter)
       offered = [adapterSha256, ...offered].slice(0, adaptersKept)
       await pruneAdapters(desk.spool, offered)
     }
@@ -93,6 +102,21 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
         repairs: drawsReplay ? sumRepairs(evidence, rollouts, expectedRepair(calibration)) : null,
       }
     },
+  }
+}
+
+/** One that the disk has lost is looked for by whoever serves it; there may be a peer that has it. @throws TrainerError */
+async function adapterOf(
+  sha256: string,
+  { blobs, clock, signal }: Pick<AuditorParts, 'blobs' | 'clock' | 'signal'>,
+): Promise<Uint8Array> {
+  const deadline = clock.timeout(ADAPTER_PATIENCE_MS)
+  for (;;) {
+    const bytes = await blobs.read(sha256)
+    if (bytes) return bytes
+    if (deadline.aborted) throw new TrainerError('audit_refused', `the adapter ${blobs.path(sha256)} is lost`)
+    await clock.sleep(RETRY_MS, AbortSignal.any([signal, deadline])).catch(() => undefined)
+    signal.throwIfAborted()
   }
 }
 

@@ -15,6 +15,7 @@ import { refusal } from '../../proto/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import { isUnseen, type LeaseRecord, type RunState, type TermsOf } from '../ledger/run-state.js'
 import type { Auditor } from './auditor.js'
+import type { GroupBodies } from './group-bodies.js'
 import { createTurns } from './turns.js'
 
 /** A group that passed the stages that need its body alone, as replayed. */
@@ -42,7 +43,7 @@ export interface BodyJudge {
    * @throws SwarmRefusal; TrainerError when there can be no audits any more
    */
   audit(group: ReplayedGroup): Promise<RepairSums | null>
-  /** The rollouts of an accepted group, replayed from its stored body. */
+  /** The rollouts of an accepted group, replayed from its stored body. @throws BodyError; SwarmRefusal */
   restore(leaseId: string, signal: AbortSignal): Promise<ReplayedGroup>
 }
 
@@ -52,7 +53,9 @@ export interface BodyJudgeParts {
   /** Where episodes are played again, by the name of their reward. */
   readonly theatreOf: (reward: string) => Stage
   readonly state: Pick<RunState, 'leases' | 'judged' | 'publication' | 'roundOf' | 'reliable'>
-  readonly bodies: Pick<BlobStore, 'put' | 'read'>
+  readonly bodies: Pick<BlobStore, 'put'>
+  /** Bodies of accepted groups. */
+  readonly judgedBodies: Pick<GroupBodies, 'read'>
   /** null: the run has no calibration, and there are no audits. */
   readonly auditor: Auditor | null
   /** A world turned out to answer the same calls differently. */
@@ -61,7 +64,7 @@ export interface BodyJudgeParts {
 }
 
 export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
-  const { tasks, termsOf, theatreOf, state, bodies, auditor, onUnstable, watch } = parts
+  const { tasks, termsOf, theatreOf, state, bodies, judgedBodies, auditor, onUnstable, watch } = parts
   /** Replaying is synchronous work in slices: two at once would only delay each other. */
   const judging = createTurns()
   const isReliable = ({ node }: LeaseRecord): boolean => state.reliable.has(node)
@@ -125,14 +128,11 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       if (!finding.accepted) throw refusal(finding.code, finding.detail)
       return finding.repairs
     },
-    restore(leaseId, signal) {
+    async restore(leaseId, signal) {
+      // Not in turn: one that is lost is waited for.
+      const bytes = await judgedBodies.read(state.judged.get(leaseId)!, signal)
       const lease = state.leases.get(leaseId)!
-      return judging(isReliable(lease), async () => {
-        const { bodySha256 } = state.judged.get(leaseId)!
-        const bytes = await bodies.read(bodySha256)
-        if (!bytes) throw new Error(`the body ${bodySha256} of an accepted group is missing`)
-        return replayBody(lease, null, bytes, signal)
-      })
+      return judging(isReliable(lease), () => replayBody(lease, null, bytes, signal))
     },
   }
 }

@@ -10,6 +10,7 @@ import { noteAddresses } from './address-notes.js'
 import { createAdmission, InHand, nextStep } from './admission.js'
 import type { AuditLottery } from './audit-lottery.js'
 import type { BodyJudge } from './body-judge.js'
+import type { GroupBodies } from './group-bodies.js'
 import { acceptedUnseen, refused } from './outcome.js'
 import type { ProofStore } from './proofs.js'
 import { createPulls } from './pulls.js'
@@ -33,6 +34,7 @@ export interface IntakeParts {
   readonly perNode: number
   readonly recorder: Recorder
   readonly judge: BodyJudge
+  readonly judgedBodies: GroupBodies
   readonly lottery: AuditLottery
   readonly proofs: ProofStore
   readonly host: SwarmHost
@@ -48,7 +50,7 @@ const MOST_UNDER_AUDIT = 16
 
 /** Where groups come in: admission, the pull of the body, the stages of judging, and the verdict on record. */
 export function createIntake(parts: IntakeParts): Intake {
-  const { tasks, termsOf, recorder, judge, proofs, host, watch = UNWATCHED, signal } = parts
+  const { tasks, termsOf, recorder, judge, judgedBodies, proofs, host, watch = UNWATCHED, signal } = parts
   const { clock } = host
   const { state } = recorder
   const inHand = new InHand(parts.perNode)
@@ -60,7 +62,10 @@ export function createIntake(parts: IntakeParts): Intake {
   })
   const admission = createAdmission({ state, tasks, termsOf, owedBody: pulls.owed, clock, watch })
   const addressBlockOf = noteAddresses(host, signal)
-  const verdicts = createVerdicts({ recorder, judge, termsOf, proofs, addressBlockOf, host, watch, signal })
+  const verdicts = createVerdicts({
+    ...{ recorder, judge, judgedBodies, termsOf, proofs },
+    ...{ addressBlockOf, host, watch, signal },
+  })
   const underWay = createUnderWay(parts)
   const underAudit = new Set<string>()
 

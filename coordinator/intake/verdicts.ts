@@ -12,6 +12,7 @@ import type { Audit } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { isUnseen, type JudgedGroup, type LeaseRecord, type RunState, type TermsOf } from '../ledger/run-state.js'
 import type { BodyJudge, ReplayedGroup } from './body-judge.js'
+import { BodyError, type GroupBodies } from './group-bodies.js'
 import { accepted, type Outcome, refused } from './outcome.js'
 import type { ProofStore } from './proofs.js'
 
@@ -70,6 +71,7 @@ export interface TakenGroup {
 export interface VerdictParts {
   readonly recorder: Pick<Recorder, 'state' | 'record'>
   readonly judge: Pick<BodyJudge, 'canAudit' | 'overlap' | 'audit' | 'restore'>
+  readonly judgedBodies: Pick<GroupBodies, 'giveUp'>
   readonly termsOf: TermsOf
   readonly proofs: ProofStore
   /** Where a node was last connected from. */
@@ -205,10 +207,10 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
 }
 
 function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
-  const { recorder, judge, host, signal } = parts
+  const { recorder, judge, judgedBodies, host, signal } = parts
   const { state } = recorder
 
-  const find = async (leaseId: string, copied: boolean): Promise<AuditOutcome> => {
+  const find = async (leaseId: string, copied: boolean): Promise<AuditOutcome | BodyError> => {
     const copy = refusal('duplicate', 'another node has drawn these very tokens from its own seeds')
     if (isUnseen(state.judged.get(leaseId)!)) return { fault: refusal('unconfirmed'), repairs: null }
     try {
@@ -218,6 +220,7 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
       const { fault, repairs } = await auditOf(judge, group)
       return { fault: copied && fault?.code === 'sampler_mismatch' ? copy : fault, repairs }
     } catch (why) {
+      if (why instanceof BodyError) return why
       if (!(why instanceof SwarmRefusal)) throw why
       return { fault: why, repairs: null }
     }
@@ -225,7 +228,12 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
 
   return async (leaseId, copied) => {
     if (!state.isOpenToAudit(leaseId)) return
-    const { fault, repairs } = await find(leaseId, copied)
+    const found = await find(leaseId, copied)
+    if (found instanceof BodyError) {
+      await judgedBodies.giveUp(leaseId, found)
+      return
+    }
+    const { fault, repairs } = found
     const { node } = state.leases.get(leaseId)!
     await recorder.record((current) => {
       if (!current.isOpenToAudit(leaseId)) return null

@@ -23,6 +23,15 @@ export class BatchedOnTrust {
     else this.#groups.set(node, [{ leaseId, batchId }])
   }
 
+  /** The batch will not be trained on: its groups are free again. */
+  dissolve(batchId: string): void {
+    for (const [node, groups] of this.#groups) {
+      const kept = groups.filter((group) => group.batchId !== batchId)
+      this.#groups.set(node, kept)
+      this.#vouched.set(node, Math.min(kept.length, this.#vouched.get(node) ?? 0))
+    }
+  }
+
   /** An audit of the key has passed. */
   vouch(node: string): void {
     this.#vouched.set(node, this.#groups.get(node)?.length ?? 0)

@@ -131,6 +131,12 @@ const EVENTS = {
     detail: text,
     repairs,
   }),
+  /**
+   * The disk has lost the body of this accepted group, and its author has it no longer: it is neither trained on nor audited any more.
+   * Verdict and credit stand. A pending batch with the group in it is dissolved: its other groups can be trained on again, and the
+   * step number is free.
+   */
+  'body-lost': z.object({ leaseId: lease, bodySha256: hash, detail: text }),
   /** The world disagreed with itself when this lease's group was replayed: no more leases for its tasks. */
   'world-quarantined': z.object({ server: text, leaseId: lease }),
   /** The groups of these leases make training step `step`. */
@@ -139,7 +145,7 @@ const EVENTS = {
   'batch-doubted': z.object({ batchId: text, node: text, leaseIds: z.array(lease).max(65_536).readonly() }),
   /** `skipped`: the trainer left the policy as it was, for example because a gradient was not finite. */
   trained: z.object({ batchId: text, step: count, skipped: z.boolean() }),
-  /** The batch could not be written, or the trainer could not use it; its groups are lost to training, and the step number is free again. */
+  /** The trainer could not use the batch; its groups are lost to training, and the step number is free again. */
   'batch-refused': z.object({ batchId: text, code: text, detail: text }),
 } as const
 

@@ -3,6 +3,17 @@ import type { Metrics } from '../../swarm/index.js'
 import type { Recorder } from './recorder.js'
 import type { NodeRecord, RunState } from './run-state.js'
 
+/** Counts what the disk has lost of the data folder. @returns  to be called with each file */
+export function meterLosses(registers: Metrics): (part: string, outcome: string) => void {
+  const losses = new Counter({
+    name: 'prove_disk_losses_total',
+    help: 'Files of the data folder that were missing or damaged, by part and by what became of it: recovered, replaced, lost',
+    labelNames: ['part', 'outcome'],
+    registers: [registers],
+  })
+  return (part, outcome) => losses.inc({ part, outcome })
+}
+
 /** Counts what is recorded from now on, and tells what the state holds whenever somebody asks. */
 export function meterRun(registers: Metrics, recorder: Recorder): void {
   const registersOf = { registers: [registers] }

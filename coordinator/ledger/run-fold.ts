@@ -51,8 +51,12 @@ export class RunFold implements RunState {
   readonly batches = new Map<string, BatchRecord>()
   readonly trained = new Map<string, EventOf<'trained'>>()
   readonly refusedBatches = new Map<string, EventOf<'batch-refused'>>()
+  readonly lostBodies = new Set<string>()
+  readonly dissolvedBatches = new Set<string>()
   #lastBatch: BatchRecord | undefined
   readonly #batchedOnTrust = new BatchedOnTrust()
+  /** Nodes that were caught since the last batch was formed. */
+  readonly #caughtSinceBatch = new Set<string>()
   /** Accepted groups with reward variance in no batch yet, in log order. */
   readonly #usable = new Map<string, JudgedGroup>()
   /** Groups that were accepted unseen, until a later one of their node is seen and keeps its word. */
@@ -122,9 +126,13 @@ export class RunFold implements RunState {
       case 'world-quarantined':
         this.quarantinedWorlds.add(event.server)
         break
+      case 'body-lost':
+        this.#loseBody(event.leaseId)
+        break
       case 'batched':
         this.batches.set(event.batchId, event)
         this.#lastBatch = event
+        this.#caughtSinceBatch.clear()
         for (const leaseId of event.leaseIds) {
           const group = this.#usable.get(leaseId)
           if (group && !this.#audited.has(leaseId)) this.#batchedOnTrust.note(group.node, leaseId, event.batchId)
@@ -238,9 +246,31 @@ export class RunFold implements RunState {
   #doubt({ node, standing }: FoldedNode, atMs: number): void {
     this.reliable.delete(node)
     this.#batchedOnTrust.doubt(node, standing.isQuarantined(atMs))
+    this.#caughtSinceBatch.add(node)
     for (const groups of [this.#usable, this.#onTrust])
       for (const [leaseId, group] of groups)
         if (group.node === node && !this.#audited.has(leaseId)) this.suspects.set(leaseId, group)
+  }
+
+  #loseBody(leaseId: string): void {
+    const pending = this.pendingBatch
+    this.lostBodies.add(leaseId)
+    this.#usable.delete(leaseId)
+    this.suspects.delete(leaseId)
+    if (!pending?.leaseIds.includes(leaseId)) return
+    this.dissolvedBatches.add(pending.batchId)
+    this.#batchedOnTrust.dissolve(pending.batchId)
+    const freed = new Set(pending.leaseIds)
+    const kept = [...this.accepted.values()].filter(
+      (group) => this.#usable.has(group.leaseId) || (freed.has(group.leaseId) && !this.lostBodies.has(group.leaseId)),
+    )
+    this.#usable.clear()
+    // In log order, as batches take them.
+    for (const group of kept) {
+      this.#usable.set(group.leaseId, group)
+      const { leaseId: one, node } = group
+      if (freed.has(one) && this.#caughtSinceBatch.has(node) && !this.#audited.has(one)) this.suspects.set(one, group)
+    }
   }
 
   /** Groups that no batch can take any more: too old, or of an adapter that was rolled back. */
@@ -297,7 +327,8 @@ export class RunFold implements RunState {
     // Step n goes on from what was published as version n - 1.
     for (let step = adapterStep; step > 0; step = this.publication(step - 1).adapterStep) steps.add(step)
     return [...this.batches.values()].filter(
-      ({ batchId, step }) => steps.has(step) && !this.refusedBatches.has(batchId),
+      ({ batchId, step }) =>
+        steps.has(step) && !this.refusedBatches.has(batchId) && !this.dissolvedBatches.has(batchId),
     )
   }
 
@@ -307,7 +338,10 @@ export class RunFold implements RunState {
 
   get pendingBatch(): BatchRecord | undefined {
     const last = this.#lastBatch
-    return last && !this.trained.has(last.batchId) && !this.refusedBatches.has(last.batchId) ? last : undefined
+    if (!last) return undefined
+    const { batchId } = last
+    const over = this.trained.has(batchId) || this.refusedBatches.has(batchId) || this.dissolvedBatches.has(batchId)
+    return over ? undefined : last
   }
 
   get doubtedBatches(): DoubtedBatch[] {

@@ -101,11 +101,15 @@ export interface RunState {
   readonly refusedBatches: ReadonlyMap<string, EventOf<'batch-refused'>>
   /** Batches with unaudited groups of keys that were caught since, as far as they are not on record as such. */
   readonly doubtedBatches: readonly DoubtedBatch[]
+  /** Batches that were given up because a body of theirs was lost. */
+  readonly dissolvedBatches: ReadonlySet<string>
+  /** Accepted groups whose bodies nobody has any more. */
+  readonly lostBodies: ReadonlySet<string>
   /** The policy in force, once one was published. */
   readonly current: Publication | undefined
   /** The round that leases are given for, once a policy was published. */
   readonly round: Round | undefined
-  /** The batch that was formed and is neither trained nor refused: at most one. */
+  /** The batch that was formed and is neither trained, refused nor dissolved: at most one. */
   readonly pendingBatch: BatchRecord | undefined
   /**
    * Who is at work: nodes with open leases that are known to deliver. Another could hold leases only to be waited for, so

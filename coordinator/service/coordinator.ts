@@ -5,6 +5,7 @@ import {
   type BlobStore,
   createBlobStore,
   createSnapshotExchange,
+  fetchGroupBody,
   type Metrics,
   type SnapshotExchange,
   type SwarmHost,
@@ -12,10 +13,12 @@ import {
 import type { AuditLottery } from '../intake/audit-lottery.js'
 import type { Auditor } from '../intake/auditor.js'
 import { createBodyJudge } from '../intake/body-judge.js'
+import { createGroupBodies } from '../intake/group-bodies.js'
 import { createIntake, type Intake } from '../intake/intake.js'
 import { openProofStore } from '../intake/proofs.js'
 import { createLeaseDesk, type LeaseDesk } from '../leases/lease-desk.js'
 import { roomForLeases } from '../leases/room.js'
+import { createDiskLosses } from '../ledger/disk-losses.js'
 import { meterRun } from '../ledger/metrics.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { TermsOf } from '../ledger/run-state.js'
@@ -24,6 +27,7 @@ import type { DataFolder } from '../settings/data-folder.js'
 import type { TaskSet } from '../settings/task-set.js'
 import type { TrainEngine } from '../spool/trainer-process.js'
 import { policyFrame } from '../versions/policy-frame.js'
+import { createPublishedFiles } from '../versions/published-files.js'
 import { createPublisher, type Publisher } from '../versions/publisher.js'
 import { runTraining } from '../versions/training-loop.js'
 import { broadcast } from './broadcast.js'
@@ -91,9 +95,24 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
   }
   try {
+    const losses = createDiskLosses(metrics, host.logger)
     const bodies = await createBlobStore(folder.bodies)
-    const snapshots = await createSnapshotExchange(host, { store: blobs })
+    const judgedBodies = createGroupBodies({
+      bodies,
+      fetch: (holder, bodySha256, ending) => fetchGroupBody(host, [holder], { bodySha256 }, ending),
+      isConnected: (node) => host.isConnected(node),
+      recorder,
+      clock,
+      losses,
+    })
+    const snapshots = await createSnapshotExchange(host, { store: blobs, onLost: (blob) => files.lose(blob) })
     cleanUps.push(() => snapshots.close())
+    const peers = (): string[] => host.connections().flatMap(({ peer, limited }) => (limited ? [] : [peer]))
+    const files = createPublishedFiles({
+      ...{ blobs, snapshots, peers, state, spool, clock, losses, signal },
+      logger: host.logger,
+    })
+    cleanUps.push(() => files.idle())
     const termsOf: TermsOf = (lease) => state.roundOf(lease).terms
     const judge = createBodyJudge({
       tasks,
@@ -101,6 +120,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       theatreOf: theatres(stage, servers),
       state,
       bodies,
+      judgedBodies,
       auditor,
       watch,
       onUnstable: async (server, { leaseId }) => {
@@ -118,6 +138,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       perNode: state.terms!.leases.perNode,
       recorder,
       judge,
+      judgedBodies,
       lottery,
       proofs: await openProofStore(folder.evidence),
       host,
@@ -142,11 +163,15 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       frame,
       recorder,
       blobs,
+      files,
+      losses,
+      spool,
       snapshots,
       host,
       key,
       manifests,
       demand: () => ({ room: room(), waiting: idle.count() }),
+      signal,
     })
     const services = await serveRun({ host, key, state, desk, intake, bodies, idle })
     cleanUps.push(() => services.close())
@@ -186,7 +211,10 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
             signal,
           ),
         ]
-        const training = runTraining({ spool, recorder, bodies, publisher, trainer, clock }, signal)
+        const training = runTraining(
+          { spool, recorder, bodies: judgedBodies, blobs, losses, publisher, trainer, clock },
+          signal,
+        )
         const ended = training.catch(() => undefined)
         cleanUps.push(() => Promise.all([...background, ended]))
         await Promise.race([training, failure])

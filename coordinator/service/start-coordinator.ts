@@ -8,7 +8,6 @@ import {
   createMetrics,
   type Identity,
   type Metrics,
-  openIdentity,
   type RefusalEvent,
   type SwarmHost,
   systemClock,
@@ -34,6 +33,7 @@ import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { controlRoutes } from './control-routes.js'
 import { serveControl } from './control-server.js'
 import { openCoordinator } from './coordinator.js'
+import { openRunKey } from './run-key.js'
 
 /** What an operator, or a program that started the coordinator, is told as it happens. */
 export type Progress =
@@ -80,11 +80,11 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const meter = meterTrainer(metrics)
     const folder = await openDataFolder(config.dataDir)
     const taskSet = await readTaskSet(config.tasks.dataset, 'train')
-    const identity = await openIdentity(config.dataDir)
-    const key = identity.privateKey
     const log = await openEventLog(folder.log)
     const recorder = await openRecorder(log, (event) => onProgress({ type: 'event', event }))
     cleanUps.push(() => recorder.close())
+    const identity = await openRunKey(config.dataDir, log.end)
+    const key = identity.privateKey
     const control = await serveControl(config.dataDir, controlRoutes(log, metrics)).catch((error: unknown) => {
       // Some file systems have no sockets. The run does not depend on them.
       logger.warn({ error }, 'no control socket: this coordinator has to be stopped for a backup')
@@ -125,6 +125,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       packageFolder,
       trainerConfig: folder.trainerConfig,
       blobs,
+      clock: systemClock,
       logger,
       base: config.base.path,
       calibrations: calibrations.bySha256,

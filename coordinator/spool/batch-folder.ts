@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { TrainerError } from './errors.js'
 import { batchFolder, FILES, SCHEMA } from './layout.js'
+import { readRefusal } from './refusal-file.js'
 import { encodeSafetensors } from './safetensors.js'
-import { exists, publishFolder } from './spool-folder.js'
+import { exists, publishFolder, unlessMissing } from './spool-folder.js'
 
 /** One rollout of an accepted group, as it is trained on. */
 export interface BatchRollout {
@@ -38,16 +42,39 @@ export interface BatchContent {
 export const hasBatch = (spool: string, batchId: string): Promise<boolean> => exists(batchFolder(spool, batchId))
 
 /**
+ * Whether what lies in the spool under a batch's name is what `writeBatch` would write for this content, and no refusal that
+ * cannot be read lies beside it.
+ */
+export async function isBatchWhole(spool: string, batch: BatchContent): Promise<boolean> {
+  const folder = batchFolder(spool, batch.batchId)
+  for (const [name, wanted] of Object.entries(batchFiles(batch))) {
+    const found = await unlessMissing(readFile(join(folder, name)))
+    if (!found?.equals(wanted)) return false
+  }
+  return readRefusal(folder).then(
+    () => true,
+    (why: unknown) => {
+      if (why instanceof TrainerError) return false
+      throw why
+    },
+  )
+}
+
+/** Takes a batch out of the spool. */
+export const removeBatch = (spool: string, batchId: string): Promise<void> =>
+  rm(batchFolder(spool, batchId), { recursive: true, force: true })
+
+/**
  * Writes `batches/<batchId>/` for the trainer (docs/trainer.md). Does nothing when the batch is already there: its content
  * follows from the log.
  */
 export async function writeBatch(spool: string, batch: BatchContent): Promise<void> {
+  await publishFolder(batchFolder(spool, batch.batchId), batchFiles(batch))
+}
+
+function batchFiles(batch: BatchContent): Record<string, Uint8Array> {
   const tokens = encodeTokens(batch.groups)
-  const manifest = Buffer.from(JSON.stringify(manifestOf(batch, tokens)))
-  await publishFolder(batchFolder(spool, batch.batchId), {
-    [FILES.tokens]: tokens,
-    [FILES.manifest]: manifest,
-  })
+  return { [FILES.tokens]: tokens, [FILES.manifest]: Buffer.from(JSON.stringify(manifestOf(batch, tokens))) }
 }
 
 function manifestOf({ groups, ...batch }: BatchContent, tokens: Uint8Array): object {

@@ -20,6 +20,7 @@ export type Rule =
   | 'second verdict'
   | 'second audit'
   | 'audit too late'
+  | 'loss of no usable group'
   | 'second batch'
   | 'batch beside a batch'
   | 'batch of an unusable group'
@@ -50,7 +51,7 @@ export interface RunBounds {
 }
 
 /** What the log says about one group. */
-type Standing = 'usable' | 'flat' | 'refused' | 'revoked' | 'batched'
+type Standing = 'usable' | 'flat' | 'refused' | 'revoked' | 'batched' | 'lost'
 
 /**
  * Proves from a log that the run kept its promises: no accepted group is lost or trained on twice, nothing refused is
@@ -150,6 +151,21 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
     }
   }
 
+  /** The body of a group is gone: a batch that waits for it is dissolved, and its others are usable again. */
+  const lose = ({ leaseId }: EventOf<'body-lost'>): void => {
+    const group = groups.get(leaseId)
+    const isPending = pending?.leaseIds.includes(leaseId) ?? false
+    if (!group || !(group.standing === 'usable' || (group.standing === 'batched' && isPending))) {
+      fault('loss of no usable group', `${leaseId} is ${group?.standing ?? 'not judged'}`)
+      return
+    }
+    if (isPending) {
+      for (const other of pending!.leaseIds) groups.get(other)!.standing = 'usable'
+      pending = null
+    }
+    group.standing = 'lost'
+  }
+
   for (const [place, event] of events.entries()) {
     at = place
     if (place === 0 && event.type !== 'terms') {
@@ -177,6 +193,7 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
     } else if (event.type === 'released') open.delete(event.leaseId)
     else if (event.type === 'judged') judge(event)
     else if (event.type === 'audited') audit(event)
+    else if (event.type === 'body-lost') lose(event)
     else if (event.type === 'batched') batch(event)
     else if (event.type === 'trained' || event.type === 'batch-refused') {
       if (pending?.batchId !== event.batchId) fault('outcome of no batch', event.batchId)

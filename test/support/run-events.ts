@@ -168,6 +168,14 @@ export const trained = (batchId: string, step: number): EventOf<'trained'> => ({
   skipped: false,
 })
 
+export const bodyLost = (leaseId: string): EventOf<'body-lost'> => ({
+  type: 'body-lost',
+  atMs: 0,
+  leaseId,
+  bodySha256: hex(6),
+  detail: 'nobody has it',
+})
+
 export const batchRefused = (batchId: string): EventOf<'batch-refused'> => ({
   type: 'batch-refused',
   atMs: 0,

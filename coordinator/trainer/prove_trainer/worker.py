@@ -287,6 +287,7 @@ def run(argv: list[str] | None = None) -> int:
 
 
 def main() -> None:
+    os.umask(0o077)  # the spool lies beside the run's key, and like it belongs to its owner alone
     status = run()
     sys.stderr.flush()
     # Not sys.exit: after a trained step on two ranks (torch 2.13, gloo) the interpreter hung in the destructors of

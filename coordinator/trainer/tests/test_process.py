@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -184,6 +185,8 @@ def test_two_ranks_under_torchrun_take_a_step_and_end_with_the_process_they_work
         Process(tmp_path, base_path, "--parent-pid", str(owner.pid), ranks=2) as worker,
     ):
         assert worker.until("step", step=2)["stats"]["trainedRollouts"] > 0
+        steps = [path for path in (tmp_path / "spool" / "steps").rglob("*") if path.is_file()]
+        assert {stat.S_IMODE(path.stat().st_mode) for path in steps} == {0o600}
         agent = worker.child.pid
         ranks = [int(pid) for pid in Path(f"/proc/{agent}/task/{agent}/children").read_text().split()]
         assert len(ranks) == 2

@@ -117,6 +117,7 @@ const EVENTS: readonly RunEvent[] = [
   { type: 'world-quarantined', atMs: 4, server: 'banking', leaseId: id16('l') },
   { type: 'batched', atMs: 5, batchId: 'step-1-ab', step: 1, leaseIds: [id16('l')] },
   { type: 'trained', atMs: 6, batchId: 'step-1-ab', step: 1, skipped: false },
+  { type: 'body-lost', atMs: 7, leaseId: 'l', bodySha256: 'ab'.repeat(32), detail: 'x' },
   { type: 'batch-refused', atMs: 7, batchId: 'step-1-ab', code: 'too_long', detail: 'x' },
 ]
 

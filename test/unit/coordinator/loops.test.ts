@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { BodyError } from '../../../coordinator/intake/group-bodies.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { keepHouse } from '../../../coordinator/service/housekeeping.js'
@@ -96,7 +97,17 @@ async function resume(
       {
         spool,
         recorder,
-        bodies: { read },
+        bodies: {
+          async read({ bodySha256: hash }) {
+            const bytes = await read(hash)
+            if (bytes) return bytes
+            throw new BodyError('body_lost', `no body ${hash}`)
+          },
+          giveUp: async (leaseId, { detail }) =>
+            void (await recorder.record(() => ({ type: 'body-lost', atMs: 7, leaseId, bodySha256: LOST, detail }))),
+        },
+        blobs: { isWhole: async () => true, path: () => '' },
+        losses: { note: () => undefined },
         publisher: {
           announce: async () => undefined,
           openRound: async () => undefined,
@@ -130,24 +141,18 @@ test('a stop between the last publication and its record leaves nothing pending 
 
 const LOST = sha256(Uint8Array.of(1))
 
-test('a batch with a group whose body is lost is refused, and the run goes on without it', async () => {
-  for (const [bytes, code, why] of [
-    [null, 'body_missing', `no body ${LOST}`],
-    [BODY, 'body_damaged', `${bodySha256} lies under ${LOST}`],
-  ] as const) {
-    const lost = done('l', 'ann', 0, { bodySha256: LOST })
-    const log = [published(0), ...lost, ...done('m', 'ben', 0, { bodySha256 }), batch]
-    const before = log.length
-    await resume(log, 0, async (hash) => (hash === LOST ? bytes : BODY))
-    const [refused, next, ...rest] = log.slice(before)
-    const detail = `group l: ${why}`
-    assert.equal(refused, { type: 'batch-refused', atMs: 7, batchId: 'batch-1', code, detail })
-    assert.equal(next?.type === 'batched' && [next.step, next.leaseIds], [1, ['m']])
-    assert.equal(
-      rest.map(({ type }) => type),
-      ['published', 'trained'],
-    )
-  }
+test('a group whose body is lost is given up alone: the batch is formed anew of the others', async () => {
+  const lost = done('l', 'ann', 0, { bodySha256: LOST })
+  const log = [published(0), ...lost, ...done('m', 'ben', 0, { bodySha256 }), batched('batch-1', 1, ['l', 'm'])]
+  const before = log.length
+  await resume(log, 0, async (hash) => (hash === LOST ? null : BODY))
+  const [given, next, ...rest] = log.slice(before)
+  assert.equal(given, { type: 'body-lost', atMs: 7, leaseId: 'l', bodySha256: LOST, detail: `no body ${LOST}` })
+  assert.equal(next?.type === 'batched' && [next.step, next.leaseIds], [1, ['m']])
+  assert.equal(
+    rest.map(({ type }) => type),
+    ['published', 'trained'],
+  )
 })
 
 test('a batch that the trainer may have taken is not refused for a body that was lost since', async () => {

@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ReplayedGroup } from '../../../coordinator/intake/body-judge.js'
+import { BodyError } from '../../../coordinator/intake/group-bodies.js'
 import { accepted, refused } from '../../../coordinator/intake/outcome.js'
 import {
   afterAudit,
@@ -70,10 +71,18 @@ interface Scene {
   readonly audit?: (leaseId: string) => SwarmRefusal | null
   readonly canAudit?: boolean
   readonly maxStaleness?: number
+  /** Bodies that the disk has lost. */
+  readonly lost?: readonly string[]
 }
 
 /** Verdicts over a real recorder; what was written, in order, the log and the proofs together. */
-async function scene({ overlap = () => null, audit = () => null, canAudit = true, maxStaleness = 4 }: Scene = {}) {
+async function scene({
+  overlap = () => null,
+  audit = () => null,
+  canAudit = true,
+  maxStaleness = 4,
+  lost = [],
+}: Scene = {}) {
   const wrote: string[] = []
   const events: RunEvent[] = [agreed(), published(0), leased('lease', 'ann', 0)]
   const recorder = await openRecorder(memoryLog(events), (event) => {
@@ -98,8 +107,12 @@ async function scene({ overlap = () => null, audit = () => null, canAudit = true
         if (fault) throw fault
         return null
       },
-      restore: async (leaseId) => replayed(leaseId),
+      restore: async (leaseId) => {
+        if (lost.includes(leaseId)) throw new BodyError('body_lost', leaseId)
+        return replayed(leaseId)
+      },
     },
+    judgedBodies: { giveUp: async (leaseId, why) => void wrote.push(`${why.code} of ${leaseId}`) },
     termsOf: termsOf({ maxStaleness }),
     proofs: {
       keep: async (leaseId, sealed, body) =>
@@ -221,6 +234,14 @@ test('an accepted group is audited afterwards once, what was never seen is not b
   await add(...done('passed', 'dora', 0), audited('passed', 'dora', null))
   await verdicts.auditAccepted('passed', false)
   assert.equal(wrote, [])
+})
+
+test('a suspect group whose body is lost is given up, and neither refused nor held against its node', async () => {
+  const { verdicts, wrote, add, penalised } = await scene({ lost: ['lease'] })
+  await add(judged('lease', 'ann', 0))
+  await verdicts.auditAccepted('lease', false)
+  assert.equal(wrote, ['body_lost of lease'])
+  assert.equal(penalised, [])
 })
 
 test.run()
