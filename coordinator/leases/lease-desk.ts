@@ -15,7 +15,8 @@ import { decodeTaskSet } from '../ledger/curriculum.js'
 import type { EventOf } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { LeaseRecord, RunState } from '../ledger/run-state.js'
-import { mostOfBatch } from './batch-shares.js'
+import type { RunTerms } from '../ledger/terms.js'
+import { mostOfBatch, shareBeside } from './batch-shares.js'
 import { meterAnswers } from './metrics.js'
 import { retryAfterMs } from './retry-after.js'
 import { roomForLeases } from './room.js'
@@ -78,26 +79,26 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
     if (isAudited && !Object.hasOwn(calibrations, ask.backend)) return 'uncalibrated'
     if (isAudited && !ask.drawsReplay && !acceptOtherDraws) return 'draws_differ'
     if (!state.isAdmitted(node)) return 'not_registered'
-    const open = [...state.openLeases.values()]
-    const own = open.filter((lease) => lease.node === node).length
+    const own = state.openLeasesOf(node).size
     if (own >= terms.leases.perNode) return 'too_many_leases'
     if (roomForLeases(state, terms) <= 0) return 'no_work'
     const batches = terms.maxStaleness + 1
-    const doubtful = (): number => open.filter((lease) => isDoubtful(state, lease.node)).length
-    if (isDoubtful(state, node) && doubtful() >= (batches * terms.batchGroups) / 2) return 'no_work'
-    const usable = state.trainable(terms.maxStaleness)
-    const isOther = (one: { readonly node: string }): boolean => one.node !== node
-    const most = mostOfBatch(terms, usable.filter(isOther), state.suppliers.filter(isOther))
-    const mine = usable.filter((group) => group.node === node).length + own
-    return mine >= batches * most ? 'influence_cap' : null
+    if (isDoubtful(state, node) && doubtfulLeases(state) >= (batches * terms.batchGroups) / 2) return 'no_work'
+    const mine = state.trainableCountOf(node, terms.maxStaleness) + own
+    return mine >= batches * mostOf(state, node, terms) ? 'influence_cap' : null
   }
 
   /**
    * Keys that hold leases without delivering could use up all room for work, so they share half of it: those that left their
    * last lease lying, and new ones as soon as there are others that deliver.
    */
-  const isDoubtful = ({ reliable, nodes }: RunState, node: string): boolean =>
-    !reliable.has(node) && (reliable.size > 0 || nodes.get(node)?.lastLease === 'abandoned')
+  const isDoubtful = (state: RunState, node: string): boolean => {
+    const kind = state.kindOf(node)
+    return kind === 'doubtful' || (kind === 'untried' && state.reliable.size > 0)
+  }
+
+  const doubtfulLeases = (state: RunState): number =>
+    state.openLeasesBy('doubtful') + (state.reliable.size > 0 ? state.openLeasesBy('untried') : 0)
 
   const grant = (state: RunState, node: string, ask: LeaseAsk): LeaseRecord | null => {
     if (objection(state, node, ask)) return null
@@ -205,10 +206,8 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
         return response({ renewed: own.map(({ leaseId, deadlineMs }) => ({ leaseId, deadlineMs })) })
       }
       // A node that restarted has forgotten what it does not list.
-      for (const lease of [...recorder.state.openLeases.values()]) {
-        if (lease.node === node && !request.holding.includes(lease.leaseId))
-          await release(lease.leaseId, node, 'forgotten')
-      }
+      for (const leaseId of [...recorder.state.openLeasesOf(node).keys()])
+        if (!request.holding.includes(leaseId)) await release(leaseId, node, 'forgotten')
       await register(node)
       const leases: Lease[] = []
       while (leases.length < request.count) {
@@ -227,9 +226,21 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
     },
     async releaseLapsed() {
       const now = clock.now()
-      for (const { leaseId, deadlineMs } of [...recorder.state.openLeases.values()]) {
-        if (deadlineMs < now) await release(leaseId, null, 'lapsed')
+      for (;;) {
+        const lease = recorder.state.firstToLapse
+        if (!lease || lease.deadlineMs >= now) return
+        await release(lease.leaseId, null, 'lapsed')
       }
     },
   }
+}
+
+/** Groups of a batch that `node` may give. */
+function mostOf(state: RunState, node: string, terms: RunTerms): number {
+  const { suppliers } = state
+  const share = shareBeside(terms, suppliers.size - (suppliers.has(node) ? 1 : 0))
+  if (share !== null) return share
+  const isOther = (one: { readonly node: string }): boolean => one.node !== node
+  const waiting = state.trainable(terms.maxStaleness).filter(isOther)
+  return mostOfBatch(terms, waiting, [...suppliers.values()].filter(isOther))
 }

@@ -10,5 +10,5 @@ export function roomForLeases(
   { maxStaleness, batchGroups }: Pick<RunTerms, 'maxStaleness' | 'batchGroups'>,
 ): number {
   const inTraining = state.pendingBatch ? batchGroups : 0
-  return (maxStaleness + 1) * batchGroups - state.trainable(maxStaleness).length - inTraining - state.openLeases.size
+  return (maxStaleness + 1) * batchGroups - state.trainableCount(maxStaleness) - inTraining - state.openLeases.size
 }
