@@ -16,8 +16,8 @@ const PER_NODE = 8
 export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult[]> {
   let written = 0
   const log = {
-    append: async (event: RunEvent) => {
-      written += JSON.stringify(event).length
+    append: async (...events: readonly RunEvent[]) => {
+      for (const event of events) written += JSON.stringify(event).length
     },
     async *replay() {},
     close: async () => {},
