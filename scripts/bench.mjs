@@ -11,6 +11,10 @@ const LONGEST_MS = 30 * 60_000
 /** `packages`: those whose version a reader needs to know. */
 const BENCHES = {
   audit: { about: 'dishonest groups caught, honest ones refused', packages: ['node-llama-cpp'] },
+  coordinator: {
+    about: 'what one coordinator can do for 100, 1,000 and 10,000 nodes, and its log',
+    packages: ['level', 'libp2p'],
+  },
   env: { about: 'the worlds: sessions, forks and tool calls', packages: ['@modelcontextprotocol/sdk', 'zod'] },
   judge: {
     about: 'judging groups: speed, audits, time to a verdict, memory of leases',
