@@ -47,7 +47,14 @@ async function measureNodes(nodes: number): Promise<BenchResult[]> {
   const author = peerIdOfKey(key)
   const write = (event: RunEvent) => recorder.record(() => event)
   await prepare(recorder, policyId, [...names, author])
-  const parts = { tasks, recorder, registrationMs: 5000, metrics: createMetrics(), clock: systemClock }
+  const parts = {
+    tasks,
+    recorder,
+    registrationMs: 5000,
+    addressBlockOf: () => null,
+    metrics: createMetrics(),
+    clock: systemClock,
+  }
   const desk = createLeaseDesk(parts)
   const ask = (node: string, holding: readonly string[]) =>
     desk.answer(

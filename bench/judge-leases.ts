@@ -23,7 +23,14 @@ export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult
     close: async () => {},
   }
   const recorder = await openRecorder(log, () => undefined)
-  const desk = createLeaseDesk({ tasks, recorder, registrationMs: 5000, metrics: createMetrics(), clock: systemClock })
+  const desk = createLeaseDesk({
+    tasks,
+    recorder,
+    registrationMs: 5000,
+    addressBlockOf: () => null,
+    metrics: createMetrics(),
+    clock: systemClock,
+  })
   const hex = (bytes: number): string => randomBytes(bytes).toString('hex')
   const policyId = hex(32)
   await recorder.record(() => agreed({ batchGroups: 4096, leases: { durationMs: 180_000, perNode: PER_NODE } }))

@@ -6,7 +6,6 @@ import type { Recorder } from '../ledger/recorder.js'
 import { isUnseen, type LeaseRecord, type TermsOf } from '../ledger/run-state.js'
 import { auditShare } from '../ledger/standing.js'
 import { TrainerError } from '../spool/errors.js'
-import { noteAddresses } from './address-notes.js'
 import { createAdmission, InHand, nextStep } from './admission.js'
 import type { AuditLottery } from './audit-lottery.js'
 import type { BodyJudge } from './body-judge.js'
@@ -35,6 +34,8 @@ export interface IntakeParts {
   readonly judge: BodyJudge
   readonly lottery: AuditLottery
   readonly proofs: ProofStore
+  /** Where a node was last connected from. */
+  readonly addressBlockOf: (node: string) => string | null
   readonly host: SwarmHost
   readonly clock: Clock
   /** Hears what the stages of judging do. */
@@ -46,7 +47,7 @@ export interface IntakeParts {
 
 /** Where groups come in: admission, the pull of the body, the stages of judging, and the verdict on record. */
 export function createIntake(parts: IntakeParts): Intake {
-  const { tasks, termsOf, recorder, judge, proofs, host, clock, watch = UNWATCHED, signal } = parts
+  const { tasks, termsOf, recorder, judge, proofs, addressBlockOf, host, clock, watch = UNWATCHED, signal } = parts
   const { state } = recorder
   const inHand = new InHand(parts.perNode)
   const pulls = createPulls({
@@ -56,7 +57,6 @@ export function createIntake(parts: IntakeParts): Intake {
     signal,
   })
   const admission = createAdmission({ state, tasks, termsOf, owedBody: pulls.owed, clock, watch })
-  const addressBlockOf = noteAddresses(host, signal)
   const verdicts = createVerdicts({ recorder, judge, termsOf, proofs, addressBlockOf, host, clock, watch, signal })
   const underWay = createUnderWay(parts)
   const underAudit = new Set<string>()

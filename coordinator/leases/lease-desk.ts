@@ -14,19 +14,22 @@ import { type Clock, createRateLimit, type Metrics } from '../../swarm/index.js'
 import { decodeTaskSet } from '../ledger/curriculum.js'
 import type { EventOf } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
-import type { LeaseRecord, RunState } from '../ledger/run-state.js'
+import { type LeaseRecord, originOf, type RunState } from '../ledger/run-state.js'
 import type { RunTerms } from '../ledger/terms.js'
 import { mostOfBatch, shareBeside } from './batch-shares.js'
 import { meterAnswers } from './metrics.js'
 import { retryAfterMs } from './retry-after.js'
 import { roomForLeases } from './room.js'
+import { hasPlace, keepsPlace } from './unproven-room.js'
 
 /** A lease lasts no longer than this many times its duration, however often it is renewed. */
 const LONGEST_DURATIONS = 4
 /** Least part of the duration by which a deadline moves: each move is a record for good. */
 const LEAST_EXTENSION = 1 / 4
 /** New keys a minute. Each is a record for good, and makes the coordinator open another round. */
-const REGISTRATIONS_PER_MINUTE = 240
+const REGISTRATIONS_PER_MINUTE = 600
+/** Those from one block of addresses: a class that joins at once, and no stream of keys that would keep all others out. */
+const REGISTRATIONS_OF_BLOCK = { perMinute: 12, atOnce: 60 }
 
 /**
  * Leases that one key may take up again. Each time is two records for good, so taking and forgetting them without a pause would
@@ -47,14 +50,20 @@ export interface LeaseDeskParts {
   readonly recorder: Recorder
   /** Age at which a round gives way to the next one, when keys wait for it. */
   readonly registrationMs: number
+  /** Where a node is connected from, as a block of network addresses; null: not known. */
+  readonly addressBlockOf: (node: string) => string | null
   readonly metrics: Metrics
   readonly clock: Clock
 }
 
 /** Gives out leases under the terms of the round in force. */
-export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, clock }: LeaseDeskParts): LeaseDesk {
+export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
+  const { tasks, recorder, registrationMs, addressBlockOf, metrics, clock } = parts
   const count = meterAnswers(metrics)
-  const registrations = createRateLimit(clock, REGISTRATIONS_PER_MINUTE)
+  const registrations = {
+    all: createRateLimit(clock, REGISTRATIONS_PER_MINUTE),
+    ofOrigin: createRateLimit(clock, REGISTRATIONS_OF_BLOCK.perMinute, REGISTRATIONS_OF_BLOCK.atOnce),
+  }
   const retaken = createRateLimit(clock, RETAKEN_PER_MINUTE, RETAKEN_AT_ONCE)
   const encodedTasks = new Map<string, Uint8Array>()
   const encode = (task: Task): Uint8Array => {
@@ -82,23 +91,10 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
     const own = state.openLeasesOf(node).size
     if (own >= terms.leases.perNode) return 'too_many_leases'
     if (roomForLeases(state, terms) <= 0) return 'no_work'
-    const batches = terms.maxStaleness + 1
-    if (isDoubtful(state, node) && doubtfulLeases(state) >= (batches * terms.batchGroups) / 2) return 'no_work'
+    if (!hasPlace(state, terms, node, addressBlockOf(node))) return 'no_work'
     const mine = state.trainableCountOf(node, terms.maxStaleness) + own
-    return mine >= batches * mostOf(state, node, terms) ? 'influence_cap' : null
+    return mine >= (terms.maxStaleness + 1) * mostOf(state, node, terms) ? 'influence_cap' : null
   }
-
-  /**
-   * Keys that hold leases without delivering could use up all room for work, so they share half of it: those that left their
-   * last lease lying, and new ones as soon as there are others that deliver.
-   */
-  const isDoubtful = (state: RunState, node: string): boolean => {
-    const kind = state.kindOf(node)
-    return kind === 'doubtful' || (kind === 'untried' && state.reliable.size > 0)
-  }
-
-  const doubtfulLeases = (state: RunState): number =>
-    state.openLeasesBy('doubtful') + (state.reliable.size > 0 ? state.openLeasesBy('untried') : 0)
 
   const grant = (state: RunState, node: string, ask: LeaseAsk): LeaseRecord | null => {
     if (objection(state, node, ask)) return null
@@ -109,7 +105,8 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
     // What a node leaves lying comes back to it: there is nothing to be gained by waiting for an easier task.
     const owed = state.owedLease(node)
     if (owed && !retaken.allow(node)) return null
-    if (owed) return { ...owed, atMs: now, deadlineMs, backend, drawsReplay }
+    const addressBlock = addressBlockOf(node)
+    if (owed) return { ...owed, atMs: now, deadlineMs, backend, drawsReplay, addressBlock }
     const index = state.nextLeaseIndex(node, round)
     const seed = leaseSeed(Buffer.from(roundSecret, 'hex'), policyId, node, index)
     return {
@@ -125,6 +122,7 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
       deadlineMs,
       backend,
       drawsReplay,
+      addressBlock,
     }
   }
 
@@ -136,10 +134,10 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
     const now = clock.now()
     const lease = state.openLeases.get(leaseId)
     if (lease?.node !== node || lease.deadlineMs <= now) return null
-    const { maxStaleness, leases } = state.roundOf(lease).terms
-    if (state.current!.version - lease.version > maxStaleness) return null
-    if (state.nodes.get(node)?.standing.isQuarantined(now)) return null
-    const { durationMs } = leases
+    const { terms } = state.roundOf(lease)
+    if (state.current!.version - lease.version > terms.maxStaleness) return null
+    if (state.nodes.get(node)?.standing.isQuarantined(now) || !keepsPlace(state, terms, lease)) return null
+    const { durationMs } = terms.leases
     const deadlineMs = Math.min(now + durationMs, lease.atMs + LONGEST_DURATIONS * durationMs)
     const isFurther = deadlineMs - lease.deadlineMs >= LEAST_EXTENSION * durationMs
     return isFurther ? { type: 'renewed', atMs: now, leaseId, deadlineMs } : null
@@ -147,7 +145,9 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
 
   const register = async (node: string): Promise<void> => {
     if (recorder.state.registered.has(node) || !recorder.state.round) return
-    if (!registrations.allow('all')) throw refusal('rate_limited', 'too many new keys at the moment')
+    const isAllowed =
+      registrations.ofOrigin.allow(originOf(node, addressBlockOf(node))) && registrations.all.allow('all')
+    if (!isAllowed) throw refusal('rate_limited', 'too many new keys at the moment')
     await recorder.record((state) => {
       if (state.registered.has(node)) return null
       return { type: 'registered', atMs: clock.now(), node, round: state.round!.round }

@@ -1,5 +1,5 @@
 import { Deadlines } from './deadlines.js'
-import type { KeyKind, LeaseRecord } from './run-state.js'
+import { type KeyKind, type LeaseRecord, originOf } from './run-state.js'
 
 const NONE: ReadonlyMap<string, LeaseRecord> = new Map()
 
@@ -13,7 +13,9 @@ export class OpenLeases {
   readonly #inFirstTerm = new Map<string, number>()
   /** Of keys that are not in it, the kind is `untried`. */
   readonly #kinds = new Map<string, KeyKind>()
+  /** Open leases by kind of key, and by kind and origin. */
   readonly #ofKind: Record<KeyKind, number> = { proven: 0, untried: 0, doubtful: 0 }
+  readonly #ofOrigin = new Map<string, number>()
   readonly #deadlines = new Deadlines()
 
   open(lease: LeaseRecord): void {
@@ -23,7 +25,7 @@ export class OpenLeases {
     if (own) own.set(leaseId, lease)
     else this.#ofNode.set(node, new Map([[leaseId, lease]]))
     add(this.#inFirstTerm, node, 1)
-    this.#ofKind[this.#kindOf(node)] += 1
+    this.#count(lease, this.kindOf(node), 1)
     this.#deadlines.add(lease)
   }
 
@@ -48,15 +50,18 @@ export class OpenLeases {
     own.delete(leaseId)
     if (own.size === 0) this.#ofNode.delete(node)
     if (!this.#renewed.delete(leaseId)) add(this.#inFirstTerm, node, -1)
-    this.#ofKind[this.#kindOf(node)] -= 1
+    this.#count(lease, this.kindOf(node), -1)
     return lease
   }
 
   /** What is known of a key has changed, and with it how its open leases count. */
   classify(node: string, kind: KeyKind): void {
-    const own = this.of(node).size
-    this.#ofKind[this.#kindOf(node)] -= own
-    this.#ofKind[kind] += own
+    const before = this.kindOf(node)
+    if (kind === before) return
+    for (const lease of this.of(node).values()) {
+      this.#count(lease, before, -1)
+      this.#count(lease, kind, 1)
+    }
     if (kind === 'untried') this.#kinds.delete(node)
     else this.#kinds.set(node, kind)
   }
@@ -65,8 +70,8 @@ export class OpenLeases {
     return this.#ofNode.get(node) ?? NONE
   }
 
-  count(kind: KeyKind): number {
-    return this.#ofKind[kind]
+  count(kind: KeyKind, origin?: string): number {
+    return origin === undefined ? this.#ofKind[kind] : (this.#ofOrigin.get(`${kind} ${origin}`) ?? 0)
   }
 
   /** Whether a node holds a lease that it need not have renewed yet. */
@@ -80,8 +85,13 @@ export class OpenLeases {
     return first && this.all.get(first.leaseId)
   }
 
-  #kindOf(node: string): KeyKind {
+  kindOf(node: string): KeyKind {
     return this.#kinds.get(node) ?? 'untried'
+  }
+
+  #count({ node, addressBlock }: LeaseRecord, kind: KeyKind, change: 1 | -1): void {
+    this.#ofKind[kind] += change
+    add(this.#ofOrigin, `${kind} ${originOf(node, addressBlock)}`, change)
   }
 }
 

@@ -26,8 +26,12 @@ interface FoldedNode {
   readonly verdicts: NodeVerdict[]
   credit: number
   lastLease: 'delivered' | 'abandoned' | null
+  abandonments: number
   addressBlock: string | null
 }
+
+/** So many leases are remembered, more or less, in what those of keys without a record bring. */
+const YIELD_MEMORY = 16
 
 /** The fold itself. Whoever has it can change it, so only the recorder does; everyone else has `RunState`. */
 export class RunFold implements RunState {
@@ -42,6 +46,7 @@ export class RunFold implements RunState {
   readonly nodes = new Map<string, FoldedNode>()
   readonly reliable = new Set<string>()
   readonly suppliers = new Map<string, Supplier>()
+  unprovenYield = 1
   readonly accepted = new Map<string, JudgedGroup>()
   /** Versions whose adapter was rolled back: what they sampled is not trained on. */
   readonly #withdrawn = new Set<number>()
@@ -158,7 +163,7 @@ export class RunFold implements RunState {
   #applyJudged(event: JudgedGroup): void {
     const { leaseId, node, accepted, code } = event
     const { taskIndex } = this.leases.get(leaseId)!
-    this.#open.close(leaseId)
+    if (this.#open.close(leaseId)) this.#noteYield(node, accepted)
     this.#owed.get(node)?.delete(leaseId)
     this.judged.set(leaseId, event)
     const record = this.#node(node)
@@ -193,9 +198,16 @@ export class RunFold implements RunState {
   }
 
   #abandon(record: FoldedNode): void {
+    this.#noteYield(record.node, false)
     record.lastLease = 'abandoned'
+    record.abandonments += 1
     this.reliable.delete(record.node)
     this.#reclassify(record)
+  }
+
+  /** A lease has ended. */
+  #noteYield(node: string, brought: boolean): void {
+    if (!this.reliable.has(node)) this.unprovenYield += ((brought ? 1 : 0) - this.unprovenYield) / YIELD_MEMORY
   }
 
   /** What is known of a key has changed. */
@@ -261,6 +273,7 @@ export class RunFold implements RunState {
         verdicts: [],
         credit: 0,
         lastLease: null,
+        abandonments: 0,
         addressBlock: null,
       }
       this.nodes.set(node, record)
@@ -340,8 +353,8 @@ export class RunFold implements RunState {
     return this.#open.of(node)
   }
 
-  openLeasesBy(kind: KeyKind): number {
-    return this.#open.count(kind)
+  openLeasesBy(kind: KeyKind, origin?: string): number {
+    return this.#open.count(kind, origin)
   }
 
   get firstToLapse(): LeaseRecord | undefined {
@@ -349,7 +362,7 @@ export class RunFold implements RunState {
   }
 
   kindOf(node: string): KeyKind {
-    return this.#kindOf(node, this.nodes.get(node)?.lastLease ?? null)
+    return this.#open.kindOf(node)
   }
 
   trainable(maxStaleness: number): JudgedGroup[] {

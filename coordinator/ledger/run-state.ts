@@ -38,6 +38,9 @@ export interface NodeVerdict {
   readonly atMs: number
 }
 
+/** What keys share a part of the room for leases by: a block of addresses; a key whose address is not known stands for itself. */
+export const originOf = (node: string, addressBlock: string | null | undefined): string => addressBlock ?? `of ${node}`
+
 export interface NodeRecord {
   readonly node: string
   readonly standing: Pick<Standing, 'streak' | 'isQuarantined' | 'quarantinedUntilMs'>
@@ -45,6 +48,8 @@ export interface NodeRecord {
   readonly credit: number
   /** What became of its last lease, abandoned being lapsed, forgotten or given back; null: none is over yet. */
   readonly lastLease: 'delivered' | 'abandoned' | null
+  /** Leases that lapsed, were forgotten or given back. */
+  readonly abandonments: number
   /** Where its last group came from. */
   readonly addressBlock: string | null
 }
@@ -115,8 +120,10 @@ export interface RunState {
   readonly suppliers: ReadonlyMap<string, Supplier>
   /** Open leases of a node. */
   openLeasesOf(node: string): ReadonlyMap<string, LeaseRecord>
-  /** How many open leases keys of a kind hold. */
-  openLeasesBy(kind: KeyKind): number
+  /** How many open leases keys of a kind hold. @param origin  where they were asked for from, see `originOf`; by default anywhere */
+  openLeasesBy(kind: KeyKind, origin?: string): number
+  /** Share of the leases of keys that are not proven which lately brought an accepted group; 1 before any of them ended. */
+  readonly unprovenYield: number
   /** The open lease with the earliest deadline. */
   readonly firstToLapse: LeaseRecord | undefined
   kindOf(node: string): KeyKind

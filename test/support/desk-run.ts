@@ -26,13 +26,18 @@ export interface DeskRun {
   admit(nodes: readonly string[]): Promise<void>
 }
 
-export async function openDeskRun(terms: Partial<RunTerms>): Promise<DeskRun> {
+/** @param addressBlockOf  where nodes are; by default that is not known */
+export async function openDeskRun(
+  terms: Partial<RunTerms>,
+  addressBlockOf: (node: string) => string | null = () => null,
+): Promise<DeskRun> {
   const clock = createMovedClock()
   const log: RunEvent[] = [agreed(terms), published(0)]
   const recorder = await openRecorder(memoryLog(log), () => undefined)
   const { state } = recorder
   const tasks = Array.from({ length: 3 }, (_, i) => ({ id: `task-${i}` }) as Task)
-  const desk = createLeaseDesk({ tasks, recorder, registrationMs: REGISTRATION_MS, metrics: createMetrics(), clock })
+  const metrics = createMetrics()
+  const desk = createLeaseDesk({ tasks, recorder, registrationMs: REGISTRATION_MS, addressBlockOf, metrics, clock })
   const nextRound = (): number => state.round!.round + 1
   const openRound = async (): Promise<void> => {
     await recorder.record(() => ({ ...reopened(nextRound(), state.current!.version), atMs: clock.now() }))

@@ -14,6 +14,8 @@ import {
   trained,
 } from './run-events.js'
 
+/** Where leases are asked for from; null: not known. */
+const BLOCKS = ['ip4/0', 'ip4/1', null]
 const NODES = ['ann', 'ben', 'cleo', 'dora']
 
 const DOINGS = {
@@ -71,7 +73,8 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
       if (!again) indices.set(name, index + 1)
       const place = { round, index, taskIndex: pick % 3 }
       const lease = again ?? leased(`lease-${number++}`, NODES[node]!, version, place)
-      const given = { ...lease, atMs, deadlineMs: atMs + 500 + (pick % 7) }
+      const addressBlock = BLOCKS[pick % BLOCKS.length]!
+      const given = { ...lease, addressBlock, atMs, deadlineMs: atMs + 500 + (pick % 7) }
       open.push(given)
       put(given)
     },
