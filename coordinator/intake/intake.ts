@@ -6,7 +6,6 @@ import type { Recorder } from '../ledger/recorder.js'
 import { isUnseen, type LeaseRecord, type TermsOf } from '../ledger/run-state.js'
 import { auditShare, UNKNOWN } from '../ledger/standing.js'
 import { TrainerError } from '../spool/errors.js'
-import { noteAddresses } from './address-notes.js'
 import { createAdmission, InHand, nextStep } from './admission.js'
 import type { AuditLottery } from './audit-lottery.js'
 import type { BodyJudge } from './body-judge.js'
@@ -37,6 +36,8 @@ export interface IntakeParts {
   readonly judgedBodies: GroupBodies
   readonly lottery: AuditLottery
   readonly proofs: ProofStore
+  /** Where a node was last connected from. */
+  readonly addressBlockOf: (node: string) => string | null
   readonly host: SwarmHost
   /** Hears what the stages of judging do. */
   readonly watch?: StageWatch
@@ -50,7 +51,18 @@ const MOST_UNDER_AUDIT = 16
 
 /** Where groups come in: admission, the pull of the body, the stages of judging, and the verdict on record. */
 export function createIntake(parts: IntakeParts): Intake {
-  const { tasks, termsOf, recorder, judge, judgedBodies, proofs, host, watch = UNWATCHED, signal } = parts
+  const {
+    tasks,
+    termsOf,
+    recorder,
+    judge,
+    judgedBodies,
+    proofs,
+    addressBlockOf,
+    host,
+    watch = UNWATCHED,
+    signal,
+  } = parts
   const { clock } = host
   const { state } = recorder
   const inHand = new InHand(parts.perNode)
@@ -61,7 +73,6 @@ export function createIntake(parts: IntakeParts): Intake {
     signal,
   })
   const admission = createAdmission({ state, tasks, termsOf, owedBody: pulls.owed, clock, watch })
-  const addressBlockOf = noteAddresses(host, signal)
   const verdicts = createVerdicts({
     ...{ recorder, judge, judgedBodies, termsOf, proofs },
     ...{ addressBlockOf, host, watch, signal },

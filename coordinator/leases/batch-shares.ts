@@ -12,6 +12,15 @@ const STEPS = 64
 const shareOf = (groups: number, share: number): number => Math.max(1, Math.floor(groups * share))
 
 /**
+ * Groups of a batch that one key may give in a run where enough others are at work; null: it depends on who they are.
+ * @param others  keys at work beside it
+ */
+export function shareBeside({ batchGroups, influence }: Shares, others: number): number | null {
+  const share = shareOf(batchGroups, influence.perKey)
+  return share * (1 + others) >= batchGroups ? share : null
+}
+
+/**
  * Groups of a batch that one key may give: its share, or as many as it takes where the others cannot fill the rest.
  * @param waiting   usable groups of the other keys
  * @param suppliers the other keys at work, who can give more than that

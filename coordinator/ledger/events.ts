@@ -86,6 +86,8 @@ const EVENTS = {
     /** As the node says: which calibration its work is judged by, and whether its draws can be replayed. */
     backend: text,
     drawsReplay: z.boolean(),
+    /** Where the node asked from, as a block of network addresses; null, or left out by earlier versions: not known. */
+    addressBlock: text.nullable().optional(),
   }),
   /** The lease is still worked on, and lapses later. */
   renewed: z.object({ leaseId: lease, deadlineMs: number }),

@@ -65,7 +65,7 @@ export function meterRun(registers: Metrics, recorder: Recorder): void {
     [
       'prove_groups_trainable',
       'Accepted groups that a batch could take now',
-      () => (state.terms ? state.trainable(state.terms.maxStaleness).length : 0),
+      () => (state.terms ? state.trainableCount(state.terms.maxStaleness) : 0),
     ],
     ['prove_groups_suspect', 'Accepted groups of keys that were caught since', () => state.suspects.size],
   ]

@@ -39,6 +39,9 @@ export interface NodeVerdict {
   readonly atMs: number
 }
 
+/** What keys share a part of the room for leases by: a block of addresses; a key whose address is not known stands for itself. */
+export const originOf = (node: string, addressBlock: string | null | undefined): string => addressBlock ?? `of ${node}`
+
 export interface NodeRecord {
   readonly node: string
   readonly standing: Pick<Standing, 'streak' | 'doubt' | 'record' | 'isQuarantined' | 'quarantinedUntilMs'>
@@ -51,6 +54,12 @@ export interface NodeRecord {
   /** Where its last group came from. */
   readonly addressBlock: string | null
 }
+
+/**
+ * What a key is known for. `proven`: its last lease brought a group that was accepted. `doubtful`: it left its last lease lying.
+ * `untried`: neither.
+ */
+export type KeyKind = 'proven' | 'untried' | 'doubtful'
 
 /** A key that is at work: it holds leases, and is known to deliver. */
 export interface Supplier {
@@ -115,7 +124,16 @@ export interface RunState {
    * Who is at work: nodes with open leases that are known to deliver. Another could hold leases only to be waited for, so
    * nobody is waited for any longer than a lease lasts without renewal.
    */
-  readonly suppliers: Supplier[]
+  readonly suppliers: ReadonlyMap<string, Supplier>
+  /** Open leases of a node. */
+  openLeasesOf(node: string): ReadonlyMap<string, LeaseRecord>
+  /** How many open leases keys of a kind hold. @param origin  where they were asked for from, see `originOf`; by default anywhere */
+  openLeasesBy(kind: KeyKind, origin?: string): number
+  /** Share of the leases of keys that are not proven which lately brought an accepted group; 1 before any of them ended. */
+  readonly unprovenYield: number
+  /** The open lease with the earliest deadline. */
+  readonly firstToLapse: LeaseRecord | undefined
+  kindOf(node: string): KeyKind
   /** The round that a lease was given in: its policy and its terms. */
   roundOf(lease: Pick<LeaseRecord, 'round'>): Round
   /** The publication of a version that is out: versions count from 0, and each is published once. */
@@ -137,4 +155,8 @@ export interface RunState {
    * most `maxStaleness` versions behind, and of an adapter that was not rolled back.
    */
   trainable(maxStaleness: number): JudgedGroup[]
+  /** How many that are, without walking through them. */
+  trainableCount(maxStaleness: number): number
+  /** How many of them are a node's. */
+  trainableCountOf(node: string, maxStaleness: number): number
 }

@@ -10,6 +10,7 @@ import {
   type SnapshotExchange,
   type SwarmHost,
 } from '../../swarm/index.js'
+import { noteAddresses } from '../intake/address-notes.js'
 import type { AuditLottery } from '../intake/audit-lottery.js'
 import type { Auditor } from '../intake/auditor.js'
 import { createBodyJudge } from '../intake/body-judge.js'
@@ -131,6 +132,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
         )
       },
     })
+    const addressBlockOf = noteAddresses(host, signal)
     const auditFailure = Promise.withResolvers<never>()
     const intake = createIntake({
       tasks,
@@ -141,6 +143,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       judgedBodies,
       lottery,
       proofs: await openProofStore(folder.evidence),
+      addressBlockOf,
       host,
       watch,
       signal,
@@ -150,7 +153,8 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const failure = Promise.race([auditFailure.promise, recorder.failure])
     // Only `run` awaits it; without a handler Node would end the process for a rejection before that (unhandledRejection).
     failure.catch(() => undefined)
-    const desk = createLeaseDesk({ tasks, recorder, registrationMs: config.rounds.registrationMs, metrics, clock })
+    const { registrationMs } = config.rounds
+    const desk = createLeaseDesk({ tasks, recorder, registrationMs, addressBlockOf, metrics, clock })
     const frame = policyFrame(state.terms!, servers)
     const idle = createIdleNodes(clock)
     const room = (): number => {

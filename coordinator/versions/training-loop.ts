@@ -57,7 +57,9 @@ function checkResumed({ recorder: { state }, spool }: TrainingLoopParts, step: n
 function formBatch({ recorder, clock }: TrainingLoopParts): Promise<BatchRecord | null> {
   return recorder.record((state): BatchRecord | null => {
     const terms = state.terms!
-    const chosen = state.pendingBatch ? null : chooseBatch(terms, state.trainable(terms.maxStaleness), state.suppliers)
+    const chosen = state.pendingBatch
+      ? null
+      : chooseBatch(terms, state.trainable(terms.maxStaleness), [...state.suppliers.values()])
     if (!chosen) return null
     const leaseIds = chosen.map(({ leaseId }) => leaseId)
     const step = state.current!.step + 1

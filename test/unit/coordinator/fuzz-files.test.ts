@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert'
 import { openEventLog, StoreError } from '../../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { parseEvent } from '../../../coordinator/ledger/events.js'
+import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { ConfigError, readConfig } from '../../../coordinator/settings/config.js'
 import { NodeError } from '../../../node/errors.js'
 import { openNodeStore, openNodeStores } from '../../../node/store.js'
@@ -201,18 +202,20 @@ test('a log in which events are missing is refused: LevelDB passes over what is 
 })
 
 test('an event that could not be read back is not written', async () => {
-  const path = join(folder(), 'log')
-  const log = await openEventLog(path)
+  const log = await openEventLog(join(folder(), 'log'))
+  const recorder = await openRecorder(log, () => undefined)
   const tooLong = { ...EVENTS.at(-1)!, detail: 'x'.repeat(5000) } as RunEvent
-  await log.append(tooLong).then(
-    () => assert.unreachable(),
-    (why) => assert.instance(why, TypeError),
-  )
-  await log.append(EVENTS[0]!)
+  await recorder
+    .record(() => tooLong)
+    .then(
+      () => assert.unreachable(),
+      (why) => assert.instance(why, TypeError),
+    )
+  await recorder.record(() => agreed())
   const seen: RunEvent[] = []
   for await (const event of log.replay()) seen.push(event)
-  assert.equal(seen, [EVENTS[0]])
-  await log.close()
+  assert.equal(seen, [agreed()])
+  await recorder.close()
 })
 
 test('a directory that holds other keys is no event log', async () => {

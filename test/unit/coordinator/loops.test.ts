@@ -84,7 +84,7 @@ async function resume(
     if (isWritten) await mkdir(join(spool, 'batches', 'batch-1'), { recursive: true })
     const recorder = await openRecorder(
       {
-        append: async (event) => void log.push(event),
+        append: async (...events) => void log.push(...events),
         async *replay() {
           yield agreed({ versions: 1, batchGroups: 1 })
           yield* [...log]
