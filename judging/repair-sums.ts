@@ -68,7 +68,7 @@ export function sumRepairs(
   })
   const sum = (of: 'repair' | 'evidence', among = parts): number => among.reduce((total, part) => total + part[of], 0)
   const better = parts.filter(({ isBetter }) => isBetter)
-  const shareOf = (of: 'repair' | 'evidence'): number => (sum(of) > 0 ? sum(of, better) / sum(of) : 0)
+  const shareOf = (of: 'repair' | 'evidence'): number => (sum(of) > 0 ? Math.min(1, sum(of, better) / sum(of)) : 0)
   // Calibrated is the repair per unit of evidence with so much more that needs none, see `meanRepair`.
   const units = sum('evidence') + PRIOR
   return {

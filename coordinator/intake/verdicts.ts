@@ -32,9 +32,10 @@ export const creditFor = (tokens: number, late: number): number => Math.round(to
 export const inForce = (outcome: Outcome, late: number, maxStaleness: number): Outcome =>
   outcome.accepted && late > maxStaleness ? refused('stale_policy', '') : outcome
 
-/** Refusals that keep a key from work by themselves: the node has signed the proof of what it did. */
+/** Consequences of a refusal that keep a key from work by themselves. */
 const PROVED: readonly RefusalConsequence[] = ['quarantine', 'exclusion']
 
+/** A refusal for what no honest node does: the node has signed the proof of it. */
 export const isLie = ({ code }: Pick<Outcome, 'code'>): boolean =>
   code !== null && PROVED.includes(REFUSALS[code].consequence)
 
