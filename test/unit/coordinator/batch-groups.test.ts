@@ -41,7 +41,7 @@ async function accept(leaseId: string, node: string, wish: string, scripts: read
     supplier: node,
     policyVersion: 0,
     sampler: backend,
-    rollouts: replayed.map(({ reward, ...rollout }) => ({ ...rollout, reward: reward.total })),
+    rollouts: replayed.map(({ tokens, mask, logprobs, reward }) => ({ tokens, mask, logprobs, reward: reward.total })),
   }
   return { leaseId, bodySha256, group }
 }
