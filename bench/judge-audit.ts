@@ -64,6 +64,7 @@ export async function measureAudit({ stage, tasks, baseSha256 }: DemoStage): Pro
           ...tokens,
           reward: reward.total,
         })),
+        draws: null,
       }))
       const stepMs = await timed(async () => {
         await writeBatch(spool, { ...content, groups: trained })

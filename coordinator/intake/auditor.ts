@@ -8,12 +8,14 @@ import {
   type Calibration,
   judgeStatistics,
   measureGroup,
+  type SampledToken,
   type StageWatch,
   UNWATCHED,
 } from '../../judging/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import { offerAdapter, pruneAdapters } from '../spool/audit-folder.js'
 import { createAuditProcess } from '../spool/audit-process.js'
+import { readBatchEvidence } from '../spool/batch-folder.js'
 import { createAuditQueue } from './audit-queue.js'
 import { type AuditDesk, auditGroups } from './audit-run.js'
 
@@ -36,6 +38,12 @@ export interface Auditor {
    * @throws TrainerError when the audit process is of no use any more; the signal's reason
    */
   audit(request: AuditRequest): Promise<AuditFinding | null>
+  /**
+   * The same for groups of a batch, on the evidence that the trainer's first forward pass has left beside it.
+   * @param requests  all that were written with their draws, in the order of the batch
+   * @throws EvidenceError when that is damaged
+   */
+  auditBatch(batchId: string, requests: readonly AuditRequest[]): Promise<(AuditFinding | null)[]>
 }
 
 export interface AuditorParts {
@@ -63,14 +71,26 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
     }
     return auditGroups({ ...desk, limits }, adapterSha256, groups, ending)
   }, signal)
+  const judge = (
+    { calibrationSha256, drawsReplay }: AuditRequest,
+    evidence: readonly SampledToken[],
+    sinceMs: number,
+  ): AuditFinding | null => {
+    const calibration = calibrations.get(calibrationSha256)
+    if (!calibration) return null
+    return judgeStatistics(measureGroup(evidence), calibration.thresholds, { replay: drawsReplay, watch, sinceMs })
+  }
   return {
-    async audit({ adapterSha256, limits, calibrationSha256, drawsReplay, ...group }) {
-      const calibration = calibrations.get(calibrationSha256)
-      if (!calibration) return null
+    async audit(request) {
+      const { adapterSha256, limits, calibrationSha256, leaseId, leaseSeed, rollouts } = request
+      if (!calibrations.has(calibrationSha256)) return null
       const sinceMs = watch.now()
-      const evidence = await queue.evidence({ adapterSha256, limits }, group)
-      if (!evidence) return null
-      return judgeStatistics(measureGroup(evidence), calibration.thresholds, { replay: drawsReplay, watch, sinceMs })
+      const evidence = await queue.evidence({ adapterSha256, limits }, { leaseId, leaseSeed, rollouts })
+      return evidence && judge(request, evidence, sinceMs)
+    },
+    async auditBatch(batchId, requests) {
+      const evidence = await readBatchEvidence(desk.spool, batchId, requests, desk.reader)
+      return requests.map((request, i) => judge(request, evidence[i]!, watch.now()))
     },
   }
 }

@@ -2,6 +2,8 @@ import pLimit from 'p-limit'
 import type { Rollout, Stage, Task } from '../../episode/index.js'
 import {
   type AnnouncedGroup,
+  type AuditedRollout,
+  type AuditFinding,
   completionOf,
   DUPLICATES_STAGE,
   type ExpectedGroup,
@@ -10,10 +12,10 @@ import {
   type StageWatch,
   UnstableWorlds,
 } from '../../judging/index.js'
-import { refusal } from '../../proto/index.js'
+import { refusal, type SwarmRefusal } from '../../proto/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import type { LeaseRecord, RunState, TermsOf } from '../ledger/run-state.js'
-import type { Auditor } from './auditor.js'
+import type { Auditor, AuditRequest } from './auditor.js'
 
 /** A group that passed the stages that need its body alone, as replayed. */
 export interface ReplayedGroup {
@@ -23,6 +25,12 @@ export interface ReplayedGroup {
   readonly completions: readonly string[]
   /** Tokens that were sampled in all rollouts. */
   readonly sampled: number
+}
+
+/** What an audit takes of a group. */
+export interface AuditableGroup {
+  readonly lease: LeaseRecord
+  readonly rollouts: readonly AuditedRollout[]
 }
 
 /** What judges the groups of a run, from their bodies on: the stages of judging/stages.ts in a run's own surroundings. */
@@ -37,7 +45,14 @@ export interface BodyJudge {
   /** Whether the terms of the lease have a calibration for its backend, by which an audit could be judged. */
   canAudit(lease: LeaseRecord): boolean
   /** The stages that need the policy's forward pass. @throws SwarmRefusal; TrainerError when there can be no audits any more */
-  audit(group: ReplayedGroup): Promise<void>
+  audit(group: AuditableGroup): Promise<void>
+  /**
+   * The same on the evidence that the trainer has left beside a batch.
+   * @param groups  all that were written with their draws, in the order of the batch
+   * @returns  what is held against each
+   * @throws EvidenceError when there is none to judge by
+   */
+  auditBatch(batchId: string, groups: readonly AuditableGroup[]): Promise<(SwarmRefusal | null)[]>
   /** The rollouts of an accepted group, replayed from its stored body. */
   restore(leaseId: string, signal: AbortSignal): Promise<ReplayedGroup>
 }
@@ -68,6 +83,19 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
   }
 
   const calibrationOf = (lease: LeaseRecord): string | undefined => termsOf(lease).audit.calibrations[lease.backend]
+
+  const requestOf = ({ lease, rollouts }: AuditableGroup): AuditRequest => {
+    const { leaseId, drawsReplay, seed, version } = lease
+    return {
+      leaseId,
+      leaseSeed: Buffer.from(seed, 'hex'),
+      rollouts,
+      adapterSha256: state.publication(version).adapterSha256,
+      limits: termsOf(lease).limits,
+      calibrationSha256: calibrationOf(lease)!,
+      drawsReplay,
+    }
+  }
 
   const replayBody = async (
     lease: LeaseRecord,
@@ -101,19 +129,12 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       const logprobs = rollouts.map(({ logprobs: own }) => own.reduce((sum, logprob) => sum + logprob, 0))
       return DUPLICATES_STAGE.run(completions, logprobs, earlier)
     },
-    async audit({ lease, rollouts }) {
-      const { leaseId, drawsReplay, seed } = lease
-      const finding = await auditor!.audit({
-        leaseId,
-        leaseSeed: Buffer.from(seed, 'hex'),
-        rollouts,
-        adapterSha256: state.publication(lease.version).adapterSha256,
-        limits: termsOf(lease).limits,
-        calibrationSha256: calibrationOf(lease)!,
-        drawsReplay,
-      })
-      if (!finding) throw refusal('internal', 'the group cannot be recomputed')
-      if (!finding.accepted) throw refusal(finding.code, finding.detail)
+    async audit(group) {
+      const fault = faultOf(await auditor!.audit(requestOf(group)))
+      if (fault) throw fault
+    },
+    async auditBatch(batchId, groups) {
+      return (await auditor!.auditBatch(batchId, groups.map(requestOf))).map(faultOf)
     },
     restore(leaseId, signal) {
       return judging(async () => {
@@ -124,4 +145,9 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       })
     },
   }
+}
+
+function faultOf(finding: AuditFinding | null): SwarmRefusal | null {
+  if (!finding) return refusal('internal', 'the group cannot be recomputed')
+  return finding.accepted ? null : refusal(finding.code, finding.detail)
 }

@@ -85,6 +85,8 @@ export interface Verdicts {
    * @param copied  the same tokens came from another node, which has proved that they are its own
    */
   auditAccepted(leaseId: string, copied: boolean): Promise<void>
+  /** Takes an accepted group back that the audit of its batch has found fault with, once. */
+  takeBack(leaseId: string, batchId: string, fault: SwarmRefusal): Promise<void>
 }
 
 export function createVerdicts(parts: VerdictParts): Verdicts {
@@ -137,7 +139,17 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
     if (!settled) await settle(replayed, taken, true)
   }
 
-  return { conclude, settle, auditAccepted }
+  const takeBack: Verdicts['takeBack'] = async (leaseId, batchId, { code, detail }) => {
+    const { node } = state.leases.get(leaseId)!
+    await recorder.record((current) => {
+      if (!current.accepted.has(leaseId)) return null
+      const finding = { accepted: false, code, detail: detailForWire(detail), batchId }
+      return { type: 'audited', atMs: parts.clock.now(), leaseId, node, ...finding }
+    })
+    noteQuarantine(parts, node)
+  }
+
+  return { conclude, settle, auditAccepted, takeBack }
 }
 
 function concluder(parts: VerdictParts): Verdicts['conclude'] {

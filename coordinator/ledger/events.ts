@@ -99,8 +99,16 @@ const EVENTS = {
     calls: count,
     solved: count,
   }),
-  /** An accepted group that was not in a batch yet was audited after all. */
-  audited: z.object({ leaseId: lease, node: text, accepted: z.boolean(), code: code.nullable(), detail: text }),
+  /** An accepted group was audited after all. */
+  audited: z.object({
+    leaseId: lease,
+    node: text,
+    accepted: z.boolean(),
+    code: code.nullable(),
+    detail: text,
+    /** The batch that leaves it out, where the first forward pass of training was the audit; those that pass it are not noted. */
+    batchId: text.optional(),
+  }),
   /** The world disagreed with itself when this lease's group was replayed: no more leases for its tasks. */
   'world-quarantined': z.object({ server: text, leaseId: lease }),
   /** The groups of these leases make training step `step`. */

@@ -304,6 +304,10 @@ export class RunFold implements RunState {
     return (this.#usable.has(leaseId) || this.#onTrust.has(leaseId)) && !this.#audited.has(leaseId)
   }
 
+  hasPassedAudit(leaseId: string): boolean {
+    return this.#audited.has(leaseId) && this.accepted.has(leaseId)
+  }
+
   owedLease(node: string): LeaseRecord | undefined {
     return this.#owed.get(node)?.values().next().value
   }

@@ -191,7 +191,20 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
             signal,
           ),
         ]
-        const training = runTraining({ spool, recorder, bodies, publisher, trainer, clock }, signal)
+        const training = runTraining(
+          {
+            spool,
+            recorder,
+            bodies,
+            publisher,
+            trainer,
+            judge,
+            intake,
+            clock,
+            logger: logger.child({ part: 'training' }),
+          },
+          signal,
+        )
         const ended = training.catch(() => undefined)
         cleanUps.push(() => Promise.all([...background, ended]))
         await Promise.race([training, failure])

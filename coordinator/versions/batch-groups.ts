@@ -1,7 +1,8 @@
 import { CodedError } from '../../errors/index.js'
+import { drawsOf } from '../../judging/index.js'
 import { expandMask, type GroupBody, groupBody, SwarmRefusal, sha256 } from '../../proto/index.js'
 import type { BlobStore } from '../../swarm/index.js'
-import type { RunState } from '../ledger/run-state.js'
+import type { LeaseRecord, RunState } from '../ledger/run-state.js'
 import type { BatchGroup } from '../spool/batch-folder.js'
 
 /** What the log says of an accepted group and what is on disk are no longer the same. */
@@ -12,19 +13,21 @@ export class BodyError extends CodedError<'body_missing' | 'body_damaged'> {}
  * Nothing is replayed. The verdict was given on a replay that agreed with these very bytes without tolerance, and it holds the
  * rewards that came out.
  * @param leaseIds  of accepted groups whose bodies were judged; the groups come in this order
+ * @param isUnaudited  whether a group is to go with its draws, see `BatchGroup`
  * @throws BodyError for a body that is gone or bent; the signal's reason
  */
 export async function readBatchGroups(
   leaseIds: readonly string[],
-  { leases, judged }: Pick<RunState, 'leases' | 'judged'>,
+  state: Pick<RunState, 'leases' | 'judged' | 'roundOf'>,
   bodies: Pick<BlobStore, 'read'>,
+  isUnaudited: (lease: LeaseRecord) => boolean,
   signal: AbortSignal,
 ): Promise<BatchGroup[]> {
   const groups: BatchGroup[] = []
   for (const leaseId of leaseIds) {
     signal.throwIfAborted()
-    const { version, backend } = leases.get(leaseId)!
-    const { bodySha256, rewards } = judged.get(leaseId)!
+    const lease = state.leases.get(leaseId)!
+    const { bodySha256, rewards } = state.judged.get(leaseId)!
     const bytes = await bodies.read(bodySha256)
     if (!bytes) throw new BodyError('body_missing', `group ${leaseId}: no body ${bodySha256}`)
     const { rollouts } = parseBody(bytes, bodySha256, leaseId)
@@ -32,16 +35,22 @@ export async function readBatchGroups(
       const numbers = `${rollouts.length} rollouts, judged with ${rewards.length} rewards`
       throw new BodyError('body_damaged', `group ${leaseId}: ${numbers}`)
     }
+    const trained = rollouts.map(({ tokens, maskRuns, logprobs }, i) => ({
+      tokens,
+      mask: expandMask(maskRuns),
+      logprobs,
+      reward: rewards[i]!,
+    }))
+    const draws = (): number[][] => {
+      const { limits } = state.roundOf(lease).terms
+      return trained.map((rollout, i) => drawsOf(rollout, Buffer.from(lease.seed, 'hex'), i, limits))
+    }
     groups.push({
       leaseId,
-      policyVersion: version,
-      sampler: backend,
-      rollouts: rollouts.map(({ tokens, maskRuns, logprobs }, i) => ({
-        tokens,
-        mask: expandMask(maskRuns),
-        logprobs,
-        reward: rewards[i]!,
-      })),
+      policyVersion: lease.version,
+      sampler: lease.backend,
+      rollouts: trained,
+      draws: isUnaudited(lease) ? draws() : null,
     })
   }
   return groups

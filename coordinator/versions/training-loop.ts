@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { detailForWire } from '../../proto/index.js'
-import type { BlobStore, Clock } from '../../swarm/index.js'
+import type { BlobStore, Clock, SwarmLogger } from '../../swarm/index.js'
 import { chooseBatch } from '../leases/batch-shares.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { BatchRecord } from '../ledger/run-state.js'
@@ -8,6 +8,7 @@ import { hasBatch, writeBatch } from '../spool/batch-folder.js'
 import { TrainerError } from '../spool/errors.js'
 import { readStep } from '../spool/step-folder.js'
 import type { TrainEngine } from '../spool/trainer-process.js'
+import { auditBatch, type BatchAuditParts, isUnaudited } from './batch-audit.js'
 import { BodyError, readBatchGroups } from './batch-groups.js'
 import type { Publisher } from './publisher.js'
 
@@ -19,6 +20,9 @@ export interface TrainingLoopParts {
   readonly bodies: Pick<BlobStore, 'read'>
   readonly publisher: Publisher
   readonly trainer: TrainEngine
+  readonly judge: BatchAuditParts['judge']
+  readonly intake: BatchAuditParts['intake']
+  readonly logger: SwarmLogger
   readonly clock: Clock
 }
 
@@ -82,7 +86,12 @@ async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: Abort
     await refuse(why.code, detailForWire(why.detail))
     return
   }
-  const outcome = await trainer.outcome(batchId, signal)
+  const auditParts = { ...parts, state: recorder.state }
+  let outcome = await trainer.outcome(batchId, signal)
+  while (outcome.kind === 'measured') {
+    await auditBatch(batch, auditParts, signal)
+    outcome = await trainer.outcome(batchId, signal)
+  }
   if (outcome.kind === 'refused') {
     await refuse(outcome.code, outcome.detail)
     return
@@ -100,11 +109,12 @@ async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: Abort
 
 /** Puts the batch before the trainer. @throws BodyError when it can no longer be written */
 async function offerBatch(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
-  const { spool, recorder, bodies } = parts
-  const baseSha256 = recorder.state.terms!.base.ggufSha256
+  const { spool, recorder, bodies, judge } = parts
+  const { state } = recorder
+  const baseSha256 = state.terms!.base.ggufSha256
   const { batchId, step, leaseIds } = batch
   // The trainer may have made its step of it: then it is too late to refuse the batch for a body that was lost since.
   if (await hasBatch(spool, batchId)) return
-  const groups = await readBatchGroups(leaseIds, recorder.state, bodies, signal)
+  const groups = await readBatchGroups(leaseIds, state, bodies, isUnaudited({ state, judge }), signal)
   await writeBatch(spool, { batchId, roundId: `round-${step}`, baseSha256, parentStep: step - 1, groups })
 }

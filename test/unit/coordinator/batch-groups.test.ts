@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert'
 import { parseEvent } from '../../../coordinator/ledger/events.js'
 import { type BatchGroup, writeBatch } from '../../../coordinator/spool/batch-folder.js'
 import { BodyError, readBatchGroups } from '../../../coordinator/versions/batch-groups.js'
-import { judgeGroup } from '../../../judging/index.js'
+import { drawsOf, judgeGroup } from '../../../judging/index.js'
 import { groupBody } from '../../../proto/index.js'
 import { createBlobStore } from '../../../swarm/index.js'
 import { begun, judged, leased, published } from '../../support/run-events.js'
@@ -40,6 +40,7 @@ async function accept(leaseId: string, node: string, wish: string, scripts: read
     policyVersion: 0,
     sampler: backend,
     rollouts: replayed.map(({ reward, ...rollout }) => ({ ...rollout, reward: reward.total })),
+    draws: null,
   }
   return { leaseId, bodySha256, group }
 }
@@ -52,7 +53,7 @@ const ann = await accept('a1'.repeat(16), 'ann', 'Please lend emma to Ada.', [
 ])
 const ben = await accept('b2'.repeat(16), 'ben', 'Could Ada have emma?', [['Never.', 'No.'], help])
 
-const read = (...leaseIds: string[]) => readBatchGroups(leaseIds, state, bodies, signal)
+const read = (...leaseIds: string[]) => readBatchGroups(leaseIds, state, bodies, () => false, signal)
 
 test('a batch of stored bodies and judged rewards is the batch of a replay, byte for byte', async () => {
   const content = { batchId: 'batch', roundId: 'round-1', baseSha256: 'ab'.repeat(32), parentStep: 0 }
@@ -64,6 +65,23 @@ test('a batch of stored bodies and judged rewards is the batch of a replay, byte
     )
     assert.ok(stored!.equals(replayed!), name)
   }
+})
+
+test('a group that no audit has passed goes with the draws that its lease fixed', async () => {
+  const [own, other] = await readBatchGroups(
+    [ann.leaseId, ben.leaseId],
+    state,
+    bodies,
+    ({ leaseId }) => leaseId === ann.leaseId,
+    signal,
+  )
+  const seed = Buffer.from(state.leases.get(ann.leaseId)!.seed, 'hex')
+  const { limits } = state.round!.terms
+  assert.equal(
+    own!.draws,
+    own!.rollouts.map((rollout, i) => drawsOf(rollout, seed, i, limits)),
+  )
+  assert.is(other!.draws, null)
 })
 
 async function codeOf(work: Promise<unknown>): Promise<string> {
