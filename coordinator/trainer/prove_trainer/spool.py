@@ -111,9 +111,10 @@ class Spool:
 
     def take_stop(self) -> bool:
         """Whether the worker was asked to end; it is told once."""
-        asked = self.stop_file.exists()
+        if not self.stop_file.exists():
+            return False
         self.stop_file.unlink(missing_ok=True)
-        return asked
+        return True
 
     def refused(self, batch_id: str) -> bool:
         return (self.batches / batch_id / REFUSED_FILE).exists()
