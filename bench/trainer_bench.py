@@ -14,7 +14,6 @@ import os
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -27,7 +26,6 @@ import torch
 from prove_trainer.batch import Batch, Rollout
 from prove_trainer.config import LoraSettings, LossSettings, OptimizerSettings
 from prove_trainer.distributed import Ranks
-from prove_trainer.examination import Examination
 from prove_trainer.gguf_base import Base, build_model
 from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.loss import group_advantages
@@ -104,22 +102,7 @@ def make_batch(base: Base, groups: int) -> Batch:
     return Batch("bench", "bench", 0, LossSettings(), "0" * 64, "0" * 64, tuple(rollouts))
 
 
-def unaudited(batch: Batch) -> Batch:
-    """The batch with draws, as it is sent when no audit has passed its groups."""
-    rng = np.random.default_rng(2)
-    rollouts = tuple(replace(r, draws=rng.random(int(r.mask.sum()))) for r in batch.rollouts)
-    return replace(batch, rollouts=rollouts)
-
-
-def examination(base: Base, batch: Batch, stale: bool) -> Examination:
-    """With `stale` all groups are of an older policy than the one in hand. All of them pass."""
-    older = {0: dict(make_policy(base).adapter_parameters())} if stale else {}
-    return Examination(batch.unaudited, older, lambda _: frozenset())
-
-
-def our_step(
-    base: Base, batch: Batch, packing: str, precision: str = "float32", examined: Examination | None = None
-) -> tuple[Seconds, Gradients]:
+def our_step(base: Base, batch: Batch, packing: str, precision: str = "float32") -> tuple[Seconds, Gradients]:
     """Cost of one step, and its gradients."""
     policy = make_policy(base)
     policy.precision = precision
@@ -129,7 +112,7 @@ def our_step(
         lambda *_: gradients.update({name: p.grad.clone() for name, p in trainer.named})
     )
     started = now()
-    outcome = trainer.run(batch, 0, packing, 1536, examination=examined)
+    outcome = trainer.run(batch, 0, packing, 1536)
     seconds = since(started, now())
     if outcome.skipped or outcome.rejected:
         raise SystemExit(f"the benchmark's batch was not trained in full: {outcome.skipped} {outcome.rejected}")
@@ -239,14 +222,11 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     base = random_base(args.layers, args.hidden, args.vocab)
     batch = make_batch(base, args.groups)
-    asked = unaudited(batch)
 
     sides = {
         "shared": lambda _: our_step(base, batch, "shared"),
         "single": lambda _: our_step(base, batch, "single"),
         "bfloat16": lambda _: our_step(base, batch, "shared", "bfloat16"),
-        "fresh": lambda _: our_step(base, asked, "shared", examined=examination(base, asked, stale=False)),
-        "stale": lambda _: our_step(base, asked, "shared", examined=examination(base, asked, stale=True)),
         "trl": lambda folder: trl_step(base, batch, args.trl_batch, folder),
     }
     best: dict[str, Seconds] = {}
@@ -276,10 +256,6 @@ def main() -> None:
         for i, unit in enumerate(("batch tokens/s", "batch tokens per processor second")):
             ours, theirs = batch.tokens / best[name][i], batch.tokens / best["trl"][i]
             results.append({"metric": label, "value": ours, "unit": unit, "peer": peer, "ratio": ours / theirs})
-    audits = {"fresh": "audit by the training forward", "stale": "audit of groups of an older version"}
-    for name, label in audits.items():
-        share = 100 * (best[name][1] / best["shared"][1] - 1)
-        results.append({"metric": f"{label}, processor time over that of the step", "value": share, "unit": "%"})
     results.append({"metric": "largest gradient difference to the peer", "value": gap, "unit": f"of {largest:.3g}"})
     versions = {name: version(name) for name in ("torch", "transformers", "peft", "trl")}
     print(json.dumps({"versions": versions, "results": results}, allow_nan=False))
