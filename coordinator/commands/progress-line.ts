@@ -35,7 +35,8 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return `group of ${event.node.slice(-8)} for version ${event.version} ${outcome}, rewards ${rewards}`
     }
     case 'audited': {
-      const outcome = event.accepted ? 'passed a later audit' : `is taken back: ${event.code} ${event.detail}`
+      const where = event.batchId === undefined ? '' : ` and left out of batch ${event.batchId}`
+      const outcome = event.accepted ? 'passed a later audit' : `is taken back${where}: ${event.code} ${event.detail}`
       return `group ${event.leaseId.slice(0, 8)} of ${event.node.slice(-8)} ${outcome}`
     }
     case 'registered':

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { EpisodeLimits, Rollout } from '../../episode/index.js'
+import type { EpisodeLimits } from '../../episode/index.js'
 import {
   type AuditedGroup,
   type AuditFinding,
@@ -10,6 +10,7 @@ import {
   judgeStatistics,
   measureGroup,
   type RepairSums,
+  type SampledToken,
   type StageWatch,
   sumRepairs,
   UNWATCHED,
@@ -17,6 +18,7 @@ import {
 import type { BlobStore, Clock } from '../../swarm/index.js'
 import { offerAdapter, pruneAdapters } from '../spool/audit-folder.js'
 import { createAuditProcess } from '../spool/audit-process.js'
+import { readBatchEvidence } from '../spool/batch-folder.js'
 import { TrainerError } from '../spool/errors.js'
 import { createAuditQueue } from './audit-queue.js'
 import { type AuditDesk, auditGroups } from './audit-run.js'
@@ -25,7 +27,8 @@ import { type AuditDesk, auditGroups } from './audit-run.js'
 
 /** A group to audit: what was replayed of it, and what its lease says of the engine it was made with. */
 export interface AuditRequest extends AuditedGroup {
-  readonly rollouts: readonly (AuditedGroup['rollouts'][number] & Pick<Rollout, 'reward'>)[]
+  /** What its rollouts earned. */
+  readonly rewards: readonly number[]
   readonly adapterSha256: string
   /** Of the lease's terms: they fix how many draws there are. */
   readonly limits: EpisodeLimits
@@ -48,6 +51,12 @@ export interface Auditor {
    * @throws TrainerError when the audit process is of no use any more; the signal's reason
    */
   audit(request: AuditRequest): Promise<AuditReport | null>
+  /**
+   * The same for groups of a batch, on the evidence that the trainer's first forward pass has left beside it.
+   * @param requests  all that were written with their draws, in the order of the batch
+   * @throws EvidenceError when that is damaged
+   */
+  auditBatch(batchId: string, requests: readonly AuditRequest[]): Promise<(AuditReport | null)[]>
 }
 
 export interface AuditorParts {
@@ -83,24 +92,30 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
     }
     return auditGroups({ ...desk, limits }, adapterSha256, groups, ending)
   }, signal)
+  const judge = (
+    { calibrationSha256, drawsReplay, rollouts, rewards }: AuditRequest,
+    evidence: readonly SampledToken[],
+    sinceMs: number,
+  ): AuditReport | null => {
+    const calibration = calibrations.get(calibrationSha256)
+    if (!calibration) return null
+    const judging = { replay: drawsReplay, watch, sinceMs }
+    const finding = judgeStatistics(measureGroup(evidence), calibration.thresholds, judging)
+    if (!finding.accepted) return finding
+    const earned = rollouts.map(({ logprobs }, i) => ({ sampled: logprobs.length, reward: rewards[i]! }))
+    return { accepted: true, repairs: drawsReplay ? sumRepairs(evidence, earned, expectedRepair(calibration)) : null }
+  }
   return {
-    async audit({ adapterSha256, limits, calibrationSha256, drawsReplay, reliable, ...group }) {
-      const calibration = calibrations.get(calibrationSha256)
-      if (!calibration) return null
+    async audit(request) {
+      const { adapterSha256, limits, calibrationSha256, leaseId, leaseSeed, rollouts, reliable } = request
+      if (!calibrations.has(calibrationSha256)) return null
       const sinceMs = watch.now()
-      const evidence = await queue.evidence({ adapterSha256, limits }, group, reliable)
-      if (!evidence) return null
-      const judging = { replay: drawsReplay, watch, sinceMs }
-      const finding = judgeStatistics(measureGroup(evidence), calibration.thresholds, judging)
-      if (!finding.accepted) return finding
-      const rollouts = group.rollouts.map(({ logprobs, reward }) => ({
-        sampled: logprobs.length,
-        reward: reward.total,
-      }))
-      return {
-        accepted: true,
-        repairs: drawsReplay ? sumRepairs(evidence, rollouts, expectedRepair(calibration)) : null,
-      }
+      const evidence = await queue.evidence({ adapterSha256, limits }, { leaseId, leaseSeed, rollouts }, reliable)
+      return evidence && judge(request, evidence, sinceMs)
+    },
+    async auditBatch(batchId, requests) {
+      const evidence = await readBatchEvidence(desk.spool, batchId, requests, desk.reader)
+      return requests.map((request, i) => judge(request, evidence[i]!, watch.now()))
     },
   }
 }

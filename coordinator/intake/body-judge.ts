@@ -1,6 +1,7 @@
 import type { Rollout, Stage, Task } from '../../episode/index.js'
 import {
   type AnnouncedGroup,
+  type AuditedRollout,
   DUPLICATES_STAGE,
   type ExpectedGroup,
   judgeGroup,
@@ -11,10 +12,10 @@ import {
   sayingsOf,
   UnstableWorlds,
 } from '../../judging/index.js'
-import { refusal } from '../../proto/index.js'
+import { refusal, type SwarmRefusal } from '../../proto/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import { isUnseen, type LeaseRecord, type RunState, type TermsOf } from '../ledger/run-state.js'
-import type { Auditor } from './auditor.js'
+import type { Auditor, AuditReport, AuditRequest } from './auditor.js'
 import type { GroupBodies } from './group-bodies.js'
 import { createTurns } from './turns.js'
 
@@ -24,6 +25,14 @@ export interface ReplayedGroup extends Sayings {
   readonly rollouts: readonly Rollout[]
   /** Tokens that were sampled in all rollouts. */
   readonly sampled: number
+}
+
+/** What an audit takes of a group. */
+export interface AuditableGroup {
+  readonly lease: LeaseRecord
+  readonly rollouts: readonly AuditedRollout[]
+  /** What they earned. */
+  readonly rewards: readonly number[]
 }
 
 /** What judges the groups of a run, from their bodies on: the stages of judging/stages.ts in a run's own surroundings. */
@@ -43,6 +52,13 @@ export interface BodyJudge {
    * @throws SwarmRefusal; TrainerError when there can be no audits any more
    */
   audit(group: ReplayedGroup): Promise<RepairSums | null>
+  /**
+   * The same on the evidence that the trainer has left beside a batch.
+   * @param groups  all that were written with their draws, in the order of the batch
+   * @returns  what is held against each
+   * @throws EvidenceError when there is none to judge by
+   */
+  auditBatch(batchId: string, groups: readonly AuditableGroup[]): Promise<(SwarmRefusal | null)[]>
   /** The rollouts of an accepted group, replayed from its stored body. @throws BodyError; SwarmRefusal */
   restore(leaseId: string, signal: AbortSignal): Promise<ReplayedGroup>
 }
@@ -76,6 +92,21 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
   }
 
   const calibrationOf = (lease: LeaseRecord): string | undefined => termsOf(lease).audit.calibrations[lease.backend]
+
+  const requestOf = ({ lease, rollouts, rewards }: AuditableGroup): AuditRequest => {
+    const { leaseId, drawsReplay, seed, version } = lease
+    return {
+      leaseId,
+      leaseSeed: Buffer.from(seed, 'hex'),
+      rollouts,
+      rewards,
+      adapterSha256: state.publication(version).adapterSha256,
+      limits: termsOf(lease).limits,
+      calibrationSha256: calibrationOf(lease)!,
+      drawsReplay,
+      reliable: isReliable(lease),
+    }
+  }
 
   const replayBody = async (
     lease: LeaseRecord,
@@ -113,20 +144,13 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       )
     },
     async audit({ lease, rollouts }) {
-      const { leaseId, drawsReplay, seed } = lease
-      const finding = await auditor!.audit({
-        leaseId,
-        leaseSeed: Buffer.from(seed, 'hex'),
-        rollouts,
-        adapterSha256: state.publication(lease.version).adapterSha256,
-        limits: termsOf(lease).limits,
-        calibrationSha256: calibrationOf(lease)!,
-        drawsReplay,
-        reliable: isReliable(lease),
-      })
-      if (!finding) throw refusal('internal', 'the group cannot be recomputed')
-      if (!finding.accepted) throw refusal(finding.code, finding.detail)
-      return finding.repairs
+      const rewards = rollouts.map(({ reward }) => reward.total)
+      const report = await auditor!.audit(requestOf({ lease, rollouts, rewards }))
+      if (report?.accepted) return report.repairs
+      throw faultOf(report)!
+    },
+    async auditBatch(batchId, groups) {
+      return (await auditor!.auditBatch(batchId, groups.map(requestOf))).map(faultOf)
     },
     async restore(leaseId, signal) {
       // Not in turn: one that is lost is waited for.
@@ -135,4 +159,9 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       return judging(isReliable(lease), () => replayBody(lease, null, bytes, signal))
     },
   }
+}
+
+function faultOf(finding: AuditReport | null): SwarmRefusal | null {
+  if (!finding) return refusal('internal', 'the group cannot be recomputed')
+  return finding.accepted ? null : refusal(finding.code, finding.detail)
 }

@@ -22,6 +22,8 @@ export interface Intake {
   accept(group: ReceivedGroup): void
   /** Begins to audit the accepted groups of nodes that were caught since, and refuses groups whose bodies were withheld. */
   auditSuspects(): void
+  /** Takes an accepted group back that the audit of its batch has found fault with, once. */
+  takeBack(leaseId: string, batchId: string, fault: SwarmRefusal): Promise<void>
   /** Resolves when everything taken in so far is judged. */
   idle(): Promise<void>
 }
@@ -138,6 +140,7 @@ export function createIntake(parts: IntakeParts): Intake {
         underWay.add(leaseId, verdicts.auditAccepted(leaseId, false), () => underAudit.delete(leaseId))
       }
     },
+    takeBack: (leaseId, batchId, fault) => verdicts.takeBack(leaseId, batchId, fault),
     idle: () => underWay.idle(),
   }
 }

@@ -97,6 +97,8 @@ export interface Verdicts {
    * @param copied  the same tokens came from another node, which has proved that they are its own
    */
   auditAccepted(leaseId: string, copied: boolean): Promise<void>
+  /** Takes an accepted group back that the audit of its batch has found fault with, once. */
+  takeBack(leaseId: string, batchId: string, fault: SwarmRefusal): Promise<void>
 }
 
 /** What an audit has found: a fault, or what the group adds to the sums of its key. */
@@ -152,7 +154,17 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
     if (!settled) await settle(replayed, taken, true)
   }
 
-  return { conclude, settle, auditAccepted }
+  const takeBack: Verdicts['takeBack'] = async (leaseId, batchId, { code, detail }) => {
+    const { node } = state.leases.get(leaseId)!
+    await recorder.record((current) => {
+      if (!current.accepted.has(leaseId)) return null
+      const finding = { accepted: false, code, detail: detailForWire(detail), repairs: null, batchId }
+      return { type: 'audited', atMs: parts.host.clock.now(), leaseId, node, ...finding }
+    })
+    noteQuarantine(parts, node)
+  }
+
+  return { conclude, settle, auditAccepted, takeBack }
 }
 
 function concluder(parts: VerdictParts): Verdicts['conclude'] {

@@ -124,7 +124,7 @@ const EVENTS = {
     calls: count,
     solved: count,
   }),
-  /** An accepted group that was not in a batch yet was audited after all. */
+  /** An accepted group was audited after all. */
   audited: z.object({
     leaseId: lease,
     node: text,
@@ -132,6 +132,8 @@ const EVENTS = {
     code: code.nullable(),
     detail: text,
     repairs,
+    /** The batch that leaves it out, where the first forward pass of training was the audit; those that pass it are not noted. */
+    batchId: text.optional(),
   }),
   /**
    * The disk has lost the body of this accepted group, and its author has it no longer: it is neither trained on nor audited any more.

@@ -34,9 +34,15 @@ export function meterRun(registers: Metrics, recorder: Recorder): void {
     help: 'Groups in batches, unaudited, whose keys were found to be caught, since the coordinator was started',
     ...registersOf,
   })
+  const leftOut = new Counter({
+    name: 'prove_groups_left_out_total',
+    help: 'Groups that batches left out since the coordinator was started, because the audit of the training forward found fault with them',
+    ...registersOf,
+  })
   recorder.listen((event) => {
     events.inc({ type: event.type })
     if (event.type === 'batch-doubted') doubted.inc(event.leaseIds.length)
+    if (event.type === 'audited' && event.batchId !== undefined) leftOut.inc()
     if (event.type === 'judged' || event.type === 'audited')
       verdicts.inc({ outcome: event.accepted ? 'accepted' : 'refused', code: event.code ?? '' })
   })

@@ -141,7 +141,7 @@ export class RunFold implements RunState {
         this.#caughtSinceBatch.clear()
         for (const leaseId of event.leaseIds) {
           const group = this.#usable.delete(leaseId)
-          if (group && !this.#audited.has(leaseId)) this.#batchedOnTrust.note(group.node, leaseId, event.batchId)
+          if (group && !this.#isAuditedInTime(leaseId)) this.#batchedOnTrust.note(group.node, leaseId, event.batchId)
         }
         break
       case 'batch-doubted':
@@ -306,6 +306,12 @@ export class RunFold implements RunState {
     }
   }
 
+  /** An audit has passed the group, or the training forward of its batch will be one. */
+  #isAuditedInTime(leaseId: string): boolean {
+    const lease = this.leases.get(leaseId)!
+    return this.#audited.has(leaseId) || Object.hasOwn(this.roundOf(lease).terms.audit.calibrations, lease.backend)
+  }
+
   /** Puts a group aside until an audit has looked at it. */
   #suspect(group: JudgedGroup): void {
     if (this.#audited.has(group.leaseId)) return
@@ -400,6 +406,10 @@ export class RunFold implements RunState {
 
   isOpenToAudit(leaseId: string): boolean {
     return (this.#usable.has(leaseId) || this.#onTrust.all.has(leaseId)) && !this.#audited.has(leaseId)
+  }
+
+  hasPassedAudit(leaseId: string): boolean {
+    return this.#audited.has(leaseId) && this.accepted.has(leaseId)
   }
 
   owedLease(node: string): LeaseRecord | undefined {

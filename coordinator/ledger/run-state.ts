@@ -146,6 +146,8 @@ export interface RunState {
   nextLeaseIndex(node: string, round: number): number
   /** Whether an accepted group can still be audited: it was not yet, and is in no batch. */
   isOpenToAudit(leaseId: string): boolean
+  /** Whether an accepted group has passed an audit. */
+  hasPassedAudit(leaseId: string): boolean
   /** A lease of the version and the terms in force that the node has left lying. */
   owedLease(node: string): LeaseRecord | undefined
   /** Accepted groups of a task, oldest first. */

@@ -216,7 +216,10 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
           ),
         ]
         const training = runTraining(
-          { spool, recorder, bodies: judgedBodies, blobs, losses, publisher, trainer, clock },
+          {
+            ...{ spool, recorder, bodies: judgedBodies, blobs, losses, publisher, trainer },
+            ...{ judge, intake, clock, logger: logger.child({ part: 'training' }) },
+          },
           signal,
         )
         const ended = training.catch(() => undefined)

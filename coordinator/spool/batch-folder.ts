@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { SampledToken } from '../../judging/evidence.js'
+import type { AuditedRollout, TokenReader } from '../../judging/sampled-turns.js'
 import { TrainerError } from './errors.js'
-import { batchFolder, FILES, SCHEMA } from './layout.js'
+import { readEvidenceFolder } from './evidence-folder.js'
+import { drawTensors, layOut, spread } from './flat-rollouts.js'
+import { batchEvidenceFolder, batchFolder, FILES, findingsFile, SCHEMA } from './layout.js'
 import { readRefusal } from './refusal-file.js'
 import { encodeSafetensors } from './safetensors.js'
-import { exists, publishFolder, unlessMissing } from './spool-folder.js'
+import { exists, publishFile, publishFolder, unlessMissing } from './spool-folder.js'
 
 /** One rollout of an accepted group, as it is trained on. */
 export interface BatchRollout {
@@ -27,6 +31,11 @@ export interface BatchGroup {
   /** Inference backend: the trainer meters by it how far samplers and trainer are apart. */
   readonly sampler: string
   readonly rollouts: readonly BatchRollout[]
+  /**
+   * What decided each rollout's sampled tokens, where the group is still to be audited: the trainer then writes evidence on
+   * it and waits for findings before it takes its step. null: it trains on the group as it is.
+   */
+  readonly draws: readonly (readonly number[])[] | null
 }
 
 export interface BatchContent {
@@ -83,7 +92,7 @@ function manifestOf({ groups, ...batch }: BatchContent, tokens: Uint8Array): obj
     schema: SCHEMA,
     ...batch,
     tokensSha256: createHash('sha256').update(tokens).digest('hex'),
-    rollouts: groups.flatMap(({ leaseId, supplier, policyVersion, sampler, rollouts }) =>
+    rollouts: groups.flatMap(({ leaseId, supplier, policyVersion, sampler, rollouts, draws }) =>
       rollouts.map((rollout) => ({
         group: leaseId,
         reward: rollout.reward,
@@ -91,27 +100,47 @@ function manifestOf({ groups, ...batch }: BatchContent, tokens: Uint8Array): obj
         sampler,
         supplier: suppliers.indexOf(supplier),
         length: rollout.tokens.length,
+        ...(draws === null ? {} : { audit: true }),
       })),
     ),
   }
 }
 
 function encodeTokens(groups: readonly BatchGroup[]): Uint8Array {
-  const rollouts = groups.flatMap((group) => group.rollouts)
-  const total = rollouts.reduce((sum, { tokens }) => sum + tokens.length, 0)
-  const ids = new Int32Array(total)
-  const mask = new Uint8Array(total)
-  const logprobs = new Float32Array(total)
-  const starts = new Int32Array(rollouts.length + 1)
-  let at = 0
-  for (const [i, rollout] of rollouts.entries()) {
-    ids.set(rollout.tokens, at)
-    mask.set(rollout.mask, at)
-    let sampled = 0
-    for (const [offset, bit] of rollout.mask.entries())
-      if (bit === 1) logprobs[at + offset] = rollout.logprobs[sampled++]!
-    at += rollout.tokens.length
-    starts[i + 1] = at
-  }
-  return encodeSafetensors({ ids, loss_mask: mask, sampler_logp: logprobs, cu_seqlens: starts })
+  const rollouts = groups.flatMap(({ rollouts: own, draws }) =>
+    own.map((rollout, i) => ({ ...rollout, draws: draws && draws[i]! })),
+  )
+  return encodeSafetensors({
+    ...layOut(rollouts),
+    sampler_logp: spread(rollouts, Float32Array, ({ logprobs }) => logprobs),
+    ...drawTensors(rollouts, ({ draws }) => draws),
+  })
 }
+
+/** Groups of a batch whose evidence is judged, in the order of its manifest. */
+export type ExaminedGroups = readonly { readonly rollouts: readonly AuditedRollout[] }[]
+
+/**
+ * The evidence that the trainer has left beside a batch, see `readEvidenceFolder`.
+ * @param groups  those of the batch that were written with their draws
+ * @throws EvidenceError
+ */
+export function readBatchEvidence(
+  spool: string,
+  batchId: string,
+  groups: ExaminedGroups,
+  reader: TokenReader,
+): Promise<SampledToken[][]> {
+  const manifest = (): Promise<Uint8Array> => readFile(join(batchFolder(spool, batchId), FILES.manifest))
+  return readEvidenceFolder(batchEvidenceFolder(spool, batchId), { name: batchId, manifest, groups }, reader)
+}
+
+/** Lets the trainer go on with a batch. Does nothing when it was let go on before: findings follow from log and evidence. */
+export async function writeFindings(spool: string, batchId: string, leftOut: readonly string[]): Promise<void> {
+  const content = { schema: SCHEMA, batchId, leftOut: leftOut.map((group) => ({ group })) }
+  await publishFile(findingsFile(spool, batchId), Buffer.from(JSON.stringify(content)))
+}
+
+/** Whether the trainer waits for findings on a batch. */
+export const awaitsFindings = async (spool: string, batchId: string): Promise<boolean> =>
+  (await exists(batchEvidenceFolder(spool, batchId))) && !(await exists(findingsFile(spool, batchId)))

@@ -1,6 +1,7 @@
+import { drawsOf } from '../../judging/index.js'
 import { expandMask, groupBody, SwarmRefusal } from '../../proto/index.js'
 import { BodyError, type GroupBodies } from '../intake/group-bodies.js'
-import type { RunState } from '../ledger/run-state.js'
+import type { LeaseRecord, RunState } from '../ledger/run-state.js'
 import type { BatchGroup } from '../spool/batch-folder.js'
 
 /** What there is of a batch. */
@@ -16,18 +17,20 @@ export interface ReadGroups {
  * Nothing is replayed. The verdict was given on a replay that agreed with these very bytes without tolerance, and it holds the
  * rewards that came out.
  * @param leaseIds  of accepted groups whose bodies were judged
+ * @param isUnaudited  whether a group is to go with its draws, see `BatchGroup`
  * @throws the signal's reason
  */
 export async function readBatchGroups(
   leaseIds: readonly string[],
-  state: Pick<RunState, 'leases' | 'judged'>,
+  state: Pick<RunState, 'leases' | 'judged' | 'roundOf'>,
   bodies: Pick<GroupBodies, 'read'>,
+  isUnaudited: (lease: LeaseRecord) => boolean,
   signal: AbortSignal,
 ): Promise<ReadGroups> {
   // All at once: what is lost is waited for together.
   const read = await Promise.all(
     leaseIds.map((leaseId) =>
-      readGroup(leaseId, state, bodies, signal).catch((why: unknown) => {
+      readGroup(leaseId, state, bodies, isUnaudited, signal).catch((why: unknown) => {
         if (why instanceof BodyError) return why
         throw why
       }),
@@ -44,12 +47,14 @@ export async function readBatchGroups(
 
 async function readGroup(
   leaseId: string,
-  { leases, judged }: Pick<RunState, 'leases' | 'judged'>,
+  state: Pick<RunState, 'leases' | 'judged' | 'roundOf'>,
   bodies: Pick<GroupBodies, 'read'>,
+  isUnaudited: (lease: LeaseRecord) => boolean,
   signal: AbortSignal,
 ): Promise<BatchGroup> {
-  const { node, version, backend } = leases.get(leaseId)!
-  const verdict = judged.get(leaseId)!
+  const lease = state.leases.get(leaseId)!
+  const { node, version, backend } = lease
+  const verdict = state.judged.get(leaseId)!
   const { rollouts } = parseBody(await bodies.read(verdict, signal), leaseId)
   const { rewards } = verdict
   if (rollouts.length !== rewards.length)
@@ -57,17 +62,23 @@ async function readGroup(
       'body_lost',
       `group ${leaseId}: ${rollouts.length} rollouts, judged with ${rewards.length} rewards`,
     )
+  const trained = rollouts.map(({ tokens, maskRuns, logprobs }, i) => ({
+    tokens,
+    mask: expandMask(maskRuns),
+    logprobs,
+    reward: rewards[i]!,
+  }))
+  const draws = (): BatchGroup['draws'] => {
+    const { limits } = state.roundOf(lease).terms
+    return trained.map((rollout, i) => drawsOf(rollout, Buffer.from(lease.seed, 'hex'), i, limits))
+  }
   return {
     leaseId,
     supplier: node,
     policyVersion: version,
     sampler: backend,
-    rollouts: rollouts.map(({ tokens, maskRuns, logprobs }, i) => ({
-      tokens,
-      mask: expandMask(maskRuns),
-      logprobs,
-      reward: rewards[i]!,
-    })),
+    rollouts: trained,
+    draws: isUnaudited(lease) ? draws() : null,
   }
 }
 

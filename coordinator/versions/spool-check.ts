@@ -11,12 +11,14 @@ import { TrainerError } from '../spool/errors.js'
 import { stepFolder } from '../spool/layout.js'
 import { exists } from '../spool/spool-folder.js'
 import { damagedFiles, readStep, type TrainerStep } from '../spool/step-folder.js'
+import { type BatchAuditParts, isUnaudited } from './batch-audit.js'
 import { readBatchGroups } from './batch-groups.js'
 
 export interface SpoolCheckParts {
   readonly spool: string
   readonly recorder: Pick<Recorder, 'state'>
   readonly bodies: Pick<GroupBodies, 'read'>
+  readonly judge: BatchAuditParts['judge']
   /** Files that are published: those of a step are among them. */
   readonly blobs: Pick<BlobStore, 'isWhole' | 'path'>
   readonly losses: DiskLosses
@@ -68,9 +70,10 @@ export async function checkSpool(parts: SpoolCheckParts, signal: AbortSignal): P
 
 /** Whether the batch in the spool is what was judged. */
 async function isAsJudged(batch: BatchRecord, parts: SpoolCheckParts, signal: AbortSignal): Promise<boolean> {
-  const { spool, recorder, bodies } = parts
-  const { groups, lost } = await readBatchGroups(batch.leaseIds, recorder.state, bodies, signal)
-  return lost.size === 0 && isBatchWhole(spool, contentOf(batch, recorder.state, groups))
+  const { spool, recorder, bodies, judge } = parts
+  const { state } = recorder
+  const { groups, lost } = await readBatchGroups(batch.leaseIds, state, bodies, isUnaudited({ state, judge }), signal)
+  return lost.size === 0 && isBatchWhole(spool, contentOf(batch, state, groups))
 }
 
 async function removeStep(step: number, why: string, { spool, losses }: SpoolCheckParts): Promise<void> {

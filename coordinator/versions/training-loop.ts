@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Clock } from '../../swarm/index.js'
+import type { Clock, SwarmLogger } from '../../swarm/index.js'
 import type { GroupBodies } from '../intake/group-bodies.js'
 import { chooseBatch } from '../leases/batch-shares.js'
 import type { Recorder } from '../ledger/recorder.js'
@@ -8,6 +8,7 @@ import { hasBatch, writeBatch } from '../spool/batch-folder.js'
 import { TrainerError } from '../spool/errors.js'
 import { readStep } from '../spool/step-folder.js'
 import type { TrainEngine } from '../spool/trainer-process.js'
+import { auditBatch, type BatchAuditParts, isUnaudited } from './batch-audit.js'
 import { readBatchGroups } from './batch-groups.js'
 import type { Publisher } from './publisher.js'
 import { checkSpool, contentOf, type SpoolCheckParts } from './spool-check.js'
@@ -18,10 +19,15 @@ export interface TrainingLoopParts extends SpoolCheckParts {
   readonly bodies: GroupBodies
   readonly publisher: Publisher
   readonly trainer: TrainEngine
+  readonly judge: BatchAuditParts['judge']
+  readonly intake: BatchAuditParts['intake']
+  readonly logger: SwarmLogger
   readonly clock: Clock
 }
 
 const TICK_MS = 200
+/** Of a batch, and at least one group: tokens whose draws cannot be replayed are judged by how likely they are, which shows gross cheating alone. */
+const OTHER_DRAWS_SHARE = 0.1
 
 /**
  * Turns accepted groups into versions until the run is complete. Whatever was begun before a stop is finished first:
@@ -54,12 +60,16 @@ function checkResumed({ recorder: { state }, spool }: TrainingLoopParts, step: n
 }
 
 /** Forms the next batch when enough groups are there. The log decides which: the first that are fresh enough, within the suppliers' shares. */
-function formBatch({ recorder, clock }: TrainingLoopParts): Promise<BatchRecord | null> {
+function formBatch({ recorder, judge, clock }: TrainingLoopParts): Promise<BatchRecord | null> {
   return recorder.record((state): BatchRecord | null => {
+    if (state.pendingBatch) return null
     const terms = state.terms!
-    const chosen = state.pendingBatch
-      ? null
-      : chooseBatch(terms, state.trainable(terms.maxStaleness), [...state.suppliers.values()])
+    let room = Math.max(1, Math.floor(terms.batchGroups * OTHER_DRAWS_SHARE))
+    const usable = state.trainable(terms.maxStaleness).filter(({ leaseId }) => {
+      const lease = state.leases.get(leaseId)!
+      return lease.drawsReplay || !judge.canAudit(lease) || room-- > 0
+    })
+    const chosen = chooseBatch(terms, usable, [...state.suppliers.values()])
     if (!chosen) return null
     const leaseIds = chosen.map(({ leaseId }) => leaseId)
     const step = state.current!.step + 1
@@ -75,7 +85,12 @@ async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: Abort
   const { spool, recorder, publisher, trainer, clock } = parts
   const { batchId, step } = batch
   if (!(await offerBatch(batch, parts, signal))) return
-  const outcome = await trainer.outcome(batchId, signal)
+  const auditParts = { ...parts, state: recorder.state }
+  let outcome = await trainer.outcome(batchId, signal)
+  while (outcome.kind === 'measured') {
+    await auditBatch(batch, auditParts, signal)
+    outcome = await trainer.outcome(batchId, signal)
+  }
   if (outcome.kind === 'refused') {
     const { code, detail } = outcome
     await recorder.record(() => ({ type: 'batch-refused', atMs: clock.now(), batchId, code, detail }))
@@ -97,13 +112,14 @@ async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: Abort
  * @returns  false when bodies of its groups are lost, which is on record then: the next batch comes without them
  */
 async function offerBatch(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<boolean> {
-  const { spool, recorder, bodies } = parts
+  const { spool, recorder, bodies, judge } = parts
+  const { state } = recorder
   const { batchId, leaseIds } = batch
   // The trainer may have made its step of it: then it is too late to give a group up whose body was lost since.
   if (await hasBatch(spool, batchId)) return true
-  const { groups, lost } = await readBatchGroups(leaseIds, recorder.state, bodies, signal)
+  const { groups, lost } = await readBatchGroups(leaseIds, state, bodies, isUnaudited({ state, judge }), signal)
   for (const [leaseId, why] of lost) await bodies.giveUp(leaseId, why)
   if (lost.size > 0) return false
-  await writeBatch(spool, contentOf(batch, recorder.state, groups))
+  await writeBatch(spool, contentOf(batch, state, groups))
   return true
 }

@@ -124,7 +124,12 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
     const group = groups.get(leaseId)
     if (audited.has(leaseId)) fault('second audit', leaseId)
     audited.add(leaseId)
-    const stands = group?.standing === 'usable' || (group?.standing === 'flat' && event.code === 'unconfirmed')
+    // The audit of a batch is the trainer's: it comes when the batch has been formed, and before it is trained on.
+    const inBatch = pending?.batchId === event.batchId && pending?.leaseIds.includes(leaseId)
+    const stands =
+      event.batchId === undefined
+        ? group?.standing === 'usable' || (group?.standing === 'flat' && event.code === 'unconfirmed')
+        : group?.standing === 'batched' && inBatch && !accepted
     if (!stands) {
       fault('audit too late', `${leaseId} is ${group?.standing ?? 'not judged'}`)
       return

@@ -9,7 +9,7 @@ const AUDIT_MS = 400
 
 /** Audits by saying the script again: the tokens of a rollout must be those of its lease's seeds under the lease's adapter. */
 export function createScriptAuditor(clock: Clock): Auditor {
-  return {
+  const auditor: Auditor = {
     async audit({ leaseSeed, rollouts, adapterSha256 }) {
       await clock.sleep(AUDIT_MS)
       for (const [lane, { tokens, mask }] of rollouts.entries()) {
@@ -21,5 +21,7 @@ export function createScriptAuditor(clock: Clock): Auditor {
       }
       return { accepted: true, repairs: null }
     },
+    auditBatch: (_, requests) => Promise.all(requests.map((request) => auditor.audit(request))),
   }
+  return auditor
 }

@@ -31,6 +31,7 @@ export function court(): Court {
       judge.audited.push(request.leaseId)
       return (await judge.find(request)) ?? { accepted: true, repairs: null }
     },
+    auditBatch: (_, requests) => Promise.all(requests.map((request) => judge.audit(request))),
   }
   return judge
 }

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -149,6 +150,18 @@ def sampled(policy: Policy, rollouts: list[Rollout], noise: float = 0.02, seed: 
     return found
 
 
+def random_draws(rollouts: Sequence[Rollout], seed: int = 3) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.random(int(rollout.mask.sum())) for rollout in rollouts]
+
+
+def flat_draws(rollouts: Sequence[Rollout], draws: Sequence[np.ndarray | None]) -> np.ndarray:
+    flat = np.zeros(sum(len(rollout.ids) for rollout in rollouts))
+    known = [np.zeros(int(r.mask.sum())) if own is None else own for r, own in zip(rollouts, draws, strict=True)]
+    flat[np.concatenate([rollout.mask for rollout in rollouts])] = np.concatenate(known)
+    return flat
+
+
 def write_batch(
     root: Path,
     name: str,
@@ -169,6 +182,7 @@ def write_batch(
         "loss_mask": np.concatenate([r.mask for r in rollouts]).astype(np.uint8),
         "sampler_logp": np.concatenate([r.sampler_logp for r in rollouts]).astype(np.float32),
         "cu_seqlens": np.cumsum([0] + [len(r.ids) for r in rollouts]).astype(np.int32),
+        "draws": flat_draws(rollouts, [r.draws for r in rollouts]),
         **(arrays or {}),
     }
     blob = save_safetensors(data)
@@ -188,6 +202,7 @@ def write_batch(
                 "length": len(r.ids),
                 "sampler": r.sampler,
                 "supplier": r.supplier,
+                **({} if r.draws is None else {"audit": True}),
             }
             for r in rollouts
         ],

@@ -25,11 +25,6 @@ from test_process import DEADLINE, Process
 CPU = torch.device("cpu")
 
 
-def random_draws(rollouts, seed: int = 3) -> list[np.ndarray]:
-    rng = np.random.default_rng(seed)
-    return [rng.random(int(rollout.mask.sum())) for rollout in rollouts]
-
-
 def audit(policy, rollouts, draws, packing="shared", budget=4096):
     return audit_rollouts(policy, rollouts, draws, packing, budget, 1.0, CPU)
 
@@ -50,7 +45,7 @@ def save_adapter(path: Path, policy, alpha: float = 8) -> str:
 @pytest.mark.parametrize(("packing", "budget"), [("shared", 4096), ("shared", 60), ("packed", 100), ("single", 1)])
 def test_the_evidence_is_that_of_a_plain_forward_in_any_packing(base, packing, budget):
     rollouts = fixtures.make_rollouts()
-    found = audit(bare_policy(base), rollouts, random_draws(rollouts), packing, budget)
+    found = audit(bare_policy(base), rollouts, fixtures.random_draws(rollouts), packing, budget)
     expected = {name: [] for name in ("logp", "entropy", "variance", "evidence", "gap", "low", "high")}
     for rollout in rollouts:
         logits = plain_logits(base, rollout)
@@ -72,10 +67,9 @@ def test_the_evidence_is_that_of_a_plain_forward_in_any_packing(base, packing, b
         assert np.abs(found[name] - np.array(values)).max() < 1e-4, name
 
 
-def test_a_token_that_its_draw_selects_needs_no_repair_and_an_unrelated_draw_does(base):
-    rollouts = fixtures.make_rollouts()
-    rng = np.random.default_rng(0)
-    explained, draws = [], random_draws(rollouts)
+def drawn(base, rollouts, draws) -> list:
+    """The rollouts with the tokens that these draws select from the base."""
+    explained = []
     for rollout, own in zip(rollouts, draws, strict=True):
         ids = rollout.ids.copy()
         # Sampled one by one, as llama.cpp does: every choice changes what comes after it.
@@ -84,6 +78,14 @@ def test_a_token_that_its_draw_selects_needs_no_repair_and_an_unrelated_draw_doe
             order = np.argsort(-p)
             ids[place] = order[np.searchsorted(np.cumsum(p[order]), own[k], side="right")]
         explained.append(replace(rollout, ids=ids))
+    return explained
+
+
+def test_a_token_that_its_draw_selects_needs_no_repair_and_an_unrelated_draw_does(base):
+    rng = np.random.default_rng(0)
+    rollouts = fixtures.make_rollouts()
+    draws = fixtures.random_draws(rollouts)
+    explained = drawn(base, rollouts, draws)
     policy = bare_policy(base)
     assert audit(policy, explained, draws)["repair"].max() < 1e-4
     unrelated = audit(policy, explained, [rng.random(len(own)) for own in draws])["repair"]
@@ -124,7 +126,7 @@ def test_the_policy_of_an_adapter_file_scores_like_the_adapter_that_was_written(
     path = tmp_path / "adapter.gguf"
     sha256 = save_adapter(path, trained)
     rollouts = fixtures.make_rollouts()
-    draws = random_draws(rollouts)
+    draws = fixtures.random_draws(rollouts)
     loaded = audit(published_policy(base, path, sha256), rollouts, draws)["logp"]
     assert np.abs(loaded - audit(trained, rollouts, draws)["logp"]).max() < 5e-3  # float16 in the file
     assert np.abs(loaded - audit(bare_policy(base), rollouts, draws)["logp"]).max() > 0.1
@@ -153,13 +155,11 @@ def test_an_adapter_file_that_is_not_plain_lora_over_this_base_is_refused(tmp_pa
 
 def write_audit(spool: Path, name: str, rollouts, draws, base, manifest=None, arrays=None, adapter=None) -> Path:
     """An audit as the coordinator writes it; `manifest` and `arrays` override what it would not write."""
-    flat = np.zeros(sum(len(r.ids) for r in rollouts))
-    flat[np.concatenate([r.mask for r in rollouts])] = np.concatenate(draws)
     blob = save_safetensors(
         {
             "ids": np.concatenate([r.ids for r in rollouts]).astype(np.int32),
             "loss_mask": np.concatenate([r.mask for r in rollouts]).astype(np.uint8),
-            "draws": flat,
+            "draws": fixtures.flat_draws(rollouts, draws),
             "cu_seqlens": np.cumsum([0] + [len(r.ids) for r in rollouts]).astype(np.int32),
             **(arrays or {}),
         }
@@ -197,7 +197,7 @@ WRONG = {
 
 @pytest.mark.parametrize("code", WRONG)
 def test_a_job_that_is_not_what_it_should_be_is_refused_by_code(tmp_path, base, code):
-    directory = write_audit(tmp_path, "audit-1", NONE, random_draws(NONE), base, **WRONG[code])
+    directory = write_audit(tmp_path, "audit-1", NONE, fixtures.random_draws(NONE), base, **WRONG[code])
     with pytest.raises(BatchRefused) as failure:
         load_job(directory, base)
     assert failure.value.code == code
@@ -209,7 +209,7 @@ def answer(spool: Path, name: str) -> dict[str, bytes]:
 
 def test_a_killed_audit_process_is_started_again_and_answers_in_the_very_same_bytes(tmp_path, base, base_path):
     rollouts = fixtures.make_rollouts(groups=40)
-    draws = random_draws(rollouts)
+    draws = fixtures.random_draws(rollouts)
     answers = []
     for name in ("smooth", "rough"):
         root = tmp_path / name

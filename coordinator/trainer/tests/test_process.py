@@ -159,6 +159,13 @@ def test_two_ranks_give_the_losses_gradients_and_adapter_of_one(tmp_path, base, 
         assert np.abs(np.subtract(gradient, two["gradients"][name])).max() < 1e-6, name
         assert np.abs(np.subtract(one["adapter"][name], two["adapter"][name])).max() < 1e-5, name
     assert two["verdicts"] == [["nonfinite", True], ["nonfinite", True]]
+    first, second = two["examined"]["found"]
+    assert first == second and len(first) == 1  # every rank judges the evidence of all
+    (alone,) = one["examined"]["found"][0]
+    assert first[0].keys() == alone.keys()
+    assert max(np.abs(np.subtract(alone[i], first[0][i])).max() for i in alone) < 1e-5
+    assert one["examined"]["stats"] == two["examined"]["stats"] and one["examined"]["stats"]["audit"] == 4
+    assert abs(one["examined"]["loss"] - two["examined"]["loss"]) < 1e-6
 
 
 def wait_gone(pid: int) -> bool:

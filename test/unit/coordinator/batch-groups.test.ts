@@ -9,7 +9,7 @@ import { createGroupBodies } from '../../../coordinator/intake/group-bodies.js'
 import { parseEvent } from '../../../coordinator/ledger/events.js'
 import { type BatchGroup, isBatchWhole, writeBatch } from '../../../coordinator/spool/batch-folder.js'
 import { readBatchGroups } from '../../../coordinator/versions/batch-groups.js'
-import { judgeGroup } from '../../../judging/index.js'
+import { drawsOf, judgeGroup } from '../../../judging/index.js'
 import { groupBody } from '../../../proto/index.js'
 import { createBlobStore, systemClock, TransportError } from '../../../swarm/index.js'
 import { begun, judged, leased, published } from '../../support/run-events.js'
@@ -42,6 +42,7 @@ async function accept(leaseId: string, node: string, wish: string, scripts: read
     policyVersion: 0,
     sampler: backend,
     rollouts: replayed.map(({ tokens, mask, logprobs, reward }) => ({ tokens, mask, logprobs, reward: reward.total })),
+    draws: null,
   }
   return { leaseId, bodySha256, group }
 }
@@ -70,7 +71,7 @@ const groupBodies = createGroupBodies({
   clock: systemClock,
   losses: { note: (part, name, outcome) => void losses.push(`${part} ${name} ${outcome}`) },
 })
-const read = (...leaseIds: string[]) => readBatchGroups(leaseIds, state, groupBodies, signal)
+const read = (...leaseIds: string[]) => readBatchGroups(leaseIds, state, groupBodies, () => false, signal)
 
 test('a batch of stored bodies and judged rewards is the batch of a replay, byte for byte', async () => {
   const content = { batchId: 'batch', roundId: 'round-1', baseSha256: 'ab'.repeat(32), parentStep: 0 }
@@ -82,6 +83,19 @@ test('a batch of stored bodies and judged rewards is the batch of a replay, byte
     )
     assert.ok(stored!.equals(replayed!), name)
   }
+})
+
+test('a group that no audit has passed goes with the draws that its lease fixed', async () => {
+  const isAnn = ({ leaseId }: { readonly leaseId: string }): boolean => leaseId === ann.leaseId
+  const { groups } = await readBatchGroups([ann.leaseId, ben.leaseId], state, groupBodies, isAnn, signal)
+  const [own, other] = groups
+  const seed = Buffer.from(state.leases.get(ann.leaseId)!.seed, 'hex')
+  const { limits } = state.round!.terms
+  assert.equal(
+    own!.draws,
+    own!.rollouts.map((rollout, i) => drawsOf(rollout, seed, i, limits)),
+  )
+  assert.is(other!.draws, null)
 })
 
 test('a body that is bent in any byte, cut or gone costs its own group alone, unless its author still has it', async () => {

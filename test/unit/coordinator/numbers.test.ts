@@ -174,17 +174,18 @@ const batch: BatchContent = {
       policyVersion: 3,
       sampler: 'cpu',
       rollouts: rollouts.map(({ reward, ...rollout }) => ({ ...rollout, reward: reward.total })),
+      draws: rollouts.map(({ logprobs }, i) => logprobs.map((_, k) => (k + i / 2) / logprobs.length)),
     },
   ],
 }
 
-test('a batch holds the rollouts one after the other, each log-probability beside its token', () =>
+test('a batch holds the rollouts one after the other, each log-probability and each draw beside its token', () =>
   inTemporaryFolder(async (spool) => {
     await writeBatch(spool, batch)
     const folder = join(spool, 'batches', 'batch-1')
     assert.equal((await readdir(join(spool, 'batches'))).sort(), ['batch-1'])
     const tokens = await readFile(join(folder, 'tokens.safetensors'))
-    const { ids, loss_mask: mask, sampler_logp: logps, cu_seqlens: starts } = readBack(tokens)
+    const { ids, loss_mask: mask, sampler_logp: logps, cu_seqlens: starts, draws } = readBack(tokens)
     const total = rollouts[0]!.tokens.length + rollouts[1]!.tokens.length
     assert.equal([...new Int32Array(starts!.data.buffer)], [0, rollouts[0]!.tokens.length, total])
     assert.equal(
@@ -195,11 +196,19 @@ test('a batch holds the rollouts one after the other, each log-probability besid
       [...mask!.data],
       rollouts.flatMap((rollout) => [...rollout.mask]),
     )
-    const beside = rollouts.flatMap(({ mask: bits, logprobs }) => {
-      let sampled = 0
-      return [...bits].map((bit) => (bit === 1 ? logprobs[sampled++]! : 0))
-    })
-    assert.equal([...new Float32Array(logps!.data.buffer)], beside)
+    const beside = (valuesOf: (i: number) => readonly number[]): number[] =>
+      rollouts.flatMap(({ mask: bits }, i) => {
+        let sampled = 0
+        return [...bits].map((bit) => (bit === 1 ? valuesOf(i)[sampled++]! : 0))
+      })
+    assert.equal(
+      [...new Float32Array(logps!.data.buffer)],
+      beside((i) => rollouts[i]!.logprobs),
+    )
+    assert.equal(
+      [...new Float64Array(draws!.data.buffer)],
+      beside((i) => batch.groups[0]!.draws![i]!),
+    )
     assert.equal(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')), {
       schema: 1,
       batchId: 'batch-1',
@@ -214,6 +223,7 @@ test('a batch holds the rollouts one after the other, each log-probability besid
         sampler: 'cpu',
         supplier: 0,
         length: rollout.tokens.length,
+        audit: true,
       })),
     })
   }))
