@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -10,7 +10,7 @@ from time import perf_counter
 import torch
 from torch import nn
 
-from .batch import Batch
+from .batch import Batch, Rollout
 from .config import LossSettings, OptimizerSettings
 from .distributed import Ranks
 from .evidence import Evidence, Witness, all_finite
@@ -74,16 +74,17 @@ def guarded(pack: Pack, old: torch.Tensor, limit: float) -> tuple[torch.Tensor, 
     return known & (distance <= limit)[pack.owner], distance.tolist()
 
 
-def typical_distance(distances: dict[int, float], batch: Batch) -> float:
+def typical_distance(distances: dict[int, float], rollouts: Sequence[Rollout]) -> float:
     """
     The median rollout's distance, without the supplier whose rollouts raise it most: a single one of several decides
     nothing, however much of the batch is its own. `distances` by rollout index, at least one.
     """
-    suppliers = {batch.rollouts[i].supplier for i in distances}
+    supplier_of = {rollout.index: rollout.supplier for rollout in rollouts}
+    suppliers = {supplier_of[i] for i in distances}
     if len(suppliers) == 1:
         return statistics.median(distances.values())
     return min(
-        statistics.median(distance for i, distance in distances.items() if batch.rollouts[i].supplier != left_out)
+        statistics.median(distance for i, distance in distances.items() if supplier_of[i] != left_out)
         for left_out in suppliers
     )
 
@@ -217,7 +218,7 @@ class GrpoTrainer:
                 for part in self.ranks.gather(distances):
                     distances.update(part)
                 attempt.rejected |= {i: "guard" for i, distance in distances.items() if distance > loss.guard}
-                if self.ranks.all_agree(finite) and typical_distance(distances, batch) > loss.drift:
+                if self.ranks.all_agree(finite) and typical_distance(distances, attempt.selection.kept) > loss.drift:
                     skipped = "drift"
                     break
             else:
