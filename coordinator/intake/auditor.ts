@@ -92,18 +92,21 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
     }
     return auditGroups({ ...desk, limits }, adapterSha256, groups, ending)
   }, signal)
+  // Before anything is judged: a calibration that cannot say what is honest is no reason to refuse a group.
+  const expected = new Map([...calibrations].map(([sha256, calibration]) => [sha256, expectedRepair(calibration)]))
   const judge = (
     { calibrationSha256, drawsReplay, rollouts, rewards }: AuditRequest,
     evidence: readonly SampledToken[],
     sinceMs: number,
   ): AuditReport | null => {
     const calibration = calibrations.get(calibrationSha256)
-    if (!calibration) return null
+    const honest = expected.get(calibrationSha256)
+    if (!calibration || !honest) return null
     const judging = { replay: drawsReplay, watch, sinceMs }
     const finding = judgeStatistics(measureGroup(evidence), calibration.thresholds, judging)
     if (!finding.accepted) return finding
     const earned = rollouts.map(({ logprobs }, i) => ({ sampled: logprobs.length, reward: rewards[i]! }))
-    return { accepted: true, repairs: drawsReplay ? sumRepairs(evidence, earned, expectedRepair(calibration)) : null }
+    return { accepted: true, repairs: drawsReplay ? sumRepairs(evidence, earned, honest) : null }
   }
   return {
     async audit(request) {

@@ -29,7 +29,7 @@ export function writeLenientCalibration(file: string): void {
     groups: 2,
     sampledTokens: 1000,
     thresholds: { level: 1e-9, all: LIMITS, arguments: LIMITS },
-    honest: {},
+    honest: { 'mean repair, nats': { '0.5': 0.02, max: 2 } },
     falseRefusals: { goal: 0.005, confidence: 0.95, measured: none, byCode: {}, withoutDraws: none },
   }
   writeFileSync(file, JSON.stringify(calibration))
