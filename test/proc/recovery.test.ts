@@ -1,3 +1,4 @@
+import '../../swarm/polyfill.js'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'

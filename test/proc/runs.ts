@@ -143,7 +143,8 @@ export const isTrainer = (command: string): boolean =>
 
 export const isAuditor = (command: string): boolean => command.includes('-m prove_trainer --audits')
 
-export const isEngine = (command: string): boolean => command.includes('engine/worker')
+/** The process itself, not the commands that confine it and wait for its end. */
+export const isEngine = (command: string): boolean => /^\S*node\S* .*engine\/worker/.test(command)
 
 /** Every event that a coordinator told of so far. */
 export const toldBy = ({ lines }: Program): RunEvent[] =>

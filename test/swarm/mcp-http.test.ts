@@ -191,7 +191,7 @@ test('requests under another host name or from another origin are refused', () =
         [{ origin: 'http://evil.example' }, 403],
         [{ origin: 'null' }, 403],
         [{ origin: 'http://localhost:5173' }, 403],
-        [{ origin: `http://127.0.0.1:${port}` }, 403],
+        [{ origin: `http://127.0.0.1:${port}` }, 200],
         [{ origin: 'https://page.example' }, 200],
         [{ origin: 'http://page.example' }, 403],
         [{ origin: 'https://page.example.evil.example' }, 403],

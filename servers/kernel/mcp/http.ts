@@ -159,7 +159,8 @@ function hostRefusal(context: Context, names: ReadonlySet<string>, origins: Read
   const { host, origin } = { host: context.req.header('host'), origin: context.req.header('origin') }
   const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : ''
   if (!names.has(name)) return refusal(403, 'host_not_allowed', `The host ${host} is not allowed.`)
-  if (origin !== undefined && !origins.has(origin))
+  // Its own origin is nobody else's: the name was looked at before, and the port is ours.
+  if (origin !== undefined && origin !== `http://${host}` && !origins.has(origin))
     return refusal(403, 'origin_not_allowed', `The origin ${origin} is not allowed.`)
   return undefined
 }
