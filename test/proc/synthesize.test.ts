@@ -7,6 +7,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openEventLog } from '../../coordinator/ledger/event-log.js'
 import { openDataFolder } from '../../coordinator/settings/data-folder.js'
+import { openIdentity } from '../../swarm/index.js'
 import { checkout } from '../support/checkout.js'
 import { DEMO_WORLDS } from '../support/demo-tasks.js'
 import { PATIENCE_MS } from '../support/patience.js'
@@ -87,6 +88,7 @@ test('a teacher that is not there, or not wanted, is said in one line', async ()
 
 test('a run that began with another data set does not go on', async () => {
   const log = await openEventLog((await openDataFolder(join(folder, 'data'))).log)
+  await openIdentity(join(folder, 'data'))
   await log.append(agreed({ dataset: { sha256: 'f'.repeat(64), tasks: 3 } }))
   await log.close()
   const model = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
