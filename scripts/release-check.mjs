@@ -81,7 +81,7 @@ async function server() {
   await client.connect(new StdioClientTransport({ command, args: ['banking', '--seed', '7'], cwd: elsewhere, env }))
   try {
     const { tools } = await client.listTools()
-    const { isError, content } = await client.callTool({ name: 'list_accounts', arguments: {} })
+    const { isError, content } = await client.callTool({ name: 'list_accounts', arguments: { kind: 'checking' } })
     assert.ok(!isError, JSON.stringify(content))
     return `${tools.length} tools of a world, and a call`
   } finally {
