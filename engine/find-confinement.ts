@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { z } from 'zod'
@@ -24,9 +24,13 @@ export const scriptBeside = (name: string): string =>
 export function programFiles(): readonly string[] {
   const code = dirname(dirname(fileURLToPath(import.meta.url)))
   const top = fromSource ? code : dirname(code)
-  const modules = join(top, 'node_modules')
-  // It may be a link, and modules are known by where they really are.
-  return [code, join(top, 'package.json'), modules, realpathSync(modules)].filter((path) => existsSync(path))
+  // Installed, it lies among packages itself, and npm puts those that it uses in either place.
+  const beside = basename(dirname(top)) === 'node_modules' ? [dirname(top)] : []
+  const found = [code, join(top, 'package.json'), join(top, 'node_modules'), ...beside].filter((path) =>
+    existsSync(path),
+  )
+  // They may be links, and modules are known by where they really are.
+  return [...new Set(found.flatMap((path) => [path, realpathSync(path)]))]
 }
 
 /** Makes a private folder with what a process on this level needs in it. */
