@@ -33,6 +33,8 @@ export {
   describeHonest,
   fitThresholds,
   parseCalibration,
+  type RepairRecord,
+  repairRecord,
   type Thresholds,
 } from './thresholds.js'
 export { unstableWorlds } from './world-stability.js'

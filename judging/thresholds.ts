@@ -10,8 +10,6 @@ export const PRIOR = 5
  * a hundred times off, and a margin costs less than an honest group that happens to be worse than all before.
  */
 const MEAN_MARGIN = 3
-/** The same for standard deviations, which no policy makes large. */
-const SURPRISE_MARGIN = 2
 /** A single disturbance counts as far beyond this many times the worst honest one, and as gross beyond that many. */
 const FAR = 2
 const GROSS = 10
@@ -19,8 +17,8 @@ const GROSS = 10
 const ENOUGH_MISSES = 30
 /** Of the rates that are measured, the upper bound of this confidence is used. */
 const RATE_CONFIDENCE = 0.95
-/** The tests that may refuse a group share the false refusals that are allowed for; there are ten, counting two sides once. */
-const TESTS = 10
+/** The tests that may refuse a group share the false refusals that are allowed for. */
+const TESTS = 9
 const QUANTILES = [0.5, 0.9, 0.99, 0.995, 1]
 
 const positive = z.number().positive()
@@ -38,13 +36,14 @@ const tokenLimits = z.strictObject({
   farClaimRate: positive,
   /** Nats: sum of the repairs per unit of evidence. */
   repair: positive,
+  /** What honest repairs add up to per unit of evidence (nats), and the variance of that sum (nats squared). */
+  usualRepair: positive,
+  repairVariance: positive,
   /** Misses per unit of evidence; nats for far and gross repairs; far repairs per unit of evidence. */
   missRate: positive,
   farRepair: positive,
   grossRepair: positive,
   farRepairRate: positive,
-  /** Standard deviations by which the tokens may be too likely or too unlikely. */
-  surprise: positive,
 })
 export type TokenLimits = z.output<typeof tokenLimits>
 
@@ -67,6 +66,8 @@ const subject = z.strictObject({
     .nullable(),
   quantisation: z.string().min(1).max(32),
   backend: z.string().min(1).max(32),
+  /** Name of the rule that tokens are drawn by. */
+  draw: z.string().min(1).max(64),
   nodeLlamaCpp: z.string().min(1).max(32),
 })
 export type CalibrationSubject = z.output<typeof subject>
@@ -74,7 +75,7 @@ export type CalibrationSubject = z.output<typeof subject>
 const shareSchema = z.strictObject({ count, of: count, share, low: share, high: share })
 
 export const calibrationSchema = z.strictObject({
-  schema: z.literal(1),
+  schema: z.literal(2),
   subject,
   groups: count,
   sampledTokens: count,
@@ -88,8 +89,6 @@ export const calibrationSchema = z.strictObject({
     /** Honest groups refused by thresholds that were fitted to others. */
     measured: shareSchema,
     byCode: z.record(z.string(), count),
-    /** The same where the node's draws are not known, so that the sampler is judged by how likely the tokens are. */
-    withoutDraws: shareSchema,
   }),
 })
 export type Calibration = z.output<typeof calibrationSchema>
@@ -143,7 +142,10 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
     worst(({ repairs }) => repairs[0] ?? 0),
   )
   const farRepair = FAR * worstRepair
-  // Rollouts of a group meet the same near ties: its misses come in clusters, which a rate over all groups would not allow.
+  // One miss more than there were, as bad as any: honest repairs are few, and none at all would promise that there will be none.
+  const usualRepair = (sum(({ repair }) => repair) + worstRepair) / evidence
+  const spread = sum(({ repair, evidence: own }) => (repair - usualRepair * own) ** 2)
+  // Should misses of a group come in clusters, a rate over all groups would not allow for it.
   const worstMissRate = worst(({ misses, evidence }) => misses / (evidence + PRIOR))
   const farRate = poissonUpper(0, RATE_CONFIDENCE)
   return {
@@ -155,11 +157,12 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
     grossClaim: GROSS * worstClaim,
     farClaimRate: farRate / room,
     repair: Math.max(MEAN_MARGIN * worst(meanRepair), farRepair / (evidence / groups.length + PRIOR)),
+    usualRepair,
+    repairVariance: (spread + worstRepair ** 2) / evidence,
     missRate: Math.max(worstMissRate, poissonUpper(misses, RATE_CONFIDENCE) / evidence),
     farRepair,
     grossRepair: GROSS * worstRepair,
     farRepairRate: farRate / evidence,
-    surprise: SURPRISE_MARGIN * worst((statistics) => Math.abs(surpriseOf(statistics))),
   }
 }
 
@@ -174,13 +177,25 @@ export function meanBias({ bias, room }: TokenStatistics): number {
 }
 
 /** Nats per unit of evidence: by how much the logits would have to be off on average for the draws to select the tokens. */
-export function meanRepair({ repairs, evidence }: TokenStatistics): number {
-  return repairs.reduce((sum, repair) => sum + repair, 0) / (evidence + PRIOR)
+export function meanRepair({ repair, evidence }: TokenStatistics): number {
+  return repair / (evidence + PRIOR)
 }
 
-/** Standard deviations by which the tokens are less likely than tokens drawn from the policy would be. */
-export function surpriseOf({ surprise, variance }: TokenStatistics): number {
-  return surprise / Math.sqrt(variance + PRIOR)
+/** What one audit adds to the record of a key: whoever chooses among near ties pays for it in repairs, a little each time. */
+export interface RepairRecord {
+  readonly tokens: number
+  /** Sum of the repairs (nats), its expectation for honest work, and the variance (nats squared) around that. */
+  readonly repair: number
+  readonly expected: number
+  readonly variance: number
+}
+
+/** Records of several audits add up, whatever their thresholds. */
+export function repairRecord(
+  { tokens, repair, evidence }: TokenStatistics,
+  { usualRepair, repairVariance }: TokenLimits,
+): RepairRecord {
+  return { tokens, repair, expected: usualRepair * evidence, variance: repairVariance * evidence }
 }
 
 /** Quantiles of the honest groups' statistics, under the names of the file. */
@@ -196,7 +211,6 @@ export function describeHonest(groups: readonly GroupStatistics[]): Calibration[
     misses: ({ all }) => all.misses,
     'mean repair, nats': ({ all }) => meanRepair(all),
     'largest repair, nats': ({ all }) => all.repairs[0] ?? 0,
-    'surprise, standard deviations': ({ all }) => surpriseOf(all),
     'least probable end, 1 - p': ({ leastEnd }) => 1 - leastEnd,
   }
   return Object.fromEntries(

@@ -4,8 +4,6 @@ import { isRefusalCode, REFUSALS, type RefusalCode, type RefusalConsequence, typ
 export type NodeProgress =
   | { readonly type: 'ready'; readonly peerId: string; readonly backend: string }
   | { readonly type: 'policy'; readonly version: number; readonly policyId: string }
-  /** The engine's sampler draws other tokens from the canary's seeds than published; said once. */
-  | { readonly type: 'draws-differ' }
   | {
       readonly type: 'group'
       readonly leaseId: string
@@ -37,8 +35,6 @@ export function progressLine(progress: NodeProgress): string | null {
       const speed = Math.round((1000 * progress.tokens) / Math.max(1, progress.ms))
       return `group of ${progress.rewards.length} for version ${progress.version}: mean reward ${mean.toFixed(3)}, ${speed} tokens/s`
     }
-    case 'draws-differ':
-      return 'the sampler draws other tokens from the canary’s seeds than published: groups are audited on log-probabilities alone, if the run takes them'
     case 'verdict':
       return verdictLine(progress.verdict, progress.earlier)
     case 'dropped':

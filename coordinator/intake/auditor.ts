@@ -26,7 +26,6 @@ export interface AuditRequest extends AuditedGroup {
   readonly limits: EpisodeLimits
   /** Of its terms: what honest work of its backend looks like. */
   readonly calibrationSha256: string
-  readonly drawsReplay: boolean
 }
 
 /** The stages of judging that need the policy's forward pass, for a run. */
@@ -64,13 +63,13 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
     return auditGroups({ ...desk, limits }, adapterSha256, groups, ending)
   }, signal)
   return {
-    async audit({ adapterSha256, limits, calibrationSha256, drawsReplay, ...group }) {
+    async audit({ adapterSha256, limits, calibrationSha256, ...group }) {
       const calibration = calibrations.get(calibrationSha256)
       if (!calibration) return null
       const sinceMs = watch.now()
       const evidence = await queue.evidence({ adapterSha256, limits }, group)
       if (!evidence) return null
-      return judgeStatistics(measureGroup(evidence), calibration.thresholds, { replay: drawsReplay, watch, sinceMs })
+      return judgeStatistics(measureGroup(evidence), calibration.thresholds, { watch, sinceMs })
     },
   }
 }

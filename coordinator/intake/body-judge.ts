@@ -102,7 +102,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       return DUPLICATES_STAGE.run(completions, logprobs, earlier)
     },
     async audit({ lease, rollouts }) {
-      const { leaseId, drawsReplay, seed } = lease
+      const { leaseId, seed } = lease
       const finding = await auditor!.audit({
         leaseId,
         leaseSeed: Buffer.from(seed, 'hex'),
@@ -110,7 +110,6 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
         adapterSha256: state.publication(lease.version).adapterSha256,
         limits: termsOf(lease).limits,
         calibrationSha256: calibrationOf(lease)!,
-        drawsReplay,
       })
       if (!finding) throw refusal('internal', 'the group cannot be recomputed')
       if (!finding.accepted) throw refusal(finding.code, finding.detail)

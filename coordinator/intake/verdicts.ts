@@ -37,13 +37,13 @@ export function afterAudit(code: RefusalCode, overlaps: boolean): readonly [code
 export interface Authorship {
   /** The group repeats one that was accepted before. */
   readonly overlaps: boolean
-  /** It has passed an audit that replays draws: they are proof of authorship. */
+  /** It has passed an audit: draws are proof of authorship. */
   readonly proved: boolean
-  /** Such an audit is possible. */
+  /** An audit is possible. */
   readonly provable: boolean
 }
 
-/** What is done with a group that nothing else is held against. Where draws cannot be replayed, who came first is believed. */
+/** What is done with a group that nothing else is held against. Where there are no audits, who came first is believed. */
 export function judgeAuthorship({ overlaps, proved, provable }: Authorship): 'accept' | 'duplicate' | 'audit' {
   if (!overlaps || proved) return 'accept'
   return provable ? 'audit' : 'duplicate'
@@ -112,7 +112,7 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
 
   const settle: Verdicts['settle'] = async (replayed, taken, drawn) => {
     const { lease } = replayed
-    const provable = judge.canAudit(lease) && lease.drawsReplay
+    const provable = judge.canAudit(lease)
     const earlier = overlapOf(replayed)
     const audited = drawn || (earlier !== null && provable)
     if (audited) {
@@ -200,7 +200,6 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
     try {
       // What cannot be replayed any more, because its world disagrees with itself, cannot be trained on either.
       const group = await judge.restore(leaseId, signal)
-      if (copied && !group.lease.drawsReplay) return copy
       await judge.audit(group)
       return null
     } catch (why) {

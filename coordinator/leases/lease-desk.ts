@@ -73,10 +73,9 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
     if (round.version >= terms.versions) return 'paused'
     if (state.nodes.get(node)?.standing.isQuarantined(clock.now())) return 'quarantined'
     if (ask.policyId !== round.policyId) return 'wrong_policy'
-    const { calibrations, acceptOtherDraws } = terms.audit
+    const { calibrations } = terms.audit
     const isAudited = Object.keys(calibrations).length > 0
     if (isAudited && !Object.hasOwn(calibrations, ask.backend)) return 'uncalibrated'
-    if (isAudited && !ask.drawsReplay && !acceptOtherDraws) return 'draws_differ'
     if (!state.isAdmitted(node)) return 'not_registered'
     const open = [...state.openLeases.values()]
     const own = open.filter((lease) => lease.node === node).length
@@ -104,11 +103,11 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
     const now = clock.now()
     const { round, version, policyId, roundSecret, resting, terms } = state.round!
     const deadlineMs = now + terms.leases.durationMs
-    const { backend, drawsReplay } = ask
+    const { backend } = ask
     // What a node leaves lying comes back to it: there is nothing to be gained by waiting for an easier task.
     const owed = state.owedLease(node)
     if (owed && !retaken.allow(node)) return null
-    if (owed) return { ...owed, atMs: now, deadlineMs, backend, drawsReplay }
+    if (owed) return { ...owed, atMs: now, deadlineMs, backend }
     const index = state.nextLeaseIndex(node, round)
     const seed = leaseSeed(Buffer.from(roundSecret, 'hex'), policyId, node, index)
     return {
@@ -123,7 +122,6 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
       seed: seed.toString('hex'),
       deadlineMs,
       backend,
-      drawsReplay,
     }
   }
 

@@ -66,9 +66,8 @@ const EVENTS = {
     /** Hex, 32 bytes. */
     seed: hash,
     deadlineMs: number,
-    /** As the node says: which calibration its work is judged by, and whether its draws can be replayed. */
+    /** As the node says: which calibration its work is judged by. */
     backend: text,
-    drawsReplay: z.boolean(),
   }),
   /** The lease is still worked on, and lapses later. */
   renewed: z.object({ leaseId: lease, deadlineMs: number }),

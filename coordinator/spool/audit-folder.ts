@@ -22,8 +22,8 @@ export interface AuditJob {
 /** The audit process answered with something else than evidence on this job. */
 export class EvidenceError extends CodedError<'bad_evidence'> {}
 
-/** Tensors of `evidence.safetensors` that verdicts use; it also holds what helps a person to understand one. */
-export const TENSORS = ['logp', 'entropy', 'variance', 'evidence', 'gap', 'low', 'high', 'repair'] as const
+/** Tensors of `evidence.safetensors`. */
+export const TENSORS = ['logp', 'evidence', 'repair'] as const
 
 /** Puts an adapter where audits look for it. @returns its SHA-256 (hex) */
 export async function offerAdapter(spool: string, bytes: Uint8Array): Promise<string> {
@@ -54,17 +54,29 @@ function jobFiles(job: AuditJob, limits: EpisodeLimits): { [FILES.tokens]: Uint8
   const total = rollouts.reduce((sum, { rollout }) => sum + rollout.tokens.length, 0)
   const ids = new Int32Array(total)
   const mask = new Uint8Array(total)
-  const draws = new Float64Array(total)
+  const seeds = new Uint32Array(total)
+  const positions = new Uint32Array(total)
   const starts = new Int32Array(rollouts.length + 1)
   for (const [i, { rollout, draws: own }] of rollouts.entries()) {
     const at = starts[i]!
     ids.set(rollout.tokens, at)
     mask.set(rollout.mask, at)
     let sampled = 0
-    for (const [offset, bit] of rollout.mask.entries()) if (bit === 1) draws[at + offset] = own[sampled++]!
+    for (const [offset, bit] of rollout.mask.entries()) {
+      if (bit === 0) continue
+      const { seed, position } = own[sampled++]!
+      seeds[at + offset] = seed
+      positions[at + offset] = position
+    }
     starts[i + 1] = at + rollout.tokens.length
   }
-  const tokens = encodeSafetensors({ draws, ids, cu_seqlens: starts, loss_mask: mask })
+  const tokens = encodeSafetensors({
+    ids,
+    cu_seqlens: starts,
+    draw_position: positions,
+    draw_seed: seeds,
+    loss_mask: mask,
+  })
   const { auditId, baseSha256, adapterSha256 } = job
   const manifest = {
     schema: SCHEMA,
@@ -125,8 +137,6 @@ export async function readEvidence(
         return {
           claimed,
           logp: tensors.logp[i]!,
-          entropy: tensors.entropy[i]!,
-          variance: tensors.variance[i]!,
           evidence: tensors.evidence[i]!,
           repair: tensors.repair[i]!,
           ...roles[k]!,

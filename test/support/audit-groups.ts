@@ -36,13 +36,9 @@ export function syntheticGroup(seed: number, length = 600, cheat: Cheat = {}): G
     if (edited) edits--
     const missed = edited || (open && random.chance(cheat.otherDraws ?? 0) && random.chance(2 * top * second))
     const logp = edited ? -6 : Math.log(p)
-    const surprises = [-Math.log(top), -Math.log(second)] as const
-    const entropy = top * surprises[0] + second * surprises[1]
     return {
       claimed: Math.min(0, logp + noise() * (1 - p) + (cheat.lift ?? 0)),
       logp,
-      entropy,
-      variance: top * (surprises[0] - entropy) ** 2 + second * (surprises[1] - entropy) ** 2,
       evidence: 2 * top * second,
       repair: missed ? 0.3 + unit() : open && random.chance(0.005) ? 0.002 * unit() : 0,
       argument,

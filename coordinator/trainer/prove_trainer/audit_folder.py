@@ -16,7 +16,13 @@ from .layout import ANSWER_FILE, EVIDENCE_FILE, MANIFEST_FILE, TOKENS_FILE
 from .limits import MAX_BATCH_TOKENS, MAX_ID_LENGTH, MAX_ROLLOUTS, SCHEMA
 from .spool import Spool, atomic_directory, write_json_atomic
 
-AUDIT_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "draws": np.float64, "cu_seqlens": np.int32}
+AUDIT_TENSORS = {
+    "ids": np.int32,
+    "loss_mask": np.uint8,
+    "draw_seed": np.uint32,
+    "draw_position": np.uint32,
+    "cu_seqlens": np.int32,
+}
 
 
 @dataclass(frozen=True)
@@ -25,7 +31,7 @@ class AuditJob:
     adapter_sha256: str | None  # of adapters/<sha256>.gguf in the spool; None: the bare base
     manifest_sha256: str
     rollouts: tuple[Rollout, ...]  # rewards, advantages and log-probabilities are zero: an audit needs none
-    draws: tuple[np.ndarray, ...]  # per rollout, one number in [0, 1) per sampled token
+    draws: tuple[np.ndarray, ...]  # per rollout, [T, 2] int64: seed and position of each sampled token's draw
 
     @property
     def tokens(self) -> int:
@@ -63,8 +69,7 @@ def _entry(fields: Fields) -> tuple[str, int]:
 
 def load_job(directory: Path, base: Base) -> AuditJob:
     """
-    Raises BatchRefused `manifest_invalid`, `base_mismatch`, `draws_invalid`, and those of `read_tokens` and
-    `check_layout`.
+    Raises BatchRefused `manifest_invalid`, `base_mismatch`, and those of `read_tokens` and `check_layout`.
     """
 
     def fail(detail: str) -> BatchRefused:
@@ -82,8 +87,7 @@ def load_job(directory: Path, base: Base) -> AuditJob:
     arrays = read_tokens(directory / TOKENS_FILE, manifest.tokens_sha256, AUDIT_TENSORS)
     lengths = [length for _, length in manifest.entries]
     offsets = check_layout(arrays, lengths, base.vocab_size, base.context_length)
-    if not ((arrays["draws"] >= 0) & (arrays["draws"] < 1)).all():
-        raise BatchRefused("draws_invalid", "draws must lie in [0, 1)")
+    every_draw = np.stack([arrays["draw_seed"], arrays["draw_position"]], axis=1).astype(np.int64)
     rollouts, draws = [], []
     for i, (group, length) in enumerate(manifest.entries):
         part = slice(int(offsets[i]), int(offsets[i + 1]))
@@ -92,7 +96,7 @@ def load_job(directory: Path, base: Base) -> AuditJob:
             raise BatchRefused("mask_invalid", f"rollout {i} has no sampled token")
         nothing = np.zeros(length, dtype=np.float32)
         rollouts.append(Rollout(i, group, 0.0, 0.0, 0, "audited", arrays["ids"][part], mask, nothing))
-        draws.append(arrays["draws"][part][mask])
+        draws.append(every_draw[part][mask])
     return AuditJob(
         manifest.audit_id, manifest.adapter_sha256, hashlib.sha256(data).hexdigest(), tuple(rollouts), tuple(draws)
     )

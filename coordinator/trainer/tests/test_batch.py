@@ -179,8 +179,7 @@ def test_a_policy_from_the_future_is_refused():
         {"lora": {"rank": 0}},
         {"typo": 1},
         {"canaries": [{"prompt": []}]},
-        {"canaries": [{"prompt": [1], "continuation": [2], "draws": [{"seed": 2**32 - 1, "u": 0.5}]}]},
-        {"canaries": [{"prompt": [1], "continuation": [2], "draws": [{"seed": 1, "u": 1.0}]}]},
+        {"canaries": [{"prompt": [1], "continuation": [2], "draws": []}]},
     ],
 )
 def test_a_wrong_setting_is_named(tmp_path, change):

@@ -9,23 +9,24 @@ import {
   describeHonest,
   fitThresholds,
   parseCalibration,
+  type RepairRecord,
+  repairRecord,
 } from '../../../judging/thresholds.js'
 import { type Cheat, syntheticGroup } from '../../support/audit-groups.js'
 
 const GOAL = 0.005
 const HONEST = Array.from({ length: 300 }, (_, i) => syntheticGroup(i))
 const THRESHOLDS = fitThresholds(HONEST, GOAL)
-const judge = (group: GroupStatistics, replay = true) => judgeStatistics(group, THRESHOLDS, { replay })
-const codeOf = (group: GroupStatistics, replay = true): string => {
-  const verdict = judge(group, replay)
+const judge = (group: GroupStatistics) => judgeStatistics(group, THRESHOLDS)
+const codeOf = (group: GroupStatistics): string => {
+  const verdict = judge(group)
   return verdict.accepted ? 'accepted' : verdict.code
 }
 const fresh = fc.integer({ min: 1000, max: 1_000_000 })
 
-test('honest groups of any length are accepted, with draws and without', () => {
+test('honest groups of any length are accepted', () => {
   const property = fc.property(fresh, fc.integer({ min: 1, max: 1200 }), (seed, length) => {
-    const group = syntheticGroup(seed, length)
-    assert.equal([codeOf(group), codeOf(group, false)], ['accepted', 'accepted'])
+    assert.equal(codeOf(syntheticGroup(seed, length)), 'accepted')
   })
   fc.assert(property, { numRuns: 300, seed: 1 })
 })
@@ -61,21 +62,32 @@ test('an end is implausible when its probability, over all tokens of the group, 
   assert.equal(codeOf({ ...honest, leastEnd: level * 1.01 }), 'accepted')
   const verdict = judge({ ...honest, leastEnd: level * 0.99 })
   assert.ok(!verdict.accepted && verdict.code === 'implausible_end')
-  assert.match(verdict.detail, /ended by a token of probability 8\.\de-7, in 600 tokens/)
+  assert.match(verdict.detail, /ended by a token of probability 9\.\de-7, in 600 tokens/)
 })
 
-test('a cluster of misses at near ties, which all rollouts of a group meet, is no lie', () => {
+test('a few misses at near ties are no lie, and as many that needed more are', () => {
   const honest = syntheticGroup(6001)
-  const repairs = Array.from({ length: 6 }, () => 0.0005)
-  assert.equal(codeOf({ ...honest, all: { ...honest.all, misses: 6, repairs } }), 'accepted')
-  assert.equal(
-    codeOf({ ...honest, all: { ...honest.all, misses: 6, repairs: repairs.map(() => 0.05) } }),
-    'sampler_mismatch',
-  )
+  const withRepairs = (each: number) => ({
+    ...honest,
+    all: { ...honest.all, misses: 6, repair: 6 * each, repairs: Array.from({ length: 6 }, () => each) },
+  })
+  assert.equal(codeOf(withRepairs(0.0005)), 'accepted')
+  assert.equal(codeOf(withRepairs(0.05)), 'sampler_mismatch')
 })
 
-test('without known draws a group is not judged by them', () => {
-  assert.equal(codeOf(syntheticGroup(7000, 600, { otherDraws: 1 }), false), 'accepted')
+test('records of a key’s audits add up to what honest work brings, within its variance', () => {
+  const records = Array.from({ length: 200 }, (_, i) => repairRecord(syntheticGroup(8000 + i).all, THRESHOLDS.all))
+  const sum = (pick: (record: RepairRecord) => number): number => records.reduce((all, one) => all + pick(one), 0)
+  const [repair, expected, variance] = [sum((r) => r.repair), sum((r) => r.expected), sum((r) => r.variance)]
+  assert.is(
+    sum((r) => r.tokens),
+    200 * 600,
+  )
+  assert.ok(Math.abs(repair - expected) < 3 * Math.sqrt(variance), `${repair}, ${expected} ± ${Math.sqrt(variance)}`)
+  // A near tie a group, taken for its reward, is no fault of any one of them.
+  const steered = records.map((record) => ({ ...record, repair: record.repair + 0.0008 }))
+  const excess = steered.reduce((all, one) => all + one.repair - one.expected, 0)
+  assert.ok(excess > 6 * Math.sqrt(variance), `${excess} of ${Math.sqrt(variance)}`)
 })
 
 test('more deviation, bias, misses or repairs never turn a refusal into an acceptance', () => {
@@ -96,6 +108,7 @@ test('more deviation, bias, misses or repairs never turn a refusal into an accep
           deviation: all.deviation * factor,
           claims: all.claims.map((value) => value * factor),
           misses: Math.ceil(all.misses * factor),
+          repair: all.repair * factor,
           repairs: all.repairs.map((value) => value * factor),
         },
       }
@@ -120,12 +133,13 @@ test('the false refusals are measured on groups that the thresholds have not see
 
 function calibration(): Calibration {
   return {
-    schema: 1,
+    schema: 2,
     subject: {
       baseSha256: 'a'.repeat(64),
       adapterSha256: null,
       quantisation: 'f16',
       backend: 'cpu',
+      draw: 'gumbel-murmur3',
       nodeLlamaCpp: '3.22.1',
     },
     groups: HONEST.length,
