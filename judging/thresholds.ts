@@ -135,15 +135,14 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
   const deviation = MEAN_MARGIN * worst((statistics) => meanDeviation(statistics, usualDeviation))
   const worstClaim = worst(({ claims }) => claims[0] ?? 0)
   const misses = sum(({ misses }) => misses)
-  // Few honest misses say little about how large a repair can be; but it comes from the logits that disturb the claims.
-  const fewMisses = misses < ENOUGH_MISSES ? worstClaim : 0
-  const worstRepair = Math.max(
-    fewMisses,
-    worst(({ repairs }) => repairs[0] ?? 0),
-  )
+  const measuredRepair = worst(({ repairs }) => repairs[0] ?? 0)
+  // Few honest misses say little about how large a repair can be. It is half of the difference of two logits' errors, and such
+  // a difference is what a claim's disturbance shows.
+  const worstRepair = misses < ENOUGH_MISSES ? Math.max(measuredRepair, worstClaim / 2) : measuredRepair
   const farRepair = FAR * worstRepair
   // One miss more than there were, as bad as any: honest repairs are few, and none at all would promise that there will be none.
-  const usualRepair = (sum(({ repair }) => repair) + worstRepair) / evidence
+  const further = measuredRepair || worstRepair
+  const usualRepair = (sum(({ repair }) => repair) + further) / evidence
   const spread = sum(({ repair, evidence: own }) => (repair - usualRepair * own) ** 2)
   // Should misses of a group come in clusters, a rate over all groups would not allow for it.
   const worstMissRate = worst(({ misses, evidence }) => misses / (evidence + PRIOR))
@@ -158,7 +157,7 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
     farClaimRate: farRate / room,
     repair: Math.max(MEAN_MARGIN * worst(meanRepair), farRepair / (evidence / groups.length + PRIOR)),
     usualRepair,
-    repairVariance: (spread + worstRepair ** 2) / evidence,
+    repairVariance: (spread + further ** 2) / evidence,
     missRate: Math.max(worstMissRate, poissonUpper(misses, RATE_CONFIDENCE) / evidence),
     farRepair,
     grossRepair: GROSS * worstRepair,
