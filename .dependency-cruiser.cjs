@@ -1,7 +1,8 @@
 /** The rooms of docs/architecture.md: what each top-level folder may import. A room that is not named here may not be imported. */
 const MAY_IMPORT = {
   proto: [],
-  servers: [],
+  cli: ['proto'],
+  servers: ['cli'],
   engine: [],
   reward: ['servers'],
   episode: ['servers', 'reward', 'engine'],
@@ -9,9 +10,21 @@ const MAY_IMPORT = {
   dataset: ['servers', 'reward', 'episode'],
   synthesis: ['servers', 'reward', 'engine', 'episode', 'dataset'],
   swarm: ['proto'],
-  node: ['proto', 'servers', 'engine', 'reward', 'episode', 'swarm', 'judging'],
-  coordinator: ['proto', 'servers', 'engine', 'reward', 'episode', 'judging', 'dataset', 'swarm'],
-  lab: ['proto', 'servers', 'engine', 'reward', 'episode', 'judging', 'dataset', 'synthesis', 'swarm', 'coordinator'],
+  node: ['proto', 'cli', 'servers', 'engine', 'reward', 'episode', 'swarm', 'judging'],
+  coordinator: ['proto', 'cli', 'servers', 'engine', 'reward', 'episode', 'judging', 'dataset', 'swarm'],
+  lab: [
+    'proto',
+    'cli',
+    'servers',
+    'engine',
+    'reward',
+    'episode',
+    'judging',
+    'dataset',
+    'synthesis',
+    'swarm',
+    'coordinator',
+  ],
 }
 /** The wings of the coordinator, likewise. `main.ts` puts the commands together and may import them all. */
 const COORDINATOR_WINGS = {

@@ -16,14 +16,21 @@ const PER_NODE = 8
 export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult[]> {
   let written = 0
   const log = {
-    append: async (event: RunEvent) => {
-      written += JSON.stringify(event).length
+    append: async (...events: readonly RunEvent[]) => {
+      for (const event of events) written += JSON.stringify(event).length
     },
     async *replay() {},
     close: async () => {},
   }
   const recorder = await openRecorder(log, () => undefined)
-  const desk = createLeaseDesk({ tasks, recorder, registrationMs: 5000, metrics: createMetrics(), clock: systemClock })
+  const desk = createLeaseDesk({
+    tasks,
+    recorder,
+    registrationMs: 5000,
+    addressBlockOf: () => null,
+    metrics: createMetrics(),
+    clock: systemClock,
+  })
   const hex = (bytes: number): string => randomBytes(bytes).toString('hex')
   const policyId = hex(32)
   await recorder.record(() => agreed({ batchGroups: 4096, leases: { durationMs: 180_000, perNode: PER_NODE } }))

@@ -1,6 +1,6 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { createStage, promptOf, type Rollout } from '../episode/index.js'
-import { completionOf, type EarlierGroup, type ExpectedGroup, findOverlap, judgeGroup } from '../judging/index.js'
+import { type EarlierGroup, type ExpectedGroup, findOverlap, judgeGroup, sayingsOf } from '../judging/index.js'
 import { groupBody, peerIdOfKey } from '../proto/index.js'
 import { receiveGroup } from '../swarm/channels.js'
 import type { DemoStage } from './demo-stage.js'
@@ -39,13 +39,12 @@ export async function measureStages({ stage: demo, tasks }: DemoStage, key: Priv
   const { signal } = new AbortController()
   const earlier: EarlierGroup[] = groups.slice(0, EARLIER).map(({ expected, rollouts }) => ({
     leaseId: expected.leaseId,
-    completions: rollouts.map(completionOf),
+    ...sayingsOf(rollouts),
   }))
   /** Compared with groups that have nothing in common with it, as nearly all have. */
   const compare = (rollouts: readonly Rollout[], { leaseId }: ExpectedGroup): void => {
-    const logprobs = rollouts.map((rollout) => rollout.logprobs.reduce((sum, logprob) => sum + logprob, 0))
     const others = earlier.filter((other) => other.leaseId !== leaseId)
-    if (findOverlap(rollouts.map(completionOf), logprobs, others)) throw new Error('a group was taken for a copy')
+    if (findOverlap(sayingsOf(rollouts), others)) throw new Error('a group was taken for a copy')
   }
   const stages: Readonly<Record<string, (group: MadeGroup) => unknown>> = {
     'stage 0: the announcement opened, its signature checked': ({ sealed }) => receiveGroup(sealed, runId),

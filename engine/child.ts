@@ -1,12 +1,14 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { type ConfinementLevel, confined, type Needs } from './confinement.js'
 import { STDERR_TAIL_CHARS, STDERR_WAIT_MS, STOP_TIMEOUT_MS } from './constants.js'
 import { EngineError } from './errors.js'
+import { loaderArguments, makeHome, programFiles, scriptBeside } from './find-confinement.js'
 import { guardMemory } from './memory-guard.js'
 import type { Answer, FromWorker, ToWorker } from './protocol.js'
+import type { AdapterFile } from './types.js'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 /** A message that gets one answer; the child numbers it. */
@@ -18,6 +20,8 @@ export interface EngineChild {
   readonly pid: number | undefined
   /** Private directory of this process, removed with it. */
   readonly scratch: string
+  /** Puts an adapter where the process can read it. @returns  the same adapter, there */
+  hand(adapter: AdapterFile): Promise<AdapterFile>
   /** Set once the process has ended. */
   readonly death: EngineError | null
   /**
@@ -36,10 +40,18 @@ export interface ChildEvents {
   onDeath(error: EngineError): void
 }
 
-/** @param memoryLimitBytes  resident memory beyond which the process is killed */
-export function startChild(events: ChildEvents, memoryLimitBytes: number): EngineChild {
-  const scratch = mkdtempSync(join(tmpdir(), 'prove-engine-'))
-  const child = forkWorker()
+export interface ChildOptions {
+  /** Resident memory beyond which the process is killed. */
+  readonly memoryLimitBytes: number
+  readonly confinement: ConfinementLevel
+  /** The base model, as an absolute path. */
+  readonly modelPath: string
+}
+
+export function startChild(events: ChildEvents, options: ChildOptions): EngineChild {
+  const { memoryLimitBytes, confinement, modelPath } = options
+  const { home, scratch, root } = makeHome(confinement)
+  const child = startWorker(confinement, { reads: [...programFiles(), modelPath], home, scratch, root })
   const pending = new Map<number, { resolve(answer: Answer): void; reject(error: EngineError): void }>()
   let nextId = 0
   let death: EngineError | null = null
@@ -61,7 +73,7 @@ export function startChild(events: ChildEvents, memoryLimitBytes: number): Engin
       if (death !== null) return
       unguard()
       death = new EngineError('engine_crashed', exceeded || (stderr.trim() ? `${how}: ${stderr.trim()}` : how))
-      rmSync(scratch, { recursive: true, force: true })
+      rmSync(home, { recursive: true, force: true })
       for (const { reject } of pending.values()) reject(death)
       pending.clear()
       events.onDeath(death)
@@ -100,6 +112,12 @@ export function startChild(events: ChildEvents, memoryLimitBytes: number): Engin
     get death() {
       return death
     },
+    async hand(adapter) {
+      if (confinement !== 'files') return adapter
+      const path = join(scratch, `${adapter.sha256}.gguf`)
+      await copyFile(adapter.path, path)
+      return { ...adapter, path }
+    },
     request: (message) => {
       const id = nextId++
       const answer = new Promise<Answer>((resolve, reject) => {
@@ -122,12 +140,8 @@ export function startChild(events: ChildEvents, memoryLimitBytes: number): Engin
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
 
-function forkWorker(): ChildProcess {
-  // Compiled, the worker lies beside this file as JavaScript; from source, it needs the loader which runs this file too.
-  const fromSource = import.meta.url.endsWith('.ts')
-  return fork(fileURLToPath(new URL(fromSource ? './worker.ts' : './worker.js', import.meta.url)), [], {
-    execArgv: fromSource ? ['--import', import.meta.resolve('tsx')] : [],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  })
+function startWorker(level: ConfinementLevel, needs: Needs): ChildProcess {
+  const node = { file: process.execPath, args: [...loaderArguments, scriptBeside('worker')] }
+  const { file, args } = confined(level, node, needs)
+  return spawn(file, args, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
 }

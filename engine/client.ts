@@ -1,5 +1,7 @@
+import { resolve } from 'node:path'
 import { checkAdapterFile } from './adapter-check.js'
 import { type EngineChild, type LaneMessage, startChild } from './child.js'
+import type { Confinement } from './confinement.js'
 import {
   LANE_WAIT_MS,
   MAX_LANES,
@@ -10,6 +12,7 @@ import {
   SWAP_TIMEOUT_MS,
 } from './constants.js'
 import { EngineError, toEngineError } from './errors.js'
+import { findConfinement } from './find-confinement.js'
 import type { GgufHeader } from './gguf.js'
 import { readModelFile } from './gguf-file.js'
 import { hashFile } from './hash-file.js'
@@ -31,6 +34,8 @@ export interface EngineTuning {
 export interface EngineProcess extends Engine {
   /** Of the current process; undefined while there is none. */
   readonly pid: number | undefined
+  /** What keeps the process from doing harm. */
+  readonly confinement: Confinement
 }
 
 /**
@@ -51,6 +56,9 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
   let build: Engine['build'] | null = null
 
   const memoryLimitBytes = options.memoryLimitBytes ?? defaultMemoryLimit()
+  const modelPath = resolve(options.modelPath)
+  const confinement = await findConfinement(options.gpu)
+  const childOptions = { memoryLimitBytes, modelPath, confinement: confinement.level }
 
   const start = async (signal: AbortSignal): Promise<EngineChild> => {
     if (closing !== null) throw new EngineError('closed', 'the engine was closed')
@@ -63,11 +71,13 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
         group?.fail(afterClose(error))
       },
     }
-    const child = startChild(events, memoryLimitBytes)
+    const child = startChild(events, childOptions)
     running = { child, loaded: new Map(policy === null ? [] : [[policy.path, policy.sha256]]) }
     try {
       const { scratch } = child
-      const { answer } = child.request({ kind: 'start', options, adapter: policy, laneWaitMs, sharePrefill, scratch })
+      const adapter = policy && (await child.hand(policy))
+      const at = { ...options, modelPath }
+      const { answer } = child.request({ kind: 'start', options: at, adapter, laneWaitMs, sharePrefill, scratch })
       killUnlessSettled(child, answer, START_TIMEOUT_MS)
       // Loading cannot be interrupted from within, so an abort ends the process.
       const started = await abortable(answer, signal, () => child.kill())
@@ -119,7 +129,7 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
       }
       return
     }
-    const { answer } = child.request({ kind: 'swap', adapter })
+    const { answer } = child.request({ kind: 'swap', adapter: adapter && (await child.hand(adapter)) })
     killUnlessSettled(child, answer, SWAP_TIMEOUT_MS)
     const swapped = answer.then(
       () => {
@@ -169,6 +179,7 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
     get build() {
       return build!
     },
+    confinement,
     get pid() {
       return running?.child.pid
     },

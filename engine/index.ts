@@ -1,4 +1,5 @@
 export { type EngineProcess, type EngineTuning, openEngine } from './client.js'
+export type { Confinement, ConfinementLevel } from './confinement.js'
 export { DRAW, noiseOf } from './draw.js'
 export { EngineError, type EngineErrorCode } from './errors.js'
 export { hashFile } from './hash-file.js'

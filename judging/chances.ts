@@ -50,6 +50,16 @@ export function binomialCdf(count: number, trials: number, p: number): number {
   return Math.min(1, sum)
 }
 
+/** The chance of at least `hits` marked ones in a sample of `drawn`, from `all` of which `marked` are (without replacement). */
+export function hypergeometricTail(hits: number, drawn: number, marked: number, all: number): number {
+  const choose = (n: number, k: number): number =>
+    k < 0 || k > n ? Number.NEGATIVE_INFINITY : logFactorial(n) - logFactorial(k) - logFactorial(n - k)
+  let sum = 0
+  for (let k = hits; k <= Math.min(drawn, marked); k++)
+    sum += Math.exp(choose(marked, k) + choose(all - marked, drawn - k) - choose(all, drawn))
+  return Math.min(1, sum)
+}
+
 export interface Share {
   readonly count: number
   readonly of: number

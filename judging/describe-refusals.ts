@@ -17,7 +17,7 @@ const PARTS: readonly Part[] = [
     title: 'No work at the moment',
     places: ['lease request'],
     advice:
-      'The answer to a request for leases. The node asks again by itself; `no_work`, `paused`, `not_registered`, `influence_cap` and `too_many_leases` need nothing from you. For `uncalibrated`, ask the operator for a calibration of your backend, or start the node with `--cpu` if the CPU has one. For `quarantined`, look at your verdicts: one of them, or several failed audits, led to it.',
+      'The answer to a request for leases. The node asks again by itself; `no_work`, `paused`, `not_registered`, `influence_cap` and `too_many_leases` need nothing from you. For `uncalibrated`, ask the operator for a calibration of your backend, or start the node with `--cpu` if the CPU has one. For `quarantined`, look at your verdicts: one of them, several failed audits, or small choices that add up led to it; after an exclusion only a new key gets work again.',
   },
   {
     title: 'Messages and announcements',
@@ -29,7 +29,7 @@ const PARTS: readonly Part[] = [
     title: 'The group differs from its replay',
     places: [1, 2, 3],
     advice:
-      'The coordinator has repeated every call and rebuilt every token, with no tolerance. An honest node of the same version never meets these, so update the node, check that its worlds are unchanged, and run `prove-node verify`: it repeats the same comparison at home. If it passes there, tell the operator. `world_unstable` is nobody’s lie: that world gets no more tasks.',
+      'The coordinator has repeated every call and rebuilt every token, with no tolerance. An honest node of the same version never meets these, so one of them is final for the key. Update the node, check that its worlds are unchanged, and run `prove-node verify`: it repeats the same comparison at home. If it finds the fault too, mend it and begin anew with another data directory. If it passes there, appeal: name the lease to the operator, who has kept your signed announcement and the body as proof (`evidence/`) and can repeat the comparison with it. `world_unstable` is nobody’s lie: that world gets no more tasks.',
   },
   {
     title: 'The work is not new',
@@ -41,13 +41,13 @@ const PARTS: readonly Part[] = [
     title: 'The numbers do not fit the policy',
     places: [5, 6, 7],
     advice:
-      'An audit has recomputed the log-probabilities under the announced policy and replayed the draws. It has thresholds and hardly ever refuses honest work; single cases bring closer audits only. If it happens again, run `prove-node verify --calibration FILE` with the run’s calibration: other drivers, a faulty GPU or another model file show there. An accepted group can be revoked by a later audit; its credit then goes.',
+      'An audit has recomputed the log-probabilities under the announced policy and replayed the draws. It has thresholds and hardly ever refuses honest work; single cases bring closer audits only, until 200 audits have passed for each. If it happens again, run `prove-node verify --calibration FILE` with the run’s calibration: other drivers, a faulty GPU or another model file show there. An accepted group can be revoked by a later audit; its credit then goes.',
   },
   {
     title: 'What was taken on trust',
     places: ['flat group'],
     advice:
-      'A group without reward variance is believed without its body, unless it is drawn for a closer look. Keep the node running and connected until its groups have their verdicts: a drawn body that does not come before the deadline puts the node’s word in doubt. Its unseen groups since the last one that was seen then lose their credit, as after any other doubtful group.',
+      'A group without reward variance is believed without its body, unless it is drawn for a closer look. Keep the node running and connected until its groups have their verdicts: a drawn body that does not come before the deadline puts the node’s word in doubt. Its unseen groups since the last one that was seen are then no longer believed, as after any other doubtful group. An unseen group earns no credit.',
   },
 ]
 
@@ -96,6 +96,7 @@ const CONSEQUENCE: Readonly<Record<RefusalConsequence, string>> = {
   none: '-',
   audits: 'closer audits',
   quarantine: 'quarantine',
+  exclusion: 'exclusion',
 }
 
 /** `docs/verdicts.md`: every reason for a refusal, for volunteers. */
@@ -111,8 +112,9 @@ A node prints every verdict with its code, what the code means, the coordinator'
 \`prove-node verdicts\` lists them all later, and \`prove-node verify\` judges the last group again at home, with the same code.
 
 *Gossip score*: the sender of such a message is listened to less by its neighbours, until nobody listens to it. *Consequence*, of a group
-that is refused so: *closer audits*, more of the node's groups are recomputed; *quarantine*, a provable lie: no leases for an hour, a day the
-second time, and for good the third time. Three failed audits of the last twenty bring a quarantine too.`
+that is refused so: *closer audits*, more of the node's groups are recomputed; *quarantine*, no leases for an hour, a day the second time, and for good the
+third time; *exclusion*, a provable lie: no leases for the key any more. Failed audits beyond chance bring a quarantine too
+([protocol.md](protocol.md), "Judging").`
 
 function describePart({ title, places, advice }: Part): string {
   const rows = Object.entries(REFUSALS).flatMap(([code, { effect, consequence, meaning }]) => {

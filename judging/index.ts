@@ -4,8 +4,9 @@ export { type GroupStatistics, measureGroup, type SampledToken, type TokenStatis
 export { judgeGroup } from './judge-group.js'
 export { type AuditFinding, judgeStatistics, measureFalseRefusals } from './judge-statistics.js'
 export { leaseSeed, newRoundSecret, roundSecretHash } from './lease-seed.js'
-export { completionOf, type EarlierGroup, findOverlap, type Overlap } from './overlap.js'
+export { completionOf, type EarlierGroup, findOverlap, type Overlap, type Sayings, sayingsOf } from './overlap.js'
 export { largestBody, recordCall } from './recorded-call.js'
+export { expectedRepair, type RepairExpectation, type RepairSums, sumRepairs } from './repair-sums.js'
 export { UnstableWorlds } from './replay.js'
 export { type AuditedGroup, type AuditedRollout, drawsOf, rolesOf, type TokenReader, turnsOf } from './sampled-turns.js'
 export {
@@ -33,8 +34,6 @@ export {
   describeHonest,
   fitThresholds,
   parseCalibration,
-  type RepairRecord,
-  repairRecord,
   type Thresholds,
 } from './thresholds.js'
 export { unstableWorlds } from './world-stability.js'

@@ -99,7 +99,7 @@ export const STAGES = [
   {
     number: 4,
     name: 'duplicates',
-    check: 'completions that an accepted group of the same task holds too, more than chance explains',
+    check: 'completions that an accepted group of the same task holds too, changed or not, more than chance explains',
     refusals: ['duplicate'],
     cost: 'look-up',
     forwardPass: false,

@@ -11,7 +11,7 @@ export const PRIOR = 5
  */
 const MEAN_MARGIN = 3
 /** A single disturbance counts as far beyond this many times the worst honest one, and as gross beyond that many. */
-const FAR = 2
+export const FAR = 2
 const GROSS = 10
 /** Honest misses from which on the largest repair is taken at its word. */
 const ENOUGH_MISSES = 30
@@ -36,9 +36,6 @@ const tokenLimits = z.strictObject({
   farClaimRate: positive,
   /** Nats: sum of the repairs per unit of evidence. */
   repair: positive,
-  /** What honest repairs add up to per unit of evidence (nats), and the variance of that sum (nats squared). */
-  usualRepair: positive,
-  repairVariance: positive,
   /** Misses per unit of evidence; nats for far and gross repairs; far repairs per unit of evidence. */
   missRate: positive,
   farRepair: positive,
@@ -140,10 +137,6 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
   // a difference is what a claim's disturbance shows.
   const worstRepair = misses < ENOUGH_MISSES ? Math.max(measuredRepair, worstClaim / 2) : measuredRepair
   const farRepair = FAR * worstRepair
-  // One miss more than there were, as bad as any: honest repairs are few, and none at all would promise that there will be none.
-  const further = measuredRepair || worstRepair
-  const usualRepair = (sum(({ repair }) => repair) + further) / evidence
-  const spread = sum(({ repair, evidence: own }) => (repair - usualRepair * own) ** 2)
   // Should misses of a group come in clusters, a rate over all groups would not allow for it.
   const worstMissRate = worst(({ misses, evidence }) => misses / (evidence + PRIOR))
   const farRate = poissonUpper(0, RATE_CONFIDENCE)
@@ -156,8 +149,6 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
     grossClaim: GROSS * worstClaim,
     farClaimRate: farRate / room,
     repair: Math.max(MEAN_MARGIN * worst(meanRepair), farRepair / (evidence / groups.length + PRIOR)),
-    usualRepair,
-    repairVariance: (spread + further ** 2) / evidence,
     missRate: Math.max(worstMissRate, poissonUpper(misses, RATE_CONFIDENCE) / evidence),
     farRepair,
     grossRepair: GROSS * worstRepair,
@@ -178,23 +169,6 @@ export function meanBias({ bias, room }: TokenStatistics): number {
 /** Nats per unit of evidence: by how much the logits would have to be off on average for the draws to select the tokens. */
 export function meanRepair({ repair, evidence }: TokenStatistics): number {
   return repair / (evidence + PRIOR)
-}
-
-/** What one audit adds to the record of a key: whoever chooses among near ties pays for it in repairs, a little each time. */
-export interface RepairRecord {
-  readonly tokens: number
-  /** Sum of the repairs (nats), its expectation for honest work, and the variance (nats squared) around that. */
-  readonly repair: number
-  readonly expected: number
-  readonly variance: number
-}
-
-/** Records of several audits add up, whatever their thresholds. */
-export function repairRecord(
-  { tokens, repair, evidence }: TokenStatistics,
-  { usualRepair, repairVariance }: TokenLimits,
-): RepairRecord {
-  return { tokens, repair, expected: usualRepair * evidence, variance: repairVariance * evidence }
 }
 
 /** Quantiles of the honest groups' statistics, under the names of the file. */

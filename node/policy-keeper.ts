@@ -134,11 +134,7 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
       await apply()
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== 'adapter_refused') throw error
-      const isWhole = await blobs.describe(blob.sha256, 'adapter').then(
-        () => true,
-        () => false,
-      )
-      if (isWhole) throw error
+      if (await blobs.isWhole(blob.sha256, signal)) throw error
       // The disk has changed the file since it was checked: left there, it would stop the node at every start.
       await onDisk(() => blobs.remove(blob.sha256))
       await apply()

@@ -1,8 +1,15 @@
+import type { Confinement, ConfinementLevel } from '../engine/index.js'
 import { isRefusalCode, REFUSALS, type RefusalCode, type RefusalConsequence, type Verdict } from '../proto/index.js'
 
 /** What a volunteer, or a program that started the node, is told as it happens. */
 export type NodeProgress =
-  | { readonly type: 'ready'; readonly peerId: string; readonly backend: string }
+  | {
+      readonly type: 'ready'
+      readonly peerId: string
+      readonly backend: string
+      /** What keeps the engine's process from doing harm. */
+      readonly confinement: Confinement
+    }
   | { readonly type: 'policy'; readonly version: number; readonly policyId: string }
   | {
       readonly type: 'group'
@@ -27,7 +34,7 @@ export type NodeProgress =
 export function progressLine(progress: NodeProgress): string | null {
   switch (progress.type) {
     case 'ready':
-      return `node ${progress.peerId}, inference on ${progress.backend}`
+      return `node ${progress.peerId}, inference on ${progress.backend}, ${confinementLine(progress.confinement)}`
     case 'policy':
       return `policy version ${progress.version} is loaded and passed its canary`
     case 'group': {
@@ -48,6 +55,15 @@ export function progressLine(progress: NodeProgress): string | null {
   }
 }
 
+const BOUNDS: Readonly<Record<ConfinementLevel, string>> = {
+  files: 'in a process without network and without your files',
+  network: 'in a process without network that can read your files',
+  none: 'in a process that can do whatever you can',
+}
+
+const confinementLine = ({ level, lacks }: Confinement): string =>
+  lacks.length === 0 ? BOUNDS[level] : `${BOUNDS[level]} (${lacks.join('; ')})`
+
 /** Reasons for a pause that come and go by the minute. */
 const ROUTINE: ReadonlySet<string> = new Set<RefusalCode>([
   'no_work',
@@ -60,6 +76,7 @@ const CONSEQUENCES: Readonly<Record<RefusalConsequence, string>> = {
   none: 'no further consequence',
   audits: 'consequence: closer audits',
   quarantine: 'consequence: no leases for a while (quarantine)',
+  exclusion: 'consequence: no leases for this key any more (exclusion); `prove-node verify` repeats the check at home',
 }
 
 /** One sentence on what became of a group, and of what was said of it before. */

@@ -61,7 +61,12 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       ...(memoryLimitBytes === undefined ? {} : { memoryLimitBytes }),
     })
     cleanUps.push(() => engine.close())
-    onProgress({ type: 'ready', peerId: identity.peerId, backend: engine.build.backend })
+    onProgress({
+      type: 'ready',
+      peerId: identity.peerId,
+      backend: engine.build.backend,
+      confinement: engine.confinement,
+    })
 
     const host = await createHost({
       privateKey: identity.privateKey,

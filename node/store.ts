@@ -32,6 +32,7 @@ export interface NodeStore {
   addPending(group: PendingGroup): Promise<void>
   /** Forgets a group that will never get a verdict. */
   removePending(leaseId: string): Promise<void>
+  /** Of a group without a verdict, or of the newest that got one: the coordinator's disk may have lost it. */
   body(bodySha256: string): Promise<Uint8Array | null>
   /** Number of verdicts on record: where to ask the coordinator to go on from. @throws NodeError `unreadable` */
   verdictCount(): Promise<number>
@@ -142,6 +143,11 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
     }
     return null
   }
+  const readKept: NodeStore['keptGroup'] = async () => {
+    const [text, body] = await Promise.all([kept.get(ONLY), keptBody.get(ONLY)])
+    if (text === undefined || body === undefined) return null
+    return { ...readRecord(text, keptSchema, 'the kept group', directory), body }
+  }
   let broken: NodeError | null = null
   /** On a full disk LevelDB (level 10.0.0) leaves half a record; the next start drops it and everything written behind it. */
   const write = async (work: () => Promise<void>): Promise<void> => {
@@ -175,7 +181,12 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
       const forgotten = await forgetting(leaseId)
       await write(() => db.batch(forgotten))
     },
-    body: async (bodySha256) => (await bodies.get(bodySha256)) ?? null,
+    async body(bodySha256) {
+      const waiting = await bodies.get(bodySha256)
+      if (waiting !== undefined) return waiting
+      const newest = await readKept()
+      return newest?.bodySha256 === bodySha256 ? newest.body : null
+    },
     verdictCount,
     async addVerdicts(from, verdicts) {
       const known = await verdictCount()
@@ -205,11 +216,7 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
       const text = place === undefined ? undefined : await ledger.get(place)
       return text === undefined ? null : readVerdict(text, place!)
     },
-    async keptGroup() {
-      const [text, body] = await Promise.all([kept.get(ONLY), keptBody.get(ONLY)])
-      if (text === undefined || body === undefined) return null
-      return { ...readRecord(text, keptSchema, 'the kept group', directory), body }
-    },
+    keptGroup: readKept,
     keepRounds: (rounds) => write(() => closedRounds.put(ONLY, JSON.stringify(rounds))),
     async rounds() {
       const text = await closedRounds.get(ONLY)

@@ -2,7 +2,7 @@ import { publicKeyFromRaw } from '@libp2p/crypto/keys'
 import type { PrivateKey } from '@libp2p/interface'
 import { peerIdFromPublicKey } from '@libp2p/peer-id'
 import { codec } from './codec.js'
-import { refusal } from './errors.js'
+import { refusal, SwarmRefusal } from './errors.js'
 import { prove } from './gen/swarm.js'
 import type { LimitName } from './limits.js'
 import { bytes } from './wire-shape.js'
@@ -114,6 +114,17 @@ export async function openEnvelope(
   }
   if (!valid) throw refusal('bad_signature', `not signed by ${signer}`)
   return { payload, attachment, signer }
+}
+
+/** Who has signed an envelope of that kind, for whichever run; null for what nobody has. */
+export async function signerOf(data: Uint8Array, limit: LimitName, kind: EnvelopeKind): Promise<string | null> {
+  try {
+    const { runId } = envelopeCodec(limit).parse(data)
+    return (await openEnvelope(data, limit, { kind, runId })).signer
+  } catch (why) {
+    if (why instanceof SwarmRefusal) return null
+    throw why
+  }
 }
 
 function ed25519(raw: Uint8Array) {

@@ -6,9 +6,10 @@ export type GossipEffect = 'ignore' | 'reject'
 
 /**
  * What the refusal of a group does to its author: `audits`, its groups are looked at more closely; `quarantine`, it gets no
- * leases for a while, because the group is a provable lie.
+ * leases for a while, which a copied data directory earns as well as a thief; `exclusion`, it gets none any more, because it has
+ * signed what no honest node can make.
  */
-export type RefusalConsequence = 'none' | 'audits' | 'quarantine'
+export type RefusalConsequence = 'none' | 'audits' | 'quarantine' | 'exclusion'
 
 interface RefusalRow {
   readonly effect: GossipEffect
@@ -21,8 +22,10 @@ const ignore = (meaning: string): RefusalRow => ({ effect: 'ignore', consequence
 const reject = (meaning: string): RefusalRow => ({ effect: 'reject', consequence: 'none', meaning })
 /** Numbers that hardly ever come from honest work, but may. */
 const doubt = (meaning: string): RefusalRow => ({ effect: 'reject', consequence: 'audits', meaning })
-/** A group that no honest node makes. */
-const lie = (meaning: string): RefusalRow => ({ effect: 'reject', consequence: 'quarantine', meaning })
+/** A group that is not its author's own, by intent or by mishap. */
+const copy = (meaning: string): RefusalRow => ({ effect: 'reject', consequence: 'quarantine', meaning })
+/** A group that no honest node makes: recomputed without tolerance, it comes out otherwise. */
+const lie = (meaning: string): RefusalRow => ({ effect: 'reject', consequence: 'exclusion', meaning })
 
 /**
  * Every reason for which a message, a request or a group is turned down, with its usual consequence. `reject` is kept
@@ -54,7 +57,9 @@ export const REFUSALS = {
 
   no_work: ignore('Enough groups are running; ask again later.'),
   paused: ignore('The coordinator has paused the run.'),
-  quarantined: ignore('The key is quarantined after a provable lie.'),
+  quarantined: ignore(
+    'The key gets no work, for a while or for good: a group of its was a lie, or too many failed their audits.',
+  ),
   not_registered: ignore('The key registered after the round opened; it gets leases from the next round on.'),
   uncalibrated: ignore('The run has no calibration for this inference backend, so its work could not be audited.'),
   too_many_leases: ignore('The node already holds as many leases as one key may.'),
@@ -68,7 +73,7 @@ export const REFUSALS = {
   state_mismatch: lie('The final state of the world differs from the replay.'),
   reward_mismatch: lie('A reward differs from the recomputed one.'),
   world_unstable: ignore('The world disagreed with itself on replay; the world is quarantined, not the node.'),
-  duplicate: lie('The same task and completion were delivered before.'),
+  duplicate: copy('The same task and completion were delivered before.'),
   logprob_mismatch: doubt('The log-probabilities are not those of the announced policy.'),
   sampler_mismatch: doubt('The sampled tokens do not follow from the sampler seeds of the lease.'),
   implausible_end: doubt('A turn ended by a token that the policy hardly ever samples there.'),

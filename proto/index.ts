@@ -7,6 +7,7 @@ export {
   openEnvelope,
   peerIdOfKey,
   sealEnvelope,
+  signerOf,
 } from './envelope.js'
 export {
   detailForWire,

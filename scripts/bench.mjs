@@ -11,6 +11,10 @@ const LONGEST_MS = 30 * 60_000
 /** `packages`: those whose version a reader needs to know. */
 const BENCHES = {
   audit: { about: 'dishonest groups caught, honest ones refused', packages: ['node-llama-cpp'] },
+  coordinator: {
+    about: 'what one coordinator can do for 100, 1,000 and 10,000 nodes, and its log',
+    packages: ['level', 'libp2p'],
+  },
   env: { about: 'the worlds: sessions, forks and tool calls', packages: ['@modelcontextprotocol/sdk', 'zod'] },
   judge: {
     about: 'judging groups: speed, audits, time to a verdict, memory of leases',
@@ -18,6 +22,7 @@ const BENCHES = {
   },
   rollout: { about: 'sampling in lockstep on one CPU thread', packages: ['node-llama-cpp'] },
   snapshot: { about: 'adapter downloads from several peers', packages: ['libp2p', '@libp2p/noise', '@libp2p/yamux'] },
+  'sybil-lockout': { about: 'versions and newcomers beside keys that only hold leases', packages: [] },
   synthesis: { about: "the paper's 13,517 examples, made and played again", packages: ['zod', 'tinypool'] },
   trainer: { about: "one training step beside TRL's GRPOTrainer", python: 'bench/trainer_bench.py' },
 }
@@ -28,7 +33,7 @@ const fail = (message) => {
 }
 
 function readArguments() {
-  const choices = Object.entries(BENCHES).map(([name, { about }]) => `\n  ${name.padEnd(9)} ${about}`)
+  const choices = Object.entries(BENCHES).map(([name, { about }]) => `\n  ${name.padEnd(13)} ${about}`)
   try {
     const { values, positionals } = parseArgs({ options: { json: { type: 'boolean' } }, allowPositionals: true })
     const [name, ...more] = positionals

@@ -1,13 +1,11 @@
 // Sets the checkout up: pinned npm and Python dependencies inside it, then the build. Safe to run again: what is current
-// is left alone. Usage: node scripts/setup.mjs [--tests]
+// is left alone. Usage: node scripts/setup.mjs [--tests | --programs]   --programs: what a package is made of, without Python
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const python = `${root}.venv/bin/python`
-const trainer = `${root}coordinator/trainer`
 
 /** Something the user has to install or repair; the message says what and how. */
 class MissingPrerequisite extends Error {}
@@ -25,19 +23,6 @@ function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major > 20 || (major === 20 && minor >= 19)) return
   throw new MissingPrerequisite(`Node.js ${process.versions.node} is too old: 20.19 or newer is needed (nodejs.org).`)
-}
-
-/** The first Python that is new enough and has the venv module. */
-function findPython() {
-  const probe = 'import sys, venv, ensurepip; print("%d.%d" % sys.version_info[:2])'
-  for (const command of [process.env.PYTHON, 'python3', 'python'].filter(Boolean)) {
-    const found = spawnSync(command, ['-c', probe], { encoding: 'utf8' })
-    const [major, minor] = (found.stdout ?? '').trim().split('.').map(Number)
-    if (found.status === 0 && major === 3 && minor >= 10) return command
-  }
-  throw new MissingPrerequisite(
-    'Python 3.10 or newer with the venv module was not found. Install it (Debian: apt install python3 python3-venv), or name one: PYTHON=/path/to/python3',
-  )
 }
 
 /** npm packages. PROVE_LEAN=1 leaves out the GPU builds of the inference engine: 0.4 instead of 1 GB on Linux. */
@@ -68,31 +53,26 @@ function platformPackages() {
     .map(([path, { version }]) => `${path.replace(/^.*node_modules\//, '')}@${version}`)
 }
 
-/** Python packages of the trainer, in a virtual environment inside the checkout. */
-function installPython(requirements) {
-  const text = ['requirements.txt', requirements].map((name) => readFileSync(`${trainer}/${name}`, 'utf8'))
-  const stamp = `${root}.venv/.prove-setup-${requirements}`
-  const wanted = digest(...text)
-  if (isCurrent(stamp, wanted)) return
-  const command = findPython()
-  if (!existsSync(python)) run(command, ['-m', 'venv', '.venv'], 'Debian needs the package python3-venv for this.')
-  console.error('setup: installing Python packages (PyTorch is large; this takes a while)')
-  const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', `${trainer}/${requirements}`]
-  // Everything is pinned, so an index that does not answer is passed over at once; patience only if that was not enough.
-  const quick = spawnSync(python, [...install, '--retries', '0', '--timeout', '5'], { cwd: root, stdio: 'ignore' })
-  if (quick.status !== 0) run(python, [...install, '--retries', '5'], 'Check the network connection and try again.')
-  writeFileSync(stamp, wanted)
+/** Python packages of the trainer, in a virtual environment inside the checkout, as an installed coordinator has them in its own. */
+async function installPython(requirements) {
+  const { setUpPython } = await import('../dist/coordinator/spool/python-setup.js')
+  await setUpPython({
+    folder: `${root}.venv`,
+    requirements: requirements.map((name) => `${root}coordinator/trainer/${name}`),
+    ...(process.env.PYTHON ? { candidates: [process.env.PYTHON] } : {}),
+    onStep: (what) => console.error(`setup: ${what}`),
+    signal: new AbortController().signal,
+  })
 }
 
 /** Brings the checkout up to date. @returns seconds it took */
-export async function setup({ tests = false } = {}) {
+export async function setup({ tests = false, python = true } = {}) {
   const started = performance.now()
   checkNode()
   installNodeModules()
-  installPython('requirements.txt')
-  if (tests) installPython('requirements-test.txt')
   const { build } = await import('./build.mjs')
   build()
+  if (python) await installPython(['requirements.txt', ...(tests ? ['requirements-test.txt'] : [])])
   return (performance.now() - started) / 1000
 }
 
@@ -107,6 +87,9 @@ export async function setupOrExit(options) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const seconds = await setupOrExit({ tests: process.argv.includes('--tests') })
+  const seconds = await setupOrExit({
+    tests: process.argv.includes('--tests'),
+    python: !process.argv.includes('--programs'),
+  })
   console.error(`setup: ready (${seconds.toFixed(1)} s)`)
 }

@@ -1,8 +1,9 @@
 // Sets the checkout up and runs every check and test suite. The last line is `N passed, N failed`.
-// Usage: node scripts/test.mjs [suite | suite/file ...]   suites: checks unit swarm proc trainer; files: proc/recovery, unit/reward
+// Usage: node scripts/test.mjs [suite | suite/file ...]   suites: checks unit swarm proc trainer release; files: proc/recovery, unit/reward
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setupOrExit } from './setup.mjs'
 
@@ -36,7 +37,8 @@ function run(command, args, { quiet = false } = {}) {
 /** What failed with what it said, which is said again at the end. */
 const failures = []
 
-const sum = (results, key) => results.reduce((total, result) => total + result[key], 0)
+const sumOf = (numbers) => numbers.reduce((total, number) => total + number, 0)
+const sum = (results, key) => sumOf(results.map((result) => result[key]))
 
 /** A check that passes or fails as a whole. */
 async function check(command, args) {
@@ -63,36 +65,66 @@ const allFiles = (suite) =>
     .sort()
     .sort((a, b) => weight(a) - weight(b))
 
+/** Files of one process: loading what they all import takes longer than most of them. */
+const BATCH = 6
+
 /**
- * One process per file, so that a file which ends its process hides no other.
  * @param paths   what of the suite is wanted
- * @param atOnce  files at a time
+ * @param atOnce  processes at a time
+ * @param inOne   files of a process; 1 where a file's listeners, timers or children could be in another one's way
  */
-async function uvu(suite, paths, atOnce) {
+async function uvu(suite, paths, atOnce, inOne = 1) {
   const found = allFiles(suite)
   const missing = paths.filter((path) => !found.some((file) => belongs(file, path)))
   for (const path of missing) console.log(`FAIL ${path}: there is no such test`)
   const files = found.filter((file) => paths.some((path) => belongs(file, path)))
   const { default: pLimit } = await import('p-limit') // installed by the set-up
   const limit = pLimit(atOnce)
-  const results = await Promise.all(files.map((name) => limit(() => uvuFile(`dist/test/${name}`))))
+  const batches = batchesOf(
+    files.map((name) => `dist/test/${name}`),
+    inOne,
+  )
+  const results = await Promise.all(batches.map((batch) => limit(() => uvuFiles(batch))))
   return { passed: sum(results, 'passed'), failed: sum(results, 'failed') + missing.length }
 }
 
-/** uvu exits 0 when it ran nothing, so its summary is counted; a file without tests has failed. */
-async function uvuFile(file) {
+/** Files of the same folder, which import the same, a few at a time. */
+function batchesOf(files, size) {
+  const batches = []
+  for (const file of files) {
+    const last = batches.at(-1)
+    if (last && last.length < size && dirname(last[0]) === dirname(file)) last.push(file)
+    else batches.push([file])
+  }
+  return batches
+}
+
+/**
+ * Files in one process. uvu exits 0 when it ran nothing, so what it says is counted; a file without tests has failed. If one of several
+ * ends the process, each is run alone, so that it hides no other.
+ */
+async function uvuFiles(files) {
   const started = performance.now()
-  const { ok, output } = await run(process.execPath, [file], { quiet: true })
+  const { ok, output } = await run(process.execPath, ['scripts/run-test-files.mjs', ...files], { quiet: true })
   const count = (label) => Number(output.match(new RegExp(`^  ${label}:\\s+(\\d+)`, 'm'))?.[1] ?? 0)
   const total = count('Total')
   const passed = count('Passed')
-  const failed = Math.max(total - passed, ok && total > 0 ? 0 : 1)
+  if (total === 0 && files.length > 1) {
+    const alone = []
+    for (const file of files) alone.push(await uvuFiles([file]))
+    return { passed: sum(alone, 'passed'), failed: sum(alone, 'failed') }
+  }
+  const [, ...parts] = output.split(/^dist\/test\/.+\.test\.js$/m)
+  const empty = files.filter((_, i) => !/\(\d+ \/ [1-9]\d*\)$/m.test(parts[i] ?? ''))
+  const failed = Math.max(total - passed, empty.length, Number(!ok))
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  const name = file.slice('dist/'.length)
+  const folder = dirname(files[0]).slice('dist/'.length)
+  const name = `${folder}: ${files.map((file) => basename(file, '.test.js')).join(', ')}`
   console.log(`${failed === 0 ? 'ok  ' : 'FAIL'} ${name}: ${passed} passed, ${failed} failed in ${seconds} s`)
   if (failed > 0) {
-    console.log(output)
-    failures.push({ name, output })
+    const why = empty.length === 0 ? output : `${output}\nwithout tests: ${empty.join(', ')}`
+    console.log(why)
+    failures.push({ name, output: why })
   }
   return { passed, failed }
 }
@@ -126,7 +158,7 @@ const SUITES = {
     const all = [lint, rooms, python, types]
     return { passed: sum(all, 'passed'), failed: sum(all, 'failed') }
   },
-  unit: (paths) => uvu('unit', paths, availableParallelism()),
+  unit: (paths) => uvu('unit', paths, availableParallelism(), BATCH),
   swarm: (paths) => uvu('swarm', paths, availableParallelism()),
   proc: (paths) => uvu('proc', paths, Math.min(availableParallelism(), MOST_PROGRAMS)),
   // Two runs: both folders have a test_export.py.
@@ -135,6 +167,7 @@ const SUITES = {
     const model = await pytest('scripts/build-demo-model/tests')
     return { passed: trainer.passed + model.passed, failed: trainer.failed + model.failed }
   },
+  release: () => check(process.execPath, ['scripts/release-check.mjs']),
 }
 
 /** `test/proc/recovery.test.ts` and `proc/recovery` are the same. */

@@ -1,8 +1,16 @@
-#!/usr/bin/env node
-import { Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
+import { createProgram, parseOrExplain } from '../cli/index.js'
 import { CATALOGUE } from './catalogue.js'
 import { describeServer } from './describe.js'
-import { createWorldCache, isSeed, offerWorlds, type ServerDefinition, serveHttp, serveStdio } from './kernel/index.js'
+import {
+  createWorldCache,
+  isOrigin,
+  isSeed,
+  offerWorlds,
+  type ServerDefinition,
+  serveHttp,
+  serveStdio,
+} from './kernel/index.js'
 
 const seedOption = (text: string): number => {
   // `Number` alone would read an empty value, as an unset shell variable gives, as 0.
@@ -18,6 +26,11 @@ const portOption = (text: string): number => {
 const sessionsOption = (text: string): number => {
   if (!/^\d{1,6}$/.test(text) || Number(text) < 1) throw new InvalidArgumentError('an integer from 1 to 999999')
   return Number(text)
+}
+
+const originOption = (text: string, earlier: string[]): string[] => {
+  if (!isOrigin(text)) throw new InvalidArgumentError('an origin such as http://localhost:5173')
+  return [...earlier, text]
 }
 
 /** Commander ends the process with 1 after a wrong option; wrong usage is 2 here, whichever part of it was wrong. */
@@ -47,7 +60,9 @@ interface ServeOptions {
   http?: number
   host: string
   allowHost: string[]
+  allowOrigin: string[]
   maxSessions?: number
+  maxSessionsPerClient?: number
 }
 
 async function serveWorlds(names: string[], options: ServeOptions): Promise<void> {
@@ -59,11 +74,14 @@ async function serveWorlds(names: string[], options: ServeOptions): Promise<void
     process.stderr.write(`prove-server: ${offered}, MCP on stdio\n`)
     return serveStdio(offer, open)
   }
-  const { http: port, host, allowHost: allowedHosts, maxSessions } = options
+  const { http: port, host, allowHost: allowedHosts, allowOrigin: allowedOrigins } = options
+  const { maxSessions, maxSessionsPerClient } = options
   const served = await serveHttp(offer, open, {
     port,
     host,
     allowedHosts,
+    allowedOrigins,
+    ...(maxSessionsPerClient === undefined ? {} : { maxSessionsPerClient }),
     ...(maxSessions === undefined ? {} : { maxSessions }),
   }).catch((error: Error) => {
     process.stderr.write(`prove-server: cannot listen on ${host}, port ${port}: ${error.message}\n`)
@@ -77,9 +95,8 @@ async function serveWorlds(names: string[], options: ServeOptions): Promise<void
   await served.close()
 }
 
-const program = new Command('prove-server')
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
-  .description('Serve worlds over MCP. Every client gets a session of its own.')
+const program = createProgram('prove-server', 'Serve worlds over MCP. Every client gets a session of its own.')
+program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
 
 program.command('list').description('list the worlds').action(list)
 
@@ -97,7 +114,14 @@ program
   .option('--http <port>', 'serve streamable HTTP at /mcp on this port; 0 takes a free one', portOption)
   .option('--host <address>', 'address to listen on', '127.0.0.1')
   .option('--allow-host <names...>', 'further host names that HTTP clients may use', [])
+  .option(
+    '--allow-origin <origin>',
+    'origin whose pages may call, such as http://localhost:5173; repeatable',
+    originOption,
+    [],
+  )
   .option('--max-sessions <number>', 'HTTP sessions open at the same time', sessionsOption)
+  .option('--max-sessions-per-client <number>', 'of those, from one address', sessionsOption)
   .action((names: string[], options: ServeOptions) => (names.length === 0 ? list() : serveWorlds(names, options)))
 
-await program.parseAsync()
+await parseOrExplain(program)

@@ -11,26 +11,32 @@ import {
   type Sha256,
   sha256,
 } from '../proto/index.js'
+import { BlobError } from './errors.js'
 
 /**
  * Files named by the SHA-256 of their content. What comes from the wire can only be a hash, so no name ever becomes a
- * path; what is under a hash has that hash, because a file appears under it only whole and synced.
+ * path; a file appears under its hash only whole and synced. Disks change what they hold, so whoever reads a blob gets what
+ * has its hash, or nothing.
  */
 export interface BlobStore {
   readonly directory: string
   /** Where the blob is, or will be. @throws TypeError for anything but a hash */
   path(hash: Sha256): string
+  /** Whether there is a file under the hash, whole or damaged. */
   has(hash: Sha256): Promise<boolean>
+  /** Whether the blob is there and still has its hash; read piece by piece. @throws the signal's reason */
+  isWhole(hash: Sha256, signal: AbortSignal): Promise<boolean>
+  /** Resolves when the blob is there, whole: a damaged one is replaced. */
   put(content: Uint8Array): Promise<Sha256>
   /** Copies a file in. */
   putFile(source: string): Promise<Sha256>
   /** Puts a finished temporary file of this directory under its name. The caller has synced and checked it. */
   adopt(temporary: string, hash: Sha256): Promise<void>
-  /** The whole blob, or null. */
+  /** The whole blob; null when it is not there, or is no longer what its hash says. */
   read(hash: Sha256): Promise<Uint8Array | null>
-  /** One chunk as the exchange numbers them, or null when the store has no such blob. */
+  /** One chunk as the exchange numbers them, unchecked; null when the store has no such blob, or one that ends before. */
   readChunk(hash: Sha256, sizeBytes: number, index: number): Promise<Uint8Array | null>
-  /** Hashes a stored blob chunk by chunk, for a manifest. @throws Error when it is not there or damaged */
+  /** Hashes a stored blob chunk by chunk, for a manifest. @throws BlobError */
   describe(hash: Sha256, role: BlobRole): Promise<BlobDescription>
   list(): Promise<readonly Sha256[]>
   remove(hash: Sha256): Promise<void>
@@ -51,6 +57,28 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
   const path = (hash: Sha256): string => {
     if (!isSha256(hash)) throw new TypeError('a blob is named by 64 hex digits')
     return join(directory, hash)
+  }
+
+  const isWhole: BlobStore['isWhole'] = async (hash, signal) => {
+    const file = await orNull(open(path(hash), 'r'))
+    if (!file) return false
+    try {
+      const whole = createHash('sha256')
+      const piece = new Uint8Array(LIMITS.chunkBytes.value)
+      for (let at = 0; ; ) {
+        signal.throwIfAborted()
+        const { bytesRead } = await file.read(piece, 0, piece.length, at)
+        if (bytesRead === 0) return whole.digest('hex') === hash
+        whole.update(piece.subarray(0, bytesRead))
+        at += bytesRead
+      }
+    } finally {
+      await file.close()
+    }
+  }
+  const read: BlobStore['read'] = async (hash) => {
+    const bytes = await orNull(readFile(path(hash)))
+    return bytes !== null && sha256(bytes) === hash ? bytes : null
   }
 
   const adopt = async (temporary: string, hash: Sha256): Promise<void> => {
@@ -82,10 +110,12 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
     adopt,
 
     has: (hash) => exists(path(hash)),
+    isWhole,
+    read,
 
     async put(content) {
       const hash = sha256(content)
-      if (await exists(path(hash))) return hash
+      if (await read(hash)) return hash
       return write(async (file) => {
         await file.writeFile(content)
         return hash
@@ -103,15 +133,13 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
         return hash.digest('hex')
       }),
 
-    async read(hash) {
-      return orNull(readFile(path(hash)))
-    },
-
     async readChunk(hash, sizeBytes, index) {
       const file = await orNull(open(path(hash), 'r'))
       if (!file) return null
       try {
-        return await readAt(file, index * LIMITS.chunkBytes.value, chunkLength(sizeBytes, index))
+        const length = chunkLength(sizeBytes, index)
+        const end = index * LIMITS.chunkBytes.value + length
+        return (await file.stat()).size < end ? null : await readAt(file, end - length, length)
       } finally {
         await file.close()
       }
@@ -120,8 +148,9 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
     async describe(hash, role) {
       const whole = createHash('sha256')
       const chunkSha256s: Sha256[] = []
-      const { size } = await stat(path(hash))
-      const file = await open(path(hash), 'r')
+      const file = await orNull(open(path(hash), 'r'))
+      if (!file) throw new BlobError('blob_missing', path(hash))
+      const { size } = await file.stat()
       try {
         for (let index = 0; index * LIMITS.chunkBytes.value < size; index += 1) {
           const chunk = await readAt(file, index * LIMITS.chunkBytes.value, chunkLength(size, index))
@@ -131,7 +160,7 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
       } finally {
         await file.close()
       }
-      if (whole.digest('hex') !== hash) throw new Error(`the blob ${hash} is damaged on disk`)
+      if (whole.digest('hex') !== hash) throw new BlobError('blob_damaged', `${path(hash)} is not what its name says`)
       return { role, sha256: hash, sizeBytes: size, chunkSha256s }
     },
 

@@ -29,3 +29,6 @@ export class TransportError extends CodedError<TransportErrorCode> {
 }
 
 export class IdentityError extends CodedError<'key_exists' | 'key_unreadable' | 'not_a_key'> {}
+
+/** What a disk no longer holds, or holds otherwise than it was written. */
+export class BlobError extends CodedError<'blob_missing' | 'blob_damaged'> {}

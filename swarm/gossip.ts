@@ -36,6 +36,8 @@ export interface Gossip {
   publish(channel: Channel<unknown>, data: Uint8Array): Promise<number>
   /** Peers that listen on the channel, as far as known. */
   listeners(channel: Channel<unknown>): readonly string[]
+  /** Those of them that messages of others are passed on to at once; to the rest only what they ask for. */
+  mesh(channel: Channel<unknown>): readonly string[]
   close(): void
 }
 
@@ -160,6 +162,7 @@ export function createGossip(pubsub: GossipSub, onRefusal: OnRefusal, logger: Sw
     },
 
     listeners: (channel) => pubsub.getSubscribers(channel.topic).map((peer) => peer.toString()),
+    mesh: (channel) => (pubsub as GossipSub & Books).getMeshPeers(channel.topic),
 
     close() {
       for (const topic of [...listeners.keys()]) leave(topic)
@@ -168,8 +171,9 @@ export function createGossip(pubsub: GossipSub, onRefusal: OnRefusal, logger: Sw
   }
 }
 
-/** Public fields of gossipsub's class that its interface leaves out. */
+/** Public members of gossipsub's class that its interface leaves out. */
 interface Books {
+  getMeshPeers(topic: string): readonly string[]
   readonly peers: ReadonlyMap<string, unknown>
   readonly streamsOutbound: Map<string, unknown>
 }

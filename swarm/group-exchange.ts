@@ -38,21 +38,23 @@ export function serveGroups(host: SwarmHost, options: GroupExchangeOptions): Pro
 }
 
 /**
- * Pulls a body, from its author first and then from other holders, until the bytes have the announced hash and size.
+ * Pulls a body, from its author first and then from other holders, until the bytes have the announced hash and, where one was
+ * announced, size.
  * @param holders  peer ids, tried in order
  * @throws TransportError `no_source` when none of them delivered; its cause tells the last reason
  */
 export async function fetchGroupBody(
   host: SwarmHost,
   holders: readonly string[],
-  want: { readonly bodySha256: Sha256; readonly bodySizeBytes: number },
+  want: { readonly bodySha256: Sha256; readonly bodySizeBytes?: number },
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   let last: unknown
   for (const holder of holders) {
     try {
       const body = await sendRequest(host, GROUP, holder, { kind: 'fetch', bodySha256: want.bodySha256 }, signal)
-      if (body.length === want.bodySizeBytes && sha256(body) === want.bodySha256) return body
+      const { bodySizeBytes = body.length } = want
+      if (body.length === bodySizeBytes && sha256(body) === want.bodySha256) return body
       const detail = `a body of ${body.length} B that is not ${want.bodySha256}`
       host.onRefusal({ peer: holder, code: 'body_mismatch', effect: 'reject', detail, protocol: GROUP.protocol })
       last = new TransportError('bad_hash', detail)

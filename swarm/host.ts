@@ -65,7 +65,8 @@ export interface SwarmHost {
   /** @returns  the peer id behind the address; @throws TransportError `unreachable` */
   dial(address: string, signal: AbortSignal): Promise<string>
   hangUp(peer: string): Promise<void>
-  connections(): readonly PeerConnection[]
+  /** All of them, or those to one peer. */
+  connections(peer?: string): readonly PeerConnection[]
   isConnected(peer: string): boolean
   /**
    * Opens a stream, over the existing connection if there is one, whoever dialled it.
@@ -141,8 +142,8 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
       await libp2p.hangUp(peerIdFromString(peer))
     },
 
-    connections: () => libp2p.getConnections().map(describe),
-    isConnected: (peer) => libp2p.getConnections().some((connection) => connection.remotePeer.toString() === peer),
+    connections: (peer) => libp2p.getConnections(peer === undefined ? peer : peerIdFromString(peer)).map(describe),
+    isConnected: (peer) => libp2p.getConnections(peerIdFromString(peer)).length > 0,
 
     async openStream(peer, protocol, { signal, overRelay }) {
       try {

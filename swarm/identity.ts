@@ -1,6 +1,11 @@
 import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { generateKeyPair, privateKeyFromProtobuf, privateKeyToProtobuf } from '@libp2p/crypto/keys'
+import {
+  generateKeyPair,
+  generateKeyPairFromSeed,
+  privateKeyFromProtobuf,
+  privateKeyToProtobuf,
+} from '@libp2p/crypto/keys'
 import type { PrivateKey } from '@libp2p/interface'
 import { peerIdOfKey } from '../proto/index.js'
 import { IdentityError } from './errors.js'
@@ -13,6 +18,8 @@ export interface Identity {
 
 const KEY_FILE = 'identity.key'
 const EXPORT_PREFIX = 'prove-key-1:'
+/** An Ed25519 key is its seed, and the public key that follows from it. */
+const SEED_BYTES = 32
 
 /**
  * The identity kept in a data directory; made on first use, readable by the owner only.
@@ -38,7 +45,11 @@ export async function readKey(directory: string): Promise<Identity | null> {
   }
   // A key file that was copied by hand often lost its mode.
   await chmod(path, 0o600)
-  return decode(bytes, 'key_unreadable', `${path}: import a backup with --replace, or move it away for a new key`)
+  return decode(
+    bytes,
+    'key_unreadable',
+    `${path} is damaged: import a backup with --replace, or move it away for a new key`,
+  )
 }
 
 /** The whole key as one line of text, for a backup or another machine. */
@@ -54,7 +65,7 @@ export async function importIdentity(directory: string, text: string, replace = 
   const trimmed = text.trim()
   if (!trimmed.startsWith(EXPORT_PREFIX))
     throw new IdentityError('not_a_key', `an exported key begins with ${EXPORT_PREFIX}`)
-  const identity = decode(
+  const identity = await decode(
     Buffer.from(trimmed.slice(EXPORT_PREFIX.length), 'base64'),
     'not_a_key',
     'the text is cut or changed',
@@ -72,7 +83,7 @@ export async function importIdentity(directory: string, text: string, replace = 
 
 const of = (privateKey: PrivateKey): Identity => ({ privateKey, peerId: peerIdOfKey(privateKey) })
 
-function decode(bytes: Uint8Array, code: 'key_unreadable' | 'not_a_key', what: string): Identity {
+async function decode(bytes: Uint8Array, code: 'key_unreadable' | 'not_a_key', what: string): Promise<Identity> {
   let key: PrivateKey
   try {
     key = privateKeyFromProtobuf(bytes)
@@ -80,6 +91,9 @@ function decode(bytes: Uint8Array, code: 'key_unreadable' | 'not_a_key', what: s
     throw new IdentityError(code, what, { cause })
   }
   if (key.type !== 'Ed25519') throw new IdentityError(code, `${what} (this is a key of type ${key.type})`)
+  // The library takes any two halves for a key; what they sign would be nobody's.
+  const { publicKey } = await generateKeyPairFromSeed('Ed25519', key.raw.subarray(0, SEED_BYTES))
+  if (!publicKey.equals(key.publicKey)) throw new IdentityError(code, `${what} (its halves do not belong together)`)
   return of(key)
 }
 

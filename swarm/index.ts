@@ -10,7 +10,7 @@ export {
   receiveGroup,
 } from './channels.js'
 export { type Clock, systemClock } from './clock.js'
-export { IdentityError, TransportError, type TransportErrorCode } from './errors.js'
+export { BlobError, IdentityError, TransportError, type TransportErrorCode } from './errors.js'
 export { requestLeases, requestVerdicts, serveLeases, serveVerdicts } from './exchanges.js'
 export type { Channel, Gossip, Listener } from './gossip.js'
 export { fetchGroupBody, type GroupExchangeOptions, offerGroup, serveGroups } from './group-exchange.js'

@@ -24,6 +24,8 @@ export interface SnapshotExchangeOptions {
   readonly store: BlobStore
   /** What we send to others, in all. Default: no limit. */
   readonly uploadBytesPerSecond?: number
+  /** Hears that a blob of a manifest in service was asked for, and is not, or not as it was, on this disk. */
+  readonly onLost?: (blob: BlobDescription) => void
 }
 
 /** Manifests and blobs, given and taken. Every holder serves; a chunk is served on as soon as it is verified. */
@@ -49,7 +51,7 @@ export interface SnapshotExchange {
 
 export async function createSnapshotExchange(
   host: SwarmHost,
-  { store, uploadBytesPerSecond = Number.POSITIVE_INFINITY }: SnapshotExchangeOptions,
+  { store, uploadBytesPerSecond = Number.POSITIVE_INFINITY, onLost = () => undefined }: SnapshotExchangeOptions,
 ): Promise<SnapshotExchange> {
   const manifests = new LRUCache<Sha256, SealedManifest>({ max: LIMITS.manifestsServed.value })
   /** Downloads under way: their verified chunks are served, and nobody else opens their files. */
@@ -72,7 +74,9 @@ export async function createSnapshotExchange(
     const expected = blob?.chunkSha256s[index]
     if (!blob || expected === undefined) return null
     const data = await store.readChunk(hash, blob.sizeBytes, index)
-    if (!data || sha256(data) === expected) return data
+    if (data && sha256(data) === expected) return data
+    onLost(blob)
+    if (!data) return null
     // A false chunk would cost us our standing with everyone who asks.
     host.logger.child({ part: 'snapshots' }).error({ blob: hash, index }, 'a stored blob is damaged')
     return null

@@ -6,6 +6,8 @@ export type BackupErrorCode =
   | 'exists'
   /** A file that the run needs is missing or damaged, so there would be no backup to rely on. */
   | 'not_whole'
+  /** The user has interrupted it; nothing of it is left. */
+  | 'interrupted'
   /** The folder is no backup, or one that was not finished. */
   | 'no_backup'
   /** A file of the backup is not what was written. */

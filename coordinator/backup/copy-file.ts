@@ -16,6 +16,8 @@ const PIECE_BYTES = 1024 * 1024
 export async function digestFile(path: string, signal: AbortSignal): Promise<FileDigest> {
   const hash = createHash('sha256')
   let size = 0
+  // A stream that is born with a spent signal throws where nobody listens.
+  signal.throwIfAborted()
   for await (const piece of createReadStream(path, { highWaterMark: PIECE_BYTES, signal })) {
     hash.update(piece)
     size += piece.length
@@ -64,6 +66,7 @@ export async function copyFile(source: string, target: string, signal: AbortSign
   try {
     const copy = await createFile(target)
     try {
+      signal.throwIfAborted()
       for await (const piece of from.createReadStream({ highWaterMark: PIECE_BYTES, signal, autoClose: false }))
         await copy.write(piece)
       return await copy.finish()

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LIMITS, openManifest } from '../../proto/index.js'
+import { openManifest } from '../../proto/index.js'
 import type { RunState } from '../ledger/run-state.js'
 import { manifestFile } from '../settings/data-folder.js'
 import { readStep } from '../spool/step-folder.js'
@@ -16,19 +16,20 @@ export const STEPS = 'spool/steps'
 export const batchFolder = (batchId: string): string => `spool/batches/${batchId}`
 export const stepFolder = (step: number): string => `${STEPS}/step-${step}`
 
-/** Manifests that a coordinator puts back into service when it starts. */
-const servedManifests = ({ rounds }: RunState): string[] =>
-  rounds.slice(-LIMITS.manifestsServed.value).map(({ round }) => manifestFile(MANIFESTS, round).replaceAll('\\', '/'))
+/** The newest manifest; a coordinator does without older ones, as it does after a disk has lost some. */
+const newestManifest = ({ rounds }: RunState): string[] =>
+  rounds.slice(-1).map(({ round }) => manifestFile(MANIFESTS, round).replaceAll('\\', '/'))
 
 /** Bodies of accepted groups that the pending batch or a later one may be made of. */
 function untrainedBodies(state: RunState): string[] {
   const pending = state.pendingBatch?.batchId
   const trained = new Set<string>()
   for (const { batchId, leaseIds } of state.batches.values())
-    if (batchId !== pending) for (const leaseId of leaseIds) trained.add(leaseId)
+    if (batchId !== pending && !state.dissolvedBatches.has(batchId))
+      for (const leaseId of leaseIds) trained.add(leaseId)
   const bodies: string[] = []
   for (const [leaseId, { flat, bodySha256 }] of state.accepted)
-    if (!flat && !trained.has(leaseId)) bodies.push(`${BODIES}/${bodySha256}`)
+    if (!flat && !trained.has(leaseId) && !state.lostBodies.has(leaseId)) bodies.push(`${BODIES}/${bodySha256}`)
   return bodies
 }
 
@@ -38,7 +39,7 @@ function untrainedBodies(state: RunState): string[] {
  * @throws BackupError `not_whole` when one of those cannot be read
  */
 export async function neededFiles(state: RunState, root: string, runId: string): Promise<string[]> {
-  const manifests = servedManifests(state)
+  const manifests = newestManifest(state)
   const calibrations = state.termsHistory
     .flatMap(({ terms }) => Object.values(terms.audit.calibrations))
     .map((sha256) => `${CALIBRATIONS}/${sha256}.json`)

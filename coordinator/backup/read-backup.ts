@@ -35,8 +35,10 @@ export async function checkBackup(folder: string, signal: AbortSignal): Promise<
 }
 
 /** Lines of a file of the backup. */
-export const linesOfFile = (folder: string, name: string, signal: AbortSignal): AsyncIterable<string> =>
-  linesOf(createReadStream(join(folder, name), { signal }))
+export async function* linesOfFile(folder: string, name: string, signal: AbortSignal): AsyncGenerator<string> {
+  signal.throwIfAborted()
+  yield* linesOf(createReadStream(join(folder, name), { signal }))
+}
 
 /** The files that a backup lists. @throws BackupError `damaged` */
 export async function* listedFiles(folder: string, signal: AbortSignal): AsyncGenerator<ListedFile> {

@@ -10,6 +10,7 @@ import { type ControlClient, reachControl } from '../service/control-client.js'
 import { LOG_END, LOG_RECORDS } from '../service/control-routes.js'
 import { ConfigError, readConfig } from '../settings/config.js'
 import { dataFolderOf, PRIVATE_UMASK } from '../settings/data-folder.js'
+import { interruptible } from './interruptible.js'
 
 export function addBackupCommand(program: Command): void {
   program
@@ -27,19 +28,17 @@ async function backUp(target: string, options: { config?: string; dataDir?: stri
     throw new ConfigError('backup: give either --config or --data-dir')
   const dataDir = config === undefined ? resolve(options.dataDir!) : readConfig(config).dataDir
   process.umask(PRIVATE_UMASK)
-  const interrupted = new AbortController()
-  const stop = (): void => interrupted.abort(new BackupError('not_whole', 'the backup was interrupted'))
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop)
-  const { log, close } = await openSource(dataDir, interrupted.signal)
-  try {
-    const parts = { log, dataDir, configFile: config ?? null, target, now: new Date() }
-    const { run, events, files } = await makeBackup(parts, interrupted.signal)
-    const size = `${events.count} events and ${files.count} files, ${files.bytes} B`
-    process.stdout.write(`${resolve(target)} holds the run ${run}: ${size}, read back and checked\n`)
-  } finally {
-    await close()
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, stop)
-  }
+  await interruptible('the backup', async (signal) => {
+    const { log, close } = await openSource(dataDir, signal)
+    try {
+      const parts = { log, dataDir, configFile: config ?? null, target, now: new Date() }
+      const { run, events, files } = await makeBackup(parts, signal)
+      const size = `${events.count} events and ${files.count} files, ${files.bytes} B`
+      process.stdout.write(`${resolve(target)} holds the run ${run}: ${size}, read back and checked\n`)
+    } finally {
+      await close()
+    }
+  })
 }
 
 /** The log as the running coordinator tells it; without one it is opened here, and no coordinator can start meanwhile. */

@@ -35,15 +35,22 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return `group of ${event.node.slice(-8)} for version ${event.version} ${outcome}, rewards ${rewards}`
     }
     case 'audited': {
-      const outcome = event.accepted ? 'passed a later audit' : `is taken back: ${event.code} ${event.detail}`
+      const where = event.batchId === undefined ? '' : ` and left out of batch ${event.batchId}`
+      const outcome = event.accepted ? 'passed a later audit' : `is taken back${where}: ${event.code} ${event.detail}`
       return `group ${event.leaseId.slice(0, 8)} of ${event.node.slice(-8)} ${outcome}`
     }
     case 'registered':
       return `${event.node.slice(-8)} is new: it gets leases from the next round on`
     case 'world-quarantined':
       return `the world ${event.server} disagrees with itself: no more leases for its tasks`
+    case 'body-lost':
+      return `group ${event.leaseId.slice(0, 8)} is lost to training: ${event.detail}`
     case 'batched':
       return `batch ${event.batchId}: ${event.leaseIds.length} groups for step ${event.step}`
+    case 'batch-doubted': {
+      const groups = event.leaseIds.map((leaseId) => leaseId.slice(0, 8)).join(' ')
+      return `batch ${event.batchId} holds unaudited groups of ${event.node.slice(-8)}, which was caught since: ${groups}`
+    }
     case 'batch-refused':
       return `batch ${event.batchId} cannot be trained on: ${event.code} ${event.detail}`
     case 'trained':

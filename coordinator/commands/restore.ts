@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { CONFIG_FILE } from '../backup/backup-format.js'
 import { restoreBackup } from '../backup/restore-backup.js'
 import { PRIVATE_UMASK } from '../settings/data-folder.js'
+import { interruptible } from './interruptible.js'
 
 export function addRestoreCommand(program: Command): void {
   program
@@ -16,7 +17,7 @@ export function addRestoreCommand(program: Command): void {
 
 async function restore(backup: string, { dataDir }: { dataDir: string }): Promise<void> {
   process.umask(PRIVATE_UMASK)
-  const { run, events } = await restoreBackup(backup, dataDir, new AbortController().signal)
+  const { run, events } = await interruptible('the restore', (signal) => restoreBackup(backup, dataDir, signal))
   const config = join(resolve(backup), CONFIG_FILE)
   const kept = await stat(config).then(
     () => true,

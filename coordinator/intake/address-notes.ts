@@ -17,7 +17,7 @@ export function noteAddresses(
   }
   for (const connection of host.connections()) note(connection)
   const stop = host.onPeer(({ peer }) => {
-    for (const connection of host.connections()) if (connection.peer === peer) note(connection)
+    for (const connection of host.connections(peer)) note(connection)
   })
   signal.addEventListener('abort', stop, { once: true })
   return (node) => blocks.get(node) ?? null

@@ -13,6 +13,7 @@ export interface AuditLottery {
 export function createAuditLottery(secret: Uint8Array): AuditLottery {
   return {
     draws(bodySha256, share) {
+      if (share >= 1) return true
       const draw = createHmac('sha256', secret)
         .update(JSON.stringify(['prove/audit/1', bodySha256]))
         .digest()

@@ -5,6 +5,8 @@ import { TrainerError } from '../spool/errors.js'
 
 /** Groups that one audit job takes: enough to share its loading, few enough to keep verdicts prompt. */
 const JOB_GROUPS = 8
+/** The same of nodes that are not known to deliver: a job that has begun is what the others may have to wait for. */
+const DOUBTFUL_JOB_GROUPS = 2
 
 /** What the groups of one job have in common. */
 export interface JobSubject {
@@ -19,13 +21,17 @@ export type AuditJobRunner = (
   signal: AbortSignal,
 ) => Promise<SampledToken[][]>
 
-/** Gathers groups into audit jobs: while one job is computed the next fills up, so that a busy run has full jobs. */
+/**
+ * Gathers groups into audit jobs: while one job is computed the next fills up, so that a busy run has full jobs. Groups of nodes
+ * that are known to deliver go before all others, see `createTurns`.
+ */
 export interface AuditQueue {
   /**
+   * @param reliable  its node is known to deliver
    * @returns  the evidence on the group's sampled tokens, or null when the recomputation refused this very group
    * @throws TrainerError when there will be no evidence on anything; the signal's reason
    */
-  evidence(subject: JobSubject, group: AuditedGroup): Promise<SampledToken[] | null>
+  evidence(subject: JobSubject, group: AuditedGroup, reliable: boolean): Promise<SampledToken[] | null>
 }
 
 interface Waiting {
@@ -37,7 +43,7 @@ interface Waiting {
 const nameOf = ({ subject: { adapterSha256, limits } }: Waiting): string => JSON.stringify([adapterSha256, limits])
 
 export function createAuditQueue(run: AuditJobRunner, signal: AbortSignal): AuditQueue {
-  const waiting: Waiting[] = []
+  const lines = { reliable: [] as Waiting[], other: [] as Waiting[] }
   let busy = false
 
   const answer = async (job: readonly Waiting[]): Promise<void> => {
@@ -64,9 +70,12 @@ export function createAuditQueue(run: AuditJobRunner, signal: AbortSignal): Audi
   const work = async (): Promise<void> => {
     if (busy) return
     busy = true
-    while (waiting.length > 0) {
+    for (;;) {
+      const [waiting, most] =
+        lines.reliable.length > 0 ? [lines.reliable, JOB_GROUPS] : [lines.other, DOUBTFUL_JOB_GROUPS]
+      if (waiting.length === 0) break
       const name = nameOf(waiting[0]!)
-      const job = waiting.filter((one) => nameOf(one) === name).slice(0, JOB_GROUPS)
+      const job = waiting.filter((one) => nameOf(one) === name).slice(0, most)
       for (const one of job) waiting.splice(waiting.indexOf(one), 1)
       await answer(job)
     }
@@ -74,9 +83,9 @@ export function createAuditQueue(run: AuditJobRunner, signal: AbortSignal): Audi
   }
 
   return {
-    evidence(subject, group) {
+    evidence(subject, group, reliable) {
       const done = Promise.withResolvers<SampledToken[] | null>()
-      waiting.push({ subject, group, done })
+      lines[reliable ? 'reliable' : 'other'].push({ subject, group, done })
       void work()
       return done.promise
     },

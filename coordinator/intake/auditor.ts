@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { EpisodeLimits } from '../../episode/index.js'
@@ -6,14 +6,20 @@ import {
   type AuditedGroup,
   type AuditFinding,
   type Calibration,
+  expectedRepair,
   judgeStatistics,
   measureGroup,
+  type RepairSums,
+  type SampledToken,
   type StageWatch,
+  sumRepairs,
   UNWATCHED,
 } from '../../judging/index.js'
-import type { BlobStore } from '../../swarm/index.js'
+import type { BlobStore, Clock } from '../../swarm/index.js'
 import { offerAdapter, pruneAdapters } from '../spool/audit-folder.js'
 import { createAuditProcess } from '../spool/audit-process.js'
+import { readBatchEvidence } from '../spool/batch-folder.js'
+import { TrainerError } from '../spool/errors.js'
 import { createAuditQueue } from './audit-queue.js'
 import { type AuditDesk, auditGroups } from './audit-run.js'
 
@@ -21,12 +27,20 @@ import { type AuditDesk, auditGroups } from './audit-run.js'
 
 /** A group to audit: what was replayed of it, and what its lease says of the engine it was made with. */
 export interface AuditRequest extends AuditedGroup {
+  /** What its rollouts earned. */
+  readonly rewards: readonly number[]
   readonly adapterSha256: string
   /** Of the lease's terms: they fix how many draws there are. */
   readonly limits: EpisodeLimits
   /** Of its terms: what honest work of its backend looks like. */
   readonly calibrationSha256: string
+  /** Its node is known to deliver: it goes before those of which that is not known. */
+  readonly reliable: boolean
 }
+
+export type AuditReport =
+  | Extract<AuditFinding, { accepted: false }>
+  | { readonly accepted: true; readonly repairs: RepairSums }
 
 /** The stages of judging that need the policy's forward pass, for a run. */
 export interface Auditor {
@@ -34,7 +48,13 @@ export interface Auditor {
    * @returns  what was found, or null when the group cannot be computed at all
    * @throws TrainerError when the audit process is of no use any more; the signal's reason
    */
-  audit(request: AuditRequest): Promise<AuditFinding | null>
+  audit(request: AuditRequest): Promise<AuditReport | null>
+  /**
+   * The same for groups of a batch, on the evidence that the trainer's first forward pass has left beside it.
+   * @param requests  all that were written with their draws, in the order of the batch
+   * @throws EvidenceError when that is damaged
+   */
+  auditBatch(batchId: string, requests: readonly AuditRequest[]): Promise<(AuditReport | null)[]>
 }
 
 export interface AuditorParts {
@@ -42,35 +62,73 @@ export interface AuditorParts {
   /** Of the run's terms, old ones too, by hash. */
   readonly calibrations: ReadonlyMap<string, Calibration>
   /** Where the published adapters are. */
-  readonly blobs: BlobStore
+  readonly blobs: Pick<BlobStore, 'read' | 'path'>
+  readonly clock: Pick<Clock, 'sleep' | 'timeout'>
   /** Adapters that stay in the spool: of so many versions groups are under audit at a time. Another one is put there again. */
   readonly adaptersKept: number
   readonly watch?: StageWatch
   readonly signal: AbortSignal
 }
 
+/** How long groups of a version wait for an adapter that the disk has lost. */
+const ADAPTER_PATIENCE_MS = 60_000
+const RETRY_MS = 1000
+
 export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
-  const { desk, calibrations, blobs, adaptersKept, watch = UNWATCHED, signal } = parts
+  const { desk, calibrations, adaptersKept, watch = UNWATCHED, signal } = parts
   // Groups without a verdict are offered again; answers that nobody asks for any more would only pile up.
-  for (const name of ['audits', 'evidence']) await rm(join(desk.spool, name), { recursive: true, force: true })
+  // Adapters are put there again as they are needed, from where they are checked.
+  for (const name of ['audits', 'evidence', 'adapters'])
+    await rm(join(desk.spool, name), { recursive: true, force: true })
   let offered: readonly string[] = []
   const queue = createAuditQueue(async ({ adapterSha256, limits }, groups, ending) => {
     if (!offered.includes(adapterSha256)) {
-      await offerAdapter(desk.spool, await readFile(blobs.path(adapterSha256)))
+      const adapter = await adapterOf(adapterSha256, parts)
+      await offerAdapter(desk.spool, adapter)
       offered = [adapterSha256, ...offered].slice(0, adaptersKept)
       await pruneAdapters(desk.spool, offered)
     }
     return auditGroups({ ...desk, limits }, adapterSha256, groups, ending)
   }, signal)
+  const judge = (
+    { calibrationSha256, rollouts, rewards }: AuditRequest,
+    evidence: readonly SampledToken[],
+    sinceMs: number,
+  ): AuditReport | null => {
+    const calibration = calibrations.get(calibrationSha256)
+    if (!calibration) return null
+    const finding = judgeStatistics(measureGroup(evidence), calibration.thresholds, { watch, sinceMs })
+    if (!finding.accepted) return finding
+    const earned = rollouts.map(({ logprobs }, i) => ({ sampled: logprobs.length, reward: rewards[i]! }))
+    return { accepted: true, repairs: sumRepairs(evidence, earned, expectedRepair(calibration)) }
+  }
   return {
-    async audit({ adapterSha256, limits, calibrationSha256, ...group }) {
-      const calibration = calibrations.get(calibrationSha256)
-      if (!calibration) return null
+    async audit(request) {
+      const { adapterSha256, limits, calibrationSha256, leaseId, leaseSeed, rollouts, reliable } = request
+      if (!calibrations.has(calibrationSha256)) return null
       const sinceMs = watch.now()
-      const evidence = await queue.evidence({ adapterSha256, limits }, group)
-      if (!evidence) return null
-      return judgeStatistics(measureGroup(evidence), calibration.thresholds, { watch, sinceMs })
+      const evidence = await queue.evidence({ adapterSha256, limits }, { leaseId, leaseSeed, rollouts }, reliable)
+      return evidence && judge(request, evidence, sinceMs)
     },
+    async auditBatch(batchId, requests) {
+      const evidence = await readBatchEvidence(desk.spool, batchId, requests, desk.reader)
+      return requests.map((request, i) => judge(request, evidence[i]!, watch.now()))
+    },
+  }
+}
+
+/** One that the disk has lost is looked for by whoever serves it; there may be a peer that has it. @throws TrainerError */
+async function adapterOf(
+  sha256: string,
+  { blobs, clock, signal }: Pick<AuditorParts, 'blobs' | 'clock' | 'signal'>,
+): Promise<Uint8Array> {
+  const deadline = clock.timeout(ADAPTER_PATIENCE_MS)
+  for (;;) {
+    const bytes = await blobs.read(sha256)
+    if (bytes) return bytes
+    if (deadline.aborted) throw new TrainerError('audit_refused', `the adapter ${blobs.path(sha256)} is lost`)
+    await clock.sleep(RETRY_MS, AbortSignal.any([signal, deadline])).catch(() => undefined)
+    signal.throwIfAborted()
   }
 }
 

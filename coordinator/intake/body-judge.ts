@@ -1,28 +1,38 @@
-import pLimit from 'p-limit'
 import type { Rollout, Stage, Task } from '../../episode/index.js'
 import {
   type AnnouncedGroup,
-  completionOf,
+  type AuditedRollout,
   DUPLICATES_STAGE,
   type ExpectedGroup,
   judgeGroup,
   type Overlap,
+  type RepairSums,
+  type Sayings,
   type StageWatch,
+  sayingsOf,
   UnstableWorlds,
 } from '../../judging/index.js'
-import { refusal } from '../../proto/index.js'
+import { refusal, type SwarmRefusal } from '../../proto/index.js'
 import type { BlobStore } from '../../swarm/index.js'
-import type { LeaseRecord, RunState, TermsOf } from '../ledger/run-state.js'
-import type { Auditor } from './auditor.js'
+import { isUnseen, type LeaseRecord, type RunState, type TermsOf } from '../ledger/run-state.js'
+import type { Auditor, AuditReport, AuditRequest } from './auditor.js'
+import type { GroupBodies } from './group-bodies.js'
+import { createTurns } from './turns.js'
 
 /** A group that passed the stages that need its body alone, as replayed. */
-export interface ReplayedGroup {
+export interface ReplayedGroup extends Sayings {
   readonly lease: LeaseRecord
   readonly rollouts: readonly Rollout[]
-  /** Names of the rollouts' completions, see `completionOf`. */
-  readonly completions: readonly string[]
   /** Tokens that were sampled in all rollouts. */
   readonly sampled: number
+}
+
+/** What an audit takes of a group. */
+export interface AuditableGroup {
+  readonly lease: LeaseRecord
+  readonly rollouts: readonly AuditedRollout[]
+  /** What they earned. */
+  readonly rewards: readonly number[]
 }
 
 /** What judges the groups of a run, from their bodies on: the stages of judging/stages.ts in a run's own surroundings. */
@@ -36,9 +46,20 @@ export interface BodyJudge {
   overlap(group: ReplayedGroup, state: Pick<RunState, 'acceptedOfTask'>): Overlap | null
   /** Whether the terms of the lease have a calibration for its backend, by which an audit could be judged. */
   canAudit(lease: LeaseRecord): boolean
-  /** The stages that need the policy's forward pass. @throws SwarmRefusal; TrainerError when there can be no audits any more */
-  audit(group: ReplayedGroup): Promise<void>
-  /** The rollouts of an accepted group, replayed from its stored body. */
+  /**
+   * The stages that need the policy's forward pass.
+   * @returns  what the group adds to the sums of its key
+   * @throws SwarmRefusal; TrainerError when there can be no audits any more
+   */
+  audit(group: ReplayedGroup): Promise<RepairSums>
+  /**
+   * The same on the evidence that the trainer has left beside a batch.
+   * @param groups  all that were written with their draws, in the order of the batch
+   * @returns  what is held against each
+   * @throws EvidenceError when there is none to judge by
+   */
+  auditBatch(batchId: string, groups: readonly AuditableGroup[]): Promise<(SwarmRefusal | null)[]>
+  /** The rollouts of an accepted group, replayed from its stored body. @throws BodyError; SwarmRefusal */
   restore(leaseId: string, signal: AbortSignal): Promise<ReplayedGroup>
 }
 
@@ -47,8 +68,10 @@ export interface BodyJudgeParts {
   readonly termsOf: TermsOf
   /** Where episodes are played again, by the name of their reward. */
   readonly theatreOf: (reward: string) => Stage
-  readonly state: Pick<RunState, 'leases' | 'judged' | 'publication' | 'roundOf'>
-  readonly bodies: Pick<BlobStore, 'put' | 'read'>
+  readonly state: Pick<RunState, 'leases' | 'judged' | 'publication' | 'roundOf' | 'reliable'>
+  readonly bodies: Pick<BlobStore, 'put'>
+  /** Bodies of accepted groups. */
+  readonly judgedBodies: Pick<GroupBodies, 'read'>
   /** null: the run has no calibration, and there are no audits. */
   readonly auditor: Auditor | null
   /** A world turned out to answer the same calls differently. */
@@ -57,9 +80,10 @@ export interface BodyJudgeParts {
 }
 
 export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
-  const { tasks, termsOf, theatreOf, state, bodies, auditor, onUnstable, watch } = parts
+  const { tasks, termsOf, theatreOf, state, bodies, judgedBodies, auditor, onUnstable, watch } = parts
   /** Replaying is synchronous work in slices: two at once would only delay each other. */
-  const judging = pLimit(1)
+  const judging = createTurns()
+  const isReliable = ({ node }: LeaseRecord): boolean => state.reliable.has(node)
 
   const expectedOf = (lease: LeaseRecord): ExpectedGroup => {
     const { groupSize, limits } = termsOf(lease)
@@ -68,6 +92,20 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
   }
 
   const calibrationOf = (lease: LeaseRecord): string | undefined => termsOf(lease).audit.calibrations[lease.backend]
+
+  const requestOf = ({ lease, rollouts, rewards }: AuditableGroup): AuditRequest => {
+    const { leaseId, seed, version } = lease
+    return {
+      leaseId,
+      leaseSeed: Buffer.from(seed, 'hex'),
+      rollouts,
+      rewards,
+      adapterSha256: state.publication(version).adapterSha256,
+      limits: termsOf(lease).limits,
+      calibrationSha256: calibrationOf(lease)!,
+      reliable: isReliable(lease),
+    }
+  }
 
   const replayBody = async (
     lease: LeaseRecord,
@@ -79,7 +117,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       const theatre = theatreOf(termsOf(lease).reward)
       const rollouts = await judgeGroup(bytes, expectedOf(lease), theatre, signal, { announced, watch })
       const sampled = rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0)
-      return { lease, rollouts, completions: rollouts.map(completionOf), sampled }
+      return { lease, rollouts, sampled, ...sayingsOf(rollouts) }
     } catch (why) {
       if (why instanceof UnstableWorlds) for (const server of why.servers) await onUnstable(server, lease)
       throw why
@@ -89,38 +127,40 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
   return {
     canAudit: (lease) => auditor !== null && calibrationOf(lease) !== undefined,
     replay(lease, announced, bytes, signal) {
-      return judging(async () => {
+      return judging(isReliable(lease), async () => {
         const group = await replayBody(lease, announced, bytes, signal)
         // The body must be on disk before the verdict that accepts it.
         await bodies.put(bytes)
         return group
       })
     },
-    overlap({ lease, completions, rollouts }, current) {
-      const earlier = current.acceptedOfTask(lease.taskIndex).filter(({ leaseId }) => leaseId !== lease.leaseId)
-      const logprobs = rollouts.map(({ logprobs: own }) => own.reduce((sum, logprob) => sum + logprob, 0))
-      return DUPLICATES_STAGE.run(completions, logprobs, earlier)
+    overlap({ lease, ...sayings }, current) {
+      const earlier = current.acceptedOfTask(lease.taskIndex)
+      return DUPLICATES_STAGE.run(
+        sayings,
+        // What nobody has seen says nothing.
+        earlier.filter((group) => group.leaseId !== lease.leaseId && !isUnseen(group)),
+      )
     },
     async audit({ lease, rollouts }) {
-      const { leaseId, seed } = lease
-      const finding = await auditor!.audit({
-        leaseId,
-        leaseSeed: Buffer.from(seed, 'hex'),
-        rollouts,
-        adapterSha256: state.publication(lease.version).adapterSha256,
-        limits: termsOf(lease).limits,
-        calibrationSha256: calibrationOf(lease)!,
-      })
-      if (!finding) throw refusal('internal', 'the group cannot be recomputed')
-      if (!finding.accepted) throw refusal(finding.code, finding.detail)
+      const rewards = rollouts.map(({ reward }) => reward.total)
+      const report = await auditor!.audit(requestOf({ lease, rollouts, rewards }))
+      if (report?.accepted) return report.repairs
+      throw faultOf(report)!
     },
-    restore(leaseId, signal) {
-      return judging(async () => {
-        const { bodySha256 } = state.judged.get(leaseId)!
-        const bytes = await bodies.read(bodySha256)
-        if (!bytes) throw new Error(`the body ${bodySha256} of an accepted group is missing`)
-        return replayBody(state.leases.get(leaseId)!, null, bytes, signal)
-      })
+    async auditBatch(batchId, groups) {
+      return (await auditor!.auditBatch(batchId, groups.map(requestOf))).map(faultOf)
+    },
+    async restore(leaseId, signal) {
+      // Not in turn: one that is lost is waited for.
+      const bytes = await judgedBodies.read(state.judged.get(leaseId)!, signal)
+      const lease = state.leases.get(leaseId)!
+      return judging(isReliable(lease), () => replayBody(lease, null, bytes, signal))
     },
   }
+}
+
+function faultOf(finding: AuditReport | null): SwarmRefusal | null {
+  if (!finding) return refusal('internal', 'the group cannot be recomputed')
+  return finding.accepted ? null : refusal(finding.code, finding.detail)
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { DRAW } from '../../engine/index.js'
 import { type Calibration, CalibrationError, parseCalibration } from '../../judging/index.js'
+import { DataFolderError } from '../ledger/disk-losses.js'
 import { ConfigError } from '../settings/config.js'
 
 /** The calibrations of a run. */
@@ -27,8 +28,8 @@ export interface CalibrationSources {
 
 /**
  * Reads the calibrations that `run.yaml` names and keeps a copy of each, before terms are agreed on that name them.
- * @throws ConfigError when a file is unreadable, of another base model or quantisation, or the second of its backend, and
- *   when the copy of an earlier one is gone or damaged
+ * @throws ConfigError when a file is unreadable, of another base model or quantisation, or the second of its backend;
+ *   DataFolderError `calibration_lost` when the copy of an earlier one is gone or damaged
  */
 export async function openCalibrations({ folder, files, earlier, base }: CalibrationSources): Promise<Calibrations> {
   await mkdir(folder, { recursive: true })
@@ -51,9 +52,16 @@ export async function openCalibrations({ folder, files, earlier, base }: Calibra
   }
   for (const sha256 of earlier) {
     if (bySha256.has(sha256)) continue
-    const kept = await readOne(fileOf(sha256))
-    if (kept.sha256 !== sha256)
-      throw new ConfigError(`${fileOf(sha256)} is damaged: groups of earlier terms are judged by it`)
+    const lost = (why: string, cause?: unknown): DataFolderError =>
+      new DataFolderError(
+        'calibration_lost',
+        `${fileOf(sha256)}, which groups of earlier terms are judged by: ${why}; put the file of that hash back, or`,
+        { cause },
+      )
+    const kept = await readOne(fileOf(sha256)).catch((cause: Error) => {
+      throw lost(cause.message, cause)
+    })
+    if (kept.sha256 !== sha256) throw lost('it is damaged')
     bySha256.set(sha256, kept.calibration)
   }
   return { current, bySha256 }

@@ -1,19 +1,19 @@
 import type { Task } from '../../episode/index.js'
 import { type StageWatch, UNWATCHED } from '../../judging/index.js'
 import { SwarmRefusal } from '../../proto/index.js'
-import { type Clock, fetchGroupBody, type ReceivedGroup, type SwarmHost } from '../../swarm/index.js'
+import { fetchGroupBody, type ReceivedGroup, type SwarmHost } from '../../swarm/index.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { isUnseen, type LeaseRecord, type TermsOf } from '../ledger/run-state.js'
-import { auditShare } from '../ledger/standing.js'
+import { auditShare, UNKNOWN } from '../ledger/standing.js'
 import { TrainerError } from '../spool/errors.js'
-import { noteAddresses } from './address-notes.js'
 import { createAdmission, InHand, nextStep } from './admission.js'
 import type { AuditLottery } from './audit-lottery.js'
 import type { BodyJudge } from './body-judge.js'
+import type { GroupBodies } from './group-bodies.js'
 import { acceptedUnseen, refused } from './outcome.js'
 import type { ProofStore } from './proofs.js'
 import { createPulls } from './pulls.js'
-import { createVerdicts, creditFor, type TakenGroup, versionsLate } from './verdicts.js'
+import { createVerdicts, type TakenGroup, versionsLate } from './verdicts.js'
 
 export interface Intake {
   /** Stage 0, without side effects and fast: may this announcement be passed on? @throws SwarmRefusal */
@@ -22,6 +22,8 @@ export interface Intake {
   accept(group: ReceivedGroup): void
   /** Begins to audit the accepted groups of nodes that were caught since, and refuses groups whose bodies were withheld. */
   auditSuspects(): void
+  /** Takes an accepted group back that the audit of its batch has found fault with, once. */
+  takeBack(leaseId: string, batchId: string, fault: SwarmRefusal): Promise<void>
   /** Resolves when everything taken in so far is judged. */
   idle(): Promise<void>
 }
@@ -33,10 +35,12 @@ export interface IntakeParts {
   readonly perNode: number
   readonly recorder: Recorder
   readonly judge: BodyJudge
+  readonly judgedBodies: GroupBodies
   readonly lottery: AuditLottery
   readonly proofs: ProofStore
+  /** Where a node was last connected from. */
+  readonly addressBlockOf: (node: string) => string | null
   readonly host: SwarmHost
-  readonly clock: Clock
   /** Hears what the stages of judging do. */
   readonly watch?: StageWatch
   readonly signal: AbortSignal
@@ -44,9 +48,24 @@ export interface IntakeParts {
   readonly onFailure: (error: TrainerError) => void
 }
 
+/** Accepted groups that are audited after all at a time: each is replayed from disk and stays in memory until then. */
+const MOST_UNDER_AUDIT = 16
+
 /** Where groups come in: admission, the pull of the body, the stages of judging, and the verdict on record. */
 export function createIntake(parts: IntakeParts): Intake {
-  const { tasks, termsOf, recorder, judge, proofs, host, clock, watch = UNWATCHED, signal } = parts
+  const {
+    tasks,
+    termsOf,
+    recorder,
+    judge,
+    judgedBodies,
+    proofs,
+    addressBlockOf,
+    host,
+    watch = UNWATCHED,
+    signal,
+  } = parts
+  const { clock } = host
   const { state } = recorder
   const inHand = new InHand(parts.perNode)
   const pulls = createPulls({
@@ -56,26 +75,25 @@ export function createIntake(parts: IntakeParts): Intake {
     signal,
   })
   const admission = createAdmission({ state, tasks, termsOf, owedBody: pulls.owed, clock, watch })
-  const addressBlockOf = noteAddresses(host, signal)
-  const verdicts = createVerdicts({ recorder, judge, termsOf, proofs, addressBlockOf, host, clock, watch, signal })
+  const verdicts = createVerdicts({
+    ...{ recorder, judge, judgedBodies, termsOf, proofs },
+    ...{ addressBlockOf, host, watch, signal },
+  })
   const underWay = createUnderWay(parts)
   const underAudit = new Set<string>()
 
   const takeIn = async (lease: LeaseRecord, group: ReceivedGroup): Promise<void> => {
     const { announcement } = group
-    const { rewards, tokensGenerated, bodySha256 } = announcement
-    const terms = termsOf(lease)
+    const { rewards, bodySha256 } = announcement
     const drawn = isDrawn(parts, lease, bodySha256)
-    const late = versionsLate(state, lease)
-    const step = nextStep(announcement, terms, late, drawn)
+    const step = nextStep(announcement, termsOf(lease), versionsLate(state, lease), drawn)
     let taken: TakenGroup = { lease, group, body: group.body }
     if (step.do === 'refuse') {
       await verdicts.conclude(taken, () => refused(step.code, step.detail))
       return
     }
     if (step.do === 'believe') {
-      const most = terms.groupSize * terms.limits.maxRolloutTokens
-      await verdicts.conclude(taken, () => acceptedUnseen(rewards, creditFor(Math.min(tokensGenerated, most), late)))
+      await verdicts.conclude(taken, () => acceptedUnseen(rewards))
       return
     }
     try {
@@ -116,19 +134,21 @@ export function createIntake(parts: IntakeParts): Intake {
         )
       }
       for (const [leaseId, group] of state.suspects) {
+        if (underAudit.size >= MOST_UNDER_AUDIT) break
         if (underAudit.has(leaseId) || !(judge.canAudit(state.leases.get(leaseId)!) || isUnseen(group))) continue
         underAudit.add(leaseId)
         underWay.add(leaseId, verdicts.auditAccepted(leaseId, false), () => underAudit.delete(leaseId))
       }
     },
+    takeBack: (leaseId, batchId, fault) => verdicts.takeBack(leaseId, batchId, fault),
     idle: () => underWay.idle(),
   }
 }
 
 /** Whether a group is looked at more closely: audited, or, if it claims to teach nothing, judged at all. */
 function isDrawn({ recorder, termsOf, lottery }: IntakeParts, lease: LeaseRecord, bodySha256: string): boolean {
-  const streak = recorder.state.nodes.get(lease.node)?.standing.streak ?? 0
-  return lottery.draws(bodySha256, auditShare(streak, termsOf(lease).audit))
+  const standing = recorder.state.nodes.get(lease.node)?.standing ?? UNKNOWN
+  return lottery.draws(bodySha256, auditShare(standing, termsOf(lease).audit))
 }
 
 /** Work that goes on in the background, and what becomes of its failures. */

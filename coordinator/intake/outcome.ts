@@ -1,3 +1,4 @@
+import type { RepairSums } from '../../judging/index.js'
 import { detailForWire, type RefusalCode } from '../../proto/index.js'
 import type { Audit } from '../ledger/events.js'
 import type { JudgedGroup } from '../ledger/run-state.js'
@@ -20,31 +21,38 @@ const ACCEPTED: Outcome = {
   rewards: [],
   flat: false,
   audit: 'none',
+  repairs: null,
   completions: [],
+  logprobs: [],
+  sketches: [],
+  sampledTokens: 0,
   calls: 0,
   solved: 0,
 }
 
 export const isFlat = (rewards: readonly number[]): boolean => Math.max(...rewards) - Math.min(...rewards) < FLAT
 
-/** The verdict on a group that says of itself that it has no reward variance, and is believed. */
-export const acceptedUnseen = (rewards: readonly number[], credit: number): Outcome => ({
-  ...ACCEPTED,
-  rewards,
-  flat: true,
-  credit,
-})
+/** The verdict on a group that says of itself that it has no reward variance, and is believed. What nobody has seen earns nothing. */
+export const acceptedUnseen = (rewards: readonly number[]): Outcome => ({ ...ACCEPTED, rewards, flat: true })
 
-/** The verdict on a group that passed. */
-export function accepted({ rollouts, completions }: ReplayedGroup, audit: Audit, credit: number): Outcome {
+/** The verdict on a group that passed. @param repairs  of its audit; null: there was none */
+export function accepted(
+  { rollouts, completions, logprobs, sketches, sampled }: ReplayedGroup,
+  repairs: RepairSums | null,
+  credit: number,
+): Outcome {
   const rewards = rollouts.map(({ reward }) => reward.total)
   return {
     ...ACCEPTED,
     credit,
     rewards,
     flat: isFlat(rewards),
-    audit,
+    audit: repairs ? 'passed' : 'none',
+    repairs,
     completions,
+    logprobs,
+    sketches,
+    sampledTokens: sampled,
     calls: rollouts.reduce((sum, { calls }) => sum + calls.length, 0),
     solved: rollouts.filter(({ solved }) => solved).length,
   }

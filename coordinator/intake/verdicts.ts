@@ -1,10 +1,18 @@
-import { beginStage, DUPLICATES_STAGE, type StageWatch } from '../../judging/index.js'
-import { detailForWire, REFUSALS, type RefusalCode, refusal, SwarmRefusal } from '../../proto/index.js'
-import type { Clock, ReceivedGroup, SwarmHost } from '../../swarm/index.js'
+import { beginStage, DUPLICATES_STAGE, type Overlap, type RepairSums, type StageWatch } from '../../judging/index.js'
+import {
+  detailForWire,
+  REFUSALS,
+  type RefusalCode,
+  type RefusalConsequence,
+  refusal,
+  SwarmRefusal,
+} from '../../proto/index.js'
+import type { ReceivedGroup, SwarmHost } from '../../swarm/index.js'
 import type { Audit } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { isUnseen, type JudgedGroup, type LeaseRecord, type RunState, type TermsOf } from '../ledger/run-state.js'
 import type { BodyJudge, ReplayedGroup } from './body-judge.js'
+import { BodyError, type GroupBodies } from './group-bodies.js'
 import { accepted, type Outcome, refused } from './outcome.js'
 import type { ProofStore } from './proofs.js'
 
@@ -24,9 +32,12 @@ export const creditFor = (tokens: number, late: number): number => Math.round(to
 export const inForce = (outcome: Outcome, late: number, maxStaleness: number): Outcome =>
   outcome.accepted && late > maxStaleness ? refused('stale_policy', '') : outcome
 
+/** Consequences of a refusal that keep a key from work by themselves. */
+const PROVED: readonly RefusalConsequence[] = ['quarantine', 'exclusion']
+
 /** A refusal for what no honest node does: the node has signed the proof of it. */
 export const isLie = ({ code }: Pick<Outcome, 'code'>): boolean =>
-  code !== null && REFUSALS[code].consequence === 'quarantine'
+  code !== null && PROVED.includes(REFUSALS[code].consequence)
 
 /** The code for what an audit found, and whether it counts as an audit. Tokens that somebody else had, and that are not its own draws, are a copy. */
 export function afterAudit(code: RefusalCode, overlaps: boolean): readonly [code: RefusalCode, audit: Audit] {
@@ -35,8 +46,8 @@ export function afterAudit(code: RefusalCode, overlaps: boolean): readonly [code
 }
 
 export interface Authorship {
-  /** The group repeats one that was accepted before. */
-  readonly overlaps: boolean
+  /** How the group repeats one that was accepted before, see `Overlap`; null: it does not. */
+  readonly overlap: Overlap['kind'] | null
   /** It has passed an audit: draws are proof of authorship. */
   readonly proved: boolean
   /** An audit is possible. */
@@ -44,9 +55,10 @@ export interface Authorship {
 }
 
 /** What is done with a group that nothing else is held against. Where there are no audits, who came first is believed. */
-export function judgeAuthorship({ overlaps, proved, provable }: Authorship): 'accept' | 'duplicate' | 'audit' {
-  if (!overlaps || proved) return 'accept'
-  return provable ? 'audit' : 'duplicate'
+export function judgeAuthorship({ overlap, proved, provable }: Authorship): 'accept' | 'duplicate' | 'audit' {
+  if (overlap === null || proved) return 'accept'
+  if (provable) return 'audit'
+  return overlap === 'equal' ? 'duplicate' : 'accept'
 }
 
 /** A group that was taken in. */
@@ -60,12 +72,12 @@ export interface TakenGroup {
 export interface VerdictParts {
   readonly recorder: Pick<Recorder, 'state' | 'record'>
   readonly judge: Pick<BodyJudge, 'canAudit' | 'overlap' | 'audit' | 'restore'>
+  readonly judgedBodies: Pick<GroupBodies, 'giveUp'>
   readonly termsOf: TermsOf
   readonly proofs: ProofStore
   /** Where a node was last connected from. */
   readonly addressBlockOf: (node: string) => string | null
-  readonly host: Pick<SwarmHost, 'penalise' | 'logger'>
-  readonly clock: Pick<Clock, 'now'>
+  readonly host: Pick<SwarmHost, 'clock' | 'logger' | 'penalise'>
   readonly watch: StageWatch
   readonly signal: AbortSignal
 }
@@ -85,6 +97,22 @@ export interface Verdicts {
    * @param copied  the same tokens came from another node, which has proved that they are its own
    */
   auditAccepted(leaseId: string, copied: boolean): Promise<void>
+  /** Takes an accepted group back that the audit of its batch has found fault with, once. */
+  takeBack(leaseId: string, batchId: string, fault: SwarmRefusal): Promise<void>
+}
+
+/** What an audit has found: a fault, or what the group adds to the sums of its key. */
+type AuditOutcome =
+  | { readonly fault: SwarmRefusal; readonly repairs: null }
+  | { readonly fault: null; readonly repairs: RepairSums }
+
+async function auditOf(judge: Pick<BodyJudge, 'audit'>, group: ReplayedGroup): Promise<AuditOutcome> {
+  try {
+    return { fault: null, repairs: await judge.audit(group) }
+  } catch (why) {
+    if (why instanceof SwarmRefusal) return { fault: why, repairs: null }
+    throw why
+  }
 }
 
 export function createVerdicts(parts: VerdictParts): Verdicts {
@@ -92,16 +120,6 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
   const { state } = recorder
   const conclude = concluder(parts)
   const auditAccepted = afterwardsAuditor(parts)
-
-  const auditFault = async (group: ReplayedGroup): Promise<SwarmRefusal | null> => {
-    try {
-      await judge.audit(group)
-      return null
-    } catch (why) {
-      if (why instanceof SwarmRefusal) return why
-      throw why
-    }
-  }
 
   const overlapOf = (group: ReplayedGroup) => {
     const end = beginStage(DUPLICATES_STAGE.number, watch)
@@ -114,34 +132,43 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
     const { lease } = replayed
     const provable = judge.canAudit(lease)
     const earlier = overlapOf(replayed)
-    const audited = drawn || (earlier !== null && provable)
-    if (audited) {
-      const fault = await auditFault(replayed)
-      if (fault) {
-        const [code, audit] = afterAudit(fault.code, earlier !== null)
-        await conclude(taken, () => refused(code, fault.detail, audit))
-        return
-      }
+    const audited = drawn || (earlier !== null && provable) ? await auditOf(judge, replayed) : null
+    if (audited?.fault) {
+      const { fault } = audited
+      const [code, audit] = afterAudit(fault.code, earlier !== null)
+      await conclude(taken, () => refused(code, fault.detail, audit))
+      return
     }
     // Draws are proof of authorship: whoever was first to deliver these tokens has to show that they are its own.
-    const proved = audited && provable
-    if (earlier && proved) await auditAccepted(earlier.leaseId, true)
+    const proved = audited !== null && provable
+    if (earlier && proved) await auditAccepted(earlier.leaseId, earlier.kind === 'equal')
     const settled = await conclude(taken, (current) => {
       const overlap = judge.overlap(replayed, current)
-      const decision = judgeAuthorship({ overlaps: overlap !== null, proved, provable })
+      const decision = judgeAuthorship({ overlap: overlap?.kind ?? null, proved, provable })
       if (decision === 'audit') return null
       if (decision === 'duplicate')
         return refused('duplicate', `${overlap!.rollouts} rollouts are those of an earlier group`)
-      return accepted(replayed, audited ? 'passed' : 'none', creditFor(replayed.sampled, versionsLate(current, lease)))
+      return accepted(replayed, audited?.repairs ?? null, creditFor(replayed.sampled, versionsLate(current, lease)))
     })
     if (!settled) await settle(replayed, taken, true)
   }
 
-  return { conclude, settle, auditAccepted }
+  const takeBack: Verdicts['takeBack'] = async (leaseId, batchId, { code, detail }) => {
+    const { node } = state.leases.get(leaseId)!
+    await recorder.record((current) => {
+      if (!current.accepted.has(leaseId)) return null
+      const finding = { accepted: false, code, detail: detailForWire(detail), repairs: null, batchId }
+      return { type: 'audited', atMs: parts.host.clock.now(), leaseId, node, ...finding }
+    })
+    noteQuarantine(parts, node)
+  }
+
+  return { conclude, settle, auditAccepted, takeBack }
 }
 
 function concluder(parts: VerdictParts): Verdicts['conclude'] {
-  const { recorder, termsOf, proofs, addressBlockOf, clock } = parts
+  const { recorder, termsOf, proofs, addressBlockOf } = parts
+  const { clock } = parts.host
   const { state } = recorder
 
   const eventOf = ({ lease, group }: TakenGroup, outcome: Outcome): JudgedGroup => {
@@ -185,32 +212,39 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
       }
       // What it was to prove has turned out otherwise meanwhile.
       if (proved && !(recorded && isLie(recorded))) await proofs.drop(leaseId)
-      if (recorded && !recorded.accepted) noteQuarantine(parts, node)
+      if (recorded) noteQuarantine(parts, node)
       return next === 'done'
     }
   }
 }
 
 function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
-  const { recorder, judge, clock, signal } = parts
+  const { recorder, judge, judgedBodies, host, signal } = parts
   const { state } = recorder
 
-  const findFault = async (leaseId: string, copied: boolean): Promise<SwarmRefusal | null> => {
+  const find = async (leaseId: string, copied: boolean): Promise<AuditOutcome | BodyError> => {
     const copy = refusal('duplicate', 'another node has drawn these very tokens from its own seeds')
+    if (isUnseen(state.judged.get(leaseId)!)) return { fault: refusal('unconfirmed'), repairs: null }
     try {
       // What cannot be replayed any more, because its world disagrees with itself, cannot be trained on either.
       const group = await judge.restore(leaseId, signal)
-      await judge.audit(group)
-      return null
+      const found = await auditOf(judge, group)
+      return copied && found.fault?.code === 'sampler_mismatch' ? { fault: copy, repairs: null } : found
     } catch (why) {
+      if (why instanceof BodyError) return why
       if (!(why instanceof SwarmRefusal)) throw why
-      return copied && why.code === 'sampler_mismatch' ? copy : why
+      return { fault: why, repairs: null }
     }
   }
 
   return async (leaseId, copied) => {
     if (!state.isOpenToAudit(leaseId)) return
-    const fault = isUnseen(state.judged.get(leaseId)!) ? refusal('unconfirmed') : await findFault(leaseId, copied)
+    const found = await find(leaseId, copied)
+    if (found instanceof BodyError) {
+      await judgedBodies.giveUp(leaseId, found)
+      return
+    }
+    const { fault, repairs } = found
     const { node } = state.leases.get(leaseId)!
     await recorder.record((current) => {
       if (!current.isOpenToAudit(leaseId)) return null
@@ -218,16 +252,17 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
         accepted: fault === null,
         code: fault?.code ?? null,
         detail: detailForWire(fault?.detail ?? ''),
+        repairs,
       }
-      return { type: 'audited', atMs: clock.now(), leaseId, node, ...finding }
+      return { type: 'audited', atMs: host.clock.now(), leaseId, node, ...finding }
     })
-    if (fault) noteQuarantine(parts, node)
+    noteQuarantine(parts, node)
   }
 }
 
-function noteQuarantine({ recorder, host, clock }: VerdictParts, node: string): void {
+function noteQuarantine({ recorder, host }: VerdictParts, node: string): void {
   const { standing } = recorder.state.nodes.get(node)!
-  if (!standing.isQuarantined(clock.now())) return
+  if (!standing.isQuarantined(host.clock.now())) return
   host.penalise(node, LIE_PENALTY)
   host.logger.warn({ node, untilMs: standing.quarantinedUntilMs }, 'a node is quarantined')
 }

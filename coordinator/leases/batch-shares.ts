@@ -3,7 +3,22 @@ import type { RunTerms } from '../ledger/terms.js'
 
 type Shares = Pick<RunTerms, 'batchGroups' | 'influence'>
 
+/** A group takes one place of a batch until it is so many times as long as is usual, then as many as its length is worth. */
+const LONG = 2
+
+/** Shares give way by so small a part of a batch at a time. */
+const STEPS = 64
+
 const shareOf = (groups: number, share: number): number => Math.max(1, Math.floor(groups * share))
+
+/**
+ * Groups of a batch that one key may give in a run where enough others are at work; null: it depends on who they are.
+ * @param others  keys at work beside it
+ */
+export function shareBeside({ batchGroups, influence }: Shares, others: number): number | null {
+  const share = shareOf(batchGroups, influence.perKey)
+  return share * (1 + others) >= batchGroups ? share : null
+}
 
 /**
  * Groups of a batch that one key may give: its share, or as many as it takes where the others cannot fill the rest.
@@ -25,8 +40,10 @@ export function mostOfBatch(
 }
 
 /**
- * The next batch: the oldest groups of which no key and no block of addresses supplies more than its share. The shares give
- * way only as far as nobody at work could still fill the batch: one that cannot be filled would stop the run.
+ * The next batch: the oldest groups of which no key and no block of addresses supplies more than its share. A share is counted in
+ * places, since the loss is a sum over tokens: a group ten times as long as the others would move the policy as ten do. The shares
+ * give way only as far as nobody at work could still fill the batch, that of a block before that of a key: a batch that
+ * cannot be filled would stop the run.
  * @param usable  in log order
  * @returns  null while there are too few, or others at work have their part to bring
  */
@@ -36,24 +53,39 @@ export function chooseBatch(
   suppliers: readonly Supplier[],
 ): JudgedGroup[] | null {
   if (usable.length < batchGroups) return null
+  const usual = usualTokens(usable)
+  const placesOf = ({ sampledTokens }: JudgedGroup): number => Math.max(1, sampledTokens / (LONG * usual))
+  const all = usable.reduce((sum, group) => sum + placesOf(group), 0)
+  const step = Math.ceil(batchGroups / STEPS)
   let perKey = shareOf(batchGroups, influence.perKey)
   let perBlock = shareOf(batchGroups, influence.perAddressBlock)
   for (;;) {
     const taken = new Map<string, number>()
-    const fits = (one: Supplier): boolean =>
-      (taken.get(keyOf(one)) ?? 0) < perKey && (taken.get(blockOf(one)) ?? 0) < perBlock
+    const fits = (one: Supplier, places: number): boolean =>
+      (taken.get(keyOf(one)) ?? 0) + places <= perKey && (taken.get(blockOf(one)) ?? 0) + places <= perBlock
     const chosen: JudgedGroup[] = []
     for (const group of usable) {
       if (chosen.length === batchGroups) break
-      if (!fits(group)) continue
-      for (const part of [keyOf(group), blockOf(group)]) taken.set(part, (taken.get(part) ?? 0) + 1)
+      const places = placesOf(group)
+      if (!fits(group, places)) continue
+      for (const part of [keyOf(group), blockOf(group)]) taken.set(part, (taken.get(part) ?? 0) + places)
       chosen.push(group)
     }
     if (chosen.length === batchGroups) return chosen
-    if (suppliers.some(fits)) return null
-    perKey += 1
-    perBlock += 1
+    if (suppliers.some((one) => fits(one, 1))) return null
+    if (perBlock < all) perBlock += step
+    else perKey += step
   }
+}
+
+/** Tokens of a usual group: the median over keys of their mean, so that no key says by itself what is usual. */
+function usualTokens(groups: readonly JudgedGroup[]): number {
+  const tokens = new Map<string, number[]>()
+  for (const { node, sampledTokens } of groups) tokens.set(node, [...(tokens.get(node) ?? []), sampledTokens])
+  const means = [...tokens.values()]
+    .map((own) => own.reduce((sum, count) => sum + count, 0) / own.length)
+    .sort((a, b) => a - b)
+  return Math.max(1, means[Math.floor((means.length - 1) / 2)]!)
 }
 
 const keyOf = ({ node }: Supplier): string => `key ${node}`

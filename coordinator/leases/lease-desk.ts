@@ -14,18 +14,22 @@ import { type Clock, createRateLimit, type Metrics } from '../../swarm/index.js'
 import { decodeTaskSet } from '../ledger/curriculum.js'
 import type { EventOf } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
-import type { LeaseRecord, RunState } from '../ledger/run-state.js'
-import { mostOfBatch } from './batch-shares.js'
+import { type LeaseRecord, originOf, type RunState } from '../ledger/run-state.js'
+import type { RunTerms } from '../ledger/terms.js'
+import { mostOfBatch, shareBeside } from './batch-shares.js'
 import { meterAnswers } from './metrics.js'
 import { retryAfterMs } from './retry-after.js'
 import { roomForLeases } from './room.js'
+import { hasPlace, keepsPlace } from './unproven-room.js'
 
 /** A lease lasts no longer than this many times its duration, however often it is renewed. */
 const LONGEST_DURATIONS = 4
 /** Least part of the duration by which a deadline moves: each move is a record for good. */
 const LEAST_EXTENSION = 1 / 4
 /** New keys a minute. Each is a record for good, and makes the coordinator open another round. */
-const REGISTRATIONS_PER_MINUTE = 240
+const REGISTRATIONS_PER_MINUTE = 600
+/** Those from one block of addresses: a class that joins at once, and no stream of keys that would keep all others out. */
+const REGISTRATIONS_OF_BLOCK = { perMinute: 12, atOnce: 60 }
 
 /**
  * Leases that one key may take up again. Each time is two records for good, so taking and forgetting them without a pause would
@@ -46,14 +50,20 @@ export interface LeaseDeskParts {
   readonly recorder: Recorder
   /** Age at which a round gives way to the next one, when keys wait for it. */
   readonly registrationMs: number
+  /** Where a node is connected from, as a block of network addresses; null: not known. */
+  readonly addressBlockOf: (node: string) => string | null
   readonly metrics: Metrics
   readonly clock: Clock
 }
 
 /** Gives out leases under the terms of the round in force. */
-export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, clock }: LeaseDeskParts): LeaseDesk {
+export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
+  const { tasks, recorder, registrationMs, addressBlockOf, metrics, clock } = parts
   const count = meterAnswers(metrics)
-  const registrations = createRateLimit(clock, REGISTRATIONS_PER_MINUTE)
+  const registrations = {
+    all: createRateLimit(clock, REGISTRATIONS_PER_MINUTE),
+    ofOrigin: createRateLimit(clock, REGISTRATIONS_OF_BLOCK.perMinute, REGISTRATIONS_OF_BLOCK.atOnce),
+  }
   const retaken = createRateLimit(clock, RETAKEN_PER_MINUTE, RETAKEN_AT_ONCE)
   const encodedTasks = new Map<string, Uint8Array>()
   const encode = (task: Task): Uint8Array => {
@@ -77,26 +87,13 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
     const isAudited = Object.keys(calibrations).length > 0
     if (isAudited && !Object.hasOwn(calibrations, ask.backend)) return 'uncalibrated'
     if (!state.isAdmitted(node)) return 'not_registered'
-    const open = [...state.openLeases.values()]
-    const own = open.filter((lease) => lease.node === node).length
+    const own = state.openLeasesOf(node).size
     if (own >= terms.leases.perNode) return 'too_many_leases'
     if (roomForLeases(state, terms) <= 0) return 'no_work'
-    const batches = terms.maxStaleness + 1
-    const doubtful = (): number => open.filter((lease) => isDoubtful(state, lease.node)).length
-    if (isDoubtful(state, node) && doubtful() >= (batches * terms.batchGroups) / 2) return 'no_work'
-    const usable = state.trainable(terms.maxStaleness)
-    const isOther = (one: { readonly node: string }): boolean => one.node !== node
-    const most = mostOfBatch(terms, usable.filter(isOther), state.suppliers.filter(isOther))
-    const mine = usable.filter((group) => group.node === node).length + own
-    return mine >= batches * most ? 'influence_cap' : null
+    if (!hasPlace(state, terms, node, addressBlockOf(node))) return 'no_work'
+    const mine = state.trainableCountOf(node, terms.maxStaleness) + own
+    return mine >= (terms.maxStaleness + 1) * mostOf(state, node, terms) ? 'influence_cap' : null
   }
-
-  /**
-   * Keys that hold leases without delivering could use up all room for work, so they share half of it: those that left their
-   * last lease lying, and new ones as soon as there are others that deliver.
-   */
-  const isDoubtful = ({ reliable, nodes }: RunState, node: string): boolean =>
-    !reliable.has(node) && (reliable.size > 0 || nodes.get(node)?.lastLease === 'abandoned')
 
   const grant = (state: RunState, node: string, ask: LeaseAsk): LeaseRecord | null => {
     if (objection(state, node, ask)) return null
@@ -107,7 +104,8 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
     // What a node leaves lying comes back to it: there is nothing to be gained by waiting for an easier task.
     const owed = state.owedLease(node)
     if (owed && !retaken.allow(node)) return null
-    if (owed) return { ...owed, atMs: now, deadlineMs, backend }
+    const addressBlock = addressBlockOf(node)
+    if (owed) return { ...owed, atMs: now, deadlineMs, backend, addressBlock }
     const index = state.nextLeaseIndex(node, round)
     const seed = leaseSeed(Buffer.from(roundSecret, 'hex'), policyId, node, index)
     return {
@@ -122,6 +120,7 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
       seed: seed.toString('hex'),
       deadlineMs,
       backend,
+      addressBlock,
     }
   }
 
@@ -133,10 +132,10 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
     const now = clock.now()
     const lease = state.openLeases.get(leaseId)
     if (lease?.node !== node || lease.deadlineMs <= now) return null
-    const { maxStaleness, leases } = state.roundOf(lease).terms
-    if (state.current!.version - lease.version > maxStaleness) return null
-    if (state.nodes.get(node)?.standing.isQuarantined(now)) return null
-    const { durationMs } = leases
+    const { terms } = state.roundOf(lease)
+    if (state.current!.version - lease.version > terms.maxStaleness) return null
+    if (state.nodes.get(node)?.standing.isQuarantined(now) || !keepsPlace(state, terms, lease)) return null
+    const { durationMs } = terms.leases
     const deadlineMs = Math.min(now + durationMs, lease.atMs + LONGEST_DURATIONS * durationMs)
     const isFurther = deadlineMs - lease.deadlineMs >= LEAST_EXTENSION * durationMs
     return isFurther ? { type: 'renewed', atMs: now, leaseId, deadlineMs } : null
@@ -144,7 +143,9 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
 
   const register = async (node: string): Promise<void> => {
     if (recorder.state.registered.has(node) || !recorder.state.round) return
-    if (!registrations.allow('all')) throw refusal('rate_limited', 'too many new keys at the moment')
+    const isAllowed =
+      registrations.ofOrigin.allow(originOf(node, addressBlockOf(node))) && registrations.all.allow('all')
+    if (!isAllowed) throw refusal('rate_limited', 'too many new keys at the moment')
     await recorder.record((state) => {
       if (state.registered.has(node)) return null
       return { type: 'registered', atMs: clock.now(), node, round: state.round!.round }
@@ -203,10 +204,8 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
         return response({ renewed: own.map(({ leaseId, deadlineMs }) => ({ leaseId, deadlineMs })) })
       }
       // A node that restarted has forgotten what it does not list.
-      for (const lease of [...recorder.state.openLeases.values()]) {
-        if (lease.node === node && !request.holding.includes(lease.leaseId))
-          await release(lease.leaseId, node, 'forgotten')
-      }
+      for (const leaseId of [...recorder.state.openLeasesOf(node).keys()])
+        if (!request.holding.includes(leaseId)) await release(leaseId, node, 'forgotten')
       await register(node)
       const leases: Lease[] = []
       while (leases.length < request.count) {
@@ -225,9 +224,21 @@ export function createLeaseDesk({ tasks, recorder, registrationMs, metrics, cloc
     },
     async releaseLapsed() {
       const now = clock.now()
-      for (const { leaseId, deadlineMs } of [...recorder.state.openLeases.values()]) {
-        if (deadlineMs < now) await release(leaseId, null, 'lapsed')
+      for (;;) {
+        const lease = recorder.state.firstToLapse
+        if (!lease || lease.deadlineMs >= now) return
+        await release(lease.leaseId, null, 'lapsed')
       }
     },
   }
+}
+
+/** Groups of a batch that `node` may give. */
+function mostOf(state: RunState, node: string, terms: RunTerms): number {
+  const { suppliers } = state
+  const share = shareBeside(terms, suppliers.size - (suppliers.has(node) ? 1 : 0))
+  if (share !== null) return share
+  const isOther = (one: { readonly node: string }): boolean => one.node !== node
+  const waiting = state.trainable(terms.maxStaleness).filter(isOther)
+  return mostOfBatch(terms, waiting, [...suppliers.values()].filter(isOther))
 }

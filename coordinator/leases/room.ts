@@ -3,12 +3,15 @@ import type { RunTerms } from '../ledger/terms.js'
 
 /**
  * Leases that the run has room for: work that could not be used before it is too old is not handed out (docs/protocol.md,
- * "Leases"). Negative when a version took fewer groups than were under way.
+ * "Leases"). Negative when a version took fewer groups than were under way. Of the leases of keys without a record as many
+ * count as bring something lately, or keys that only hold theirs would take the room from those that deliver.
  */
 export function roomForLeases(
   state: RunState,
   { maxStaleness, batchGroups }: Pick<RunTerms, 'maxStaleness' | 'batchGroups'>,
 ): number {
   const inTraining = state.pendingBatch ? batchGroups : 0
-  return (maxStaleness + 1) * batchGroups - state.trainable(maxStaleness).length - inTraining - state.openLeases.size
+  const unproven = state.openLeasesBy('untried') + state.openLeasesBy('doubtful')
+  const underWay = state.openLeasesBy('proven') + Math.ceil(state.unprovenYield * unproven)
+  return (maxStaleness + 1) * batchGroups - state.trainableCount(maxStaleness) - inTraining - underWay
 }

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { parseEvent, type RunEvent } from './events.js'
+import type { RunEvent } from './events.js'
 import { chain, followChain, isUnchained, type Link, LOG_START, type LogHead, namedHash } from './log-chain.js'
 import type { HeadFile } from './log-head.js'
 import { StoreError } from './store-error.js'
@@ -7,10 +7,12 @@ import { StoreError } from './store-error.js'
 /** The append-only event log. One process per directory. */
 export interface EventLog {
   /**
-   * Resolves when the event is on disk. Events get the order in which they were appended.
+   * Resolves when the events are on disk, all or none of them in one synced write. Events get the order in which they were
+   * appended.
+   * @param events  at most `MOST_BEHIND`
    * @throws StoreError `unwritable`, and from then on for every further event
    */
-  append(event: RunEvent): Promise<void>
+  append(...events: readonly RunEvent[]): Promise<void>
   /** All events so far, oldest first. @throws StoreError `unreadable` or `tampered` at one that is not as it was written */
   replay(): AsyncIterable<RunEvent>
   close(): Promise<void>
@@ -35,7 +37,7 @@ export interface RecordStore {
   close(): Promise<void>
 }
 
-/** The head may be behind the log by this many events, and no more: the next one waits. */
+/** The head may be behind the log by this many events, and no more: the next ones wait. */
 export const MOST_BEHIND = 64
 
 /**
@@ -81,19 +83,24 @@ export async function openChainedLog(store: RecordStore, headFile: HeadFile, nam
       following = null
     }
   }
-  const append = async (event: RunEvent): Promise<void> => {
-    if (behind() >= MOST_BEHIND) await following
+  const append = async (events: readonly RunEvent[]): Promise<void> => {
+    if (behind() + events.length > MOST_BEHIND) await following
     if (broken) throw broken
-    const link = chain(end, event)
+    let head = end
+    const records = events.map((event) => {
+      const link = chain(head, event)
+      head = link.head
+      return link.record
+    })
     try {
-      await store.append(end.count, [link.record])
+      await store.append(end.count, records)
     } catch (cause) {
       // On a full disk LevelDB (level 10.0.0) leaves half a record, and writes on behind it when there is room again; the
       // next start cuts the log off at that half. So nothing may follow it.
       broken = fail(name, cause)
       throw broken
     }
-    end = link.head
+    end = head
     following ??= follow()
   }
   /** Each event covers the one before it, so they go to disk one after the other. */
@@ -102,11 +109,8 @@ export async function openChainedLog(store: RecordStore, headFile: HeadFile, nam
     get end() {
       return end
     },
-    append(event) {
-      // Once on disk it would keep the run from ever starting again.
-      if (!parseEvent(event))
-        return Promise.reject(new TypeError(`an event that could not be read back: ${JSON.stringify(event)}`))
-      const appended = last.then(() => append(event))
+    append(...events) {
+      const appended = last.then(() => append(events))
       last = appended.catch(() => undefined)
       return appended
     },

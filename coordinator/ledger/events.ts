@@ -1,18 +1,35 @@
 import { z } from 'zod'
+import { SKETCH_NUMBERS } from '../../judging/likeness.js'
 import { isRefusalCode, type RefusalCode } from '../../proto/index.js'
 import { termsSchema } from './terms.js'
 
 const count = z.int().min(0)
 const number = z.number()
+const share = z.number().min(0).max(1)
 const text = z.string().max(4096)
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const bitmap = z.base64()
+/** In base64: two bytes for each of its numbers. */
+const SKETCH_CHARS = 4 * Math.ceil((2 * SKETCH_NUMBERS) / 3)
 const lease = z.string().min(1).max(128)
 const code = z.string().refine((value): value is RefusalCode => isRefusalCode(value))
 
 /** Stages 5 to 7 of judging: `none` when the group was not drawn for an audit, or was refused before. */
 const audit = z.enum(['none', 'passed', 'failed'])
 export type Audit = z.output<typeof audit>
+
+/** What an audit that passed adds to the sums of its key, see `RepairSums`; null: there was none. */
+const repairs = z
+  .object({
+    tokens: count,
+    repair: number.min(0),
+    expected: number.positive(),
+    largest: number.positive(),
+    variance: number.min(0),
+    betterRepair: share,
+    betterEvidence: share,
+  })
+  .nullable()
 
 /** A field of the terms that is no longer what it was, by its path; values as JSON. */
 const termsChange = z.object({ field: text, from: text, to: text })
@@ -68,6 +85,8 @@ const EVENTS = {
     deadlineMs: number,
     /** As the node says: which calibration its work is judged by. */
     backend: text,
+    /** Where the node asked from, as a block of network addresses; null, or left out by earlier versions: not known. */
+    addressBlock: text.nullable().optional(),
   }),
   /** The lease is still worked on, and lapses later. */
   renewed: z.object({ leaseId: lease, deadlineMs: number }),
@@ -87,6 +106,7 @@ const EVENTS = {
     /** The accepted group has no reward variance: it teaches nothing and its body was not pulled. */
     flat: z.boolean(),
     audit,
+    repairs,
     /** Where the announcement came from, as a block of network addresses; null: not known, or this machine. */
     addressBlock: text.nullable(),
     /** What each rollout says, as a short hash; none when not replayed. */
@@ -94,19 +114,41 @@ const EVENTS = {
       .array(z.string().regex(/^[0-9a-f]{16}$/))
       .max(1024)
       .readonly(),
+    /** How likely each is as a whole (nats), as its node claims, and its sketch, see `Sayings`: for finding copies. */
+    logprobs: z.array(number).max(1024).readonly(),
+    sketches: z.array(z.base64().length(SKETCH_CHARS)).max(1024).readonly(),
+    /** Tokens that were sampled in all rollouts, as replayed; 0 when not. */
+    sampledTokens: count,
     /** Tool calls made in all rollouts, and rollouts that solved their task exactly; 0 when not replayed. */
     calls: count,
     solved: count,
   }),
-  /** An accepted group that was not in a batch yet was audited after all. */
-  audited: z.object({ leaseId: lease, node: text, accepted: z.boolean(), code: code.nullable(), detail: text }),
+  /** An accepted group was audited after all. */
+  audited: z.object({
+    leaseId: lease,
+    node: text,
+    accepted: z.boolean(),
+    code: code.nullable(),
+    detail: text,
+    repairs,
+    /** The batch that leaves it out, where the first forward pass of training was the audit; those that pass it are not noted. */
+    batchId: text.optional(),
+  }),
+  /**
+   * The disk has lost the body of this accepted group, and its author has it no longer: it is neither trained on nor audited any more.
+   * Verdict and credit stand. A pending batch with the group in it is dissolved: its other groups can be trained on again, and the
+   * step number is free.
+   */
+  'body-lost': z.object({ leaseId: lease, bodySha256: hash, detail: text }),
   /** The world disagreed with itself when this lease's group was replayed: no more leases for its tasks. */
   'world-quarantined': z.object({ server: text, leaseId: lease }),
   /** The groups of these leases make training step `step`. */
   batched: z.object({ batchId: text, step: count, leaseIds: z.array(lease).max(65_536).readonly() }),
+  /** A key was caught that had given the batch these groups, which no audit has looked at. What was learnt from them stays. */
+  'batch-doubted': z.object({ batchId: text, node: text, leaseIds: z.array(lease).max(65_536).readonly() }),
   /** `skipped`: the trainer left the policy as it was, for example because a gradient was not finite. */
   trained: z.object({ batchId: text, step: count, skipped: z.boolean() }),
-  /** The batch could not be written, or the trainer could not use it; its groups are lost to training, and the step number is free again. */
+  /** The trainer could not use the batch; its groups are lost to training, and the step number is free again. */
   'batch-refused': z.object({ batchId: text, code: text, detail: text }),
 } as const
 

@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../../proto/index.js'
+import type { DoubtedBatch } from './batched-on-trust.js'
 import type { Curriculum } from './curriculum.js'
 import type { EventOf } from './events.js'
 import type { Standing } from './standing.js'
@@ -38,16 +39,27 @@ export interface NodeVerdict {
   readonly atMs: number
 }
 
+/** What keys share a part of the room for leases by: a block of addresses; a key whose address is not known stands for itself. */
+export const originOf = (node: string, addressBlock: string | null | undefined): string => addressBlock ?? `of ${node}`
+
 export interface NodeRecord {
   readonly node: string
-  readonly standing: Pick<Standing, 'streak' | 'isQuarantined' | 'quarantinedUntilMs'>
+  readonly standing: Pick<Standing, 'streak' | 'doubt' | 'record' | 'isQuarantined' | 'quarantinedUntilMs'>
   readonly verdicts: readonly NodeVerdict[]
   readonly credit: number
   /** What became of its last lease, abandoned being lapsed, forgotten or given back; null: none is over yet. */
   readonly lastLease: 'delivered' | 'abandoned' | null
+  /** Leases that it has abandoned in all; one that it took up again and delivered counts too. */
+  readonly abandoned: number
   /** Where its last group came from. */
   readonly addressBlock: string | null
 }
+
+/**
+ * What a key is known for. `proven`: its last lease brought a group that was accepted. `doubtful`: it left its last lease lying.
+ * `untried`: neither.
+ */
+export type KeyKind = 'proven' | 'untried' | 'doubtful'
 
 /** A key that is at work: it holds leases, and is known to deliver. */
 export interface Supplier {
@@ -96,17 +108,32 @@ export interface RunState {
   readonly batches: ReadonlyMap<string, BatchRecord>
   readonly trained: ReadonlyMap<string, EventOf<'trained'>>
   readonly refusedBatches: ReadonlyMap<string, EventOf<'batch-refused'>>
+  /** Batches with unaudited groups of keys that were caught since, as far as they are not on record as such. */
+  readonly doubtedBatches: readonly DoubtedBatch[]
+  /** Batches that were given up because a body of theirs was lost. */
+  readonly dissolvedBatches: ReadonlySet<string>
+  /** Accepted groups whose bodies nobody has any more. */
+  readonly lostBodies: ReadonlySet<string>
   /** The policy in force, once one was published. */
   readonly current: Publication | undefined
   /** The round that leases are given for, once a policy was published. */
   readonly round: Round | undefined
-  /** The batch that was formed and is neither trained nor refused: at most one. */
+  /** The batch that was formed and is neither trained, refused nor dissolved: at most one. */
   readonly pendingBatch: BatchRecord | undefined
   /**
    * Who is at work: nodes with open leases that are known to deliver. Another could hold leases only to be waited for, so
    * nobody is waited for any longer than a lease lasts without renewal.
    */
-  readonly suppliers: Supplier[]
+  readonly suppliers: ReadonlyMap<string, Supplier>
+  /** Open leases of a node. */
+  openLeasesOf(node: string): ReadonlyMap<string, LeaseRecord>
+  /** How many open leases keys of a kind hold. @param origin  where they were asked for from, see `originOf`; by default anywhere */
+  openLeasesBy(kind: KeyKind, origin?: string): number
+  /** Share of the leases of keys that are not proven which lately brought an accepted group; 1 before any of them ended. */
+  readonly unprovenYield: number
+  /** The open lease with the earliest deadline. */
+  readonly firstToLapse: LeaseRecord | undefined
+  kindOf(node: string): KeyKind
   /** The round that a lease was given in: its policy and its terms. */
   roundOf(lease: Pick<LeaseRecord, 'round'>): Round
   /** The publication of a version that is out: versions count from 0, and each is published once. */
@@ -119,6 +146,8 @@ export interface RunState {
   nextLeaseIndex(node: string, round: number): number
   /** Whether an accepted group can still be audited: it was not yet, and is in no batch. */
   isOpenToAudit(leaseId: string): boolean
+  /** Whether an accepted group has passed an audit. */
+  hasPassedAudit(leaseId: string): boolean
   /** A lease of the version and the terms in force that the node has left lying. */
   owedLease(node: string): LeaseRecord | undefined
   /** Accepted groups of a task, oldest first. */
@@ -128,4 +157,8 @@ export interface RunState {
    * most `maxStaleness` versions behind, and of an adapter that was not rolled back.
    */
   trainable(maxStaleness: number): JudgedGroup[]
+  /** How many that are, without walking through them. */
+  trainableCount(maxStaleness: number): number
+  /** How many of them are a node's. */
+  trainableCountOf(node: string, maxStaleness: number): number
 }

@@ -1,30 +1,36 @@
+import type { RepairSums } from '../../judging/repair-sums.js'
 import { REFUSALS, type RefusalCode } from '../../proto/index.js'
+import { afterRepairs, isSteered, UNSTEERED } from './steering.js'
+import { afterAudit, isBeyondChance, type Suspicion, UNSUSPECTED } from './suspicion.js'
 import type { RunTerms } from './terms.js'
 
-/** Of so many audited groups, so many failed audits are no chance: at 0.5 % false refusals, one honest key in 7,000. */
-const WINDOW = 20
-const FAILURES = 3
 const HOUR_MS = 3_600_000
 /** Of a key's first quarantines; every further one is for good. */
 const QUARANTINES_MS = [HOUR_MS, 24 * HOUR_MS]
 
-/** Share of a key's groups to audit: all of a new one's, fewer the longer it was honest. */
+/**
+ * Share of a key's groups to audit: all of a new one's, fewer the longer it was honest. It doubles, and with it the time in
+ * which all are audited, with every failed audit that is not made good.
+ */
 export const auditShare = (
-  streak: number,
+  { streak, doubt }: Pick<Standing, 'streak' | 'doubt'>,
   { probation, leastShare }: Pick<RunTerms['audit'], 'probation' | 'leastShare'>,
-): number => (streak < probation ? 1 : Math.max(leastShare, probation / streak))
+): number => Math.min(1, 2 ** doubt * (streak < probation ? 1 : Math.max(leastShare, probation / streak)))
+
+/** What is thought of a key that has delivered nothing yet. */
+export const UNKNOWN: Pick<Standing, 'streak' | 'doubt'> = { streak: 0, doubt: 0 }
 
 /** What the coordinator thinks of a key, folded from the verdicts on its groups. */
 export class Standing {
   #streak = 0
-  /** Outcomes of its last audits, oldest first. */
-  readonly #audits: boolean[] = []
+  #suspicion = UNSUSPECTED
+  #steering = UNSTEERED
   #quarantines = 0
   #until: number | null = Number.NEGATIVE_INFINITY
 
   accepted(audited: boolean): void {
     this.#streak += 1
-    if (audited) this.#noteAudit(true)
+    if (audited) this.#suspicion = afterAudit(this.#suspicion, false)
   }
 
   /** @returns  whether the refusal casts doubt on what the key did before */
@@ -32,9 +38,23 @@ export class Standing {
     const { consequence } = REFUSALS[code]
     if (consequence === 'none') return false
     this.#streak = 0
-    if (consequence === 'audits') this.#noteAudit(false)
-    const failures = this.#audits.filter((passed) => !passed).length
-    if (consequence === 'quarantine' || failures >= FAILURES) this.#quarantine(atMs)
+    this.#suspicion = afterAudit(this.#suspicion, true)
+    if (consequence === 'exclusion') this.#until = null
+    else if (consequence === 'quarantine' || isBeyondChance(this.#suspicion)) this.#quarantine(atMs)
+    return true
+  }
+
+  /**
+   * Adds what an audit that passed has measured to what those before it have.
+   * @returns  whether the choices of all of them together cast doubt on what the key did before
+   */
+  addsUp(repairs: RepairSums, atMs: number): boolean {
+    this.#steering = afterRepairs(this.#steering, repairs)
+    if (!isSteered(this.#steering)) return false
+    this.#steering = UNSTEERED
+    this.#streak = 0
+    this.#suspicion = afterAudit(this.#suspicion, true)
+    this.#quarantine(atMs)
     return true
   }
 
@@ -43,7 +63,7 @@ export class Standing {
     return this.#until === null || nowMs < this.#until
   }
 
-  /** When the last quarantine ends or has ended; null: never. */
+  /** When the last quarantine ends or has ended; null: never, the key is excluded. */
   get quarantinedUntilMs(): number | null {
     return this.#until
   }
@@ -53,17 +73,20 @@ export class Standing {
     return this.#streak
   }
 
+  /** Failed audits that are not made good, begun ones included. */
+  get doubt(): number {
+    return Math.ceil(this.#suspicion.doubt)
+  }
+
+  /** All audits of its life, and those of them that failed. */
+  get record(): Pick<Suspicion, 'audits' | 'failures'> {
+    return this.#suspicion
+  }
+
   #quarantine(atMs: number): void {
     // Groups that were under way together are one offence.
     if (this.isQuarantined(atMs)) return
     this.#until = this.#quarantines < QUARANTINES_MS.length ? atMs + QUARANTINES_MS[this.#quarantines]! : null
     this.#quarantines += 1
-    // What led to this quarantine does not lead to the next.
-    this.#audits.length = 0
-  }
-
-  #noteAudit(passed: boolean): void {
-    this.#audits.push(passed)
-    if (this.#audits.length > WINDOW) this.#audits.shift()
   }
 }

@@ -25,6 +25,7 @@ const MAKES_ROOM: ReadonlySet<RunEvent['type']> = new Set<RunEvent['type']>([
   'released',
   'judged',
   'audited',
+  'body-lost',
   'batched',
   'trained',
   'batch-refused',

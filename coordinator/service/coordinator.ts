@@ -1,55 +1,57 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { createStage, rulesNamed, type Stage } from '../../episode/index.js'
+import type { Stage } from '../../episode/index.js'
 import type { StageWatch } from '../../judging/index.js'
-import type { ServerDefinition } from '../../servers/kernel/index.js'
 import {
   type BlobStore,
-  type Clock,
   createBlobStore,
   createSnapshotExchange,
+  fetchGroupBody,
   type Metrics,
   type SnapshotExchange,
   type SwarmHost,
 } from '../../swarm/index.js'
+import { noteAddresses } from '../intake/address-notes.js'
 import type { AuditLottery } from '../intake/audit-lottery.js'
 import type { Auditor } from '../intake/auditor.js'
 import { createBodyJudge } from '../intake/body-judge.js'
+import { createGroupBodies } from '../intake/group-bodies.js'
 import { createIntake, type Intake } from '../intake/intake.js'
 import { openProofStore } from '../intake/proofs.js'
 import { createLeaseDesk, type LeaseDesk } from '../leases/lease-desk.js'
 import { roomForLeases } from '../leases/room.js'
-import { agreeOnTerms } from '../ledger/agree-terms.js'
+import { createDiskLosses } from '../ledger/disk-losses.js'
 import { meterRun } from '../ledger/metrics.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { TermsOf } from '../ledger/run-state.js'
-import type { RunTerms } from '../ledger/terms.js'
 import type { RunConfig } from '../settings/config.js'
 import type { DataFolder } from '../settings/data-folder.js'
 import type { TaskSet } from '../settings/task-set.js'
 import type { TrainEngine } from '../spool/trainer-process.js'
 import { policyFrame } from '../versions/policy-frame.js'
+import { createPublishedFiles } from '../versions/published-files.js'
 import { createPublisher, type Publisher } from '../versions/publisher.js'
 import { runTraining } from '../versions/training-loop.js'
 import { broadcast } from './broadcast.js'
+import { nameDoubtedBatches } from './doubted-batches.js'
 import { keepHouse } from './housekeeping.js'
 import { createIdleNodes } from './idle-nodes.js'
 import { type RunServices, serveRun } from './services.js'
+import { theatres } from './theatres.js'
 
 /** What a coordinator gets from outside. */
 export interface CoordinatorParts {
   readonly config: RunConfig
   readonly folder: DataFolder
   readonly key: PrivateKey
-  readonly clock: Clock
+  /** Its clock is that of all parts. */
   readonly host: SwarmHost
+  /** Of a run that has agreed on its terms, see `agreeOnTerms`. */
   readonly recorder: Recorder
   /** Files that are published. */
   readonly blobs: BlobStore
   readonly taskSet: TaskSet
   /** With the worlds of the task set and the tokenizer of the base. */
   readonly stage: Stage
-  /** What `config` promises, see `termsOf`. */
-  readonly terms: RunTerms
   /** Takes the numbers of all parts; a coordinator has one of its own. */
   readonly metrics: Metrics
   /** Hears what the stages of judging do. */
@@ -80,9 +82,8 @@ export interface Coordinator {
 
 /** Puts a coordinator together and into service; earlier publications of its run are served again. */
 export async function openCoordinator(parts: CoordinatorParts): Promise<Coordinator> {
-  const { config, folder, key, clock, host, recorder, blobs, taskSet, stage, terms, metrics, watch, auditor, lottery } =
-    parts
-  await agreeOnTerms(recorder, terms, clock)
+  const { config, folder, key, host, recorder, blobs, taskSet, stage, metrics, watch, auditor, lottery } = parts
+  const { clock } = host
   meterRun(metrics, recorder)
   const { spool, manifests } = folder
   const { tasks, servers } = taskSet
@@ -95,9 +96,24 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
   }
   try {
+    const losses = createDiskLosses(metrics, host.logger)
     const bodies = await createBlobStore(folder.bodies)
-    const snapshots = await createSnapshotExchange(host, { store: blobs })
+    const judgedBodies = createGroupBodies({
+      bodies,
+      fetch: (holder, bodySha256, ending) => fetchGroupBody(host, [holder], { bodySha256 }, ending),
+      isConnected: (node) => host.isConnected(node),
+      recorder,
+      clock,
+      losses,
+    })
+    const snapshots = await createSnapshotExchange(host, { store: blobs, onLost: (blob) => files.lose(blob) })
     cleanUps.push(() => snapshots.close())
+    const peers = (): string[] => host.connections().flatMap(({ peer, limited }) => (limited ? [] : [peer]))
+    const files = createPublishedFiles({
+      ...{ blobs, snapshots, peers, state, spool, clock, losses, signal },
+      logger: host.logger,
+    })
+    cleanUps.push(() => files.idle())
     const termsOf: TermsOf = (lease) => state.roundOf(lease).terms
     const judge = createBodyJudge({
       tasks,
@@ -105,6 +121,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       theatreOf: theatres(stage, servers),
       state,
       bodies,
+      judgedBodies,
       auditor,
       watch,
       onUnstable: async (server, { leaseId }) => {
@@ -115,17 +132,19 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
         )
       },
     })
+    const addressBlockOf = noteAddresses(host, signal)
     const auditFailure = Promise.withResolvers<never>()
     const intake = createIntake({
       tasks,
       termsOf,
-      perNode: terms.leases.perNode,
+      perNode: state.terms!.leases.perNode,
       recorder,
       judge,
+      judgedBodies,
       lottery,
       proofs: await openProofStore(folder.evidence),
+      addressBlockOf,
       host,
-      clock,
       watch,
       signal,
       onFailure: auditFailure.reject,
@@ -134,8 +153,9 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const failure = Promise.race([auditFailure.promise, recorder.failure])
     // Only `run` awaits it; without a handler Node would end the process for a rejection before that (unhandledRejection).
     failure.catch(() => undefined)
-    const desk = createLeaseDesk({ tasks, recorder, registrationMs: config.rounds.registrationMs, metrics, clock })
-    const frame = policyFrame(terms, servers)
+    const { registrationMs } = config.rounds
+    const desk = createLeaseDesk({ tasks, recorder, registrationMs, addressBlockOf, metrics, clock })
+    const frame = policyFrame(state.terms!, servers)
     const idle = createIdleNodes(clock)
     const room = (): number => {
       const { round } = state
@@ -147,14 +167,17 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       frame,
       recorder,
       blobs,
+      files,
+      losses,
+      spool,
       snapshots,
       host,
       key,
-      clock,
       manifests,
       demand: () => ({ room: room(), waiting: idle.count() }),
+      signal,
     })
-    const services = await serveRun({ host, key, state, desk, intake, bodies, idle, clock })
+    const services = await serveRun({ host, key, state, desk, intake, bodies, idle })
     cleanUps.push(() => services.close())
     await publisher.restore()
 
@@ -174,6 +197,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
               releaseLapsed: () => desk.releaseLapsed(),
               openRound: () => publisher.openRound(),
               auditSuspects: () => intake.auditSuspects(),
+              nameDoubtedBatches: () => nameDoubtedBatches(recorder, clock),
               clock,
               logger: logger.child({ part: 'housekeeping' }),
             },
@@ -191,7 +215,13 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
             signal,
           ),
         ]
-        const training = runTraining({ spool, recorder, bodies, publisher, trainer, clock }, signal)
+        const training = runTraining(
+          {
+            ...{ spool, recorder, bodies: judgedBodies, blobs, losses, publisher, trainer },
+            ...{ judge, intake, clock, logger: logger.child({ part: 'training' }) },
+          },
+          signal,
+        )
         const ended = training.catch(() => undefined)
         cleanUps.push(() => Promise.all([...background, ended]))
         await Promise.race([training, failure])
@@ -200,19 +230,5 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
   } catch (error) {
     await close()
     throw error
-  }
-}
-
-/** The run's stage, and others of its worlds and dialect for groups whose terms name another reward. */
-function theatres(stage: Stage, servers: readonly ServerDefinition[]): (reward: string) => Stage {
-  const others = new Map<string, Stage>([[stage.reward.name, stage]])
-  return (reward) => {
-    let theatre = others.get(reward)
-    if (!theatre) {
-      const rules = rulesNamed({ dialect: stage.dialect.name, reward })
-      theatre = createStage(servers, stage.tokenizer, rules, stage.worlds)
-      others.set(reward, theatre)
-    }
-    return theatre
   }
 }

@@ -5,6 +5,8 @@ export interface Duties {
   /** Opens a further round when somebody waits for one. */
   openRound(): Promise<void>
   auditSuspects(): void
+  /** Puts on record which batches hold groups of keys that were caught since. */
+  nameDoubtedBatches(): Promise<void>
   readonly clock: Clock
   readonly logger: SwarmLogger
 }
@@ -28,6 +30,7 @@ export async function keepHouse(duties: Duties, signal: AbortSignal): Promise<vo
     await attempt('lapsed leases', () => duties.releaseLapsed())
     await attempt('rounds', () => duties.openRound())
     await attempt('suspects', async () => duties.auditSuspects())
+    await attempt('doubted batches', () => duties.nameDoubtedBatches())
     await clock.sleep(TICK_MS, signal).catch(() => undefined)
   }
 }

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { type LeaseResponse, LIMITS, type RefusalCode } from '../../proto/index.js'
 import type { Clock } from '../../swarm/index.js'
 
@@ -22,16 +21,23 @@ const WAITING: ReadonlySet<RefusalCode> = new Set([
 const GONE_MS = 120_000
 
 export function createIdleNodes(clock: Pick<Clock, 'now'>): IdleNodes {
-  const askedAt = new LRUCache<string, number>({ max: LIMITS.trackedPeers.value })
+  /** Whoever has not asked for longest comes first. */
+  const askedAt = new Map<string, number>()
   return {
     answered(node, { leases, reason }) {
-      if (leases.length === 0 && reason !== null && WAITING.has(reason)) askedAt.set(node, clock.now())
-      else askedAt.delete(node)
+      askedAt.delete(node)
+      if (leases.length > 0 || reason === null || !WAITING.has(reason)) return
+      askedAt.set(node, clock.now())
+      const [first] = askedAt.keys()
+      if (askedAt.size > LIMITS.trackedPeers.value) askedAt.delete(first!)
     },
     count() {
       const now = clock.now()
-      // One that seems to have asked in the future did so before the clock was set back.
-      for (const [node, atMs] of [...askedAt]) if (atMs > now || now - atMs > GONE_MS) askedAt.delete(node)
+      for (const [node, atMs] of askedAt) {
+        // One that seems to have asked in the future did so before the clock was set back.
+        if (atMs <= now && now - atMs <= GONE_MS) break
+        askedAt.delete(node)
+      }
       return askedAt.size
     },
   }

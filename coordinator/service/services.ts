@@ -2,7 +2,6 @@ import type { PrivateKey } from '@libp2p/interface'
 import { SwarmRefusal, sealVerdictDigest, type Verdict } from '../../proto/index.js'
 import {
   type BlobStore,
-  type Clock,
   channelsOf,
   createGroupGate,
   type SwarmHost,
@@ -26,7 +25,6 @@ export interface ServiceParts {
   readonly intake: Intake
   readonly bodies: BlobStore
   readonly idle: IdleNodes
-  readonly clock: Clock
 }
 
 /** What nodes can ask of the coordinator, and the gossip it listens to. */
@@ -37,7 +35,8 @@ export interface RunServices {
 }
 
 export async function serveRun(parts: ServiceParts): Promise<RunServices> {
-  const { host, key, state, desk, intake, bodies, idle, clock } = parts
+  const { host, key, state, desk, intake, bodies, idle } = parts
+  const { clock } = host
   const channels = channelsOf(host.runId)
   const digest = (node: string, cursor: number, count: number): Promise<Uint8Array> => {
     const { verdicts, credit } = state.nodes.get(node) ?? { verdicts: [], credit: 0 }

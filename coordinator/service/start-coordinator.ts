@@ -8,7 +8,6 @@ import {
   createMetrics,
   type Identity,
   type Metrics,
-  openIdentity,
   type RefusalEvent,
   type SwarmHost,
   systemClock,
@@ -28,12 +27,13 @@ import { openDataFolder } from '../settings/data-folder.js'
 import { checkPromptRoom } from '../settings/first-prompts.js'
 import { readTaskSet } from '../settings/task-set.js'
 import { meterTrainer } from '../spool/metrics.js'
-import { createTorchrunEngine, type TrainerEvent } from '../spool/trainer-process.js'
+import { createTrainerProcess, type TrainerEvent } from '../spool/trainer-process.js'
 import { canaryPrompts } from '../versions/canary.js'
 import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { controlRoutes } from './control-routes.js'
 import { serveControl } from './control-server.js'
 import { openCoordinator } from './coordinator.js'
+import { openRunKey } from './run-key.js'
 
 /** What an operator, or a program that started the coordinator, is told as it happens. */
 export type Progress =
@@ -80,11 +80,11 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const meter = meterTrainer(metrics)
     const folder = await openDataFolder(config.dataDir)
     const taskSet = await readTaskSet(config.tasks.dataset, 'train')
-    const identity = await openIdentity(config.dataDir)
-    const key = identity.privateKey
     const log = await openEventLog(folder.log)
     const recorder = await openRecorder(log, (event) => onProgress({ type: 'event', event }))
     cleanUps.push(() => recorder.close())
+    const identity = await openRunKey(config.dataDir, log.end)
+    const key = identity.privateKey
     const control = await serveControl(config.dataDir, controlRoutes(log, metrics)).catch((error: unknown) => {
       // Some file systems have no sockets. The run does not depend on them.
       logger.warn({ error }, 'no control socket: this coordinator has to be stopped for a backup')
@@ -125,6 +125,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       packageFolder,
       trainerConfig: folder.trainerConfig,
       blobs,
+      clock: systemClock,
       logger,
       base: config.base.path,
       calibrations: calibrations.bySha256,
@@ -134,7 +135,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       desk: { spool, baseSha256, reader: stage },
     })
     cleanUps.push(async () => audits?.close())
-    const trainer = createTorchrunEngine(
+    const trainer = createTrainerProcess(
       {
         python,
         packageFolder,
@@ -156,13 +157,11 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       config,
       folder,
       key,
-      clock: systemClock,
       host,
       recorder,
       blobs,
       taskSet,
       stage,
-      terms,
       metrics,
       watch,
       auditor: audits?.auditor ?? null,

@@ -62,7 +62,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       /** Largest share of a batch that comes from one key, and from one block of network addresses. */
       perKey: z.number().gt(0).max(1).default(0.5),
-      perAddressBlock: z.number().gt(0).max(1).default(1),
+      perAddressBlock: z.number().gt(0).max(1).default(0.25),
     })
     .prefault({}),
   rounds: z

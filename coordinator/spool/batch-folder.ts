@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto'
-import { batchFolder, FILES, SCHEMA } from './layout.js'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Draw } from '../../engine/types.js'
+import type { SampledToken } from '../../judging/evidence.js'
+import type { AuditedRollout, TokenReader } from '../../judging/sampled-turns.js'
+import { TrainerError } from './errors.js'
+import { readEvidenceFolder } from './evidence-folder.js'
+import { drawTensors, layOut, spread } from './flat-rollouts.js'
+import { batchEvidenceFolder, batchFolder, FILES, findingsFile, SCHEMA } from './layout.js'
+import { readRefusal } from './refusal-file.js'
 import { encodeSafetensors } from './safetensors.js'
-import { exists, publishFolder } from './spool-folder.js'
+import { exists, publishFile, publishFolder, unlessMissing } from './spool-folder.js'
 
 /** One rollout of an accepted group, as it is trained on. */
 export interface BatchRollout {
@@ -17,10 +26,17 @@ export interface BatchRollout {
 /** One accepted group on its way into a batch. */
 export interface BatchGroup {
   readonly leaseId: string
+  /** The node that made it: none decides alone whether samplers and trainer are apart. */
+  readonly supplier: string
   readonly policyVersion: number
   /** Inference backend: the trainer meters by it how far samplers and trainer are apart. */
   readonly sampler: string
   readonly rollouts: readonly BatchRollout[]
+  /**
+   * What decided each rollout's sampled tokens, where the group is still to be audited: the trainer then writes evidence on
+   * it and waits for findings before it takes its step. null: it trains on the group as it is.
+   */
+  readonly draws: readonly (readonly Draw[])[] | null
 }
 
 export interface BatchContent {
@@ -36,51 +52,96 @@ export interface BatchContent {
 export const hasBatch = (spool: string, batchId: string): Promise<boolean> => exists(batchFolder(spool, batchId))
 
 /**
+ * Whether what lies in the spool under a batch's name is what `writeBatch` would write for this content, and no refusal that
+ * cannot be read lies beside it.
+ */
+export async function isBatchWhole(spool: string, batch: BatchContent): Promise<boolean> {
+  const folder = batchFolder(spool, batch.batchId)
+  for (const [name, wanted] of Object.entries(batchFiles(batch))) {
+    const found = await unlessMissing(readFile(join(folder, name)))
+    if (!found?.equals(wanted)) return false
+  }
+  return readRefusal(folder).then(
+    () => true,
+    (why: unknown) => {
+      if (why instanceof TrainerError) return false
+      throw why
+    },
+  )
+}
+
+/** Takes a batch out of the spool. */
+export const removeBatch = (spool: string, batchId: string): Promise<void> =>
+  rm(batchFolder(spool, batchId), { recursive: true, force: true })
+
+/**
  * Writes `batches/<batchId>/` for the trainer (docs/trainer.md). Does nothing when the batch is already there: its content
  * follows from the log.
  */
 export async function writeBatch(spool: string, batch: BatchContent): Promise<void> {
+  await publishFolder(batchFolder(spool, batch.batchId), batchFiles(batch))
+}
+
+function batchFiles(batch: BatchContent): Record<string, Uint8Array> {
   const tokens = encodeTokens(batch.groups)
-  const manifest = Buffer.from(JSON.stringify(manifestOf(batch, tokens)))
-  await publishFolder(batchFolder(spool, batch.batchId), {
-    [FILES.tokens]: tokens,
-    [FILES.manifest]: manifest,
-  })
+  return { [FILES.tokens]: tokens, [FILES.manifest]: Buffer.from(JSON.stringify(manifestOf(batch, tokens))) }
 }
 
 function manifestOf({ groups, ...batch }: BatchContent, tokens: Uint8Array): object {
+  const suppliers = [...new Set(groups.map(({ supplier }) => supplier))]
   return {
     schema: SCHEMA,
     ...batch,
     tokensSha256: createHash('sha256').update(tokens).digest('hex'),
-    rollouts: groups.flatMap(({ leaseId, policyVersion, sampler, rollouts }) =>
+    rollouts: groups.flatMap(({ leaseId, supplier, policyVersion, sampler, rollouts, draws }) =>
       rollouts.map((rollout) => ({
         group: leaseId,
         reward: rollout.reward,
         policyVersion,
         sampler,
+        supplier: suppliers.indexOf(supplier),
         length: rollout.tokens.length,
+        ...(draws === null ? {} : { audit: true }),
       })),
     ),
   }
 }
 
 function encodeTokens(groups: readonly BatchGroup[]): Uint8Array {
-  const rollouts = groups.flatMap((group) => group.rollouts)
-  const total = rollouts.reduce((sum, { tokens }) => sum + tokens.length, 0)
-  const ids = new Int32Array(total)
-  const mask = new Uint8Array(total)
-  const logprobs = new Float32Array(total)
-  const starts = new Int32Array(rollouts.length + 1)
-  let at = 0
-  for (const [i, rollout] of rollouts.entries()) {
-    ids.set(rollout.tokens, at)
-    mask.set(rollout.mask, at)
-    let sampled = 0
-    for (const [offset, bit] of rollout.mask.entries())
-      if (bit === 1) logprobs[at + offset] = rollout.logprobs[sampled++]!
-    at += rollout.tokens.length
-    starts[i + 1] = at
-  }
-  return encodeSafetensors({ ids, loss_mask: mask, sampler_logp: logprobs, cu_seqlens: starts })
+  const rollouts = groups.flatMap(({ rollouts: own, draws }) =>
+    own.map((rollout, i) => ({ ...rollout, draws: draws && draws[i]! })),
+  )
+  return encodeSafetensors({
+    ...layOut(rollouts),
+    sampler_logp: spread(rollouts, Float32Array, ({ logprobs }) => logprobs),
+    ...drawTensors(rollouts, ({ draws }) => draws),
+  })
 }
+
+/** Groups of a batch whose evidence is judged, in the order of its manifest. */
+export type ExaminedGroups = readonly { readonly rollouts: readonly AuditedRollout[] }[]
+
+/**
+ * The evidence that the trainer has left beside a batch, see `readEvidenceFolder`.
+ * @param groups  those of the batch that were written with their draws
+ * @throws EvidenceError
+ */
+export function readBatchEvidence(
+  spool: string,
+  batchId: string,
+  groups: ExaminedGroups,
+  reader: TokenReader,
+): Promise<SampledToken[][]> {
+  const manifest = (): Promise<Uint8Array> => readFile(join(batchFolder(spool, batchId), FILES.manifest))
+  return readEvidenceFolder(batchEvidenceFolder(spool, batchId), { name: batchId, manifest, groups }, reader)
+}
+
+/** Lets the trainer go on with a batch. Does nothing when it was let go on before: findings follow from log and evidence. */
+export async function writeFindings(spool: string, batchId: string, leftOut: readonly string[]): Promise<void> {
+  const content = { schema: SCHEMA, batchId, leftOut: leftOut.map((group) => ({ group })) }
+  await publishFile(findingsFile(spool, batchId), Buffer.from(JSON.stringify(content)))
+}
+
+/** Whether the trainer waits for findings on a batch. */
+export const awaitsFindings = async (spool: string, batchId: string): Promise<boolean> =>
+  (await exists(batchEvidenceFolder(spool, batchId))) && !(await exists(findingsFile(spool, batchId)))

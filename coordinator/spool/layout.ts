@@ -23,6 +23,8 @@ export const FILES = {
   tokens: 'tokens.safetensors',
   /** Beside the manifest: the Python side will never work on it. */
   refused: 'refused.json',
+  /** Beside a batch's manifest: what an audit by its evidence has found. */
+  findings: 'findings.json',
   step: 'step.json',
   /** What says to which audit the evidence beside it belongs. */
   answer: 'audit.json',
@@ -32,6 +34,10 @@ export const FILES = {
 export const batchFolder = (spool: string, batchId: string): string => join(spool, FOLDERS.batches, batchId)
 export const stepFolder = (spool: string, step: number): string => join(spool, FOLDERS.steps, `step-${step}`)
 export const auditFolder = (spool: string, auditId: string): string => join(spool, FOLDERS.audits, auditId)
+export const findingsFile = (spool: string, batchId: string): string =>
+  join(batchFolder(spool, batchId), FILES.findings)
+export const batchEvidenceFolder = (spool: string, batchId: string): string =>
+  join(batchFolder(spool, batchId), FOLDERS.evidence)
 export const evidenceFolder = (spool: string, auditId: string): string => join(spool, FOLDERS.evidence, auditId)
 export const adaptersFolder = (spool: string): string => join(spool, FOLDERS.adapters)
 export const adapterName = (sha256: string): string => `${sha256}.gguf`

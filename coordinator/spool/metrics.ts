@@ -6,7 +6,7 @@ import type { TrainerEvent } from './trainer-process.js'
 export function meterTrainer(registers: Metrics): (event: TrainerEvent) => void {
   const events = new Counter({
     name: 'prove_trainer_events_total',
-    help: 'Events of the trainer since the coordinator was started: ready, training, step, skipped, rejected, error',
+    help: 'Events of the trainer since the coordinator was started: ready, training, measured, step, skipped, rejected, error',
     labelNames: ['event'],
     registers: [registers],
   })

@@ -1,15 +1,17 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-/** Root of the package: Python's sources and its environment are not compiled into dist/. */
-const packageRoot = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../../' : '../../', import.meta.url))
+import envPaths from 'env-paths'
+import { packageRoot } from '../../cli/index.js'
+import { pythonOf } from './python-setup.js'
 
 /** The folder that holds the trainer's Python package. */
 export const trainerFolder = join(packageRoot, 'coordinator', 'trainer')
 
-/** The Python of the checkout's own environment, or the system's where the set-up has made none. */
+/** Where `prove-coordinator setup` puts the trainer's packages unless told otherwise. */
+export const installedEnvironment = join(envPaths('prove-coordinator', { suffix: '' }).data, 'python')
+
+/** The Python of the checkout's own environment, or of the one that `setup` made, or the system's where there is neither. */
 export function defaultPython(): string {
-  const own = join(packageRoot, '.venv', 'bin', 'python')
-  return existsSync(own) ? own : 'python3'
+  const own = [join(packageRoot, '.venv'), installedEnvironment].map(pythonOf)
+  return own.find((python) => existsSync(python)) ?? 'python3'
 }

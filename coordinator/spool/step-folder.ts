@@ -1,9 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { hashFile } from '../../engine/hash-file.js'
 import { TrainerError } from './errors.js'
 import { FILES, stepFolder } from './layout.js'
+import { unlessMissing } from './spool-folder.js'
 
+/** A path that stays in the step's folder. */
+const fileName = z.string().regex(/^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
 const stepSchema = z.object({
@@ -13,7 +17,7 @@ const stepSchema = z.object({
   /** The step whose update made the adapter. */
   adapterStep: z.int().min(0),
   lora: z.object({ rank: z.int(), alpha: z.number(), targetModules: z.array(z.string()) }),
-  files: z.record(z.string(), sha256),
+  files: z.record(fileName, sha256),
   stats: z.record(z.string(), z.unknown()).nullable(),
   canaries: z.array(
     z.object({
@@ -29,6 +33,14 @@ const stepSchema = z.object({
 export type TrainerStep = z.output<typeof stepSchema> & {
   /** Folder of the step's files. */
   readonly folder: string
+}
+
+/** Files of a step that are missing or no longer have the hashes of its `step.json`. @throws the signal's reason */
+export async function damagedFiles({ folder, files }: TrainerStep, signal: AbortSignal): Promise<string[]> {
+  const damaged: string[] = []
+  for (const [name, wanted] of Object.entries(files))
+    if ((await unlessMissing(hashFile(join(folder, name), signal))) !== wanted) damaged.push(name)
+  return damaged
 }
 
 /** Reads a complete step from the spool. @throws TrainerError when it is missing, damaged or another step */

@@ -3,6 +3,7 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { z } from 'zod'
+import { awaitsFindings } from './batch-folder.js'
 import { TrainerError } from './errors.js'
 import { batchFolder } from './layout.js'
 import { createPythonProcess, type Ending } from './python-process.js'
@@ -21,6 +22,8 @@ export type TrainerEvent = z.output<typeof event>
 /** What became of a batch. */
 export type BatchOutcome =
   | { readonly kind: 'trained'; readonly step: number }
+  /** Its evidence lies beside it: the trainer waits for findings. */
+  | { readonly kind: 'measured' }
   | ({ readonly kind: 'refused' } & Refusal)
 
 /** The process that turns batches into steps. Batches travel through the spool; see docs/trainer.md. */
@@ -28,14 +31,15 @@ export interface TrainEngine {
   /** Resolves when the trainer stands at its newest complete step. @throws TrainerError */
   start(signal: AbortSignal): Promise<{ readonly step: number }>
   /**
-   * What becomes of a batch that lies in the spool. Idempotent: a batch that was trained before returns its step.
+   * What becomes of a batch that lies in the spool. Idempotent: a batch that was trained before returns its step. `measured`
+   * is no end: who hears it writes findings and asks again, and may hear it once more when the trainer was started anew.
    * @throws TrainerError when there will be no outcome
    */
   outcome(batchId: string, signal: AbortSignal): Promise<BatchOutcome>
   close(): Promise<void>
 }
 
-export interface TorchrunOptions {
+export interface TrainerProcessOptions {
   readonly python: string
   /** Folder of the `prove_trainer` package. */
   readonly packageFolder: string
@@ -66,10 +70,10 @@ interface Said {
 }
 
 /**
- * Supervises the trainer under torchrun. It is started again when it dies; a batch that kills it `maxFailures` times is
+ * Supervises the trainer: the worker itself, or under torchrun where it has several ranks. It is started again when it dies; a batch that kills it `maxFailures` times is
  * taken out of the spool and refused; a trainer that cannot start, or ends without a batch in hand as often, is given up.
  */
-export function createTorchrunEngine(options: TorchrunOptions, log: Logger): TrainEngine {
+export function createTrainerProcess(options: TrainerProcessOptions, log: Logger): TrainEngine {
   const { python, packageFolder, spool, base, config, processes, logFile, maxFailures, onEvent } = options
   const ready = Promise.withResolvers<{ step: number }>()
   const outcomes = createOutcomes(spool)
@@ -87,6 +91,7 @@ export function createTorchrunEngine(options: TorchrunOptions, log: Logger): Tra
     if (news.event === 'error') said.error = news
     if (news.batchId == null) return
     if (news.event === 'training' || news.event === 'error') said.batch = news.batchId
+    if (news.event === 'measured') outcomes.tell(news.batchId, { kind: 'measured' })
     if (news.event === 'step' || news.event === 'skipped') {
       said.batch = null
       deaths.delete(news.batchId)
@@ -129,7 +134,9 @@ export function createTorchrunEngine(options: TorchrunOptions, log: Logger): Tra
     }
   }
 
-  const torchrun = ['-m', 'torch.distributed.run', '--standalone', '--nproc-per-node', String(processes)]
+  // A launcher of one rank would add nothing but its own start.
+  const torchrun =
+    processes > 1 ? ['-m', 'torch.distributed.run', '--standalone', '--nproc-per-node', String(processes)] : []
   const child = createPythonProcess({
     python,
     packageFolder,
@@ -178,10 +185,14 @@ function createOutcomes(spool: string) {
   const awaited = new Map<string, PromiseWithResolvers<BatchOutcome>>()
   let failure: TrainerError | null = null
 
-  const settle = (batchId: string, outcome: BatchOutcome): void => {
-    known.set(batchId, outcome)
+  const tell = (batchId: string, outcome: BatchOutcome): void => {
     awaited.get(batchId)?.resolve(outcome)
     awaited.delete(batchId)
+  }
+
+  const settle = (batchId: string, outcome: BatchOutcome): void => {
+    known.set(batchId, outcome)
+    tell(batchId, outcome)
   }
 
   /** A refusal that is on disk already: the trainer reports each only once, and we may have been away. */
@@ -191,6 +202,7 @@ function createOutcomes(spool: string) {
   }
 
   return {
+    tell,
     settle,
     firstAwaited: (): string | null => awaited.keys().next().value ?? null,
     lookForRefusals(): void {
@@ -203,6 +215,8 @@ function createOutcomes(spool: string) {
       if (failure) throw failure
       const waiter = awaited.get(batchId) ?? Promise.withResolvers<BatchOutcome>()
       awaited.set(batchId, waiter)
+      // Said before anybody listened, or by a trainer that has ended since. Looked for now that no word of it can be missed.
+      if (await awaitsFindings(spool, batchId)) tell(batchId, { kind: 'measured' })
       return abortable(waiter.promise, signal)
     },
     end(why: TrainerError): void {

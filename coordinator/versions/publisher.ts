@@ -1,4 +1,4 @@
-import { readFile, rm, stat } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import pLimit from 'p-limit'
@@ -13,20 +13,26 @@ import {
   PUBLISHED_FILES,
   policyIdOf,
   type SealedManifest,
+  SwarmRefusal,
   sealManifest,
   sealPolicyAnnouncement,
+  signerOf,
 } from '../../proto/index.js'
-import { type BlobStore, type Clock, channelsOf, type SnapshotExchange, type SwarmHost } from '../../swarm/index.js'
+import { type BlobStore, channelsOf, type SnapshotExchange, type SwarmHost } from '../../swarm/index.js'
 import { givesQuarantined, restingTasks } from '../leases/resting-tasks.js'
+import { DataFolderError, type DiskLosses } from '../ledger/disk-losses.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { Publication, RunState } from '../ledger/run-state.js'
 import { type RunTerms, termsIdOf } from '../ledger/terms.js'
 import type { RunConfig } from '../settings/config.js'
 import { manifestFile } from '../settings/data-folder.js'
 import type { TaskSet } from '../settings/task-set.js'
-import type { TrainerStep } from '../spool/step-folder.js'
+import { unlessMissing } from '../spool/spool-folder.js'
+import { readStep, type TrainerStep } from '../spool/step-folder.js'
 import { canariesOf } from './canary.js'
 import type { PolicyFrame } from './policy-frame.js'
+import type { PublishedFiles } from './published-files.js'
+import { mendStep } from './spool-check.js'
 
 export interface Publisher {
   /** Publishes the adapter of a trainer step as `version`; does nothing if that version is out already. */
@@ -35,7 +41,11 @@ export interface Publisher {
   openRound(): Promise<void>
   /** Gossips the policy in force again, for nodes that came late or wait for work. */
   announce(): Promise<void>
-  /** Puts the manifests of earlier publications back into service after a restart. */
+  /**
+   * Puts the manifests of earlier rounds back into service after a restart. One that the disk has lost is done without; for the
+   * newest a further round is opened.
+   * @throws DataFolderError
+   */
   restore(): Promise<void>
 }
 
@@ -45,14 +55,18 @@ export interface PublisherParts {
   readonly frame: PolicyFrame
   readonly recorder: Recorder
   readonly blobs: BlobStore
+  readonly files: Pick<PublishedFiles, 'check'>
+  readonly losses: DiskLosses
+  /** Of the trainer. */
+  readonly spool: string
   readonly snapshots: SnapshotExchange
   readonly host: SwarmHost
   readonly key: PrivateKey
-  readonly clock: Clock
   /** Folder of the sealed manifests. */
   readonly manifests: string
   /** How much work there is now, which announcements tell. */
   readonly demand: () => Demand
+  readonly signal: AbortSignal
 }
 
 /** The parts of a manifest that all rounds of a version share. */
@@ -78,7 +92,9 @@ const limitsOf = ({ groupSize, maxStaleness, limits }: RunTerms): PolicyManifest
 })
 
 export function createPublisher(parts: PublisherParts): Publisher {
-  const { config, taskSet, frame, recorder, blobs, snapshots, host, key, clock, manifests, demand } = parts
+  const { config, taskSet, frame, recorder, blobs, files, losses, spool } = parts
+  const { snapshots, host, key, manifests, demand, signal } = parts
+  const { clock } = host
   const channel = channelsOf(host.runId).policy
   const fileOf = (round: number): string => manifestFile(manifests, round)
   /** One round is opened after the other, also when a publication and a waiting key ask at once. */
@@ -176,6 +192,37 @@ export function createPublisher(parts: PublisherParts): Publisher {
     })
   }
 
+  /** @returns  the manifest, or why there is none. @throws DataFolderError `wrong_key` */
+  const readManifest = async (file: string, manifestId: string): Promise<SealedManifest | string> => {
+    const bytes = await unlessMissing(readFile(file))
+    if (!bytes) return 'it is missing'
+    try {
+      const sealed = await openManifest(bytes, host.runId)
+      return sealed.manifestId === manifestId ? sealed : 'it is another one than the log names'
+    } catch (why) {
+      if (!(why instanceof SwarmRefusal)) throw why
+      const signer = await signerOf(bytes, 'manifestBytes', 'policy-manifest')
+      if (signer === null || signer === host.runId) return why.message
+      throw new DataFolderError('wrong_key', `${file} is signed by ${signer}, and the key here is ${host.runId}`)
+    }
+  }
+
+  /** Opens a round in place of one whose manifest, or part of whose publication, is lost: nodes cannot take that one up. */
+  const replaceNewest = async (): Promise<void> => {
+    const { version, step, adapterSha256 } = recorder.state.current!
+    const lost = fileOf(recorder.state.round!.round)
+    const why = await mendStep(step, parts, signal)
+    if (why !== null)
+      throw new DataFolderError('step_lost', `${lost} is lost, and of the trainer's step ${step}: ${why}`)
+    const part = await describe(version, await readStep(spool, step))
+    if (part.policy.adapter!.sha256 !== adapterSha256)
+      throw new DataFolderError('step_lost', `${lost} is lost, and the adapter of step ${step} is another one`)
+    await open(part, ({ manifest }, opened) =>
+      recorder.record(() => ({ type: 'reopened', ...opened, version: manifest.version })),
+    )
+    losses.note('manifest', lost, 'replaced', `round ${recorder.state.round!.round} is open in its place`)
+  }
+
   /** Whether a new round is due: for changed terms, for keys that registered in this one, or because a world is out of order. */
   const isDue = (state: RunState): boolean => {
     if (!state.round) return false
@@ -216,11 +263,22 @@ export function createPublisher(parts: PublisherParts): Publisher {
       if (sealed) await announceSealed(sealed)
     },
     async restore() {
-      for (const { round } of recorder.state.rounds.slice(-LIMITS.manifestsServed.value)) {
+      const { rounds } = recorder.state
+      const newest = rounds.at(-1)
+      let isLost = newest !== undefined
+      for (const { round, manifestId } of rounds.slice(-LIMITS.manifestsServed.value)) {
         const file = fileOf(round)
-        await stat(file)
-        snapshots.offer(await openManifest(await readFile(file), host.runId))
+        const sealed = await readManifest(file, manifestId)
+        if (typeof sealed === 'string') {
+          if (round !== newest?.round) losses.note('manifest', file, 'lost', `${sealed}; a newer one is in service`)
+          continue
+        }
+        const missing = await files.check(sealed)
+        // Nobody else keeps what the coordinator writes itself.
+        if (round === newest?.round) isLost = missing.some(({ role }) => role === 'provenance')
+        snapshots.offer(sealed)
       }
+      if (isLost) await opening(replaceNewest)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { detailForWire } from '../../proto/index.js'
-import type { BlobStore, Clock } from '../../swarm/index.js'
+import type { Clock, SwarmLogger } from '../../swarm/index.js'
+import type { GroupBodies } from '../intake/group-bodies.js'
 import { chooseBatch } from '../leases/batch-shares.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { BatchRecord } from '../ledger/run-state.js'
@@ -8,17 +8,20 @@ import { hasBatch, writeBatch } from '../spool/batch-folder.js'
 import { TrainerError } from '../spool/errors.js'
 import { readStep } from '../spool/step-folder.js'
 import type { TrainEngine } from '../spool/trainer-process.js'
-import { BodyError, readBatchGroups } from './batch-groups.js'
+import { auditBatch, type BatchAuditParts, isUnaudited } from './batch-audit.js'
+import { readBatchGroups } from './batch-groups.js'
 import type { Publisher } from './publisher.js'
+import { checkSpool, contentOf, type SpoolCheckParts } from './spool-check.js'
 
-export interface TrainingLoopParts {
-  /** Directory shared with the trainer. */
-  readonly spool: string
+export interface TrainingLoopParts extends SpoolCheckParts {
   readonly recorder: Recorder
-  /** Bodies of accepted groups. */
-  readonly bodies: Pick<BlobStore, 'read'>
+  /** Of accepted groups. */
+  readonly bodies: GroupBodies
   readonly publisher: Publisher
   readonly trainer: TrainEngine
+  readonly judge: BatchAuditParts['judge']
+  readonly intake: BatchAuditParts['intake']
+  readonly logger: SwarmLogger
   readonly clock: Clock
 }
 
@@ -27,13 +30,14 @@ const TICK_MS = 200
 /**
  * Turns accepted groups into versions until the run is complete. Whatever was begun before a stop is finished first:
  * the log says which batch is pending, the spool whether the trainer has already made its step.
- * @throws TrainerError, and the signal's reason
+ * @throws TrainerError, DataFolderError, and the signal's reason
  */
 export async function runTraining(parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
   const { spool, recorder, publisher, trainer, clock } = parts
   const { state } = recorder
+  await checkSpool(parts, signal)
   const { step } = await trainer.start(signal)
-  checkSpool(parts, step)
+  checkResumed(parts, step)
   if (!state.current) await publisher.publish(0, await readStep(spool, 0))
   while (state.pendingBatch || state.current!.version < state.terms!.versions) {
     const batch = state.pendingBatch ?? (await formBatch(parts))
@@ -43,7 +47,7 @@ export async function runTraining(parts: TrainingLoopParts, signal: AbortSignal)
 }
 
 /** A spool of another run, or one put back from a backup, would make every batch wait for a step that never comes. */
-function checkSpool({ recorder: { state }, spool }: TrainingLoopParts, step: number): void {
+function checkResumed({ recorder: { state }, spool }: TrainingLoopParts, step: number): void {
   const published = state.current?.step ?? 0
   const pending = state.pendingBatch?.step
   if (step === published || step === pending) return
@@ -56,8 +60,9 @@ function checkSpool({ recorder: { state }, spool }: TrainingLoopParts, step: num
 /** Forms the next batch when enough groups are there. The log decides which: the first that are fresh enough, within the suppliers' shares. */
 function formBatch({ recorder, clock }: TrainingLoopParts): Promise<BatchRecord | null> {
   return recorder.record((state): BatchRecord | null => {
+    if (state.pendingBatch) return null
     const terms = state.terms!
-    const chosen = state.pendingBatch ? null : chooseBatch(terms, state.trainable(terms.maxStaleness), state.suppliers)
+    const chosen = chooseBatch(terms, state.trainable(terms.maxStaleness), [...state.suppliers.values()])
     if (!chosen) return null
     const leaseIds = chosen.map(({ leaseId }) => leaseId)
     const step = state.current!.step + 1
@@ -72,19 +77,16 @@ function formBatch({ recorder, clock }: TrainingLoopParts): Promise<BatchRecord 
 async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
   const { spool, recorder, publisher, trainer, clock } = parts
   const { batchId, step } = batch
-  const refuse = (code: string, detail: string) =>
-    recorder.record(() => ({ type: 'batch-refused', atMs: clock.now(), batchId, code, detail }))
-  try {
-    await offerBatch(batch, parts, signal)
-  } catch (why) {
-    if (!(why instanceof BodyError)) throw why
-    // None of its groups is used again, so the next batch comes without the one that is lost.
-    await refuse(why.code, detailForWire(why.detail))
-    return
+  if (!(await offerBatch(batch, parts, signal))) return
+  const auditParts = { ...parts, state: recorder.state }
+  let outcome = await trainer.outcome(batchId, signal)
+  while (outcome.kind === 'measured') {
+    await auditBatch(batch, auditParts, signal)
+    outcome = await trainer.outcome(batchId, signal)
   }
-  const outcome = await trainer.outcome(batchId, signal)
   if (outcome.kind === 'refused') {
-    await refuse(outcome.code, outcome.detail)
+    const { code, detail } = outcome
+    await recorder.record(() => ({ type: 'batch-refused', atMs: clock.now(), batchId, code, detail }))
     return
   }
   const made = await readStep(spool, step)
@@ -98,13 +100,19 @@ async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: Abort
   }))
 }
 
-/** Puts the batch before the trainer. @throws BodyError when it can no longer be written */
-async function offerBatch(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
-  const { spool, recorder, bodies } = parts
-  const baseSha256 = recorder.state.terms!.base.ggufSha256
-  const { batchId, step, leaseIds } = batch
-  // The trainer may have made its step of it: then it is too late to refuse the batch for a body that was lost since.
-  if (await hasBatch(spool, batchId)) return
-  const groups = await readBatchGroups(leaseIds, recorder.state, bodies, signal)
-  await writeBatch(spool, { batchId, roundId: `round-${step}`, baseSha256, parentStep: step - 1, groups })
+/**
+ * Puts the batch before the trainer.
+ * @returns  false when bodies of its groups are lost, which is on record then: the next batch comes without them
+ */
+async function offerBatch(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<boolean> {
+  const { spool, recorder, bodies, judge } = parts
+  const { state } = recorder
+  const { batchId, leaseIds } = batch
+  // The trainer may have made its step of it: then it is too late to give a group up whose body was lost since.
+  if (await hasBatch(spool, batchId)) return true
+  const { groups, lost } = await readBatchGroups(leaseIds, state, bodies, isUnaudited({ state, judge }), signal)
+  for (const [leaseId, why] of lost) await bodies.giveUp(leaseId, why)
+  if (lost.size > 0) return false
+  await writeBatch(spool, contentOf(batch, state, groups))
+  return true
 }

@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { JoinAddress } from '../../swarm/index.js'
 import { type AdapterLibrary, openAdapterLibrary } from '../adapters.js'
-import { addressArgument, dataFolder } from './arguments.js'
+import { addressArgument } from './arguments.js'
+import { dataFolder } from './defaults.js'
 
 /** `prove-node adapters`: what a run has published, for researchers. */
 export function addAdaptersCommands(program: Command): void {

@@ -1,18 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import { InvalidArgumentError } from 'commander'
-import envPaths from 'env-paths'
 import { type JoinAddress, parseJoinAddress } from '../../swarm/index.js'
-
-/** Where a node keeps what is its own, unless it is told otherwise. */
-export const dataFolder = envPaths('prove-node', { suffix: '' }).data
-
-/** The demo's base model, which comes with this package. */
-export const demoModel = fileURLToPath(
-  new URL(
-    `${import.meta.url.includes('/dist/') ? '../../../' : '../../'}models/demo/prove-demo-base-f16.gguf`,
-    import.meta.url,
-  ),
-)
 
 /** A coordinator's address from the command line. @throws InvalidArgumentError */
 export const addressArgument = (text: string): JoinAddress => {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { exportIdentity, importIdentity, openIdentity } from '../../swarm/index.js'
-import { dataFolder } from './arguments.js'
+import { dataFolder } from './defaults.js'
 
 /** `prove-node identity`: the key that names a node. */
 export function addIdentityCommands(program: Command): void {

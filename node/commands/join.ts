@@ -4,7 +4,8 @@ import { LIMITS } from '../../proto/index.js'
 import { createStderrLogger, type JoinAddress } from '../../swarm/index.js'
 import { type NodeProgress, progressLine } from '../progress.js'
 import { startNode } from '../start-node.js'
-import { addressArgument, dataFolder, demoModel } from './arguments.js'
+import { addressArgument } from './arguments.js'
+import { dataFolder, demoModel } from './defaults.js'
 
 const countOption = (text: string): number => {
   const value = Number(text)

@@ -4,6 +4,7 @@ import type { Verdict } from '../../proto/index.js'
 import { type LedgerTotals, totalsOf } from '../ledger.js'
 import { verdictLine } from '../progress.js'
 import { openNodeStores } from '../store.js'
+import { dataFolder } from './defaults.js'
 
 interface RunLedger {
   readonly run: string
@@ -13,7 +14,7 @@ interface RunLedger {
 }
 
 /** `prove-node verdicts`: the node's own ledger, offline. */
-export function addVerdictsCommand(program: Command, dataFolder: string): void {
+export function addVerdictsCommand(program: Command): void {
   program
     .command('verdicts')
     .description('What became of your groups, from your own records')

@@ -13,6 +13,7 @@ import { stageFor } from '../policy-stage.js'
 import { verdictLine } from '../progress.js'
 import { openNodeStores } from '../store.js'
 import { type VerifiedStage, verifyGroup } from '../verify.js'
+import { dataFolder, demoModel } from './defaults.js'
 
 interface VerifyOptions {
   readonly dataDir: string
@@ -23,7 +24,7 @@ interface VerifyOptions {
 }
 
 /** `prove-node verify`: judges the last group with a verdict again, offline. Exit status 1 when a stage fails. */
-export function addVerifyCommand(program: Command, dataFolder: string, demoModel: string): void {
+export function addVerifyCommand(program: Command): void {
   program
     .command('verify')
     .description('Judge your last group again, as the coordinator does, with your own engine')

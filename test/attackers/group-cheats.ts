@@ -101,3 +101,14 @@ function continuedSource(
     },
   }
 }
+
+/** The log-probabilities that the policy in force gives a rollout's sampled tokens: claims nobody can object to. */
+export async function trueClaims(
+  engine: Pick<Engine, 'score'>,
+  { tokens, mask }: Rollout,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const [[from] = [0]] = turnsOf(mask)
+  const scored = await engine.score(tokens, from, signal)
+  return scored.flatMap((logprob, i) => (mask[from + i] === 1 ? [Math.min(0, logprob)] : []))
+}

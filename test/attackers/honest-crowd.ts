@@ -1,6 +1,6 @@
 import type { Rollout } from '../../episode/index.js'
 import type { Arena, Outcome } from './arena.js'
-import { PROBATION } from './arena-run.js'
+import { LEAST_SHARE, PROBATION } from './arena-run.js'
 import { isFlat, type PackedGroup, packGroup, sampledTokens, type Work } from './group-work.js'
 import type { Participant } from './participant.js'
 
@@ -38,6 +38,12 @@ interface Member {
   /** Leases that it has taken in all, and those of them that it has not delivered yet. */
   leases: number
   open: number
+}
+
+/** Has a participant deliver honest groups until no more of them are audited than of any other's. */
+export async function earnTrust(arena: Arena, node: Participant, signal: AbortSignal): Promise<void> {
+  while ((arena.state().nodes.get(node.peerId)?.standing.streak ?? 0) < PROBATION / LEAST_SHARE)
+    await arena.honest.deliver(await arena.honest.group(signal, node))
 }
 
 export function createHonestCrowd(arenaOf: () => Arena): HonestCrowd {

@@ -22,6 +22,7 @@ import { oldManifests } from './attacks/old-manifests.js'
 import { otherModel } from './attacks/other-model.js'
 import { oversize } from './attacks/oversize.js'
 import { pathNames } from './attacks/path-names.js'
+import { patientTrueClaims } from './attacks/patient-true-claims.js'
 import { poisonedNumbers } from './attacks/poisoned-numbers.js'
 import { posingAsCoordinator } from './attacks/posing-as-coordinator.js'
 import { reorderedRollouts } from './attacks/reordered-rollouts.js'
@@ -65,6 +66,7 @@ export const ZOO: readonly Attack[] = [
   sybilKeys,
   staleAdapter,
   lateCheating,
+  patientTrueClaims,
   hugeManifests,
   pathNames,
   posingAsCoordinator,

@@ -20,6 +20,7 @@ export type Rule =
   | 'second verdict'
   | 'second audit'
   | 'audit too late'
+  | 'loss of no usable group'
   | 'second batch'
   | 'batch beside a batch'
   | 'batch of an unusable group'
@@ -50,7 +51,7 @@ export interface RunBounds {
 }
 
 /** What the log says about one group. */
-type Standing = 'usable' | 'flat' | 'refused' | 'revoked' | 'batched'
+type Standing = 'usable' | 'flat' | 'refused' | 'revoked' | 'batched' | 'lost'
 
 /**
  * Proves from a log that the run kept its promises: no accepted group is lost or trained on twice, nothing refused is
@@ -123,7 +124,12 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
     const group = groups.get(leaseId)
     if (audited.has(leaseId)) fault('second audit', leaseId)
     audited.add(leaseId)
-    const stands = group?.standing === 'usable' || (group?.standing === 'flat' && event.code === 'unconfirmed')
+    // The audit of a batch is the trainer's: it comes when the batch has been formed, and before it is trained on.
+    const inBatch = pending?.batchId === event.batchId && pending?.leaseIds.includes(leaseId)
+    const stands =
+      event.batchId === undefined
+        ? group?.standing === 'usable' || (group?.standing === 'flat' && event.code === 'unconfirmed')
+        : group?.standing === 'batched' && inBatch && !accepted
     if (!stands) {
       fault('audit too late', `${leaseId} is ${group?.standing ?? 'not judged'}`)
       return
@@ -148,6 +154,21 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
         fault('batch of a withdrawn adapter', `${leaseId} is of version ${group.version}`)
       if (group) group.standing = 'batched'
     }
+  }
+
+  /** The body of a group is gone: a batch that waits for it is dissolved, and its others are usable again. */
+  const lose = ({ leaseId }: EventOf<'body-lost'>): void => {
+    const group = groups.get(leaseId)
+    const isPending = pending?.leaseIds.includes(leaseId) ?? false
+    if (!group || !(group.standing === 'usable' || (group.standing === 'batched' && isPending))) {
+      fault('loss of no usable group', `${leaseId} is ${group?.standing ?? 'not judged'}`)
+      return
+    }
+    if (isPending) {
+      for (const other of pending!.leaseIds) groups.get(other)!.standing = 'usable'
+      pending = null
+    }
+    group.standing = 'lost'
   }
 
   for (const [place, event] of events.entries()) {
@@ -177,6 +198,7 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
     } else if (event.type === 'released') open.delete(event.leaseId)
     else if (event.type === 'judged') judge(event)
     else if (event.type === 'audited') audit(event)
+    else if (event.type === 'body-lost') lose(event)
     else if (event.type === 'batched') batch(event)
     else if (event.type === 'trained' || event.type === 'batch-refused') {
       if (pending?.batchId !== event.batchId) fault('outcome of no batch', event.batchId)

@@ -14,6 +14,7 @@ function known(state: RunState): Set<string> {
     ...verdicts,
     ...[...state.quarantinedWorlds].map((server) => `quarantine of ${server}`),
     ...[...state.batches.keys()].map((batchId) => `batch ${batchId}`),
+    ...[...state.lostBodies].map((leaseId) => `loss of ${leaseId}`),
     ...[...state.trained.keys(), ...state.refusedBatches.keys()].map((batchId) => `outcome of ${batchId}`),
   ])
 }

@@ -1,6 +1,6 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
-import { termsOf } from '../../coordinator/ledger/agree-terms.js'
+import { agreeOnTerms, termsOf } from '../../coordinator/ledger/agree-terms.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
 import { openCoordinator } from '../../coordinator/service/coordinator.js'
@@ -50,16 +50,17 @@ export async function runCoordinator(world: World, process: SimProcess, settings
   const host = createSimHost({ network, directory, process, peerId, runId: peerId, onRefusal, logger })
   const stage = stageOf([library], tokenizer)
   const taskSet = { tasks: TASKS, servers: [library], datasetSha256: '0'.repeat(64) }
+  const terms = termsOf(config, {
+    baseSha256: BASE_SHA256,
+    chatTemplateSha256: chatTemplateSha256(stage),
+    taskSet,
+    calibrations: { cpu: '0'.repeat(64) },
+  })
+  await agreeOnTerms(recorder, terms, clock)
   const coordinator = await openCoordinator({
-    ...{ config, folder, key, clock, host, recorder, stage },
+    ...{ config, folder, key, host, recorder, stage },
     blobs: await createBlobStore(folder.blobs),
     taskSet,
-    terms: termsOf(config, {
-      baseSha256: BASE_SHA256,
-      chatTemplateSha256: chatTemplateSha256(stage),
-      taskSet,
-      calibrations: { cpu: '0'.repeat(64) },
-    }),
     metrics: createMetrics(),
     watch: UNWATCHED,
     auditor: createScriptAuditor(clock),

@@ -1,4 +1,4 @@
-import { cp, open, readdir, rm, stat, truncate } from 'node:fs/promises'
+import { cp, open, readdir, rename, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Machine } from './sim-process.js'
 
@@ -56,6 +56,33 @@ export async function keepLog({ folder }: Machine): Promise<() => Promise<void>>
 
 /** Takes the head away from a log. */
 export const loseHead = ({ folder }: Machine): Promise<void> => rm(join(folder, 'log.head'))
+
+/** What a disk does to a file: loses it, changes a byte of it, or loses its end. */
+export type DiskDamage = 'gone' | 'bent' | 'cut'
+
+/** @param at  where in the file, from 0 to 1 */
+export async function damage(path: string, how: DiskDamage, at: number): Promise<void> {
+  const { size } = await stat(path)
+  if (how === 'gone' || size === 0) await rm(path)
+  else if (how === 'cut') await truncate(path, Math.floor(size * at))
+  else await bend(path, Math.floor((size - 1) * at))
+}
+
+/** Files in a folder of a machine, and in folders in it, by their paths; none when it is not there. */
+export async function filesIn({ folder }: Machine, part: string): Promise<string[]> {
+  const below = await readdir(join(folder, part), { recursive: true, withFileTypes: true }).catch(() => [])
+  return below.flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : [])).sort()
+}
+
+/** Copies a folder of a machine. @returns  puts it back as it was */
+export async function keepFolder({ folder }: Machine, part: string): Promise<() => Promise<void>> {
+  const kept = join(folder, 'kept')
+  await cp(join(folder, part), kept, { recursive: true })
+  return async () => {
+    await rm(join(folder, part), { recursive: true, force: true })
+    await rename(kept, join(folder, part))
+  }
+}
 
 /** Blobs that a volunteer holds, and downloads it has not finished. */
 export async function blobsOf(machine: Machine): Promise<string[]> {

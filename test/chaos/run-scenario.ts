@@ -45,6 +45,7 @@ export async function runScenario(
   const blows = new Map(run.world.blows)
   const { events, volunteers } = await run.close()
   for (const event of events) {
+    if (event.type === 'body-lost') blows.set('body given up', (blows.get('body given up') ?? 0) + 1)
     if ((event.type !== 'judged' && event.type !== 'audited') || event.accepted) continue
     const kind = `verdict ${event.code}`
     blows.set(kind, (blows.get(kind) ?? 0) + 1)

@@ -1,6 +1,7 @@
 import type { Auditor } from '../../coordinator/intake/auditor.js'
 import { turnSeeds } from '../../episode/index.js'
 import type { Clock } from '../../swarm/index.js'
+import { NO_REPAIRS } from '../support/audit-groups.js'
 import { AMPLE } from '../support/scripted.js'
 import { scriptOf, taskOfPrompt, tokenizer } from './script-policy.js'
 
@@ -9,7 +10,7 @@ const AUDIT_MS = 400
 
 /** Audits by saying the script again: the tokens of a rollout must be those of its lease's seeds under the lease's adapter. */
 export function createScriptAuditor(clock: Clock): Auditor {
-  return {
+  const auditor: Auditor = {
     async audit({ leaseSeed, rollouts, adapterSha256 }) {
       await clock.sleep(AUDIT_MS)
       for (const [lane, { tokens, mask }] of rollouts.entries()) {
@@ -19,7 +20,9 @@ export function createScriptAuditor(clock: Clock): Auditor {
         if (said !== script.join(''))
           return { accepted: false, code: 'sampler_mismatch', detail: `rollout ${lane} is not what its seeds select` }
       }
-      return { accepted: true }
+      return { accepted: true, repairs: NO_REPAIRS }
     },
+    auditBatch: (_, requests) => Promise.all(requests.map((request) => auditor.audit(request))),
   }
+  return auditor
 }

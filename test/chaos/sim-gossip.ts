@@ -37,6 +37,10 @@ export function createSimGossip(network: SimNetwork, host: SimHost, alive: () =>
     return peers.length
   }
 
+  /** Nobody is left out: a small network is one mesh. */
+  const listeners: Gossip['listeners'] = ({ topic }) =>
+    [...host.ends].filter(({ remote }) => remote.gossip.listensOn(topic)).map(({ remote }) => remote.peerId)
+
   return {
     listensOn: (topic) => alive() && joined.has(topic),
 
@@ -71,8 +75,8 @@ export function createSimGossip(network: SimNetwork, host: SimHost, alive: () =>
       return pass({ topic: channel.topic, data, author: host.peerId })
     },
 
-    listeners: ({ topic }) =>
-      [...host.ends].filter(({ remote }) => remote.gossip.listensOn(topic)).map(({ remote }) => remote.peerId),
+    listeners,
+    mesh: listeners,
 
     close: () => joined.clear(),
   }

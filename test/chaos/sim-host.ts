@@ -110,14 +110,12 @@ export function createSimHost(options: SimHostOptions): SimHost {
       for (const end of [...ends]) if (end.remote.peerId === peer) disconnect(end, new Error('hung up'))
     },
 
-    connections: () =>
-      [...ends].map(({ remote, direction, streams }) => ({
-        peer: remote.peerId,
-        address: addressOf(remote.peerId),
-        direction,
-        limited: false,
-        streams: streams.size,
-      })),
+    connections: (peer) =>
+      [...ends].flatMap(({ remote, direction, streams }) =>
+        peer === undefined || peer === remote.peerId
+          ? { peer: remote.peerId, address: addressOf(remote.peerId), direction, limited: false, streams: streams.size }
+          : [],
+      ),
     isConnected: (peer) => endTo(peer) !== undefined,
 
     async openStream(peer, protocol, { signal }) {

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { awaitsFindings } from '../../coordinator/spool/batch-folder.js'
 import { TrainerError } from '../../coordinator/spool/errors.js'
+import { FOLDERS, findingsFile } from '../../coordinator/spool/layout.js'
 import type { BatchOutcome, TrainEngine } from '../../coordinator/spool/trainer-process.js'
 import { sha256 } from '../../proto/index.js'
 import type { Clock } from '../../swarm/index.js'
@@ -21,6 +23,13 @@ export interface SpoolTrainerOptions {
 export interface SpoolTrainer extends TrainEngine {
   /** Ends it in the middle of what it does; it is started again as the real one would be. */
   crash(): void
+}
+
+interface BatchManifest {
+  readonly batchId: string
+  readonly parentStep: number
+  readonly tokensSha256: string
+  readonly rollouts: readonly { readonly audit?: boolean }[]
 }
 
 interface StepFile {
@@ -104,7 +113,7 @@ export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
   const train = async (batchId: string): Promise<BatchOutcome> => {
     const folder = join(spool, 'batches', batchId)
     const text = await readFile(join(folder, 'manifest.json'), 'utf8')
-    const manifest = JSON.parse(text) as { batchId: string; parentStep: number; tokensSha256: string }
+    const manifest = JSON.parse(text) as BatchManifest
     const refused = (code: string): BatchOutcome => ({ kind: 'refused', code, detail: batchId })
     if (manifest.batchId !== batchId) return refused('batch_id')
     if (sha256(await readFile(join(folder, 'tokens.safetensors'))) !== manifest.tokensSha256)
@@ -116,7 +125,14 @@ export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
     }
     if (manifest.parentStep !== current) return refused('parent_mismatch')
     await clock.sleep(stepMs / 4, life.signal)
-    await makeStep(step, batchId, text)
+    if (!manifest.rollouts.some(({ audit }) => audit)) {
+      await makeStep(step, batchId, text)
+      return { kind: 'trained', step }
+    }
+    await mkdir(join(folder, FOLDERS.evidence), { recursive: true })
+    life.signal.throwIfAborted()
+    if (await awaitsFindings(spool, batchId)) return { kind: 'measured' }
+    await makeStep(step, batchId, text + (await readFile(findingsFile(spool, batchId), 'utf8')))
     return { kind: 'trained', step }
   }
 

@@ -131,7 +131,10 @@ export async function createWorld(seed: number): Promise<World> {
         child: () => logger,
         debug: () => undefined,
         info: () => undefined,
-        warn: () => undefined,
+        warn(fields) {
+          const { kind, outcome } = fields as { readonly kind?: unknown; readonly outcome?: unknown }
+          if (process.alive && outcome !== undefined) blow(`${kind} ${outcome}`)
+        },
         error(fields, message) {
           if (process.alive) mishaps.push({ machine: name, message, error: (fields as { error?: unknown }).error })
         },

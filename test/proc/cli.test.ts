@@ -159,14 +159,19 @@ test('a configuration that is no YAML is named with the place of the mistake', a
   assert.match(stderr, /^prove-coordinator: broken\.yaml: .*line 1/)
 })
 
+test('a set-up without a Python that can be used says what to install', async () => {
+  const { stderr } = await failure('coordinator', 'setup', '--into', 'python', '--python', join(folder, 'no-python'))
+  assert.match(stderr, /^prove-coordinator: trainer_unusable: Python 3\.10 or newer .* was not found: install it/)
+})
+
 test('a trainer that lacks its packages is given up after some attempts, with its last words', async () => {
-  // Python's own -S leaves the packages out, but torchrun's arguments are ours: a script puts it before them.
+  // Python's own -S leaves the packages out, but the arguments are the coordinator's: a script puts it before them.
   const python = join(folder, 'bare-python')
   await writeFile(python, '#!/bin/sh\nexec python3 -S -E "$@"\n', { mode: 0o755 })
   const file = await config('bare', { trainer: { python } })
   assert.match(
     (await failure('coordinator', 'start', '--config', file)).stderr,
-    /trainer_failed: .*torch.*trainer\.log/,
+    /trainer_failed: .*torch.*trainer\.log.*prove-coordinator setup/,
   )
 })
 

@@ -338,12 +338,11 @@ test('the process ends, and leaves nothing behind, when its parent is killed', a
     assert.ok(pid > 0)
     process.kill(pid, 0)
     parent.kill('SIGKILL')
-    for (const signal = never(); alive(pid); await sleep(50))
-      assert.ok(!signal.aborted, 'the engine outlived its parent')
-    assert.deepEqual(
-      (await readdir(folder)).filter((name) => name.startsWith('prove-engine-')),
-      [],
-    )
+    const signal = never()
+    for (; alive(pid); await sleep(50)) assert.ok(!signal.aborted, 'the engine outlived its parent')
+    // A confined process cannot remove its own root: who waits for its end does.
+    for (; (await readdir(folder)).some((name) => name.startsWith('prove-engine-')); await sleep(50))
+      assert.ok(!signal.aborted, 'the engine left something behind')
   } finally {
     parent.kill('SIGKILL')
     await rm(folder, { recursive: true })

@@ -190,7 +190,7 @@ test('a group that was tampered with fails, and so does a seed that the secret d
   assert.match(
     stdout,
     new RegExp(
-      `group ${leaseId.slice(0, 8)} revoked by a later audit, in place of credit \\d+: reward_mismatch - .*\\(rollout 0\\); consequence: .*quarantine`,
+      `group ${leaseId.slice(0, 8)} revoked by a later audit, in place of credit \\d+: reward_mismatch - .*\\(rollout 0\\); consequence: .*exclusion`,
     ),
   )
 })

@@ -17,8 +17,6 @@ const LIMITS = {
   farRepair: 5,
   grossRepair: 50,
   farRepairRate: 1,
-  usualRepair: 0.01,
-  repairVariance: 0.01,
 }
 
 /** Writes a calibration under which every group is audited and every honest one passes. */
@@ -34,7 +32,7 @@ export function writeLenientCalibration(file: string): void {
     groups: 2,
     sampledTokens: 1000,
     thresholds: { level: 1e-9, all: LIMITS, arguments: LIMITS },
-    honest: {},
+    honest: { 'mean repair, nats': { max: 1 } },
     falseRefusals: { goal: 0.005, confidence: 0.95, measured: none, byCode: {} },
   }
   writeFileSync(file, JSON.stringify(calibration))

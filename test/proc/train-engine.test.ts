@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { writeFindings } from '../../coordinator/spool/batch-folder.js'
 import { TrainerError } from '../../coordinator/spool/errors.js'
-import { createTorchrunEngine, type TrainEngine, type TrainerEvent } from '../../coordinator/spool/trainer-process.js'
+import { createTrainerProcess, type TrainEngine, type TrainerEvent } from '../../coordinator/spool/trainer-process.js'
 import { patience } from '../support/patience.js'
 
 /**
@@ -33,7 +34,7 @@ async function trainerThat(life: string): Promise<{ engine: TrainEngine; events:
   await writeFile(
     program,
     `#!${process.execPath}
-import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 const spool = process.argv[process.argv.indexOf('--spool') + 1]
 appendFileSync(spool + '/starts', 'x')
@@ -52,7 +53,7 @@ ${life}
     { mode: 0o755 },
   )
   const events: TrainerEvent[] = []
-  const engine = createTorchrunEngine(
+  const engine = createTrainerProcess(
     {
       python: program,
       packageFolder: spool,
@@ -99,6 +100,30 @@ test('a trainer that dies in the middle of a step is started again, and the batc
     ['ready', 'training', 'ready', 'training', 'ready', 'training', 'step'],
   )
   assert.equal(await engine.outcome('step-5', signal()), { kind: 'trained', step: 5 }, 'the answer is remembered')
+})
+
+test('that evidence awaits findings is told until they are there, also when the trainer has ended in between', async () => {
+  const { engine } = await trainerThat(`
+    say('ready', { step: 0 })
+    const batchId = await batch()
+    say('training', { batchId, step: 1 })
+    const folder = spool + '/batches/' + batchId
+    mkdirSync(folder + '/evidence', { recursive: true })
+    say('measured', { batchId })
+    while (!existsSync(folder + '/findings.json')) await sleep(20)
+    if (life === 1) process.kill(process.pid, 'SIGKILL')
+    say('step', { batchId, step: 1 })
+    await sleep(600_000)`)
+  await engine.start(signal())
+  await addBatch('step-1')
+  assert.equal(await engine.outcome('step-1', signal()), { kind: 'measured' })
+  assert.equal(await engine.outcome('step-1', signal()), { kind: 'measured' }, 'nobody has answered yet')
+  await writeFindings(spool, 'step-1', [])
+  let outcome = await engine.outcome('step-1', signal())
+  // The second life of the trainer says so once more.
+  while (outcome.kind === 'measured') outcome = await engine.outcome('step-1', signal())
+  assert.equal(outcome, { kind: 'trained', step: 1 })
+  assert.is(await starts(), 2)
 })
 
 test('a batch that kills the trainer three times is refused and out of its sight, and the next one is trained', async () => {

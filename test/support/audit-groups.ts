@@ -1,9 +1,16 @@
 import * as assert from 'uvu/assert'
 import { type GroupStatistics, measureGroup, type SampledToken } from '../../judging/evidence.js'
+import type { RepairSums } from '../../judging/repair-sums.js'
 import { seededRandom } from '../../servers/kernel/index.js'
 
 export function near(value: number, expected: number, slack: number): void {
   assert.ok(Math.abs(value - expected) <= slack * Math.max(1, Math.abs(expected)), `${value} is not ${expected}`)
+}
+
+/** What an audit says of a group whose tokens are just what its draws select. */
+export const NO_REPAIRS: RepairSums = {
+  ...{ tokens: 600, repair: 0, expected: 0.001, largest: 0.02, variance: 0.000_01 },
+  ...{ betterRepair: 0, betterEvidence: 0.5 },
 }
 
 /** What a node does to its tokens; without any of it, it is honest. */

@@ -3,7 +3,7 @@ import type { RunEvent } from '../../coordinator/ledger/events.js'
 
 /** A log that forgets everything with the process. @param events  what it begins with, and where it writes */
 export const memoryLog = (events: RunEvent[]): EventLog => ({
-  append: async (event) => void events.push(event),
+  append: async (...more) => void events.push(...more),
   async *replay() {
     yield* [...events]
   },

@@ -116,8 +116,12 @@ export const judged = (
   rewards: [0, 1.3],
   flat: false,
   audit: 'none',
+  repairs: null,
   addressBlock: null,
   completions: [],
+  logprobs: [],
+  sketches: [],
+  sampledTokens: 100,
   calls: 2,
   solved: 1,
   ...change,
@@ -137,7 +141,16 @@ export const audited = (
   node: string,
   code: EventOf<'audited'>['code'],
   atMs = 0,
-): EventOf<'audited'> => ({ type: 'audited', atMs, leaseId, node, accepted: code === null, code, detail: '' })
+): EventOf<'audited'> => ({
+  type: 'audited',
+  atMs,
+  leaseId,
+  node,
+  accepted: code === null,
+  code,
+  detail: '',
+  repairs: null,
+})
 
 export const batched = (batchId: string, step: number, leaseIds: readonly string[]): EventOf<'batched'> => ({
   type: 'batched',
@@ -153,6 +166,14 @@ export const trained = (batchId: string, step: number): EventOf<'trained'> => ({
   batchId,
   step,
   skipped: false,
+})
+
+export const bodyLost = (leaseId: string): EventOf<'body-lost'> => ({
+  type: 'body-lost',
+  atMs: 0,
+  leaseId,
+  bodySha256: hex(6),
+  detail: 'nobody has it',
 })
 
 export const batchRefused = (batchId: string): EventOf<'batch-refused'> => ({

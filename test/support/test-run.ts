@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
 import type { Auditor } from '../../coordinator/intake/auditor.js'
-import { termsOf } from '../../coordinator/ledger/agree-terms.js'
+import { agreeOnTerms, termsOf } from '../../coordinator/ledger/agree-terms.js'
 import { type ChainedLog, openEventLog } from '../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
@@ -134,22 +134,26 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
     const data = await openDataFolder(config.dataDir)
     const log = await openEventLog(data.log)
     const recorder = await openRecorder(log, (event) => events.push(event))
-    const node = await swarm.node(1, true, waiting)
+    const node = await swarm.node(1, true, clock)
     const { host, key } = node
-    const coordinator = await openCoordinator({
-      ...{ config, folder: data, key, clock, host, recorder, stage, auditor },
-      blobs: await createBlobStore(data.blobs),
+    const terms = termsOf(config, {
+      baseSha256: sha256(new Uint8Array([1])),
+      chatTemplateSha256: chatTemplateSha256(stage),
       taskSet,
-      terms: termsOf(config, {
-        baseSha256: sha256(new Uint8Array([1])),
-        chatTemplateSha256: chatTemplateSha256(stage),
+      calibrations: auditor ? { cpu: hash('calibration') } : {},
+    })
+    const open = async (): Promise<Coordinator> => {
+      await agreeOnTerms(recorder, terms, clock)
+      return openCoordinator({
+        ...{ config, folder: data, key, host, recorder, stage, auditor },
+        blobs: await createBlobStore(data.blobs),
         taskSet,
-        calibrations: auditor ? { cpu: hash('calibration') } : {},
-      }),
-      metrics: createMetrics(),
-      watch: UNWATCHED,
-      lottery: draws ? { draws } : createAuditLottery(key.raw),
-    }).catch(async (error: unknown) => {
+        metrics: createMetrics(),
+        watch: UNWATCHED,
+        lottery: draws ? { draws } : createAuditLottery(key.raw),
+      })
+    }
+    const coordinator = await open().catch(async (error: unknown) => {
       await host.close()
       await recorder.close()
       throw error

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,7 @@ import * as assert from 'uvu/assert'
 import { BackupError } from '../../coordinator/backup/backup-error.js'
 import { type LogSource, makeBackup } from '../../coordinator/backup/make-backup.js'
 import { restoreBackup } from '../../coordinator/backup/restore-backup.js'
+import { interruptible } from '../../coordinator/commands/interruptible.js'
 import { openEventLog } from '../../coordinator/ledger/event-log.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
@@ -306,6 +308,30 @@ test('a data folder that others could read is closed to them at the start, and w
   for (const path of ['trainer.json', 'log.head', 'manifests/000000.manifest', 'spool/steps/step-0/step.json'])
     assert.is(await modeOf(path), 0o600, path)
   assert.is(await modeOf('notes.txt'), 0o644)
+})
+
+test('a restore that is interrupted at any moment leaves nothing behind', async ({ open }) => {
+  const target = await backedUp(await open())
+  let inTheMiddle = 0
+  for (let turns = 1; ; turns += 3) {
+    const parent = await folder()
+    const work = interruptible('the restore', (signal) => restoreBackup(target, join(parent, 'data'), signal)).then(
+      () => null,
+      (why: unknown) => why,
+    )
+    for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate)
+    const names = readdirSync(parent)
+    if (names.some((name) => name.startsWith('data.part-'))) inTheMiddle += 1
+    process.emit('SIGINT')
+    const why = await work
+    if (why === null) {
+      assert.equal(await readdir(parent), ['data'])
+      break
+    }
+    assert.is((why as BackupError).code, 'interrupted')
+    assert.equal(await readdir(parent), [])
+  }
+  assert.ok(inTheMiddle > 0)
 })
 
 test.run()

@@ -47,6 +47,26 @@ test('a blob is found under its hash and nowhere else', async ({ folder }) => {
   assert.not.ok(await store.has(hash))
 })
 
+test('a blob that the disk has changed or cut is nowhere read as what it was, and comes back whole when it is put again', async ({
+  folder,
+}) => {
+  const store = await createBlobStore(folder)
+  const content = noise(MIB + 100)
+  const hash = await store.put(content)
+  const { signal } = new AbortController()
+  assert.ok(await store.isWhole(hash, signal))
+  for (const damaged of [content.subarray(0, MIB + 99), noise(MIB + 100, 2), new Uint8Array()]) {
+    await writeFile(store.path(hash), damaged)
+    assert.is(await store.read(hash), null)
+    assert.not(await store.isWhole(hash, signal))
+    if (damaged.length < content.length) assert.is(await store.readChunk(hash, content.length, 1), null)
+    await store.put(content)
+    assert.ok(await store.isWhole(hash, signal))
+  }
+  await store.remove(hash)
+  assert.not(await store.isWhole(hash, signal))
+})
+
 test('a name from the wire never becomes a path', async ({ folder }) => {
   const store = await createBlobStore(folder)
   for (const name of ['../../etc/passwd', '', '.', 'A'.repeat(64), `${'a'.repeat(63)}/`, `${'a'.repeat(64)}\0`]) {

@@ -1,7 +1,7 @@
-import type { Auditor, AuditRequest } from '../../coordinator/intake/auditor.js'
-import type { AuditFinding } from '../../judging/index.js'
+import type { Auditor, AuditReport, AuditRequest } from '../../coordinator/intake/auditor.js'
 import type { Lease } from '../../proto/index.js'
 import { offerGroup } from '../../swarm/index.js'
+import { NO_REPAIRS } from '../support/audit-groups.js'
 import { groundTruthScript } from '../support/scripted.js'
 import { eventually, soon } from '../support/swarm-nodes.js'
 import { TASKS, type TestRun, type Volunteer } from '../support/test-run.js'
@@ -21,7 +21,7 @@ export interface Court extends Auditor {
   /** Leases in the order in which they were audited. */
   readonly audited: string[]
   /** What an audit finds; null: nothing. */
-  find: (request: AuditRequest) => AuditFinding | null | Promise<AuditFinding>
+  find: (request: AuditRequest) => AuditReport | null | Promise<AuditReport>
 }
 
 export function court(): Court {
@@ -30,13 +30,14 @@ export function court(): Court {
     find: () => null,
     async audit(request) {
       judge.audited.push(request.leaseId)
-      return (await judge.find(request)) ?? { accepted: true }
+      return (await judge.find(request)) ?? { accepted: true, repairs: NO_REPAIRS }
     },
+    auditBatch: (_, requests) => Promise.all(requests.map((request) => judge.audit(request))),
   }
   return judge
 }
 
-export const MISMATCH: AuditFinding = { accepted: false, code: 'sampler_mismatch', detail: '9 of 20 tokens' }
+export const MISMATCH: AuditReport = { accepted: false, code: 'sampler_mismatch', detail: '9 of 20 tokens' }
 
 let groups = 0
 

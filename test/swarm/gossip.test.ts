@@ -82,7 +82,7 @@ async function send(
   coordinator.host.gossip.join(channel, { deliver: (value) => delivered.push(value) })
   ben.host.gossip.join(unchecked(channel.topic), { deliver: (data) => heard.push(data as Uint8Array) })
   await eventually('the coordinator listens', () => ann.host.gossip.listeners(channel).length === 1)
-  await eventually('Ben listens', () => coordinator.host.gossip.listeners(channel).length === 1)
+  await eventually('Ben is told at once', () => coordinator.host.gossip.mesh(channel).length === 1)
   for (const message of messages) await ann.host.gossip.publish(unchecked(channel.topic), message)
   await eventually('every message is judged', () => delivered.length + coordinator.refusals.length >= messages.length)
   const mark = await sealPolicyAnnouncement(coordinator.key, swarm.runId, news(99))

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
@@ -47,6 +47,24 @@ test('a damaged key is an error and not a new identity', async ({ folder }) => {
   await openIdentity(folder)
   await writeFile(join(folder, 'identity.key'), 'garbage')
   assert.is(await codeOf(openIdentity(folder)), 'key_unreadable')
+})
+
+test('a key with a bit of it changed is an error, also where the library would take it for a key', async ({
+  folder,
+}) => {
+  const { peerId } = await openIdentity(folder)
+  const path = join(folder, 'identity.key')
+  const whole = await readFile(path)
+  for (let at = 0; at < whole.length; at++) {
+    const bent = Buffer.from(whole)
+    bent[at]! ^= 1
+    await writeFile(path, bent)
+    const read = await openIdentity(folder).catch((why: IdentityError) => why.code)
+    // Some bits of the frame around it mean nothing.
+    assert.ok(read === 'key_unreadable' || (at < 4 && typeof read !== 'string' && read.peerId === peerId), `byte ${at}`)
+  }
+  await writeFile(path, whole)
+  assert.is((await openIdentity(folder)).peerId, peerId)
 })
 
 test('a damaged key gives way to a backup that is to replace it, and to no other', async ({ folder }) => {

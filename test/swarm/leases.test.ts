@@ -8,6 +8,14 @@ import { leaseFor, offer, runSuite, verdictOn } from './run-suite.js'
 
 const { test } = runSuite('leases')
 
+/** Both rollouts earn the same. */
+const FLAT = {
+  scripts: [
+    ['No.', 'No.'],
+    ['No.', 'No.'],
+  ],
+}
+
 const leaseIds = (leases: readonly Lease[]): string[] => leases.map(({ leaseId }) => leaseId)
 
 test('a node gets no more leases than the run allows, and is told why', async ({ open }) => {
@@ -67,19 +75,17 @@ test('leases stop where their groups could only be stale: at S + 1 batches of ac
 }) => {
   const run = await open({ batchGroups: 2, maxStaleness: 1, leases: { durationMs: 60_000, perNode: 2 } })
   const [ann, ben, cleo] = [await run.admitted(2), await run.admitted(3), await run.admitted(4)]
+  // Who has delivered shares the room with nobody.
+  for (const node of [ann, ben]) {
+    const proof = await leaseFor(node)
+    await offer(node, await node.finish(proof, FLAT))
+    await verdictOn(run, proof.leaseId)
+  }
   const { leases } = await ann.ask({ count: 2 })
   assert.is((await ben.ask({ count: 2 })).leases.length, 2)
   assert.is((await cleo.ask()).reason, 'no_work')
   // A group without variance teaches nothing, so its place is free again; that of a useful one is not.
-  await offer(
-    ann,
-    await ann.finish(leases[0]!, {
-      scripts: [
-        ['No.', 'No.'],
-        ['No.', 'No.'],
-      ],
-    }),
-  )
+  await offer(ann, await ann.finish(leases[0]!, FLAT))
   await verdictOn(run, leases[0]!.leaseId)
   const more = leaseIds((await ann.ask({ count: 2, holding: [leases[1]!.leaseId] })).leases)
   assert.is(more.length, 1)

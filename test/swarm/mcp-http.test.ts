@@ -64,6 +64,8 @@ const begin = async (url: string): Promise<string> => {
   assert.is(response.status, 200, await response.text())
   return response.headers.get('mcp-session-id')!
 }
+const codeOf = async (response: Response): Promise<string> =>
+  ((await response.json()) as { error: { data: { code: string } } }).error.data.code
 const ping = (url: string, id: string) => post(url, { jsonrpc: '2.0', id: 2, method: 'ping' }, { 'mcp-session-id': id })
 
 test('a call answers with the very JSON of a session in process, and with the state hash when asked', () =>
@@ -153,7 +155,7 @@ test('one session more than the limit is refused until another ends or was idle 
       await begin(host.url)
       const refused = await post(host.url, INITIALIZE)
       assert.is(refused.status, 503)
-      assert.match(await refused.text(), /All 2 sessions are in use/)
+      assert.is(await codeOf(refused), 'too_many_sessions')
       await fetch(host.url, { method: 'DELETE', headers: { 'mcp-session-id': first } })
       await begin(host.url)
       assert.is((await post(host.url, INITIALIZE)).status, 503)
@@ -188,15 +190,74 @@ test('requests under another host name or from another origin are refused', () =
         [{ host: 'not a host' }, 400],
         [{ origin: 'http://evil.example' }, 403],
         [{ origin: 'null' }, 403],
-        [{ origin: 'http://localhost:5173' }, 200],
+        [{ origin: 'http://localhost:5173' }, 403],
+        [{ origin: `http://127.0.0.1:${port}` }, 403],
+        [{ origin: 'https://page.example' }, 200],
+        [{ origin: 'http://page.example' }, 403],
+        [{ origin: 'https://page.example.evil.example' }, 403],
         [{ host: `localhost:${port}` }, 200],
         [{ host: 'worlds.example' }, 200],
       ] as const) {
         assert.is(await rawStatus(Number(port), headers), status, JSON.stringify(headers))
       }
     },
-    { allowedHosts: ['worlds.example'] },
+    { allowedHosts: ['worlds.example'], allowedOrigins: ['https://page.example'] },
   ))
+
+test('a page of an origin that was let in may read the answer and the session id; one of another learns nothing', () =>
+  hosted(
+    async ({ url }) => {
+      const ask = (origin: string) => {
+        const headers = { origin, 'access-control-request-method': 'POST' }
+        return fetch(url, { method: 'OPTIONS', headers, signal: patience() })
+      }
+      const welcome = await ask('https://page.example')
+      assert.is(welcome.status, 204)
+      assert.is(welcome.headers.get('access-control-allow-origin'), 'https://page.example')
+      assert.match(welcome.headers.get('access-control-allow-headers')!, /mcp-session-id/)
+      const answer = await post(url, INITIALIZE, { origin: 'https://page.example' })
+      assert.is(answer.headers.get('access-control-expose-headers'), 'mcp-session-id')
+      const refused = await ask('http://localhost:5173')
+      assert.is(refused.status, 403)
+      assert.is(refused.headers.get('access-control-allow-origin'), null)
+      assert.is(await codeOf(refused), 'origin_not_allowed')
+    },
+    { allowedOrigins: ['https://page.example'] },
+  ))
+
+test('a client that opens session after session takes the room of its own resting ones, and is told so', async () => {
+  let now = 0
+  await hosted(
+    async (host) => {
+      const { client, transport } = await connect(host.url)
+      const greedy = [await begin(host.url), await begin(host.url)]
+      assert.is(await codeOf(await post(host.url, INITIALIZE)), 'too_many_sessions', 'nobody has rested yet')
+      now = HOST_LIMITS.restMs - 1
+      await client.ping({ timeout: PATIENCE_MS })
+      now = HOST_LIMITS.restMs
+      greedy.push(await begin(host.url), await begin(host.url))
+      assert.is(host.sessionCount, 3)
+      for (const [i, status] of [404, 404, 200, 200].entries()) {
+        const answer = await ping(host.url, greedy[i]!)
+        assert.is(answer.status, status, `session ${i}`)
+        if (status === 404) assert.is(await codeOf(answer), 'session_evicted')
+      }
+      assert.is((await call(client, 'list_books', {})).isError ?? false, false, 'the one in use was spared')
+      // Its turn comes when it rests: the client hears why, and begins anew.
+      now = 3 * HOST_LIMITS.restMs
+      for (const id of greedy.slice(2)) await ping(host.url, id)
+      greedy.push(await begin(host.url))
+      const why = await call(client, 'list_books', {}).catch((error: Error) => error)
+      assert.match((why as Error).message, /session_evicted/)
+      await transport.close()
+      now = 5 * HOST_LIMITS.restMs
+      const { client: again } = await connect(host.url)
+      assert.is((await call(again, 'list_books', {})).isError ?? false, false)
+      await again.close()
+    },
+    { maxSessionsPerClient: 3, now: () => now },
+  )
+})
 
 test('bad requests get a JSON-RPC error and leave the host running', () =>
   hosted(async (host) => {

@@ -47,18 +47,32 @@ def published_policy(base: Base, path: Path, expected_sha256: str, precision: st
     if not modules:
         raise BatchRefused("adapter_unsupported", f"{path.name} adapts no projection")
     policy = new_policy(base, LoraSettings(rank, alpha, modules), 0, None, None, precision)
-    parameters = {gguf_name(name): parameter for name, parameter in policy.adapter_parameters()}
-    if set(parameters) != set(stored):
-        raise BatchRefused("adapter_unsupported", f"{path.name} does not adapt the same modules in every layer")
+    tensors = _match(stored, policy, path.name)
     with torch.no_grad():
-        for name, parameter in parameters.items():
-            values = stored[name]
-            if values.dtype.type not in (np.float16, np.float32) or values.shape != tuple(parameter.shape):
-                raise BatchRefused("adapter_unsupported", f"{name} is {values.dtype} {list(values.shape)}")
-            if not np.isfinite(values).all():
-                raise BatchRefused("adapter_invalid", f"{name} holds a non-finite weight")
-            parameter.copy_(torch.from_numpy(values.astype(np.float32)))
+        for name, parameter in policy.adapter_parameters():
+            parameter.copy_(tensors[name])
     return policy
+
+
+def published_adapter(policy: Policy, path: Path, expected_sha256: str) -> dict[str, torch.Tensor]:
+    """The adapter in `path` as volunteers load it, for `Policy.under` of this policy; raises as `published_policy`."""
+    return _match(_read(path, expected_sha256)[0], policy, path.name)
+
+
+def _match(stored: dict[str, np.ndarray], policy: Policy, where: str) -> dict[str, torch.Tensor]:
+    """The tensors by the policy's names, float32."""
+    parameters = {gguf_name(name): (name, parameter) for name, parameter in policy.adapter_parameters()}
+    if set(parameters) != set(stored):
+        raise BatchRefused("adapter_unsupported", f"{where} does not adapt the same modules in every layer")
+    found = {}
+    for name, (own, parameter) in parameters.items():
+        values = stored[name]
+        if values.dtype.type not in (np.float16, np.float32) or values.shape != tuple(parameter.shape):
+            raise BatchRefused("adapter_unsupported", f"{name} is {values.dtype} {list(values.shape)}")
+        if not np.isfinite(values).all():
+            raise BatchRefused("adapter_invalid", f"{name} holds a non-finite weight")
+        found[own] = torch.from_numpy(values.astype(np.float32))
+    return found
 
 
 def _stored_as(module: str) -> str:

@@ -9,20 +9,16 @@ from safetensors.numpy import save as save_safetensors
 
 from . import __version__
 from .batch import Rollout, check_layout, read_tokens
+from .draws import DRAW_TENSORS, check_draws, draws_of
 from .errors import BatchRefused
+from .evidence import Evidence
 from .fields import Fields, read_json
 from .gguf_base import Base
 from .layout import ANSWER_FILE, EVIDENCE_FILE, MANIFEST_FILE, TOKENS_FILE
 from .limits import MAX_BATCH_TOKENS, MAX_ID_LENGTH, MAX_ROLLOUTS, SCHEMA
-from .spool import Spool, atomic_directory, write_json_atomic
+from .spool import atomic_directory, write_json_atomic
 
-AUDIT_TENSORS = {
-    "ids": np.int32,
-    "loss_mask": np.uint8,
-    "draw_seed": np.uint32,
-    "draw_position": np.uint32,
-    "cu_seqlens": np.int32,
-}
+AUDIT_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "cu_seqlens": np.int32, **DRAW_TENSORS}
 
 
 @dataclass(frozen=True)
@@ -31,7 +27,7 @@ class AuditJob:
     adapter_sha256: str | None  # of adapters/<sha256>.gguf in the spool; None: the bare base
     manifest_sha256: str
     rollouts: tuple[Rollout, ...]  # rewards, advantages and log-probabilities are zero: an audit needs none
-    draws: tuple[np.ndarray, ...]  # per rollout, [T, 2] int64: seed and position of each sampled token's draw
+    draws: tuple[np.ndarray, ...]  # per rollout, see `draws_of`
 
     @property
     def tokens(self) -> int:
@@ -69,7 +65,8 @@ def _entry(fields: Fields) -> tuple[str, int]:
 
 def load_job(directory: Path, base: Base) -> AuditJob:
     """
-    Raises BatchRefused `manifest_invalid`, `base_mismatch`, and those of `read_tokens` and `check_layout`.
+    Raises BatchRefused `manifest_invalid`, `base_mismatch`, `draws_invalid`, and those of `read_tokens` and
+    `check_layout`.
     """
 
     def fail(detail: str) -> BatchRefused:
@@ -87,7 +84,7 @@ def load_job(directory: Path, base: Base) -> AuditJob:
     arrays = read_tokens(directory / TOKENS_FILE, manifest.tokens_sha256, AUDIT_TENSORS)
     lengths = [length for _, length in manifest.entries]
     offsets = check_layout(arrays, lengths, base.vocab_size, base.context_length)
-    every_draw = np.stack([arrays["draw_seed"], arrays["draw_position"]], axis=1).astype(np.int64)
+    check_draws(arrays)
     rollouts, draws = [], []
     for i, (group, length) in enumerate(manifest.entries):
         part = slice(int(offsets[i]), int(offsets[i + 1]))
@@ -96,28 +93,28 @@ def load_job(directory: Path, base: Base) -> AuditJob:
             raise BatchRefused("mask_invalid", f"rollout {i} has no sampled token")
         nothing = np.zeros(length, dtype=np.float32)
         rollouts.append(Rollout(i, group, 0.0, 0.0, 0, "audited", arrays["ids"][part], mask, nothing))
-        draws.append(every_draw[part][mask])
+        draws.append(draws_of(arrays, part, mask))
     return AuditJob(
         manifest.audit_id, manifest.adapter_sha256, hashlib.sha256(data).hexdigest(), tuple(rollouts), tuple(draws)
     )
 
 
-def write_evidence(spool: Spool, job: AuditJob, evidence: dict[str, np.ndarray]) -> None:
+def write_evidence(folder: Path, name: str, manifest_sha256: str, evidence: Evidence) -> None:
     """
-    Writes `evidence/<auditId>/`, atomically and in bytes that depend on job, policy and program only. Raises
-    BatchRefused `evidence_nonfinite` when the policy gives no finite numbers for these tokens.
+    Writes the evidence on the job `name`, an audit's or a batch's, atomically and in bytes that depend on job, policy
+    and program only. Raises BatchRefused `evidence_nonfinite` when the policy gives no finite numbers for these tokens.
     """
     broken = sorted(name for name, values in evidence.items() if not np.isfinite(values).all())
     if broken:
         raise BatchRefused("evidence_nonfinite", ", ".join(broken))
     blob = save_safetensors(evidence)
-    with atomic_directory(spool.evidence_path(job.audit_id)) as draft:
+    with atomic_directory(folder) as draft:
         (draft / EVIDENCE_FILE).write_bytes(blob)
         content = {
             "schema": SCHEMA,
-            "auditId": job.audit_id,
+            "auditId": name,
             "trainer": __version__,
-            "manifestSha256": job.manifest_sha256,
+            "manifestSha256": manifest_sha256,
             "evidenceSha256": hashlib.sha256(blob).hexdigest(),
             "sampled": len(evidence["logp"]),
         }

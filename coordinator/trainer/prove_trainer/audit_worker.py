@@ -71,7 +71,7 @@ class AuditWorker:
             self.device,
             self.lifetime.check,
         )
-        write_evidence(self.spool, job, evidence)
+        write_evidence(self.spool.evidence_path(job.audit_id), job.audit_id, job.manifest_sha256, evidence)
         self.events.emit(
             "audited", auditId=job.audit_id, sampled=len(evidence["logp"]), seconds=perf_counter() - started
         )

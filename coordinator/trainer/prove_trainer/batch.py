@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +11,20 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_safetensors
 
 from .config import LossSettings
+from .draws import DRAW_TENSORS, check_draws, draws_of
 from .errors import BatchRefused
 from .fields import Fields, read_json
 from .layout import MANIFEST_FILE, TOKENS_FILE
 from .limits import ADVANTAGE_SLACK, MAX_BATCH_TOKENS, MAX_ID_LENGTH, MAX_ROLLOUTS, MAX_TOKEN_FILE_BYTES, SCHEMA
 from .loss import group_advantages
 
-BATCH_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "sampler_logp": np.float32, "cu_seqlens": np.int32}
+BATCH_TENSORS = {
+    "ids": np.int32,
+    "loss_mask": np.uint8,
+    "sampler_logp": np.float32,
+    "cu_seqlens": np.int32,
+    **DRAW_TENSORS,
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,8 @@ class Rollout:
     ids: np.ndarray  # int32
     mask: np.ndarray  # bool; True only on tokens the model sampled
     sampler_logp: np.ndarray  # float32, nats; 0 where the mask is False; as claimed, so perhaps not finite
+    supplier: int = 0  # which of the batch's suppliers made it
+    draws: np.ndarray | None = None  # as of `draws_of`, of rollouts that are not audited yet
 
 
 @dataclass(frozen=True)
@@ -44,10 +53,19 @@ class Batch:
     manifest_sha256: str
     tokens_sha256: str
     rollouts: tuple[Rollout, ...]
+    left_out: frozenset[str] = frozenset()  # groups that an audit has found fault with
 
     @property
     def tokens(self) -> int:
         return sum(len(rollout.ids) for rollout in self.rollouts)
+
+    @property
+    def unaudited(self) -> tuple[Rollout, ...]:
+        """Rollouts that no gradient may come from before their evidence was judged."""
+        return tuple(rollout for rollout in self.rollouts if rollout.draws is not None)
+
+    def without(self, groups: frozenset[str]) -> "Batch":
+        return replace(self, left_out=groups)
 
     def groups(self) -> dict[str, list[Rollout]]:
         """Rollouts by group, both in manifest order."""
@@ -64,7 +82,9 @@ class _Entry:
     advantage: float | None
     policy_version: int
     sampler: str
+    supplier: int
     length: int
+    audit: bool
 
 
 @dataclass(frozen=True)
@@ -86,7 +106,9 @@ def _entry(fields: Fields) -> _Entry:
         advantage=advantage,
         policy_version=fields.integer("policyVersion", 0, 2**31),
         sampler=fields.text("sampler", 64, "unlabelled"),
+        supplier=fields.integer("supplier", 0, MAX_ROLLOUTS) if fields.has("supplier") else 0,
         length=fields.integer("length", 2, MAX_BATCH_TOKENS),
+        audit=fields.flag("audit", False),
     )
     fields.done()
     return entry
@@ -197,7 +219,7 @@ def load_batch(
 
     Raises BatchRefused: `base_mismatch`, `tokens_unreadable`, `tokens_hash_mismatch`, `tokens_invalid`,
     `cu_seqlens_invalid`, `length_mismatch`, `too_long`, `token_out_of_range`, `mask_invalid`, `logp_invalid`,
-    `advantage_mismatch`.
+    `draws_invalid`, `advantage_mismatch`.
     """
     if manifest.base_sha256 != base_sha256:
         raise BatchRefused("base_mismatch", f"batch for base {manifest.base_sha256}, this trainer holds {base_sha256}")
@@ -205,6 +227,7 @@ def load_batch(
     offsets = check_layout(arrays, [entry.length for entry in manifest.entries], vocab_size, context_length)
     if (arrays["sampler_logp"][arrays["loss_mask"] == 0] != 0).any():  # NaN != 0 as well
         raise BatchRefused("logp_invalid", "sampler_logp must be 0 where the mask is 0")
+    check_draws(arrays)
     by_group: dict[str, list[int]] = {}
     for i, entry in enumerate(manifest.entries):
         by_group.setdefault(entry.group, []).append(i)
@@ -221,6 +244,7 @@ def load_batch(
                 f"rollout {i}: manifest says {entry.advantage:.6g}, the group's rewards give {advantages[i]:.6g}",
             )
         part = slice(int(offsets[i]), int(offsets[i + 1]))
+        mask = arrays["loss_mask"][part].astype(bool)
         rollouts.append(
             Rollout(
                 index=i,
@@ -229,9 +253,11 @@ def load_batch(
                 advantage=float(advantages[i]),
                 policy_version=entry.policy_version,
                 sampler=entry.sampler,
+                supplier=entry.supplier,
                 ids=arrays["ids"][part],
-                mask=arrays["loss_mask"][part].astype(bool),
+                mask=mask,
                 sampler_logp=arrays["sampler_logp"][part],
+                draws=draws_of(arrays, part, mask) if entry.audit else None,
             )
         )
     return Batch(

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import audit_folder, batch, layout, limits
+from . import audit_folder, batch, findings, layout, limits
 from .config import parse_config
 from .draw import DRAW
 from .evidence import EVIDENCE
@@ -120,6 +120,7 @@ def contract() -> dict[str, Any]:
         "trainerJson": outline(parse_config),
         "batchManifest": outline(lambda fields: batch.parse_manifest(fields, "")),
         "auditManifest": outline(audit_folder.parse_manifest),
+        "findings": outline(findings.parse_findings),
         "tensors": {
             "batch": _kinds(batch.BATCH_TENSORS),
             "audit": _kinds(audit_folder.AUDIT_TENSORS),
@@ -130,6 +131,7 @@ def contract() -> dict[str, Any]:
             "manifest": layout.MANIFEST_FILE,
             "tokens": layout.TOKENS_FILE,
             "refused": layout.REFUSED_FILE,
+            "findings": layout.FINDINGS_FILE,
             "step": layout.STEP_FILE,
             "answer": layout.ANSWER_FILE,
             "evidence": layout.EVIDENCE_FILE,

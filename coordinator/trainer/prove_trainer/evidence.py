@@ -1,15 +1,17 @@
 """
 What the policy says about tokens that somebody claims to have sampled from it: the evidence for judging stages 5 to
-7. One forward pass over the packs that training uses, no gradient. The claims themselves never come here.
+7. It comes out of a forward pass over the packs that training uses: that of the update itself, or one without a
+gradient. The claims themselves never come here.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import torch
 
 from .batch import Rollout
 from .draw import LARGEST_NOISE, draw_states, noise
+from .draws import join_draws
 from .limits import AUDIT_CHUNK_ELEMENTS, ROUNDING
 from .packing import Pack, make_packs
 from .policy import Policy
@@ -20,6 +22,8 @@ EVIDENCE = {
     "evidence": np.float64,  # 1 - sum p^2: how probably an unrelated draw selects another token
     "repair": np.float64,  # nats, see `repair`; 0 where the draw selects the token
 }
+
+Evidence = dict[str, np.ndarray]  # by the names of EVIDENCE
 
 
 def repair(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
@@ -55,19 +59,66 @@ def _chunk_evidence(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Te
 
 
 @torch.no_grad()
-def pack_evidence(policy: Policy, pack: Pack, draws: torch.Tensor, temperature: float) -> dict[str, torch.Tensor]:
-    """Evidence on a pack's loss tokens, in its order. `draws` [T, 2] int64: seed and position of each."""
-    states, weight = policy.states(pack)
+def token_evidence(
+    states: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor, temperature: float
+) -> dict[str, torch.Tensor]:
+    """
+    Evidence on T tokens. `states` [T, hidden] float32 is what the LM head is given, `weight` [V, hidden] the head,
+    `targets` [T] int64, `draws` as of `join_draws`.
+    """
     chunk = max(1, AUDIT_CHUNK_ELEMENTS // weight.shape[0])
     parts = [
         _chunk_evidence(
             states[i : i + chunk] @ weight.T.to(states.dtype) / temperature,
-            pack.targets[i : i + chunk],
+            targets[i : i + chunk],
             draws[i : i + chunk],
         )
-        for i in range(0, len(pack.rows), chunk)
+        for i in range(0, len(targets), chunk)
     ]
     return {name: torch.cat([part[name] for part in parts]) for name in EVIDENCE}
+
+
+class Witness:
+    """
+    Takes down the evidence on some rollouts from forward passes over them, whoever makes these. `draws` holds what is
+    known of each of them, by its index; other rollouts of a pack are passed over.
+    """
+
+    def __init__(self, draws: Mapping[int, np.ndarray], temperature: float) -> None:
+        self.draws = draws
+        self.temperature = temperature
+        self.found: dict[int, Evidence] = {}  # by rollout, what `token_evidence` says of its loss tokens
+
+    def see(self, pack: Pack, states: torch.Tensor, weight: torch.Tensor) -> None:
+        """`states` and `weight` as of `Policy.states`, for this pack."""
+        own = [place for place, rollout in enumerate(pack.rollouts) if rollout.index in self.draws]
+        if not own:
+            return
+        rows = torch.isin(pack.owner, torch.tensor(own, device=pack.owner.device))
+        indices = [pack.rollouts[place].index for place in own]
+        draws = join_draws([self.draws[index] for index in indices], pack.owner.device)
+        part = token_evidence(states.detach()[rows], weight, pack.targets[rows], draws, self.temperature)
+        counts = [len(self.draws[index]) for index in indices]
+        pieces = {name: values.cpu().split(counts) for name, values in part.items()}
+        for place, index in enumerate(indices):
+            self.found[index] = {name: piece[place].numpy() for name, piece in pieces.items()}
+
+    def look(self, policy: Policy, packs: Iterable[Pack], should_stop: Callable[[], None]) -> None:
+        """Makes the forward passes itself, without a gradient. `should_stop` is called between them and may raise."""
+        for pack in packs:
+            should_stop()
+            with torch.no_grad():
+                self.see(pack, *policy.states(pack))
+
+
+def all_finite(found: Mapping[int, Evidence]) -> bool:
+    return all(bool(np.isfinite(values).all()) for evidence in found.values() for values in evidence.values())
+
+
+def in_order(found: Mapping[int, Evidence], indices: Iterable[int]) -> Evidence:
+    """The tensors of `EVIDENCE` over the loss tokens of these rollouts, one after the other."""
+    parts = [found[index] for index in indices]
+    return {name: np.concatenate([part[name] for part in parts]).astype(kind) for name, kind in EVIDENCE.items()}
 
 
 def audit_rollouts(
@@ -79,20 +130,14 @@ def audit_rollouts(
     temperature: float,
     device: torch.device,
     should_stop: Callable[[], None] = lambda: None,
-) -> dict[str, np.ndarray]:
+) -> Evidence:
     """
     The tensors of `EVIDENCE`, over the loss tokens of all rollouts in order.
 
-    `rollouts[i].index` must be i; `draws[i]` [T, 2] int64 holds seed and position of each loss token of rollout i.
-    `should_stop` is called between forward passes and may raise.
+    `draws[i]` are those of `rollouts[i]`. `should_stop` is called between forward passes and may raise.
     """
-    starts = np.cumsum([0] + [int(rollout.mask.sum()) for rollout in rollouts])
-    found = {name: np.zeros(starts[-1], dtype=kind) for name, kind in EVIDENCE.items()}
-    for pack in make_packs(rollouts, packing, budget):
-        should_stop()
-        places = np.concatenate([np.arange(starts[r.index], starts[r.index + 1]) for r in pack.rollouts])
-        own = torch.from_numpy(np.concatenate([draws[r.index] for r in pack.rollouts]))
-        part = pack_evidence(policy, pack.to(device), own.to(device), temperature)
-        for name, values in part.items():
-            found[name][places] = values.cpu().numpy()
-    return found
+    indices = [rollout.index for rollout in rollouts]
+    witness = Witness(dict(zip(indices, draws, strict=True)), temperature)
+    packs = make_packs(rollouts, packing, budget)
+    witness.look(policy, (pack.to(device) for pack in packs), should_stop)
+    return in_order(witness.found, indices)

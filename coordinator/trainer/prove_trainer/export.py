@@ -5,7 +5,6 @@ them.
 
 import json
 import math
-import os
 from pathlib import Path
 
 import numpy as np
@@ -59,9 +58,6 @@ def write_adapter(directory: Path, policy: Policy, base: Base, config: TrainerCo
     (adapter / "README.md").write_text(readme, encoding="utf-8")
     tensors = load_file(adapter / "adapter_model.safetensors")
     write_gguf_lora(directory / "adapter.gguf", tensors, config.lora, base.architecture)
-    for folder, _, names in os.walk(directory):
-        for name in names:
-            os.chmod(Path(folder) / name, 0o644)  # safetensors writes 0600
 
 
 def delta_norms(tensors: dict[str, np.ndarray], lora: LoraSettings, base: Base) -> dict[str, float]:

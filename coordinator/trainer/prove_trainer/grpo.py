@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -10,13 +10,15 @@ from time import perf_counter
 import torch
 from torch import nn
 
-from .batch import Batch
+from .batch import Batch, Rollout
 from .config import LossSettings, OptimizerSettings
 from .distributed import Ranks
+from .evidence import Evidence, Witness, all_finite
+from .examination import Examination
 from .loss import clipped, token_terms
 from .packing import Pack, make_packs, share_out
 from .policy import Policy
-from .selection import select
+from .selection import Selection, select
 from .stats import StepSums, summarise
 
 
@@ -42,6 +44,20 @@ class _Remembered:
     reference: torch.Tensor | None
 
 
+class _Attempt:
+    """A step under way: what is trained on, and what is known of it. Of one that begins again nothing stays."""
+
+    def __init__(self, loss: LossSettings, selection: Selection, packs: list[Pack]) -> None:
+        self.loss = loss
+        self.selection = selection
+        self.packs = packs  # of this rank
+        self.rejected = dict(selection.rejected)
+        self.sums = StepSums(sorted({rollout.sampler for rollout in selection.kept}))
+        self.remembered: list[_Remembered] = []
+        self.distances: dict[int, float] = {}  # rollout index -> |mean log(pi_old / mu)|
+        self.clip_sums: list[float] = []  # clipped tokens of each later pass; in the first one pi equals pi_old
+
+
 def guarded(pack: Pack, old: torch.Tensor, limit: float) -> tuple[torch.Tensor, list[float]]:
     """
     The kept loss tokens [T] bool, and for each of the pack's rollouts |mean log(pi_old / mu)| in nats, infinite where
@@ -56,6 +72,21 @@ def guarded(pack: Pack, old: torch.Tensor, limit: float) -> tuple[torch.Tensor, 
     number = torch.zeros(count, dtype=torch.float64, device=gap.device).index_add_(0, pack.owner, known.double())
     distance = (total / number).abs().nan_to_num(nan=math.inf, posinf=math.inf)
     return known & (distance <= limit)[pack.owner], distance.tolist()
+
+
+def typical_distance(distances: dict[int, float], rollouts: Sequence[Rollout]) -> float:
+    """
+    The median rollout's distance, without the supplier whose rollouts raise it most: a single one of several decides
+    nothing, however much of the batch is its own. `distances` by rollout index, at least one.
+    """
+    supplier_of = {rollout.index: rollout.supplier for rollout in rollouts}
+    suppliers = {supplier_of[i] for i in distances}
+    if len(suppliers) == 1:
+        return statistics.median(distances.values())
+    return min(
+        statistics.median(distance for i, distance in distances.items() if supplier_of[i] != left_out)
+        for left_out in suppliers
+    )
 
 
 class GrpoTrainer:
@@ -89,40 +120,109 @@ class GrpoTrainer:
         return self.settings.lr * (min(1.0, (self.updates + 1) / warmup) if warmup else 1.0)
 
     def run(
-        self, batch: Batch, step: int, packing: str, budget: int, should_stop: Callable[[], None] = lambda: None
+        self,
+        batch: Batch,
+        step: int,
+        packing: str,
+        budget: int,
+        should_stop: Callable[[], None] = lambda: None,
+        examination: Examination | None = None,
     ) -> StepOutcome:
         """
         Takes one step from trainer step `step`. When a number is not finite on any rank, adapter and optimizer are as
         before.
 
-        `should_stop` is called between forward passes and may raise. Raises BatchRefused `future_policy`.
+        With an `examination` the first pass is the audit of the batch's unaudited rollouts, and its gradients are used
+        when all groups have passed. Otherwise they are thrown away, and the step begins again without the groups that
+        have not: to the last bit it is the step of a batch in which they never were.
+
+        `should_stop` is called between forward passes and may raise. Raises BatchRefused `future_policy`, and whatever
+        `examination.judge` raises.
         """
         started = perf_counter()
-        selection = select(batch, step)
-        rejected = dict(selection.rejected)
-        packs = (
-            share_out(make_packs(selection.kept, packing, budget), self.ranks.rank, self.ranks.world)
-            if selection.kept
-            else []
-        )
-        packs = [pack.to(self.ranks.device) for pack in packs]
-        sums = StepSums(sorted({rollout.sampler for rollout in selection.kept}))
-        remembered: list[_Remembered] = []
-        distances: dict[int, float] = {}  # rollout index -> |mean log(pi_old / mu)|
+        waited = 0.0
         before = self.snapshot()
-        skipped = None if packs else "no_signal"
+        attempt = self._begin(batch, step, packing, budget)
+        if examination and attempt.packs:
+            finite, found = self._examine(attempt, examination, packing, budget, should_stop)
+            if finite:
+                asked = perf_counter()
+                left_out = examination.judge(found)
+                waited = perf_counter() - asked
+                if left_out:
+                    attempt = self._begin(batch.without(left_out), step, packing, budget)
+                    finite = self._accumulate(attempt, should_stop)
+        else:
+            finite = self._accumulate(attempt, should_stop)
+        skipped, norms = self._finish(attempt, finite, before, should_stop)
+        sums, distances = attempt.sums, attempt.distances
+        rejected = dict(sorted(attempt.rejected.items()))
+        stats = summarise(batch, attempt.selection, rejected, sums)
+        apart = statistics.median(distances.values()) if distances else None
+        stats |= {
+            "mismatchMedian": apart if apart is None or math.isfinite(apart) else None,
+            "gradNorm": norms[0] if norms else None,
+            "updates": self.updates,
+            "learningRate": self.learning_rate() if norms else None,
+        }
+        seconds = perf_counter() - started - waited
+        timing = {
+            "seconds": seconds,
+            "waitedSeconds": waited,
+            "batchTokensPerSecond": batch.tokens / seconds,
+            "computedTokensPerSecond": stats["computedTokens"] / seconds,
+        }
+        return StepOutcome(skipped, stats, rejected, timing)
+
+    def _begin(self, batch: Batch, step: int, packing: str, budget: int) -> _Attempt:
+        selection = select(batch, step)
+        packs = make_packs(selection.kept, packing, budget) if selection.kept else []
+        own = share_out(packs, self.ranks.rank, self.ranks.world) if packs else []
+        return _Attempt(batch.loss, selection, [pack.to(self.ranks.device) for pack in own])
+
+    def _examine(
+        self,
+        attempt: _Attempt,
+        examination: Examination,
+        packing: str,
+        budget: int,
+        should_stop: Callable[[], None],
+    ) -> tuple[bool, dict[int, Evidence]]:
+        """
+        The first pass with the evidence on all unaudited rollouts, and whether all numbers are finite; both the same on
+        every rank. What the pass does not show, because an older policy has sampled it, costs one forward under that.
+        """
+        kept, temperature = attempt.selection.kept, attempt.loss.temperature
+        witness = Witness(examination.shown(kept), temperature)
+        finite = self._accumulate(attempt, should_stop, witness)
+        found = witness.found
+        for adapter, rollouts, draws in examination.hidden(kept):
+            packs = share_out(make_packs(rollouts, packing, budget), self.ranks.rank, self.ranks.world)
+            other = Witness(draws, temperature)
+            with self.policy.under(adapter) if adapter else nullcontext():
+                other.look(self.policy, (pack.to(self.ranks.device) for pack in packs), should_stop)
+            found |= other.found
+        finite = self.ranks.all_agree(finite and all_finite(found))
+        return finite, {index: evidence for part in self.ranks.gather(found) for index, evidence in part.items()}
+
+    def _finish(
+        self, attempt: _Attempt, finite: bool, before: dict[str, torch.Tensor], should_stop: Callable[[], None]
+    ) -> tuple[str | None, list[float]]:
+        """From the gradients of the first pass to the updates. Returns why there is none, and the gradient norms."""
+        sums, distances, loss = attempt.sums, attempt.distances, attempt.loss
+        skipped = None if attempt.packs else "no_signal"
         norms: list[float] = []
-        clip_sums: list[float] = []  # clipped tokens of each later pass; in the first one pi equals pi_old
-        for number in range(self.settings.passes if packs else 0):
-            finite = self._accumulate(batch.loss, packs, remembered, sums, distances, clip_sums, should_stop)
+        for number in range(self.settings.passes if attempt.packs else 0):
             if number == 0:
                 sums.load(self.ranks.sum(sums.flat()))
                 for part in self.ranks.gather(distances):
                     distances.update(part)
-                rejected |= {i: "guard" for i, distance in distances.items() if distance > batch.loss.guard}
-                if self.ranks.all_agree(finite) and statistics.median(distances.values()) > batch.loss.drift:
+                attempt.rejected |= {i: "guard" for i, distance in distances.items() if distance > loss.guard}
+                if self.ranks.all_agree(finite) and typical_distance(distances, attempt.selection.kept) > loss.drift:
                     skipped = "drift"
                     break
+            else:
+                finite = self._accumulate(attempt, should_stop)
             if sums.sums["tokens"] == 0 and self.ranks.all_agree(finite):
                 skipped = "no_signal"
                 break
@@ -133,40 +233,18 @@ class GrpoTrainer:
                 break
             norms.append(norm)
         if len(norms) > 1:
-            sums.sums["clipped"] = self.ranks.sum([sum(clip_sums)])[0] / (len(norms) - 1)
+            sums.sums["clipped"] = self.ranks.sum([sum(attempt.clip_sums)])[0] / (len(norms) - 1)
         self.optimizer.zero_grad(set_to_none=True)
-        stats = summarise(batch, selection, dict(sorted(rejected.items())), sums)
-        apart = statistics.median(distances.values()) if distances else None
-        stats |= {
-            "mismatchMedian": apart if apart is None or math.isfinite(apart) else None,
-            "gradNorm": norms[0] if norms else None,
-            "updates": self.updates,
-            "learningRate": self.learning_rate() if norms else None,
-        }
-        seconds = perf_counter() - started
-        timing = {
-            "seconds": seconds,
-            "batchTokensPerSecond": batch.tokens / seconds,
-            "computedTokensPerSecond": stats["computedTokens"] / seconds,
-        }
-        return StepOutcome(skipped, stats, dict(sorted(rejected.items())), timing)
+        return skipped, norms
 
-    def _accumulate(
-        self,
-        loss: LossSettings,
-        packs: list[Pack],
-        remembered: list[_Remembered],
-        sums: StepSums,
-        distances: dict[int, float],
-        clip_sums: list[float],
-        should_stop: Callable[[], None],
-    ) -> bool:
+    def _accumulate(self, attempt: _Attempt, should_stop: Callable[[], None], witness: Witness | None = None) -> bool:
         """
         One pass over this rank's packs: gradients of the loss sum are left in the parameters. False when a number was
-        not finite.
+        not finite. `witness` takes down what the forward shows and changes nothing.
         """
         self.optimizer.zero_grad(set_to_none=True)
-        first = not remembered
+        loss, packs = attempt.loss, attempt.packs
+        first = not attempt.remembered
         finite = True
         for i, pack in enumerate(packs):
             should_stop()
@@ -177,10 +255,10 @@ class GrpoTrainer:
                 else self.module.no_sync()
             )
             with quiet:
-                logp, entropy = self.module(pack, loss.temperature)
+                logp, entropy = self.module(pack, loss.temperature, witness.see if witness else None)
                 if first:
-                    remembered.append(self._remember(loss, pack, logp.detach(), entropy, sums, distances))
-                now = remembered[i]
+                    attempt.remembered.append(self._remember(attempt, pack, logp.detach(), entropy))
+                now = attempt.remembered[i]
                 terms = token_terms(
                     logp,
                     now.old,
@@ -201,22 +279,15 @@ class GrpoTrainer:
                 # DistributedDataParallel averages over ranks; the loss is a sum over all of them.
                 (total * self.ranks.world).backward()
             if first:
-                sums.add(loss=value)
+                attempt.sums.add(loss=value)
             else:
-                clip_sums.append(
+                attempt.clip_sums.append(
                     float(clipped(logp, now.old, pack.advantage, now.keep, loss.clip_low, loss.clip_high).sum())
                 )
         return finite
 
-    def _remember(
-        self,
-        loss: LossSettings,
-        pack: Pack,
-        old: torch.Tensor,
-        entropy: torch.Tensor,
-        sums: StepSums,
-        distances: dict[int, float],
-    ) -> _Remembered:
+    def _remember(self, attempt: _Attempt, pack: Pack, old: torch.Tensor, entropy: torch.Tensor) -> _Remembered:
+        loss, sums, distances = attempt.loss, attempt.sums, attempt.distances
         keep, apart = guarded(pack, old, loss.guard)
         distances.update(zip((rollout.index for rollout in pack.rollouts), apart, strict=True))
         sums.add_mismatch(

@@ -3,12 +3,13 @@
 BATCHES = "batches"
 STEPS = "steps"
 AUDITS = "audits"
-EVIDENCE = "evidence"
+EVIDENCE = "evidence"  # on audits; that on a batch lies in a folder of this name beside its manifest
 ADAPTERS = "adapters"
 
 MANIFEST_FILE = "manifest.json"  # of a batch, and of an audit
 TOKENS_FILE = "tokens.safetensors"
 REFUSED_FILE = "refused.json"
+FINDINGS_FILE = "findings.json"  # beside a batch's manifest, from the coordinator
 STEP_FILE = "step.json"
 ANSWER_FILE = "audit.json"
 EVIDENCE_FILE = "evidence.safetensors"

@@ -4,8 +4,8 @@ SCHEMA = 1  # version of manifest.json, trainer.json and step.json
 
 MAX_JSON_BYTES = 32 * 2**20  # one manifest or configuration; 65,536 rollouts need about 10 MB
 MAX_ROLLOUTS = 65_536  # rollouts in one batch
-MAX_BATCH_TOKENS = 2**27  # tokens in one batch: 1.2 GB of token file
-MAX_TOKEN_FILE_BYTES = 9 * MAX_BATCH_TOKENS + 2**20  # 4 ids + 1 mask + 4 logp bytes per token, and the header
+MAX_BATCH_TOKENS = 2**27  # tokens in one batch: 2.3 GB of token file
+MAX_TOKEN_FILE_BYTES = 17 * MAX_BATCH_TOKENS + 2**20  # per token 4 ids + 1 mask + 4 logp + 8 draws, and the header
 MAX_ID_LENGTH = 128  # batch, round and group ids
 MAX_CANARIES = 16
 MAX_CANARY_TOKENS = 2_048  # of a canary's prompt, and of its continuation

@@ -1,5 +1,7 @@
 """The trainable policy: frozen base, LoRA adapter, and one forward that returns log-probabilities of given tokens."""
 
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from types import MethodType
 from typing import cast
 
@@ -128,12 +130,19 @@ class Policy(nn.Module):
         named = [(name.replace(".default.", "."), p) for name, p in self.model.named_parameters() if p.requires_grad]
         return sorted(named, key=lambda item: item[0])
 
-    def forward(self, pack: Pack, temperature: float = 1.0) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(
+        self,
+        pack: Pack,
+        temperature: float = 1.0,
+        watch: Callable[[Pack, torch.Tensor, torch.Tensor], None] | None = None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """
         Log-probabilities (nats, at `temperature`) of the pack's loss tokens, [T] float32, and the policy's entropy
-        there, detached.
+        there, detached. `watch` is shown the pack with its `states`, and keeps no graph of them.
         """
         states, weight = self.states(pack)
+        if watch:
+            watch(pack, states, weight)
         chunk = max(1, HEAD_CHUNK_ELEMENTS // weight.shape[0])
         if len(pack.rows) <= chunk:
             return _score(states, weight, pack.targets, temperature)
@@ -158,6 +167,21 @@ class Policy(nn.Module):
                 use_cache=False,
             ).last_hidden_state
         return hidden[0].index_select(0, pack.rows).float(), causal.lm_head.weight
+
+    @contextmanager
+    def under(self, adapter: Mapping[str, torch.Tensor]) -> Generator[None, None, None]:
+        """The policy with another adapter, by the names of `adapter_parameters`; afterwards its own, bit for bit."""
+        named = self.adapter_parameters()
+        own = [parameter.detach().clone() for _, parameter in named]
+        with torch.no_grad():
+            for name, parameter in named:
+                parameter.copy_(adapter[name])
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for (_, parameter), kept in zip(named, own, strict=True):
+                    parameter.copy_(kept)
 
     @torch.no_grad()
     def reference(self, pack: Pack, temperature: float) -> torch.Tensor:

@@ -8,8 +8,9 @@ from .batch import Batch, Rollout
 from .errors import BatchRefused
 from .limits import FLAT_REWARD, MAX_BAD_LOGP_SHARE, POSITIVE_LOGP_SLACK
 
-# Reasons known before any forward pass; 'guard' is added by the step itself, which must first know log pi_old.
-REASONS = ("singleton", "flat", "stale", "no_loss_tokens", "logp_nonfinite", "logp_positive", "guard")
+# Reasons known before any forward pass; 'guard' is added by the step itself, which must first know log pi_old. 'audit':
+# the evidence of a forward pass was judged, and the step began again without the group.
+REASONS = ("audit", "singleton", "flat", "stale", "no_loss_tokens", "logp_nonfinite", "logp_positive", "guard")
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,16 @@ def _own_fault(rollout: Rollout) -> str | None:
     return None
 
 
+def _shared_fault(rewards: list[float]) -> str | None:
+    if len(rewards) == 1:
+        return "singleton"
+    return "flat" if max(rewards) - min(rewards) < FLAT_REWARD else None
+
+
 def select(batch: Batch, step: int) -> Selection:
     """
-    Drops groups of one, groups without reward variance, stale rollouts and rollouts whose sampler logprobs cannot be
-    true.
+    Drops groups that are left out of the batch, groups of one, groups without reward variance, stale rollouts and
+    rollouts whose sampler logprobs cannot be true.
 
     A dropped member's reward stays in its group's mean: only its tokens are left out. Raises BatchRefused
     `future_policy` when a rollout claims a policy that does not exist yet.
@@ -42,9 +49,8 @@ def select(batch: Batch, step: int) -> Selection:
     kept: list[Rollout] = []
     rejected: dict[int, str] = {}
     staleness: dict[int, int] = {}
-    for members in batch.groups().values():
-        rewards = [member.reward for member in members]
-        shared = "singleton" if len(members) == 1 else "flat" if max(rewards) - min(rewards) < FLAT_REWARD else None
+    for group, members in batch.groups().items():
+        shared = "audit" if group in batch.left_out else _shared_fault([member.reward for member in members])
         for member in members:
             age = step - member.policy_version
             if age < 0:

@@ -106,6 +106,16 @@ class Spool:
     def adapter_path(self, sha256: str) -> Path:
         return self.adapters / f"{sha256}.gguf"
 
+    def batch_evidence_path(self, batch_id: str) -> Path:
+        return self.batches / batch_id / EVIDENCE
+
+    def take_stop(self) -> bool:
+        """Whether the worker was asked to end; it is told once."""
+        if not self.stop_file.exists():
+            return False
+        self.stop_file.unlink(missing_ok=True)
+        return True
+
     def refused(self, batch_id: str) -> bool:
         return (self.batches / batch_id / REFUSED_FILE).exists()
 

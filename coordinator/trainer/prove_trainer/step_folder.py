@@ -72,7 +72,6 @@ def write_step(
         checked = check_adapter(draft, trainer.policy, base, config, trainer.ranks.device)
         state = {name: tensor for name, tensor in trainer.snapshot().items() if not name.startswith("adapter/")}
         save_file(state, draft / "optimizer.safetensors")
-        (draft / "optimizer.safetensors").chmod(0o644)
         _write_rng(draft / "rng.json", config.seed)
         hashes = {name: sha256_file(draft / name) for name in STEP_FILES}
         content = {

@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 
 from . import __version__
+from .adapter import published_adapter
 from .audit_worker import AuditWorker
 from .batch import Batch, Manifest, load_batch, read_manifest
 from .canary import check_canaries
@@ -18,6 +19,8 @@ from .config import TrainerConfig, load_config
 from .distributed import Ranks, join_ranks
 from .errors import BatchRefused, TrainerError
 from .events import Events, claim_stdout
+from .examination import Adapter
+from .examiner import Examiner
 from .export import DeltaTooLarge
 from .gguf_base import Base, load_base
 from .grpo import GrpoTrainer, StepOutcome
@@ -99,12 +102,15 @@ class Worker:
                 self.lifetime.pause(self.config.poll_ms / 1000)
             else:
                 self.busy_with = command.batch_id
-                self._train(command.batch_id)
+                try:
+                    self._train(command.batch_id)
+                except BatchRefused as refusal:  # all ranks raise the same
+                    if self.ranks.rank == 0:
+                        self._refuse(command.batch_id, refusal)
                 self.busy_with = None
 
     def _decide(self) -> Command:
-        if self.spool.stop_file.exists():
-            self.spool.stop_file.unlink(missing_ok=True)
+        if self.spool.take_stop():
             return Command(stop="stop_file")
         return Command(batch_id=self._next_batch())
 
@@ -150,6 +156,9 @@ class Worker:
                     "future_policy",
                     f"rollout {rollout.index} claims policy {rollout.policy_version} at step {self.record.step}",
                 )
+        for rollout in batch.unaudited:
+            if not self.spool.step_path(rollout.policy_version).exists():
+                raise BatchRefused("policy_missing", f"step {rollout.policy_version} is no longer in the spool")
         return batch
 
     def _refuse(self, batch_id: str, refusal: BatchRefused) -> None:
@@ -163,8 +172,15 @@ class Worker:
             "training", batchId=batch_id, step=self.record.step + 1, rollouts=len(batch.rollouts), tokens=batch.tokens
         )
         before = self.trainer.snapshot()
+        examiner = Examiner(self.spool, self.ranks, self.events, self.lifetime, self.config.poll_ms / 1000)
+        batch, examination = examiner.examine(batch, lambda: self._older_adapters(batch))
         outcome = self.trainer.run(
-            batch, self.record.step, self.config.packing, self.config.max_tokens_per_forward, self.lifetime.check
+            batch,
+            self.record.step,
+            self.config.packing,
+            self.config.max_tokens_per_forward,
+            self.lifetime.check,
+            examination,
         )
         number = self.record.step + 1
         adapter_step = number if outcome.skipped is None else self.record.adapter_step
@@ -209,9 +225,22 @@ class Worker:
             stats=outcome.stats,
             timing=outcome.timing,
         )
-        pruned = self.spool.prune(self.config.keep_last, self.config.keep_every, self._step_before_adapter())
+        # Groups of these policies may come yet, and are recomputed under them.
+        needed = self.config.loss.max_staleness + 1
+        keep_last = self.config.keep_last and max(self.config.keep_last, needed)
+        pruned = self.spool.prune(keep_last, self.config.keep_every, self._step_before_adapter())
         if pruned:
             self.events.emit("pruned", steps=pruned)
+
+    def _older_adapters(self, batch: Batch) -> dict[int, Adapter]:
+        """Of the versions to audit whose policy is another one than that in hand, as they were published."""
+        found: dict[int, Adapter] = {}
+        for version in {rollout.policy_version for rollout in batch.unaudited}:
+            record = read_step(self.spool, version, self.base, self.config.lora)
+            if record.adapter_step != self.record.adapter_step:
+                path = self.spool.step_path(version) / "adapter.gguf"
+                found[version] = published_adapter(self.trainer.policy, path, record.gguf_sha256)
+        return found
 
     def _step_before_adapter(self) -> int:
         """The newest step with an earlier adapter than the one in hand, 0 if there is none."""
@@ -228,7 +257,7 @@ class Worker:
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="prove_trainer", description="GRPO trainer over a spool directory; start it with torchrun."
+        prog="prove_trainer", description="GRPO trainer over a spool directory; torchrun starts several ranks."
     )
     parser.add_argument("--spool", type=Path, required=True, help="directory shared with the coordinator")
     parser.add_argument("--base", type=Path, required=True, help="the base model's GGUF, the one the volunteers run")
@@ -287,6 +316,7 @@ def run(argv: list[str] | None = None) -> int:
 
 
 def main() -> None:
+    os.umask(0o077)  # the spool lies beside the run's key, and like it belongs to its owner alone
     status = run()
     sys.stderr.flush()
     # Not sys.exit: after a trained step on two ranks (torch 2.13, gloo) the interpreter hung in the destructors of

@@ -14,7 +14,7 @@ from prove_trainer.audit_folder import load_job
 from prove_trainer.config import LoraSettings
 from prove_trainer.draw import draw_states, noise
 from prove_trainer.errors import BatchRefused
-from prove_trainer.evidence import audit_rollouts, repair
+from prove_trainer.evidence import EVIDENCE, audit_rollouts, repair
 from prove_trainer.gguf_base import build_model
 from prove_trainer.gguf_lora import write_gguf_lora
 from prove_trainer.spool import sha256_file
@@ -23,16 +23,6 @@ from safetensors.numpy import save as save_safetensors
 from test_process import DEADLINE, Process
 
 CPU = torch.device("cpu")
-
-
-def random_draws(rollouts, seed: int = 3) -> list[np.ndarray]:
-    rng = np.random.default_rng(seed)
-    return [draws_of(rng, int(rollout.mask.sum())) for rollout in rollouts]
-
-
-def draws_of(rng, count: int) -> np.ndarray:
-    """As of one turn: positions from 0 on under one seed."""
-    return np.stack([np.full(count, rng.integers(2**32)), np.arange(count)], axis=1)
 
 
 def scores(logits: torch.Tensor, draws: np.ndarray | torch.Tensor) -> torch.Tensor:
@@ -62,9 +52,10 @@ def save_adapter(path: Path, policy, alpha: float = 8) -> str:
 @pytest.mark.parametrize(("packing", "budget"), [("shared", 4096), ("shared", 60), ("packed", 100), ("single", 1)])
 def test_the_evidence_is_that_of_a_plain_forward_in_any_packing(base, packing, budget):
     rollouts = fixtures.make_rollouts()
-    found = audit(bare_policy(base), rollouts, random_draws(rollouts), packing, budget)
-    expected = {name: [] for name in ("logp", "evidence", "repair")}
-    for rollout, own in zip(rollouts, random_draws(rollouts), strict=True):
+    draws = fixtures.random_draws(rollouts)
+    found = audit(bare_policy(base), rollouts, draws, packing, budget)
+    expected = {name: [] for name in EVIDENCE}
+    for rollout, own in zip(rollouts, draws, strict=True):
         logits = plain_logits(base, rollout)
         p = logits.softmax(1).numpy()
         drawn = scores(logits, own).numpy()
@@ -76,10 +67,9 @@ def test_the_evidence_is_that_of_a_plain_forward_in_any_packing(base, packing, b
         assert np.abs(found[name] - np.array(values)).max() < 1e-4, name
 
 
-def test_a_token_that_its_draw_selects_needs_no_repair_and_an_unrelated_draw_does(base):
-    rollouts = fixtures.make_rollouts()
-    rng = np.random.default_rng(0)
-    explained, draws = [], random_draws(rollouts)
+def drawn(base, rollouts, draws) -> list:
+    """The rollouts with the tokens that these draws select from the base."""
+    explained = []
     for rollout, own in zip(rollouts, draws, strict=True):
         ids = rollout.ids.copy()
         # Sampled one by one: every choice changes what comes after it.
@@ -87,9 +77,16 @@ def test_a_token_that_its_draw_selects_needs_no_repair_and_an_unrelated_draw_doe
             logits = plain_logits(base, replace(rollout, ids=ids))[k]
             ids[place] = int(scores(logits[None], own[k : k + 1]).argmax())
         explained.append(replace(rollout, ids=ids))
+    return explained
+
+
+def test_a_token_that_its_draw_selects_needs_no_repair_and_an_unrelated_draw_does(base):
+    rollouts = fixtures.make_rollouts()
+    draws = fixtures.random_draws(rollouts)
+    explained = drawn(base, rollouts, draws)
     policy = bare_policy(base)
     assert audit(policy, explained, draws)["repair"].max() < 1e-4
-    unrelated = audit(policy, explained, [draws_of(rng, len(own)) for own in draws])["repair"]
+    unrelated = audit(policy, explained, fixtures.random_draws(rollouts, 0))["repair"]
     assert (unrelated > 0.05).mean() > 0.5
 
 
@@ -97,7 +94,7 @@ def sample_with_error(rng, size: float, rows: int = 400, vocab: int = 60):
     """Tokens drawn from logits that carry an error of at most `size`, and the logits without it."""
     logits = torch.from_numpy(rng.normal(0, rng.choice([0.5, 2, 6]), (rows, vocab)))
     wrong = logits + torch.from_numpy(rng.uniform(-size, size, logits.shape))
-    draws = torch.from_numpy(draws_of(rng, rows))
+    draws = torch.from_numpy(fixtures.turn_draws(rng, rows))
     return logits, scores(wrong, draws).argmax(1), draws
 
 
@@ -144,7 +141,7 @@ def test_near_ties_are_as_dense_as_the_evidence_says():
     error, rows = 0.05, 40_000
     for spread in (0.5, 2.0):
         logits = torch.from_numpy(rng.normal(0, spread, 20)).expand(rows, 20)
-        draws = torch.from_numpy(draws_of(rng, rows))
+        draws = torch.from_numpy(fixtures.turn_draws(rng, rows))
         wrong = logits + torch.from_numpy(rng.normal(0, error, logits.shape))
         found = repair(logits, scores(wrong, draws).argmax(1), draws)
         evidence = rows * float(1 - logits[0].softmax(0).square().sum())
@@ -157,7 +154,7 @@ def test_the_policy_of_an_adapter_file_scores_like_the_adapter_that_was_written(
     path = tmp_path / "adapter.gguf"
     sha256 = save_adapter(path, trained)
     rollouts = fixtures.make_rollouts()
-    draws = random_draws(rollouts)
+    draws = fixtures.random_draws(rollouts)
     loaded = audit(published_policy(base, path, sha256), rollouts, draws)["logp"]
     assert np.abs(loaded - audit(trained, rollouts, draws)["logp"]).max() < 5e-3  # float16 in the file
     assert np.abs(loaded - audit(bare_policy(base), rollouts, draws)["logp"]).max() > 0.1
@@ -186,14 +183,11 @@ def test_an_adapter_file_that_is_not_plain_lora_over_this_base_is_refused(tmp_pa
 
 def write_audit(spool: Path, name: str, rollouts, draws, base, manifest=None, arrays=None, adapter=None) -> Path:
     """An audit as the coordinator writes it; `manifest` and `arrays` override what it would not write."""
-    flat = np.zeros((sum(len(r.ids) for r in rollouts), 2), dtype=np.uint32)
-    flat[np.concatenate([r.mask for r in rollouts])] = np.concatenate(draws)
     blob = save_safetensors(
         {
             "ids": np.concatenate([r.ids for r in rollouts]).astype(np.int32),
             "loss_mask": np.concatenate([r.mask for r in rollouts]).astype(np.uint8),
-            "draw_seed": flat[:, 0].copy(),
-            "draw_position": flat[:, 1].copy(),
+            **fixtures.flat_draws(rollouts, draws),
             "cu_seqlens": np.cumsum([0] + [len(r.ids) for r in rollouts]).astype(np.int32),
             **(arrays or {}),
         }
@@ -217,20 +211,24 @@ def write_audit(spool: Path, name: str, rollouts, draws, base, manifest=None, ar
 
 
 NONE = fixtures.make_rollouts(groups=1, size=2)
+LENGTH = sum(len(rollout.ids) for rollout in NONE)
 WRONG = {
     "manifest_invalid": dict(manifest={"reward": 1}),
     "base_mismatch": dict(manifest={"baseSha256": "0" * 64}),
     "tokens_hash_mismatch": dict(manifest={"tokensSha256": "0" * 64}),
     "length_mismatch": dict(manifest={"rollouts": [{"group": "a", "length": 5}, {"group": "a", "length": 5}]}),
-    "tokens_invalid": dict(arrays={"draw_seed": np.zeros(sum(len(r.ids) for r in NONE))}),
-    "mask_invalid": dict(arrays={"loss_mask": np.zeros(sum(len(r.ids) for r in NONE), dtype=np.uint8)}),
-    "token_out_of_range": dict(arrays={"ids": np.full(sum(len(r.ids) for r in NONE), 10**6, dtype=np.int32)}),
+    "tokens_invalid": dict(arrays={"draw_seed": np.zeros(LENGTH)}),
+    "draws_invalid": dict(arrays={"draw_position": np.ones(LENGTH, dtype=np.uint32)}),
+    "mask_invalid": dict(
+        arrays={"loss_mask": np.zeros(LENGTH, dtype=np.uint8), **fixtures.flat_draws(NONE, [None] * len(NONE))}
+    ),
+    "token_out_of_range": dict(arrays={"ids": np.full(LENGTH, 10**6, dtype=np.int32)}),
 }
 
 
 @pytest.mark.parametrize("code", WRONG)
 def test_a_job_that_is_not_what_it_should_be_is_refused_by_code(tmp_path, base, code):
-    directory = write_audit(tmp_path, "audit-1", NONE, random_draws(NONE), base, **WRONG[code])
+    directory = write_audit(tmp_path, "audit-1", NONE, fixtures.random_draws(NONE), base, **WRONG[code])
     with pytest.raises(BatchRefused) as failure:
         load_job(directory, base)
     assert failure.value.code == code
@@ -242,7 +240,7 @@ def answer(spool: Path, name: str) -> dict[str, bytes]:
 
 def test_a_killed_audit_process_is_started_again_and_answers_in_the_very_same_bytes(tmp_path, base, base_path):
     rollouts = fixtures.make_rollouts(groups=40)
-    draws = random_draws(rollouts)
+    draws = fixtures.random_draws(rollouts)
     answers = []
     for name in ("smooth", "rough"):
         root = tmp_path / name

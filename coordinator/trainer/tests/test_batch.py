@@ -89,6 +89,7 @@ def swapped(offsets):
         ("mask_invalid", {"arrays": {"loss_mask": np.ones(len(FLAT), dtype=np.uint8)}}),
         ("logp_invalid", {"arrays": {"sampler_logp": np.full(len(FLAT), -1, dtype=np.float32)}}),
         ("logp_invalid", {"arrays": {"sampler_logp": np.full(len(FLAT), np.nan, dtype=np.float32)}}),
+        ("draws_invalid", {"arrays": {"draw_seed": np.ones(len(FLAT), dtype=np.uint32)}}),
     ],
 )
 def test_a_hostile_batch_is_refused_with_its_code(tmp_path, code, overrides):

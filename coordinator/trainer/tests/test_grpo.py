@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 from prove_trainer.config import OptimizerSettings
-from prove_trainer.grpo import GrpoTrainer
+from prove_trainer.grpo import GrpoTrainer, typical_distance
 from prove_trainer.packing import make_packs
 
 
@@ -189,3 +189,35 @@ def test_the_learning_rate_warms_up_over_updates(base, rollouts):
         rates.append(one.learning_rate())
         one.updates += 1
     assert rates == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.4])
+
+
+@pytest.mark.parametrize(
+    ("suppliers", "distances", "typical"),
+    [
+        ([0, 0, 0, 1, 1, 1], [9, 9, 9, 1, 1, 1], 1),  # the half of one key decides nothing
+        ([0, 0, 0, 0, 0, 1], [9, 9, 9, 9, 9, 1], 1),
+        ([0, 0, 1, 1, 2, 2], [9, 9, 9, 9, 9, 9], 9),
+        ([0, 0, 1, 1, 2, 2], [9, 9, 9, 9, 1, 1], 5),  # two of three keys do
+        ([0, 0, 0, 0, 0, 0], [1, 2, 3, 4, 5, 6], 3.5),
+    ],
+)
+def test_no_supplier_says_alone_how_far_samplers_and_trainer_are_apart(rollouts, suppliers, distances, typical):
+    chosen = [replace(rollouts[i % len(rollouts)], index=i, supplier=own) for i, own in enumerate(suppliers)]
+    assert typical_distance(dict(enumerate(distances)), chosen) == typical
+
+
+def test_half_of_a_batch_by_one_supplier_brings_about_no_drift(base, rollouts):
+    groups = sorted({rollout.group for rollout in rollouts})
+    forger = groups[0]
+
+    def forged(supplier: int) -> list:
+        return [
+            replace(r, supplier=supplier, sampler_logp=np.where(r.mask, r.sampler_logp - 2, 0).astype(np.float32))
+            if r.group == forger
+            else r
+            for r in rollouts
+            if r.group in groups[:2]
+        ]
+
+    assert trainer(base).run(fixtures.as_batch(forged(0)), 0, "shared", 4096).skipped == "drift"
+    assert trainer(base).run(fixtures.as_batch(forged(1)), 0, "shared", 4096).skipped is None

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -158,6 +159,13 @@ def test_two_ranks_give_the_losses_gradients_and_adapter_of_one(tmp_path, base, 
         assert np.abs(np.subtract(gradient, two["gradients"][name])).max() < 1e-6, name
         assert np.abs(np.subtract(one["adapter"][name], two["adapter"][name])).max() < 1e-5, name
     assert two["verdicts"] == [["nonfinite", True], ["nonfinite", True]]
+    first, second = two["examined"]["found"]
+    assert first == second and len(first) == 1  # every rank judges the evidence of all
+    (alone,) = one["examined"]["found"][0]
+    assert first[0].keys() == alone.keys()
+    assert max(np.abs(np.subtract(alone[i], first[0][i])).max() for i in alone) < 1e-5
+    assert one["examined"]["stats"] == two["examined"]["stats"] and one["examined"]["stats"]["audit"] == 4
+    assert abs(one["examined"]["loss"] - two["examined"]["loss"]) < 1e-6
 
 
 def wait_gone(pid: int) -> bool:
@@ -184,6 +192,8 @@ def test_two_ranks_under_torchrun_take_a_step_and_end_with_the_process_they_work
         Process(tmp_path, base_path, "--parent-pid", str(owner.pid), ranks=2) as worker,
     ):
         assert worker.until("step", step=2)["stats"]["trainedRollouts"] > 0
+        steps = [path for path in (tmp_path / "spool" / "steps").rglob("*") if path.is_file()]
+        assert {stat.S_IMODE(path.stat().st_mode) for path in steps} == {0o600}
         agent = worker.child.pid
         ranks = [int(pid) for pid in Path(f"/proc/{agent}/task/{agent}/children").read_text().split()]
         assert len(ranks) == 2

@@ -168,11 +168,10 @@ def test_a_batch_of_samplers_that_run_another_policy_rolls_the_adapter_back_by_o
 
 
 def test_drift_again_and_again_ends_at_the_initial_adapter_whatever_was_pruned(bench):
-    for number in range(2):
-        bench.put(f"batch-{number}", number)
-    for number in range(2, 5):
-        bench.put(f"batch-{number}", number, rollouts=apart(bench.rollouts, 2))
-    bench.work(keepSteps={"last": 1})
+    for number in range(5):
+        rollouts = [replace(r, policy_version=number) for r in apart(bench.rollouts, 0 if number < 2 else 2)]
+        bench.put(f"batch-{number}", number, rollouts=rollouts)
+    bench.work(keepSteps={"last": 1}, loss={"guard": 5.0, "drift": 1, "maxStaleness": 0})
     assert bench.spool.step_numbers() == [0, 5]
     assert bench.step(5)["adapterStep"] == 0
     assert bench.step(5)["files"]["adapter.gguf"] == bench.step(0)["files"]["adapter.gguf"]
@@ -208,20 +207,15 @@ def test_a_spool_of_another_lora_shape_is_not_resumed(bench):
         bench.work(lora={"rank": 8, "alpha": 8})
 
 
-def test_pruning_keeps_step_0_the_newest_and_every_mth(bench):
+@pytest.mark.parametrize(("staleness", "kept"), [(0, [0, 3, 5, 6]), (2, [0, 3, 4, 5, 6])])
+def test_pruning_keeps_step_0_the_newest_every_mth_and_those_that_groups_may_come_from(bench, staleness, kept):
     for number in range(6):
-        bench.put(f"batch-{number}", number)
-    bench.work(keepSteps={"last": 2, "every": 3})
-    assert bench.spool.step_numbers() == [0, 3, 5, 6]
+        bench.put(f"batch-{number}", number, rollouts=[replace(r, policy_version=number) for r in bench.rollouts])
+    settings = dict(keepSteps={"last": 2, "every": 3}, loss={"guard": 5.0, "drift": 1, "maxStaleness": staleness})
+    bench.work(**settings)
+    assert bench.spool.step_numbers() == kept
     assert bench.step(6)["consumed"] == {f"batch-{n}": n + 1 for n in range(6)}
-    assert [e["step"] for e in bench.work(keepSteps={"last": 2, "every": 3}) if e["event"] == "step"] == [
-        1,
-        2,
-        3,
-        4,
-        5,
-        6,
-    ]
+    assert [e["step"] for e in bench.work(**settings) if e["event"] == "step"] == [1, 2, 3, 4, 5, 6]
 
 
 def test_what_is_not_a_number_becomes_null():

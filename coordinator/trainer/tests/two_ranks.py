@@ -3,12 +3,14 @@
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import fixtures
 import torch
 from prove_trainer.config import OptimizerSettings
 from prove_trainer.distributed import join_ranks
+from prove_trainer.examination import Examination
 from prove_trainer.gguf_base import load_base
 from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.spool import sha256_file
@@ -43,7 +45,29 @@ def run(ranks, base) -> dict:
     untouched = all(torch.equal(before[name], after[name]) for name in before)
     adapter = {name: after[f"adapter/{name}"].tolist() for name, _ in trainer.named}
     verdicts = ranks.gather([skipped, untouched])
-    return {"losses": losses, "gradients": first, "adapter": adapter, "verdicts": verdicts}
+    examined = examine(ranks, base)
+    return {"losses": losses, "gradients": first, "adapter": adapter, "verdicts": verdicts, "examined": examined}
+
+
+def examine(ranks, base) -> dict:
+    """A step that is examined: two groups of an older policy, and one of the five is left out."""
+    policy = fixtures.with_random_adapter(base)
+    older = dict(fixtures.with_random_adapter(base, seed=8).adapter_parameters())
+    rollouts = fixtures.sampled(policy, fixtures.make_rollouts(groups=5))
+    rollouts = [
+        replace(rollout, draws=draws, policy_version=0 if rollout.group in ("group-0", "group-3") else 1)
+        for rollout, draws in zip(rollouts, fixtures.random_draws(rollouts), strict=True)
+    ]
+    found: list = []
+
+    def judge(evidence: dict) -> frozenset[str]:
+        found.append({str(index): part["logp"].tolist() for index, part in sorted(evidence.items())})
+        return frozenset({"group-1"})
+
+    trainer = GrpoTrainer(policy, OptimizerSettings(lr=1e-3), ranks)
+    batch = fixtures.as_batch(rollouts)
+    outcome = trainer.run(batch, 1, "shared", 1, examination=Examination(batch.unaudited, {0: older}, judge))
+    return {"found": ranks.gather(found), "stats": outcome.stats["rejected"], "loss": outcome.stats["loss"]}
 
 
 if __name__ == "__main__":

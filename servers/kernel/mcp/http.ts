@@ -1,15 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { type ServerType, serve } from '@hono/node-server'
+import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { type Context, Hono } from 'hono'
+import { cors } from 'hono/cors'
 import type { ServerDefinition } from '../define-server.js'
 import type { Session } from '../session.js'
 import { HOST_LIMITS } from './limits.js'
 import { createMcpServer, openOnce, type WorldOffer } from './server.js'
+import { createSessionTable } from './session-table.js'
 
 export const MCP_PATH = '/mcp'
+/** What MCP's transport needs of a browser (specification 2025-11-25, "Transports"). */
+const CORS = {
+  allowMethods: ['GET', 'POST', 'DELETE'],
+  allowHeaders: ['content-type', 'accept', 'mcp-session-id', 'mcp-protocol-version', 'last-event-id'],
+  exposeHeaders: ['mcp-session-id'],
+}
 
 export interface HttpHostOptions {
   /** Name or address to listen on. Default 127.0.0.1: other machines cannot connect. */
@@ -18,7 +27,10 @@ export interface HttpHostOptions {
   readonly port: number
   /** Host names that clients may use besides those of the loopback interface and `host`. */
   readonly allowedHosts?: readonly string[]
+  /** Origins whose pages may call, such as `http://localhost:5173`. Without any, only programs may: they send no Origin. */
+  readonly allowedOrigins?: readonly string[]
   readonly maxSessions?: number
+  readonly maxSessionsPerClient?: number
   readonly idleMs?: number
   /** Milliseconds on a clock that never goes back; for tests. */
   readonly now?: () => number
@@ -37,7 +49,6 @@ export interface HttpHost {
 interface HttpSession {
   readonly transport: WebStandardStreamableHTTPServerTransport
   readonly server: Server
-  lastUsed: number
 }
 
 /** Opens a world for a client; `seed` is the one it asked for with `?seed=N` when it connected. */
@@ -50,79 +61,77 @@ export type OpenWorld = (server: ServerDefinition, seed: number | undefined) => 
  * @throws the system's error if the address cannot be listened on
  */
 export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: HttpHostOptions): Promise<HttpHost> {
-  const { host = '127.0.0.1', port, maxSessions = HOST_LIMITS.maxSessions, idleMs = HOST_LIMITS.idleMs } = options
+  const { host = '127.0.0.1', port, idleMs = HOST_LIMITS.idleMs, allowedOrigins = [] } = options
+  const { maxSessions = HOST_LIMITS.maxSessions, maxSessionsPerClient = HOST_LIMITS.maxSessionsPerClient } = options
   const now = options.now ?? (() => performance.now())
   const names = new Set(['127.0.0.1', 'localhost', '[::1]', host, ...(options.allowedHosts ?? [])])
-  const sessions = new Map<string, HttpSession>()
-  let opening = 0
+  const origins = new Set(allowedOrigins)
+  const limits = { maxSessions, maxPerClient: maxSessionsPerClient, idleMs, restMs: HOST_LIMITS.restMs, now }
+  const sessions = createSessionTable<HttpSession>(limits, ({ server }) => server.close())
 
-  const end = async (id: string): Promise<void> => {
-    const session = sessions.get(id)
-    sessions.delete(id)
-    await session?.server.close()
-  }
-  const closeIdle = (): number => {
-    const idle = [...sessions].filter(([, { lastUsed }]) => now() - lastUsed >= idleMs)
-    for (const [id] of idle) void end(id)
-    return idle.length
-  }
-
-  const begin = async (request: Request, seed: number | undefined): Promise<Response> => {
-    if (sessions.size + opening >= maxSessions && closeIdle() === 0) {
-      return refusal(503, `All ${maxSessions} sessions are in use. End one, or try again later.`)
+  const begin = async (request: Request, client: string, seed: number | undefined): Promise<Response> => {
+    const release = sessions.reserve(client)
+    if (!release) {
+      const most = `${maxSessions} in all, ${maxSessionsPerClient} of one address`
+      return refusal(503, 'too_many_sessions', `All sessions are in use (${most}). End one, or try again later.`)
     }
     const server = createMcpServer(
       offer,
       openOnce((world) => open(world, seed)),
     )
-    const transport = new WebStandardStreamableHTTPServerTransport({
+    const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       enableJsonResponse: true,
       maxRequestBodySize: HOST_LIMITS.maxRequestBytes,
-      onsessioninitialized: (id) => void sessions.set(id, { transport, server, lastUsed: now() }),
-      onsessionclosed: (id) => void sessions.delete(id),
+      onsessioninitialized: (id): void => sessions.add(id, client, { transport, server }),
+      onsessionclosed: (id) => void sessions.remove(id),
     })
-    opening++
     try {
       await server.connect(transport)
       const response = await transport.handleRequest(request)
       if (transport.sessionId === undefined) await server.close()
       return response
     } finally {
-      opening--
+      release()
     }
   }
 
   const app = new Hono()
-  app.use(async (context, next) => hostRefusal(context, names) ?? (await next()))
+  app.use(async (context, next) => hostRefusal(context, names, origins) ?? (await next()))
+  // For pages of the origins that were let in.
+  app.use(cors({ origin: [...origins], ...CORS }))
   app.all(MCP_PATH, async (context) => {
     const id = context.req.header('mcp-session-id')
     if (id === undefined) {
       const seed = context.req.query('seed')
-      if (seed !== undefined && !isSeed(seed)) return refusal(400, 'seed must be an integer from 0 to 4294967295')
-      return begin(context.req.raw, seed === undefined ? undefined : Number(seed))
+      if (seed !== undefined && !isSeed(seed))
+        return refusal(400, 'bad_seed', 'seed must be an integer from 0 to 4294967295')
+      const client = getConnInfo(context).remote.address ?? ''
+      return begin(context.req.raw, client, seed === undefined ? undefined : Number(seed))
     }
-    const session = sessions.get(id)
-    if (!session) return refusal(404, 'There is no such session, or it was idle too long. Initialize a new one.')
     // Only calls keep a session alive: a stream that is merely held open would keep it for ever.
-    if (context.req.method === 'POST') session.lastUsed = now()
-    return session.transport.handleRequest(context.req.raw)
+    const isUse = context.req.method === 'POST'
+    const answered = sessions.use(id, isUse, ({ transport }) => transport.handleRequest(context.req.raw))
+    if (answered) return answered
+    return sessions.wasEvicted(id)
+      ? refusal(404, 'session_evicted', 'This session rested while others needed its room. Initialize a new one.')
+      : refusal(404, 'unknown_session', 'There is no such session, or it was idle too long. Initialize a new one.')
   })
-  app.notFound(() => refusal(404, `MCP is served at ${MCP_PATH}.`))
-  app.onError((error) => refusal(500, error.message))
+  app.notFound(() => refusal(404, 'unknown_path', `MCP is served at ${MCP_PATH}.`))
+  app.onError((error) => refusal(500, 'internal', error.message))
 
   const listener = await listen(app, host, port)
-  const sweep = setInterval(closeIdle, Math.min(idleMs, 60_000)).unref()
+  const sweep = setInterval(() => sessions.closeIdle(), Math.min(idleMs, 60_000)).unref()
   const { port: actual } = listener.address() as AddressInfo
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}${MCP_PATH}`,
     get sessionCount() {
       return sessions.size
     },
-    closeIdle,
+    closeIdle: () => sessions.closeIdle(),
     async close() {
       clearInterval(sweep)
-      await Promise.all([...sessions.keys()].map(end))
+      await sessions.closeAll()
       await new Promise<void>((resolve) => {
         listener.close(() => resolve())
         if ('closeAllConnections' in listener) listener.closeAllConnections()
@@ -130,6 +139,10 @@ export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: Htt
     },
   }
 }
+
+/** Whether a text is an origin as a browser writes it: scheme and host, and a port where it is not the usual one. */
+export const isOrigin = (text: string): boolean =>
+  URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text)
 
 export const isSeed = (text: string): boolean => /^\d{1,10}$/.test(text) && Number(text) <= 0xffffffff
 
@@ -142,19 +155,29 @@ function listen(app: Hono, hostname: string, port: number): Promise<ServerType> 
 }
 
 /** A page that rebinds its name to this machine, or calls from another origin, shows in these headers. */
-function hostRefusal(context: Context, names: ReadonlySet<string>): Response | undefined {
+function hostRefusal(context: Context, names: ReadonlySet<string>, origins: ReadonlySet<string>): Response | undefined {
   const { host, origin } = { host: context.req.header('host'), origin: context.req.header('origin') }
-  const nameIn = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).hostname : undefined)
-  if (!names.has(nameIn(`http://${host}`) ?? '')) return refusal(403, `The host ${host} is not allowed.`)
-  if (origin !== undefined && !names.has(nameIn(origin) ?? ''))
-    return refusal(403, `The origin ${origin} is not allowed.`)
+  const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : ''
+  if (!names.has(name)) return refusal(403, 'host_not_allowed', `The host ${host} is not allowed.`)
+  if (origin !== undefined && !origins.has(origin))
+    return refusal(403, 'origin_not_allowed', `The origin ${origin} is not allowed.`)
   return undefined
 }
 
-/** An HTTP error with a JSON-RPC error for a body, as MCP clients expect it. */
-function refusal(status: number, message: string): Response {
+type RefusalCode =
+  | 'host_not_allowed'
+  | 'origin_not_allowed'
+  | 'bad_seed'
+  | 'too_many_sessions'
+  | 'session_evicted'
+  | 'unknown_session'
+  | 'unknown_path'
+  | 'internal'
+
+/** An HTTP error with a JSON-RPC error for a body, as MCP clients expect it; `data.code` is for programs. */
+function refusal(status: number, code: RefusalCode, message: string): Response {
   return Response.json(
-    { jsonrpc: '2.0', error: { code: status === 404 ? -32001 : -32000, message }, id: null },
+    { jsonrpc: '2.0', error: { code: status === 404 ? -32001 : -32000, message, data: { code } }, id: null },
     { status },
   )
 }

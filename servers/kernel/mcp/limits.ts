@@ -4,6 +4,10 @@ export const HOST_LIMITS = {
   toolsPerPage: 100,
   /** Open sessions of an HTTP host. One costs some 100 kB with its connection, so this bounds it at about 25 MB. */
   maxSessions: 256,
+  /** Open sessions of one client address, so that nobody takes all: half of them. */
+  maxSessionsPerClient: 128,
+  /** Where there is no room, a session without a request for this long gives way: longer than an agent thinks between two calls. */
+  restMs: 60_000,
   /** An HTTP session without a request for this long is closed: clients that vanish rarely say so. */
   idleMs: 30 * 60_000,
   /** Bytes of one HTTP request. The largest arguments of our tools are a few kB of text. */

@@ -1,16 +1,6 @@
-import type { Engine } from '../../../engine/index.js'
-import type { Rollout } from '../../../episode/index.js'
-import { turnsOf } from '../../../judging/sampled-turns.js'
 import { LIMITS_OF_RUN } from '../arena-run.js'
 import { ENOUGH_TOKENS, groupAttack } from '../group-attack.js'
-import { editArgument } from '../group-cheats.js'
-
-/** The log-probabilities that the policy in force gives a rollout's sampled tokens: claims nobody can object to. */
-async function trueClaims(engine: Engine, { tokens, mask }: Rollout, signal: AbortSignal): Promise<number[]> {
-  const [[from] = [0]] = turnsOf(mask)
-  const scored = await engine.score(tokens, from, signal)
-  return scored.flatMap((logprob, i) => (mask[from + i] === 1 ? [Math.min(0, logprob)] : []))
-}
+import { editArgument, trueClaims } from '../group-cheats.js'
 
 export const editedArguments = groupAttack({
   name: 'edited-arguments',

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runGroup } from '../../../episode/index.js'
 import type { Arena } from '../arena.js'
-import { GROUP_SIZE, LEAST_SHARE, LIMITS_OF_RUN, PROBATION } from '../arena-run.js'
+import { GROUP_SIZE, LEAST_SHARE, LIMITS_OF_RUN } from '../arena-run.js'
 import { type Attack, stageOf } from '../attack.js'
 import { ENOUGH_TOKENS } from '../group-attack.js'
 import { isFlat, packGroup, sampledTokens } from '../group-work.js'
+import { earnTrust } from '../honest-crowd.js'
 import type { Participant } from '../participant.js'
 
 const CODES = ['logprob_mismatch', 'sampler_mismatch', 'implausible_end']
@@ -28,8 +29,7 @@ export const lateCheating: Attack = {
     const before = arena.cpuMs()
     const cheats: string[] = []
     try {
-      while ((arena.state().nodes.get(node.peerId)?.standing.streak ?? 0) < PROBATION / LEAST_SHARE)
-        await arena.honest.deliver(await arena.honest.group(signal, node))
+      await earnTrust(arena, node, signal)
       let code: string | null = null
       while (code === null && cheats.length < MOST) {
         const [work] = await arena.work(node, 1, signal)

@@ -3,6 +3,7 @@ import type { ChaosRun } from '../chaos-run.js'
 import { attack, hostilePeer } from '../hostile.js'
 import { sometimes } from '../sim-process.js'
 import { CRASHES } from './crashes.js'
+import { DAMAGES } from './damages.js'
 import { DISKS } from './disks.js'
 import { NETWORK } from './network.js'
 import { PEERS } from './peers.js'
@@ -30,6 +31,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...CRASHES,
   ...NETWORK,
   ...DISKS,
+  ...DAMAGES,
   ...PEERS,
   {
     name: 'everything',

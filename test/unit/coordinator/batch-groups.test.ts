@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { createGroupBodies } from '../../../coordinator/intake/group-bodies.js'
 import { parseEvent } from '../../../coordinator/ledger/events.js'
-import { type BatchGroup, writeBatch } from '../../../coordinator/spool/batch-folder.js'
-import { BodyError, readBatchGroups } from '../../../coordinator/versions/batch-groups.js'
-import { judgeGroup } from '../../../judging/index.js'
+import { type BatchGroup, isBatchWhole, writeBatch } from '../../../coordinator/spool/batch-folder.js'
+import { readBatchGroups } from '../../../coordinator/versions/batch-groups.js'
+import { drawsOf, judgeGroup } from '../../../judging/index.js'
 import { groupBody } from '../../../proto/index.js'
-import { createBlobStore } from '../../../swarm/index.js'
+import { createBlobStore, systemClock, TransportError } from '../../../swarm/index.js'
 import { begun, judged, leased, published } from '../../support/run-events.js'
 import { AMPLE, bodyOf, groundTruthScript, lendingTask, play, stageOf } from '../../support/scripted.js'
 
@@ -37,9 +38,11 @@ async function accept(leaseId: string, node: string, wish: string, scripts: read
     state.apply(parseEvent(JSON.parse(JSON.stringify(event)))!)
   const group: BatchGroup = {
     leaseId,
+    supplier: node,
     policyVersion: 0,
     sampler: backend,
-    rollouts: replayed.map(({ reward, ...rollout }) => ({ ...rollout, reward: reward.total })),
+    rollouts: replayed.map(({ tokens, mask, logprobs, reward }) => ({ tokens, mask, logprobs, reward: reward.total })),
+    draws: null,
   }
   return { leaseId, bodySha256, group }
 }
@@ -52,12 +55,28 @@ const ann = await accept('a1'.repeat(16), 'ann', 'Please lend emma to Ada.', [
 ])
 const ben = await accept('b2'.repeat(16), 'ben', 'Could Ada have emma?', [['Never.', 'No.'], help])
 
-const read = (...leaseIds: string[]) => readBatchGroups(leaseIds, state, bodies, signal)
+/** What authors still have of their groups. */
+const kept = new Map<string, Uint8Array>()
+const losses: string[] = []
+const groupBodies = createGroupBodies({
+  bodies,
+  fetch: async (_, hash) => {
+    const body = kept.get(hash)
+    if (body) return body
+    const cause = new TransportError('refused', '', { refusal: 'not_found' })
+    throw new TransportError('no_source', hash, { cause })
+  },
+  isConnected: () => true,
+  recorder: { record: async () => null },
+  clock: systemClock,
+  losses: { note: (part, name, outcome) => void losses.push(`${part} ${name} ${outcome}`) },
+})
+const read = (...leaseIds: string[]) => readBatchGroups(leaseIds, state, groupBodies, () => false, signal)
 
 test('a batch of stored bodies and judged rewards is the batch of a replay, byte for byte', async () => {
   const content = { batchId: 'batch', roundId: 'round-1', baseSha256: 'ab'.repeat(32), parentStep: 0 }
   await writeBatch(join(root, 'replayed'), { ...content, groups: [ben.group, ann.group] })
-  await writeBatch(join(root, 'stored'), { ...content, groups: await read(ben.leaseId, ann.leaseId) })
+  await writeBatch(join(root, 'stored'), { ...content, groups: (await read(ben.leaseId, ann.leaseId)).groups })
   for (const name of ['manifest.json', 'tokens.safetensors']) {
     const [replayed, stored] = ['replayed', 'stored'].map((spool) =>
       readFileSync(join(root, spool, 'batches', 'batch', name)),
@@ -66,18 +85,20 @@ test('a batch of stored bodies and judged rewards is the batch of a replay, byte
   }
 })
 
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  try {
-    await work
-    return 'read'
-  } catch (why) {
-    assert.instance(why, BodyError)
-    assert.match((why as BodyError).detail, ann.leaseId)
-    return (why as BodyError).code
-  }
-}
+test('a group that no audit has passed goes with the draws that its lease fixed', async () => {
+  const isAnn = ({ leaseId }: { readonly leaseId: string }): boolean => leaseId === ann.leaseId
+  const { groups } = await readBatchGroups([ann.leaseId, ben.leaseId], state, groupBodies, isAnn, signal)
+  const [own, other] = groups
+  const seed = Buffer.from(state.leases.get(ann.leaseId)!.seed, 'hex')
+  const { limits } = state.round!.terms
+  assert.equal(
+    own!.draws,
+    own!.rollouts.map((rollout, i) => drawsOf(rollout, seed, i, limits)),
+  )
+  assert.is(other!.draws, null)
+})
 
-test('a body that is bent in any byte, cut or gone is said to be so, with its group', async () => {
+test('a body that is bent in any byte, cut or gone costs its own group alone, unless its author still has it', async () => {
   const file = bodies.path(ann.bodySha256)
   const whole = readFileSync(file)
   const bent = fc.tuple(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 })).map(([at, bits]) => {
@@ -87,25 +108,52 @@ test('a body that is bent in any byte, cut or gone is said to be so, with its gr
   })
   const cut = fc.nat(whole.length - 1).map((length) => whole.subarray(0, length))
   await fc.assert(
-    fc.asyncProperty(fc.oneof(bent, cut), async (bytes) => {
-      writeFileSync(file, bytes)
-      assert.is(await codeOf(read(ben.leaseId, ann.leaseId)), 'body_damaged')
+    fc.asyncProperty(fc.oneof(bent, cut, fc.constant(null)), fc.boolean(), async (bytes, authorHasIt) => {
+      if (bytes) writeFileSync(file, bytes)
+      else rmSync(file, { force: true })
+      if (authorHasIt) kept.set(ann.bodySha256, whole)
+      else kept.clear()
+      losses.length = 0
+      const { groups, lost } = await read(ben.leaseId, ann.leaseId)
+      assert.equal(groups, authorHasIt ? [ben.group, ann.group] : [ben.group])
+      assert.equal([...lost.keys()], authorHasIt ? [] : [ann.leaseId])
+      assert.equal(losses, authorHasIt ? [`body ${ann.bodySha256} recovered`] : [])
+      if (authorHasIt) assert.ok(readFileSync(file).equals(whole), 'it is on disk again')
     }),
     { seed: 971, numRuns: 100 },
   )
-  rmSync(file)
-  assert.is(await codeOf(read(ann.leaseId)), 'body_missing')
   writeFileSync(file, whole)
-  assert.is(await codeOf(read(ann.leaseId)), 'read')
 })
 
-test('a body that is no group body, under its right hash, is damage and no fault of a node', async () => {
+test('a body that is no group body, under its right hash, is lost, and no fault of a node', async () => {
   const leaseId = 'c3'.repeat(16)
   const bodySha256 = await bodies.put(Uint8Array.of(1, 2, 3))
   state.apply(leased(leaseId, 'cleo', 0))
   state.apply(judged(leaseId, 'cleo', 0, { bodySha256 }))
-  const why = await read(leaseId).catch((error: unknown) => error)
-  assert.is(why instanceof BodyError && why.code, 'body_damaged')
+  const { lost } = await read(leaseId)
+  assert.is(lost.get(leaseId)?.code, 'body_lost')
+})
+
+test('a batch in the spool that differs from what was judged in any byte is not taken for it', async () => {
+  const { groups } = await read(ben.leaseId, ann.leaseId)
+  const batch = { batchId: 'whole', roundId: 'round-1', baseSha256: 'ab'.repeat(32), parentStep: 0, groups }
+  const folder = join(root, 'batches', 'whole')
+  await writeBatch(root, batch)
+  assert.ok(await isBatchWhole(root, batch))
+  for (const name of ['manifest.json', 'tokens.safetensors']) {
+    const whole = readFileSync(join(folder, name))
+    for (const at of [0, whole.length >> 1, whole.length - 1]) {
+      const bent = Buffer.from(whole)
+      bent[at]! ^= 1
+      writeFileSync(join(folder, name), bent)
+      assert.not(await isBatchWhole(root, batch), `${name} at ${at}`)
+    }
+    rmSync(join(folder, name))
+    assert.not(await isBatchWhole(root, batch), `no ${name}`)
+    writeFileSync(join(folder, name), whole)
+  }
+  writeFileSync(join(folder, 'refused.json'), '{"code":')
+  assert.not(await isBatchWhole(root, batch), 'a refusal that nobody can read')
 })
 
 test.run()

@@ -45,6 +45,35 @@ test('many keys behind one block of addresses supply no more than the share of t
   assert.is(names(chooseBatch(settings(4, 1, 0.5), sybils.slice(0, 5), atWork('fx'))), 'ax bx cx dx')
 })
 
+/** Groups whose names end in their length in hundreds of tokens, 1 to 9. */
+const long = (...names: readonly string[]): JudgedGroup[] =>
+  groups(...names).map((group, i) => ({ ...group, sampledTokens: 100 * Number(names[i]!.at(-1)) }))
+
+test('a group that is far longer than usual takes the places that its tokens are worth', () => {
+  const others = ['b1', 'c1', 'd2', 'e1', 'f1', 'g1']
+  // Four places for a key of eight: one of nine times the usual takes four and a half.
+  assert.is(names(chooseBatch(settings(8, 0.5), long('a9', 'a1', 'a2', ...others), NOBODY)), 'a1 a2 b1 c1 d2 e1 f1 g1')
+  assert.is(names(chooseBatch(settings(8, 0.5), long('a6', 'a1', 'a1', ...others), NOBODY)), 'a6 a1 b1 c1 d2 e1 f1 g1')
+  assert.is(chooseBatch(settings(8, 0.5), long('a9', 'a1', ...others), atWork('h')), null)
+  assert.is(names(chooseBatch(settings(8, 0.5), long('a9', 'a1', ...others), NOBODY)), 'a9 a1 b1 c1 d2 e1 f1 g1')
+})
+
+test('who works alone fills a batch, however different its groups are', () => {
+  assert.is(names(chooseBatch(settings(4, 0.25, 0.25), long('a1', 'a9', 'a1', 'a9'), NOBODY)), 'a1 a9 a1 a9')
+})
+
+test('two keys of one block get four of sixteen places while eight others elsewhere are at work', () => {
+  const two = Array.from({ length: 40 }, (_, i) => (i % 2 ? 'ax' : 'bx'))
+  const eight = ['c1', 'd2', 'e3', 'f4', 'g5', 'h6', 'i7', 'j8']
+  assert.is(chooseBatch(settings(16, 0.5, 0.25), groups(...two), atWork(...eight)), null)
+  const batch = chooseBatch(settings(16, 0.5, 0.25), groups(...two, ...eight, ...eight), atWork(...eight))
+  assert.is(batch!.filter(({ addressBlock }) => addressBlock === 'x').length, 4)
+})
+
+test('the share of a block gives way before that of a key', () => {
+  assert.is(names(chooseBatch(settings(4, 0.5, 0.25), groups('ax', 'ax', 'ax', 'bx', 'bx'), NOBODY)), 'ax ax bx bx')
+})
+
 test('nodes whose address is not known are no block', () => {
   assert.is(names(chooseBatch(settings(4, 1, 0.5), groups('a', 'b', 'c', 'd'), NOBODY)), 'a b c d')
 })

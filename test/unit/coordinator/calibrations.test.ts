@@ -44,9 +44,12 @@ test('a copy that is gone or changed, and a file of another base, are refused by
   const copy = join(copies, `${sha256}.json`)
   await writeFile(copy, `${await readFile(copy, 'utf8')} `)
   const again = () => openCalibrations({ folder: copies, files: [], earlier: [sha256!], base }).catch((error) => error)
-  assert.match((await again()).message, new RegExp(`${sha256}\\.json is damaged`))
+  assert.match(
+    (await again()).message,
+    new RegExp(`calibration_lost: .*${sha256}\\.json.*it is damaged.*restore a backup`),
+  )
   await rm(copy)
-  assert.match((await again()).message, new RegExp(`${sha256}\\.json: ENOENT`))
+  assert.match((await again()).message, new RegExp(`calibration_lost: .*${sha256}\\.json: ENOENT`))
   const other = { ...base, quantisation: 'q4_0' }
   const refused = await openCalibrations({ folder: copies, files: [shipped], earlier: [], base: other }).catch((e) => e)
   assert.match(refused.message, /it is for f16, the run uses q4_0/)

@@ -13,6 +13,7 @@ import {
   audited,
   batched,
   batchRefused,
+  bodyLost,
   type EventOf,
   hex,
   judged,
@@ -156,6 +157,19 @@ test('a batch that the trainer refused frees its step, and its groups are in no 
     ),
     ['second batch'],
   )
+})
+
+test('a lost body gives the other groups of its batch back, and there is one to lose', () => {
+  const lost = [
+    ...[...START, ...MIDDLE, batched('one', 1, ['a', 'b']), bodyLost('a')],
+    ...[batched('two', 1, ['b', 'c']), published(1, { round: 2 }), trained('two', 1)],
+  ]
+  assert.equal(checkLog(lost, BOUNDS), [])
+  const again = lost.map((event) =>
+    event.type === 'batched' && event.batchId === 'two' ? batched('two', 1, ['a', 'b']) : event,
+  )
+  assert.equal(rulesOf(again), ['batch of an unusable group'])
+  assert.equal(rulesOf([...GOOD, bodyLost('a')]), ['loss of no usable group'])
 })
 
 test('books of the coordinator that lose a group, or count its credit twice, are found', () => {

@@ -7,9 +7,10 @@ import { z } from 'zod'
 import { FLAT } from '../../../coordinator/intake/outcome.js'
 import { configSchema } from '../../../coordinator/settings/config.js'
 import { trainerSettings } from '../../../coordinator/settings/trainer-settings.js'
-import { TENSORS as EVIDENCE_TENSORS, writeAudit } from '../../../coordinator/spool/audit-folder.js'
-import { writeBatch } from '../../../coordinator/spool/batch-folder.js'
-import { auditFolder, batchFolder, FILES, FOLDERS, SCHEMA } from '../../../coordinator/spool/layout.js'
+import { writeAudit } from '../../../coordinator/spool/audit-folder.js'
+import { writeBatch, writeFindings } from '../../../coordinator/spool/batch-folder.js'
+import { TENSORS as EVIDENCE_TENSORS } from '../../../coordinator/spool/evidence-folder.js'
+import { auditFolder, batchFolder, FILES, FOLDERS, findingsFile, SCHEMA } from '../../../coordinator/spool/layout.js'
 import { DEFAULT_LIMITS } from '../../../episode/index.js'
 import { LIMITS, PUBLISHED_FILES } from '../../../proto/index.js'
 import { checkout } from '../../support/checkout.js'
@@ -28,6 +29,7 @@ const contract = JSON.parse(readFileSync(join(checkout, 'coordinator', 'trainer'
   readonly trainerJson: { readonly properties: Readonly<Record<string, Field>> }
   readonly batchManifest: object
   readonly auditManifest: object
+  readonly findings: object
   readonly tensors: Readonly<Record<'batch' | 'audit' | 'evidence', Readonly<Record<string, string>>>>
   readonly folders: readonly string[]
   readonly files: Readonly<Record<string, string>>
@@ -125,25 +127,35 @@ test('the names of the spool are the same', () => {
 
 const DTYPES: Readonly<Record<string, string>> = { I32: 'int32', U32: 'uint32', U8: 'uint8', F32: 'float32' }
 
+const schemaOf = (schema: object) => z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+
 /** Checks a folder of the spool against what the trainer will make of it. */
 function check(folder: string, manifest: object, tensors: Readonly<Record<string, string>>): void {
-  z.fromJSONSchema(manifest as Parameters<typeof z.fromJSONSchema>[0]).parse(
-    JSON.parse(readFileSync(join(folder, FILES.manifest), 'utf8')),
-  )
+  schemaOf(manifest).parse(JSON.parse(readFileSync(join(folder, FILES.manifest), 'utf8')))
   const bytes = readFileSync(join(folder, FILES.tokens))
   const header = JSON.parse(bytes.toString('utf8', 8, 8 + Number(bytes.readBigUInt64LE(0)))) as object
   const written = Object.entries(header).map(([name, { dtype }]) => [name, DTYPES[dtype as string]])
   assert.equal(Object.fromEntries(written.sort()), Object.fromEntries(Object.entries(tensors).sort()))
 }
 
-test('batches and audits are written in the form that the trainer reads', async () => {
+test('batches, findings and audits are written in the form that the trainer reads', async () => {
   const spool = mkdtempSync(join(tmpdir(), 'prove-contract-'))
   const baseSha256 = 'ab'.repeat(32)
   const rollout = { tokens: [1, 2, 3], mask: Uint8Array.of(0, 1, 1), logprobs: [-0.5, -0.25] }
   try {
-    const group = { leaseId: 'lease-1', policyVersion: 3, sampler: 'cpu', rollouts: [{ ...rollout, reward: 1.25 }] }
-    await writeBatch(spool, { batchId: 'batch-1', roundId: 'round-5', baseSha256, parentStep: 4, groups: [group] })
-    check(batchFolder(spool, 'batch-1'), contract.batchManifest, contract.tensors.batch)
+    const group = {
+      ...{ leaseId: 'lease-1', supplier: 'ann', policyVersion: 3, sampler: 'cpu' },
+      rollouts: [{ ...rollout, reward: 1.25 }],
+    }
+    const draw = { seed: 2 ** 32 - 1, position: 0 }
+    for (const draws of [null, [[draw, { ...draw, position: 1 }]]]) {
+      const batchId = `batch-${draws?.length}`
+      const groups = [{ ...group, draws }]
+      await writeBatch(spool, { batchId, roundId: 'round-5', baseSha256, parentStep: 4, groups })
+      check(batchFolder(spool, batchId), contract.batchManifest, contract.tensors.batch)
+      await writeFindings(spool, batchId, draws ? ['lease-1'] : [])
+      schemaOf(contract.findings).parse(JSON.parse(readFileSync(findingsFile(spool, batchId), 'utf8')))
+    }
     const audited = { leaseId: 'lease-1', leaseSeed: new Uint8Array(32), rollouts: [rollout] }
     for (const adapterSha256 of [null, 'cd'.repeat(32)]) {
       const auditId = `audit-${adapterSha256}`

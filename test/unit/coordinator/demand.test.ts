@@ -5,6 +5,7 @@ import { retryAfterMs } from '../../../coordinator/leases/retry-after.js'
 import { roomForLeases } from '../../../coordinator/leases/room.js'
 import { createIdleNodes } from '../../../coordinator/service/idle-nodes.js'
 import type { Lease, RefusalCode } from '../../../proto/index.js'
+import { stepsOf } from '../../support/counted-steps.js'
 import { createMovedClock } from '../../support/moved-clock.js'
 import { batched, begun, done, judged, leased, published, released, trained } from '../../support/run-events.js'
 
@@ -46,8 +47,8 @@ test('a node is told to come back when its reason may be over', () => {
   // Once for an hour, then for a day, then for good.
   for (const [i, expected] of [HOUR_MS, 24 * HOUR_MS, 2 ** 31 - 1].entries()) {
     const atMs = i * 48 * HOUR_MS
-    const lie = { accepted: false, code: 'reward_mismatch', credit: 0, atMs } as const
-    for (const event of done(`lie ${i}`, 'ann', 0, lie)) state.apply(event)
+    const copy = { accepted: false, code: 'duplicate', credit: 0, atMs } as const
+    for (const event of done(`copy ${i}`, 'ann', 0, copy)) state.apply(event)
     assert.is(after('quarantined', atMs), expected)
     if (i < 2) assert.is(after('quarantined', atMs + expected - 3), 3)
   }
@@ -72,6 +73,18 @@ test('nodes that wait for work are counted once each, until they get some or are
   assert.is(idle.count(), 1, 'ben has gone')
   clock.advance(-3_600_000)
   assert.is(idle.count(), 0, 'by a clock that was set back nobody waits for ever')
+})
+
+test('counting them costs the same however many wait, and of too many those that asked last are known', async () => {
+  const idle = createIdleNodes(createMovedClock())
+  const wait = (from: number, count: number): void => {
+    for (let i = from; i < from + count; i++) idle.answered(`node-${i}`, { leases: [], reason: 'no_work' })
+  }
+  wait(0, 4000)
+  assert.is(await stepsOf(() => idle.count()), 1)
+  assert.is(idle.count(), 4000)
+  wait(3000, 3000)
+  assert.is(idle.count(), 4096)
 })
 
 test.run()

@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert'
 import { openEventLog, StoreError } from '../../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { parseEvent } from '../../../coordinator/ledger/events.js'
+import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { ConfigError, readConfig } from '../../../coordinator/settings/config.js'
 import { NodeError } from '../../../node/errors.js'
 import { openNodeStore, openNodeStores } from '../../../node/store.js'
@@ -85,8 +86,20 @@ const EVENTS: readonly RunEvent[] = [
     rewards: [0.5, -1],
     flat: false,
     audit: 'passed',
+    repairs: {
+      tokens: 600,
+      repair: 0.001,
+      expected: 0.002,
+      largest: 0.01,
+      variance: 1e-6,
+      betterRepair: 1,
+      betterEvidence: 0.5,
+    },
     addressBlock: 'ip4/7f0000',
     completions: ['0123456789abcdef'],
+    logprobs: [-3.5],
+    sketches: ['A'.repeat(88)],
+    sampledTokens: 600,
     calls: 2,
     solved: 1,
   },
@@ -99,10 +112,12 @@ const EVENTS: readonly RunEvent[] = [
     accepted: false,
     code: 'sampler_mismatch',
     detail: 'x',
+    repairs: null,
   },
   { type: 'world-quarantined', atMs: 4, server: 'banking', leaseId: id16('l') },
   { type: 'batched', atMs: 5, batchId: 'step-1-ab', step: 1, leaseIds: [id16('l')] },
   { type: 'trained', atMs: 6, batchId: 'step-1-ab', step: 1, skipped: false },
+  { type: 'body-lost', atMs: 7, leaseId: 'l', bodySha256: 'ab'.repeat(32), detail: 'x' },
   { type: 'batch-refused', atMs: 7, batchId: 'step-1-ab', code: 'too_long', detail: 'x' },
 ]
 
@@ -186,18 +201,20 @@ test('a log in which events are missing is refused: LevelDB passes over what is 
 })
 
 test('an event that could not be read back is not written', async () => {
-  const path = join(folder(), 'log')
-  const log = await openEventLog(path)
+  const log = await openEventLog(join(folder(), 'log'))
+  const recorder = await openRecorder(log, () => undefined)
   const tooLong = { ...EVENTS.at(-1)!, detail: 'x'.repeat(5000) } as RunEvent
-  await log.append(tooLong).then(
-    () => assert.unreachable(),
-    (why) => assert.instance(why, TypeError),
-  )
-  await log.append(EVENTS[0]!)
+  await recorder
+    .record(() => tooLong)
+    .then(
+      () => assert.unreachable(),
+      (why) => assert.instance(why, TypeError),
+    )
+  await recorder.record(() => agreed())
   const seen: RunEvent[] = []
   for await (const event of log.replay()) seen.push(event)
-  assert.equal(seen, [EVENTS[0]])
-  await log.close()
+  assert.equal(seen, [agreed()])
+  await recorder.close()
 })
 
 test('a directory that holds other keys is no event log', async () => {

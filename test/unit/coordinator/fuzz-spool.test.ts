@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { EvidenceError, readEvidence, writeAudit } from '../../../coordinator/spool/audit-folder.js'
+import { readEvidence, writeAudit } from '../../../coordinator/spool/audit-folder.js'
 import { TrainerError } from '../../../coordinator/spool/errors.js'
+import { EvidenceError } from '../../../coordinator/spool/evidence-folder.js'
 import { decodeFloat64s, encodeSafetensors } from '../../../coordinator/spool/safetensors.js'
 import { readStep } from '../../../coordinator/spool/step-folder.js'
 import { DEFAULT_LIMITS, dialectNamed } from '../../../episode/index.js'
@@ -105,7 +106,6 @@ test('any step record is read as it stands, or refused as the trainer’s fault'
 const LIMITS = {
   ...{ deviation: 0.02, usualDeviation: 0.001, bias: 0.01, farClaim: 0.1, grossClaim: 1, farClaimRate: 0.01 },
   ...{ repair: 0.01, missRate: 0.1, farRepair: 0.02, grossRepair: 0.1, farRepairRate: 0.01 },
-  ...{ usualRepair: 0.0001, repairVariance: 0.000_01 },
 }
 const SHARE = { count: 0, of: 20, share: 0, low: 0, high: 0.17 }
 const CALIBRATION: Calibration = {

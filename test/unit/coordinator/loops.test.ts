@@ -1,16 +1,18 @@
 import '../../../swarm/polyfill.js'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { AuditableGroup } from '../../../coordinator/intake/body-judge.js'
+import { BodyError } from '../../../coordinator/intake/group-bodies.js'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { keepHouse } from '../../../coordinator/service/housekeeping.js'
 import { runTraining } from '../../../coordinator/versions/training-loop.js'
-import { groupBody, sha256 } from '../../../proto/index.js'
+import { groupBody, refusal, type SwarmRefusal, sha256 } from '../../../proto/index.js'
 import { silentLogger, systemClock } from '../../../swarm/index.js'
-import { agreed, batched, done, published } from '../../support/run-events.js'
+import { agreed, audited, batched, done, published } from '../../support/run-events.js'
 import { bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
 
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
@@ -30,6 +32,7 @@ test('a duty that fails keeps no other from its turn, nor itself from the next',
         calls.push('round')
         throw new Error('no secret')
       },
+      nameDoubtedBatches: async () => undefined,
       auditSuspects: () => {
         calls.push('suspects')
         if (calls.length > 3) stop.abort()
@@ -52,18 +55,29 @@ const BODY = groupBody.encode(
 )
 const bodySha256 = sha256(BODY)
 
+type Audit = (groups: readonly AuditableGroup[]) => (SwarmRefusal | null)[]
+/** What the trainer was told, oldest first. */
+const findings: { readonly leftOut: readonly { readonly group: string }[] }[] = []
+
 /**
  * Resumes a run of one version over this log, with a trainer that stands at a step and has made it of `batch-1`.
  * @param read  answers for the store of bodies
  * @param isWritten  whether `batch-1` lies in the spool
+ * @param audit  what the evidence on the batch's groups shows; null: there are no audits
  */
 async function resume(
   log: RunEvent[],
   trainerStep: number,
   read: (bodySha256: string) => Promise<Uint8Array | null> = async () => BODY,
   isWritten = false,
+  audit: Audit | null = null,
 ): Promise<RunEvent[]> {
   const spool = await mkdtemp(join(tmpdir(), 'prove-loop-'))
+  const isAnswered = (batchId: string): Promise<boolean> =>
+    readFile(join(spool, 'batches', batchId, 'findings.json'), 'utf8').then(
+      (text) => findings.push(JSON.parse(text)) > 0,
+      () => false,
+    )
   try {
     const step = join(spool, 'steps', 'step-1')
     await mkdir(step, { recursive: true })
@@ -82,7 +96,7 @@ async function resume(
     if (isWritten) await mkdir(join(spool, 'batches', 'batch-1'), { recursive: true })
     const recorder = await openRecorder(
       {
-        append: async (event) => void log.push(event),
+        append: async (...events) => void log.push(...events),
         async *replay() {
           yield agreed({ versions: 1, batchGroups: 1 })
           yield* [...log]
@@ -95,7 +109,17 @@ async function resume(
       {
         spool,
         recorder,
-        bodies: { read },
+        bodies: {
+          async read({ bodySha256: hash }) {
+            const bytes = await read(hash)
+            if (bytes) return bytes
+            throw new BodyError('body_lost', `no body ${hash}`)
+          },
+          giveUp: async (leaseId, { detail }) =>
+            void (await recorder.record(() => ({ type: 'body-lost', atMs: 7, leaseId, bodySha256: LOST, detail }))),
+        },
+        blobs: { isWhole: async () => true, path: () => '' },
+        losses: { note: () => undefined },
         publisher: {
           announce: async () => undefined,
           openRound: async () => undefined,
@@ -107,9 +131,20 @@ async function resume(
         },
         trainer: {
           start: async () => ({ step: trainerStep }),
-          outcome: async () => ({ kind: 'trained', step: 1 }),
+          outcome: async (batchId) =>
+            audit && !(await isAnswered(batchId)) ? { kind: 'measured' } : { kind: 'trained', step: 1 },
           close: async () => undefined,
         },
+        judge: { canAudit: () => audit !== null, auditBatch: async (_, groups) => audit!(groups) },
+        intake: {
+          takeBack: async (leaseId, batchId, { code, detail }) => {
+            const finding = { accepted: false, code, detail, repairs: null, batchId }
+            await recorder.record((state) =>
+              state.accepted.has(leaseId) ? { type: 'audited', atMs: 7, leaseId, node: 'ann', ...finding } : null,
+            )
+          },
+        },
+        logger: silentLogger,
         clock: { ...systemClock, now: () => 7 },
       },
       signal,
@@ -129,24 +164,18 @@ test('a stop between the last publication and its record leaves nothing pending 
 
 const LOST = sha256(Uint8Array.of(1))
 
-test('a batch with a group whose body is lost is refused, and the run goes on without it', async () => {
-  for (const [bytes, code, why] of [
-    [null, 'body_missing', `no body ${LOST}`],
-    [BODY, 'body_damaged', `${bodySha256} lies under ${LOST}`],
-  ] as const) {
-    const lost = done('l', 'ann', 0, { bodySha256: LOST })
-    const log = [published(0), ...lost, ...done('m', 'ben', 0, { bodySha256 }), batch]
-    const before = log.length
-    await resume(log, 0, async (hash) => (hash === LOST ? bytes : BODY))
-    const [refused, next, ...rest] = log.slice(before)
-    const detail = `group l: ${why}`
-    assert.equal(refused, { type: 'batch-refused', atMs: 7, batchId: 'batch-1', code, detail })
-    assert.equal(next?.type === 'batched' && [next.step, next.leaseIds], [1, ['m']])
-    assert.equal(
-      rest.map(({ type }) => type),
-      ['published', 'trained'],
-    )
-  }
+test('a group whose body is lost is given up alone: the batch is formed anew of the others', async () => {
+  const lost = done('l', 'ann', 0, { bodySha256: LOST })
+  const log = [published(0), ...lost, ...done('m', 'ben', 0, { bodySha256 }), batched('batch-1', 1, ['l', 'm'])]
+  const before = log.length
+  await resume(log, 0, async (hash) => (hash === LOST ? null : BODY))
+  const [given, next, ...rest] = log.slice(before)
+  assert.equal(given, { type: 'body-lost', atMs: 7, leaseId: 'l', bodySha256: LOST, detail: `no body ${LOST}` })
+  assert.equal(next?.type === 'batched' && [next.step, next.leaseIds], [1, ['m']])
+  assert.equal(
+    rest.map(({ type }) => type),
+    ['published', 'trained'],
+  )
 })
 
 test('a batch that the trainer may have taken is not refused for a body that was lost since', async () => {
@@ -162,6 +191,60 @@ test('a trainer whose spool is not the one of the log stops the run instead of w
   const log = [published(0), ...done('l', 'ann', 0, { bodySha256 }), batch, published(1)]
   const error = await resume(log, 0).catch((why: Error) => why.message)
   assert.match(String(error), /^trainer_failed: the log ends at step 1, the trainer at step 0: /)
+})
+
+const FAULT = refusal('sampler_mismatch', 'by 3 nats')
+const pair = batched('batch-1', 1, ['l', 'm'])
+const both = [...done('l', 'ann', 0, { bodySha256 }), ...done('m', 'ann', 0, { bodySha256 })]
+const leftOut = () => findings.splice(0).map(({ leftOut: groups }) => groups.map(({ group }) => group))
+
+test('what a batch shows of its groups is judged before the trainer goes on, and a fault is on record first', async () => {
+  const log = [published(0), ...both, pair]
+  const seen: string[] = []
+  const events = await resume(log, 0, undefined, false, (groups) => {
+    seen.push(...groups.map(({ lease }) => lease.leaseId))
+    return groups.map(({ lease }) => (lease.leaseId === 'm' ? FAULT : null))
+  })
+  assert.equal(seen, ['l', 'm'])
+  assert.equal(leftOut(), [['m']])
+  const { code, detail } = FAULT
+  assert.equal(events.slice(6, 7), [{ ...audited('m', 'ann', code, 7), detail, batchId: 'batch-1' }])
+  assert.equal(
+    events.slice(7).map(({ type }) => type),
+    ['published', 'trained'],
+  )
+})
+
+test('a stop between the record of a fault and the word to the trainer comes to the same findings', async () => {
+  const taken = { ...audited('m', 'ann', FAULT.code, 7), batchId: 'batch-1' }
+  const events = await resume([published(0), ...both, pair, taken], 0, undefined, true, (groups) =>
+    groups.map(({ lease }) => (lease.leaseId === 'm' ? FAULT : null)),
+  )
+  assert.equal(leftOut(), [['m']])
+  assert.is(events.filter(({ type }) => type === 'audited').length, 1)
+})
+
+test('a group that an audit has passed is not asked about again, and one that cannot be read any more is not trained on', async () => {
+  const proved = [...done('l', 'ann', 0, { bodySha256, audit: 'passed' }), ...done('m', 'ann', 0, { bodySha256 })]
+  await resume([published(0), ...proved, pair], 0, undefined, false, (groups) => {
+    assert.equal(
+      groups.map(({ lease }) => lease.leaseId),
+      ['m'],
+    )
+    return [null]
+  })
+  assert.equal(leftOut(), [[]])
+  const events = await resume(
+    [published(0), ...both, pair],
+    0,
+    async () => null,
+    true,
+    () => {
+      throw new Error('nothing is left to judge')
+    },
+  )
+  assert.equal(leftOut(), [['l', 'm']])
+  assert.is(events.filter(({ type }) => type === 'audited').length, 0, 'it is nobody’s lie')
 })
 
 test.run()

@@ -8,7 +8,7 @@ import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { meterTrainer } from '../../../coordinator/spool/metrics.js'
 import { createMetrics } from '../../../swarm/index.js'
 import { memoryLog } from '../../support/memory-log.js'
-import { agreed, done, judged, leased, published } from '../../support/run-events.js'
+import { agreed, done, judged, leased, published, released } from '../../support/run-events.js'
 
 /** Samples without help and type. */
 const samples = (text: string): string[] => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
@@ -31,6 +31,25 @@ test('the run is told as it is when somebody asks, and its events are counted fr
     'prove_keys_reliable 1',
   ])
     assert.ok(told.includes(line), `${line} in\n${told.join('\n')}`)
+})
+
+test('who abandons leases is told by name, the worst twenty at most', async () => {
+  const metrics = createMetrics()
+  const keys = Array.from({ length: 30 }, (_, i) => `key-${i}`)
+  const dropped = keys.flatMap((node, i) =>
+    Array.from({ length: i }, () => [leased(`${node} drops`, node, 0), released(`${node} drops`)]).flat(),
+  )
+  const log = [agreed(), published(0), ...dropped, ...done('a', 'key-29', 0)]
+  meterRun(metrics, await openRecorder(memoryLog(log), () => undefined))
+  const told = samples(await metrics.metrics())
+  for (const line of [
+    'prove_leases_abandoned 435',
+    'prove_key_leases{node="key-29",end="abandoned"} 29',
+    'prove_key_leases{node="key-29",end="judged"} 1',
+    'prove_key_leases{node="key-10",end="abandoned"} 10',
+  ])
+    assert.ok(told.includes(line), `${line} in\n${told.join('\n')}`)
+  assert.is(told.filter((line) => line.startsWith('prove_key_leases')).length, 40)
 })
 
 test('stages of judging, answers of the desk and steps of the trainer are numbers of the same registry', async () => {

@@ -170,20 +170,22 @@ const batch: BatchContent = {
   groups: [
     {
       leaseId: 'lease-1',
+      supplier: 'ann',
       policyVersion: 3,
       sampler: 'cpu',
       rollouts: rollouts.map(({ reward, ...rollout }) => ({ ...rollout, reward: reward.total })),
+      draws: rollouts.map(({ logprobs }, i) => logprobs.map((_, position) => ({ seed: 2 ** 32 - 1 - i, position }))),
     },
   ],
 }
 
-test('a batch holds the rollouts one after the other, each log-probability beside its token', () =>
+test('a batch holds the rollouts one after the other, each log-probability and each draw beside its token', () =>
   inTemporaryFolder(async (spool) => {
     await writeBatch(spool, batch)
     const folder = join(spool, 'batches', 'batch-1')
     assert.equal((await readdir(join(spool, 'batches'))).sort(), ['batch-1'])
     const tokens = await readFile(join(folder, 'tokens.safetensors'))
-    const { ids, loss_mask: mask, sampler_logp: logps, cu_seqlens: starts } = readBack(tokens)
+    const { ids, loss_mask: mask, sampler_logp: logps, cu_seqlens: starts, ...tensors } = readBack(tokens)
     const total = rollouts[0]!.tokens.length + rollouts[1]!.tokens.length
     assert.equal([...new Int32Array(starts!.data.buffer)], [0, rollouts[0]!.tokens.length, total])
     assert.equal(
@@ -194,11 +196,23 @@ test('a batch holds the rollouts one after the other, each log-probability besid
       [...mask!.data],
       rollouts.flatMap((rollout) => [...rollout.mask]),
     )
-    const beside = rollouts.flatMap(({ mask: bits, logprobs }) => {
-      let sampled = 0
-      return [...bits].map((bit) => (bit === 1 ? logprobs[sampled++]! : 0))
-    })
-    assert.equal([...new Float32Array(logps!.data.buffer)], beside)
+    const beside = (valuesOf: (i: number) => readonly number[]): number[] =>
+      rollouts.flatMap(({ mask: bits }, i) => {
+        let sampled = 0
+        return [...bits].map((bit) => (bit === 1 ? valuesOf(i)[sampled++]! : 0))
+      })
+    assert.equal(
+      [...new Float32Array(logps!.data.buffer)],
+      beside((i) => rollouts[i]!.logprobs),
+    )
+    for (const [name, part] of [
+      ['draw_seed', 'seed'],
+      ['draw_position', 'position'],
+    ] as const)
+      assert.equal(
+        [...new Uint32Array(tensors[name]!.data.buffer)],
+        beside((i) => batch.groups[0]!.draws![i]!.map((draw) => draw[part])),
+      )
     assert.equal(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')), {
       schema: 1,
       batchId: 'batch-1',
@@ -211,7 +225,9 @@ test('a batch holds the rollouts one after the other, each log-probability besid
         reward: rollout.reward.total,
         policyVersion: 3,
         sampler: 'cpu',
+        supplier: 0,
         length: rollout.tokens.length,
+        audit: true,
       })),
     })
   }))

@@ -7,6 +7,7 @@ import {
   audited,
   batched,
   begun,
+  bodyLost,
   done,
   type EventOf,
   judged,
@@ -25,6 +26,7 @@ type Move =
   | { readonly do: 'publish' | 'train' | 'refuse batch' }
   | { readonly do: 'lease'; readonly node: number }
   | { readonly do: 'release'; readonly pick: number }
+  | { readonly do: 'lose'; readonly pick: number }
   | {
       readonly do: 'judge'
       readonly pick: number
@@ -41,6 +43,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('lease' as const), node: fc.nat({ max: 2 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('release' as const), pick: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('lose' as const), pick: fc.nat() }) },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -70,6 +73,7 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
   const indices = new Map<string, number>()
   let [version, step, leases, batches] = [0, 0, 0, 0]
   let pending: string | undefined
+  let inBatch: string[] = []
   for (const next of moves) {
     if (next.do === 'publish') log.push(published(++version))
     else if (next.do === 'lease') {
@@ -94,6 +98,12 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
         groups.push(group)
         log.push(group)
       }
+    } else if (next.do === 'lose') {
+      const lost = inBatch[next.pick % inBatch.length]
+      if (pending === undefined || lost === undefined) continue
+      log.push(bodyLost(lost))
+      for (const leaseId of inBatch) if (leaseId !== lost) used.delete(leaseId)
+      pending = undefined
     } else if (next.do === 'batch') {
       if (pending !== undefined) continue
       const oldest = version - next.maxStaleness
@@ -102,6 +112,7 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
       pending = `batch-${batches++}`
       const leaseIds = ready.slice(0, next.count).map(({ leaseId }) => leaseId)
       for (const leaseId of leaseIds) used.add(leaseId)
+      inBatch = leaseIds
       log.push(batched(pending, step + 1, leaseIds))
     } else if (pending !== undefined) {
       log.push(next.do === 'train' ? trained(pending, ++step) : refused(pending))
@@ -132,6 +143,8 @@ const answers = (state: RunFold) => ({
   batches: [...state.batches],
   trained: [...state.trained],
   refusedBatches: [...state.refusedBatches],
+  dissolvedBatches: [...state.dissolvedBatches],
+  lostBodies: [...state.lostBodies],
   pendingBatch: state.pendingBatch,
   trainable: [0, 1, 2, 8].map((maxStaleness) => state.trainable(maxStaleness)),
   nextIndices: NODES.flatMap((node) => [0, 1, 2, 3].map((version) => state.nextLeaseIndex(node, version))),
@@ -321,6 +334,38 @@ test('a node that is caught has its unaudited groups put aside until each passes
   assert.equal([...state.suspects.keys()], [])
 })
 
+test('batches with unaudited groups of a key that is caught are named once: since its last passed audit, and all when it is kept from work', () => {
+  const refusedGroup = (leaseId: string, code: EventOf<'judged'>['code'], atMs: number): RunEvent[] =>
+    done(leaseId, ANN, 0, { accepted: false, code, audit: 'failed', atMs })
+  const named = (): [string, readonly string[]][] => state.doubtedBatches.map((one) => [one.batchId, one.leaseIds])
+  const state = fold([
+    published(0),
+    ...done('long ago', ANN, 0),
+    ...done('looked at', ANN, 0, { audit: 'passed' }),
+    ...done('other', BO, 0),
+    batched('old', 1, ['long ago', 'other']),
+    ...done('vouched', ANN, 0, { audit: 'passed' }),
+    ...done('a', ANN, 0),
+    ...done('b', ANN, 0),
+    ...done('c', ANN, 0),
+    batched('new', 2, ['looked at', 'a', 'b']),
+  ])
+  assert.equal(named(), [])
+  fold(refusedGroup('doubtful', 'sampler_mismatch', 1), state)
+  assert.equal(named(), [['new', ['a', 'b']]])
+  const [doubted] = state.doubtedBatches
+  state.apply({ type: 'batch-doubted', atMs: 2, ...doubted! })
+  assert.equal(named(), [])
+  fold(refusedGroup('lie', 'reward_mismatch', 3), state)
+  assert.equal(named(), [['old', ['long ago']]], 'what is on record is not named again')
+})
+
+test('leases that a key abandons are counted for its life', () => {
+  const state = fold([published(0), leased('a', ANN, 0), released('a'), leased('a', ANN, 0), released('a')])
+  fold([leased('a', ANN, 0), judged('a', ANN, 0)], state)
+  assert.is(state.nodes.get(ANN)!.abandoned, 2)
+})
+
 test('a group that fails a later audit is taken back with its credit, and its node hears of it', () => {
   const state = fold([
     published(0),
@@ -381,7 +426,7 @@ test('a key gets leases in rounds that were opened after it was known', () => {
 
 test('who holds leases is waited for only while it is known to deliver', () => {
   const state = fold([published(0), leased('a', ANN, 0), leased('b', BO, 0), judged('a', ANN, 0)])
-  const atWork = (): string[] => state.suppliers.map(({ node }) => node)
+  const atWork = (): string[] => [...state.suppliers.keys()]
   assert.equal(atWork(), [], 'a new key has shown nothing yet')
   state.apply(leased('c', ANN, 0, { index: 1 }))
   assert.equal(atWork(), [ANN])
@@ -427,18 +472,49 @@ test('groups that were not seen make no key trustworthy', () => {
 
 test('nobody waits for a group whose lease was renewed', () => {
   const state = fold([published(0), ...done('a', ANN, 0), leased('b', ANN, 0)])
-  assert.equal(
-    state.suppliers.map(({ node }) => node),
-    [ANN],
-  )
+  assert.equal([...state.suppliers.keys()], [ANN])
   state.apply({ type: 'renewed', atMs: 1, leaseId: 'b', deadlineMs: 2000 })
-  assert.equal(state.suppliers, [])
+  assert.equal([...state.suppliers.keys()], [])
   assert.is(state.openLeases.get('b')!.deadlineMs, 2000)
   fold([released('b'), leased('b', ANN, 0), ...done('c', ANN, 0)], state)
+  assert.equal([...state.suppliers.keys()], [ANN], 'its next lease is a new one')
+})
+
+test('a lost body costs its own group: the others of a pending batch can be trained on again, in their order', () => {
+  const groups = ['a', 'b', 'c', 'd'].flatMap((leaseId) => done(leaseId, ANN, 0, { credit: 3 }))
+  const state = fold([published(0), ...groups, batched('one', 1, ['a', 'b', 'c']), bodyLost('b')])
+  const ready = () => state.trainable(0).map(({ leaseId }) => leaseId)
+  assert.equal(ready(), ['a', 'c', 'd'])
+  assert.is(state.pendingBatch, undefined)
+  assert.is(state.nodes.get(ANN)!.credit, 12, 'what it did is still paid')
+  assert.ok(state.accepted.has('b'))
+  assert.not(state.isOpenToAudit('b'))
+  // One that was not in a batch, while another batch is under way.
+  fold([batched('two', 1, ['a', 'c']), bodyLost('d')], state)
+  assert.is(state.pendingBatch?.batchId, 'two')
+  fold([published(1, { step: 1, adapterStep: 1 }), trained('two', 1)], state)
   assert.equal(
-    state.suppliers.map(({ node }) => node),
-    [ANN],
-    'its next lease is a new one',
+    state.batchesBehind(1).map(({ batchId }) => batchId),
+    ['two'],
+  )
+})
+
+test('groups that come back from a dissolved batch are under suspicion if their node was caught meanwhile', () => {
+  const lie = done('lie', ANN, 0, { accepted: false, code: 'sampler_mismatch', credit: 0, audit: 'failed' })
+  const state = fold([
+    published(0),
+    ...done('old', ANN, 0),
+    ...done('seen', ANN, 0, { audit: 'passed' }),
+    ...done('other', 'ben', 0),
+    ...done('gone', 'ben', 0),
+    batched('one', 1, ['old', 'seen', 'other', 'gone']),
+    ...lie,
+    bodyLost('gone'),
+  ])
+  assert.equal([...state.suspects.keys()], ['old'])
+  assert.equal(
+    state.trainable(0).map(({ leaseId }) => leaseId),
+    ['seen', 'other'],
   )
 })
 

@@ -3,12 +3,14 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createAuditLottery } from '../../../coordinator/intake/audit-lottery.js'
 import { auditShare, Standing } from '../../../coordinator/ledger/standing.js'
+import { afterAudit, isBeyondChance, UNSUSPECTED } from '../../../coordinator/ledger/suspicion.js'
 import type { RunConfig } from '../../../coordinator/settings/config.js'
+import { seededRandom } from '../../../servers/kernel/index.js'
 
 const HOUR = 3_600_000
 
-const shareOf = ({ streak }: Standing): number =>
-  auditShare(streak, { probation: 20, leastShare: 0.1 } as RunConfig['audit'])
+const shareOf = (standing: Standing): number =>
+  auditShare(standing, { probation: 20, leastShare: 0.1 } as RunConfig['audit'])
 
 const honest = (groups: number, standing = new Standing()): Standing => {
   for (let i = 0; i < groups; i++) standing.accepted(i % 10 === 0)
@@ -46,36 +48,98 @@ test('a doubtful group puts a key back to its beginning, and one that is nobodyâ
   assert.not(standing.isQuarantined(0))
 })
 
-test('a provable lie costs an hour, the next a day, a third the key', () => {
-  const standing = new Standing()
+test('a provable lie is final, however long the key was honest', () => {
+  const standing = honest(10_000)
   standing.refused('reward_mismatch', 0)
+  assert.ok(standing.isQuarantined(1e15))
+  assert.is(standing.quarantinedUntilMs, null)
+})
+
+test('a copy costs an hour, the next a day, a third the key', () => {
+  const standing = new Standing()
+  standing.refused('duplicate', 0)
   assert.ok(standing.isQuarantined(HOUR - 1))
   assert.not(standing.isQuarantined(HOUR))
   standing.refused('duplicate', HOUR)
   assert.ok(standing.isQuarantined(25 * HOUR - 1))
   assert.not(standing.isQuarantined(25 * HOUR))
-  standing.refused('prompt_mismatch', 25 * HOUR)
-  assert.ok(standing.isQuarantined(1e15))
+  standing.refused('duplicate', 25 * HOUR)
   assert.is(standing.quarantinedUntilMs, null)
 })
 
-test('lies that were under way together are one offence', () => {
+test('copies that were under way together are one offence', () => {
   const standing = new Standing()
-  for (let i = 0; i < 5; i++) standing.refused('state_mismatch', i)
+  for (let i = 0; i < 5; i++) standing.refused('duplicate', i)
   assert.not(standing.isQuarantined(HOUR))
 })
 
-test('three failed audits of twenty are no chance any more, two are', () => {
+/** Groups until not all are audited. */
+const probation = (standing: Standing): number => {
+  let groups = 0
+  for (; shareOf(standing) === 1; groups++) standing.accepted(true)
+  return groups
+}
+
+test('each failed audit doubles the probation and the share afterwards', () => {
   const standing = new Standing()
-  standing.refused('logprob_mismatch', 0)
-  for (let i = 0; i < 18; i++) standing.accepted(true)
-  standing.refused('implausible_end', 1)
-  assert.not(standing.isQuarantined(1))
-  standing.accepted(true)
-  standing.refused('sampler_mismatch', 2)
-  assert.not(standing.isQuarantined(2), 'the first is more than twenty audits ago')
-  standing.refused('sampler_mismatch', 3)
-  assert.ok(standing.isQuarantined(3))
+  const lengths = [probation(standing)]
+  for (let i = 0; i < 2; i++) {
+    standing.refused('logprob_mismatch', 0)
+    lengths.push(probation(standing))
+  }
+  assert.equal(lengths, [21, 41, 81], 'the last group of each finds so many before it')
+  for (let i = 0; i < 10_000; i++) standing.accepted(false)
+  assert.is(shareOf(standing), 0.4, 'what nobody has looked at makes good for nothing')
+  for (let i = 0; i < 600; i++) standing.accepted(true)
+  assert.is(standing.doubt, 0)
+  assert.is(shareOf(standing), 0.1)
+})
+
+test('honest work makes good for what was before it, and saves up for nothing', () => {
+  const old = new Standing()
+  for (let i = 0; i < 10_000; i++) old.accepted(true)
+  for (const standing of [old, new Standing()]) {
+    for (const atMs of [0, 1]) standing.refused('logprob_mismatch', atMs)
+    assert.is(standing.doubt, 2)
+    assert.not(standing.isQuarantined(1))
+    standing.refused('implausible_end', 2)
+    assert.ok(standing.isQuarantined(2))
+  }
+})
+
+test('failures stay on record through any honest work between them, and beyond chance they quarantine', () => {
+  const standing = new Standing()
+  let failures = 0
+  for (; failures < 100 && !standing.isQuarantined(0); failures++) {
+    for (let k = 0; k < 20; k++) standing.accepted(true)
+    standing.refused('sampler_mismatch', 0)
+  }
+  assert.is(failures, 11)
+  const { audits } = standing.record
+  assert.equal([audits, standing.record.failures], [21 * failures, failures])
+})
+
+test('a key whose audits mostly fail is quarantined with its third group, then for a day, then for good', () => {
+  const standing = new Standing()
+  for (const atMs of [0, 1, 2]) standing.refused('logprob_mismatch', atMs)
+  assert.ok(standing.isQuarantined(HOUR + 1))
+  assert.not(standing.isQuarantined(HOUR + 2))
+  standing.refused('logprob_mismatch', 2 * HOUR)
+  assert.ok(standing.isQuarantined(26 * HOUR - 1))
+  standing.refused('logprob_mismatch', 27 * HOUR)
+  assert.is(standing.quarantinedUntilMs, null)
+})
+
+test('a key whose audits fail as seldom as calibrations allow is quarantined once in 100,000 audits, or more seldom', () => {
+  const random = seededRandom(11)
+  let [suspicion, alarms] = [UNSUSPECTED, 0]
+  for (let audits = 1; audits <= 1_000_000; audits++) {
+    suspicion = afterAudit(suspicion, random.chance(0.005))
+    if (!isBeyondChance(suspicion)) continue
+    alarms += 1
+    suspicion = UNSUSPECTED
+  }
+  assert.ok(alarms <= 10, `${alarms}`)
 })
 
 test('whatever happens, a key is audited on a tenth to all of its groups', () => {

@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ReplayedGroup } from '../../../coordinator/intake/body-judge.js'
+import { BodyError } from '../../../coordinator/intake/group-bodies.js'
 import { accepted, refused } from '../../../coordinator/intake/outcome.js'
 import {
   afterAudit,
@@ -17,23 +18,27 @@ import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import type { LeaseRecord } from '../../../coordinator/ledger/run-state.js'
 import { type Overlap, UNWATCHED } from '../../../judging/index.js'
 import { type GroupAnnouncement, REFUSALS, type RefusalCode, refusal, type SwarmRefusal } from '../../../proto/index.js'
-import { silentLogger } from '../../../swarm/index.js'
+import { silentLogger, systemClock } from '../../../swarm/index.js'
+import { NO_REPAIRS } from '../../support/audit-groups.js'
 import { termsOf } from '../../support/lease-terms.js'
 import { memoryLog } from '../../support/memory-log.js'
 import { agreed, audited, done, hex, judged, leased, published } from '../../support/run-events.js'
 
 test('who repeats an earlier group is believed as far as its draws prove', () => {
   const [yes, no] = [true, false]
-  const rows: [overlaps: boolean, proved: boolean, provable: boolean, decision: string][] = [
-    [no, no, no, 'accept'],
-    [no, no, yes, 'accept'],
-    [no, yes, yes, 'accept'],
-    [yes, yes, yes, 'accept'],
-    [yes, no, yes, 'audit'],
-    [yes, no, no, 'duplicate'],
+  const rows: [overlap: Overlap['kind'] | null, proved: boolean, provable: boolean, decision: string][] = [
+    [null, no, no, 'accept'],
+    [null, no, yes, 'accept'],
+    [null, yes, yes, 'accept'],
+    ['equal', yes, yes, 'accept'],
+    ['equal', no, yes, 'audit'],
+    ['equal', no, no, 'duplicate'],
+    ['alike', yes, yes, 'accept'],
+    ['alike', no, yes, 'audit'],
+    ['alike', no, no, 'accept'],
   ]
-  for (const [overlaps, proved, provable, decision] of rows)
-    assert.is(judgeAuthorship({ overlaps, proved, provable }), decision)
+  for (const [overlap, proved, provable, decision] of rows)
+    assert.is(judgeAuthorship({ overlap, proved, provable }), decision)
 })
 
 test('tokens that are not one’s own draws are a copy where somebody else had them, and what we cannot compute is no audit', () => {
@@ -49,7 +54,7 @@ test('a tenth of the credit goes with each version, and everything with too many
     [100, 90, 81, 100],
   )
   const group = { rollouts: [], completions: [] } as unknown as ReplayedGroup
-  const fine = accepted(group, 'none', 5)
+  const fine = accepted(group, null, 5)
   assert.is(inForce(fine, 2, 2), fine)
   assert.is(inForce(fine, 3, 2).code, 'stale_policy')
   const lie = refused('reward_mismatch', '')
@@ -58,7 +63,7 @@ test('a tenth of the credit goes with each version, and everything with too many
 
 test('a lie is what the table of refusals punishes as one', () => {
   for (const code of Object.keys(REFUSALS) as RefusalCode[])
-    assert.is(isLie(refused(code, '')), REFUSALS[code].consequence === 'quarantine', code)
+    assert.is(isLie(refused(code, '')), ['quarantine', 'exclusion'].includes(REFUSALS[code].consequence), code)
   assert.not(isLie({ code: null }))
 })
 
@@ -67,10 +72,18 @@ interface Scene {
   readonly audit?: (leaseId: string) => SwarmRefusal | null
   readonly canAudit?: boolean
   readonly maxStaleness?: number
+  /** Bodies that the disk has lost. */
+  readonly lost?: readonly string[]
 }
 
 /** Verdicts over a real recorder; what was written, in order, the log and the proofs together. */
-async function scene({ overlap = () => null, audit = () => null, canAudit = true, maxStaleness = 4 }: Scene = {}) {
+async function scene({
+  overlap = () => null,
+  audit = () => null,
+  canAudit = true,
+  maxStaleness = 4,
+  lost = [],
+}: Scene = {}) {
   const wrote: string[] = []
   const events: RunEvent[] = [agreed(), published(0), leased('lease', 'ann', 0)]
   const recorder = await openRecorder(memoryLog(events), (event) => {
@@ -81,6 +94,8 @@ async function scene({ overlap = () => null, audit = () => null, canAudit = true
     lease: recorder.state.leases.get(leaseId)!,
     rollouts: [],
     completions: [],
+    logprobs: [],
+    sketches: [],
     sampled: 50,
   })
   const parts: VerdictParts = {
@@ -91,9 +106,14 @@ async function scene({ overlap = () => null, audit = () => null, canAudit = true
       audit: async ({ lease }) => {
         const fault = audit(lease.leaseId)
         if (fault) throw fault
+        return NO_REPAIRS
       },
-      restore: async (leaseId) => replayed(leaseId),
+      restore: async (leaseId) => {
+        if (lost.includes(leaseId)) throw new BodyError('body_lost', leaseId)
+        return replayed(leaseId)
+      },
     },
+    judgedBodies: { giveUp: async (leaseId, why) => void wrote.push(`${why.code} of ${leaseId}`) },
     termsOf: termsOf({ maxStaleness }),
     proofs: {
       keep: async (leaseId, sealed, body) =>
@@ -101,8 +121,11 @@ async function scene({ overlap = () => null, audit = () => null, canAudit = true
       drop: async (leaseId) => void wrote.push(`no proof of ${leaseId}`),
     },
     addressBlockOf: () => 'ip4/7f0000',
-    host: { logger: silentLogger, penalise: (node) => void penalised.push(node) },
-    clock: { now: () => 0 },
+    host: {
+      clock: { ...systemClock, now: () => 0 },
+      logger: silentLogger,
+      penalise: (node) => void penalised.push(node),
+    },
     watch: UNWATCHED,
     signal: new AbortController().signal,
   }
@@ -161,7 +184,7 @@ test('a verdict is by the staleness that its lease was promised, in the version 
   assert.equal(wrote, ['judged stale_policy'])
 })
 
-const copyOf = (leaseId: string): Overlap => ({ leaseId, rollouts: 2, nats: 20 })
+const copyOf = (leaseId: string): Overlap => ({ leaseId, rollouts: 2, kind: 'equal' })
 
 test('who proves to have drawn tokens that came before has the earlier group audited, and its author caught', async () => {
   const { verdicts, wrote, replayed, taken, add, penalised } = await scene({
@@ -212,6 +235,14 @@ test('an accepted group is audited afterwards once, what was never seen is not b
   await add(...done('passed', 'dora', 0), audited('passed', 'dora', null))
   await verdicts.auditAccepted('passed', false)
   assert.equal(wrote, [])
+})
+
+test('a suspect group whose body is lost is given up, and neither refused nor held against its node', async () => {
+  const { verdicts, wrote, add, penalised } = await scene({ lost: ['lease'] })
+  await add(judged('lease', 'ann', 0))
+  await verdicts.auditAccepted('lease', false)
+  assert.equal(wrote, ['body_lost of lease'])
+  assert.equal(penalised, [])
 })
 
 test.run()

@@ -19,7 +19,8 @@ test('every code stands in exactly one table, with its meaning and what it costs
     const rows = text.split('\n').filter((line) => line.startsWith(`| \`${code}\` |`))
     assert.is(rows.length, 1, code)
     assert.ok(rows[0]!.includes(meaning), code)
-    assert.is(rows[0]!.endsWith('| quarantine |'), consequence === 'quarantine', code)
+    for (const named of ['quarantine', 'exclusion'])
+      assert.is(rows[0]!.endsWith(`| ${named} |`), consequence === named, code)
   }
 })
 

@@ -9,8 +9,6 @@ import {
   describeHonest,
   fitThresholds,
   parseCalibration,
-  type RepairRecord,
-  repairRecord,
 } from '../../../judging/thresholds.js'
 import { type Cheat, syntheticGroup } from '../../support/audit-groups.js'
 
@@ -73,21 +71,6 @@ test('a few misses at near ties are no lie, and as many that needed more are', (
   })
   assert.equal(codeOf(withRepairs(0.0005)), 'accepted')
   assert.equal(codeOf(withRepairs(0.05)), 'sampler_mismatch')
-})
-
-test('records of a key’s audits add up to what honest work brings, within its variance', () => {
-  const records = Array.from({ length: 200 }, (_, i) => repairRecord(syntheticGroup(8000 + i).all, THRESHOLDS.all))
-  const sum = (pick: (record: RepairRecord) => number): number => records.reduce((all, one) => all + pick(one), 0)
-  const [repair, expected, variance] = [sum((r) => r.repair), sum((r) => r.expected), sum((r) => r.variance)]
-  assert.is(
-    sum((r) => r.tokens),
-    200 * 600,
-  )
-  assert.ok(Math.abs(repair - expected) < 3 * Math.sqrt(variance), `${repair}, ${expected} ± ${Math.sqrt(variance)}`)
-  // A near tie a group, taken for its reward, is no fault of any one of them.
-  const steered = records.map((record) => ({ ...record, repair: record.repair + 0.0008 }))
-  const excess = steered.reduce((all, one) => all + one.repair - one.expected, 0)
-  assert.ok(excess > 6 * Math.sqrt(variance), `${excess} of ${Math.sqrt(variance)}`)
 })
 
 test('more deviation, bias, misses or repairs never turn a refusal into an acceptance', () => {

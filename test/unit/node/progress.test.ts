@@ -23,7 +23,7 @@ test('a refusal comes with its code, what that means, the detail and what follow
       verdict: verdict('a', 'reward_mismatch', 0, 'rollout 2: claimed 1'),
       earlier: null,
     }),
-    `group aaaaaaaa refused: reward_mismatch - ${REFUSALS.reward_mismatch.meaning} (rollout 2: claimed 1); consequence: no leases for a while (quarantine)`,
+    `group aaaaaaaa refused: reward_mismatch - ${REFUSALS.reward_mismatch.meaning} (rollout 2: claimed 1); consequence: no leases for this key any more (exclusion); \`prove-node verify\` repeats the check at home`,
   )
   assert.match(verdictLine(verdict('a', 'sampler_mismatch', 0), null), /closer audits$/)
   assert.match(verdictLine(verdict('a', 'stale_policy', 0), null), /no further consequence$/)

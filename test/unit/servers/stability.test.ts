@@ -60,6 +60,7 @@ test('a group whose replay differs because of its world is refused for that, and
     auditor: null,
     watch: UNWATCHED,
     bodies: {} as never,
+    judgedBodies: {} as never,
     onUnstable: async (server) => void blamed.push(server),
   })
   const rollouts = [await play(task, groundTruthScript(task), moody), await play(task, ['No.', 'No.'], moody)]

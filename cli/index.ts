@@ -1,0 +1,2 @@
+export { packageRoot } from './package-root.js'
+export { createProgram, parseOrExplain, runProgram } from './run-program.js'

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { PROTOCOLS } from '../proto/names.js'
+import { packageRoot } from './package-root.js'
+
+interface Package {
+  readonly version: string
+  readonly dependencies: Readonly<Record<string, string>>
+}
+
+/** What `--version` prints: of the package, of the protocols that it speaks, and of the inference engine. */
+export function versionText(): string {
+  const { version, dependencies } = JSON.parse(readFileSync(`${packageRoot}package.json`, 'utf8')) as Package
+  const protocols = Object.values(PROTOCOLS).map((protocol) => protocol.replace('/prove/', ''))
+  return [version, `protocols ${protocols.join(', ')}`, `engine node-llama-cpp ${dependencies['node-llama-cpp']}`].join(
+    '\n',
+  )
+}

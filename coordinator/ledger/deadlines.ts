@@ -1,0 +1,47 @@
+interface Deadline {
+  readonly leaseId: string
+  readonly deadlineMs: number
+}
+
+/**
+ * Deadlines of leases, the earliest first: a binary heap. One that was moved or came to nothing stays in it until it comes to
+ * the top, so whoever asks says which still hold.
+ */
+export class Deadlines {
+  readonly #heap: Deadline[] = []
+
+  add(deadline: Deadline): void {
+    const heap = this.#heap
+    let at = heap.push(deadline) - 1
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (heap[parent]!.deadlineMs <= deadline.deadlineMs) break
+      heap[at] = heap[parent]!
+      at = parent
+    }
+    heap[at] = deadline
+  }
+
+  /** Takes away what no longer holds, as far as it is at the top. @returns  the earliest deadline that does */
+  first(holds: (deadline: Deadline) => boolean): Deadline | undefined {
+    while (this.#heap.length > 0 && !holds(this.#heap[0]!)) this.#removeFirst()
+    return this.#heap[0]
+  }
+
+  #removeFirst(): void {
+    const heap = this.#heap
+    const moved = heap.pop()!
+    if (heap.length === 0) return
+    let at = 0
+    for (;;) {
+      const left = 2 * at + 1
+      if (left >= heap.length) break
+      const right = left + 1
+      const child = right < heap.length && heap[right]!.deadlineMs < heap[left]!.deadlineMs ? right : left
+      if (heap[child]!.deadlineMs >= moved.deadlineMs) break
+      heap[at] = heap[child]!
+      at = child
+    }
+    heap[at] = moved
+  }
+}

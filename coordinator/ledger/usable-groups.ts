@@ -1,0 +1,110 @@
+import type { JudgedGroup } from './run-state.js'
+
+/** Groups in the order in which they came, and by node. */
+export class GroupsOfNodes {
+  readonly all = new Map<string, JudgedGroup>()
+  readonly #ofNode = new Map<string, Map<string, JudgedGroup>>()
+
+  add(group: JudgedGroup): void {
+    const { leaseId, node } = group
+    this.all.set(leaseId, group)
+    const own = this.#ofNode.get(node)
+    if (own) own.set(leaseId, group)
+    else this.#ofNode.set(node, new Map([[leaseId, group]]))
+  }
+
+  /** @returns  the group that was there */
+  delete(leaseId: string): JudgedGroup | undefined {
+    const group = this.all.get(leaseId)
+    if (!group) return undefined
+    this.all.delete(leaseId)
+    const own = this.#ofNode.get(group.node)!
+    own.delete(leaseId)
+    if (own.size === 0) this.#ofNode.delete(group.node)
+    return group
+  }
+
+  /** As they are now: they may be deleted meanwhile. */
+  of(node: string): JudgedGroup[] {
+    return [...(this.#ofNode.get(node)?.values() ?? [])]
+  }
+}
+
+/** Groups that may be trained on, counted by version and node. Those under suspicion are put aside, and keep their place. */
+export class UsableGroups {
+  readonly #groups = new GroupsOfNodes()
+  readonly #aside = new Set<string>()
+  /** Of those that are not put aside; a version without any is not in it. */
+  readonly #counts = new Map<number, { total: number; readonly ofNode: Map<string, number> }>()
+
+  add(group: JudgedGroup): void {
+    this.#groups.add(group)
+    this.#count(group, 1)
+  }
+
+  /** @returns  the group that was there */
+  delete(leaseId: string): JudgedGroup | undefined {
+    const group = this.#groups.delete(leaseId)
+    if (group && !this.#aside.delete(leaseId)) this.#count(group, -1)
+    return group
+  }
+
+  has(leaseId: string): boolean {
+    return this.#groups.all.has(leaseId)
+  }
+
+  putAside({ leaseId }: JudgedGroup): void {
+    const group = this.#groups.all.get(leaseId)
+    if (!group || this.#aside.has(leaseId)) return
+    this.#aside.add(leaseId)
+    this.#count(group, -1)
+  }
+
+  putBack(leaseId: string): void {
+    if (this.#aside.delete(leaseId)) this.#count(this.#groups.all.get(leaseId)!, 1)
+  }
+
+  of(node: string): JudgedGroup[] {
+    return this.#groups.of(node)
+  }
+
+  /** Deletes what is of no use any more. */
+  prune(isUseless: (version: number) => boolean): void {
+    for (const [leaseId, { version }] of this.#groups.all) if (isUseless(version)) this.delete(leaseId)
+  }
+
+  /** Of versions from `oldest` on, in the order in which they came. */
+  list(oldest: number): JudgedGroup[] {
+    return [...this.#groups.all.values()].filter(
+      ({ leaseId, version }) => version >= oldest && !this.#aside.has(leaseId),
+    )
+  }
+
+  count(oldest: number): number {
+    let sum = 0
+    for (const [version, { total }] of this.#counts) if (version >= oldest) sum += total
+    return sum
+  }
+
+  countOf(node: string, oldest: number): number {
+    let sum = 0
+    for (const [version, { ofNode }] of this.#counts) if (version >= oldest) sum += ofNode.get(node) ?? 0
+    return sum
+  }
+
+  #count({ version, node }: JudgedGroup, change: 1 | -1): void {
+    let counts = this.#counts.get(version)
+    if (!counts) {
+      counts = { total: 0, ofNode: new Map() }
+      this.#counts.set(version, counts)
+    }
+    counts.total += change
+    if (counts.total === 0) {
+      this.#counts.delete(version)
+      return
+    }
+    const own = (counts.ofNode.get(node) ?? 0) + change
+    if (own === 0) counts.ofNode.delete(node)
+    else counts.ofNode.set(node, own)
+  }
+}

@@ -1,0 +1,12 @@
+import type { Clock } from '../../swarm/index.js'
+import type { Recorder } from '../ledger/recorder.js'
+
+/** Puts on record, one by one, the batches that hold unaudited groups of keys that were caught since. */
+export async function nameDoubtedBatches(recorder: Recorder, clock: Pick<Clock, 'now'>): Promise<void> {
+  for (const { batchId, node } of recorder.state.doubtedBatches) {
+    await recorder.record((state) => {
+      const doubted = state.doubtedBatches.find((one) => one.batchId === batchId && one.node === node)
+      return doubted ? { type: 'batch-doubted', atMs: clock.now(), ...doubted } : null
+    })
+  }
+}

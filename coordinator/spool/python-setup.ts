@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { TrainerError } from './errors.js'
+
+/** The oldest Python that the packages run on. */
+const OLDEST = [3, 10] as const
+/** An index that does not answer is passed over at once: everything is pinned. Patience only if that was not enough. */
+const QUICK = ['--retries', '0', '--timeout', '5']
+const PATIENT = ['--retries', '5']
+
+export interface PythonSetup {
+  /** Of the virtual environment; made when it is missing. */
+  readonly folder: string
+  /** Files of pinned packages, as pip reads them. */
+  readonly requirements: readonly string[]
+  /** Commands that may be a Python, the first that is new enough is taken. Default: those of the system. */
+  readonly candidates?: readonly string[]
+  /** Told before something that takes long. */
+  readonly onStep: (what: string) => void
+  readonly signal: AbortSignal
+}
+
+/** The interpreter of a virtual environment. */
+export const pythonOf = (folder: string): string => join(folder, 'bin', 'python')
+
+/**
+ * Installs pinned Python packages into a virtual environment of their own. Does nothing when they are there.
+ * @returns  the interpreter that has them
+ * @throws TrainerError `trainer_unusable` with what is missing and how to get it
+ */
+export async function setUpPython(setup: PythonSetup): Promise<string> {
+  const { folder, requirements, candidates = ['python3', 'python'], onStep, signal } = setup
+  const python = pythonOf(folder)
+  const stamp = join(folder, `.installed-${await hashOf(requirements)}`)
+  if (existsSync(python) && existsSync(stamp)) return python
+  if (!existsSync(python)) {
+    const command = await findPython(candidates, signal)
+    onStep(`making a Python environment in ${folder}`)
+    await run(command, ['-m', 'venv', folder], 'Debian needs the package python3-venv for this', signal)
+  }
+  onStep('installing Python packages (PyTorch is large; this takes a while)')
+  const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
+  const files = requirements.flatMap((file) => ['-r', file])
+  const quick = await execa(python, [...install, ...files, ...QUICK], { reject: false, cancelSignal: signal })
+  if (quick.failed)
+    await run(python, [...install, ...files, ...PATIENT], 'check the network connection and try again', signal)
+  await writeFile(stamp, '')
+  return python
+}
+
+async function hashOf(files: readonly string[]): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(await readFile(file))
+  return hash.digest('hex').slice(0, 16)
+}
+
+async function findPython(candidates: readonly string[], signal: AbortSignal): Promise<string> {
+  const probe = 'import sys, venv, ensurepip; print("%d.%d" % sys.version_info[:2])'
+  for (const command of candidates) {
+    const { stdout, failed } = await execa(command, ['-c', probe], { reject: false, cancelSignal: signal })
+    signal.throwIfAborted()
+    const [major = 0, minor = 0] = failed ? [] : stdout.trim().split('.').map(Number)
+    if (major === OLDEST[0] && minor >= OLDEST[1]) return command
+  }
+  throw new TrainerError(
+    'trainer_unusable',
+    `Python ${OLDEST.join('.')} or newer with the venv module was not found: install it (Debian: apt install python3 python3-venv), or name one`,
+  )
+}
+
+async function run(command: string, args: readonly string[], advice: string, cancelSignal: AbortSignal): Promise<void> {
+  const { failed, stderr } = await execa(command, args, { reject: false, cancelSignal })
+  cancelSignal.throwIfAborted()
+  if (failed) throw new TrainerError('trainer_unusable', `${command} failed: ${stderr.trim().slice(-500)} (${advice})`)
+}

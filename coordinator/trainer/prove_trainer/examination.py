@@ -1,0 +1,41 @@
+"""The audit of a batch by the forward pass that trains on it."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from .batch import Rollout
+from .evidence import Evidence
+
+Adapter = Mapping[str, torch.Tensor]  # by the names of `Policy.adapter_parameters`
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What it takes to have a batch's groups judged between its first pass and its update."""
+
+    unaudited: tuple[Rollout, ...]
+    older: Mapping[int, Adapter]  # of the policy versions among them that are not the policy in hand
+    # From the evidence on each of them, by its index, to the groups to leave out; called on all ranks, alike on each.
+    judge: Callable[[dict[int, Evidence]], frozenset[str]]
+
+    def shown(self, kept: Collection[Rollout]) -> dict[int, np.ndarray]:
+        """The draws of those that a pass over `kept` shows under the very policy that should have sampled them."""
+        trained = {rollout.index for rollout in kept if rollout.policy_version not in self.older}
+        return {index: draws for index, draws in self._draws().items() if index in trained}
+
+    def hidden(
+        self, kept: Collection[Rollout]
+    ) -> Iterator[tuple[Adapter | None, list[Rollout], dict[int, np.ndarray]]]:
+        """The others with their draws, by the adapter to recompute them under; None: the one in hand."""
+        shown, draws = self.shown(kept), self._draws()
+        rest = [rollout for rollout in self.unaudited if rollout.index in draws and rollout.index not in shown]
+        for version in sorted({rollout.policy_version for rollout in rest}):
+            rollouts = [rollout for rollout in rest if rollout.policy_version == version]
+            yield self.older.get(version), rollouts, {rollout.index: draws[rollout.index] for rollout in rollouts}
+
+    def _draws(self) -> dict[int, np.ndarray]:
+        """A rollout in which nothing was sampled has none, and no evidence."""
+        return {r.index: r.draws for r in self.unaudited if r.draws is not None and r.mask.any()}

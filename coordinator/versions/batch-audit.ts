@@ -1,0 +1,59 @@
+import type { SwarmLogger } from '../../swarm/index.js'
+import type { BodyJudge } from '../intake/body-judge.js'
+import { BodyError, type GroupBodies } from '../intake/group-bodies.js'
+import type { Intake } from '../intake/intake.js'
+import type { BatchRecord, LeaseRecord, RunState } from '../ledger/run-state.js'
+import { writeFindings } from '../spool/batch-folder.js'
+import { EvidenceError } from '../spool/evidence-folder.js'
+import { readBatchGroups } from './batch-groups.js'
+
+export interface BatchAuditParts {
+  readonly spool: string
+  readonly state: RunState
+  /** Bodies of accepted groups. */
+  readonly bodies: Pick<GroupBodies, 'read'>
+  readonly judge: Pick<BodyJudge, 'canAudit' | 'auditBatch'>
+  readonly intake: Pick<Intake, 'takeBack'>
+  readonly logger: SwarmLogger
+}
+
+/**
+ * Whether the training forward is a group's audit: it can be audited, and no audit has passed it. That is as true of a batch
+ * that was formed as when it was formed, so a restart finds the same groups.
+ */
+export const isUnaudited =
+  ({ state, judge }: Pick<BatchAuditParts, 'state' | 'judge'>) =>
+  (lease: LeaseRecord): boolean =>
+    judge.canAudit(lease) && !state.hasPassedAudit(lease.leaseId)
+
+/**
+ * Judges what the trainer's first forward pass has shown of a batch's groups, records what is held against them, and lets the
+ * trainer go on without these. Done again after a stop at any instant it comes to the same.
+ * @throws the signal's reason
+ */
+export async function auditBatch(
+  { batchId, leaseIds }: BatchRecord,
+  parts: BatchAuditParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { spool, state, bodies, judge, intake, logger } = parts
+  const leases = leaseIds.map((leaseId) => state.leases.get(leaseId)!).filter(isUnaudited(parts))
+  const unaudited = leases.map(({ leaseId }) => leaseId)
+  let leftOut = unaudited
+  try {
+    const { groups, lost } = await readBatchGroups(unaudited, state, bodies, () => false, signal)
+    for (const why of lost.values()) throw why
+    const faults = await judge.auditBatch(
+      batchId,
+      groups.map(({ rollouts }, i) => ({ lease: leases[i]!, rollouts, rewards: rollouts.map(({ reward }) => reward) })),
+    )
+    leftOut = unaudited.filter((_, i) => faults[i] !== null)
+    for (const [i, fault] of faults.entries()) if (fault) await intake.takeBack(unaudited[i]!, batchId, fault)
+  } catch (error) {
+    if (!(error instanceof BodyError || error instanceof EvidenceError)) throw error
+    // Nobody's lie: a disk has forgotten something. But what cannot be checked is not trained on.
+    logger.error({ batchId, error }, 'the groups of a batch that no audit has passed cannot be judged and are left out')
+  }
+  signal.throwIfAborted()
+  await writeFindings(spool, batchId, leftOut)
+}

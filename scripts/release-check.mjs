@@ -1,0 +1,169 @@
+// What a stranger does with a release: packs a clean clone, installs the package into an empty prefix, and lets each program do
+// its main job from another folder. Usage: node scripts/release-check.mjs   needs the checkout's own set-up (npm run setup)
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+/** The engine's build for the CPU, as the README names it: the others are several hundred megabytes. */
+const engine = `@node-llama-cpp/linux-${process.arch}@${dependencies['node-llama-cpp']}`
+/** For one step; installing is as slow as the network. */
+const STEP_TIMEOUT_MS = 15 * 60_000
+/** Folders of a checkout that no user needs. */
+const NOT_PACKED = /^(test|bench|scripts|dist\/test|dist\/bench)\/|\.(ts|map)$/
+
+const folder = await mkdtemp(join(tmpdir(), 'prove-release-'))
+const [clone, prefix, elsewhere] = ['clone', 'prefix', 'elsewhere'].map((name) => join(folder, name))
+const env = { PATH: [join(prefix, 'bin'), process.env.PATH].join(delimiter), NO_COLOR: '1' }
+const running = []
+
+/** Runs something in the folder of nobody in particular. */
+const run = (command, args, options = {}) =>
+  execa(command, args, { cwd: elsewhere, env, timeout: STEP_TIMEOUT_MS, forceKillAfterDelay: 20_000, ...options })
+
+async function step(what, work) {
+  const started = performance.now()
+  const found = await work()
+  console.log(`ok    ${what}${found ? `: ${found}` : ''} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
+}
+
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`
+
+async function pack() {
+  await execa('git', ['clone', '--quiet', root, clone])
+  // Nothing of the engine goes into the package, so the smallest build will do.
+  const inClone = { cwd: clone, env: { ...env, PROVE_LEAN: '1' } }
+  await run('npm', ['pack', '--loglevel=error'], { ...inClone, stdout: 'inherit', stderr: 'inherit' })
+  // Asked apart: what the build prints would be on the same stream.
+  const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], inClone)
+  const [{ files, size, unpackedSize, bundled }] = Object.values(JSON.parse(stdout))
+  const own = files.map(({ path }) => path).filter((path) => !path.startsWith('node_modules/'))
+  const surplus = own.filter((path) => NOT_PACKED.test(path))
+  assert.deepEqual(surplus, [], 'the package holds what no user needs')
+  for (const program of ['node', 'coordinator', 'servers', 'lab'])
+    assert.ok(own.includes(`dist/${program}/main.js`), `dist/${program}/main.js is not in the package`)
+  return `${own.length} files and ${bundled.length} bundled packages, ${megabytes(size)}, unpacked ${megabytes(unpackedSize)}`
+}
+
+async function install() {
+  const tarball = join(clone, `prove-swarm-${version}.tgz`)
+  const { stdout, stderr } = await run('npm', [
+    ...['install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', '--omit=optional'],
+    ...[tarball, engine],
+  ])
+  assert.doesNotMatch(stdout + stderr, /EBADENGINE|deprecated/, 'npm warns')
+  const programs = await readdir(join(prefix, 'bin'))
+  for (const name of ['prove-coordinator', 'prove-lab', 'prove-node', 'prove-server'])
+    assert.ok(programs.includes(name), `${name} is not there`)
+  const { stdout: sizes } = await run('du', ['-sm', prefix])
+  return `${sizes.split('\t')[0]} MB`
+}
+
+async function versions() {
+  for (const program of ['node', 'coordinator', 'server', 'lab']) {
+    const { stdout } = await run(`prove-${program}`, ['--version'])
+    assert.equal(stdout.split('\n')[0], version)
+  }
+  return version
+}
+
+async function server() {
+  const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
+  const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
+  const client = new Client({ name: 'release-check', version })
+  const command = join(prefix, 'bin', 'prove-server')
+  await client.connect(new StdioClientTransport({ command, args: ['banking', '--seed', '7'], cwd: elsewhere, env }))
+  try {
+    const { tools } = await client.listTools()
+    const { isError, content } = await client.callTool({ name: 'list_accounts', arguments: {} })
+    assert.ok(!isError, JSON.stringify(content))
+    return `${tools.length} tools of a world, and a call`
+  } finally {
+    await client.close()
+  }
+}
+
+async function lab() {
+  const worlds = ['--worlds', 'banking,email', '--profile', 'demo', '--validation', '0']
+  await run('prove-lab', ['synthesize', '--out', 'my-tasks', '--examples', '40', '--seed', '1', ...worlds])
+  await run('prove-lab', ['dataset', 'verify', 'my-tasks'])
+  return '40 tasks made and verified'
+}
+
+/** A program that reports JSON lines, until one of them fits. */
+function start(program, args) {
+  const child = run(program, [...args, '--json'], { buffer: false, timeout: undefined, cancelSignal: closing.signal })
+  const lines = createInterface({ input: child.stdout })
+  const waiting = []
+  const ended = child.then(
+    () => new Error(`${program} ended`),
+    (error) => error,
+  )
+  lines.on('line', (text) => {
+    const line = JSON.parse(text)
+    for (const { fits, resolve } of waiting) if (fits(line)) resolve(line)
+  })
+  const one = {
+    child,
+    ended,
+    async until(fits) {
+      const { promise, resolve } = Promise.withResolvers()
+      waiting.push({ fits, resolve })
+      const found = await Promise.race([promise, ended])
+      if (found instanceof Error) throw found
+      return found
+    },
+    async stop() {
+      child.kill('SIGINT')
+      assert.equal((await child).exitCode, 0)
+    },
+  }
+  running.push(child)
+  return one
+}
+const closing = new AbortController()
+
+async function swarm() {
+  const base = join(prefix, 'lib/node_modules/prove-swarm/models/demo/prove-demo-base-f16.gguf')
+  const config = {
+    ...{ dataDir: 'run', base: { path: base, name: 'demo' }, tasks: { dataset: 'my-tasks' } },
+    ...{ groupSize: 2, batchGroups: 2, versions: 1, rounds: { registrationMs: 1000 } },
+    trainer: { python: join(root, '.venv/bin/python') },
+  }
+  await writeFile(join(elsewhere, 'run.yaml'), JSON.stringify(config))
+  const coordinator = start('prove-coordinator', ['start', '--config', 'run.yaml'])
+  const { addresses } = await coordinator.until(({ type }) => type === 'listening')
+  const node = start('prove-node', ['join', addresses[0], '--data-dir', 'volunteer', '--cpu', '--lanes', '2'])
+  const begun = performance.now()
+  await coordinator.until(({ type, event }) => type === 'event' && event.type === 'judged' && event.accepted)
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1)
+  await node.stop()
+  await coordinator.stop()
+  const { stdout } = await run('prove-node', ['verdicts', '--data-dir', 'volunteer'])
+  assert.match(stdout, /accepted/)
+  return `the first accepted group ${seconds} s after join`
+}
+
+try {
+  await mkdir(elsewhere)
+  await import('../dist/swarm/polyfill.js')
+  await step('npm pack in a clean clone', pack)
+  await step('npm install --global into an empty prefix, CPU only', install)
+  await step('versions', versions)
+  await step('prove-server', server)
+  await step('prove-lab', lab)
+  await step('prove-coordinator and prove-node', swarm)
+} catch (error) {
+  console.error(`FAIL  ${error.stack}`)
+  process.exitCode = 1
+} finally {
+  closing.abort()
+  await Promise.allSettled(running)
+  await rm(folder, { recursive: true, force: true })
+}

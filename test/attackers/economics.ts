@@ -1,0 +1,124 @@
+import Table from 'cli-table3'
+import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
+import { auditShare, Standing } from '../../coordinator/ledger/standing.js'
+import { seededRandom } from '../../servers/kernel/index.js'
+
+/** What is played: real standings and a real lottery, groups that are nothing but honest or not, and time that is counted in groups. */
+const KEYS = 10
+const GROUPS = 5000
+const AUDITS = { probation: 20, leastShare: 0.1 }
+/** A group is in a batch when so many of its key have come after it. What is caught before is taken back. */
+const BATCH_AFTER = 4
+/** Share of honest groups that an audit refuses: as many as calibrations allow, and as many as were rather measured. */
+const [ALLOWED, MEASURED] = [0.005, 0.001]
+/** A key asks again when its quarantine is over. */
+const GROUP_MS = 60_000
+
+/** A key's way to work: whether its next group is bad, `streak` groups after the last refusal. */
+interface Habit {
+  readonly name: string
+  readonly falseAlarms?: number
+  isBad(streak: number, chance: (share: number) => boolean): boolean
+}
+
+const HABITS: readonly Habit[] = [
+  { name: 'honest, 1 in 200 is refused', isBad: () => false },
+  { name: 'honest, 1 in 1,000 is refused', isBad: () => false, falseAlarms: MEASURED },
+  { name: '5 %, once 200 in a row passed', isBad: (streak, chance) => streak >= 200 && chance(0.05) },
+  { name: '5 %, once 20 in a row passed', isBad: (streak, chance) => streak >= 20 && chance(0.05) },
+  { name: 'all, once 200 in a row passed', isBad: (streak) => streak >= 200 },
+  { name: 'all, once 100 in a row passed', isBad: (streak) => streak >= 100 },
+  { name: 'half of them', isBad: (_, chance) => chance(0.5) },
+]
+
+/** Means over keys. */
+export interface Economy {
+  readonly habit: string
+  /** Every group is audited before it is trained on, whatever the lottery says of its verdict. */
+  readonly checkedBeforeTraining: boolean
+  /** Groups that the key could deliver before it was excluded. */
+  readonly delivered: number
+  readonly trainedBad: number
+  /** Refused by their audit, or taken back by one that followed. */
+  readonly caught: number
+  readonly audited: number
+  readonly quarantines: number
+  /** Share of the keys that get no work any more. */
+  readonly excluded: number
+}
+
+/** What a habit gets past the audits. Every audited bad group is refused. */
+function play(habit: Habit, checkedBeforeTraining: boolean, seed: number): Economy {
+  const lottery = createAuditLottery(Buffer.alloc(32, seed))
+  const sums = { delivered: 0, trainedBad: 0, caught: 0, audited: 0, quarantines: 0, excluded: 0 }
+  for (let key = 0; key < KEYS; key++) {
+    const random = seededRandom(KEYS * seed + key)
+    const standing = new Standing()
+    let atMs = 0
+    let wasQuarantined = false
+    /** Accepted unaudited, in no batch yet: whether each is bad. */
+    let waiting: boolean[] = []
+    const fail = (): void => {
+      standing.refused('sampler_mismatch', atMs)
+      sums.caught += 1
+    }
+    for (let group = 0; group < GROUPS && standing.quarantinedUntilMs !== null; group++) {
+      atMs = Math.max(atMs + GROUP_MS, standing.quarantinedUntilMs)
+      sums.delivered += 1
+      const isBad = habit.isBad(standing.streak, (share) => random.chance(share))
+      const drawn = checkedBeforeTraining || lottery.draws(`${seed} ${key} ${group}`, auditShare(standing, AUDITS))
+      const failed = drawn && (isBad || random.chance(habit.falseAlarms ?? ALLOWED))
+      if (drawn) sums.audited += 1
+      if (failed) {
+        fail()
+        for (const bad of waiting) {
+          sums.audited += 1
+          if (bad) fail()
+          else standing.accepted(true)
+        }
+        waiting = []
+      } else {
+        standing.accepted(drawn)
+        if (!drawn) waiting.push(isBad)
+        while (waiting.length > BATCH_AFTER) if (waiting.shift()) sums.trainedBad += 1
+      }
+      const isQuarantined = standing.isQuarantined(atMs)
+      if (isQuarantined && !wasQuarantined) sums.quarantines += 1
+      wasQuarantined = isQuarantined && standing.quarantinedUntilMs === null
+    }
+    if (standing.quarantinedUntilMs === null) sums.excluded += 1
+  }
+  const means = Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum / KEYS])) as typeof sums
+  return { habit: habit.name, checkedBeforeTraining, ...means }
+}
+
+export const economics = (seed = 1): Economy[] =>
+  [false, true].flatMap((checked) => HABITS.map((habit) => play(habit, checked, seed)))
+
+const ROWS: readonly (readonly [head: string, cell: (economy: Economy) => string])[] = [
+  ['its groups', ({ habit }) => habit],
+  ['checked before training', ({ checkedBeforeTraining }) => (checkedBeforeTraining ? 'all' : 'those drawn')],
+  ['delivered', ({ delivered }) => delivered.toFixed(0)],
+  ['bad ones trained on', ({ trainedBad }) => trainedBad.toFixed(1)],
+  ['caught', ({ caught }) => caught.toFixed(1)],
+  ['audited', ({ audited, delivered }) => `${((100 * audited) / delivered).toFixed(0)} %`],
+  ['quarantines', ({ quarantines }) => quarantines.toFixed(2)],
+  ['keys excluded', ({ excluded }) => `${(100 * excluded).toFixed(0)} %`],
+]
+
+/** For the terminal. */
+export function economicsTable(rows: readonly Economy[]): string {
+  const table = new Table({ head: ROWS.map(([head]) => head), style: { head: [], border: [] } })
+  for (const economy of rows) table.push(ROWS.map(([, cell]) => cell(economy)))
+  return table.toString()
+}
+
+/** As docs/attackers.md has it. */
+export function economicsMarkdown(rows: readonly Economy[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+  return [
+    line(ROWS.map(([head]) => head)),
+    line(ROWS.map((_, i) => (i < 2 ? '---' : '---:'))),
+    ...rows.map((economy) => line(ROWS.map(([, cell]) => cell(economy)))),
+  ].join('\n')
+}

@@ -1,0 +1,161 @@
+import { uniformInt } from 'pure-rand/distribution/uniformInt'
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+import { chooseBatch } from '../../coordinator/leases/batch-shares.js'
+import { openDeskRun, REGISTRATION_MS } from './desk-run.js'
+import { agreed } from './run-events.js'
+
+/** A run in which keys that never deliver anything ask for leases beside volunteers. */
+export interface LockoutOptions {
+  readonly sybils: number
+  /** Blocks of addresses that they ask from. */
+  readonly blocks: number
+  readonly minutes: number
+  /** When they come, after the run has begun. */
+  readonly fromMinute: number
+  /** They keep what they hold for as long as it can be renewed. */
+  readonly renew: boolean
+}
+
+export interface Lockout {
+  readonly versions: number
+  /** Accepted groups of those that were there from the start. */
+  readonly groups: number
+  /** From the first question of each newcomer to its first lease, in seconds; null: it got none. */
+  readonly waitedS: readonly (number | null)[]
+  /** Leases that the sybils were given. */
+  readonly wasted: number
+}
+
+const VOLUNTEERS = 10
+const NEWCOMER_EVERY_MS = 300_000
+/** What one group takes: between these, evenly. */
+const GROUP_MS = [25_000, 75_000] as const
+/** From a batch to the version made of it. */
+const TRAINING_MS = 12_000
+const TICK_MS = 1000
+/** A volunteer without work asks again after this, a sybil after that: it can have many keys, and each has a limit of its own. */
+const ASK_EVERY_MS = 2000
+const SYBIL_ASKS_EVERY_MS = 10_000
+const TERMS = {
+  maxStaleness: 4,
+  batchGroups: 16,
+  versions: 1_000_000,
+  leases: { durationMs: 180_000, perNode: 2 },
+  influence: { perKey: 0.5, perAddressBlock: 1 },
+} as const
+
+interface Worker {
+  readonly name: string
+  /** Works on its oldest lease until then; null: it has none. */
+  doneMs: number | null
+  askMs: number
+  readonly sinceMs: number
+  firstLeaseMs: number | null
+  groups: number
+}
+
+/**
+ * The real lease desk, the real state and the real choice of batches, second by second on a clock of its own; what volunteers
+ * and trainer do in between takes the time that it is said to take.
+ */
+export async function lockout({ sybils, blocks, minutes, fromMinute, renew }: LockoutOptions): Promise<Lockout> {
+  const blockOf = (node: string): string => {
+    const [kind, number] = node.split('-')
+    return kind === 'sybil' ? `ip4/${Number(number) % blocks}` : `ip4/of ${node}`
+  }
+  const run = await openDeskRun(TERMS, blockOf)
+  const { recorder, desk, clock } = run
+  const { state } = recorder
+  const random = xoroshiro128plus(20261122)
+  const between = ([least, most]: readonly [number, number]): number => uniformInt(random, least, most)
+  const startMs = clock.now()
+  const endMs = startMs + minutes * 60_000
+  const worker = (name: string, sinceMs: number): Worker => ({
+    name,
+    sinceMs,
+    askMs: sinceMs,
+    doneMs: null,
+    firstLeaseMs: null,
+    groups: 0,
+  })
+  const workers = Array.from({ length: VOLUNTEERS }, (_, i) => worker(`volunteer-${i}`, startMs + between([0, 60_000])))
+  const newcomers: Worker[] = []
+  for (let atMs = startMs + NEWCOMER_EVERY_MS; atMs <= endMs - 120_000; atMs += NEWCOMER_EVERY_MS)
+    newcomers.push(worker(`newcomer-${newcomers.length}`, atMs))
+  const comeMs = startMs + fromMinute * 60_000
+  const idlers = Array.from({ length: sybils }, (_, i) => ({
+    name: `sybil-${i}`,
+    askMs: comeMs + between([0, 60_000]),
+  }))
+  let trainedAtMs: number | null = null
+  let wasted = 0
+
+  /** Whoever is told to register for the next round hears the same as everybody else who gets none. */
+  const ask = async (node: string, count: number): Promise<number> => {
+    const held = state.openLeasesOf(node).size
+    if (held >= count) return 0
+    const answer = await run.ask(node, { count: count - held }).catch((why: { code?: string }) => {
+      if (why.code !== 'rate_limited') throw why
+      return { leases: [] }
+    })
+    return answer.leases.length
+  }
+
+  const work = async (one: Worker): Promise<void> => {
+    const nowMs = clock.now()
+    if (nowMs < one.sinceMs) return
+    if (one.doneMs !== null && nowMs >= one.doneMs) {
+      const [leaseId] = state.openLeasesOf(one.name).keys()
+      if (leaseId) {
+        await run.deliver(leaseId, { addressBlock: blockOf(one.name) })
+        one.groups += 1
+      }
+      one.doneMs = null
+      one.askMs = nowMs
+    }
+    if (nowMs >= one.askMs && (await ask(one.name, TERMS.leases.perNode)) === 0) one.askMs = nowMs + ASK_EVERY_MS
+    if (one.doneMs === null && state.openLeasesOf(one.name).size > 0) {
+      one.firstLeaseMs ??= nowMs
+      one.doneMs = nowMs + between(GROUP_MS)
+    }
+  }
+
+  const train = async (): Promise<void> => {
+    const batch = state.pendingBatch
+    if (batch && clock.now() >= trainedAtMs!) {
+      await run.publish()
+      const { batchId, step } = batch
+      await recorder.record(() => ({ type: 'trained', atMs: clock.now(), batchId, step, skipped: false }))
+    } else if (!batch) {
+      const { terms } = agreed(TERMS)
+      const chosen = chooseBatch(terms, state.trainable(terms.maxStaleness), [...state.suppliers.values()])
+      if (!chosen) return
+      const step = state.current!.version + 1
+      const leaseIds = chosen.map(({ leaseId }) => leaseId)
+      await recorder.record(() => ({ type: 'batched', atMs: clock.now(), batchId: `step-${step}`, step, leaseIds }))
+      trainedAtMs = clock.now() + TRAINING_MS
+    }
+  }
+
+  for (; clock.now() < endMs; clock.advance(TICK_MS)) {
+    await desk.releaseLapsed()
+    if (state.keysWaiting > 0 && clock.now() - state.round!.openedAtMs >= REGISTRATION_MS) await run.openRound()
+    await train()
+    for (const idler of idlers) {
+      if (clock.now() < idler.askMs) continue
+      idler.askMs += SYBIL_ASKS_EVERY_MS
+      wasted += await ask(idler.name, TERMS.leases.perNode)
+      const leaseIds = [...state.openLeasesOf(idler.name).keys()]
+      if (renew && leaseIds.length > 0) await desk.answer({ kind: 'renew', leaseIds }, idler.name)
+    }
+    for (const one of [...workers, ...newcomers]) await work(one)
+  }
+  return {
+    versions: state.current!.version,
+    groups: workers.reduce((sum, { groups }) => sum + groups, 0),
+    waitedS: newcomers.map(({ firstLeaseMs, sinceMs }) =>
+      firstLeaseMs === null ? null : (firstLeaseMs - sinceMs) / 1000,
+    ),
+    wasted,
+  }
+}

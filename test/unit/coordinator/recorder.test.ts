@@ -1,0 +1,123 @@
+import '../../../swarm/polyfill.js'
+import { setImmediate as turn } from 'node:timers/promises'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { RunEvent } from '../../../coordinator/ledger/events.js'
+import { openRecorder, type Recorder } from '../../../coordinator/ledger/recorder.js'
+import type { RunState } from '../../../coordinator/ledger/run-state.js'
+import { StoreError } from '../../../coordinator/ledger/store-error.js'
+import { agreed, published } from '../../support/run-events.js'
+
+interface Slow {
+  readonly recorder: Recorder
+  /** Versions of each write, in the order in which they were begun. */
+  readonly writes: number[][]
+  readonly told: number[]
+  /** Ends the write that is under way. */
+  end(error?: Error): Promise<void>
+}
+
+/** A recorder on a disk whose every write takes until it is told to end. */
+async function openSlow(): Promise<Slow> {
+  const writes: number[][] = []
+  const told: number[] = []
+  const versionOf = (event: RunEvent): number => (event as ReturnType<typeof published>).version
+  let under = Promise.withResolvers<void>()
+  const recorder = await openRecorder(
+    {
+      async append(...events) {
+        writes.push(events.map(versionOf))
+        under = Promise.withResolvers()
+        await under.promise
+      },
+      async *replay() {
+        yield agreed()
+      },
+      close: async () => undefined,
+    },
+    (event) => told.push(versionOf(event)),
+  )
+  return {
+    recorder,
+    writes,
+    told,
+    async end(error) {
+      if (error) under.reject(error)
+      else under.resolve()
+      await turn()
+    },
+  }
+}
+
+const next = (state: RunState) => published(state.publications.length)
+
+test('who comes while a write is under way is decided on when it is over, and written with all others who came', async () => {
+  const { recorder, writes, told, end } = await openSlow()
+  const all = Array.from({ length: 5 }, () => recorder.record(next))
+  await turn()
+  const late = Array.from({ length: 100 }, () => recorder.record(next))
+  await turn()
+  assert.equal(writes, [[0, 1, 2, 3, 4]], 'each was decided on the state with those before it')
+  assert.equal(recorder.state.publications, [], 'what is not on disk yet is not shown')
+  await end()
+  assert.equal(told, [0, 1, 2, 3, 4])
+  assert.equal(
+    (await Promise.all(all)).map((event) => event!.version),
+    [0, 1, 2, 3, 4],
+  )
+  assert.is(writes[1]!.length, 64, 'as many as the head of the log may be behind')
+  await end()
+  await end()
+  assert.is((await Promise.all(late)).at(-1)!.version, 104)
+  assert.is(recorder.state.publications.length, 105)
+  await recorder.close()
+})
+
+test('who wants nothing recorded hears so when what made it superfluous is there for all to see', async () => {
+  const { recorder, end } = await openSlow()
+  const once = (state: RunState) => (state.publications.length > 0 ? null : published(0))
+  const seen: number[] = []
+  const asked = [1, 2].map(() => recorder.record(once).then(() => seen.push(recorder.state.publications.length)))
+  await turn()
+  assert.equal(seen, [])
+  await end()
+  await Promise.all(asked)
+  assert.equal(seen, [1, 1])
+})
+
+test('a decision that fails, or an event that could not be read back, harms none of the others', async () => {
+  const { recorder, writes, end } = await openSlow()
+  const outcomes = Promise.allSettled([
+    recorder.record(next),
+    recorder.record(() => {
+      throw new Error('no idea')
+    }),
+    recorder.record(() => ({ ...published(9), policyId: 'x' })),
+    recorder.record(next),
+  ])
+  await turn()
+  await end()
+  assert.equal(
+    (await outcomes).map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+  )
+  assert.equal(writes, [[0, 1]])
+})
+
+test('what could not be written is refused with all that came with it and after it, and never shown', async () => {
+  const { recorder, told, end } = await openSlow()
+  const full = new StoreError('unwritable', 'no space left on device')
+  const why = (record: Promise<unknown>): Promise<unknown> => record.catch((error: unknown) => error)
+  const together = [why(recorder.record(next)), why(recorder.record(next))]
+  await turn()
+  const waiting = why(recorder.record(next))
+  await end(full)
+  assert.equal(await Promise.all([...together, waiting, why(recorder.record(next)), why(recorder.failure)]), [
+    ...Array(5).fill(full),
+  ])
+  assert.equal(told, [])
+  assert.equal(recorder.state.publications, [])
+  await recorder.close()
+})
+
+test.run()
