@@ -104,7 +104,7 @@ test('200 sessions in one process do not see each other', async () => {
 test('200 sessions over HTTP at one endpoint do not see each other', async () => {
   const stories = allStories()
   const open = (server: ServerDefinition, seed = 0) => worlds.open(server, seed)
-  const host = await serveHttp(offerWorlds(servers), open, { port: 0 })
+  const host = await serveHttp(offerWorlds(servers), open, { port: 0, maxSessionsPerClient: SESSIONS })
   try {
     const clients = await Promise.all(
       stories.map(async ({ seed }) => {

@@ -79,20 +79,16 @@ async function resume(
       () => false,
     )
   try {
-    const step = join(spool, 'steps', 'step-1')
-    await mkdir(step, { recursive: true })
     const lora = { rank: 1, alpha: 1, targetModules: [] }
-    const content = {
-      step: 1,
-      batchId: 'batch-1',
-      skipped: 'nonfinite',
-      adapterStep: 0,
-      lora,
-      files: {},
-      stats: null,
-      canaries: [],
+    const content = { adapterStep: 0, lora, files: {}, stats: null, canaries: [] }
+    for (const [step, made] of [
+      { batchId: null, skipped: null },
+      { batchId: 'batch-1', skipped: 'nonfinite' },
+    ].entries()) {
+      const folder = join(spool, 'steps', `step-${step}`)
+      await mkdir(folder, { recursive: true })
+      await writeFile(join(folder, 'step.json'), JSON.stringify({ step, ...made, ...content }))
     }
-    await writeFile(join(step, 'step.json'), JSON.stringify(content))
     if (isWritten) await mkdir(join(spool, 'batches', 'batch-1'), { recursive: true })
     const recorder = await openRecorder(
       {
