@@ -290,7 +290,7 @@ test('groups of strangers that wait for their verdicts leave room for those of n
   open,
 }) => {
   const auditor = court()
-  const run = await open({ auditor, batchGroups: 80, leases: { durationMs: 60_000, perNode: 8 } })
+  const run = await open({ auditor, batchGroups: 160, leases: { durationMs: 60_000, perNode: 8 } })
   const ann = await run.admitted(2)
   await deliver(run, ann)
   const never = Promise.withResolvers<AuditFinding>()
