@@ -117,10 +117,12 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
     },
     restore(leaseId, signal) {
       return judging(async () => {
-        const { bodySha256 } = state.judged.get(leaseId)!
+        const [lease, judged] = [state.leases.get(leaseId), state.judged.get(leaseId)]
+        if (!lease || !judged) throw refusal('stale_policy', 'too old by the time it was looked at')
+        const { bodySha256 } = judged
         const bytes = await bodies.read(bodySha256)
         if (!bytes) throw new Error(`the body ${bodySha256} of an accepted group is missing`)
-        return replayBody(state.leases.get(leaseId)!, null, bytes, signal)
+        return replayBody(lease, null, bytes, signal)
       })
     },
   }

@@ -165,7 +165,8 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
     for (;;) {
       let next = 'done' as 'done' | 'again' | 'prove'
       const recorded = await recorder.record((current) => {
-        if (current.judged.has(leaseId)) return null
+        // A lease that is forgotten is so old that its group had no use, and may have had its verdict.
+        if (current.judged.has(leaseId) || !current.leases.has(leaseId)) return null
         const decided = decide(current)
         if (decided === null) {
           next = 'again'
@@ -211,8 +212,8 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
 
   return async (leaseId, copied) => {
     if (!state.isOpenToAudit(leaseId)) return
-    const fault = isUnseen(state.judged.get(leaseId)!) ? refusal('unconfirmed') : await findFault(leaseId, copied)
     const { node } = state.leases.get(leaseId)!
+    const fault = isUnseen(state.judged.get(leaseId)!) ? refusal('unconfirmed') : await findFault(leaseId, copied)
     await recorder.record((current) => {
       if (!current.isOpenToAudit(leaseId)) return null
       const finding = {

@@ -34,7 +34,7 @@ interface Waiting {
  */
 export async function openRecorder(log: EventLog, onEvent: (event: RunEvent) => void): Promise<Recorder> {
   const state = new RunFold()
-  const ahead = new RunFold()
+  const ahead = new RunFold({ verdicts: false })
   for await (const event of log.replay()) {
     state.apply(event)
     ahead.apply(event)

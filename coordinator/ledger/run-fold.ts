@@ -3,6 +3,7 @@ import { Curriculum } from './curriculum.js'
 import type { EventOf, RunEvent } from './events.js'
 import { OpenLeases } from './open-leases.js'
 import {
+  type AcceptedCompletions,
   type AuditedGroupRecord,
   type BatchRecord,
   isUnseen,
@@ -14,8 +15,10 @@ import {
   type Round,
   type RunState,
   type Supplier,
+  type TrainedBatch,
 } from './run-state.js'
 import { Standing } from './standing.js'
+import { TaskCompletions } from './task-completions.js'
 import { type RunTerms, termsIdOf } from './terms.js'
 import { GroupsOfNodes, UsableGroups } from './usable-groups.js'
 
@@ -30,6 +33,8 @@ interface FoldedNode {
   addressBlock: string | null
 }
 
+/** Rounds whose secrets the next manifest shows, and those that are still served. */
+const MOST_ROUNDS = Math.max(LIMITS.closedRounds.value, LIMITS.manifestsServed.value)
 /** So many leases are remembered, more or less, in what those of keys without a record bring. */
 const YIELD_MEMORY = 16
 
@@ -62,12 +67,21 @@ export class RunFold implements RunState {
   /** Groups that were accepted unseen, until a later one of their node is seen and keeps its word. */
   readonly #onTrust = new GroupsOfNodes()
   readonly #audited = new Set<string>()
+  readonly #batchesBehind = new Map<string, TrainedBatch & { readonly step: number }>()
   readonly #roundsByNumber = new Map<number, Round>()
-  readonly #leasesOfRound = new Map<string, number>()
+  /** By the round in force, of each node. */
+  readonly #nextIndex = new Map<string, number>()
+  readonly #leasesOfVersion = new Map<number, Set<string>>()
   /** Released leases of the version in force by node: each gets its own again before it gets others. */
   readonly #owed = new Map<string, Map<string, LeaseRecord>>()
-  /** Leases of accepted groups by task, for finding copies. */
-  readonly #groupsOfTask = new Map<number, string[]>()
+  readonly #completions = new TaskCompletions()
+
+  readonly #keepsVerdicts: boolean
+
+  /** @param verdicts  whether it keeps the verdicts of every node, which no decision asks for */
+  constructor({ verdicts = true }: { readonly verdicts?: boolean } = {}) {
+    this.#keepsVerdicts = verdicts
+  }
 
   apply(event: RunEvent): void {
     switch (event.type) {
@@ -85,6 +99,7 @@ export class RunFold implements RunState {
         this.#openRound(event)
         this.#owed.clear()
         this.#forgetUseless(event.version - LIMITS.staleness.value)
+        this.#forgetBatches(event.step - LIMITS.staleness.value)
         break
       case 'reopened':
         this.#openRound(event)
@@ -95,13 +110,12 @@ export class RunFold implements RunState {
         break
       case 'leased':
         this.leases.set(event.leaseId, event)
+        setOf(this.#leasesOfVersion, event.version).add(event.leaseId)
         this.#open.open(event)
         this.#noteSupplier(event.node)
         this.#owed.get(event.node)?.delete(event.leaseId)
-        this.#leasesOfRound.set(
-          `${event.node} ${event.round}`,
-          Math.max(event.index + 1, this.nextLeaseIndex(event.node, event.round)),
-        )
+        if (event.round === this.round?.round)
+          this.#nextIndex.set(event.node, Math.max(event.index + 1, this.nextLeaseIndex(event.node)))
         break
       case 'renewed': {
         const lease = { ...this.leases.get(event.leaseId)!, deadlineMs: event.deadlineMs }
@@ -129,6 +143,11 @@ export class RunFold implements RunState {
       case 'batched':
         this.batches.set(event.batchId, event)
         this.#lastBatch = event
+        this.#batchesBehind.set(event.batchId, {
+          batchId: event.batchId,
+          step: event.step,
+          groups: event.leaseIds.length,
+        })
         for (const leaseId of event.leaseIds) this.#usable.delete(leaseId)
         break
       case 'trained':
@@ -136,6 +155,7 @@ export class RunFold implements RunState {
         break
       case 'batch-refused':
         this.refusedBatches.set(event.batchId, event)
+        this.#batchesBehind.delete(event.batchId)
         break
     }
   }
@@ -158,25 +178,27 @@ export class RunFold implements RunState {
     this.rounds.push(opened)
     this.#roundsByNumber.set(round, opened)
     this.keysWaiting = 0
+    this.#nextIndex.clear()
+    if (this.rounds.length > MOST_ROUNDS) this.rounds.shift()
   }
 
   #applyJudged(event: JudgedGroup): void {
-    const { leaseId, node, accepted, code } = event
-    const { taskIndex } = this.leases.get(leaseId)!
+    const { leaseId, node, bodySha256, accepted, code, detail, credit, atMs } = event
     if (this.#open.close(leaseId)) this.#noteYield(node, accepted)
     this.#owed.get(node)?.delete(leaseId)
-    this.judged.set(leaseId, event)
+    if (this.leases.has(leaseId)) this.judged.set(leaseId, event)
     const record = this.#node(node)
-    record.verdicts.push(event)
-    record.credit += event.credit
+    if (this.#keepsVerdicts) record.verdicts.push({ leaseId, bodySha256, accepted, code, detail, credit, atMs })
+    record.credit += credit
     record.addressBlock = event.addressBlock
-    if (accepted) this.#accept(record, event, taskIndex)
-    else this.#refuse(record, code!, event.atMs)
+    if (accepted) this.#accept(record, event)
+    else this.#refuse(record, code!, atMs)
     this.#reclassify(record)
   }
 
-  #accept(record: FoldedNode, event: JudgedGroup, taskIndex: number): void {
-    const { leaseId, node, version, audit, flat } = event
+  #accept(record: FoldedNode, event: JudgedGroup): void {
+    const { leaseId, node, version, audit, flat, completions } = event
+    const { taskIndex } = this.leases.get(leaseId)!
     if (isUnseen(event)) this.#onTrust.add(event)
     else {
       record.standing.accepted(audit === 'passed')
@@ -188,9 +210,7 @@ export class RunFold implements RunState {
     if (!flat && !this.#withdrawn.has(version)) this.#usable.add(event)
     if (audit === 'passed') this.#audited.add(leaseId)
     this.curriculum.note(taskIndex, version, flat)
-    const others = this.#groupsOfTask.get(taskIndex)
-    if (others) others.push(leaseId)
-    else this.#groupsOfTask.set(taskIndex, [leaseId])
+    this.#completions.add(taskIndex, leaseId, completions)
   }
 
   #confirm(node: string): void {
@@ -236,10 +256,13 @@ export class RunFold implements RunState {
       record.standing.accepted(true)
       return
     }
+    const { taskIndex } = this.leases.get(leaseId)!
     this.accepted.delete(leaseId)
     this.#usable.delete(leaseId)
-    if (this.#onTrust.delete(leaseId)) this.curriculum.forget(this.leases.get(leaseId)!.taskIndex)
-    record.verdicts.push({ leaseId, bodySha256: group.bodySha256, accepted, code, detail, credit: 0, atMs })
+    this.#completions.delete(taskIndex, leaseId)
+    if (this.#onTrust.delete(leaseId)) this.curriculum.forget(taskIndex)
+    const { bodySha256 } = group
+    if (this.#keepsVerdicts) record.verdicts.push({ leaseId, bodySha256, accepted, code, detail, credit: 0, atMs })
     record.credit -= group.credit
     this.#refuse(record, code!, atMs)
     this.#reclassify(record)
@@ -262,6 +285,46 @@ export class RunFold implements RunState {
     this.#usable.prune(isUseless)
     for (const [leaseId, { version, flat }] of this.suspects)
       if (isUseless(version) && !flat) this.suspects.delete(leaseId)
+    this.#forgetLeases(oldest)
+  }
+
+  /** Leases whose groups can change nothing any more, and what became of them. */
+  #forgetLeases(oldest: number): void {
+    const inTraining = new Set(this.pendingBatch?.leaseIds)
+    const isNeeded = (leaseId: string): boolean =>
+      this.#open.all.has(leaseId) || this.#isAtStake(leaseId) || inTraining.has(leaseId)
+    for (const [version, leaseIds] of this.#leasesOfVersion) {
+      if (version >= oldest) continue
+      for (const leaseId of leaseIds) {
+        if (isNeeded(leaseId)) continue
+        leaseIds.delete(leaseId)
+        this.leases.delete(leaseId)
+        this.judged.delete(leaseId)
+        this.accepted.delete(leaseId)
+        this.#audited.delete(leaseId)
+      }
+      if (leaseIds.size === 0) this.#leasesOfVersion.delete(version)
+    }
+    this.#forgetRounds()
+  }
+
+  /** Those that are neither among the newest nor named by a lease. */
+  #forgetRounds(): void {
+    const oldest = this.rounds[0]!.round
+    const named = new Set<number>()
+    for (const { round } of this.leases.values()) named.add(round)
+    for (const round of this.#roundsByNumber.keys())
+      if (round < oldest && !named.has(round)) this.#roundsByNumber.delete(round)
+  }
+
+  /** Batches whose groups are all forgotten. */
+  #forgetBatches(oldest: number): void {
+    for (const [batchId, { step }] of this.batches) {
+      if (step >= oldest) break
+      this.batches.delete(batchId)
+      this.trained.delete(batchId)
+      this.refusedBatches.delete(batchId)
+    }
   }
 
   #node(node: string): FoldedNode {
@@ -306,13 +369,11 @@ export class RunFold implements RunState {
     return this.publications[version]!
   }
 
-  batchesBehind(adapterStep: number): BatchRecord[] {
+  batchesBehind(adapterStep: number): TrainedBatch[] {
     const steps = new Set<number>()
     // Step n goes on from what was published as version n - 1.
     for (let step = adapterStep; step > 0; step = this.publication(step - 1).adapterStep) steps.add(step)
-    return [...this.batches.values()].filter(
-      ({ batchId, step }) => steps.has(step) && !this.refusedBatches.has(batchId),
-    )
+    return [...this.#batchesBehind.values()].filter(({ step }) => steps.has(step))
   }
 
   get round(): Round | undefined {
@@ -329,20 +390,25 @@ export class RunFold implements RunState {
     return since !== undefined && this.round !== undefined && since < this.round.round
   }
 
-  nextLeaseIndex(node: string, round: number): number {
-    return this.#leasesOfRound.get(`${node} ${round}`) ?? 0
+  nextLeaseIndex(node: string): number {
+    return this.#nextIndex.get(node) ?? 0
   }
 
   isOpenToAudit(leaseId: string): boolean {
-    return (this.#usable.has(leaseId) || this.#onTrust.all.has(leaseId)) && !this.#audited.has(leaseId)
+    return this.#isAtStake(leaseId) && !this.#audited.has(leaseId)
+  }
+
+  /** Whether a group may still be trained on, or taken back. */
+  #isAtStake(leaseId: string): boolean {
+    return this.#usable.has(leaseId) || this.#onTrust.all.has(leaseId)
   }
 
   owedLease(node: string): LeaseRecord | undefined {
     return this.#owed.get(node)?.values().next().value
   }
 
-  acceptedOfTask(taskIndex: number): JudgedGroup[] {
-    return (this.#groupsOfTask.get(taskIndex) ?? []).flatMap((leaseId) => this.accepted.get(leaseId) ?? [])
+  acceptedOfTask(taskIndex: number): AcceptedCompletions[] {
+    return this.#completions.of(taskIndex)
   }
 
   get openLeases(): ReadonlyMap<string, LeaseRecord> {
@@ -380,4 +446,13 @@ export class RunFold implements RunState {
   #oldest(maxStaleness: number): number {
     return (this.current?.version ?? 0) - maxStaleness
   }
+}
+
+function setOf(sets: Map<number, Set<string>>, name: number): Set<string> {
+  let set = sets.get(name)
+  if (!set) {
+    set = new Set()
+    sets.set(name, set)
+  }
+  return set
 }

@@ -10,6 +10,16 @@ export type JudgedGroup = EventOf<'judged'>
 export type AuditedGroupRecord = EventOf<'audited'>
 export type BatchRecord = EventOf<'batched'>
 
+/** What an accepted group said, one name per rollout. */
+export type AcceptedCompletions = Pick<JudgedGroup, 'leaseId' | 'completions'>
+
+/** A batch that a policy was trained on. */
+export interface TrainedBatch {
+  readonly batchId: string
+  /** How many it had. */
+  readonly groups: number
+}
+
 /** The terms under which a lease was given. */
 export type TermsOf = (lease: LeaseRecord) => LeaseTerms
 
@@ -82,12 +92,17 @@ export interface RunState {
   readonly termsHistory: readonly { readonly terms: RunTerms; readonly fromRound: number }[]
   /** By version. */
   readonly publications: readonly Publication[]
-  /** By number. */
+  /** The newest, by number: as many as a manifest names secrets of. */
   readonly rounds: readonly Round[]
   /** Keys, and the round in which each was first seen. */
   readonly registered: ReadonlyMap<string, number>
   /** Keys that registered since the last round opened. */
   readonly keysWaiting: number
+  /**
+   * Leases whose groups can still change something. Those of versions so old that nothing made with them is taken
+   * (`LIMITS.staleness`) are forgotten with their verdicts, unless they are open, or their groups in training or at stake in an
+   * audit. So are their batches.
+   */
   readonly leases: ReadonlyMap<string, LeaseRecord>
   /** Leases that are neither judged nor released. */
   readonly openLeases: ReadonlyMap<string, LeaseRecord>
@@ -132,17 +147,17 @@ export interface RunState {
   /** The publication of a version that is out: versions count from 0, and each is published once. */
   publication(version: number): Publication
   /** The batches whose updates made the adapter of training step `adapterStep`, oldest first. */
-  batchesBehind(adapterStep: number): BatchRecord[]
+  batchesBehind(adapterStep: number): TrainedBatch[]
   /** Whether a key may have leases of the round in force: it registered before the round's secret was drawn. */
   isAdmitted(node: string): boolean
-  /** The index of a node's next lease in a round. */
-  nextLeaseIndex(node: string, round: number): number
+  /** The index of a node's next lease in the round in force. */
+  nextLeaseIndex(node: string): number
   /** Whether an accepted group can still be audited: it was not yet, and is in no batch. */
   isOpenToAudit(leaseId: string): boolean
   /** A lease of the version and the terms in force that the node has left lying. */
   owedLease(node: string): LeaseRecord | undefined
-  /** Accepted groups of a task, oldest first. */
-  acceptedOfTask(taskIndex: number): JudgedGroup[]
+  /** The newest accepted groups of a task that were looked at, oldest first. */
+  acceptedOfTask(taskIndex: number): AcceptedCompletions[]
   /**
    * Accepted groups that can still be trained on, in log order: with reward variance, in no batch yet, above suspicion, at
    * most `maxStaleness` versions behind, and of an adapter that was not rolled back.

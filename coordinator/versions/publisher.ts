@@ -98,7 +98,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
       step: step.step,
       base: frame.base,
       files: step.files,
-      batches: trained.map(({ batchId, leaseIds }) => ({ batchId, groups: leaseIds.length })),
+      batches: trained.map(({ batchId, groups }) => ({ batchId, groups })),
       volunteers: state.nodes.size,
       tasks: { dataset: taskSet.datasetSha256, examples: taskSet.tasks.length },
       terms: state.termsHistory.map(({ terms, fromRound }) => ({ fromRound, ...terms })),
