@@ -173,12 +173,14 @@ test('a run that was backed up while it worked goes on in another folder when th
   )
   // Of what a node does for the first coordinator after the backup, the second one knows nothing.
   await stop(node)
+  const toldBefore = toldBy(first.coordinator)
   const { stdout } = await coordinator('backup', 'backup', '--config', join('run', 'run.yaml'))
-  assert.match(stdout, new RegExp(`backup holds the run ${first.runId}: \\d+ events and \\d+ files, .*checked`))
+  const size = stdout.match(new RegExp(`backup holds the run ${first.runId}: (\\d+) events and \\d+ files, .*checked`))
+  assert.ok(size, stdout)
   first.coordinator.kill('SIGKILL')
   assert.is(await first.coordinator.ended, 'SIGKILL')
   isPrivate(first.dataDir)
-  const { events: known } = await readLog(first.dataDir)
+  const { events: lost } = await readLog(first.dataDir)
   rmSync(first.dataDir, { recursive: true })
 
   // Without a coordinator on it a data folder is backed up likewise.
@@ -186,8 +188,7 @@ test('a run that was backed up while it worked goes on in another folder when th
   await coordinator('backup', 'again', '--data-dir', 'elsewhere')
   const restored = await coordinator('restore', 'again', '--data-dir', join('run', 'restored'))
   assert.match(restored.stdout, /prove-coordinator start --config run\.yaml, where run\.yaml says dataDir: .*restored/)
-  const told = toldBy(first.coordinator)
-  const second = await first.again({ dataDir: 'restored', versions: nextVersion(told) })
+  const second = await first.again({ dataDir: 'restored', versions: nextVersion(toldBy(first.coordinator)) })
   assert.is(second.runId, first.runId)
   const nodeAgain = second.node('node')
   await second.coordinator.until('the end of the run', ({ type }) => type === 'complete')
@@ -196,8 +197,10 @@ test('a run that was backed up while it worked goes on in another folder when th
   const dataDir = join(on.folder, 'run', 'restored')
   isPrivate(dataDir)
   const { events, state } = await readLog(dataDir)
-  assert.equal(events.slice(0, known.length), known)
-  checkRun(events, state, [...told, ...toldBy(second.coordinator)])
+  // The first coordinator may have trained on between the backup and its end: that is lost, and nothing before it.
+  const kept = Number(size[1])
+  assert.equal(events.slice(0, kept), lost.slice(0, kept))
+  checkRun(events, state, [...toldBefore, ...toldBy(second.coordinator)])
 })
 
 /** Nobody but the owner may read anything that the programs have put into a data folder. */
