@@ -148,7 +148,13 @@ const EVENTS = {
   /** A key was caught that had given the batch these groups, which no audit has looked at. What was learnt from them stays. */
   'batch-doubted': z.object({ batchId: text, node: text, leaseIds: z.array(lease).max(65_536).readonly() }),
   /** `skipped`: the trainer left the policy as it was, for example because a gradient was not finite. */
-  trained: z.object({ batchId: text, step: count, skipped: z.boolean() }),
+  trained: z.object({
+    batchId: text,
+    step: count,
+    skipped: z.boolean(),
+    /** What the step says of itself in single numbers, by their names in docs/trainer.md; earlier versions left them out. */
+    stats: z.record(z.string().max(64), number).optional(),
+  }),
   /** The trainer could not use the batch; its groups are lost to training, and the step number is free again. */
   'batch-refused': z.object({ batchId: text, code: text, detail: text }),
 } as const

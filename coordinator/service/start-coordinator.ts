@@ -18,7 +18,7 @@ import { openCalibrations } from '../intake/calibrations.js'
 import { meterStages } from '../intake/metrics.js'
 import { agreeOnTerms, termsOf } from '../ledger/agree-terms.js'
 import { openEventLog } from '../ledger/event-log.js'
-import type { RunEvent } from '../ledger/events.js'
+import { type PublicEvent, publicEvent } from '../ledger/public-event.js'
 import { openRecorder } from '../ledger/recorder.js'
 import type { RunState } from '../ledger/run-state.js'
 import type { RunTerms } from '../ledger/terms.js'
@@ -38,7 +38,7 @@ import { openRunKey } from './run-key.js'
 /** What an operator, or a program that started the coordinator, is told as it happens. */
 export type Progress =
   | { readonly type: 'listening'; readonly addresses: readonly string[]; readonly runId: string }
-  | { readonly type: 'event'; readonly event: RunEvent }
+  | { readonly type: 'event'; readonly event: PublicEvent }
   | { readonly type: 'refusal'; readonly refusal: RefusalEvent }
   | { readonly type: 'trainer'; readonly event: TrainerEvent }
   | { readonly type: 'complete'; readonly version: number }
@@ -81,7 +81,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const folder = await openDataFolder(config.dataDir)
     const taskSet = await readTaskSet(config.tasks.dataset, 'train')
     const log = await openEventLog(folder.log)
-    const recorder = await openRecorder(log, (event) => onProgress({ type: 'event', event }))
+    const recorder = await openRecorder(log, (event) => onProgress({ type: 'event', event: publicEvent(event) }))
     cleanUps.push(() => recorder.close())
     const identity = await openRunKey(config.dataDir, log.end)
     const key = identity.privateKey

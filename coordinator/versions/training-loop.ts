@@ -104,8 +104,16 @@ async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: Abort
     batchId,
     step,
     skipped: made.skipped !== null,
+    stats: numbersOf(made.stats ?? {}),
   }))
 }
+
+const numbersOf = (stats: Readonly<Record<string, unknown>>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(stats).filter(
+      (entry): entry is [string, number] => Number.isFinite(entry[1]) && entry[0].length <= 64,
+    ),
+  )
 
 /**
  * Puts the batch before the trainer.
