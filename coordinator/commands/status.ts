@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { alarmsOf } from '../report/alarms.js'
 import { type RunReport, RunTally } from '../report/run-report.js'
 import type { VersionReport } from '../report/version-report.js'
 import { reachControl } from '../service/control-client.js'
@@ -23,7 +24,7 @@ async function status(options: RunOptions & { json: boolean }): Promise<void> {
     const report = tally.report()
     process.stdout.write(
       options.json
-        ? `${JSON.stringify({ isRunning, ...report, refused: Object.fromEntries(report.refused) })}\n`
+        ? `${JSON.stringify({ isRunning, ...report, refused: Object.fromEntries(report.refused), alarms: alarmsOf(report) })}\n`
         : `${statusText(report, isRunning, Date.now())}\n`,
     )
   })
@@ -47,6 +48,7 @@ export function statusText(report: RunReport, isRunning: boolean, nowMs: number)
     `groups: ${report.accepted} accepted${flat}, ${refused} refused${refused === 0 ? '' : ` (${countsOf(report.refused)})`}`,
     `keys: ${report.keys}; open leases: ${report.openLeases}; tokens judged: ${report.tokens.toLocaleString('en')}`,
     report.pendingBatch === null ? null : `in training: ${report.pendingBatch}`,
+    ...alarmsOf(report).map(({ text }) => `look at this: ${text}`),
     ...report.quarantinedWorlds.map((world) => `the world ${world} disagrees with itself and gets no leases`),
     ...report.refusedBatches
       .slice(-3)
