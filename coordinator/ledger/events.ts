@@ -18,7 +18,7 @@ const code = z.string().refine((value): value is RefusalCode => isRefusalCode(va
 const audit = z.enum(['none', 'passed', 'failed'])
 export type Audit = z.output<typeof audit>
 
-/** What an audit that passed adds to the sums of its key, see `RepairSums`; null: no audit, or the node's draws are not known. */
+/** What an audit that passed adds to the sums of its key, see `RepairSums`; null: there was none. */
 const repairs = z
   .object({
     tokens: count,
@@ -83,9 +83,8 @@ const EVENTS = {
     /** Hex, 32 bytes. */
     seed: hash,
     deadlineMs: number,
-    /** As the node says: which calibration its work is judged by, and whether its draws can be replayed. */
+    /** As the node says: which calibration its work is judged by. */
     backend: text,
-    drawsReplay: z.boolean(),
     /** Where the node asked from, as a block of network addresses; null, or left out by earlier versions: not known. */
     addressBlock: text.nullable().optional(),
   }),
