@@ -91,8 +91,8 @@ function versionTable(versions: readonly VersionReport[]): string {
       version.flat,
       version.refused,
       numberOf(version.stats.loss, 4),
-      numberOf(version.stats.mismatchKl, 4),
-      numberOf(version.stats.gradNorm, 2),
+      numberOf(version.stats.mismatchKl, 5),
+      numberOf(version.stats.gradNorm, 3),
     ]),
   )
 }

@@ -104,7 +104,7 @@ test('a status shows the numbers of the step that made a version', () => {
     ...[agreed(), ...registered, published(0), leased('a', 'ann', 0), judged('a', 'ann', 0), published(1)],
     { ...trained('batch', 1), stats: { loss: 0.1234, mismatchKl: 0.01, gradNorm: 2 } },
   ]
-  assert.match(statusText(tallied(new RunTally(), log).report(), true, 0), /^1 .*0\.1234 +0\.0100 +2\.00$/m)
+  assert.match(statusText(tallied(new RunTally(), log).report(), true, 0), /^1 .*0\.1234 +0\.01000 +2\.000$/m)
 })
 
 test('an event that is shown never holds the secret of its round', () => {
