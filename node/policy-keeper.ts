@@ -51,6 +51,8 @@ export interface PolicyKeeperParts {
   readonly snapshots: SnapshotExchange
   /** Where fetched adapters are kept: only the newest of them, or a run would fill the disk. */
   readonly blobs: BlobStore
+  /** The coordinator, which is asked for as little of an adapter as possible. */
+  readonly origin: string
   /** Who may have manifests and blobs, the coordinator first. */
   readonly peers: () => readonly string[]
   readonly clock: Clock
@@ -60,7 +62,7 @@ export interface PolicyKeeperParts {
 const ADAPTERS_KEPT = 3
 
 export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
-  const { engine, contextSize, lanes, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock } = parts
+  const { engine, contextSize, lanes, tokenizer, baseSha256, catalogue, snapshots, blobs, origin, peers, clock } = parts
   let loaded: LoadedPolicy | null = null
   /** Of the policy that the engine runs, its canary passed. */
   let inForce: string | null = null
@@ -127,7 +129,7 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
 
   const applyAdapter = async (blob: BlobDescription, shape: AdapterShape, signal: AbortSignal): Promise<void> => {
     const apply = async (): Promise<void> => {
-      const path = await onDisk(() => snapshots.fetchBlob(blob, peers(), { signal }))
+      const path = await onDisk(() => snapshots.fetchBlob(blob, peers(), { signal, origin, more: peers }))
       await engine.usePolicy({ path, sha256: blob.sha256, shape }, signal)
     }
     try {

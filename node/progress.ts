@@ -25,6 +25,8 @@ export type NodeProgress =
   | { readonly type: 'dropped'; readonly leaseId: string; readonly code: string }
   /** The coordinator has not been reached for some seconds; the node goes on trying. `detail`: where, and why not. */
   | { readonly type: 'offline'; readonly detail: string }
+  /** The coordinator is there again, after `offline`. */
+  | { readonly type: 'online' }
   /** The coordinator is there, but several attempts in a row to work with it came to nothing; the node goes on trying. */
   | { readonly type: 'trouble'; readonly detail: string }
   /** There is no work at the moment. `waiting`: finished groups without a verdict; told again when one gets its own. */
@@ -48,6 +50,8 @@ export function progressLine(progress: NodeProgress): string | null {
       return `group ${progress.leaseId.slice(0, 8)} was not taken: ${explain(progress.code, '')}`
     case 'offline':
       return `the coordinator cannot be reached, trying again: ${progress.detail}`
+    case 'online':
+      return 'the coordinator is connected again'
     case 'trouble':
       return `the coordinator cannot be worked with, trying again: ${progress.detail}`
     case 'idle':

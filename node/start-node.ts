@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { openEngine, openTokenizer } from '../engine/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
-import { createBlobStore, createHost, type JoinAddress, openIdentity } from '../swarm/index.js'
+import { createBlobStore, createHost, type Finding, type JoinAddress, openIdentity, reachOf } from '../swarm/index.js'
 import { hashBaseModel } from './base-model.js'
 import { NodeError } from './errors.js'
+import { ownListenAddresses } from './listen-port.js'
 import type { NodeProgress } from './progress.js'
 import { openNodeStore } from './store.js'
 import { startVolunteer } from './volunteer.js'
@@ -15,8 +16,12 @@ export interface NodeOptions {
   readonly dataDir: string
   /** Path of the base model's GGUF. */
   readonly modelPath: string
-  /** Addresses to listen on; none: the node only dials out. */
-  readonly listen: readonly string[]
+  /** Addresses to listen on; none: the node only dials out. Left out: a port of its own, the same at each start. */
+  readonly listen?: readonly string[]
+  /** Where others can dial it, if that is not where it listens: behind a router that forwards a port. */
+  readonly announce?: readonly string[]
+  /** Passes small messages on between nodes that cannot dial each other. */
+  readonly relay?: boolean
   readonly threads: number
   /** Rollouts generated in parallel at most; a group may not be larger. */
   readonly lanes: number
@@ -35,6 +40,13 @@ export interface RunningNode {
   readonly work: Promise<void>
   close(): Promise<void>
 }
+
+const findingOf = ({ relay, listens }: { readonly relay: boolean; readonly listens: boolean }): Finding => ({
+  relay: relay ? 'offered' : 'used',
+  localNetwork: true,
+  portMapping: listens,
+  tryAddresses: true,
+})
 
 /** Starts a volunteer: engine, connection to the coordinator, work. Groups of an earlier run of the node are sent first. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
@@ -68,15 +80,22 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       confinement: engine.confinement,
     })
 
+    const runReach = reachOf(coordinator.address)
+    const listen = options.listen ?? (await ownListenAddresses(dataDir, runReach))
+    const { announce = [], relay = false } = options
     const host = await createHost({
       privateKey: identity.privateKey,
       runId: coordinator.peerId,
-      listen: options.listen,
+      listen,
+      announce,
+      runReach,
+      // A run on one machine needs no help, and leaves the network alone.
+      ...(runReach === 'machine' ? {} : { finding: findingOf({ relay, listens: listen.length > 0 }) }),
       logger,
     }).catch((cause: Error) => {
       // The library's message goes on with a stack trace.
       const reason = cause.message.split(/\n +at /)[0]!.replaceAll(/\s+/g, ' ')
-      throw new NodeError('bad_listen', `${options.listen.join(', ')}: ${reason}`, { cause })
+      throw new NodeError('bad_listen', `${listen.join(', ')}: ${reason}`, { cause })
     })
     cleanUps.push(() => host.close())
     const blobs = await createBlobStore(join(dataDir, 'blobs'))

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { Level } from 'level'
 import { z } from 'zod'
-import { isRefusalCode, type RefusalCode, type Verdict } from '../proto/index.js'
+import { isRefusalCode, LIMITS, type RefusalCode, type Verdict } from '../proto/index.js'
+import type { KnownPeer } from '../swarm/index.js'
 import { NodeError } from './errors.js'
 import {
   type ClosedRound,
@@ -52,6 +53,13 @@ export interface NodeStore {
   keepRounds(rounds: readonly ClosedRound[]): Promise<void>
   /** @throws NodeError `unreadable` */
   rounds(): Promise<ClosedRound[]>
+  /** Nodes of the run that were reached, to be looked for at the next start. Replaces those on record. */
+  keepPeers(peers: readonly KnownPeer[]): Promise<void>
+  /** A record that is damaged counts as none: others tell of other nodes. */
+  peers(): Promise<readonly KnownPeer[]>
+  /** The newest notice of where the coordinator is to be found, sealed. */
+  keepNotice(sealed: Uint8Array): Promise<void>
+  notice(): Promise<Uint8Array | null>
   close(): Promise<void>
 }
 
@@ -67,6 +75,16 @@ const verdictSchema: z.ZodType<Verdict> = z.strictObject({
   credit: z.number().min(0),
   receivedAtMs: z.number(),
 })
+
+const peersSchema: z.ZodType<readonly KnownPeer[]> = z
+  .array(
+    z.strictObject({
+      peerId: z.string(),
+      addresses: z.array(z.string()).min(1).max(LIMITS.addressesPerPeer.value),
+      reachedAtMs: z.number(),
+    }),
+  )
+  .max(LIMITS.peersKept.value)
 
 const keptSchema = z.strictObject({ bodySha256: z.string(), origin: groupOriginSchema })
 /** The place of a record of which there is one. */
@@ -116,6 +134,8 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
   const kept = db.sublevel<string, string>(`${runId}:kept`, { valueEncoding: 'utf8' })
   const keptBody = db.sublevel<string, Uint8Array>(`${runId}:kept-body`, { valueEncoding: 'view' })
   const closedRounds = db.sublevel<string, string>(`${runId}:rounds`, { valueEncoding: 'utf8' })
+  const peers = db.sublevel<string, string>(`${runId}:peers`, { valueEncoding: 'utf8' })
+  const notices = db.sublevel<string, Uint8Array>(`${runId}:notices`, { valueEncoding: 'view' })
   const readVerdict = (text: string, place: string): Verdict =>
     readRecord(text, verdictSchema, `verdict ${place}`, directory)
   const verdictCount = async (): Promise<number> => {
@@ -222,6 +242,18 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
       const text = await closedRounds.get(ONLY)
       return text === undefined ? [] : readRecord(text, z.array(closedRoundSchema), 'the closed rounds', directory)
     },
+    keepPeers: (list) => write(() => peers.put(ONLY, JSON.stringify(list))),
+    async peers() {
+      const text = await peers.get(ONLY)
+      try {
+        return text === undefined ? [] : readRecord(text, peersSchema, 'the nodes that were reached', directory)
+      } catch (why) {
+        if (why instanceof NodeError) return []
+        throw why
+      }
+    },
+    keepNotice: (sealed) => write(() => notices.put(ONLY, sealed)),
+    notice: async () => (await notices.get(ONLY)) ?? null,
     close: () => db.close(),
   }
 }

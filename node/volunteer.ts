@@ -9,6 +9,8 @@ import {
   createSnapshotExchange,
   type JoinAddress,
   keepConnected,
+  keepNeighbours,
+  openAddressNotices,
   type SwarmHost,
   serveGroups,
 } from '../swarm/index.js'
@@ -58,15 +60,57 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
   }
   try {
-    const connection = keepConnected(host, coordinator)
+    const logger = host.logger.child({ part: 'finding' })
+    const notices = await openAddressNotices({
+      host,
+      known: await store.notice(),
+      onNews: ({ sealed }) => {
+        store.keepNotice(sealed).catch((error: unknown) => logger.warn({ error }, 'a notice could not be kept'))
+        connection.retry()
+      },
+    })
+    cleanUps.push(async () => notices.close())
+    // The run's key knows best; where the user was told to look may still be right, and is all there is at first.
+    const addresses = (): string[] => [
+      ...new Set([
+        ...(notices.newest()?.notice.addresses ?? []).map((address) => `${address}/p2p/${coordinator.peerId}`),
+        coordinator.address,
+      ]),
+    ]
+    const connection = keepConnected(host, { peerId: coordinator.peerId, addresses }, random)
     cleanUps.push(() => connection.close())
-    const snapshots = await createSnapshotExchange(host, { store: blobs })
+    const snapshots = await createSnapshotExchange(host, {
+      store: blobs,
+      notice: () => notices.newest()?.sealed ?? null,
+    })
     cleanUps.push(() => snapshots.close())
+    const neighbours = keepNeighbours({
+      host,
+      random,
+      known: await store.peers(),
+      keep: (peers) => store.keepPeers(peers),
+    })
+    cleanUps.push(() => neighbours.close())
+    const stopAsking = host.onPeer(({ peer, connected }) => {
+      if (!connected || peer === coordinator.peerId || host.isConnected(coordinator.peerId)) return
+      // Whoever comes may know where the coordinator is now; and if the network is there again, so may it be.
+      connection.retry()
+      snapshots
+        .fetchNotice(peer, closing.signal)
+        .then((sealed) => sealed && notices.take(sealed))
+        .catch((error: unknown) => logger.debug({ peer, error }, 'a node tells nothing of the coordinator'))
+    })
+    cleanUps.push(async () => stopAsking())
     const groups = await serveGroups(host, { lookup: (hash) => store.body(hash) })
     cleanUps.push(() => groups.close())
     const news = createNews(host.clock)
     const channels = channelsOf(coordinator.peerId)
-    host.gossip.join(channels.policy, { deliver: (announcement) => news.tell({ type: 'announced', announcement }) })
+    host.gossip.join(channels.policy, {
+      deliver: (announcement) => {
+        neighbours.hear(announcement.providers, true)
+        news.tell({ type: 'announced', announcement })
+      },
+    })
     const gate = createGroupGate(host.clock, LIMITS.groupsPerMinute.value, LIMITS.groupsPassedOnPerMinute.value)
     host.gossip.join(channels.groups, { check: gate.check, deliver: () => undefined })
     const outbox = await openOutbox({
@@ -83,10 +127,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
       },
     })
     cleanUps.push(() => outbox.close())
-    const peers = (): string[] => [
-      coordinator.peerId,
-      ...host.connections().flatMap(({ peer, limited }) => (limited || peer === coordinator.peerId ? [] : [peer])),
-    ]
+    const peers = (): string[] => [coordinator.peerId, ...neighbours.connected()]
     const keeper = createPolicyKeeper({
       engine,
       contextSize,
@@ -96,6 +137,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
       catalogue,
       snapshots,
       blobs,
+      origin: coordinator.peerId,
       peers,
       clock: host.clock,
     })
@@ -111,6 +153,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
         agent: AGENT,
         connection,
         news,
+        onProviders: (providers) => neighbours.hear(providers, true),
         random,
         onProgress,
       },

@@ -2,7 +2,15 @@ import { randomBytes } from 'node:crypto'
 import type { PrivateKey } from '@libp2p/interface'
 import { type Engine, EngineError } from '../engine/index.js'
 import { EpisodeError, parseTask, runGroup, type Task } from '../episode/index.js'
-import { groupBody, type Lease, type LeaseAsk, LIMITS, SwarmRefusal, sealGroupAnnouncement } from '../proto/index.js'
+import {
+  groupBody,
+  type Lease,
+  type LeaseAsk,
+  LIMITS,
+  type PeerAddresses,
+  SwarmRefusal,
+  sealGroupAnnouncement,
+} from '../proto/index.js'
 import { ExampleError } from '../reward/index.js'
 import { WorldDefect } from '../servers/kernel/index.js'
 import { type KeptConnection, requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
@@ -30,6 +38,8 @@ export interface WorkLoopParts {
   readonly connection: Pick<KeptConnection, 'connected' | 'problem'>
   /** The coordinator's announcements, and what becomes of the node's groups. */
   readonly news: News
+  /** Hears which nodes hold the adapter in force. */
+  readonly onProviders: (providers: readonly PeerAddresses[]) => void
   /** 0 .. 1, spreads what many nodes do at the same instant. */
   readonly random: () => number
   readonly onProgress: (progress: NodeProgress) => void
@@ -116,12 +126,17 @@ async function untilConnected(
   signal: AbortSignal,
 ): Promise<void> {
   const arrived = new AbortController()
+  let isTold = false
   clock.sleep(PATIENCE_MS, arrived.signal).then(
-    () => onProgress({ type: 'offline', detail: connection.problem ?? 'no answer yet' }),
+    () => {
+      isTold = true
+      onProgress({ type: 'offline', detail: connection.problem ?? 'no answer yet' })
+    },
     () => undefined,
   )
   try {
     await connection.connected(signal)
+    if (isTold) onProgress({ type: 'online' })
   } finally {
     arrived.abort()
   }
@@ -156,6 +171,7 @@ async function workUnder(
     try {
       const response = await requestLeases(host, coordinator, ask, within(host.clock, signal))
       onAnswer()
+      parts.onProviders(response.providers)
       const { leases, reason, detail } = response
       if (leases.length > ask.count) throw new NodeError('bad_lease', `${leases.length} leases instead of ${ask.count}`)
       if (response.manifestId !== policy.manifestId) {

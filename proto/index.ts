@@ -1,3 +1,4 @@
+export { type AddressNotice, addressNotice, openAddressNotice, sealAddressNotice } from './address-notice.js'
 export type { Codec } from './codec.js'
 export { fromHex, isSha256, type Sha256, sha256, toHex } from './content-id.js'
 export {
@@ -66,6 +67,7 @@ export {
 } from './manifest.js'
 export { expandMask, maskLength, toMaskRuns } from './mask.js'
 export { PROTOCOLS, type ProtocolName, type TopicNames, topicsOf } from './names.js'
+export type { PeerAddresses } from './peer-addresses.js'
 export {
   type AdapterDescription,
   PLAIN_SAMPLER,

@@ -14,7 +14,7 @@ import {
 import type { BlobStore } from './blob-store.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
-import { openPartialBlob, type PartialBlob } from './partial-blob.js'
+import { bitsOf, openPartialBlob, type PartialBlob } from './partial-blob.js'
 import { type FetchOptions, fetchChunks } from './snapshot-fetch.js'
 import { serveSnapshots } from './snapshot-server.js'
 import { openSnapshotSource } from './snapshot-source.js'
@@ -26,6 +26,8 @@ export interface SnapshotExchangeOptions {
   readonly uploadBytesPerSecond?: number
   /** Hears that a blob of a manifest in service was asked for, and is not, or not as it was, on this disk. */
   readonly onLost?: (blob: BlobDescription) => void
+  /** The newest notice of where the coordinator is to be found, for peers that have lost it. */
+  readonly notice?: () => Uint8Array | null
 }
 
 /** Manifests and blobs, given and taken. Every holder serves; a chunk is served on as soon as it is verified. */
@@ -46,13 +48,17 @@ export interface SnapshotExchange {
    * @throws TransportError `no_source`, `bad_hash`; file system errors such as a full disk
    */
   fetchBlob(blob: BlobDescription, peers: readonly string[], options: FetchOptions): Promise<string>
+  /** Asks a peer for the newest notice of where the coordinator is. @returns  sealed, or null. @throws TransportError, SwarmRefusal */
+  fetchNotice(peer: string, signal: AbortSignal): Promise<Uint8Array | null>
   close(): Promise<void>
 }
 
 export async function createSnapshotExchange(
   host: SwarmHost,
-  { store, uploadBytesPerSecond = Number.POSITIVE_INFINITY, onLost = () => undefined }: SnapshotExchangeOptions,
+  options: SnapshotExchangeOptions,
 ): Promise<SnapshotExchange> {
+  const { store, uploadBytesPerSecond = Number.POSITIVE_INFINITY } = options
+  const { onLost = () => undefined, notice = () => null } = options
   const manifests = new LRUCache<Sha256, SealedManifest>({ max: LIMITS.manifestsServed.value })
   /** Downloads under way: their verified chunks are served, and nobody else opens their files. */
   const partials = new Map<Sha256, PartialBlob>()
@@ -82,9 +88,20 @@ export async function createSnapshotExchange(
     return null
   }
 
+  /** What is in the store is there as a whole; whether the disk still holds it shows when a chunk is asked for. */
+  const held = async (hash: Sha256): Promise<Uint8Array | null> => {
+    const partial = partials.get(hash)
+    if (partial) return partial.held()
+    const blob = describedAs(hash)
+    if (!blob || !(await store.has(hash))) return null
+    return bitsOf(blob.chunkSha256s.length, () => true)
+  }
+
   const lookup = async (want: SnapshotWant): Promise<Uint8Array | null> => {
     if (want.kind === 'newest-manifest') return newest?.envelope ?? null
     if (want.kind === 'manifest') return manifests.get(want.manifestId)?.envelope ?? null
+    if (want.kind === 'address-notice') return notice()
+    if (want.kind === 'held') return held(want.blobSha256)
     return chunk(want.blobSha256, want.index)
   }
 
@@ -158,6 +175,16 @@ export async function createSnapshotExchange(
         return store.path(blob.sha256)
       } finally {
         underWay.delete(blob.sha256)
+      }
+    },
+
+    async fetchNotice(peer, signal) {
+      const source = await openSnapshotSource(host, peer, signal)
+      try {
+        const { status, data } = await source.ask({ kind: 'address-notice' })
+        return status === 'ok' ? data : null
+      } finally {
+        source.close()
       }
     },
 

@@ -13,6 +13,7 @@ import type { Intake } from '../intake/intake.js'
 import type { LeaseDesk } from '../leases/lease-desk.js'
 import type { NodeVerdict, RunState } from '../ledger/run-state.js'
 import type { IdleNodes } from './idle-nodes.js'
+import type { Providers } from './providers.js'
 
 /** Of about ten, gossip hears no more of their author. */
 const FALSE_ANNOUNCEMENT_PENALTY = 1
@@ -25,6 +26,7 @@ export interface ServiceParts {
   readonly intake: Intake
   readonly bodies: BlobStore
   readonly idle: IdleNodes
+  readonly providers: Providers
 }
 
 /** What nodes can ask of the coordinator, and the gossip it listens to. */
@@ -35,7 +37,7 @@ export interface RunServices {
 }
 
 export async function serveRun(parts: ServiceParts): Promise<RunServices> {
-  const { host, key, state, desk, intake, bodies, idle } = parts
+  const { host, key, state, desk, intake, bodies, idle, providers } = parts
   const { clock } = host
   const channels = channelsOf(host.runId)
   const digest = (node: string, cursor: number, count: number): Promise<Uint8Array> => {
@@ -51,8 +53,10 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
   const servers = await Promise.all([
     serveLeases(host, async (request, { peer }) => {
       const answer = await desk.answer(request, peer)
-      if (request.kind === 'ask') idle.answered(peer, answer)
-      return answer
+      if (request.kind !== 'ask') return { ...answer, providers: [] }
+      idle.answered(peer, answer)
+      providers.note(peer, request.policyId)
+      return { ...answer, providers: providers.nearTo(peer) }
     }),
     serveVerdicts(host, async ({ cursor, max }, { peer }) => ({
       digest: await digest(peer, cursor, max),

@@ -198,7 +198,7 @@ function listen(
     runId: identity.peerId,
     listen: config.listen,
     announce: config.announce,
-    exchangePeers: true,
+    finding: { relay: 'offered', tryAddresses: true },
     logger,
     metrics,
     onRefusal: (refusal) => onProgress({ type: 'refusal', refusal }),

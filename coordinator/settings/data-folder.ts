@@ -18,12 +18,17 @@ export interface DataFolder {
   readonly spool: string
   readonly trainerConfig: string
   readonly trainerLog: string
+  /** The notice of the coordinator's addresses that was published last, sealed. */
+  readonly addressNotice: string
+  /** Nodes that were reached, to be looked for at the next start. */
+  readonly knownPeers: string
 }
 
 /** Everything that a coordinator puts into its data directory; whatever else lies there is not its own. */
 const PARTS = [
   ...['log', 'log.head', 'identity.key', 'trainer.json', 'trainer.log', 'control.sock'],
   ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'spool', 'control.path'],
+  ...['address.notice', 'peers.json'],
 ]
 
 /** Only the owner may list or read: rounds have secrets, and who has the key is the run. */
@@ -43,6 +48,8 @@ export const dataFolderOf = (dataDir: string): DataFolder => ({
   spool: join(dataDir, 'spool'),
   trainerConfig: join(dataDir, 'trainer.json'),
   trainerLog: join(dataDir, 'trainer.log'),
+  addressNotice: join(dataDir, 'address.notice'),
+  knownPeers: join(dataDir, 'peers.json'),
 })
 
 /** The sealed manifest of a round. */

@@ -9,6 +9,7 @@ import {
   type Demand,
   LIMITS,
   openManifest,
+  type PeerAddresses,
   type PolicyManifest,
   PUBLISHED_FILES,
   policyIdOf,
@@ -66,6 +67,8 @@ export interface PublisherParts {
   readonly manifests: string
   /** How much work there is now, which announcements tell. */
   readonly demand: () => Demand
+  /** Nodes that may pass its adapter on, which announcements name. */
+  readonly providers: () => readonly PeerAddresses[]
   readonly signal: AbortSignal
 }
 
@@ -93,7 +96,7 @@ const limitsOf = ({ groupSize, maxStaleness, limits }: RunTerms): PolicyManifest
 
 export function createPublisher(parts: PublisherParts): Publisher {
   const { config, taskSet, frame, recorder, blobs, files, losses, spool } = parts
-  const { snapshots, host, key, manifests, demand, signal } = parts
+  const { snapshots, host, key, manifests, demand, providers, signal } = parts
   const { clock } = host
   const channel = channelsOf(host.runId).policy
   const fileOf = (round: number): string => manifestFile(manifests, round)
@@ -101,7 +104,8 @@ export function createPublisher(parts: PublisherParts): Publisher {
   const opening = pLimit(1)
 
   const announceSealed = async (sealed: SealedManifest): Promise<void> => {
-    await host.gossip.publish(channel, await sealPolicyAnnouncement(key, host.runId, announcementOf(sealed, demand())))
+    const announcement = announcementOf(sealed, demand(), providers())
+    await host.gossip.publish(channel, await sealPolicyAnnouncement(key, host.runId, announcement))
   }
 
   const provenanceOf = (version: number, step: TrainerStep): Uint8Array => {

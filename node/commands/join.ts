@@ -40,7 +40,10 @@ export function addJoinCommand(program: Command): void {
       'the base model of the run; default: the demo model that comes with this package',
       demoModel,
     )
-    .option('--listen <address...>', 'libp2p addresses to listen on; without any, the node only dials out', [])
+    .option('--listen <address...>', 'libp2p addresses to listen on; default: a free port, the same at each start')
+    .option('--no-listen', 'only dial out')
+    .option('--announce <address...>', 'where others can dial this node, for a port that a router forwards to it')
+    .option('--relay', 'pass small messages on between nodes that cannot dial each other', false)
     .option('--threads <number>', 'CPU threads for inference', countOption, 1)
     .option('--lanes <number>', 'rollouts generated in parallel', countOption, 16)
     .option(
@@ -67,7 +70,10 @@ export function addJoinCommand(program: Command): void {
 interface JoinOptions {
   dataDir: string
   model: string
-  listen: string[]
+  /** False: only dial out. */
+  listen?: string[] | false
+  announce?: string[]
+  relay: boolean
   threads: number
   lanes: number
   context: number
@@ -92,7 +98,9 @@ async function joinRun(coordinator: JoinAddress, options: JoinOptions): Promise<
     coordinator,
     dataDir: options.dataDir,
     modelPath: options.model,
-    listen: options.listen,
+    ...(options.listen === undefined ? {} : { listen: options.listen || [] }),
+    ...(options.announce === undefined ? {} : { announce: options.announce }),
+    relay: options.relay,
     threads: options.threads,
     lanes: options.lanes,
     contextSize: options.context,

@@ -193,6 +193,7 @@ async function openVictim(
     catalogue: arena.stage.catalogue,
     snapshots,
     blobs: store,
+    origin: runId,
     peers: () => (offering.alone || runId !== arena.run.runId ? [attackerId] : [attackerId, runId]),
     clock: systemClock,
   })

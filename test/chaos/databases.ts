@@ -60,6 +60,10 @@ export async function openSimStore(
     keptGroup: operation(false, 'store read', () => store.keptGroup()),
     keepRounds: operation(true, 'store write', (rounds) => store.keepRounds(rounds)),
     rounds: operation(false, 'store read', () => store.rounds()),
+    keepPeers: operation(true, 'store write', (peers) => store.keepPeers(peers)),
+    peers: operation(false, 'store read', () => store.peers()),
+    keepNotice: operation(true, 'store write', (sealed) => store.keepNotice(sealed)),
+    notice: operation(false, 'store read', () => store.notice()),
     close: operation(false, 'store close', () => store.close()),
   }
 }

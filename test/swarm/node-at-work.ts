@@ -123,6 +123,7 @@ export async function work(
       retryAfterMs: 100,
       reason: null,
       detail: '',
+      providers: [],
       manifestId: policyOf(worked.kept.length).manifestId,
       ...answer,
     }
@@ -136,6 +137,7 @@ export async function work(
       coordinator: swarm.runId,
       agent: 'test/1',
       news: worked.news,
+      onProviders: () => undefined,
       random: () => 1,
       engine: setting.engine ?? engine,
       keeper: {

@@ -79,6 +79,7 @@ async function open({ lanes = LIMITS.maxGroupSize.value }: { readonly lanes?: nu
     catalogue: new Map([['library', library]]),
     snapshots,
     blobs,
+    origin: run.swarm.runId,
     peers: () => [run.swarm.runId],
     clock: host.clock,
   })

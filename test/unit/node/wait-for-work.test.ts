@@ -22,6 +22,7 @@ const announced = (change: Partial<PolicyAnnouncement> = {}): NewsItem => ({
     expiresAtMs: 1e13,
     room: 0,
     waiting: 0,
+    providers: [],
     ...change,
   },
 })
