@@ -22,6 +22,8 @@ export interface FetchOptions {
    * only for those that none of them has, unless they are slow.
    */
   readonly origin?: string
+  /** How long others may deliver nothing before the origin is asked for what they have; less each time. Default 10 s. */
+  readonly originPatienceMs?: number
   /** Sources that have been found since the fetch began. */
   readonly more?: () => readonly string[]
   /** Give up when no source delivers anything for this long. */
@@ -34,7 +36,7 @@ const RETRY_MS = 250
 const LOOK_MS = 1000
 /** How often a source is asked at most which chunks it has. */
 const LEARN_MS = 50
-/** The origin is asked for what others have when they deliver nothing for so long; less each time that it had to be. */
+/** A chunk takes eight seconds on a line of one megabit a second. */
 const ORIGIN_PATIENCE_MS = 10_000
 /** Points in gossip that a false chunk costs: below the gossip threshold, above the graylist. */
 const FALSE_CHUNK_PENALTY = 3
@@ -64,6 +66,7 @@ export async function fetchChunks(
   let originSteps = 0
   const underWay = new Map<number, Set<string>>()
   const done = new AbortController()
+  const { originPatienceMs = ORIGIN_PATIENCE_MS } = options
   const stallMs = options.stallMs ?? LIMITS.snapshotStallMs.value
   const signal = AbortSignal.any([options.signal, done.signal])
   // One for each lane and source that waits.
@@ -94,7 +97,7 @@ export async function fetchChunks(
 
   const isOrigin = (peer: string): boolean => peer === options.origin
   const othersHold = (index: number): boolean => [...holdings.values()].some((bits) => bitAt(bits, index))
-  const othersAreSlow = (): boolean => host.clock.now() - lastChunkMs > ORIGIN_PATIENCE_MS / (1 + originSteps)
+  const othersAreSlow = (): boolean => host.clock.now() - lastChunkMs > originPatienceMs / (1 + originSteps)
 
   const next = (peer: string, lacks: ReadonlySet<number>): number | null => {
     if (!isOrigin(peer)) return nextOf(peer, (index) => !lacks.has(index) && isHeldBy(peer, index))

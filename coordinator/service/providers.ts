@@ -70,8 +70,10 @@ export function createProviders({ host, policyInForce, onDialable, random, signa
 
   const tryAddresses = async (node: string): Promise<void> => {
     const of = observed(node)
-    if (of === null) return
+    if (of === null) return void triedAtMs.delete(node)
     const claimed = (await host.claimedAddresses(node)).filter((address) => couldBeOf(address, of))
+    // It may not have said anything yet, or may find out later where it can be dialled.
+    if (claimed.length === 0) triedAtMs.delete(node)
     const addresses: string[] = []
     for (const address of claimed.slice(0, LIMITS.addressesPerPeer.value)) {
       const timely = AbortSignal.any([signal, clock.timeout(TRIAL_TIMEOUT_MS)])

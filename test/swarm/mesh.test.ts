@@ -12,6 +12,7 @@ import {
   type SealedNotice,
   withoutPeer,
 } from '../../swarm/index.js'
+import { PATIENCE_MS } from '../support/patience.js'
 import { flightManifest, flightPolicy } from '../support/proto-samples.js'
 import {
   connect,
@@ -103,7 +104,7 @@ test('volunteers that fetch an adapter together take less than three uploads of 
     exchanges.map(async (exchange, i) => {
       const others = nodes[i]!.host.connections().map(({ peer }) => peer)
       await exchange.fetchManifest([swarm.runId], 'newest', soon())
-      await exchange.fetchBlob(blob, others, { signal: soon(), origin: swarm.runId })
+      await exchange.fetchBlob(blob, others, { signal: soon(), origin: swarm.runId, originPatienceMs: PATIENCE_MS })
     }),
   )
   assert.ok(uploaded >= CHUNKS && uploaded < 3 * CHUNKS, `${uploaded} chunks of ${CHUNKS}`)
