@@ -92,13 +92,14 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     })
     cleanUps.push(() => neighbours.close())
     const stopAsking = host.onPeer(({ peer, connected }) => {
-      if (!connected || peer === coordinator.peerId || host.isConnected(coordinator.peerId)) return
+      if (!connected || (peer !== coordinator.peerId && host.isConnected(coordinator.peerId))) return
       // Whoever comes may know where the coordinator is now; and if the network is there again, so may it be.
       connection.retry()
-      snapshots
-        .fetchNotice(peer, closing.signal)
-        .then((sealed) => sealed && notices.take(sealed))
-        .catch((error: unknown) => logger.debug({ peer, error }, 'a node tells nothing of the coordinator'))
+      const pass = async (): Promise<void> => {
+        const sealed = await snapshots.fetchNotice(peer, closing.signal)
+        if (sealed && (await notices.take(sealed))) await notices.publish()
+      }
+      pass().catch((error: unknown) => logger.debug({ peer, error }, 'a node tells nothing of the coordinator'))
     })
     cleanUps.push(async () => stopAsking())
     const groups = await serveGroups(host, { lookup: (hash) => store.body(hash) })

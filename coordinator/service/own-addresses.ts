@@ -9,6 +9,9 @@ import { unlessMissing } from '../spool/spool-folder.js'
 /** A node that comes back after a month finds its run by this; one that was moved twice since has to be told anew. */
 const LIFETIME_MS = 60 * 24 * 3_600_000
 const LOOK_EVERY_MS = 60_000
+/** After a start nodes come back one by one. */
+const EARLY_LOOKS = 12
+const LOOK_EARLY_MS = 5000
 
 export interface OwnAddressParts {
   readonly host: SwarmHost
@@ -24,7 +27,7 @@ export interface OwnAddressParts {
  */
 export async function tellOwnAddresses(parts: OwnAddressParts, signal: AbortSignal): Promise<void> {
   const { host, notices } = parts
-  while (!signal.aborted) {
+  for (let looks = 1; !signal.aborted; looks++) {
     try {
       const sealed = await currentNotice(parts)
       if (sealed !== null) {
@@ -34,7 +37,7 @@ export async function tellOwnAddresses(parts: OwnAddressParts, signal: AbortSign
     } catch (error) {
       if (!signal.aborted) host.logger.error({ error }, 'nodes could not be told of the addresses')
     }
-    await host.clock.sleep(LOOK_EVERY_MS, signal).catch(() => undefined)
+    await host.clock.sleep(looks < EARLY_LOOKS ? LOOK_EARLY_MS : LOOK_EVERY_MS, signal).catch(() => undefined)
   }
 }
 

@@ -106,13 +106,13 @@ async function main({
   const connection = coordinator === null ? null : keepConnected(host, { peerId: runId, addresses })
   host.onPeer(({ peer, connected }) => {
     if (peer === runId) tell({ type: 'coordinator', connected })
-    else if (connected && !host.isConnected(runId)) {
-      connection?.retry()
-      snapshots
-        .fetchNotice(peer, signal)
-        .then((sealed) => sealed && notices.take(sealed))
-        .catch(() => undefined)
+    if (!connected || (peer !== runId && host.isConnected(runId))) return
+    connection?.retry()
+    const pass = async (): Promise<void> => {
+      const sealed = await snapshots.fetchNotice(peer, signal)
+      if (sealed && (await notices.take(sealed))) await notices.publish()
     }
+    pass().catch(() => undefined)
   })
   await serveVerdicts(host, async () => ({ digest: new Uint8Array([seed]), more: false }))
 
