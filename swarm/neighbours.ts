@@ -32,8 +32,9 @@ export interface Neighbours {
 /** Between two dials: a new node finds its neighbours within seconds, and nobody is flooded. */
 const PAUSE_MS = 500
 const DIAL_TIMEOUT_MS = 10_000
-/** A node that did not answer is not tried again for so long, whoever speaks of it. */
-const REST_MS = 300_000
+/** A node is not dialled again for so long after an attempt, whoever speaks of it; doubled for each further one in vain. */
+const FIRST_REST_MS = 5000
+const LONGEST_REST_MS = 300_000
 
 /**
  * Looks for `LIMITS.peersSought` neighbours among the nodes that it hears of: from an earlier life, from the coordinator, and in the
@@ -45,7 +46,9 @@ export function keepNeighbours({ host, known, keep, random }: NeighbourParts): N
   const closing = new AbortController()
   const { signal } = closing
   const heard = new LRUCache<string, PeerAddresses>({ max: 2 * LIMITS.peersKept.value })
-  const resting = new LRUCache<string, number>({ max: LIMITS.trackedPeers.value })
+  const resting = new LRUCache<string, { readonly untilMs: number; readonly failures: number }>({
+    max: LIMITS.trackedPeers.value,
+  })
   const holders = new LRUCache<string, true>({ max: 2 * LIMITS.peersKept.value })
   const isFresh = ({ reachedAtMs }: KnownPeer): boolean => clock.now() - reachedAtMs < LIMITS.peerKeptMs.value
   let reached = known.filter(isFresh).slice(0, LIMITS.peersKept.value)
@@ -78,9 +81,13 @@ export function keepNeighbours({ host, known, keep, random }: NeighbourParts): N
 
   const candidate = (): PeerAddresses | null => {
     const able = [...heard.values()].filter(
-      ({ peerId }) => !host.isConnected(peerId) && clock.now() >= (resting.get(peerId) ?? 0),
+      ({ peerId }) => !host.isConnected(peerId) && clock.now() >= (resting.get(peerId)?.untilMs ?? 0),
     )
     return able[Math.floor(random() * able.length)] ?? null
+  }
+  const rest = (peerId: string, failures: number): void => {
+    const restMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** Math.min(failures, 10))
+    resting.set(peerId, { untilMs: clock.now() + restMs, failures })
   }
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
@@ -88,13 +95,15 @@ export function keepNeighbours({ host, known, keep, random }: NeighbourParts): N
       if (!next) {
         const woken = new AbortController()
         wake = () => woken.abort()
-        await clock.sleep(REST_MS, AbortSignal.any([signal, woken.signal])).catch(() => undefined)
+        // One that rests may be due by then.
+        await clock.sleep(FIRST_REST_MS, AbortSignal.any([signal, woken.signal])).catch(() => undefined)
         continue
       }
-      // A connection that is lost again at once counts as a failure.
-      resting.set(next.peerId, clock.now() + REST_MS)
+      const failures = resting.get(next.peerId)?.failures ?? 0
+      rest(next.peerId, failures + 1)
       try {
         await host.dialPeer(next, AbortSignal.any([signal, clock.timeout(DIAL_TIMEOUT_MS)]))
+        rest(next.peerId, 0)
       } catch (error) {
         logger.debug({ peer: next.peerId, addresses: next.addresses, error }, 'a node does not answer')
       }
