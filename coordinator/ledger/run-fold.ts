@@ -1,9 +1,13 @@
 import { LIMITS, type RefusalCode } from '../../proto/index.js'
 import { BatchedOnTrust, type DoubtedBatch } from './batched-on-trust.js'
+import { Batches } from './batches.js'
 import { Curriculum } from './curriculum.js'
 import type { EventOf, RunEvent } from './events.js'
 import { OpenLeases } from './open-leases.js'
+import { Rounds } from './rounds.js'
 import {
+  type AcceptedSayings,
+  type AgreedTerms,
   type AuditedGroupRecord,
   type BatchRecord,
   isUnseen,
@@ -15,9 +19,11 @@ import {
   type Round,
   type RunState,
   type Supplier,
+  type TrainedBatch,
 } from './run-state.js'
 import { Standing } from './standing.js'
-import { type RunTerms, termsIdOf } from './terms.js'
+import { TaskCompletions } from './task-completions.js'
+import type { RunTerms } from './terms.js'
 import { GroupsOfNodes, UsableGroups } from './usable-groups.js'
 
 /** `NodeRecord`, where it is made. */
@@ -25,6 +31,7 @@ interface FoldedNode {
   readonly node: string
   readonly standing: Standing
   readonly verdicts: NodeVerdict[]
+  verdictCount: number
   credit: number
   lastLease: 'delivered' | 'abandoned' | null
   abandoned: number
@@ -36,9 +43,7 @@ const YIELD_MEMORY = 16
 
 /** The fold itself. Whoever has it can change it, so only the recorder does; everyone else has `RunState`. */
 export class RunFold implements RunState {
-  readonly termsHistory: { terms: RunTerms; termsId: string; fromRound: number }[] = []
-  readonly publications: Publication[] = []
-  readonly rounds: Round[] = []
+  readonly #rounds = new Rounds()
   readonly registered = new Map<string, number>()
   keysWaiting = 0
   readonly leases = new Map<string, LeaseRecord>()
@@ -54,12 +59,8 @@ export class RunFold implements RunState {
   readonly suspects = new Map<string, JudgedGroup>()
   readonly quarantinedWorlds = new Set<string>()
   readonly curriculum = new Curriculum()
-  readonly batches = new Map<string, BatchRecord>()
-  readonly trained = new Map<string, EventOf<'trained'>>()
-  readonly refusedBatches = new Map<string, EventOf<'batch-refused'>>()
+  readonly #batches = new Batches()
   readonly lostBodies = new Set<string>()
-  readonly dissolvedBatches = new Set<string>()
-  #lastBatch: BatchRecord | undefined
   readonly #batchedOnTrust = new BatchedOnTrust()
   /** Nodes that were caught since the last batch was formed. */
   readonly #caughtSinceBatch = new Set<string>()
@@ -68,32 +69,31 @@ export class RunFold implements RunState {
   /** Groups that were accepted unseen, until a later one of their node is seen and keeps its word. */
   readonly #onTrust = new GroupsOfNodes()
   readonly #audited = new Set<string>()
-  readonly #roundsByNumber = new Map<number, Round>()
-  readonly #leasesOfRound = new Map<string, number>()
+  /** Of each node that has leases of the round in force. */
+  readonly #nextIndex = new Map<string, number>()
   /** Released leases of the version in force by node: each gets its own again before it gets others. */
   readonly #owed = new Map<string, Map<string, LeaseRecord>>()
-  /** Leases of accepted groups by task, for finding copies. */
-  readonly #groupsOfTask = new Map<number, string[]>()
+  readonly #completions = new TaskCompletions()
 
   apply(event: RunEvent): void {
     switch (event.type) {
       case 'terms':
-        this.termsHistory.push({
-          terms: event.terms,
-          termsId: termsIdOf(event.terms),
-          fromRound: (this.rounds.at(-1)?.round ?? -1) + 1,
-        })
+        this.#rounds.agree(event)
         break
       case 'published':
         for (const { version, adapterStep } of this.publications)
           if (adapterStep > event.adapterStep) this.#withdrawn.add(version)
-        this.publications.push(event)
-        this.#openRound(event)
+        this.#rounds.publish(event)
+        this.#batches.lineage.published(event)
+        this.#beginRound()
         this.#owed.clear()
-        this.#forgetUseless(event.version - LIMITS.staleness.value)
+        this.#forget(event)
         break
       case 'reopened':
-        this.#openRound(event)
+        // What a node left lying under other terms cannot be worked on under these.
+        if (this.round?.termsId !== this.termsHistory.at(-1)?.termsId) this.#owed.clear()
+        this.#rounds.open(event)
+        this.#beginRound()
         break
       case 'registered':
         this.registered.set(event.node, event.round)
@@ -104,10 +104,9 @@ export class RunFold implements RunState {
         this.#open.open(event)
         this.#noteSupplier(event.node)
         this.#owed.get(event.node)?.delete(event.leaseId)
-        this.#leasesOfRound.set(
-          `${event.node} ${event.round}`,
-          Math.max(event.index + 1, this.nextLeaseIndex(event.node, event.round)),
-        )
+        // One that is taken up again may be of an earlier round.
+        if (event.round === this.round?.round)
+          this.#nextIndex.set(event.node, Math.max(event.index + 1, this.nextLeaseIndex(event.node)))
         break
       case 'renewed': {
         const lease = { ...this.leases.get(event.leaseId)!, deadlineMs: event.deadlineMs }
@@ -136,8 +135,7 @@ export class RunFold implements RunState {
         this.#loseBody(event.leaseId)
         break
       case 'batched':
-        this.batches.set(event.batchId, event)
-        this.#lastBatch = event
+        this.#batches.form(event)
         this.#caughtSinceBatch.clear()
         for (const leaseId of event.leaseIds) {
           const group = this.#usable.delete(leaseId)
@@ -148,51 +146,38 @@ export class RunFold implements RunState {
         this.#batchedOnTrust.named(event)
         break
       case 'trained':
-        this.trained.set(event.batchId, event)
+        this.#batches.train(event)
         break
       case 'batch-refused':
-        this.refusedBatches.set(event.batchId, event)
+        this.#batches.refuse(event)
         break
     }
   }
 
-  #openRound({
-    round,
-    version,
-    policyId,
-    manifestId,
-    roundSecret,
-    resting,
-    atMs,
-  }: Publication | EventOf<'reopened'>): void {
-    const latest = this.termsHistory.at(-1)
-    if (!latest) throw new Error(`round ${round} was opened before the run had terms`)
-    const { terms, termsId } = latest
-    // What a node left lying under other terms cannot be worked on under these.
-    if (this.round?.termsId !== termsId) this.#owed.clear()
-    const opened = { round, version, policyId, manifestId, roundSecret, resting, openedAtMs: atMs, terms, termsId }
-    this.rounds.push(opened)
-    this.#roundsByNumber.set(round, opened)
+  #beginRound(): void {
     this.keysWaiting = 0
+    this.#nextIndex.clear()
+    if (this.#rounds.isCrowded) this.#rounds.forget(this.leases.values())
   }
 
   #applyJudged(event: JudgedGroup): void {
     const { leaseId, node, accepted, code } = event
-    const { taskIndex } = this.leases.get(leaseId)!
     if (this.#open.close(leaseId)) this.#noteYield(node, accepted)
     this.#owed.get(node)?.delete(leaseId)
-    this.judged.set(leaseId, event)
+    // Of a lease that is forgotten only a refusal can come, for being late.
+    if (this.leases.has(leaseId)) this.judged.set(leaseId, event)
     const record = this.#node(node)
-    record.verdicts.push(event)
+    noteVerdict(record, event)
     record.credit += event.credit
     record.addressBlock = event.addressBlock
-    if (accepted) this.#accept(record, event, taskIndex)
+    if (accepted) this.#accept(record, event)
     else this.#refuse(record, code!, event.atMs)
     this.#reclassify(record)
   }
 
-  #accept(record: FoldedNode, event: JudgedGroup, taskIndex: number): void {
+  #accept(record: FoldedNode, event: JudgedGroup): void {
     const { leaseId, node, version, audit, flat } = event
+    const { taskIndex } = this.leases.get(leaseId)!
     if (isUnseen(event)) this.#onTrust.add(event)
     else {
       this.#trust(record, audit === 'passed')
@@ -204,9 +189,7 @@ export class RunFold implements RunState {
     if (!flat && !this.#withdrawn.has(version)) this.#usable.add(event)
     if (audit === 'passed') this.#audited.add(leaseId)
     this.curriculum.note(taskIndex, version, flat)
-    const others = this.#groupsOfTask.get(taskIndex)
-    if (others) others.push(leaseId)
-    else this.#groupsOfTask.set(taskIndex, [leaseId])
+    this.#completions.add(taskIndex, event)
     this.#addUp(record, event)
   }
 
@@ -255,10 +238,12 @@ export class RunFold implements RunState {
       this.#addUp(record, event)
       return
     }
+    const { taskIndex } = this.leases.get(leaseId)!
     this.accepted.delete(leaseId)
     this.#usable.delete(leaseId)
-    if (this.#onTrust.delete(leaseId)) this.curriculum.forget(this.leases.get(leaseId)!.taskIndex)
-    record.verdicts.push({ leaseId, bodySha256: group.bodySha256, accepted, code, detail, credit: 0, atMs })
+    this.#completions.delete(taskIndex, leaseId)
+    if (this.#onTrust.delete(leaseId)) this.curriculum.forget(taskIndex)
+    noteVerdict(record, { leaseId, bodySha256: group.bodySha256, accepted, code, detail, credit: 0, atMs })
     record.credit -= group.credit
     this.#refuse(record, code!, atMs)
     this.#reclassify(record)
@@ -291,8 +276,8 @@ export class RunFold implements RunState {
     this.#usable.delete(leaseId)
     this.suspects.delete(leaseId)
     if (!pending?.leaseIds.includes(leaseId)) return
-    this.dissolvedBatches.add(pending.batchId)
-    this.#batchedOnTrust.dissolve(pending.batchId)
+    this.#batches.dissolve(pending)
+    this.#batchedOnTrust.forget(new Set([pending.batchId]))
     const freed = new Set(pending.leaseIds.filter((one) => !this.lostBodies.has(one)))
     const kept = [...this.accepted.values()].filter(
       (group) => freed.has(group.leaseId) || this.#usable.has(group.leaseId),
@@ -319,12 +304,36 @@ export class RunFold implements RunState {
     this.#usable.putAside(group)
   }
 
+  /** What a new version has made so old that nothing can come of it any more. */
+  #forget({ version, step }: Publication): void {
+    const oldest = version - LIMITS.staleness.value
+    this.#forgetUseless(oldest)
+    this.#forgetLeases(oldest)
+    this.#rounds.forget(this.leases.values())
+    for (const withdrawn of this.#withdrawn) if (withdrawn < oldest) this.#withdrawn.delete(withdrawn)
+    this.#batchedOnTrust.forget(this.#batches.forget(step - LIMITS.staleness.value))
+  }
+
   /** Groups that no batch can take any more: too old, or of an adapter that was rolled back. */
   #forgetUseless(oldest: number): void {
     const isUseless = (version: number): boolean => version < oldest || this.#withdrawn.has(version)
     this.#usable.prune(isUseless)
     for (const [leaseId, { version, flat }] of this.suspects)
       if (isUseless(version) && !flat) this.suspects.delete(leaseId)
+  }
+
+  /** Leases whose groups can change nothing any more, and what became of them. */
+  #forgetLeases(oldest: number): void {
+    const inTraining = new Set(this.pendingBatch?.leaseIds)
+    for (const [leaseId, { version }] of this.leases) {
+      if (version >= oldest || this.#open.all.has(leaseId) || this.#isAtStake(leaseId) || inTraining.has(leaseId))
+        continue
+      this.leases.delete(leaseId)
+      this.judged.delete(leaseId)
+      this.accepted.delete(leaseId)
+      this.#audited.delete(leaseId)
+      this.lostBodies.delete(leaseId)
+    }
   }
 
   #node(node: string): FoldedNode {
@@ -334,6 +343,7 @@ export class RunFold implements RunState {
         node,
         standing: new Standing(),
         verdicts: [],
+        verdictCount: 0,
         credit: 0,
         lastLease: null,
         abandoned: 0,
@@ -357,8 +367,20 @@ export class RunFold implements RunState {
     return this.termsHistory.at(-1)?.terms
   }
 
-  roundOf({ round }: Pick<LeaseRecord, 'round'>): Round {
-    return this.#roundsByNumber.get(round)!
+  get termsHistory(): readonly AgreedTerms[] {
+    return this.#rounds.terms
+  }
+
+  get publications(): readonly Publication[] {
+    return this.#rounds.publications
+  }
+
+  get rounds(): readonly Round[] {
+    return this.#rounds.newest
+  }
+
+  roundOf(lease: Pick<LeaseRecord, 'round'>): Round {
+    return this.#rounds.roundOf(lease)
   }
 
   get current(): Publication | undefined {
@@ -366,29 +388,35 @@ export class RunFold implements RunState {
   }
 
   publication(version: number): Publication {
-    return this.publications[version]!
+    return this.#rounds.publicationOf(version)
   }
 
-  batchesBehind(adapterStep: number): BatchRecord[] {
-    const steps = new Set<number>()
-    // Step n goes on from what was published as version n - 1.
-    for (let step = adapterStep; step > 0; step = this.publication(step - 1).adapterStep) steps.add(step)
-    return [...this.batches.values()].filter(
-      ({ batchId, step }) =>
-        steps.has(step) && !this.refusedBatches.has(batchId) && !this.dissolvedBatches.has(batchId),
-    )
+  batchesBehind(adapterStep: number): TrainedBatch[] {
+    return this.#batches.lineage.behind(adapterStep)
   }
 
   get round(): Round | undefined {
     return this.rounds.at(-1)
   }
 
+  get batches(): ReadonlyMap<string, BatchRecord> {
+    return this.#batches.all
+  }
+
+  get trained(): ReadonlyMap<string, EventOf<'trained'>> {
+    return this.#batches.trained
+  }
+
+  get refusedBatches(): ReadonlyMap<string, EventOf<'batch-refused'>> {
+    return this.#batches.refused
+  }
+
+  get dissolvedBatches(): ReadonlySet<string> {
+    return this.#batches.dissolved
+  }
+
   get pendingBatch(): BatchRecord | undefined {
-    const last = this.#lastBatch
-    if (!last) return undefined
-    const { batchId } = last
-    const over = this.trained.has(batchId) || this.refusedBatches.has(batchId) || this.dissolvedBatches.has(batchId)
-    return over ? undefined : last
+    return this.#batches.pending
   }
 
   get doubtedBatches(): DoubtedBatch[] {
@@ -400,12 +428,17 @@ export class RunFold implements RunState {
     return since !== undefined && this.round !== undefined && since < this.round.round
   }
 
-  nextLeaseIndex(node: string, round: number): number {
-    return this.#leasesOfRound.get(`${node} ${round}`) ?? 0
+  nextLeaseIndex(node: string): number {
+    return this.#nextIndex.get(node) ?? 0
   }
 
   isOpenToAudit(leaseId: string): boolean {
-    return (this.#usable.has(leaseId) || this.#onTrust.all.has(leaseId)) && !this.#audited.has(leaseId)
+    return this.#isAtStake(leaseId) && !this.#audited.has(leaseId)
+  }
+
+  /** Whether a group may still be trained on, or taken back. */
+  #isAtStake(leaseId: string): boolean {
+    return this.#usable.has(leaseId) || this.#onTrust.all.has(leaseId)
   }
 
   hasPassedAudit(leaseId: string): boolean {
@@ -416,8 +449,8 @@ export class RunFold implements RunState {
     return this.#owed.get(node)?.values().next().value
   }
 
-  acceptedOfTask(taskIndex: number): JudgedGroup[] {
-    return (this.#groupsOfTask.get(taskIndex) ?? []).flatMap((leaseId) => this.accepted.get(leaseId) ?? [])
+  acceptedOfTask(taskIndex: number): readonly AcceptedSayings[] {
+    return this.#completions.of(taskIndex)
   }
 
   get openLeases(): ReadonlyMap<string, LeaseRecord> {
@@ -455,4 +488,11 @@ export class RunFold implements RunState {
   #oldest(maxStaleness: number): number {
     return (this.current?.version ?? 0) - maxStaleness
   }
+}
+
+function noteVerdict(record: FoldedNode, verdict: NodeVerdict): void {
+  const { leaseId, bodySha256, accepted, code, detail, credit, atMs } = verdict
+  record.verdictCount += 1
+  record.verdicts.push({ leaseId, bodySha256, accepted, code, detail, credit, atMs })
+  if (record.verdicts.length > LIMITS.verdictsKept.value) record.verdicts.shift()
 }
