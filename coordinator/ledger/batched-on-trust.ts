@@ -1,3 +1,5 @@
+import type { FoldImage } from './fold-image.js'
+
 /** Groups that a batch holds and that no audit has looked at, all of one key. */
 export interface DoubtedBatch {
   readonly batchId: string
@@ -16,6 +18,25 @@ export class BatchedOnTrust {
   readonly #vouched = new Map<string, number>()
   /** Doubted and not named yet, by batch and key. */
   readonly #unnamed = new Map<string, DoubtedBatch>()
+
+  get image(): Pick<FoldImage, 'batchedOnTrust' | 'doubted'> {
+    const batchedOnTrust = [...this.#groups].map(([node, groups]) => ({
+      node,
+      vouched: this.#vouched.get(node) ?? 0,
+      groups: groups.map(({ leaseId, batchId }): [string, string] => [leaseId, batchId]),
+    }))
+    return { batchedOnTrust, doubted: this.unnamed }
+  }
+
+  static of({ batchedOnTrust, doubted }: Pick<FoldImage, 'batchedOnTrust' | 'doubted'>): BatchedOnTrust {
+    const made = new BatchedOnTrust()
+    for (const { node, vouched, groups } of batchedOnTrust) {
+      const known = groups.map(([leaseId, batchId]) => ({ leaseId, batchId }))
+      made.#set(node, known, vouched)
+    }
+    for (const one of doubted) made.#unnamed.set(`${one.batchId} ${one.node}`, one)
+    return made
+  }
 
   note(node: string, leaseId: string, batchId: string): void {
     const groups = this.#groups.get(node)

@@ -1,6 +1,9 @@
 import type { EventOf } from './events.js'
+import type { FoldImage } from './fold-image.js'
 import { Lineage } from './lineage.js'
 import type { BatchRecord } from './run-state.js'
+
+type Image = Pick<FoldImage, 'batches' | 'trained' | 'refused' | 'dissolved' | 'adapterSteps' | 'trainedBatches'>
 
 /** Batches of the last versions, what became of them, and of all earlier ones which are behind a policy. */
 export class Batches {
@@ -8,9 +11,33 @@ export class Batches {
   readonly trained = new Map<string, EventOf<'trained'>>()
   readonly refused = new Map<string, EventOf<'batch-refused'>>()
   readonly dissolved = new Set<string>()
-  readonly lineage = new Lineage()
+  readonly lineage: Lineage
   /** The one that is neither trained, refused nor dissolved. */
   pending: BatchRecord | undefined
+
+  constructor(lineage = new Lineage()) {
+    this.lineage = lineage
+  }
+
+  get image(): Image {
+    return {
+      batches: [...this.all.values()],
+      trained: [...this.trained.values()],
+      refused: [...this.refused.values()],
+      dissolved: [...this.dissolved],
+      ...this.lineage.image,
+    }
+  }
+
+  static of(image: Image, pending: BatchRecord | undefined): Batches {
+    const made = new Batches(Lineage.of(image))
+    for (const batch of image.batches) made.all.set(batch.batchId, batch)
+    for (const event of image.trained) made.trained.set(event.batchId, event)
+    for (const event of image.refused) made.refused.set(event.batchId, event)
+    for (const batchId of image.dissolved) made.dissolved.add(batchId)
+    made.pending = pending
+    return made
+  }
 
   form(event: BatchRecord): void {
     this.all.set(event.batchId, event)

@@ -1,3 +1,4 @@
+import type { FoldImage } from './fold-image.js'
 import type { BatchRecord, Publication, TrainedBatch } from './run-state.js'
 
 /**
@@ -9,6 +10,18 @@ export class Lineage {
   readonly #adapterSteps: number[] = []
   /** By the step that was made of it, or is to be. */
   readonly #batches = new Map<number, TrainedBatch>()
+
+  get image(): Pick<FoldImage, 'adapterSteps' | 'trainedBatches'> {
+    const trainedBatches = [...this.#batches].map(([step, batch]) => ({ step, ...batch }))
+    return { adapterSteps: [...this.#adapterSteps], trainedBatches }
+  }
+
+  static of({ adapterSteps, trainedBatches }: Pick<FoldImage, 'adapterSteps' | 'trainedBatches'>): Lineage {
+    const lineage = new Lineage()
+    for (const [version, adapterStep] of adapterSteps.entries()) lineage.published({ version, adapterStep })
+    for (const { step, ...batch } of trainedBatches) lineage.#batches.set(step, batch)
+    return lineage
+  }
 
   published({ version, adapterStep }: Pick<Publication, 'version' | 'adapterStep'>): void {
     this.#adapterSteps[version] = adapterStep

@@ -1,5 +1,6 @@
 import { LIMITS, refusal } from '../../proto/index.js'
 import type { EventOf } from './events.js'
+import { type FoldImage, known } from './fold-image.js'
 import type { AgreedTerms, LeaseRecord, Publication, Round } from './run-state.js'
 import { termsIdOf } from './terms.js'
 
@@ -7,6 +8,8 @@ import { termsIdOf } from './terms.js'
 const MOST_ROUNDS = Math.max(LIMITS.closedRounds.value, LIMITS.manifestsServed.value)
 /** Versions whose manifests may still be served, and that groups may be of. */
 const MOST_PUBLICATIONS = Math.max(LIMITS.manifestsServed.value, LIMITS.staleness.value + 1)
+
+type Image = Pick<FoldImage, 'terms' | 'publications' | 'rounds'>
 
 /** Terms, and the newest versions and rounds; older ones as long as a lease of theirs is known. */
 export class Rounds {
@@ -16,6 +19,25 @@ export class Rounds {
   readonly newest: Round[] = []
   readonly #publicationOf = new Map<number, Publication>()
   readonly #roundOf = new Map<number, Round>()
+
+  get image(): Image {
+    const rounds = [...this.#roundOf.values()].map(({ terms, termsId, ...round }) => ({
+      ...round,
+      terms: this.terms.findIndex((agreed) => agreed.terms === terms),
+    }))
+    return { terms: [...this.terms], publications: [...this.#publicationOf.values()], rounds }
+  }
+
+  static of({ terms, publications, rounds }: Image): Rounds {
+    const made = new Rounds()
+    made.terms.push(...terms)
+    for (const publication of publications) made.#keepPublication(publication)
+    for (const { terms: place, ...round } of rounds) {
+      const { terms: agreed, termsId } = known(terms[place], `terms ${place}`)
+      made.#keepRound({ ...round, terms: agreed, termsId })
+    }
+    return made
+  }
 
   agree({ terms }: EventOf<'terms'>): void {
     this.terms.push({ terms, termsId: termsIdOf(terms), fromRound: (this.newest.at(-1)?.round ?? -1) + 1 })

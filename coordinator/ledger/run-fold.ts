@@ -3,6 +3,7 @@ import { BatchedOnTrust, type DoubtedBatch } from './batched-on-trust.js'
 import { Batches } from './batches.js'
 import { Curriculum } from './curriculum.js'
 import type { EventOf, RunEvent } from './events.js'
+import { type FoldImage, known } from './fold-image.js'
 import { OpenLeases } from './open-leases.js'
 import { Rounds } from './rounds.js'
 import {
@@ -43,11 +44,11 @@ const YIELD_MEMORY = 16
 
 /** The fold itself. Whoever has it can change it, so only the recorder does; everyone else has `RunState`. */
 export class RunFold implements RunState {
-  readonly #rounds = new Rounds()
+  #rounds = new Rounds()
   readonly registered = new Map<string, number>()
   keysWaiting = 0
   readonly leases = new Map<string, LeaseRecord>()
-  readonly #open = new OpenLeases()
+  #open = new OpenLeases()
   readonly judged = new Map<string, JudgedGroup>()
   readonly nodes = new Map<string, FoldedNode>()
   readonly reliable = new Set<string>()
@@ -58,14 +59,14 @@ export class RunFold implements RunState {
   readonly #withdrawn = new Set<number>()
   readonly suspects = new Map<string, JudgedGroup>()
   readonly quarantinedWorlds = new Set<string>()
-  readonly curriculum = new Curriculum()
-  readonly #batches = new Batches()
+  curriculum = new Curriculum()
+  #batches = new Batches()
   readonly lostBodies = new Set<string>()
-  readonly #batchedOnTrust = new BatchedOnTrust()
+  #batchedOnTrust = new BatchedOnTrust()
   /** Nodes that were caught since the last batch was formed. */
   readonly #caughtSinceBatch = new Set<string>()
   /** Accepted groups with reward variance in no batch yet. */
-  readonly #usable = new UsableGroups()
+  #usable = new UsableGroups()
   /** Groups that were accepted unseen, until a later one of their node is seen and keeps its word. */
   readonly #onTrust = new GroupsOfNodes()
   readonly #audited = new Set<string>()
@@ -73,7 +74,107 @@ export class RunFold implements RunState {
   readonly #nextIndex = new Map<string, number>()
   /** Released leases of the version in force by node: each gets its own again before it gets others. */
   readonly #owed = new Map<string, Map<string, LeaseRecord>>()
-  readonly #completions = new TaskCompletions()
+  #completions = new TaskCompletions()
+
+  /** Everything it holds, as it is now. Events and verdicts are shared with it: they never change. */
+  get image(): FoldImage {
+    return {
+      ...this.#rounds.image,
+      registered: [...this.registered],
+      nodes: [...this.nodes.values()].map(({ standing, verdicts, ...record }) => ({
+        ...record,
+        standing: standing.image,
+        verdicts: [...verdicts],
+      })),
+      reliable: [...this.reliable],
+      suppliers: [...this.suppliers.keys()],
+      leases: [...this.leases.values()],
+      open: this.#open.entries,
+      owed: [...this.#owed.values()].flatMap((own) => [...own.keys()]),
+      nextIndex: [...this.#nextIndex],
+      judged: [...this.judged.values()],
+      accepted: [...this.accepted.keys()],
+      audited: [...this.#audited],
+      lostBodies: [...this.lostBodies],
+      usable: this.#usable.entries,
+      onTrust: [...this.#onTrust.all.keys()],
+      suspects: [...this.suspects.keys()],
+      said: this.#completions.entries.map(([taskIndex, group]) => [
+        taskIndex,
+        this.judged.has(group.leaseId) ? group.leaseId : group,
+      ]),
+      rests: this.curriculum.entries,
+      withdrawn: [...this.#withdrawn],
+      quarantinedWorlds: [...this.quarantinedWorlds],
+      ...this.#batches.image,
+      ...this.#batchedOnTrust.image,
+      caughtSinceBatch: [...this.#caughtSinceBatch],
+      rest: [
+        {
+          keysWaiting: this.keysWaiting,
+          unprovenYield: this.unprovenYield,
+          pendingBatch: this.pendingBatch?.batchId ?? null,
+        },
+      ],
+    }
+  }
+
+  /** @throws CheckpointError for an image that does not hold together */
+  static of(image: FoldImage): RunFold {
+    const fold = new RunFold()
+    fold.#rounds = Rounds.of(image)
+    for (const [node, round] of image.registered) fold.registered.set(node, round)
+    for (const record of image.nodes) {
+      const { node, standing, verdicts } = record
+      fold.nodes.set(node, { ...record, standing: Standing.of(standing), verdicts: [...verdicts] })
+    }
+    fold.#takeGroups(image)
+    fold.#takeKeys(image)
+    for (const server of image.quarantinedWorlds) fold.quarantinedWorlds.add(server)
+    for (const version of image.withdrawn) fold.#withdrawn.add(version)
+    fold.curriculum = Curriculum.of(image.rests)
+    const { keysWaiting, unprovenYield, pendingBatch } = known(image.rest[0], 'the rest')
+    fold.keysWaiting = keysWaiting
+    fold.unprovenYield = unprovenYield
+    const pending = image.batches.find(({ batchId }) => batchId === pendingBatch)
+    fold.#batches = Batches.of(image, pendingBatch === null ? undefined : known(pending, pendingBatch))
+    fold.#batchedOnTrust = BatchedOnTrust.of(image)
+    return fold
+  }
+
+  /** Leases and what became of them. */
+  #takeGroups(image: FoldImage): void {
+    for (const lease of image.leases) {
+      this.roundOf(lease)
+      this.leases.set(lease.leaseId, lease)
+    }
+    const leaseOf = (leaseId: string): LeaseRecord => known(this.leases.get(leaseId), `the lease ${leaseId}`)
+    for (const group of image.judged) this.judged.set(leaseOf(group.leaseId).leaseId, group)
+    const groupOf = (leaseId: string): JudgedGroup => known(this.judged.get(leaseId), `the group of ${leaseId}`)
+    this.#open = OpenLeases.of(image.open.map(([leaseId, isRenewed]) => [leaseOf(leaseId), isRenewed]))
+    for (const leaseId of image.owed) {
+      const lease = leaseOf(leaseId)
+      this.#owedTo(lease.node).set(leaseId, lease)
+    }
+    for (const leaseId of image.accepted) this.accepted.set(leaseId, groupOf(leaseId))
+    for (const leaseId of image.audited) this.#audited.add(groupOf(leaseId).leaseId)
+    for (const leaseId of image.lostBodies) this.lostBodies.add(groupOf(leaseId).leaseId)
+    this.#usable = UsableGroups.of(image.usable.map(([leaseId, isAside]) => [groupOf(leaseId), isAside]))
+    for (const leaseId of image.onTrust) this.#onTrust.add(groupOf(leaseId))
+    for (const leaseId of image.suspects) this.suspects.set(leaseId, groupOf(leaseId))
+    this.#completions = TaskCompletions.of(
+      image.said.map(([taskIndex, group]) => [taskIndex, typeof group === 'string' ? groupOf(group) : group]),
+    )
+  }
+
+  /** What is known of the keys at work. */
+  #takeKeys(image: FoldImage): void {
+    for (const node of image.reliable) this.reliable.add(node)
+    for (const { node, lastLease } of this.nodes.values()) this.#open.classify(node, this.#kindOf(node, lastLease))
+    for (const node of image.suppliers) this.suppliers.set(node, known(this.nodes.get(node), `the node ${node}`))
+    for (const [node, index] of image.nextIndex) this.#nextIndex.set(node, index)
+    for (const node of image.caughtSinceBatch) this.#caughtSinceBatch.add(node)
+  }
 
   apply(event: RunEvent): void {
     switch (event.type) {
@@ -236,6 +337,7 @@ export class RunFold implements RunState {
     if (accepted) {
       this.#trust(record, true)
       this.#addUp(record, event)
+      this.#reclassify(record)
       return
     }
     const { taskIndex } = this.leases.get(leaseId)!

@@ -1,4 +1,4 @@
-import type { AcceptedSayings, JudgedGroup } from './run-state.js'
+import type { AcceptedSayings } from './run-state.js'
 
 /** Accepted groups of one task that a later one is compared with: copies of older ones are left to audits. */
 export const MOST_COMPARED = 16
@@ -7,8 +7,19 @@ export const MOST_COMPARED = 16
 export class TaskCompletions {
   readonly #ofTask = new Map<number, AcceptedSayings[]>()
 
+  /** By task. */
+  get entries(): (readonly [taskIndex: number, group: AcceptedSayings])[] {
+    return [...this.#ofTask].flatMap(([taskIndex, groups]) => groups.map((group) => [taskIndex, group] as const))
+  }
+
+  static of(entries: Iterable<readonly [taskIndex: number, group: AcceptedSayings]>): TaskCompletions {
+    const made = new TaskCompletions()
+    for (const [taskIndex, group] of entries) made.add(taskIndex, group)
+    return made
+  }
+
   /** What nobody has seen says nothing, and is left out. */
-  add(taskIndex: number, { leaseId, completions, logprobs, sketches }: JudgedGroup): void {
+  add(taskIndex: number, { leaseId, completions, logprobs, sketches }: AcceptedSayings): void {
     if (completions.length === 0) return
     const group = { leaseId, completions, logprobs, sketches }
     const groups = this.#ofTask.get(taskIndex)

@@ -141,4 +141,4 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
 }
 
 /** Logs of runs in which anything may happen: leases that are renewed, left lying and taken up again, lies, audits, versions that are rolled back. */
-export const randomLogs: fc.Arbitrary<RunEvent[]> = fc.array(move, { maxLength: 240 }).map(writeLog)
+export const randomLogs: fc.Arbitrary<RunEvent[]> = fc.array(move, { maxLength: 240, size: 'max' }).map(writeLog)
