@@ -16,14 +16,14 @@ import { silentLogger } from '../swarm/index.js'
 import { agreed, batched, judged, leased, published, trained } from '../test/support/run-events.js'
 import type { BenchResult } from './result.js'
 
-const KEYS = 1000
-const TASKS = 1000
+const KEYS = 250
+const TASKS = 250
 const ROLLOUTS = 8
 /** Of a version, and those of them that it is trained on. */
 const GROUPS = 500
 const BATCH = 256
-const AGES = [20, 80, 320]
-const STARTED_EVENTS = 200_000
+const AGES = [40, 80, 320]
+const STARTED_EVENTS = 100_000
 const STARTS = 3
 const MIB = 1024 * 1024
 

@@ -4,6 +4,7 @@ import { Batches } from './batches.js'
 import { Curriculum } from './curriculum.js'
 import type { EventOf, RunEvent } from './events.js'
 import { type FoldImage, known } from './fold-image.js'
+import { type FoldedNode, Keys } from './keys.js'
 import { OpenLeases } from './open-leases.js'
 import { Rounds } from './rounds.js'
 import {
@@ -15,32 +16,15 @@ import {
   type JudgedGroup,
   type KeyKind,
   type LeaseRecord,
-  type NodeVerdict,
   type Publication,
   type Round,
   type RunState,
   type Supplier,
   type TrainedBatch,
 } from './run-state.js'
-import { Standing } from './standing.js'
 import { TaskCompletions } from './task-completions.js'
 import type { RunTerms } from './terms.js'
 import { GroupsOfNodes, UsableGroups } from './usable-groups.js'
-
-/** `NodeRecord`, where it is made. */
-interface FoldedNode {
-  readonly node: string
-  readonly standing: Standing
-  readonly verdicts: NodeVerdict[]
-  verdictCount: number
-  credit: number
-  lastLease: 'delivered' | 'abandoned' | null
-  abandoned: number
-  addressBlock: string | null
-}
-
-/** So many leases are remembered, more or less, in what those of keys without a record bring. */
-const YIELD_MEMORY = 16
 
 /** The fold itself. Whoever has it can change it, so only the recorder does; everyone else has `RunState`. */
 export class RunFold implements RunState {
@@ -50,10 +34,7 @@ export class RunFold implements RunState {
   readonly leases = new Map<string, LeaseRecord>()
   #open = new OpenLeases()
   readonly judged = new Map<string, JudgedGroup>()
-  readonly nodes = new Map<string, FoldedNode>()
-  readonly reliable = new Set<string>()
-  readonly suppliers = new Map<string, Supplier>()
-  unprovenYield = 1
+  #keys = new Keys(this.#open)
   readonly accepted = new Map<string, JudgedGroup>()
   /** Versions whose adapter was rolled back: what they sampled is not trained on. */
   readonly #withdrawn = new Set<number>()
@@ -81,13 +62,7 @@ export class RunFold implements RunState {
     return {
       ...this.#rounds.image,
       registered: [...this.registered],
-      nodes: [...this.nodes.values()].map(({ standing, verdicts, ...record }) => ({
-        ...record,
-        standing: standing.image,
-        verdicts: [...verdicts],
-      })),
-      reliable: [...this.reliable],
-      suppliers: [...this.suppliers.keys()],
+      ...this.#keys.image,
       leases: [...this.leases.values()],
       open: this.#open.entries,
       owed: [...this.#owed.values()].flatMap((own) => [...own.keys()]),
@@ -124,18 +99,16 @@ export class RunFold implements RunState {
     const fold = new RunFold()
     fold.#rounds = Rounds.of(image)
     for (const [node, round] of image.registered) fold.registered.set(node, round)
-    for (const record of image.nodes) {
-      const { node, standing, verdicts } = record
-      fold.nodes.set(node, { ...record, standing: Standing.of(standing), verdicts: [...verdicts] })
-    }
     fold.#takeGroups(image)
-    fold.#takeKeys(image)
+    fold.#keys = Keys.of(image, fold.#open)
+    for (const [node, index] of image.nextIndex) fold.#nextIndex.set(node, index)
+    for (const node of image.caughtSinceBatch) fold.#caughtSinceBatch.add(node)
     for (const server of image.quarantinedWorlds) fold.quarantinedWorlds.add(server)
     for (const version of image.withdrawn) fold.#withdrawn.add(version)
     fold.curriculum = Curriculum.of(image.rests)
     const { keysWaiting, unprovenYield, pendingBatch } = known(image.rest[0], 'the rest')
     fold.keysWaiting = keysWaiting
-    fold.unprovenYield = unprovenYield
+    fold.#keys.unprovenYield = unprovenYield
     const pending = image.batches.find(({ batchId }) => batchId === pendingBatch)
     fold.#batches = Batches.of(image, pendingBatch === null ? undefined : known(pending, pendingBatch))
     fold.#batchedOnTrust = BatchedOnTrust.of(image)
@@ -167,15 +140,6 @@ export class RunFold implements RunState {
     )
   }
 
-  /** What is known of the keys at work. */
-  #takeKeys(image: FoldImage): void {
-    for (const node of image.reliable) this.reliable.add(node)
-    for (const { node, lastLease } of this.nodes.values()) this.#open.classify(node, this.#kindOf(node, lastLease))
-    for (const node of image.suppliers) this.suppliers.set(node, known(this.nodes.get(node), `the node ${node}`))
-    for (const [node, index] of image.nextIndex) this.#nextIndex.set(node, index)
-    for (const node of image.caughtSinceBatch) this.#caughtSinceBatch.add(node)
-  }
-
   apply(event: RunEvent): void {
     switch (event.type) {
       case 'terms':
@@ -203,7 +167,7 @@ export class RunFold implements RunState {
       case 'leased':
         this.leases.set(event.leaseId, event)
         this.#open.open(event)
-        this.#noteSupplier(event.node)
+        this.#keys.noteSupplier(event.node)
         this.#owed.get(event.node)?.delete(event.leaseId)
         // One that is taken up again may be of an earlier round.
         if (event.round === this.round?.round)
@@ -213,13 +177,13 @@ export class RunFold implements RunState {
         const lease = { ...this.leases.get(event.leaseId)!, deadlineMs: event.deadlineMs }
         this.leases.set(event.leaseId, lease)
         this.#open.renew(event.leaseId, event.deadlineMs)
-        this.#noteSupplier(lease.node)
+        this.#keys.noteSupplier(lease.node)
         break
       }
       case 'released': {
         const lease = this.#open.close(event.leaseId)
         if (!lease) break
-        this.#abandon(this.#node(lease.node))
+        this.#keys.abandon(this.#keys.get(lease.node))
         if (lease.version === this.current?.version) this.#owedTo(lease.node).set(lease.leaseId, lease)
         break
       }
@@ -263,17 +227,17 @@ export class RunFold implements RunState {
 
   #applyJudged(event: JudgedGroup): void {
     const { leaseId, node, accepted, code } = event
-    if (this.#open.close(leaseId)) this.#noteYield(node, accepted)
+    if (this.#open.close(leaseId)) this.#keys.noteYield(node, accepted)
     this.#owed.get(node)?.delete(leaseId)
     // Of a lease that is forgotten only a refusal can come, for being late.
     if (this.leases.has(leaseId)) this.judged.set(leaseId, event)
-    const record = this.#node(node)
-    noteVerdict(record, event)
+    const record = this.#keys.get(node)
+    this.#keys.noteVerdict(record, event)
     record.credit += event.credit
     record.addressBlock = event.addressBlock
     if (accepted) this.#accept(record, event)
     else this.#refuse(record, code!, event.atMs)
-    this.#reclassify(record)
+    this.#keys.reclassify(record)
   }
 
   #accept(record: FoldedNode, event: JudgedGroup): void {
@@ -284,8 +248,7 @@ export class RunFold implements RunState {
       this.#trust(record, audit === 'passed')
       if (flat) this.#confirm(node)
     }
-    record.lastLease = 'delivered'
-    this.reliable.add(node)
+    this.#keys.deliver(record)
     this.accepted.set(leaseId, event)
     if (!flat && !this.#withdrawn.has(version)) this.#usable.add(event)
     if (audit === 'passed') this.#audited.add(leaseId)
@@ -298,46 +261,17 @@ export class RunFold implements RunState {
     for (const { leaseId } of this.#onTrust.of(node)) if (!this.suspects.has(leaseId)) this.#onTrust.delete(leaseId)
   }
 
-  #abandon(record: FoldedNode): void {
-    this.#noteYield(record.node, false)
-    record.lastLease = 'abandoned'
-    record.abandoned += 1
-    this.reliable.delete(record.node)
-    this.#reclassify(record)
-  }
-
-  /** A lease has ended. */
-  #noteYield(node: string, brought: boolean): void {
-    if (!this.reliable.has(node)) this.unprovenYield += ((brought ? 1 : 0) - this.unprovenYield) / YIELD_MEMORY
-  }
-
-  /** What is known of a key has changed. */
-  #reclassify({ node, lastLease }: FoldedNode): void {
-    this.#open.classify(node, this.#kindOf(node, lastLease))
-    this.#noteSupplier(node)
-  }
-
-  #kindOf(node: string, lastLease: FoldedNode['lastLease']): KeyKind {
-    if (this.reliable.has(node)) return 'proven'
-    return lastLease === 'abandoned' ? 'doubtful' : 'untried'
-  }
-
-  #noteSupplier(node: string): void {
-    if (this.reliable.has(node) && this.#open.isInFirstTerm(node)) this.suppliers.set(node, this.#node(node))
-    else this.suppliers.delete(node)
-  }
-
   #applyAudited(event: AuditedGroupRecord): void {
     const { leaseId, node, accepted, code, detail, atMs } = event
     const group = this.judged.get(leaseId)!
-    const record = this.#node(node)
+    const record = this.#keys.get(node)
     this.suspects.delete(leaseId)
     this.#usable.putBack(leaseId)
     this.#audited.add(leaseId)
     if (accepted) {
       this.#trust(record, true)
       this.#addUp(record, event)
-      this.#reclassify(record)
+      this.#keys.reclassify(record)
       return
     }
     const { taskIndex } = this.leases.get(leaseId)!
@@ -345,10 +279,10 @@ export class RunFold implements RunState {
     this.#usable.delete(leaseId)
     this.#completions.delete(taskIndex, leaseId)
     if (this.#onTrust.delete(leaseId)) this.curriculum.forget(taskIndex)
-    noteVerdict(record, { leaseId, bodySha256: group.bodySha256, accepted, code, detail, credit: 0, atMs })
+    this.#keys.noteVerdict(record, { leaseId, bodySha256: group.bodySha256, accepted, code, detail, credit: 0, atMs })
     record.credit -= group.credit
     this.#refuse(record, code!, atMs)
-    this.#reclassify(record)
+    this.#keys.reclassify(record)
   }
 
   #trust({ node, standing }: FoldedNode, audited: boolean): void {
@@ -366,7 +300,7 @@ export class RunFold implements RunState {
   }
 
   #doubt({ node, standing }: FoldedNode, atMs: number): void {
-    this.reliable.delete(node)
+    this.#keys.reliable.delete(node)
     this.#batchedOnTrust.doubt(node, standing.isQuarantined(atMs))
     this.#caughtSinceBatch.add(node)
     for (const group of [...this.#usable.of(node), ...this.#onTrust.of(node)]) this.#suspect(group)
@@ -438,24 +372,6 @@ export class RunFold implements RunState {
     }
   }
 
-  #node(node: string): FoldedNode {
-    let record = this.nodes.get(node)
-    if (!record) {
-      record = {
-        node,
-        standing: new Standing(),
-        verdicts: [],
-        verdictCount: 0,
-        credit: 0,
-        lastLease: null,
-        abandoned: 0,
-        addressBlock: null,
-      }
-      this.nodes.set(node, record)
-    }
-    return record
-  }
-
   #owedTo(node: string): Map<string, LeaseRecord> {
     let owed = this.#owed.get(node)
     if (!owed) {
@@ -463,6 +379,22 @@ export class RunFold implements RunState {
       this.#owed.set(node, owed)
     }
     return owed
+  }
+
+  get nodes(): ReadonlyMap<string, FoldedNode> {
+    return this.#keys.all
+  }
+
+  get reliable(): ReadonlySet<string> {
+    return this.#keys.reliable
+  }
+
+  get suppliers(): ReadonlyMap<string, Supplier> {
+    return this.#keys.suppliers
+  }
+
+  get unprovenYield(): number {
+    return this.#keys.unprovenYield
   }
 
   get terms(): RunTerms | undefined {
@@ -590,11 +522,4 @@ export class RunFold implements RunState {
   #oldest(maxStaleness: number): number {
     return (this.current?.version ?? 0) - maxStaleness
   }
-}
-
-function noteVerdict(record: FoldedNode, verdict: NodeVerdict): void {
-  const { leaseId, bodySha256, accepted, code, detail, credit, atMs } = verdict
-  record.verdictCount += 1
-  record.verdicts.push({ leaseId, bodySha256, accepted, code, detail, credit, atMs })
-  if (record.verdicts.length > LIMITS.verdictsKept.value) record.verdicts.shift()
 }

@@ -5,7 +5,9 @@ import type { Violation } from './check-log.js'
 /** Names of everything that a coordinator knows of its run, but for what one at `version` has forgotten. */
 function known(state: RunState, version: number): Set<string> {
   const oldest = version - LIMITS.staleness.value
-  const verdicts = [...state.nodes].map(([node, { verdictCount }]) => `${verdictCount} verdicts on ${node}`)
+  const verdicts = [...state.nodes].flatMap(([node, { verdictCount }]) =>
+    Array.from({ length: verdictCount }, (_, i) => `verdict ${i} on ${node}`),
+  )
   const batches = [...state.batches.values()].filter(({ step }) => step >= oldest).map(({ batchId }) => batchId)
   return new Set([
     ...state.termsHistory.map((_, i) => `terms ${i}`),
