@@ -32,11 +32,12 @@ const COORDINATOR_WINGS = {
   spool: [],
   ledger: ['settings'],
   backup: ['settings', 'spool', 'ledger'],
+  report: ['settings', 'ledger'],
   leases: ['settings', 'ledger'],
   intake: ['settings', 'spool', 'ledger'],
   versions: ['settings', 'spool', 'ledger', 'leases', 'intake'],
   service: ['settings', 'spool', 'ledger', 'leases', 'intake', 'versions'],
-  commands: ['settings', 'spool', 'ledger', 'backup', 'service'],
+  commands: ['settings', 'spool', 'ledger', 'backup', 'report', 'service'],
 }
 /** The base of every room's errors, which any of them may import. */
 const GROUND = 'errors'

@@ -63,7 +63,7 @@ export async function run(): Promise<{ results: BenchResult[] }> {
       ? parseCalibration(await readFile(CALIBRATION, 'utf8')).thresholds
       : fitThresholds(statistics, GOAL)
     const refused = CALIBRATION
-      ? statistics.filter((group) => !judgeStatistics(group, thresholds, { replay: true }).accepted).length
+      ? statistics.filter((group) => !judgeStatistics(group, thresholds).accepted).length
       : measureFalseRefusals(statistics, GOAL, CONFIDENCE).measured.count
     results.push(row('honest groups refused', refused, statistics.length))
     process.stderr.write(`${results.map(line).join('\n')}\n`)
@@ -125,7 +125,7 @@ async function* cheats(
 /** Groups of at least `MIN_SAMPLED` tokens alone: smaller ones hold less than the goal speaks of. */
 function caught(name: string, { tokens }: Evidence, thresholds: Thresholds, claims: Claims): BenchResult[] {
   const large = tokens.filter(({ length }) => length >= MIN_SAMPLED)
-  const judge = (group: GroupStatistics): boolean => !judgeStatistics(group, thresholds, { replay: true }).accepted
+  const judge = (group: GroupStatistics): boolean => !judgeStatistics(group, thresholds).accepted
   const statistics = large.map(measureGroup)
   const rows = [row(`${name}: caught`, statistics.filter(judge).length, large.length)]
   if (claims === 'own') return rows

@@ -56,18 +56,25 @@ export function* history(versions: number): Generator<RunEvent> {
   }
 }
 
+function stateAfter(versions: number): RunFold {
+  const state = new RunFold()
+  // As they come from the log: nothing is shared with another event.
+  for (const event of history(versions)) state.apply(JSON.parse(JSON.stringify(event)) as RunEvent)
+  return state
+}
+
 /** How much a coordinator holds in memory by the age of its run. */
 export function measureAges(): BenchResult[] {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
+  const heap = (): number => {
+    collect()
+    return process.memoryUsage().heapUsed / MIB
+  }
+  const empty = heap()
   return AGES.flatMap((versions) => {
-    collect()
-    const before = process.memoryUsage().heapUsed
-    const state = new RunFold()
-    // As they come from the log: nothing is shared with another event.
-    for (const event of history(versions)) state.apply(JSON.parse(JSON.stringify(event)) as RunEvent)
-    collect()
-    const value = (process.memoryUsage().heapUsed - before) / MIB
+    const state = stateAfter(versions)
+    const value = heap() - empty
     const of = `${versions} versions of ${GROUPS} groups`
     return [
       { metric: `${of}: memory of the state`, value, unit: 'MiB' },

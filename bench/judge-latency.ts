@@ -98,7 +98,6 @@ async function measureRun(
             nonce,
             holding: [],
             agent: 'bench',
-            drawsReplay: true,
           } as const
           const { leases } = await requestLeases(host, host.runId, { ...ask, backend: engine.build.backend }, signal)
           if (leases[0]) return leases[0]

@@ -124,7 +124,7 @@ function manifestOf(hash: string, chunkSha256s: readonly string[]): PolicyManife
     dialect: 'hermes',
     reward: 'paper',
     toolsetSchemaSha256: hash,
-    sampler: { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1 },
+    sampler: { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1, draw: 'gumbel-murmur3' },
     engine: { nodeLlamaCpp: '3.22.1', llamaCpp: 'v0.5.0' },
   }
   return {

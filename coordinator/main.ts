@@ -9,6 +9,11 @@ await runProgram({
   commands: {
     setup: async () => (await import('./commands/setup.js')).addSetupCommand,
     start: async () => (await import('./commands/start.js')).addStartCommand,
+    status: async () => (await import('./commands/status.js')).addStatusCommand,
+    nodes: async () => (await import('./commands/nodes.js')).addNodesCommand,
+    groups: async () => (await import('./commands/groups.js')).addGroupsCommand,
+    events: async () => (await import('./commands/events.js')).addEventsCommand,
+    export: async () => (await import('./commands/export.js')).addExportCommand,
     backup: async () => (await import('./commands/backup.js')).addBackupCommand,
     restore: async () => (await import('./commands/restore.js')).addRestoreCommand,
     metrics: async () => (await import('./commands/metrics.js')).addMetricsCommand,

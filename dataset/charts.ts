@@ -1,6 +1,6 @@
 import { type Coverage, occurrences } from './coverage.js'
 import { DROP_REASONS, type Drops } from './example.js'
-import { drawBars } from './plots.js'
+import { type BarChart, drawBars } from './plots.js'
 import type { Statistics, Tally } from './statistics.js'
 
 export interface Chart {
@@ -11,23 +11,23 @@ export interface Chart {
 }
 
 /** The charts of a data set's card. */
-export function chartsOf(statistics: Statistics, coverage: Coverage, drops: Drops): Chart[] {
-  const chart = (name: string, options: Parameters<typeof drawBars>[0]): Chart => ({
+export async function chartsOf(statistics: Statistics, coverage: Coverage, drops: Drops): Promise<Chart[]> {
+  const chart = async (name: string, bars: BarChart): Promise<Chart> => ({
     path: `plots/${name}.svg`,
-    title: options.title,
-    svg: drawBars(options),
+    title: bars.title,
+    svg: await drawBars(bars),
   })
-  const distribution = (name: string, title: string, axis: string, tally: Tally<number>): Chart => {
+  const distribution = (name: string, title: string, axis: string, tally: Tally<number>): Promise<Chart> => {
     const sorted = [...tally].sort(([a], [b]) => a - b)
     const series = [{ name: 'examples', values: sorted.map(([, n]) => n) }]
     return chart(name, { title, axis, unit: 'examples', categories: sorted.map(([value]) => String(value)), series })
   }
-  return [
+  return Promise.all([
     distribution('turns', 'User turns per multi-turn example', 'user turns', statistics.userTurns),
     distribution('calls', 'Ground-truth calls per example', 'calls', statistics.calls),
     chart('tools-per-world', toolsPerWorld(coverage)),
     chart('filter-yields', filterYields(statistics.examples, drops)),
-  ]
+  ])
 }
 
 const worldOf = (tool: string): string => tool.slice(0, tool.indexOf(':'))
@@ -35,7 +35,7 @@ const worldOf = (tool: string): string => tool.slice(0, tool.indexOf(':'))
 /** The worlds of some tools, each once, in their order. */
 export const worldsOf = (tools: Coverage['tools']): string[] => [...new Set(tools.map(({ tool }) => worldOf(tool)))]
 
-function toolsPerWorld({ tools }: Coverage): Parameters<typeof drawBars>[0] {
+function toolsPerWorld({ tools }: Coverage): BarChart {
   const worlds = worldsOf(tools)
   const counted = (fits: (row: Coverage['tools'][number]) => boolean): number[] =>
     worlds.map((world) => tools.filter((row) => worldOf(row.tool) === world && fits(row)).length)
@@ -56,7 +56,7 @@ function toolsPerWorld({ tools }: Coverage): Parameters<typeof drawBars>[0] {
   }
 }
 
-function filterYields(kept: number, drops: Drops): Parameters<typeof drawBars>[0] {
+function filterYields(kept: number, drops: Drops): BarChart {
   return {
     title: 'What became of the candidates',
     axis: '',

@@ -1,4 +1,4 @@
-import { type EChartsOption, init } from 'echarts'
+import type { EChartsOption } from 'echarts'
 
 /** One bar, or several stacked ones, per category. */
 export interface BarChart {
@@ -22,7 +22,10 @@ const FRAME = 130
 const COLOURS = ['#0072b2', '#e69f00', '#999999']
 
 /** Draws a chart as an SVG document. The same chart gives the same bytes. */
-export function drawBars({ title, categories, axis, unit, series, horizontal = false }: BarChart): string {
+export async function drawBars(bars: BarChart): Promise<string> {
+  const { title, categories, axis, unit, series, horizontal = false } = bars
+  // Its 592 modules are a quarter of all that a coordinator would load, which only reads data sets.
+  const { init } = await import('echarts')
   const height = horizontal ? FRAME + ROW * categories.length : HEIGHT
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
   try {

@@ -69,7 +69,7 @@ async function fill(
   })
   const coverage = counter.finish()
   const outcome = info.outcome()
-  const charts = chartsOf(statistics, coverage, outcome.drops)
+  const charts = await chartsOf(statistics, coverage, outcome.drops)
   for (const { path, svg } of charts) await writeFile(join(folder, path), svg)
   await writeFile(join(folder, 'coverage.json'), writtenCoverage(coverage))
   const content = {

@@ -19,7 +19,7 @@ import { hashFile } from './hash-file.js'
 import { createLaneGroup, type LaneGroup } from './lane-group.js'
 import { defaultMemoryLimit } from './memory-guard.js'
 import { abortable, createTurnstile } from './turnstile.js'
-import type { AdapterFile, Engine, EngineOptions, LaneRequest, Token, TokenInterval } from './types.js'
+import type { AdapterFile, Draw, Engine, EngineOptions, LaneRequest, Token, TokenEvidence } from './types.js'
 
 export interface EngineTuning {
   /** How long a pass waits for a lane between two turns. */
@@ -153,10 +153,15 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
     return known === undefined ? loaded.size >= recycleAfterSwaps : known !== adapter.sha256
   }
 
-  const score = async (tokens: readonly Token[], from: number, draws: Float64Array | null, signal: AbortSignal) => {
+  const score = async (
+    tokens: readonly Token[],
+    from: number,
+    draws: readonly (Draw | null)[] | null,
+    signal: AbortSignal,
+  ) => {
     checkScore(tokens, from, options.contextSize)
     if (from === tokens.length) return []
-    return await exclusively(signal, async (hold): Promise<TokenInterval[]> => {
+    return await exclusively(signal, async (hold): Promise<TokenEvidence[]> => {
       const child = await start(signal)
       const { answer, cancel } = child.request({ kind: 'score', tokens: Int32Array.from(tokens), from, draws })
       hold(answer)
@@ -165,7 +170,7 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
         killUnlessSettled(child, answer, SETTLE_TIMEOUT_MS)
       })
       if (scored.kind !== 'scored') throw new EngineError('engine_failed', `a score was answered by ${scored.kind}`)
-      return [...scored.places]
+      return [...scored.evidence]
     })
   }
 
@@ -200,7 +205,7 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
       })
     },
     score: async (tokens, from, signal) => (await score(tokens, from, null, signal)).map(({ logprob }) => logprob),
-    intervals: (tokens, from, signal, draws = []) => score(tokens, from, Float64Array.from(draws), signal),
+    evidence: (tokens, from, signal, draws = []) => score(tokens, from, draws, signal),
     close: () => {
       closing ??= (async () => {
         await running?.child.stop()

@@ -7,8 +7,14 @@ export const PLACED_TOKENS = 16
 /** Sequences one llama.cpp context can hold. */
 export const MAX_LANES = 256
 
-/** Largest sampler seed: llama.cpp reads 2^32 - 1 as "choose a random seed", and wraps what is larger. */
-export const MAX_SEED = 2 ** 32 - 2
+/** Largest sampler seed. */
+export const MAX_SEED = 2 ** 32 - 1
+
+/**
+ * Largest share of the probability that a sampled token's log-probability may leave out, were every token that is left out
+ * as likely as it can be: 1.2e-4 nats. Of a trained policy's thin tail it is a tenth of that.
+ */
+export const TAIL_SHARE = Math.exp(-9)
 
 /**
  * How long a pass waits for the next feed of a lane whose turn has ended. Tools that run in process answer within

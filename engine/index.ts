@@ -1,18 +1,19 @@
 export { type EngineProcess, type EngineTuning, openEngine } from './client.js'
 export type { Confinement, ConfinementLevel } from './confinement.js'
+export { DRAW, noiseOf } from './draw.js'
 export { EngineError, type EngineErrorCode } from './errors.js'
 export { hashFile } from './hash-file.js'
-export { draws, intervalMiss, miss } from './sampler-draws.js'
 export { openTokenizer } from './tokenizer.js'
 export type {
   AdapterFile,
   AdapterShape,
+  Draw,
   Engine,
   EngineOptions,
   LaneRequest,
   SampledTurn,
   Token,
-  TokenInterval,
+  TokenEvidence,
   Tokenizer,
   TokenSource,
 } from './types.js'

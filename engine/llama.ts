@@ -9,20 +9,27 @@ import {
   type LlamaModel,
   type Token as NativeToken,
 } from 'node-llama-cpp'
-import { BATCH_TOKENS } from './constants.js'
+import { BATCH_TOKENS, TAIL_SHARE } from './constants.js'
+import { createDrawTable, type DrawTable, reachOf } from './draw.js'
 import { EngineError } from './errors.js'
 import { readModelFile } from './gguf-file.js'
-import { intervalOf } from './token-interval.js'
-import type { AdapterFile, EngineOptions, Token, TokenInterval } from './types.js'
+import { evidenceOf } from './token-evidence.js'
+import type { AdapterFile, Draw, EngineOptions, Token, TokenEvidence } from './types.js'
 
 /** Token type of the GGUF format: an added token which is not a control token, so it parses in plain text too. */
 const USER_DEFINED = 4
 
+/** No top-k, whose step would sort the vocabulary: the library leaves out what is null and takes 40 for what is not named. */
+const NO_TOP_K = null as unknown as number
+
 /**
- * The policy's distribution itself: no temperature, no filters. The confidence llama.cpp reports is then the full softmax,
- * and its logarithm the policy's log-probability; with the library's defaults it is off by up to 2.9 nats.
+ * The policy's distribution itself: no temperature, no filters. With the library's defaults a log-probability is off by up to
+ * 2.9 nats.
  */
-const SAMPLER = { temperature: 1, topK: 0, topP: 1, minP: 0 } as const
+const PLAIN = { temperature: 1, topK: NO_TOP_K, topP: 1, minP: 0 } as const
+
+/** Takes the likeliest token, so that its logit can be asked for: what a total weight is relative to. */
+const GREEDY = { temperature: 0 } as const
 
 /** The library's default drops the oldest tokens without a word when a context overflows. */
 const NO_SHIFT = {
@@ -74,9 +81,8 @@ export async function openVocabulary(modelPath: string): Promise<LlamaVocabulary
 
 /** The tokens of one assistant turn as they are sampled. */
 export interface LlamaTurn {
+  /** The token before is in the sequence's cache then, this one is not yet. */
   next(): Promise<{ readonly token: Token; readonly logprob: number }>
-  /** Frees the sequence for its next turn; the last sampled token is not in its cache yet. */
-  stop(): Promise<void>
 }
 
 /** One rollout's key-value cache. */
@@ -87,18 +93,17 @@ export interface LlamaSequence {
   save(path: string): Promise<void>
   /** Replaces the cache by a saved one. Only for files which this process wrote: llama.cpp trusts their content. */
   load(path: string): Promise<void>
-  /** @param seed  0 .. 2^32 - 2: without one the library uses the clock's seconds, so two lanes would be the same */
   begin(feed: readonly Token[], seed: number): LlamaTurn
   /**
-   * Feeds `tokens` in one go and tells how `targets[i]` stands in the distribution after `tokens[i]`; null where it is null.
-   * @param draws  behind each target, for its whole place (it costs a copy of the vocabulary per token), NaN where there is
-   *               none; null: the log-probability alone, all else is NaN
+   * Feeds `tokens` in one go and tells what the distribution after `tokens[i]` says of `targets[i]`; null where it is null.
+   * @param draws  behind each target, for all evidence on it (it costs a copy of the vocabulary per token), null where there
+   *               is none; null altogether: the log-probability alone, all else is NaN
    */
   predict(
     tokens: readonly Token[],
     targets: readonly (Token | null)[],
-    draws: readonly number[] | null,
-  ): Promise<(TokenInterval | null)[]>
+    draws: readonly (Draw | null)[] | null,
+  ): Promise<(TokenEvidence | null)[]>
 }
 
 /** A base model with one context under one adapter. */
@@ -149,12 +154,15 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
   }
   let context = await createContext(adapter)
   let current = adapter
-  const openSequences = () => Array.from({ length: lanes }, () => wrapSequence(context.getSequence()))
+  const vocabularySize = model.fileInfo.metadata.tokenizer.ggml.tokens.length
+  const table = createDrawTable(vocabularySize)
+  const openSequences = () =>
+    Array.from({ length: lanes }, () => wrapSequence(context.getSequence(), table, vocabularySize))
   let sequences = openSequences()
   return {
     version: await getModuleVersion(),
     backend: llama.gpu === false ? 'cpu' : llama.gpu,
-    vocabularySize: model.fileInfo.metadata.tokenizer.ggml.tokens.length,
+    vocabularySize,
     get sequences() {
       return sequences
     },
@@ -188,7 +196,29 @@ async function loadModel(llama: Llama, modelPath: string, vocabOnly: boolean): P
   })
 }
 
-function wrapSequence(sequence: LlamaContextSequence): LlamaSequence {
+function wrapSequence(sequence: LlamaContextSequence, table: DrawTable, vocabularySize: number): LlamaSequence {
+  const leastReach = Math.log(vocabularySize / TAIL_SHARE)
+
+  /** Feeds tokens and takes the one that a draw selects after them. */
+  const sample = async (feed: readonly Token[], draw: Draw): Promise<{ token: Token; logprob: number }> => {
+    const largest = table.largestNoise(draw)
+    // llama.cpp has to name only the tokens that can be selected, and those that together weigh something.
+    const minP = Math.exp(-Math.max(reachOf(largest), leastReach))
+    const wanted = { totalLogitWeight: true, logits: true, options: { ...PLAIN, minP } } as const
+    const ids = native(feed)
+    const rows = await sequence.controlledEvaluate([...ids.slice(0, -1), [ids.at(-1)!, { generateNext: wanted }]], {
+      contextShift: NO_SHIFT,
+    })
+    const { logits, totalLogitWeight } = rows.at(-1)?.next ?? {}
+    const top = logits?.values().next().value
+    if (logits === undefined || top === undefined || totalLogitWeight === undefined)
+      throw new EngineError('engine_failed', 'llama.cpp gave no logits to sample from')
+    const token = table.select(draw, logits, largest)
+    const own = logits.get(token as NativeToken)
+    if (own === undefined) throw new EngineError('engine_failed', 'llama.cpp gave logits that are no numbers')
+    return { token, logprob: logprobOf(own, top, totalLogitWeight) }
+  }
+
   return {
     clear: () => sequence.clearHistory(),
     prefill: (tokens) => sequence.evaluateWithoutGeneratingNewTokens(native(tokens), { contextShift: NO_SHIFT }),
@@ -197,20 +227,13 @@ function wrapSequence(sequence: LlamaContextSequence): LlamaSequence {
     },
     load: (path) => sequence.loadStateFromFile(path, { acceptRisk: true }),
     begin: (feed, seed) => {
-      const steps = sequence.evaluateWithMetadata(
-        native(feed),
-        { confidence: true },
-        // The sampled end of turn must be yielded: it is trained on.
-        { ...SAMPLER, seed, yieldEogToken: true, contextShift: NO_SHIFT },
-      )
+      let next = feed
+      let position = 0
       return {
         next: async () => {
-          const { value, done } = await steps.next()
-          if (done || value === undefined) throw new EngineError('engine_failed', 'llama.cpp sampled no token')
-          return { token: value.token, logprob: Math.log(value.confidence) }
-        },
-        stop: async () => {
-          await steps.return()
+          const sampled = await sample(next, { seed, position: position++ })
+          next = [sampled.token]
+          return sampled
         },
       }
     },
@@ -219,9 +242,9 @@ function wrapSequence(sequence: LlamaContextSequence): LlamaSequence {
         native(tokens).map((token, i): ControlledEvaluateInputItem => {
           const target = targets[i] as NativeToken | null | undefined
           if (target === null || target === undefined) return token
-          // `includeTop: 1` adds the maximum, which the total weight is relative to.
-          const logits = draws !== null || { filter: { tokens: [target], includeTop: 1 } }
-          return [token, { generateNext: { totalLogitWeight: true, logits, options: SAMPLER } }]
+          if (draws !== null) return [token, { generateNext: { logits: true, options: PLAIN } }]
+          const logits = { filter: { tokens: [target], includeSelected: true } }
+          return [token, { generateNext: { totalLogitWeight: true, logits, options: GREEDY } }]
         }),
         { contextShift: NO_SHIFT },
       )
@@ -229,21 +252,19 @@ function wrapSequence(sequence: LlamaContextSequence): LlamaSequence {
         if (target === null) return null
         const { logits, totalLogitWeight } = rows[i]?.next ?? {}
         const own = logits?.get(target as NativeToken)
-        if (own === undefined || logits === undefined || totalLogitWeight === undefined) {
+        if (own === undefined || logits === undefined)
           throw new EngineError('engine_failed', `llama.cpp gave no logits at position ${i}`)
-        }
-        if (draws !== null) return intervalOf(own, [...logits.values()], draws[i]!)
-        return logprobOf(own, logits.values(), totalLogitWeight)
+        if (draws !== null) return evidenceOf(target, logits, draws[i] ?? null)
+        const logprob = logprobOf(own, Math.max(...logits.values()), totalLogitWeight!)
+        return { logprob, evidence: Number.NaN, repair: Number.NaN }
       })
     },
   }
 }
 
-/** @param totalWeight  sum of exp(logit - largest logit) over the vocabulary */
-function logprobOf(own: number, logits: Iterable<number>, totalWeight: number): TokenInterval {
-  const logprob = own - Math.max(own, ...logits) - Math.log(totalWeight)
-  const unknown = Number.NaN
-  return { logprob, low: unknown, entropy: unknown, variance: unknown, evidence: unknown, repair: unknown }
+/** @param totalWeight  sum of exp(logit - top) over the vocabulary. It is a float32: the sum may round to less than a part of it */
+function logprobOf(own: number, top: number, totalWeight: number): number {
+  return Math.min(0, own - top - Math.log(totalWeight))
 }
 
 /** Our ids as the library's branded ones, in an array of its own: the library keeps what it is given. */

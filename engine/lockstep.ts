@@ -174,7 +174,6 @@ export function createLockstep<Sequence extends Pick<LlamaSequence, 'begin'>>(
     turn.logprobs.push(logprob)
     const ended = options.isEndOfGeneration(token)
     if (!ended && turn.tokens.length < turn.maxTokens) return
-    await steps.stop()
     lane.current = null
     lane.last = token
     lane.state = 'idle'
@@ -189,15 +188,13 @@ export function createLockstep<Sequence extends Pick<LlamaSequence, 'begin'>>(
       await step(lane, lane.current, steps)
     } catch (cause) {
       lane.current = null
-      await steps.stop().catch(() => {}) // the first error is the one to report
       fail(lane, toEngineError(cause))
     }
   }
 
-  const dismissLeavers = async (): Promise<void> => {
+  const dismissLeavers = (): void => {
     for (const lane of lanes) {
       if (!lane.leaving || lane.state === 'over') continue
-      await lane.current?.steps?.stop().catch(() => {}) // nobody waits for this turn any more
       lane.current = null
       lane.state = 'over'
     }
@@ -208,7 +205,7 @@ export function createLockstep<Sequence extends Pick<LlamaSequence, 'begin'>>(
     let deadline: number | null = null
     for (;;) {
       changed = false
-      await dismissLeavers()
+      dismissLeavers()
       const sampling = lanes.filter(({ state }) => state === 'sampling')
       const awaited = lanes.filter(({ state, late }) => state === 'idle' && !late)
       if (lanes.every(({ state }) => state === 'over')) return []

@@ -1,5 +1,5 @@
 import type { EngineErrorCode } from './errors.js'
-import type { AdapterFile, EngineOptions, SampledTurn, TokenInterval } from './types.js'
+import type { AdapterFile, Draw, EngineOptions, SampledTurn, TokenEvidence } from './types.js'
 
 /**
  * Messages between the client and the engine's process, over Node's IPC with structured cloning. They cross at turn
@@ -24,7 +24,7 @@ export type ToWorker =
       readonly tokens: Int32Array
       readonly from: number
       /** Of `tokens[from ..]`; null: log-probabilities alone. */
-      readonly draws: Float64Array | null
+      readonly draws: readonly (Draw | null)[] | null
     }
   | { readonly kind: 'cancel'; readonly id: number }
   | {
@@ -44,7 +44,7 @@ export interface LaneOpening {
 export type FromWorker =
   | { readonly kind: 'started'; readonly id: number; readonly version: string; readonly backend: string }
   | { readonly kind: 'done'; readonly id: number }
-  | { readonly kind: 'scored'; readonly id: number; readonly places: readonly TokenInterval[] }
+  | { readonly kind: 'scored'; readonly id: number; readonly evidence: readonly TokenEvidence[] }
   | { readonly kind: 'failed'; readonly id: number; readonly code: EngineErrorCode; readonly detail: string }
   | {
       readonly kind: 'turn'

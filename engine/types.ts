@@ -50,7 +50,7 @@ export interface TokenSource {
 /** One rollout to generate: lanes with equal prompts share one prefill. */
 export interface LaneRequest {
   readonly prompt: readonly Token[]
-  /** Sampler seed of each assistant turn, integers in 0 .. 2^32 - 2; as many as there may be turns. */
+  /** Sampler seed of each assistant turn, integers in 0 .. 2^32 - 1; as many as there may be turns. */
   readonly seeds: readonly number[]
 }
 
@@ -83,18 +83,21 @@ export interface AdapterShape {
   readonly targetModules: readonly string[]
 }
 
-/** Where a token stands in the policy's distribution, for comparing it with the draw that is said to have selected it. */
-export interface TokenInterval {
+/** What decides one sampled token, see draw.ts. */
+export interface Draw {
+  /** Sampler seed of the turn, an integer in 0 .. 2^32 - 1. */
+  readonly seed: number
+  /** Of the token in the turn, from 0 on. */
+  readonly position: number
+}
+
+/** What the policy's distribution says of a token, and of the draw that is said to have selected it. */
+export interface TokenEvidence {
   /** Natural logarithm of the token's probability under the full softmax at temperature 1. */
   readonly logprob: number
-  /** Probability mass of all more probable tokens: the token is drawn by numbers in [low, low + exp(logprob)). */
-  readonly low: number
-  /** Mean (nats) and variance of -log p over the distribution. */
-  readonly entropy: number
-  readonly variance: number
-  /** 1 - sum p^2: how probably an unrelated draw picks another token. */
+  /** 1 - sum p^2: how probably an unrelated draw selects another token, and how densely near ties lie (docs/judging.md). */
   readonly evidence: number
-  /** By how much (nats) the logits would have to be off for the draw to select this token; 0: it does. NaN without a draw. */
+  /** Nats: the least error of any logit with which the draw selects this token; 0: it does. NaN without a draw. */
   readonly repair: number
 }
 
@@ -116,14 +119,14 @@ export interface Engine {
   /** Log-probabilities (nats) of `tokens[from ..]` given what precedes each, under the policy in force. */
   score(tokens: readonly Token[], from: number, signal: AbortSignal): Promise<number[]>
   /**
-   * Like `score`, with each token's place in the sampler's order. Costs a look at the whole vocabulary per token.
-   * @param draws  the uniform number behind each of `tokens[from ..]`, NaN where nothing was sampled; left out: no `repair`
+   * Like `score`, with all that the distributions say of the tokens. Costs a look at the whole vocabulary per token.
+   * @param draws  behind each of `tokens[from ..]`, null where nothing was sampled; left out: no `repair`
    */
-  intervals(
+  evidence(
     tokens: readonly Token[],
     from: number,
     signal: AbortSignal,
-    draws?: readonly number[],
-  ): Promise<TokenInterval[]>
+    draws?: readonly (Draw | null)[],
+  ): Promise<TokenEvidence[]>
   close(): Promise<void>
 }

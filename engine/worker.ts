@@ -74,8 +74,8 @@ async function serve(request: Request, signal: AbortSignal): Promise<Answer> {
       return { kind: 'done', id }
     case 'score': {
       const [sequence] = opened().sequences
-      const places = await scoreTokens(sequence!, known(request.tokens), request.from, request.draws, signal)
-      return { kind: 'scored', id, places }
+      const evidence = await scoreTokens(sequence!, known(request.tokens), request.from, request.draws, signal)
+      return { kind: 'scored', id, evidence }
     }
   }
 }

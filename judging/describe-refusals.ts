@@ -17,7 +17,7 @@ const PARTS: readonly Part[] = [
     title: 'No work at the moment',
     places: ['lease request'],
     advice:
-      'The answer to a request for leases. The node asks again by itself; `no_work`, `paused`, `not_registered`, `influence_cap` and `too_many_leases` need nothing from you. For `uncalibrated`, ask the operator for a calibration of your backend, or start the node with `--cpu` if the CPU has one. For `draws_differ`, another platform or build of the engine is needed. For `quarantined`, look at your verdicts: one of them, several failed audits, or small choices that add up led to it; after an exclusion only a new key gets work again.',
+      'The answer to a request for leases. The node asks again by itself; `no_work`, `paused`, `not_registered`, `influence_cap` and `too_many_leases` need nothing from you. For `uncalibrated`, ask the operator for a calibration of your backend, or start the node with `--cpu` if the CPU has one. For `quarantined`, look at your verdicts: one of them, several failed audits, or small choices that add up led to it; after an exclusion only a new key gets work again.',
   },
   {
     title: 'Messages and announcements',
@@ -71,7 +71,6 @@ export const ELSEWHERE: Readonly<Record<Exclude<RefusalCode, StageCode>, Elsewhe
   quarantined: 'lease request',
   not_registered: 'lease request',
   uncalibrated: 'lease request',
-  draws_differ: 'lease request',
   too_many_leases: 'lease request',
   body_withheld: 'flat group',
   unconfirmed: 'flat group',

@@ -4,11 +4,7 @@ export interface SampledToken {
   readonly claimed: number
   /** Log-probability under the announced policy. */
   readonly logp: number
-  /** Of the distribution the token was sampled from. */
-  readonly entropy: number
-  /** Variance of -log p over that distribution. */
-  readonly variance: number
-  /** 1 - sum p^2: how probably an unrelated draw picks another token. */
+  /** 1 - sum p^2: how probably an unrelated draw selects another token, and how densely near ties lie (docs/judging.md). */
   readonly evidence: number
   /** By how much the logits would have to be off for the seed's draw to select this token; 0: it does. */
   readonly repair: number
@@ -40,11 +36,10 @@ export interface TokenStatistics {
   readonly evidence: number
   /** Tokens which their draw does not select. */
   readonly misses: number
+  /** Sum of their repairs (nats). */
+  readonly repair: number
   /** Their repairs (nats), largest first. */
   readonly repairs: readonly number[]
-  /** Sum of -log p less what was expected, and the variance of that sum: whether tokens are too likely or too unlikely. */
-  readonly surprise: number
-  readonly variance: number
 }
 
 export interface GroupStatistics {
@@ -68,7 +63,7 @@ export function measureGroup(tokens: readonly SampledToken[]): GroupStatistics {
 }
 
 function measureTokens(tokens: readonly SampledToken[]): TokenStatistics {
-  let [room, deviation, bias, evidence, surprise, variance] = [0, 0, 0, 0, 0, 0]
+  let [room, deviation, bias, evidence, repair] = [0, 0, 0, 0, 0]
   const claims: number[] = []
   const repairs: number[] = []
   for (const token of tokens) {
@@ -80,8 +75,7 @@ function measureTokens(tokens: readonly SampledToken[]): TokenStatistics {
     claims.push(Math.abs(difference) / own)
     evidence += token.evidence
     if (token.repair > 0) repairs.push(token.repair)
-    surprise += -token.logp - token.entropy
-    variance += token.variance
+    repair += token.repair
   }
   return {
     tokens: tokens.length,
@@ -91,9 +85,8 @@ function measureTokens(tokens: readonly SampledToken[]): TokenStatistics {
     claims: largest(claims),
     evidence,
     misses: repairs.length,
+    repair,
     repairs: largest(repairs),
-    surprise,
-    variance,
   }
 }
 

@@ -5,11 +5,6 @@ import type { Thresholds, TokenLimits } from './thresholds.js'
 export interface GroupEvidence {
   readonly statistics: GroupStatistics
   readonly thresholds: Thresholds
-  /**
-   * Whether the node's sampler is known to draw as ours: stage 6 then judges by the draws. Otherwise by how likely the tokens
-   * are, which shows only gross cheating.
-   */
-  readonly replay: boolean
 }
 
 /** Finds a fault of some of a group's tokens. @param where  which tokens these are, for the sentence */

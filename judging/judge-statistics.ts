@@ -14,8 +14,6 @@ export type AuditFinding =
     }
 
 export interface AuditOptions {
-  /** Whether the node's sampler is known to draw as ours, see `GroupEvidence`. */
-  readonly replay: boolean
   readonly watch?: StageWatch
   /** When the forward pass was asked for, by the watch: it is booked on the first stage that needs it. Default: now. */
   readonly sinceMs?: number
@@ -25,9 +23,9 @@ export interface AuditOptions {
 export function judgeStatistics(
   statistics: GroupStatistics,
   thresholds: Thresholds,
-  { replay, watch = UNWATCHED, sinceMs }: AuditOptions,
+  { watch = UNWATCHED, sinceMs }: AuditOptions = {},
 ): AuditFinding {
-  const group = { statistics, thresholds, replay }
+  const group = { statistics, thresholds }
   let since = sinceMs
   for (const { number, refusals, run } of EVIDENCE_STAGES) {
     const end = beginStage(number, watch, since)
@@ -42,7 +40,6 @@ export function judgeStatistics(
 export interface MeasuredRefusals {
   readonly measured: Share
   readonly byCode: Readonly<Record<string, number>>
-  readonly withoutDraws: Share
 }
 
 /**
@@ -54,22 +51,16 @@ export function measureFalseRefusals(
   goal: number,
   confidence: number,
 ): MeasuredRefusals {
-  const refusals = (replay: boolean): EvidenceCode[] =>
-    [0, 1].flatMap((parity) => {
-      const others = groups.filter((_, i) => i % 2 !== parity)
-      const thresholds = fitThresholds(others, goal)
-      return groups.flatMap((group, i) => {
-        if (i % 2 !== parity) return []
-        const finding = judgeStatistics(group, thresholds, { replay })
-        return finding.accepted ? [] : [finding.code]
-      })
+  const refused = [0, 1].flatMap((parity) => {
+    const others = groups.filter((_, i) => i % 2 !== parity)
+    const thresholds = fitThresholds(others, goal)
+    return groups.flatMap((group, i) => {
+      if (i % 2 !== parity) return []
+      const finding = judgeStatistics(group, thresholds)
+      return finding.accepted ? [] : [finding.code]
     })
-  const refused = refusals(true)
+  })
   const byCode: Record<string, number> = {}
   for (const code of refused) byCode[code] = (byCode[code] ?? 0) + 1
-  return {
-    measured: shareOf(refused.length, groups.length, confidence),
-    byCode,
-    withoutDraws: shareOf(refusals(false).length, groups.length, confidence),
-  }
+  return { measured: shareOf(refused.length, groups.length, confidence), byCode }
 }

@@ -1,5 +1,5 @@
 import type { SampledToken } from './evidence.js'
-import { type Calibration, CalibrationError, PRIOR } from './thresholds.js'
+import { type Calibration, CalibrationError, FAR, PRIOR } from './thresholds.js'
 
 /**
  * What an audited group adds to the sums over all groups of its key. Choices among near ties stay below every limit of a single
@@ -19,7 +19,7 @@ export interface RepairSums {
   readonly betterEvidence: number
 }
 
-/** Honest repair per unit of evidence (nats): bounds of the mean, of the mean square, and the worst group's. */
+/** Honest repair per unit of evidence (nats): bounds of the mean, of the mean square, and of a single group's. */
 export interface RepairExpectation {
   readonly mean: number
   readonly square: number
@@ -31,19 +31,26 @@ const REPAIRS = 'mean repair, nats'
 
 /**
  * What a calibration says of honest repairs. It holds quantiles, and no group is worse than the quantile above it: so the sums
- * that they bound are never below the true ones.
+ * that they bound are never below the true ones. Honest repairs are few, and none at all would promise that there will be
+ * none: so one group more is counted, whose repair is the worst that the thresholds foresee.
  * @throws CalibrationError `bad_calibration` for one without these quantiles
  */
-export function expectedRepair({ honest }: Pick<Calibration, 'honest'>): RepairExpectation {
+export function expectedRepair({
+  honest,
+  groups,
+  thresholds,
+}: Pick<Calibration, 'honest' | 'groups' | 'thresholds'>): RepairExpectation {
   const steps = Object.entries(honest[REPAIRS] ?? {})
     .map(([share, nats]) => ({ upTo: share === 'max' ? 1 : Number(share), nats }))
     .sort((a, b) => a.upTo - b.upTo)
   const worst = steps.at(-1)
-  if (worst?.upTo !== 1 || !(worst.nats > 0))
-    throw new CalibrationError('bad_calibration', `no honest group needed any "${REPAIRS}", or none is named`)
-  const mean = (of: (nats: number) => number): number =>
-    steps.reduce((sum, { upTo, nats }, i) => sum + (upTo - (steps[i - 1]?.upTo ?? 0)) * of(nats), 0)
-  return { mean: mean((nats) => nats), square: mean((nats) => nats ** 2), largest: worst.nats }
+  if (worst?.upTo !== 1) throw new CalibrationError('bad_calibration', `it has no quantiles of "${REPAIRS}"`)
+  const further = thresholds.all.repair / FAR
+  const mean = (of: (nats: number) => number): number => {
+    const measured = steps.reduce((sum, { upTo, nats }, i) => sum + (upTo - (steps[i - 1]?.upTo ?? 0)) * of(nats), 0)
+    return (groups * measured + of(further)) / (groups + 1)
+  }
+  return { mean: mean((nats) => nats), square: mean((nats) => nats ** 2), largest: Math.max(worst.nats, further) }
 }
 
 /**

@@ -1,5 +1,4 @@
-import { draws } from '../engine/sampler-draws.js'
-import type { Token, Tokenizer } from '../engine/types.js'
+import type { Draw, Token, Tokenizer } from '../engine/types.js'
 import type { Dialect } from '../episode/dialect.js'
 import type { EpisodeLimits } from '../episode/limits.js'
 import type { Rollout } from '../episode/rollout.js'
@@ -28,21 +27,16 @@ export function turnsOf(mask: Uint8Array): (readonly [start: number, end: number
 }
 
 /**
- * The uniform numbers that decided a rollout's sampled tokens, in order: every turn has its own seed.
+ * What decided a rollout's sampled tokens, in order: every turn has its own seed.
  * @param index  of the rollout in its group
  * @throws RangeError for more turns than the limits allow: the judge has refused such a rollout before
  */
-export function drawsOf(
-  { mask }: AuditedRollout,
-  leaseSeed: Uint8Array,
-  index: number,
-  limits: EpisodeLimits,
-): number[] {
+export function drawsOf({ mask }: AuditedRollout, leaseSeed: Uint8Array, index: number, limits: EpisodeLimits): Draw[] {
   const seeds = turnSeeds(leaseSeed, index, limits)
   return turnsOf(mask).flatMap(([start, end], turn) => {
     const seed = seeds[turn]
     if (seed === undefined) throw new RangeError(`rollout ${index} has more than ${seeds.length} assistant turns`)
-    return [...draws(seed, end - start)]
+    return Array.from({ length: end - start }, (_, position) => ({ seed, position }))
   })
 }
 

@@ -1,11 +1,10 @@
 import { poissonTail } from './chances.js'
 import type { GroupStatistics, TokenStatistics } from './evidence.js'
 import { beyond, firstFault, type GroupEvidence, nats, short } from './group-evidence.js'
-import { meanRepair, surpriseOf, type TokenLimits } from './thresholds.js'
+import { meanRepair, type TokenLimits } from './thresholds.js'
 
-/** Stage 6: the tokens are what the lease's seeds draw from the policy, or at least as likely as if they were. */
-export const samplerFault = (group: GroupEvidence): string | null =>
-  firstFault(group, group.replay ? drawFault : surpriseFault)
+/** Stage 6: the tokens are what the lease's seeds draw from the policy. */
+export const samplerFault = (group: GroupEvidence): string | null => firstFault(group, drawFault)
 
 /** What stage 6 has measured of a group, in one sentence. */
 export const samplerNumbers = ({ all }: GroupStatistics): string =>
@@ -29,11 +28,4 @@ function drawFault(tokens: TokenStatistics, limits: TokenLimits, level: number, 
   const chance = poissonTail(far, limits.farRepairRate * tokens.evidence)
   if (chance >= level) return null
   return `${far} of ${tokens.tokens} tokens${where} are not what their seeds draw, by over ${nats(limits.farRepair)}, chance ${short(chance)}`
-}
-
-function surpriseFault(tokens: TokenStatistics, limits: TokenLimits, _level: number, where: string): string | null {
-  const surprise = surpriseOf(tokens)
-  if (Math.abs(surprise) <= limits.surprise) return null
-  const way = surprise > 0 ? 'unlikely' : 'likely'
-  return `the ${tokens.tokens} tokens${where} are ${short(Math.abs(surprise))} standard deviations too ${way}, ${short(limits.surprise)} at most`
 }

@@ -10,17 +10,15 @@ export const PRIOR = 5
  * a hundred times off, and a margin costs less than an honest group that happens to be worse than all before.
  */
 const MEAN_MARGIN = 3
-/** The same for standard deviations, which no policy makes large. */
-const SURPRISE_MARGIN = 2
 /** A single disturbance counts as far beyond this many times the worst honest one, and as gross beyond that many. */
-const FAR = 2
+export const FAR = 2
 const GROSS = 10
 /** Honest misses from which on the largest repair is taken at its word. */
 const ENOUGH_MISSES = 30
 /** Of the rates that are measured, the upper bound of this confidence is used. */
 const RATE_CONFIDENCE = 0.95
-/** The tests that may refuse a group share the false refusals that are allowed for; there are ten, counting two sides once. */
-const TESTS = 10
+/** The tests that may refuse a group share the false refusals that are allowed for. */
+const TESTS = 9
 const QUANTILES = [0.5, 0.9, 0.99, 0.995, 1]
 
 const positive = z.number().positive()
@@ -43,8 +41,6 @@ const tokenLimits = z.strictObject({
   farRepair: positive,
   grossRepair: positive,
   farRepairRate: positive,
-  /** Standard deviations by which the tokens may be too likely or too unlikely. */
-  surprise: positive,
 })
 export type TokenLimits = z.output<typeof tokenLimits>
 
@@ -67,6 +63,8 @@ const subject = z.strictObject({
     .nullable(),
   quantisation: z.string().min(1).max(32),
   backend: z.string().min(1).max(32),
+  /** Name of the rule that tokens are drawn by. */
+  draw: z.string().min(1).max(64),
   nodeLlamaCpp: z.string().min(1).max(32),
 })
 export type CalibrationSubject = z.output<typeof subject>
@@ -74,7 +72,7 @@ export type CalibrationSubject = z.output<typeof subject>
 const shareSchema = z.strictObject({ count, of: count, share, low: share, high: share })
 
 export const calibrationSchema = z.strictObject({
-  schema: z.literal(1),
+  schema: z.literal(2),
   subject,
   groups: count,
   sampledTokens: count,
@@ -88,8 +86,6 @@ export const calibrationSchema = z.strictObject({
     /** Honest groups refused by thresholds that were fitted to others. */
     measured: shareSchema,
     byCode: z.record(z.string(), count),
-    /** The same where the node's draws are not known, so that the sampler is judged by how likely the tokens are. */
-    withoutDraws: shareSchema,
   }),
 })
 export type Calibration = z.output<typeof calibrationSchema>
@@ -136,14 +132,12 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
   const deviation = MEAN_MARGIN * worst((statistics) => meanDeviation(statistics, usualDeviation))
   const worstClaim = worst(({ claims }) => claims[0] ?? 0)
   const misses = sum(({ misses }) => misses)
-  // Few honest misses say little about how large a repair can be; but it comes from the logits that disturb the claims.
-  const fewMisses = misses < ENOUGH_MISSES ? worstClaim : 0
-  const worstRepair = Math.max(
-    fewMisses,
-    worst(({ repairs }) => repairs[0] ?? 0),
-  )
+  const measuredRepair = worst(({ repairs }) => repairs[0] ?? 0)
+  // Few honest misses say little about how large a repair can be. It is half of the difference of two logits' errors, and such
+  // a difference is what a claim's disturbance shows.
+  const worstRepair = misses < ENOUGH_MISSES ? Math.max(measuredRepair, worstClaim / 2) : measuredRepair
   const farRepair = FAR * worstRepair
-  // Rollouts of a group meet the same near ties: its misses come in clusters, which a rate over all groups would not allow.
+  // Should misses of a group come in clusters, a rate over all groups would not allow for it.
   const worstMissRate = worst(({ misses, evidence }) => misses / (evidence + PRIOR))
   const farRate = poissonUpper(0, RATE_CONFIDENCE)
   return {
@@ -159,7 +153,6 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
     farRepair,
     grossRepair: GROSS * worstRepair,
     farRepairRate: farRate / evidence,
-    surprise: SURPRISE_MARGIN * worst((statistics) => Math.abs(surpriseOf(statistics))),
   }
 }
 
@@ -174,13 +167,8 @@ export function meanBias({ bias, room }: TokenStatistics): number {
 }
 
 /** Nats per unit of evidence: by how much the logits would have to be off on average for the draws to select the tokens. */
-export function meanRepair({ repairs, evidence }: TokenStatistics): number {
-  return repairs.reduce((sum, repair) => sum + repair, 0) / (evidence + PRIOR)
-}
-
-/** Standard deviations by which the tokens are less likely than tokens drawn from the policy would be. */
-export function surpriseOf({ surprise, variance }: TokenStatistics): number {
-  return surprise / Math.sqrt(variance + PRIOR)
+export function meanRepair({ repair, evidence }: TokenStatistics): number {
+  return repair / (evidence + PRIOR)
 }
 
 /** Quantiles of the honest groups' statistics, under the names of the file. */
@@ -196,7 +184,6 @@ export function describeHonest(groups: readonly GroupStatistics[]): Calibration[
     misses: ({ all }) => all.misses,
     'mean repair, nats': ({ all }) => meanRepair(all),
     'largest repair, nats': ({ all }) => all.repairs[0] ?? 0,
-    'surprise, standard deviations': ({ all }) => surpriseOf(all),
     'least probable end, 1 - p': ({ leastEnd }) => 1 - leastEnd,
   }
   return Object.fromEntries(

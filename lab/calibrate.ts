@@ -100,7 +100,7 @@ function summarise(
   { goal, confidence }: CalibrationSettings,
 ): Calibration {
   return {
-    schema: 1,
+    schema: 2,
     subject,
     groups: statistics.length,
     sampledTokens: statistics.reduce((sum, { all }) => sum + all.tokens, 0),
@@ -119,9 +119,8 @@ const tokenStatistics = z.strictObject({
   claims: z.array(finite),
   evidence: finite,
   misses: z.int().min(0),
+  repair: finite,
   repairs: z.array(finite),
-  surprise: finite,
-  variance: finite,
 })
 const journalLine = z.strictObject({ all: tokenStatistics, arguments: tokenStatistics, leastEnd: finite })
 
@@ -135,7 +134,7 @@ async function openJournal(
   const taskIds = createHash('sha256')
     .update(tasks.map(({ id }) => id).join())
     .digest('hex')
-  const header = JSON.stringify({ schema: 1, subject, making, taskIds })
+  const header = JSON.stringify({ schema: 2, subject, making, taskIds })
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
     return null

@@ -31,8 +31,6 @@ export const groupOriginSchema = z.strictObject({
   adapterSha256: sha256.nullable(),
   dialect: z.string(),
   reward: z.string(),
-  /** Whether the engine's draws came out as the canary says. */
-  drawsReplay: z.boolean(),
 })
 export type GroupOrigin = z.output<typeof groupOriginSchema>
 

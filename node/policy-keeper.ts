@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type AdapterShape, type Engine, EngineError, type Tokenizer } from '../engine/index.js'
+import { type AdapterShape, DRAW, type Engine, EngineError, type Tokenizer } from '../engine/index.js'
 import {
   type Catalogue,
   DEFAULT_LIMITS,
@@ -27,8 +27,6 @@ export interface LoadedPolicy {
   readonly limits: EpisodeLimits
   /** Where its groups are played: in its dialect, and for its reward. */
   readonly stage: Stage
-  /** Whether the engine's sampler draws the tokens that the canary's seeds say. */
-  readonly drawsReplay: boolean
 }
 
 export interface PolicyKeeper {
@@ -58,19 +56,14 @@ export interface PolicyKeeperParts {
   readonly clock: Clock
 }
 
-/** What the engine runs, its canary passed. */
-interface TriedPolicy {
-  readonly policyId: string
-  readonly drawsReplay: boolean
-}
-
 /** Late nodes still ask for the adapter of the version before. */
 const ADAPTERS_KEPT = 3
 
 export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
   const { engine, contextSize, lanes, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock } = parts
   let loaded: LoadedPolicy | null = null
-  let inForce: TriedPolicy | null = null
+  /** Of the policy that the engine runs, its canary passed. */
+  let inForce: string | null = null
   let kept: readonly string[] = []
 
   const checkCompatible = ({ policy, taskSpec, limits: { groupSize, ...limits } }: PolicyManifest): void => {
@@ -83,6 +76,12 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     const template = createHash('sha256').update(tokenizer.chatTemplate).digest('hex')
     if (policy.chatTemplateSha256 !== template)
       throw new NodeError('incompatible', 'another chat template than the base model holds')
+    const { draw } = policy.sampler
+    if (draw !== DRAW)
+      throw new NodeError(
+        'incompatible',
+        `the run's tokens are drawn by ${draw}, this version of the node knows ${DRAW}`,
+      )
     const names = (taskSpec.servers ?? '').split(',')
     const servers = names.flatMap((name) => catalogue.get(name) ?? [])
     if (servers.length < names.length || policy.toolsetSchemaSha256 !== toolsetSchemaSha256(servers))
@@ -148,12 +147,12 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     const stage = stageOf(manifest)
     const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } = manifest.limits
     const limits = { ...DEFAULT_LIMITS, maxTurnTokens, maxRolloutTokens, maxAssistantTurns }
-    if (inForce?.policyId !== manifest.policyId) inForce = await apply(manifest, signal)
-    loaded = { manifestId, manifest, limits, stage, drawsReplay: inForce.drawsReplay }
+    if (inForce !== manifest.policyId) await apply(manifest, signal)
+    loaded = { manifestId, manifest, limits, stage }
     return loaded
   }
 
-  const apply = async (manifest: PolicyManifest, signal: AbortSignal): Promise<TriedPolicy> => {
+  const apply = async (manifest: PolicyManifest, signal: AbortSignal): Promise<void> => {
     // Whatever goes wrong from here on, nobody knows which policy the engine runs.
     inForce = null
     const adapter = manifest.blobs.find(({ role }) => role === 'adapter')
@@ -165,8 +164,8 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     } else {
       await engine.usePolicy(null, signal)
     }
-    const { policyId, canary, limits } = manifest
-    return { policyId, drawsReplay: await checkCanary(engine, canary, limits.groupSize, signal) }
+    await checkCanary(engine, manifest.canary, signal)
+    inForce = manifest.policyId
   }
 
   return {

@@ -11,8 +11,6 @@ export type NodeProgress =
       readonly confinement: Confinement
     }
   | { readonly type: 'policy'; readonly version: number; readonly policyId: string }
-  /** The engine's sampler draws other tokens from the canary's seeds than published; said once. */
-  | { readonly type: 'draws-differ' }
   | {
       readonly type: 'group'
       readonly leaseId: string
@@ -44,8 +42,6 @@ export function progressLine(progress: NodeProgress): string | null {
       const speed = Math.round((1000 * progress.tokens) / Math.max(1, progress.ms))
       return `group of ${progress.rewards.length} for version ${progress.version}: mean reward ${mean.toFixed(3)}, ${speed} tokens/s`
     }
-    case 'draws-differ':
-      return 'the sampler draws other tokens from the canary’s seeds than published: groups are audited on log-probabilities alone, if the run takes them'
     case 'verdict':
       return verdictLine(progress.verdict, progress.earlier)
     case 'dropped':

@@ -139,12 +139,12 @@ async function weigh(
     const { tokens, mask, logprobs, promptLength } = rollout
     const own = drawsOf(rollout, seed, index, limits)
     let next = 0
-    const draws = Array.from(mask.subarray(promptLength), (bit) => (bit === 1 ? own[next++]! : Number.NaN))
-    const places = await engine.intervals(tokens, promptLength, signal, draws)
-    const sampled = places.filter((_, i) => mask[promptLength + i] === 1)
+    const draws = Array.from(mask.subarray(promptLength), (bit) => (bit === 1 ? own[next++]! : null))
+    const weighed = await engine.evidence(tokens, promptLength, signal, draws)
+    const sampled = weighed.filter((_, i) => mask[promptLength + i] === 1)
     const roles = rolesOf(rollout, theatre)
-    for (const [k, { logprob, entropy, variance, evidence, repair }] of sampled.entries())
-      found.push({ claimed: logprobs[k]!, logp: logprob, entropy, variance, evidence, repair, ...roles[k]! })
+    for (const [k, { logprob, evidence, repair }] of sampled.entries())
+      found.push({ claimed: logprobs[k]!, logp: logprob, evidence, repair, ...roles[k]! })
   }
   return found
 }
@@ -167,7 +167,7 @@ async function weighed(
     }),
   )
   const { calibration } = parts
-  const lines = calibration ? judged(measured, statistics, calibration, origin.drawsReplay) : measured
+  const lines = calibration ? judged(measured, statistics, calibration) : measured
   return EVIDENCE_STAGES.map(({ number }, i) => [number, lines[i]!])
 }
 
@@ -176,9 +176,8 @@ function judged(
   measured: readonly VerifiedStage[],
   statistics: GroupStatistics,
   { thresholds }: Calibration,
-  replay: boolean,
 ): VerifiedStage[] {
-  const finding = judgeStatistics(statistics, thresholds, { replay })
+  const finding = judgeStatistics(statistics, thresholds)
   const at = finding.accepted
     ? measured.length
     : EVIDENCE_STAGES.findIndex(({ refusals }) => refusals[0] === finding.code)

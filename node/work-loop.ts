@@ -108,7 +108,6 @@ async function takeUp({ keeper, store, onProgress }: WorkLoopParts, signal: Abor
   const { version, policyId, closedRounds } = policy.manifest
   if (policy !== before) await store.keepRounds(closedRounds)
   if (version !== before?.manifest.version) onProgress({ type: 'policy', version, policyId })
-  if (!policy.drawsReplay && before?.drawsReplay !== false) onProgress({ type: 'draws-differ' })
   return policy
 }
 
@@ -152,7 +151,6 @@ async function workUnder(
       holding: outbox.waiting,
       agent,
       backend: engine.build.backend,
-      drawsReplay: policy.drawsReplay,
     }
     const watch = news.listen()
     try {
@@ -227,7 +225,7 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
   }
 }
 
-function originOf(lease: Lease, { manifest, limits, drawsReplay }: LoadedPolicy, peerId: string): GroupOrigin {
+function originOf(lease: Lease, { manifest, limits }: LoadedPolicy, peerId: string): GroupOrigin {
   const { leaseId, index, policyId, version, taskId, task, seed, groupSize } = lease
   const { round, roundSecretHash, policy } = manifest
   return {
@@ -240,7 +238,6 @@ function originOf(lease: Lease, { manifest, limits, drawsReplay }: LoadedPolicy,
     adapterSha256: policy.adapter?.sha256 ?? null,
     dialect: policy.dialect,
     reward: policy.reward,
-    drawsReplay,
   }
 }
 

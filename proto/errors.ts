@@ -62,7 +62,6 @@ export const REFUSALS = {
   ),
   not_registered: ignore('The key registered after the round opened; it gets leases from the next round on.'),
   uncalibrated: ignore('The run has no calibration for this inference backend, so its work could not be audited.'),
-  draws_differ: ignore('The engine draws other tokens from the seeds than the run expects; this run needs them alike.'),
   too_many_leases: ignore('The node already holds as many leases as one key may.'),
 
   out_of_bounds: lie('A number is outside its range: token ids, log-probabilities, lengths, counts.'),

@@ -27,8 +27,6 @@ export interface LeaseAsk {
   readonly agent: string
   /** Inference backend, for example `cuda`: deviations are metered per backend. */
   readonly backend: string
-  /** The engine draws the tokens that the canary's seeds say: its sampling can be replayed. */
-  readonly drawsReplay: boolean
 }
 
 export type LeaseRequest =
@@ -44,7 +42,7 @@ export const leaseRequest: Codec<LeaseRequest> = codec<LeaseRequest, prove.Lease
   type: prove.LeaseRequest,
   maxFields: 1,
   shape: {
-    1: message({ 1: number(), 2: bytes(), 3: bytes(), 4: IDS, 5: bytes(), 6: bytes(), 8: number() }),
+    1: message({ 1: number(), 2: bytes(), 3: bytes(), 4: IDS, 5: bytes(), 6: bytes() }),
     2: message({ 1: IDS }),
     3: message({ 1: IDS, 2: bytes() }),
   },
@@ -63,7 +61,6 @@ export const leaseRequest: Codec<LeaseRequest> = codec<LeaseRequest, prove.Lease
       holding: leaseIds(ask.holding, 0),
       agent: label(ask.agent, 'nameBytes', 'agent'),
       backend: label(ask.backend, 'shortNameBytes', 'backend'),
-      drawsReplay: ask.drawsReplay,
     }
   },
   write: (request) => {
@@ -71,10 +68,10 @@ export const leaseRequest: Codec<LeaseRequest> = codec<LeaseRequest, prove.Lease
     if (request.kind === 'return') {
       return { giveBack: { leaseIds: request.leaseIds.map(bytesOf), reason: request.reason } }
     }
-    const { policyId, nonce, holding, drawsReplay } = request
+    const { policyId, nonce, holding } = request
     const ids = { policyId: bytesOf(policyId), nonce: bytesOf(nonce), holding: holding.map(bytesOf) }
     const { count, agent, backend } = request
-    return { ask: { count, agent, backend, drawsReplay, ...ids } }
+    return { ask: { count, agent, backend, ...ids } }
   },
 })
 

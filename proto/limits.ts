@@ -53,7 +53,6 @@ export const LIMITS = {
   samplerSetting: row(10, 'number', 'temperature and repeat penalty'),
   canaries: row(16, 'count', 'a few prompts show a missing adapter'),
   canaryTokens: row(2048, 'tokens', 'a canary must run in seconds on a CPU'),
-  canaryDraws: row(16, 'count', 'seeds per canary prompt'),
 
   minGroupSize: row(2, 'count', 'an advantage needs two rewards'),
   maxGroupSize: row(64, 'count', 'sixteen is common; more does not fit a volunteer GPU'),

@@ -42,8 +42,6 @@ export interface Canary {
   readonly baseLogprobs: readonly number[]
   /** The same under base and adapter. */
   readonly policyLogprobs: readonly number[]
-  /** First tokens sampled after the prompt with a given sampler seed. */
-  readonly draws: readonly { readonly seed: number; readonly firstTokens: readonly number[] }[]
 }
 
 export interface EpisodeLimits {
@@ -104,7 +102,6 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
         2: packed(0),
         3: packed(4),
         4: packed(4),
-        5: message({ 1: number(), 2: packed(0) }, LIMITS.canaryDraws.value),
       },
       LIMITS.canaries.value,
     ),
@@ -158,7 +155,6 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
       continuationTokens: [...canary.continuationTokens],
       baseLogprobs: [...canary.baseLogprobs],
       policyLogprobs: [...canary.policyLogprobs],
-      draws: canary.draws.map(({ seed, firstTokens }) => ({ seed, firstTokens: [...firstTokens] })),
     })),
     taskSpec: Object.entries(manifest.taskSpec).map(([key, value]) => ({ key, value })),
     roundSecretHash: bytesOf(manifest.roundSecretHash),
@@ -214,10 +210,6 @@ function readCanary(wire: Decoded<prove.Canary.$Properties>): Canary {
     continuationTokens: tokens(wire.continuationTokens, 'canaryTokens', 'canary continuation'),
     baseLogprobs: logprobs(wire.baseLogprobs, 'canary log-probability of the base'),
     policyLogprobs: logprobs(wire.policyLogprobs, 'canary log-probability of the policy'),
-    draws: wire.draws.map(({ seed, firstTokens }) => ({
-      seed: integer(seed, 0, 2 ** 32 - 2, 'canary seed'),
-      firstTokens: tokens(firstTokens, 'canaryTokens', 'canary draw'),
-    })),
   }
 }
 

@@ -27,6 +27,8 @@ export interface SamplerSettings {
   readonly minP: number
   /** 1: off. */
   readonly repeatPenalty: number
+  /** Name of the rule by which a seed draws tokens from the distribution. */
+  readonly draw: string
 }
 
 /** Everything that decides which tokens a seed yields, and what a rollout of them is worth. */
@@ -43,8 +45,8 @@ export interface PolicyDescription {
   readonly reward: string
 }
 
-/** The sampler under which a reported log-probability is the full softmax and the draws can be replayed. */
-export const PLAIN_SAMPLER: SamplerSettings = { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1 }
+/** The distribution of the policy itself, from which draws can be replayed: a reported log-probability is the full softmax. */
+export const PLAIN_SAMPLER = { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1 } as const
 
 /**
  * The policy's name: SHA-256 over a domain prefix and the canonical JSON (RFC 8785) of its description.
@@ -65,7 +67,7 @@ export const POLICY_SHAPE: WireShape = {
   3: bytes(),
   4: bytes(),
   5: bytes(),
-  6: message({ 1: double(), 2: number(), 3: double(), 4: double(), 5: double() }),
+  6: message({ 1: double(), 2: number(), 3: double(), 4: double(), 5: double(), 6: bytes() }),
   7: message({ 1: bytes(), 2: bytes() }),
   8: bytes(),
 }
@@ -90,6 +92,7 @@ export function readPolicy(wire: Decoded<prove.Policy.$Properties>): PolicyDescr
       topP: finite(sampler.topP, 0, 1, 'topP'),
       minP: finite(sampler.minP, 0, 1, 'minP'),
       repeatPenalty: finite(sampler.repeatPenalty, 0, LIMITS.samplerSetting.value, 'repeat penalty'),
+      draw: identifier(sampler.draw, 'shortNameBytes', 'draw'),
     },
     engine: {
       nodeLlamaCpp: label(engine.nodeLlamaCpp, 'nameBytes', 'node-llama-cpp range'),

@@ -67,10 +67,8 @@ function trainerLine({ event, step, reason, code, message, batchId, ...rest }: T
   switch (event) {
     case 'ready':
       return `trainer: ready at step ${step}`
-    case 'step': {
-      const stats = rest.stats as Record<string, unknown> | undefined
-      return stats ? `trainer: step ${step} ${JSON.stringify(stats).slice(0, 200)}` : null
-    }
+    case 'step':
+      return rest.stats ? `trainer: step ${step}, ${statsText(rest.stats as Record<string, unknown>)}` : null
     case 'skipped':
       return reason === 'drift'
         ? `trainer: the samplers' policy is too far from the trainer's; step ${step} goes back to the adapter of step ${rest.adapterStep}`
@@ -81,3 +79,19 @@ function trainerLine({ event, step, reason, code, message, batchId, ...rest }: T
       return null
   }
 }
+
+/** What tells at a glance whether a step went well, by the names of docs/trainer.md. */
+const SHOWN_STATS: readonly (readonly [name: string, words: string, digits: number])[] = [
+  ['loss', 'loss', 4],
+  ['mismatchKl', 'KL', 5],
+  ['gradNorm', 'gradient', 3],
+  ['rewardMean', 'reward', 3],
+  ['trainedRollouts', 'rollouts', 0],
+  ['lossTokens', 'tokens', 0],
+]
+
+const statsText = (stats: Readonly<Record<string, unknown>>): string =>
+  SHOWN_STATS.flatMap(([name, words, digits]) => {
+    const value = stats[name]
+    return typeof value === 'number' ? [`${words} ${value.toFixed(digits)}`] : []
+  }).join(', ')

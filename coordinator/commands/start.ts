@@ -5,6 +5,7 @@ import { readConfig } from '../settings/config.js'
 import { PRIVATE_UMASK } from '../settings/data-folder.js'
 import { defaultPython, trainerFolder } from '../spool/python.js'
 import { progressLine } from './progress-line.js'
+import { timeOf } from './words.js'
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error']
 
@@ -30,7 +31,10 @@ async function start(options: {
   const logger = createStderrLogger(options.logLevel)
   const onProgress = (progress: Progress): void => {
     const line = options.json ? JSON.stringify(progress) : progressLine(progress)
-    if (line !== null) process.stdout.write(`${line}\n`)
+    if (line === null) return
+    // The address is there to be copied.
+    const time = options.json || progress.type === 'listening' ? '' : `${timeOf(Date.now())}  `
+    process.stdout.write(`${time}${line}\n`)
   }
   const coordinator = await startCoordinator({
     config,

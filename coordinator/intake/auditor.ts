@@ -34,15 +34,13 @@ export interface AuditRequest extends AuditedGroup {
   readonly limits: EpisodeLimits
   /** Of its terms: what honest work of its backend looks like. */
   readonly calibrationSha256: string
-  readonly drawsReplay: boolean
   /** Its node is known to deliver: it goes before those of which that is not known. */
   readonly reliable: boolean
 }
 
 export type AuditReport =
   | Extract<AuditFinding, { accepted: false }>
-  /** `repairs`: null where the node's draws are not known. */
-  | { readonly accepted: true; readonly repairs: RepairSums | null }
+  | { readonly accepted: true; readonly repairs: RepairSums }
 
 /** The stages of judging that need the policy's forward pass, for a run. */
 export interface Auditor {
@@ -95,18 +93,17 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
   // Before anything is judged: a calibration that cannot say what is honest is no reason to refuse a group.
   const expected = new Map([...calibrations].map(([sha256, calibration]) => [sha256, expectedRepair(calibration)]))
   const judge = (
-    { calibrationSha256, drawsReplay, rollouts, rewards }: AuditRequest,
+    { calibrationSha256, rollouts, rewards }: AuditRequest,
     evidence: readonly SampledToken[],
     sinceMs: number,
   ): AuditReport | null => {
     const calibration = calibrations.get(calibrationSha256)
     const honest = expected.get(calibrationSha256)
     if (!calibration || !honest) return null
-    const judging = { replay: drawsReplay, watch, sinceMs }
-    const finding = judgeStatistics(measureGroup(evidence), calibration.thresholds, judging)
+    const finding = judgeStatistics(measureGroup(evidence), calibration.thresholds, { watch, sinceMs })
     if (!finding.accepted) return finding
     const earned = rollouts.map(({ logprobs }, i) => ({ sampled: logprobs.length, reward: rewards[i]! }))
-    return { accepted: true, repairs: drawsReplay ? sumRepairs(evidence, earned, honest) : null }
+    return { accepted: true, repairs: sumRepairs(evidence, earned, honest) }
   }
   return {
     async audit(request) {

@@ -48,10 +48,10 @@ export interface BodyJudge {
   canAudit(lease: LeaseRecord): boolean
   /**
    * The stages that need the policy's forward pass.
-   * @returns  what the group adds to the sums of its key, see `AuditReport`
+   * @returns  what the group adds to the sums of its key
    * @throws SwarmRefusal; TrainerError when there can be no audits any more
    */
-  audit(group: ReplayedGroup): Promise<RepairSums | null>
+  audit(group: ReplayedGroup): Promise<RepairSums>
   /**
    * The same on the evidence that the trainer has left beside a batch.
    * @param groups  all that were written with their draws, in the order of the batch
@@ -94,7 +94,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
   const calibrationOf = (lease: LeaseRecord): string | undefined => termsOf(lease).audit.calibrations[lease.backend]
 
   const requestOf = ({ lease, rollouts, rewards }: AuditableGroup): AuditRequest => {
-    const { leaseId, drawsReplay, seed, version } = lease
+    const { leaseId, seed, version } = lease
     return {
       leaseId,
       leaseSeed: Buffer.from(seed, 'hex'),
@@ -103,7 +103,6 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       adapterSha256: state.publication(version).adapterSha256,
       limits: termsOf(lease).limits,
       calibrationSha256: calibrationOf(lease)!,
-      drawsReplay,
       reliable: isReliable(lease),
     }
   }

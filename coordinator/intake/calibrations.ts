@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
+import { DRAW } from '../../engine/index.js'
 import { type Calibration, CalibrationError, parseCalibration } from '../../judging/index.js'
 import { DataFolderError } from '../ledger/disk-losses.js'
 import { ConfigError } from '../settings/config.js'
@@ -42,6 +43,7 @@ export async function openCalibrations({ folder, files, earlier, base }: Calibra
       throw new ConfigError(`audit.calibrations: ${file}: ${why}`)
     }
     if (subject.baseSha256 !== base.sha256) fail('it is of another base model')
+    if (subject.draw !== DRAW) fail(`it is for the draw ${subject.draw}, the run uses ${DRAW}`)
     if (quantisation !== base.quantisation) fail(`it is for ${quantisation}, the run uses ${base.quantisation}`)
     if (current[backend] !== undefined) fail(`there is another one for the backend ${backend}`)
     await writeFileAtomic(fileOf(sha256), text)

@@ -148,8 +148,7 @@ export function createIntake(parts: IntakeParts): Intake {
 /** Whether a group is looked at more closely: audited, or, if it claims to teach nothing, judged at all. */
 function isDrawn({ recorder, termsOf, lottery }: IntakeParts, lease: LeaseRecord, bodySha256: string): boolean {
   const standing = recorder.state.nodes.get(lease.node)?.standing ?? UNKNOWN
-  const share = lease.drawsReplay ? auditShare(standing, termsOf(lease).audit) : 1
-  return lottery.draws(bodySha256, share)
+  return lottery.draws(bodySha256, auditShare(standing, termsOf(lease).audit))
 }
 
 /** Work that goes on in the background, and what becomes of its failures. */

@@ -35,10 +35,10 @@ export const isFlat = (rewards: readonly number[]): boolean => Math.max(...rewar
 /** The verdict on a group that says of itself that it has no reward variance, and is believed. What nobody has seen earns nothing. */
 export const acceptedUnseen = (rewards: readonly number[]): Outcome => ({ ...ACCEPTED, rewards, flat: true })
 
-/** The verdict on a group that passed. @param audit  of an audit; null: there was none */
+/** The verdict on a group that passed. @param repairs  of its audit; null: there was none */
 export function accepted(
   { rollouts, completions, logprobs, sketches, sampled }: ReplayedGroup,
-  audit: { readonly repairs: RepairSums | null } | null,
+  repairs: RepairSums | null,
   credit: number,
 ): Outcome {
   const rewards = rollouts.map(({ reward }) => reward.total)
@@ -47,8 +47,8 @@ export function accepted(
     credit,
     rewards,
     flat: isFlat(rewards),
-    audit: audit ? 'passed' : 'none',
-    repairs: audit?.repairs ?? null,
+    audit: repairs ? 'passed' : 'none',
+    repairs,
     completions,
     logprobs,
     sketches,

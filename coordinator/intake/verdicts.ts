@@ -48,13 +48,13 @@ export function afterAudit(code: RefusalCode, overlaps: boolean): readonly [code
 export interface Authorship {
   /** How the group repeats one that was accepted before, see `Overlap`; null: it does not. */
   readonly overlap: Overlap['kind'] | null
-  /** It has passed an audit that replays draws: they are proof of authorship. */
+  /** It has passed an audit: draws are proof of authorship. */
   readonly proved: boolean
-  /** Such an audit is possible. */
+  /** An audit is possible. */
   readonly provable: boolean
 }
 
-/** What is done with a group that nothing else is held against. Where draws cannot be replayed, who came first is believed. */
+/** What is done with a group that nothing else is held against. Where there are no audits, who came first is believed. */
 export function judgeAuthorship({ overlap, proved, provable }: Authorship): 'accept' | 'duplicate' | 'audit' {
   if (overlap === null || proved) return 'accept'
   if (provable) return 'audit'
@@ -102,10 +102,9 @@ export interface Verdicts {
 }
 
 /** What an audit has found: a fault, or what the group adds to the sums of its key. */
-interface AuditOutcome {
-  readonly fault: SwarmRefusal | null
-  readonly repairs: RepairSums | null
-}
+type AuditOutcome =
+  | { readonly fault: SwarmRefusal; readonly repairs: null }
+  | { readonly fault: null; readonly repairs: RepairSums }
 
 async function auditOf(judge: Pick<BodyJudge, 'audit'>, group: ReplayedGroup): Promise<AuditOutcome> {
   try {
@@ -131,7 +130,7 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
 
   const settle: Verdicts['settle'] = async (replayed, taken, drawn) => {
     const { lease } = replayed
-    const provable = judge.canAudit(lease) && lease.drawsReplay
+    const provable = judge.canAudit(lease)
     const earlier = overlapOf(replayed)
     const audited = drawn || (earlier !== null && provable) ? await auditOf(judge, replayed) : null
     if (audited?.fault) {
@@ -149,7 +148,7 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
       if (decision === 'audit') return null
       if (decision === 'duplicate')
         return refused('duplicate', `${overlap!.rollouts} rollouts are those of an earlier group`)
-      return accepted(replayed, audited, creditFor(replayed.sampled, versionsLate(current, lease)))
+      return accepted(replayed, audited?.repairs ?? null, creditFor(replayed.sampled, versionsLate(current, lease)))
     })
     if (!settled) await settle(replayed, taken, true)
   }
@@ -230,9 +229,8 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
     try {
       // What cannot be replayed any more, because its world disagrees with itself, cannot be trained on either.
       const group = await judge.restore(leaseId, signal)
-      if (copied && !group.lease.drawsReplay) return { fault: copy, repairs: null }
-      const { fault, repairs } = await auditOf(judge, group)
-      return { fault: copied && fault?.code === 'sampler_mismatch' ? copy : fault, repairs }
+      const found = await auditOf(judge, group)
+      return copied && found.fault?.code === 'sampler_mismatch' ? { fault: copy, repairs: null } : found
     } catch (why) {
       if (why instanceof BodyError) return why
       if (!(why instanceof SwarmRefusal)) throw why

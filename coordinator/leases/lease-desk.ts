@@ -83,10 +83,9 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     if (round.version >= terms.versions) return 'paused'
     if (state.nodes.get(node)?.standing.isQuarantined(clock.now())) return 'quarantined'
     if (ask.policyId !== round.policyId) return 'wrong_policy'
-    const { calibrations, acceptOtherDraws } = terms.audit
+    const { calibrations } = terms.audit
     const isAudited = Object.keys(calibrations).length > 0
     if (isAudited && !Object.hasOwn(calibrations, ask.backend)) return 'uncalibrated'
-    if (isAudited && !ask.drawsReplay && !acceptOtherDraws) return 'draws_differ'
     if (!state.isAdmitted(node)) return 'not_registered'
     const own = state.openLeasesOf(node).size
     if (own >= terms.leases.perNode) return 'too_many_leases'
@@ -101,12 +100,12 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     const now = clock.now()
     const { round, version, policyId, roundSecret, resting, terms } = state.round!
     const deadlineMs = now + terms.leases.durationMs
-    const { backend, drawsReplay } = ask
+    const { backend } = ask
     // What a node leaves lying comes back to it: there is nothing to be gained by waiting for an easier task.
     const owed = state.owedLease(node)
     if (owed && !retaken.allow(node)) return null
     const addressBlock = addressBlockOf(node)
-    if (owed) return { ...owed, atMs: now, deadlineMs, backend, drawsReplay, addressBlock }
+    if (owed) return { ...owed, atMs: now, deadlineMs, backend, addressBlock }
     const index = state.nextLeaseIndex(node)
     const seed = leaseSeed(Buffer.from(roundSecret, 'hex'), policyId, node, index)
     return {
@@ -121,7 +120,6 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
       seed: seed.toString('hex'),
       deadlineMs,
       backend,
-      drawsReplay,
       addressBlock,
     }
   }

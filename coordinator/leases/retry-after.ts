@@ -21,7 +21,6 @@ const BY_REASON: Partial<Record<RefusalCode, number>> = {
   rate_limited: 5000,
   paused: NEXT_VERSION_MS,
   uncalibrated: NEXT_VERSION_MS,
-  draws_differ: NEXT_VERSION_MS,
 }
 
 const OTHERWISE_MS = 5000

@@ -1,3 +1,4 @@
+import { DRAW } from '../../engine/index.js'
 import { worldSha256 } from '../../servers/kernel/index.js'
 import type { Clock } from '../../swarm/index.js'
 import { episodeLimits, type RunConfig } from '../settings/config.js'
@@ -17,13 +18,14 @@ export interface TermsSources {
 /** The terms that a configuration asks for. */
 export function termsOf(config: RunConfig, sources: TermsSources): RunTerms {
   const { base, reward, groupSize, batchGroups, versions, maxStaleness, leases, influence } = config
-  const { acceptOtherDraws, probation, leastShare } = config.audit
+  const { probation, leastShare } = config.audit
   const { taskSet, baseSha256, chatTemplateSha256, calibrations } = sources
   return {
     base: { name: base.name, ggufSha256: baseSha256, quantisation: base.quantisation, chatTemplateSha256 },
     dataset: { sha256: taskSet.datasetSha256, tasks: taskSet.tasks.length },
     worlds: Object.fromEntries(taskSet.servers.map((server) => [server.name, worldSha256(server)])),
     dialect: base.dialect,
+    draw: DRAW,
     reward,
     groupSize,
     limits: episodeLimits(config),
@@ -31,7 +33,7 @@ export function termsOf(config: RunConfig, sources: TermsSources): RunTerms {
     batchGroups,
     versions,
     leases,
-    audit: { calibrations, acceptOtherDraws, probation, leastShare },
+    audit: { calibrations, probation, leastShare },
     influence,
     training: trainingOf(config),
   }

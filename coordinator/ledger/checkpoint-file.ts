@@ -20,6 +20,7 @@ const WRITTEN_AT_ONCE = 256 * 1024
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const header = z.object({ schema: z.int(), program: z.string(), count: z.int().min(1), hash })
+const row = z.tuple([z.enum(SECTION_NAMES), z.unknown()])
 const footer = z.strictObject({ sha256: hash })
 
 /**
@@ -88,7 +89,7 @@ function placeOf(line: string): LogHead {
 }
 
 function addEntry(image: Record<Section, unknown[]>, line: string): void {
-  const [section, entry] = parsed(z.tuple([z.enum(SECTION_NAMES), z.unknown()]), line)
+  const [section, entry] = parsed(row, line)
   const { success, data } = SECTIONS[section].safeParse(entry)
   if (!success) throw damaged(`an entry of ${section} is none`)
   image[section].push(data)

@@ -18,7 +18,7 @@ const code = z.string().refine((value): value is RefusalCode => isRefusalCode(va
 const audit = z.enum(['none', 'passed', 'failed'])
 export type Audit = z.output<typeof audit>
 
-/** What an audit that passed adds to the sums of its key, see `RepairSums`; null: no audit, or the node's draws are not known. */
+/** What an audit that passed adds to the sums of its key, see `RepairSums`; null: there was none. */
 const repairs = z
   .object({
     tokens: count,
@@ -83,9 +83,8 @@ const EVENTS = {
     /** Hex, 32 bytes. */
     seed: hash,
     deadlineMs: number,
-    /** As the node says: which calibration its work is judged by, and whether its draws can be replayed. */
+    /** As the node says: which calibration its work is judged by. */
     backend: text,
-    drawsReplay: z.boolean(),
     /** Where the node asked from, as a block of network addresses; null, or left out by earlier versions: not known. */
     addressBlock: text.nullable().optional(),
   }),
@@ -148,7 +147,13 @@ const EVENTS = {
   /** A key was caught that had given the batch these groups, which no audit has looked at. What was learnt from them stays. */
   'batch-doubted': z.object({ batchId: text, node: text, leaseIds: z.array(lease).max(65_536).readonly() }),
   /** `skipped`: the trainer left the policy as it was, for example because a gradient was not finite. */
-  trained: z.object({ batchId: text, step: count, skipped: z.boolean() }),
+  trained: z.object({
+    batchId: text,
+    step: count,
+    skipped: z.boolean(),
+    /** What the step says of itself in single numbers, by their names in docs/trainer.md; earlier versions left them out. */
+    stats: z.record(z.string().max(64), number).optional(),
+  }),
   /** The trainer could not use the batch; its groups are lost to training, and the step number is free again. */
   'batch-refused': z.object({ batchId: text, code: text, detail: text }),
 } as const

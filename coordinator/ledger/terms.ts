@@ -19,6 +19,8 @@ export const termsSchema = z.object({
   /** Hash of each world of the data set, see `worldSha256`. */
   worlds: z.record(z.string(), hash),
   dialect: name,
+  /** Name of the rule by which a seed draws tokens. */
+  draw: name,
   /** Name of the reward preset. */
   reward: name,
   /** Rollouts per group, G. */
@@ -32,7 +34,6 @@ export const termsSchema = z.object({
   audit: z.object({
     /** What honest work of each inference backend looks like: SHA-256 of the calibration file. */
     calibrations: z.record(z.string(), hash),
-    acceptOtherDraws: z.boolean(),
     probation: count,
     leastShare: share,
   }),
@@ -91,12 +92,13 @@ function leavesOf(value: object, path = ''): Map<string, string> {
 
 /**
  * What a run keeps from its first event to its last, with what to do when it was changed. The log refers to tasks by their
- * place in the data set, adapters fit one base, and what was sampled in one dialect or world says nothing in another.
+ * place in the data set, adapters fit one base, and what was sampled in one dialect or world, or by one draw, says nothing in another.
  */
 const FIXED: Readonly<Record<string, string>> = {
   base: 'Name the base model that the run began with',
   dataset: 'Name the data set that the run began with',
   dialect: 'Go on with the dialect that the run began with',
+  draw: 'Go on with the program that the run began with',
   worlds: 'Go on with the program that the run began with',
 }
 

@@ -19,7 +19,7 @@ import { meterStages } from '../intake/metrics.js'
 import { agreeOnTerms, termsOf } from '../ledger/agree-terms.js'
 import { openCheckpoints } from '../ledger/checkpoints.js'
 import { openEventLog } from '../ledger/event-log.js'
-import type { RunEvent } from '../ledger/events.js'
+import { type PublicEvent, publicEvent } from '../ledger/public-event.js'
 import { openRecorder } from '../ledger/recorder.js'
 import type { RunState } from '../ledger/run-state.js'
 import type { RunTerms } from '../ledger/terms.js'
@@ -39,7 +39,7 @@ import { openRunKey } from './run-key.js'
 /** What an operator, or a program that started the coordinator, is told as it happens. */
 export type Progress =
   | { readonly type: 'listening'; readonly addresses: readonly string[]; readonly runId: string }
-  | { readonly type: 'event'; readonly event: RunEvent }
+  | { readonly type: 'event'; readonly event: PublicEvent }
   | { readonly type: 'refusal'; readonly refusal: RefusalEvent }
   | { readonly type: 'trainer'; readonly event: TrainerEvent }
   | { readonly type: 'complete'; readonly version: number }
@@ -83,7 +83,9 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const taskSet = await readTaskSet(config.tasks.dataset, 'train')
     const log = await openEventLog(folder.log)
     const checkpoints = openCheckpoints({ file: folder.checkpoint, log, logger })
-    const recorder = await openRecorder(log, (event) => onProgress({ type: 'event', event }), { checkpoints })
+    const recorder = await openRecorder(log, (event) => onProgress({ type: 'event', event: publicEvent(event) }), {
+      checkpoints,
+    })
     cleanUps.push(() => recorder.close())
     const identity = await openRunKey(config.dataDir, log.end)
     const key = identity.privateKey

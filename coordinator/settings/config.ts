@@ -52,8 +52,6 @@ export const configSchema = z.strictObject({
     .strictObject({
       /** Files of `prove-lab calibrate`, one per backend. Without any, stages 5 to 7 of judging are not run. */
       calibrations: z.array(z.string().min(1)).max(64).default([]),
-      /** Take part with engines whose draws cannot be replayed: all their groups are audited, on likelihood alone. */
-      acceptOtherDraws: z.boolean().default(false),
       /** Groups of a key that are all audited, counted from its first or from its last doubtful one. */
       probation: positive.default(20),
       /** No key is audited on a smaller share of its groups. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Draw } from '../../engine/types.js'
 import type { SampledToken } from '../../judging/evidence.js'
 import type { AuditedRollout, TokenReader } from '../../judging/sampled-turns.js'
 import { TrainerError } from './errors.js'
@@ -35,7 +36,7 @@ export interface BatchGroup {
    * What decided each rollout's sampled tokens, where the group is still to be audited: the trainer then writes evidence on
    * it and waits for findings before it takes its step. null: it trains on the group as it is.
    */
-  readonly draws: readonly (readonly number[])[] | null
+  readonly draws: readonly (readonly Draw[])[] | null
 }
 
 export interface BatchContent {

@@ -11,8 +11,8 @@ import { decodeFloat64s } from './safetensors.js'
 /** The Python side answered with something else than evidence on this job. */
 export class EvidenceError extends CodedError<'bad_evidence'> {}
 
-/** Tensors of `evidence.safetensors` that verdicts use; it also holds what helps a person to understand one. */
-export const TENSORS = ['logp', 'entropy', 'variance', 'evidence', 'gap', 'low', 'high', 'repair'] as const
+/** Tensors of `evidence.safetensors`. */
+export const TENSORS = ['logp', 'evidence', 'repair'] as const
 
 /** What evidence was asked for: an audit, or a batch. */
 export interface EvidenceJob {
@@ -69,8 +69,6 @@ export async function readEvidenceFolder(
         return {
           claimed,
           logp: tensors.logp[i]!,
-          entropy: tensors.entropy[i]!,
-          variance: tensors.variance[i]!,
           evidence: tensors.evidence[i]!,
           repair: tensors.repair[i]!,
           ...roles[k]!,

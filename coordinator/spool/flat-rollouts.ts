@@ -1,3 +1,5 @@
+import type { Draw } from '../../engine/types.js'
+
 /** A rollout as far as its place among others goes. */
 export interface FlatRollout {
   readonly tokens: readonly number[]
@@ -30,7 +32,7 @@ export function layOut(rollouts: readonly FlatRollout[]): FlatLayout {
 }
 
 /** What is known of each sampled token, in the layout of `ids`; 0 elsewhere. @param valuesOf  one per sampled token of a rollout, null for none */
-export function spread<R extends FlatRollout, T extends Float32Array | Float64Array>(
+export function spread<R extends FlatRollout, T extends Float32Array | Uint32Array>(
   rollouts: readonly R[],
   into: new (length: number) => T,
   valuesOf: (rollout: R) => readonly number[] | null,
@@ -48,10 +50,14 @@ export function spread<R extends FlatRollout, T extends Float32Array | Float64Ar
 }
 
 /** The draws behind sampled tokens, in the form that prove_trainer/draws.py reads. @param drawsOf  null where they are of no interest */
-export const drawTensors = <R extends FlatRollout>(
+export function drawTensors<R extends FlatRollout>(
   rollouts: readonly R[],
-  drawsOf: (rollout: R) => readonly number[] | null,
-): { readonly draws: Float64Array } => ({ draws: spread(rollouts, Float64Array, drawsOf) })
+  drawsOf: (rollout: R) => readonly Draw[] | null,
+): { readonly draw_seed: Uint32Array; readonly draw_position: Uint32Array } {
+  const flat = (part: keyof Draw): Uint32Array =>
+    spread(rollouts, Uint32Array, (rollout) => drawsOf(rollout)?.map((draw) => draw[part]) ?? null)
+  return { draw_seed: flat('seed'), draw_position: flat('position') }
+}
 
 const tokensOf = (rollouts: readonly FlatRollout[]): number =>
   rollouts.reduce((sum, { tokens }) => sum + tokens.length, 0)

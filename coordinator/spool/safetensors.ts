@@ -2,11 +2,13 @@ import { endianness } from 'node:os'
 import { z } from 'zod'
 
 /** A flat tensor: its element type follows from the array. */
-export type FlatTensor = Int32Array | Uint8Array | Float32Array | Float64Array
+export type FlatTensor = Int32Array | Uint32Array | Uint8Array | Float32Array | Float64Array
 
 const dtypeOf = (data: FlatTensor): string => {
   if (data instanceof Float64Array) return 'F64'
-  return data instanceof Int32Array ? 'I32' : data instanceof Float32Array ? 'F32' : 'U8'
+  if (data instanceof Float32Array) return 'F32'
+  if (data instanceof Int32Array) return 'I32'
+  return data instanceof Uint32Array ? 'U32' : 'U8'
 }
 
 /**

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { hashFile } from '../../engine/hash-file.js'
-import { LIMITS } from '../../proto/index.js'
 import { TrainerError } from './errors.js'
 import { FILES, stepFolder } from './layout.js'
 import { unlessMissing } from './spool-folder.js'
@@ -26,12 +25,6 @@ const stepSchema = z.object({
       continuation: z.array(z.int().min(0)),
       base: z.array(z.number()),
       adapter: z.array(z.number()),
-      /** What seeds draw after the prompt and `after` tokens of the continuation; `evidence`: how much that tells. */
-      draws: z.object({
-        after: z.int().min(0),
-        evidence: z.number().min(0),
-        tokens: z.array(z.object({ seed: z.int().min(0), token: z.int().min(0) })).max(LIMITS.canaryDraws.value),
-      }),
     }),
   ),
 })

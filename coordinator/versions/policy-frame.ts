@@ -9,13 +9,16 @@ export type PolicyFrame = Omit<PolicyDescription, 'adapter'>
 /** What the canary's expectations were measured to hold for; any build of llama.cpp behind that binding. */
 const ENGINE_RANGE = { nodeLlamaCpp: '3.22.x', llamaCpp: '*' }
 
-export function policyFrame({ base, dialect, reward }: RunTerms, servers: readonly ServerDefinition[]): PolicyFrame {
+export function policyFrame(
+  { base, dialect, draw, reward }: RunTerms,
+  servers: readonly ServerDefinition[],
+): PolicyFrame {
   return {
     base: { name: base.name, ggufSha256: base.ggufSha256, quantisation: base.quantisation },
     chatTemplateSha256: base.chatTemplateSha256,
     dialect,
     toolsetSchemaSha256: toolsetSchemaSha256(servers),
-    sampler: PLAIN_SAMPLER,
+    sampler: { ...PLAIN_SAMPLER, draw },
     engine: ENGINE_RANGE,
     reward,
   }

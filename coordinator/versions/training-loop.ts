@@ -26,8 +26,6 @@ export interface TrainingLoopParts extends SpoolCheckParts {
 }
 
 const TICK_MS = 200
-/** Of a batch, and at least one group: tokens whose draws cannot be replayed are judged by how likely they are, which shows gross cheating alone. */
-const OTHER_DRAWS_SHARE = 0.1
 
 /**
  * Turns accepted groups into versions until the run is complete. Whatever was begun before a stop is finished first:
@@ -60,16 +58,11 @@ function checkResumed({ recorder: { state }, spool }: TrainingLoopParts, step: n
 }
 
 /** Forms the next batch when enough groups are there. The log decides which: the first that are fresh enough, within the suppliers' shares. */
-function formBatch({ recorder, judge, clock }: TrainingLoopParts): Promise<BatchRecord | null> {
+function formBatch({ recorder, clock }: TrainingLoopParts): Promise<BatchRecord | null> {
   return recorder.record((state): BatchRecord | null => {
     if (state.pendingBatch) return null
     const terms = state.terms!
-    let room = Math.max(1, Math.floor(terms.batchGroups * OTHER_DRAWS_SHARE))
-    const usable = state.trainable(terms.maxStaleness).filter(({ leaseId }) => {
-      const lease = state.leases.get(leaseId)!
-      return lease.drawsReplay || !judge.canAudit(lease) || room-- > 0
-    })
-    const chosen = chooseBatch(terms, usable, [...state.suppliers.values()])
+    const chosen = chooseBatch(terms, state.trainable(terms.maxStaleness), [...state.suppliers.values()])
     if (!chosen) return null
     const leaseIds = chosen.map(({ leaseId }) => leaseId)
     const step = state.current!.step + 1
@@ -104,8 +97,16 @@ async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: Abort
     batchId,
     step,
     skipped: made.skipped !== null,
+    stats: numbersOf(made.stats ?? {}),
   }))
 }
+
+const numbersOf = (stats: Readonly<Record<string, unknown>>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(stats).filter(
+      (entry): entry is [string, number] => Number.isFinite(entry[1]) && entry[0].length <= 64,
+    ),
+  )
 
 /**
  * Puts the batch before the trainer.

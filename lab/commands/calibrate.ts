@@ -6,7 +6,7 @@ import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { offerAdapter } from '../../coordinator/spool/audit-folder.js'
 import { createAuditProcess } from '../../coordinator/spool/audit-process.js'
 import { defaultPython, trainerFolder } from '../../coordinator/spool/python.js'
-import { hashFile, openEngine, openTokenizer } from '../../engine/index.js'
+import { DRAW, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
 import { createStage, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../episode/index.js'
 import type { Calibration } from '../../judging/thresholds.js'
 import { createStderrLogger } from '../../swarm/index.js'
@@ -109,6 +109,7 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
             adapterSha256,
             quantisation: options.quantisation,
             backend: engine.build.backend,
+            draw: DRAW,
             nodeLlamaCpp: engine.build.nodeLlamaCpp,
           },
           adapter: adapterSha256 === null ? null : { path: adapterPath(spool, adapterSha256), sha256: adapterSha256 },

@@ -1,10 +1,14 @@
 import '../../swarm/polyfill.js'
 import { getLlama, LlamaLogLevel, type Token as NativeToken } from 'node-llama-cpp'
+import { createDrawTable } from '../../engine/draw.js'
 import type { LlamaTurn } from '../../engine/llama.js'
 import { createLockstep } from '../../engine/lockstep.js'
 import type { Engine, SampledTurn, Token, TokenSource } from '../../engine/types.js'
 
-/** A node's engine that samples at a temperature of its own; everything else is as in the honest one. */
+/**
+ * A node's engine that samples at a temperature of its own; everything else is as in the honest one, the noise of each draw
+ * included, so that it is as near to the announced policy as such a sampler can be.
+ */
 export interface CheatEngine {
   readonly openLanes: Engine['openLanes']
   close(): Promise<void>
@@ -38,17 +42,24 @@ export async function openCheatEngine({
     ...(adapter === null ? {} : { lora: adapter }),
   })
   const sequences = Array.from({ length: lanes }, () => context.getSequence())
+  const table = createDrawTable(model.fileInfo.metadata.tokenizer.ggml.tokens.length)
   const begin = (lane: number, feed: readonly Token[], seed: number): LlamaTurn => {
-    const settings = { temperature, topK: 0, topP: 1, minP: 0, seed, yieldEogToken: true }
-    const steps = sequences[lane]!.evaluateWithMetadata([...feed] as NativeToken[], { confidence: true }, settings)
+    let next = [...feed]
+    let position = 0
     return {
       async next() {
-        const { value } = await steps.next()
-        if (!value) throw new Error('no token')
-        return { token: value.token, logprob: Math.min(0, Math.log(value.confidence)) }
-      },
-      async stop() {
-        await steps.return()
+        const ids = next as NativeToken[]
+        const generateNext = { logits: true, options: { temperature: 1, topK: 0, topP: 1, minP: 0 } } as const
+        const rows = await sequences[lane]!.controlledEvaluate([...ids.slice(0, -1), [ids.at(-1)!, { generateNext }]])
+        const logits = [...rows.at(-1)!.next.logits!]
+        const draw = { seed, position: position++ }
+        const scaled = logits.map(([token, logit]) => [token, logit / (temperature || 1)] as const)
+        const token = temperature === 0 ? logits[0]![0] : table.select(draw, scaled, table.largestNoise(draw))
+        next = [token]
+        const top = scaled[0]![1]
+        const total = scaled.reduce((sum, [, logit]) => sum + Math.exp(logit - top), 0)
+        const own = scaled.find(([other]) => other === token)![1]
+        return { token, logprob: Math.min(0, own - top - Math.log(total)) }
       },
     }
   }

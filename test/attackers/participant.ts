@@ -91,7 +91,6 @@ export async function openParticipant({ runId, address }: RunAddress, key: Priva
         holding: [...holding],
         agent: 'prove-node/0.1.0',
         backend: 'cpu',
-        drawsReplay: true,
         ...change,
       }
       const response = await connected(() => requestLeases(host, runId, request, soon()))

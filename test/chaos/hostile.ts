@@ -94,7 +94,7 @@ export async function hostilePeer(run: ChaosRun, number: number): Promise<Record
         PROTOCOLS.lease,
         leaseRequest.encode({
           ...{ kind: 'ask', count: LIMITS.leasesPerRequest.value, nonce: hex(16), agent: 'x', backend: 'cpu' },
-          ...{ policyId: run.state?.current?.policyId ?? hex(32), holding: [lease()], drawsReplay: true },
+          ...{ policyId: run.state?.current?.policyId ?? hex(32), holding: [lease()] },
         }),
       ),
     'a return of another’s lease': () =>

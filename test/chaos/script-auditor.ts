@@ -1,6 +1,7 @@
 import type { Auditor } from '../../coordinator/intake/auditor.js'
 import { turnSeeds } from '../../episode/index.js'
 import type { Clock } from '../../swarm/index.js'
+import { NO_REPAIRS } from '../support/audit-groups.js'
 import { AMPLE } from '../support/scripted.js'
 import { scriptOf, taskOfPrompt, tokenizer } from './script-policy.js'
 
@@ -19,7 +20,7 @@ export function createScriptAuditor(clock: Clock): Auditor {
         if (said !== script.join(''))
           return { accepted: false, code: 'sampler_mismatch', detail: `rollout ${lane} is not what its seeds select` }
       }
-      return { accepted: true, repairs: null }
+      return { accepted: true, repairs: NO_REPAIRS }
     },
     auditBatch: (_, requests) => Promise.all(requests.map((request) => auditor.audit(request))),
   }

@@ -39,7 +39,7 @@ export function createScriptEngine({ clock, turnMs, seedUsed = (seed) => seed }:
       })
     },
     score: async (tokens, from) => scoresOf(adapterSha256, tokens, from),
-    async intervals() {
+    async evidence() {
       throw new EngineError('engine_failed', 'a script has no distribution')
     },
     async close() {},

@@ -91,8 +91,7 @@ export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
         const tokens = [...prompt, ...continuation]
         const scores = (hash: string | null): number[] => scoresOf(hash, tokens, prompt.length)
         // A script's first token tells nothing of its seed.
-        const draws = { after: 0, evidence: 0, tokens: [] }
-        return { prompt, continuation, base: scores(null), adapter: scores(sha256(adapter)), draws }
+        return { prompt, continuation, base: scores(null), adapter: scores(sha256(adapter)) }
       }),
     }
     await write(join(draft, 'step.json'), JSON.stringify(record))

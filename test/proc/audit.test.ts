@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert'
 import { type AuditProcess, createAuditProcess } from '../../coordinator/spool/audit-process.js'
 import { TrainerError } from '../../coordinator/spool/errors.js'
 import { DEMO_PROFILE } from '../../dataset/index.js'
-import { openEngine, openTokenizer } from '../../engine/index.js'
+import { DRAW, openEngine, openTokenizer } from '../../engine/index.js'
 import { createStage, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../episode/index.js'
 import type { Calibration } from '../../judging/thresholds.js'
 import { type CalibrationSettings, calibrate } from '../../lab/calibrate.js'
@@ -76,8 +76,8 @@ test('one that only dies is given up with what it said last', async () => {
 
 test('a refusal is passed on, and an abort ends the waiting alone', async () => {
   const auditor = await processThat(`mkdirSync(spool + '/audits/a')
-writeFileSync(spool + '/audits/a/refused.json', JSON.stringify({ code: 'draws_invalid', message: 'no' })); wait()`)
-  assert.equal(await auditor.outcome('a', signal()), { kind: 'refused', code: 'draws_invalid', detail: 'no' })
+writeFileSync(spool + '/audits/a/refused.json', JSON.stringify({ code: 'mask_invalid', message: 'no' })); wait()`)
+  assert.equal(await auditor.outcome('a', signal()), { kind: 'refused', code: 'mask_invalid', detail: 'no' })
   const abort = new AbortController()
   const waiting = auditor.outcome('never', abort.signal)
   abort.abort(new Error('enough'))
@@ -85,7 +85,7 @@ writeFileSync(spool + '/audits/a/refused.json', JSON.stringify({ code: 'draws_in
     () => assert.unreachable(),
     (error: Error) => assert.is(error.message, 'enough'),
   )
-  assert.equal(await auditor.outcome('a', signal()), { kind: 'refused', code: 'draws_invalid', detail: 'no' })
+  assert.equal(await auditor.outcome('a', signal()), { kind: 'refused', code: 'mask_invalid', detail: 'no' })
 })
 
 test('an answer that cannot be read is an error, and not one that is still to come', async () => {
@@ -140,7 +140,7 @@ async function calibrateDemo(
     const { backend, nodeLlamaCpp } = engine.build
     return await calibrate(
       {
-        subject: { baseSha256, adapterSha256: null, quantisation: 'f16', backend, nodeLlamaCpp },
+        subject: { baseSha256, adapterSha256: null, quantisation: 'f16', backend, draw: DRAW, nodeLlamaCpp },
         adapter: null,
         engine,
         stage,

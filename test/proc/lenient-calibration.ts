@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { DRAW } from '../../engine/index.js'
 import type { Calibration } from '../../judging/index.js'
 import { demoModel } from '../support/programs.js'
 
@@ -16,7 +17,6 @@ const LIMITS = {
   farRepair: 5,
   grossRepair: 50,
   farRepairRate: 1,
-  surprise: 100,
 }
 
 /** Writes a calibration under which every group is audited and every honest one passes. */
@@ -24,13 +24,16 @@ export function writeLenientCalibration(file: string): void {
   const baseSha256 = createHash('sha256').update(readFileSync(demoModel())).digest('hex')
   const none = { count: 0, of: 2, share: 0, low: 0, high: 1 }
   const calibration: Calibration = {
-    schema: 1,
-    subject: { baseSha256, adapterSha256: null, quantisation: 'f16', backend: 'cpu', nodeLlamaCpp: '3.22.1' },
+    schema: 2,
+    subject: {
+      ...{ baseSha256, adapterSha256: null, quantisation: 'f16', backend: 'cpu' },
+      ...{ draw: DRAW, nodeLlamaCpp: '3.22.1' },
+    },
     groups: 2,
     sampledTokens: 1000,
     thresholds: { level: 1e-9, all: LIMITS, arguments: LIMITS },
     honest: { 'mean repair, nats': { '0.5': 0.02, max: 2 } },
-    falseRefusals: { goal: 0.005, confidence: 0.95, measured: none, byCode: {}, withoutDraws: none },
+    falseRefusals: { goal: 0.005, confidence: 0.95, measured: none, byCode: {} },
   }
   writeFileSync(file, JSON.stringify(calibration))
 }

@@ -67,7 +67,6 @@ export async function openSoakNode(inForce: () => InForce): Promise<SoakNode> {
           holding: [...held].slice(-LIMITS.leasesHeld.value),
           agent: 'soak/1',
           backend: 'cpu',
-          drawsReplay: true,
         },
         soon(),
       )

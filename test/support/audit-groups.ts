@@ -1,9 +1,16 @@
 import * as assert from 'uvu/assert'
 import { type GroupStatistics, measureGroup, type SampledToken } from '../../judging/evidence.js'
+import type { RepairSums } from '../../judging/repair-sums.js'
 import { seededRandom } from '../../servers/kernel/index.js'
 
 export function near(value: number, expected: number, slack: number): void {
   assert.ok(Math.abs(value - expected) <= slack * Math.max(1, Math.abs(expected)), `${value} is not ${expected}`)
+}
+
+/** What an audit says of a group whose tokens are just what its draws select. */
+export const NO_REPAIRS: RepairSums = {
+  ...{ tokens: 600, repair: 0, expected: 0.001, largest: 0.02, variance: 0.000_01 },
+  ...{ betterRepair: 0, betterEvidence: 0.5 },
 }
 
 /** What a node does to its tokens; without any of it, it is honest. */
@@ -36,13 +43,9 @@ export function syntheticGroup(seed: number, length = 600, cheat: Cheat = {}): G
     if (edited) edits--
     const missed = edited || (open && random.chance(cheat.otherDraws ?? 0) && random.chance(2 * top * second))
     const logp = edited ? -6 : Math.log(p)
-    const surprises = [-Math.log(top), -Math.log(second)] as const
-    const entropy = top * surprises[0] + second * surprises[1]
     return {
       claimed: Math.min(0, logp + noise() * (1 - p) + (cheat.lift ?? 0)),
       logp,
-      entropy,
-      variance: top * (surprises[0] - entropy) ** 2 + second * (surprises[1] - entropy) ** 2,
       evidence: 2 * top * second,
       repair: missed ? 0.3 + unit() : open && random.chance(0.005) ? 0.002 * unit() : 0,
       argument,

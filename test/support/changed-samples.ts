@@ -15,7 +15,6 @@ export const ids = (count: number): string[] => times(count, (index) => id16(`${
 
 export const lease = leases.leases[0]!
 export const canary = flightManifest.canary[0]!
-export const draw = canary.draws[0]!
 
 export const manifest = (change: Partial<PolicyManifest>) => () =>
   policyManifest.encode({ ...flightManifest, ...change })

@@ -51,7 +51,7 @@ export async function openDeskRun(
       desk.answer(
         {
           ...{ kind: 'ask', count, holding, policyId: hex(1), nonce: '' },
-          ...{ agent: 'test', backend: 'cpu', drawsReplay: true },
+          ...{ agent: 'test', backend: 'cpu' },
         },
         node,
       ),

@@ -4,7 +4,7 @@ import { AMPLE } from './scripted.js'
 
 /** The same terms for every lease. */
 export const termsOf = (change: Partial<LeaseTerms> = {}): TermsOf => {
-  const audit = { calibrations: { cpu: '0'.repeat(64) }, acceptOtherDraws: false, probation: 20, leastShare: 0.1 }
+  const audit = { calibrations: { cpu: '0'.repeat(64) }, probation: 20, leastShare: 0.1 }
   const terms = { groupSize: 2, limits: AMPLE, maxStaleness: 4, reward: 'paper', audit, ...change }
   return () => terms
 }

@@ -28,7 +28,7 @@ export const flightPolicy: PolicyDescription = {
   dialect: 'hermes',
   reward: 'paper',
   toolsetSchemaSha256: hash('tools'),
-  sampler: { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1 },
+  sampler: { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1, draw: 'gumbel-murmur3' },
   engine: { nodeLlamaCpp: '^3.22.1', llamaCpp: 'v0.5.0' },
 }
 
@@ -51,7 +51,6 @@ export const flightManifest: PolicyManifest = {
       continuationTokens: [4, 5],
       baseLogprobs: [-2.5, -0.5],
       policyLogprobs: [-1.5, -0.25],
-      draws: [{ seed: 4_294_967_294, firstTokens: [4, 9] }],
     },
   ],
   limits: {
@@ -78,7 +77,6 @@ export const ask: LeaseAsk = {
   holding: [id16('lease 1')],
   agent: 'prove-node/0.1.0',
   backend: 'cpu',
-  drawsReplay: true,
 }
 
 export const leases: LeaseResponse = {

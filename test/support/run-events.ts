@@ -13,6 +13,7 @@ export const TERMS: RunTerms = {
   dataset: { sha256: hex(0), tasks: 3 },
   worlds: { library: hex(9) },
   dialect: 'hermes',
+  draw: 'gumbel-murmur3',
   reward: 'paper',
   groupSize: 2,
   limits: { maxTurnTokens: 96, maxRolloutTokens: 1024, maxAssistantTurns: 10, maxCalls: 24 },
@@ -20,7 +21,7 @@ export const TERMS: RunTerms = {
   batchGroups: 2,
   versions: 100,
   leases: { durationMs: 60_000, perNode: 2 },
-  audit: { calibrations: {}, acceptOtherDraws: false, probation: 20, leastShare: 0.1 },
+  audit: { calibrations: {}, probation: 20, leastShare: 0.1 },
   influence: { perKey: 1, perAddressBlock: 1 },
   training: {},
 }
@@ -86,7 +87,6 @@ export const leased = (
   seed: hex(5),
   deadlineMs: 1000,
   backend: 'cpu',
-  drawsReplay: true,
   ...change,
 })
 

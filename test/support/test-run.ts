@@ -268,7 +268,6 @@ async function createVolunteer(run: TestRun, node: TestNode, folder: string, sto
           holding: [],
           agent: 'test/1',
           backend: 'cpu',
-          drawsReplay: true,
           ...change,
         },
         soon(),

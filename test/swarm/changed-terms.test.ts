@@ -18,7 +18,6 @@ const EDITS: Readonly<Record<string, (config: RunConfig) => Partial<RunConfig>>>
   versions: () => ({ versions: 90 }),
   'leases.durationMs': ({ leases }) => ({ leases: { ...leases, durationMs: 1000 } }),
   'leases.perNode': ({ leases }) => ({ leases: { ...leases, perNode: 1 } }),
-  'audit.acceptOtherDraws': ({ audit }) => ({ audit: { ...audit, acceptOtherDraws: true } }),
   'audit.probation': ({ audit }) => ({ audit: { ...audit, probation: 1 } }),
   'audit.leastShare': ({ audit }) => ({ audit: { ...audit, leastShare: 1 } }),
   'influence.perKey': ({ influence }) => ({ influence: { ...influence, perKey: 0.9 } }),
@@ -78,7 +77,7 @@ test('whatever field changes between a lease and its group, no honest group is r
 test('every field of the terms that can change is tried, and none besides', async ({ open }) => {
   const { terms } = (await open()).coordinator.recorder.state
   const leaves = termsChanges({} as never, terms!).map(({ field }) => field)
-  const fixed = /^(base|dataset|worlds|dialect)\b/
+  const fixed = /^(base|dataset|worlds|dialect|draw)\b/
   const open_ = leaves.filter((field) => !fixed.test(field) && !OTHERS.includes(field) && !FOLLOWS[field])
   assert.equal(open_.toSorted(), Object.keys(EDITS).toSorted())
 })

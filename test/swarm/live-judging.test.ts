@@ -5,6 +5,7 @@ import { listProofs, openProof } from '../../coordinator/intake/proofs.js'
 import { TrainerError } from '../../coordinator/spool/errors.js'
 import { type Lease, sha256 } from '../../proto/index.js'
 import { offerGroup, requestLeases } from '../../swarm/index.js'
+import { NO_REPAIRS } from '../support/audit-groups.js'
 import { eventually, soon } from '../support/swarm-nodes.js'
 import type { TestRun, Volunteer } from '../support/test-run.js'
 import { court, deliver, MISMATCH, ownWords, scriptsFor } from './court.js'
@@ -280,7 +281,7 @@ test('a node that hangs up before its verdict keeps its address', async ({ open 
   await eventually('the audit', () => auditor.audited.length === 1)
   await ann.host.hangUp(run.swarm.runId)
   await eventually('it is gone', () => !run.coordinator.node.host.isConnected(ann.host.peerId))
-  gone.resolve({ accepted: true, repairs: null })
+  gone.resolve({ accepted: true, repairs: NO_REPAIRS })
   await run.coordinator.intake.idle()
   assert.is(run.coordinator.recorder.state.judged.get(lease!.leaseId)!.addressBlock, 'ip4/7f0000')
 })
@@ -310,7 +311,7 @@ test('groups of strangers that wait for their verdicts leave room for those of n
   const last = await run.admitted(11)
   assert.is(await refusalOf(offerNext(last, (await last.ask()).leases[0]!)), 'overloaded')
   assert.ok((await deliver(run, ann)).verdict.accepted)
-  never.resolve({ accepted: true, repairs: null })
+  never.resolve({ accepted: true, repairs: NO_REPAIRS })
 })
 
 test('when audits fail for good the run is told, and nothing is accepted instead', async ({ open }) => {

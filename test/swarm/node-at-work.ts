@@ -24,7 +24,7 @@ export const engineSaying = (script: readonly string[]): Engine => ({
   usePolicy: unasked,
   openLanes: async (requests) => requests.map(() => scriptedSource(script, stage.tokenizer)),
   score: unasked,
-  intervals: unasked,
+  evidence: unasked,
   close: unasked,
 })
 
@@ -51,7 +51,7 @@ export const policyOf = (round: number): LoadedPolicy => {
     round,
     closedRounds: [{ round: round - 1, secret: 'cd'.repeat(32) }],
   }
-  return { manifestId: sha256(new Uint8Array([round])), manifest, limits: AMPLE, stage, drawsReplay: false }
+  return { manifestId: sha256(new Uint8Array([round])), manifest, limits: AMPLE, stage }
 }
 
 export interface Worked {

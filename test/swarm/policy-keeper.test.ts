@@ -45,18 +45,17 @@ function loggingEngine(): LoggingEngine {
         close: async () => undefined,
       }))
     },
-    intervals: unasked,
+    evidence: unasked,
     close: unasked,
   }
 }
 
-const canary = (shift: number): Canary => ({
+const canary: Canary = {
   promptTokens: [1, 2],
   continuationTokens: [3],
   baseLogprobs: [-4],
   policyLogprobs: [-1],
-  draws: [5, 6, 7].map((seed) => ({ seed, firstTokens: [tokenOf(seed + shift)] })),
-})
+}
 
 async function open({ lanes = LIMITS.maxGroupSize.value }: { readonly lanes?: number } = {}): Promise<{
   run: TestRun
@@ -93,39 +92,34 @@ async function offer(run: TestRun, change: Partial<PolicyManifest>): Promise<voi
   snapshots.offer(await sealManifest(node.key, run.swarm.runId, { ...manifest, round: manifest.round + 1, ...change }))
 }
 
-test('draws are tried a group at a time, and whether they come out as published is known with the policy', async () => {
+test('a policy is in force once its canary has passed', async () => {
   const { run, engine, keeper } = await open()
-  await offer(run, { canary: [canary(0)] })
-  const loaded = await keeper.update(soon())
-  assert.is(loaded.drawsReplay, true)
+  await offer(run, { canary: [canary] })
+  await keeper.update(soon())
   const [policy, ...rest] = engine.done
   assert.match(policy!, /^policy [0-9a-f]{8}$/)
-  assert.is(GROUP_SIZE, 2)
-  assert.equal(rest, ['score', 'lanes 2', 'lanes 1'])
+  assert.equal(rest, ['score'])
 })
 
-test('a sampler that draws otherwise is no fault, but known', async () => {
-  const { run, keeper } = await open()
-  await offer(run, { canary: [canary(1)] })
-  assert.is((await keeper.update(soon())).drawsReplay, false)
-})
-
-test('a canary without draws says nothing against a sampler', async () => {
-  const { keeper } = await open()
-  assert.is((await keeper.update(soon())).drawsReplay, true)
+test('a run whose tokens are drawn by another rule is refused', async () => {
+  const { run, engine, keeper } = await open()
+  const { policy } = run.coordinator.snapshots.newest()!.manifest
+  const other = { ...policy, sampler: { ...policy.sampler, draw: 'another-rule' } }
+  await offer(run, { policy: other, policyId: policyIdOf(other) })
+  assert.match(await codeOf(keeper.update(soon())), /^incompatible: the run's tokens are drawn by another-rule/)
+  assert.equal(engine.done, [])
 })
 
 test('a further round of the same policy costs neither a load nor a canary', async () => {
   const { run, engine, keeper } = await open()
-  await offer(run, { canary: [canary(1)] })
+  await offer(run, { canary: [canary] })
   const first = await keeper.update(soon())
   engine.done.length = 0
-  await offer(run, { canary: [{ ...canary(0), policyLogprobs: [-9] }] })
+  await offer(run, { canary: [{ ...canary, policyLogprobs: [-9] }] })
   const second = await keeper.update(soon())
   assert.equal(engine.done, [])
   assert.is.not(second.manifestId, first.manifestId)
   assert.is(second.manifest.round, first.manifest.round + 1)
-  assert.is(second.drawsReplay, false)
   assert.is(await keeper.update(soon()), second)
 })
 
@@ -143,7 +137,7 @@ test('a run whose groups have more rollouts than the node has lanes is refused, 
 
 test('a canary that no rollout could hold is the run’s fault, and said so', async () => {
   const { run, engine, keeper } = await open()
-  await offer(run, { canary: [canary(0)] })
+  await offer(run, { canary: [canary] })
   engine.score = async () => Promise.reject(new EngineError('context_full', '4096 tokens exceed 1024'))
   assert.match(await codeOf(keeper.update(soon())), /^canary_failed: the run's canary does not fit .*4096 tokens/)
   engine.score = async () => Promise.reject(new EngineError('engine_failed', 'no memory'))
@@ -187,7 +181,7 @@ test('groups are played for the reward that the policy names, on one stage as lo
   await offer(run, {})
   assert.is((await keeper.update(soon())).stage, first.stage)
   const aware = { ...policy, reward: 'state-aware' }
-  await offer(run, { policy: aware, policyId: policyIdOf(aware), canary: [canary(0)] })
+  await offer(run, { policy: aware, policyId: policyIdOf(aware), canary: [canary] })
   const second = await keeper.update(soon())
   assert.is(second.stage.reward.name, 'state-aware')
   assert.is.not(second.manifest.policyId, first.manifest.policyId)
@@ -197,14 +191,14 @@ test('after a canary that failed the policy is applied and tried again', async (
   const { run, engine, keeper } = await open()
   const honest = await keeper.update(soon())
   await run.coordinator.publish()
-  await offer(run, { canary: [{ ...canary(0), policyLogprobs: [-9] }] })
+  await offer(run, { canary: [{ ...canary, policyLogprobs: [-9] }] })
   const why = await keeper.update(soon()).catch((error: Error) => error)
   assert.match((why as Error).message, /^canary_failed: /)
   assert.is(keeper.loaded, honest)
   engine.done.length = 0
-  await offer(run, { canary: [canary(0)] })
+  await offer(run, { canary: [canary] })
   assert.is.not((await keeper.update(soon())).manifest.policyId, honest.manifest.policyId)
-  assert.equal(engine.done.slice(1), ['score', 'lanes 2', 'lanes 1'])
+  assert.equal(engine.done.slice(1), ['score'])
 })
 
 test.run()

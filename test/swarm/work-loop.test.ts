@@ -25,17 +25,13 @@ const task = lendingTask()
 const hurried = (answers: readonly Partial<LeaseResponse>[], setting: Setting = {}): Promise<Worked> =>
   work(swarm, answers, { pace: (ms) => (PAUSES_MS.includes(ms) ? 20 : ms), ...setting })
 
-test('a node whose sampler draws otherwise says so to the coordinator each time, and to its owner once', async () => {
+test('a node that gets no work tells its owner why, and keeps the secrets that every manifest shows', async () => {
   const elsewhere = { manifestId: '00'.repeat(32) }
-  const worked = await hurried([elsewhere, elsewhere, { reason: 'draws_differ', detail: 'cpu' }])
+  const worked = await hurried([elsewhere, elsewhere, { reason: 'uncalibrated', detail: 'cpu' }])
   try {
     await eventually('the reason', () => worked.progress.some(({ type }) => type === 'idle'))
-    assert.equal(
-      worked.asked.slice(0, 3).map(({ drawsReplay }) => drawsReplay),
-      [false, false, false],
-    )
-    const types = worked.progress.map(({ type }) => type).slice(0, 3)
-    assert.equal(types, ['policy', 'draws-differ', 'idle'])
+    const types = worked.progress.map(({ type }) => type).slice(0, 2)
+    assert.equal(types, ['policy', 'idle'])
     assert.equal(
       worked.kept.map(([round]) => round!.round),
       [0, 1, 2],
@@ -56,7 +52,7 @@ test('a finished group is kept with all that is needed to judge it at home', asy
     const group = { origin: origin!, body, bodySha256 }
     const parts = {
       theatre: stage,
-      engine: { ...engine, intervals: async () => [] },
+      engine: { ...engine, evidence: async () => [] },
       calibration: null,
       closedRounds: [],
     }

@@ -41,7 +41,7 @@ class Rollout:
     mask: np.ndarray  # bool; True only on tokens the model sampled
     sampler_logp: np.ndarray  # float32, nats; 0 where the mask is False; as claimed, so perhaps not finite
     supplier: int = 0  # which of the batch's suppliers made it
-    draws: np.ndarray | None = None  # one per sampled token, of rollouts that are not audited yet
+    draws: np.ndarray | None = None  # as of `draws_of`, of rollouts that are not audited yet
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from .fields import Fields, read_json
 from .limits import (
     MAX_ALPHA,
     MAX_CANARIES,
-    MAX_CANARY_DRAWS,
     MAX_CANARY_TOKENS,
     MAX_NAME,
     MAX_RANK,
@@ -58,20 +57,11 @@ class OptimizerSettings:
 
 
 @dataclass(frozen=True)
-class Draw:
-    """A sampler seed and the uniform number in [0, 1) that it draws first."""
-
-    seed: int
-    u: float
-
-
-@dataclass(frozen=True)
 class Canary:
-    """`continuation` is scored token by token after `prompt`; `draws` are tried wherever it is open what comes."""
+    """`continuation` is scored token by token after `prompt`."""
 
     prompt: tuple[int, ...]
     continuation: tuple[int, ...]
-    draws: tuple[Draw, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,16 +141,8 @@ def _parse_optimizer(fields: Fields) -> OptimizerSettings:
 def _parse_canary(fields: Fields) -> Canary:
     prompt = fields.token_ids("prompt", MAX_CANARY_TOKENS)
     continuation = fields.token_ids("continuation", MAX_CANARY_TOKENS)
-    draws = tuple(_parse_draw(draw) for draw in fields.children("draws", MAX_CANARY_DRAWS, []))
     fields.done()
-    return Canary(tuple(prompt), tuple(continuation), draws)
-
-
-def _parse_draw(fields: Fields) -> Draw:
-    # 2^32 - 1 is llama.cpp's word for a random seed.
-    draw = Draw(fields.integer("seed", 0, 2**32 - 2), fields.number("u", 0.0, 1.0 - 2**-53))
-    fields.done()
-    return draw
+    return Canary(tuple(prompt), tuple(continuation))
 
 
 def parse_config(fields: Fields) -> TrainerConfig:

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import audit_folder, batch, findings, layout, limits
 from .config import parse_config
+from .draw import DRAW
 from .evidence import EVIDENCE
 from .fields import Fields
 
@@ -115,6 +116,7 @@ def _kinds(tensors: Mapping[str, type]) -> dict[str, str]:
 def contract() -> dict[str, Any]:
     return {
         "schema": limits.SCHEMA,
+        "draw": DRAW,
         "trainerJson": outline(parse_config),
         "batchManifest": outline(lambda fields: batch.parse_manifest(fields, "")),
         "auditManifest": outline(audit_folder.parse_manifest),
@@ -144,7 +146,6 @@ def contract() -> dict[str, Any]:
             "idLength": limits.MAX_ID_LENGTH,
             "canaries": limits.MAX_CANARIES,
             "canaryTokens": limits.MAX_CANARY_TOKENS,
-            "canaryDraws": limits.CANARY_DRAWS,
         },
     }
 

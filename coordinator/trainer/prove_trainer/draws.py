@@ -10,21 +10,23 @@ import torch
 
 from .errors import BatchRefused
 
-# Beside `ids` and `loss_mask`, of the same length: uniform numbers in [0, 1), 0 where nothing was sampled.
-DRAW_TENSORS = {"draws": np.float64}
+# Beside `ids` and `loss_mask`, of the same length: the turn's sampler seed, and the place of the draw in the turn. 0
+# where nothing was sampled, and in rollouts whose draws are of no interest.
+DRAW_TENSORS = {"draw_seed": np.uint32, "draw_position": np.uint32}
 
 
 def check_draws(arrays: Mapping[str, np.ndarray]) -> None:
     """Raises BatchRefused `draws_invalid`."""
-    if not ((arrays["draws"] >= 0) & (arrays["draws"] < 1)).all():
-        raise BatchRefused("draws_invalid", "draws must lie in [0, 1)")
+    unsampled = arrays["loss_mask"] == 0
+    if any(arrays[name][unsampled].any() for name in DRAW_TENSORS):
+        raise BatchRefused("draws_invalid", "only sampled tokens have draws")
 
 
 def draws_of(arrays: Mapping[str, np.ndarray], part: slice, mask: np.ndarray) -> np.ndarray:
-    """Those of one rollout, which lies at `part`: one per sampled token, along the first axis."""
-    return arrays["draws"][part][mask]
+    """Those of one rollout, which lies at `part`: seed and position of each of its T sampled tokens, [T, 2] int64."""
+    return np.stack([arrays[name][part][mask] for name in DRAW_TENSORS], axis=1).astype(np.int64)
 
 
 def join_draws(parts: Sequence[np.ndarray], device: torch.device) -> torch.Tensor:
-    """Those of several rollouts, in order, as `evidence.token_evidence` takes them."""
+    """Those of several rollouts, in order, as `evidence.token_evidence` takes them: [T, 2] int64."""
     return torch.from_numpy(np.concatenate(parts)).to(device)

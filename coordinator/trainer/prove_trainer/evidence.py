@@ -10,21 +10,17 @@ import numpy as np
 import torch
 
 from .batch import Rollout
+from .draw import LARGEST_NOISE, draw_states, noise
 from .draws import join_draws
-from .limits import AUDIT_CHUNK_ELEMENTS, MAX_REPAIR
+from .limits import AUDIT_CHUNK_ELEMENTS, ROUNDING
 from .packing import Pack, make_packs
 from .policy import Policy
 
 # Per sampled token, in the order of the rollouts. Probabilities are those of the full softmax at the run's temperature.
 EVIDENCE = {
     "logp": np.float64,  # nats, of the token
-    "entropy": np.float64,  # nats, of the distribution it was sampled from
-    "variance": np.float64,  # nats^2, of -log p over that distribution
-    "evidence": np.float64,  # 1 - sum p^2: how probably an unrelated draw picks another token
-    "gap": np.float64,  # probability of the likeliest token less that of the runner-up
-    "low": np.float64,  # the token is drawn by numbers in [low, high): llama.cpp walks down from the likeliest token
-    "high": np.float64,
-    "repair": np.float64,  # nats, see `repair`; 0 where the draw explains the token
+    "evidence": np.float64,  # 1 - sum p^2: how probably an unrelated draw selects another token
+    "repair": np.float64,  # nats, see `repair`; 0 where the draw selects the token
 }
 
 Evidence = dict[str, np.ndarray]  # by the names of EVIDENCE
@@ -32,61 +28,33 @@ Evidence = dict[str, np.ndarray]  # by the names of EVIDENCE
 
 def repair(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
     """
-    By how much (nats) the logits would have to be off for each draw to select its token: a lower bound of the largest
-    error of any logit. 0 when the draw selects it as it is, `MAX_REPAIR` at most.
+    By how much (nats) the logits would have to be off for each draw to select its token, as a bound on every one of
+    them: half of what the token's logit + noise is behind the largest. 0 when the draw selects it as it is.
 
-    With errors of up to e, a token may pass another one that is within 2e of it, and the mass before a boundary
-    changes from M to at most M exp(2e) / (M exp(2e) + 1 - M). So near ties cost little and a confident distribution
-    forgives nothing, which a distance in probability does not tell apart.
-
-    `logits` [T, V] float64, `targets` [T] int64, `draws` [T] float64; returns [T] float64.
+    `logits` [T, V] float64, `targets` [T] int64, `draws` [T, 2] int64: seed and position; returns [T] float64.
     """
-    own = logits.gather(1, targets[:, None])
-    p = logits.softmax(1)
-    draws = draws[:, None]
+    states = draw_states(draws)
+    rows = torch.arange(len(targets), device=logits.device)
 
-    def explains(e: torch.Tensor) -> torch.Tensor:
-        above = (p * (logits > own + 2 * e)).sum(1, keepdim=True)  # stays before the token whatever the errors
-        behind = (p * (logits < own - 2 * e)).sum(1, keepdim=True)  # stays after it
-        grow = (2 * e).exp()
-        low = above / (above + (1 - above) * grow)
-        high = 1 - behind / (behind + (1 - behind) * grow)
-        return (low <= draws) & (draws < high)
+    def scores(rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        return logits[rows, tokens] + noise(states[rows], tokens)
 
-    zero = torch.zeros_like(draws)
-    right = torch.full_like(draws, MAX_REPAIR)
-    left = zero
-    # The sums round: a draw within rounding of a boundary is no miss.
-    done = explains(zero + 1e-9)
-    for _ in range(40):
-        middle = (left + right) / 2
-        good = explains(middle)
-        left, right = torch.where(good, left, middle), torch.where(good, middle, right)
-    return torch.where(done, zero, right)[:, 0]
+    own = scores(rows, targets)
+    best = torch.maximum(own, scores(rows, logits.argmax(1)))
+    # Few tokens are likely enough to be the best under any noise.
+    rows, tokens = (logits + LARGEST_NOISE > best[:, None]).nonzero(as_tuple=True)
+    best = best.scatter_reduce(0, rows, scores(rows, tokens), "amax")
+    behind = best - own
+    return torch.where(behind > ROUNDING, behind / 2, torch.zeros_like(own))
 
 
 def _chunk_evidence(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> dict[str, torch.Tensor]:
     logits = logits.double()
     logp = logits.log_softmax(1)
-    p = logp.exp()
-    own = logp.gather(1, targets[:, None])
-    entropy = -(p * logp).sum(1)
-    low = (p * (logp > own)).sum(1)
-    first, second = p.topk(2, 1).values.T
-    high = low + own[:, 0].exp()
-    needed = torch.zeros_like(draws)
-    missed = ~((low <= draws) & (draws < high))
-    if missed.any():
-        needed[missed] = repair(logits[missed], targets[missed], draws[missed])
     return {
-        "logp": own[:, 0],
-        "entropy": entropy,
-        "variance": ((p * logp * logp).sum(1) - entropy * entropy).clamp(min=0),
-        "evidence": 1 - (p * p).sum(1),
-        "gap": first - second,
-        "low": low,
-        "high": high,
-        "repair": needed,
+        "logp": logp.gather(1, targets[:, None])[:, 0],
+        "evidence": 1 - (2 * logp).exp().sum(1),
+        "repair": repair(logits, targets, draws),
     }
 
 

@@ -12,6 +12,7 @@ import torch
 from prove_trainer.batch import Batch, Rollout
 from prove_trainer.config import LoraSettings, LossSettings
 from prove_trainer.distributed import Ranks
+from prove_trainer.draws import DRAW_TENSORS
 from prove_trainer.gguf_base import BLOCK_NAMES, Base
 from prove_trainer.loss import group_advantages
 from prove_trainer.packing import make_packs
@@ -150,16 +151,23 @@ def sampled(policy: Policy, rollouts: list[Rollout], noise: float = 0.02, seed: 
     return found
 
 
+def turn_draws(rng: np.random.Generator, count: int) -> np.ndarray:
+    """As of one turn: positions from 0 on under one seed."""
+    return np.stack([np.full(count, rng.integers(2**32)), np.arange(count)], axis=1)
+
+
 def random_draws(rollouts: Sequence[Rollout], seed: int = 3) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
-    return [rng.random(int(rollout.mask.sum())) for rollout in rollouts]
+    return [turn_draws(rng, int(rollout.mask.sum())) for rollout in rollouts]
 
 
-def flat_draws(rollouts: Sequence[Rollout], draws: Sequence[np.ndarray | None]) -> np.ndarray:
-    flat = np.zeros(sum(len(rollout.ids) for rollout in rollouts))
-    known = [np.zeros(int(r.mask.sum())) if own is None else own for r, own in zip(rollouts, draws, strict=True)]
+def flat_draws(rollouts: Sequence[Rollout], draws: Sequence[np.ndarray | None]) -> dict[str, np.ndarray]:
+    """The tensors of `DRAW_TENSORS`; None: of no interest."""
+    flat = np.zeros((sum(len(rollout.ids) for rollout in rollouts), 2), dtype=np.uint32)
+    none = [np.zeros((int(rollout.mask.sum()), 2)) for rollout in rollouts]
+    known = [nothing if own is None else own for nothing, own in zip(none, draws, strict=True)]
     flat[np.concatenate([rollout.mask for rollout in rollouts])] = np.concatenate(known)
-    return flat
+    return {name: flat[:, i].copy() for i, name in enumerate(DRAW_TENSORS)}
 
 
 def write_batch(
@@ -182,7 +190,7 @@ def write_batch(
         "loss_mask": np.concatenate([r.mask for r in rollouts]).astype(np.uint8),
         "sampler_logp": np.concatenate([r.sampler_logp for r in rollouts]).astype(np.float32),
         "cu_seqlens": np.cumsum([0] + [len(r.ids) for r in rollouts]).astype(np.int32),
-        "draws": flat_draws(rollouts, [r.draws for r in rollouts]),
+        **flat_draws(rollouts, [r.draws for r in rollouts]),
         **(arrays or {}),
     }
     blob = save_safetensors(data)

@@ -99,7 +99,7 @@ def config_content() -> dict:
         "lora": {"rank": 4, "alpha": 8, "targetModules": ["q_proj"], "rsLora": False},
         "optimizer": {"lr": 0.01, "passes": 2},
         "keepSteps": {"last": 3, "every": 10},
-        "canaries": [{"prompt": [1, 2], "continuation": [3], "draws": [{"seed": 5, "u": 0.25}]}],
+        "canaries": [{"prompt": [1, 2], "continuation": [3]}],
         "device": "cpu",
         "pollMs": 20,
     }

@@ -8,7 +8,6 @@ import * as assert from 'uvu/assert'
 import { offerAdapter, readEvidence, writeAudit } from '../../../coordinator/spool/audit-folder.js'
 import { EvidenceError } from '../../../coordinator/spool/evidence-folder.js'
 import { decodeFloat64s, encodeSafetensors } from '../../../coordinator/spool/safetensors.js'
-import { draws } from '../../../engine/index.js'
 import { DEFAULT_LIMITS, dialectNamed, samplerSeed } from '../../../episode/index.js'
 import { type AuditedRollout, drawsOf, rolesOf, turnsOf } from '../../../judging/sampled-turns.js'
 
@@ -45,14 +44,14 @@ test('the turns of a mask are its runs of ones', () => {
   fc.assert(property, { numRuns: 300, seed: 5 })
 })
 
-test('every turn draws from its own seed of the lease, beginning with the first number', () => {
+test('every turn draws from its own seed of the lease, each token by its place in the turn', () => {
   const rollout = rolloutOf(['ask', 'call', 'result', 'done'])
   const expected = [
-    ...draws(samplerSeed(SEED, 3, 0), 'call'.length + 1),
-    ...draws(samplerSeed(SEED, 3, 1), 'done'.length + 1),
+    ...[0, 1, 2, 3, 4].map((position) => ({ seed: samplerSeed(SEED, 3, 0), position })),
+    ...[0, 1, 2, 3, 4].map((position) => ({ seed: samplerSeed(SEED, 3, 1), position })),
   ]
   assert.equal(drawsOf(rollout, SEED, 3, DEFAULT_LIMITS), expected)
-  assert.is.not(drawsOf(rollout, SEED, 2, DEFAULT_LIMITS)[0], expected[0])
+  assert.is.not(drawsOf(rollout, SEED, 2, DEFAULT_LIMITS)[0]!.seed, expected[0]!.seed)
   assert.throws(() => drawsOf(rollout, SEED, 3, { ...DEFAULT_LIMITS, maxAssistantTurns: 1 }), RangeError)
 })
 
@@ -101,7 +100,7 @@ const JOB = {
     { leaseId: 'two', leaseSeed: SEED, rollouts: [rolloutOf(['ask', 'hm'])] },
   ],
 }
-const NAMES = ['logp', 'entropy', 'variance', 'evidence', 'gap', 'low', 'high', 'repair']
+const NAMES = ['logp', 'evidence', 'repair']
 
 /** Answers the job as the audit process would, with the token's number as every value. */
 async function answer(spool: string, spoil: (answer: Record<string, unknown>) => void, length?: number): Promise<void> {

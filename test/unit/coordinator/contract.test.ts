@@ -102,16 +102,13 @@ test('a setting out of range, of the wrong type or misspelt is refused with its 
 })
 
 test('limits that both sides have are the same', () => {
-  const { flatReward, staleness, rank, alpha, idLength, canaries, canaryTokens, canaryDraws, nameLength } =
-    contract.limits
+  const { flatReward, staleness, rank, alpha, idLength, canaries, canaryTokens, nameLength } = contract.limits
   assert.is(FLAT, flatReward)
   assert.is(LIMITS.staleness.value, staleness)
   assert.is(LIMITS.adapterRank.value, rank)
   assert.is(LIMITS.adapterAlpha.value, alpha)
   assert.is(LIMITS.canaryTokens.value, canaryTokens)
-  assert.is(LIMITS.canaryDraws.value, canaryDraws)
-  // The draws of all canaries are published as one more.
-  assert.is(LIMITS.canaries.value, canaries! + 1)
+  assert.is(LIMITS.canaries.value, canaries)
   assert.ok(LIMITS.nameBytes.value <= nameLength!)
   assert.ok(2 * 16 <= idLength!, 'a group is named by its lease')
 })
@@ -128,7 +125,7 @@ test('the names of the spool are the same', () => {
   assert.is(EVIDENCE_TENSORS.length, Object.keys(contract.tensors.evidence).length)
 })
 
-const DTYPES: Readonly<Record<string, string>> = { I32: 'int32', U8: 'uint8', F32: 'float32', F64: 'float64' }
+const DTYPES: Readonly<Record<string, string>> = { I32: 'int32', U32: 'uint32', U8: 'uint8', F32: 'float32' }
 
 const schemaOf = (schema: object) => z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
 
@@ -150,7 +147,8 @@ test('batches, findings and audits are written in the form that the trainer read
       ...{ leaseId: 'lease-1', supplier: 'ann', policyVersion: 3, sampler: 'cpu' },
       rollouts: [{ ...rollout, reward: 1.25 }],
     }
-    for (const draws of [null, [[0.5, 0.25]]]) {
+    const draw = { seed: 2 ** 32 - 1, position: 0 }
+    for (const draws of [null, [[draw, { ...draw, position: 1 }]]]) {
       const batchId = `batch-${draws?.length}`
       const groups = [{ ...group, draws }]
       await writeBatch(spool, { batchId, roundId: 'round-5', baseSha256, parentStep: 4, groups })

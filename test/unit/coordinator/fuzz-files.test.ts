@@ -71,7 +71,6 @@ const EVENTS: readonly RunEvent[] = [
     seed: hash('x'),
     deadlineMs: 9,
     backend: 'cpu',
-    drawsReplay: true,
   },
   {
     type: 'judged',

@@ -77,7 +77,6 @@ const STEP = {
   canaries: [
     {
       ...{ prompt: [1, 2], continuation: [3], base: [-0.5], adapter: [-0.25] },
-      draws: { after: 0, evidence: 0.5, tokens: [{ seed: 7, token: 3 }] },
     },
   ],
 }
@@ -106,17 +105,20 @@ test('any step record is read as it stands, or refused as the trainer’s fault'
 
 const LIMITS = {
   ...{ deviation: 0.02, usualDeviation: 0.001, bias: 0.01, farClaim: 0.1, grossClaim: 1, farClaimRate: 0.01 },
-  ...{ repair: 0.01, missRate: 0.1, farRepair: 0.02, grossRepair: 0.1, farRepairRate: 0.01, surprise: 9 },
+  ...{ repair: 0.01, missRate: 0.1, farRepair: 0.02, grossRepair: 0.1, farRepairRate: 0.01 },
 }
 const SHARE = { count: 0, of: 20, share: 0, low: 0, high: 0.17 }
 const CALIBRATION: Calibration = {
-  schema: 1,
-  subject: { baseSha256: hash('base'), adapterSha256: null, quantisation: 'f16', backend: 'cpu', nodeLlamaCpp: '3' },
+  schema: 2,
+  subject: {
+    ...{ baseSha256: hash('base'), adapterSha256: null, quantisation: 'f16', backend: 'cpu' },
+    ...{ draw: 'gumbel-murmur3', nodeLlamaCpp: '3' },
+  },
   groups: 20,
   sampledTokens: 9000,
   thresholds: { level: 0.0005, all: LIMITS, arguments: LIMITS },
   honest: { misses: { '0.5': 0, max: 2 } },
-  falseRefusals: { goal: 0.005, confidence: 0.95, measured: SHARE, byCode: {}, withoutDraws: SHARE },
+  falseRefusals: { goal: 0.005, confidence: 0.95, measured: SHARE, byCode: {} },
 }
 
 test('any calibration is refused, or has limits that are numbers above zero', async () => {
@@ -189,7 +191,7 @@ test('an answer of the audit process that is missing, cut or bent is no evidence
   const read = (): Promise<string> => codeOf(() => readEvidence(root, JOB, DEFAULT_LIMITS, PLAIN), EvidenceError)
   assert.is(await read(), 'bad_evidence')
   mkdirSync(folder, { recursive: true })
-  const NAMES = ['logp', 'entropy', 'variance', 'evidence', 'gap', 'low', 'high', 'repair']
+  const NAMES = ['logp', 'evidence', 'repair']
   const tensors = encodeSafetensors(Object.fromEntries(NAMES.map((name) => [name, Float64Array.of(-1, -2)])))
   const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
   const record = {

@@ -12,7 +12,7 @@ import { keepHouse } from '../../../coordinator/service/housekeeping.js'
 import { runTraining } from '../../../coordinator/versions/training-loop.js'
 import { groupBody, refusal, type SwarmRefusal, sha256 } from '../../../proto/index.js'
 import { silentLogger, systemClock } from '../../../swarm/index.js'
-import { agreed, audited, batched, done, judged, leased, published } from '../../support/run-events.js'
+import { agreed, audited, batched, done, published } from '../../support/run-events.js'
 import { bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
 
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
@@ -71,7 +71,6 @@ async function resume(
   read: (bodySha256: string) => Promise<Uint8Array | null> = async () => BODY,
   isWritten = false,
   audit: Audit | null = null,
-  batchGroups = 1,
 ): Promise<RunEvent[]> {
   const spool = await mkdtemp(join(tmpdir(), 'prove-loop-'))
   const isAnswered = (batchId: string): Promise<boolean> =>
@@ -95,7 +94,7 @@ async function resume(
       {
         append: async (...events) => void log.push(...events),
         async *replay() {
-          yield agreed({ versions: 1, batchGroups })
+          yield agreed({ versions: 1, batchGroups: 1 })
           yield* [...log]
         },
         close: async () => undefined,
@@ -155,7 +154,7 @@ async function resume(
 test('a stop between the last publication and its record leaves nothing pending for ever', async () => {
   const log = [published(0), ...done('l', 'ann', 0, { bodySha256 }), batch, published(1)]
   assert.equal((await resume(log, 1)).slice(5), [
-    { type: 'trained', atMs: 7, batchId: 'batch-1', step: 1, skipped: true },
+    { type: 'trained', atMs: 7, batchId: 'batch-1', step: 1, skipped: true, stats: {} },
   ])
 })
 
@@ -242,18 +241,6 @@ test('a group that an audit has passed is not asked about again, and one that ca
   )
   assert.equal(leftOut(), [['l', 'm']])
   assert.is(events.filter(({ type }) => type === 'audited').length, 0, 'it is nobody’s lie')
-})
-
-test('of groups whose draws cannot be replayed a batch takes one in ten, and the first in any case', async () => {
-  const other = { ...leased('m', 'ben', 0), drawsReplay: false }
-  const others = [other, judged('m', 'ben', 0, { bodySha256 }), { ...other, leaseId: 'n', index: 1 }]
-  const log = [published(0), ...others, judged('n', 'ben', 0, { bodySha256 }), ...done('l', 'ann', 0, { bodySha256 })]
-  await resume(log, 0, undefined, false, (groups) => groups.map(() => null), 2)
-  findings.splice(0)
-  assert.equal(
-    log.flatMap((event) => (event.type === 'batched' ? [...event.leaseIds] : [])),
-    ['m', 'l'],
-  )
 })
 
 test.run()

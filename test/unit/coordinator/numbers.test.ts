@@ -174,7 +174,7 @@ const batch: BatchContent = {
       policyVersion: 3,
       sampler: 'cpu',
       rollouts: rollouts.map(({ reward, ...rollout }) => ({ ...rollout, reward: reward.total })),
-      draws: rollouts.map(({ logprobs }, i) => logprobs.map((_, k) => (k + i / 2) / logprobs.length)),
+      draws: rollouts.map(({ logprobs }, i) => logprobs.map((_, position) => ({ seed: 2 ** 32 - 1 - i, position }))),
     },
   ],
 }
@@ -185,7 +185,7 @@ test('a batch holds the rollouts one after the other, each log-probability and e
     const folder = join(spool, 'batches', 'batch-1')
     assert.equal((await readdir(join(spool, 'batches'))).sort(), ['batch-1'])
     const tokens = await readFile(join(folder, 'tokens.safetensors'))
-    const { ids, loss_mask: mask, sampler_logp: logps, cu_seqlens: starts, draws } = readBack(tokens)
+    const { ids, loss_mask: mask, sampler_logp: logps, cu_seqlens: starts, ...tensors } = readBack(tokens)
     const total = rollouts[0]!.tokens.length + rollouts[1]!.tokens.length
     assert.equal([...new Int32Array(starts!.data.buffer)], [0, rollouts[0]!.tokens.length, total])
     assert.equal(
@@ -205,10 +205,14 @@ test('a batch holds the rollouts one after the other, each log-probability and e
       [...new Float32Array(logps!.data.buffer)],
       beside((i) => rollouts[i]!.logprobs),
     )
-    assert.equal(
-      [...new Float64Array(draws!.data.buffer)],
-      beside((i) => batch.groups[0]!.draws![i]!),
-    )
+    for (const [name, part] of [
+      ['draw_seed', 'seed'],
+      ['draw_position', 'position'],
+    ] as const)
+      assert.equal(
+        [...new Uint32Array(tensors[name]!.data.buffer)],
+        beside((i) => batch.groups[0]!.draws![i]!.map((draw) => draw[part])),
+      )
     assert.equal(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')), {
       schema: 1,
       batchId: 'batch-1',

@@ -19,6 +19,7 @@ import type { LeaseRecord } from '../../../coordinator/ledger/run-state.js'
 import { type Overlap, UNWATCHED } from '../../../judging/index.js'
 import { type GroupAnnouncement, REFUSALS, type RefusalCode, refusal, type SwarmRefusal } from '../../../proto/index.js'
 import { silentLogger, systemClock } from '../../../swarm/index.js'
+import { NO_REPAIRS } from '../../support/audit-groups.js'
 import { termsOf } from '../../support/lease-terms.js'
 import { memoryLog } from '../../support/memory-log.js'
 import { agreed, audited, done, hex, judged, leased, published } from '../../support/run-events.js'
@@ -105,7 +106,7 @@ async function scene({
       audit: async ({ lease }) => {
         const fault = audit(lease.leaseId)
         if (fault) throw fault
-        return null
+        return NO_REPAIRS
       },
       restore: async (leaseId) => {
         if (lost.includes(leaseId)) throw new BodyError('body_lost', leaseId)

@@ -70,8 +70,6 @@ const unit = fc.double({ min: 0, max: 1, noNaN: true })
 const token: fc.Arbitrary<SampledToken> = fc.record({
   claimed: fc.double({ min: -20, max: 0, noNaN: true }),
   logp: fc.double({ min: -20, max: 0, noNaN: true }),
-  entropy: fc.double({ min: 0, max: 8, noNaN: true }),
-  variance: fc.double({ min: 0, max: 8, noNaN: true }),
   evidence: unit,
   repair: fc.oneof(fc.constant(0), unit),
   argument: fc.boolean(),
@@ -84,16 +82,7 @@ test('statistics do not depend on the order of the tokens, and sums add up over 
     const parts = [measureGroup(one), measureGroup(two)] as const
     const turned = measureGroup([...two, ...one].reverse())
     for (const key of ['all', 'arguments'] as const) {
-      for (const sum of [
-        'tokens',
-        'room',
-        'deviation',
-        'bias',
-        'evidence',
-        'misses',
-        'surprise',
-        'variance',
-      ] as const) {
+      for (const sum of ['tokens', 'room', 'deviation', 'bias', 'evidence', 'misses', 'repair'] as const) {
         near(both[key][sum], parts[0][key][sum] + parts[1][key][sum], 1e-9)
         near(both[key][sum], turned[key][sum], 1e-9)
       }
@@ -115,7 +104,7 @@ test('only argument tokens count among the arguments', () => {
 })
 
 test('the same wrong claim weighs more where the policy was sure', () => {
-  const base = { entropy: 0.1, variance: 0.1, evidence: 0.1, repair: 0, argument: false, end: false }
+  const base = { evidence: 0.1, repair: 0, argument: false, end: false }
   const claimOf = (logp: number): number => {
     const { all } = measureGroup([{ ...base, logp, claimed: logp - 0.05 }])
     return all.claims[0]!

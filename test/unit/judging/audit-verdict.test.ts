@@ -15,17 +15,16 @@ import { type Cheat, syntheticGroup } from '../../support/audit-groups.js'
 const GOAL = 0.005
 const HONEST = Array.from({ length: 300 }, (_, i) => syntheticGroup(i))
 const THRESHOLDS = fitThresholds(HONEST, GOAL)
-const judge = (group: GroupStatistics, replay = true) => judgeStatistics(group, THRESHOLDS, { replay })
-const codeOf = (group: GroupStatistics, replay = true): string => {
-  const verdict = judge(group, replay)
+const judge = (group: GroupStatistics) => judgeStatistics(group, THRESHOLDS)
+const codeOf = (group: GroupStatistics): string => {
+  const verdict = judge(group)
   return verdict.accepted ? 'accepted' : verdict.code
 }
 const fresh = fc.integer({ min: 1000, max: 1_000_000 })
 
-test('honest groups of any length are accepted, with draws and without', () => {
+test('honest groups of any length are accepted', () => {
   const property = fc.property(fresh, fc.integer({ min: 1, max: 1200 }), (seed, length) => {
-    const group = syntheticGroup(seed, length)
-    assert.equal([codeOf(group), codeOf(group, false)], ['accepted', 'accepted'])
+    assert.equal(codeOf(syntheticGroup(seed, length)), 'accepted')
   })
   fc.assert(property, { numRuns: 300, seed: 1 })
 })
@@ -61,21 +60,17 @@ test('an end is implausible when its probability, over all tokens of the group, 
   assert.equal(codeOf({ ...honest, leastEnd: level * 1.01 }), 'accepted')
   const verdict = judge({ ...honest, leastEnd: level * 0.99 })
   assert.ok(!verdict.accepted && verdict.code === 'implausible_end')
-  assert.match(verdict.detail, /ended by a token of probability 8\.\de-7, in 600 tokens/)
+  assert.match(verdict.detail, /ended by a token of probability 9\.\de-7, in 600 tokens/)
 })
 
-test('a cluster of misses at near ties, which all rollouts of a group meet, is no lie', () => {
+test('a few misses at near ties are no lie, and as many that needed more are', () => {
   const honest = syntheticGroup(6001)
-  const repairs = Array.from({ length: 6 }, () => 0.0005)
-  assert.equal(codeOf({ ...honest, all: { ...honest.all, misses: 6, repairs } }), 'accepted')
-  assert.equal(
-    codeOf({ ...honest, all: { ...honest.all, misses: 6, repairs: repairs.map(() => 0.05) } }),
-    'sampler_mismatch',
-  )
-})
-
-test('without known draws a group is not judged by them', () => {
-  assert.equal(codeOf(syntheticGroup(7000, 600, { otherDraws: 1 }), false), 'accepted')
+  const withRepairs = (each: number) => ({
+    ...honest,
+    all: { ...honest.all, misses: 6, repair: 6 * each, repairs: Array.from({ length: 6 }, () => each) },
+  })
+  assert.equal(codeOf(withRepairs(0.0005)), 'accepted')
+  assert.equal(codeOf(withRepairs(0.05)), 'sampler_mismatch')
 })
 
 test('more deviation, bias, misses or repairs never turn a refusal into an acceptance', () => {
@@ -96,6 +91,7 @@ test('more deviation, bias, misses or repairs never turn a refusal into an accep
           deviation: all.deviation * factor,
           claims: all.claims.map((value) => value * factor),
           misses: Math.ceil(all.misses * factor),
+          repair: all.repair * factor,
           repairs: all.repairs.map((value) => value * factor),
         },
       }
@@ -120,12 +116,13 @@ test('the false refusals are measured on groups that the thresholds have not see
 
 function calibration(): Calibration {
   return {
-    schema: 1,
+    schema: 2,
     subject: {
       baseSha256: 'a'.repeat(64),
       adapterSha256: null,
       quantisation: 'f16',
       backend: 'cpu',
+      draw: 'gumbel-murmur3',
       nodeLlamaCpp: '3.22.1',
     },
     groups: HONEST.length,

@@ -4,15 +4,13 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { SampledToken } from '../../../judging/evidence.js'
 import { expectedRepair, sumRepairs } from '../../../judging/repair-sums.js'
-import { describeHonest, PRIOR, parseCalibration } from '../../../judging/thresholds.js'
+import { describeHonest, fitThresholds, PRIOR, parseCalibration } from '../../../judging/thresholds.js'
 import { near, syntheticGroup } from '../../support/audit-groups.js'
 import { checkout } from '../../support/checkout.js'
 
 const token = (repair: number, evidence: number): SampledToken => ({
   claimed: -1,
   logp: -1,
-  entropy: 1,
-  variance: 1,
   argument: false,
   end: false,
   repair,
@@ -44,20 +42,43 @@ test('a group that needs no repair, or says nothing, leans nowhere', () => {
 
 test('what quantiles promise of honest repairs is never less than the honest groups needed', () => {
   const groups = Array.from({ length: 300 }, (_, i) => syntheticGroup(i))
-  const { mean, square, largest } = expectedRepair({ honest: describeHonest(groups) })
+  const thresholds = fitThresholds(groups, 0.005)
+  const { mean, square, largest } = expectedRepair({
+    honest: describeHonest(groups),
+    groups: groups.length,
+    thresholds,
+  })
   const own = groups.map(({ all }) => all.repairs.reduce((sum, repair) => sum + repair, 0) / (all.evidence + PRIOR))
   const average = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
   assert.ok(mean >= average(own) && mean < 4 * average(own), `${mean}`)
   assert.ok(square >= average(own.map((value) => value ** 2)))
-  assert.is(largest, Math.max(...own))
+  assert.ok(largest >= Math.max(...own) && largest < thresholds.all.repair)
+})
+
+test('a calibration without a single miss still expects one, as bad as its thresholds foresee', () => {
+  const groups = Array.from({ length: 300 }, (_, i) => syntheticGroup(i)).map((group) => ({
+    ...group,
+    all: { ...group.all, misses: 0, repair: 0, repairs: [] },
+  }))
+  const thresholds = fitThresholds(groups, 0.005)
+  const { mean, square, largest } = expectedRepair({
+    honest: describeHonest(groups),
+    groups: groups.length,
+    thresholds,
+  })
+  // A repair is half of a difference of two errors, and the worst claim shows how large such a difference is.
+  const worst = Math.max(...groups.map(({ all }) => all.claims[0]! / 2))
+  const evidence = groups.reduce((sum, { all }) => sum + all.evidence, 0) / groups.length
+  near(largest, worst / (evidence + PRIOR), 1e-12)
+  near(mean, largest / (groups.length + 1), 1e-12)
+  near(square, largest ** 2 / (groups.length + 1), 1e-12)
 })
 
 test('the calibration of the demo model says what is expected, and one that does not is refused', () => {
   const demo = parseCalibration(readFileSync(join(checkout, 'models', 'demo', 'calibration-f16.json'), 'utf8'))
   const { mean, largest } = expectedRepair(demo)
   assert.ok(mean > 0 && mean < largest && largest < demo.thresholds.all.repair)
-  assert.throws(() => expectedRepair({ honest: {} }), /bad_calibration/)
-  assert.throws(() => expectedRepair({ honest: { 'mean repair, nats': { max: 0 } } }), /bad_calibration/)
+  assert.throws(() => expectedRepair({ ...demo, honest: {} }), /bad_calibration/)
 })
 
 test.run()

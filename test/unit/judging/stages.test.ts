@@ -144,7 +144,7 @@ const thresholds = fitThresholds(
 test('the stages that need a forward pass stop at the first fault too, and it is booked on the first of them', () => {
   const { watch, seen } = watched()
   const sinceMs = watch.now() - 100
-  assert.ok(judgeStatistics(syntheticGroup(99), thresholds, { replay: true, watch, sinceMs }).accepted)
+  assert.ok(judgeStatistics(syntheticGroup(99), thresholds, { watch, sinceMs }).accepted)
   assert.equal(
     seen.map(([number, outcome]) => [number, outcome]),
     EVIDENCE_STAGES.map(({ number }) => [number, 'passed']),
@@ -155,7 +155,7 @@ test('the stages that need a forward pass stop at the first fault too, and it is
   )
   const own = watched()
   const bent = syntheticGroup(99, 600, { otherDraws: 1 })
-  const finding = judgeStatistics(bent, thresholds, { replay: true, watch: own.watch })
+  const finding = judgeStatistics(bent, thresholds, { watch: own.watch })
   assert.ok(!finding.accepted && finding.code === 'sampler_mismatch')
   assert.equal(
     own.seen.map(([number, outcome]) => [number, outcome]),

@@ -39,7 +39,7 @@ function engineThat(played: string[]): Engine {
       })
     },
     score: async () => [],
-    intervals: async () => [],
+    evidence: async () => [],
     close: async () => undefined,
   }
 }

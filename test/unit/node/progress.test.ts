@@ -42,7 +42,7 @@ test('a verdict that replaces another says so', () => {
 test('a pause is explained unless it is routine', () => {
   const idle = (reason: string) => progressLine({ type: 'idle', reason, detail: 'cuda', waiting: 0 })
   assert.is(idle('no_work'), null)
-  for (const reason of ['draws_differ', 'uncalibrated', 'quarantined', 'not_registered'] as const)
+  for (const reason of ['uncalibrated', 'quarantined', 'not_registered'] as const)
     assert.is(idle(reason), `no work: ${reason} - ${REFUSALS[reason].meaning} (cuda)`)
 })
 

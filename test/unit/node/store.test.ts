@@ -21,7 +21,6 @@ const ORIGIN: GroupOrigin = {
   adapterSha256: null,
   dialect: 'hermes',
   reward: 'paper',
-  drawsReplay: true,
 }
 
 test('the body of the newest group with a verdict can still be given away, and no older one', async () => {

@@ -36,7 +36,6 @@ const origin: GroupOrigin = {
   adapterSha256: null,
   dialect: 'hermes',
   reward: 'paper',
-  drawsReplay: true,
 }
 
 test('a seed is checked against the secret of its round once that is shown', () => {
@@ -68,16 +67,13 @@ const engineWith = (logprob: (k: number) => number, repair: number, asked: numbe
   openLanes: () => Promise.reject(new Error('not asked for')),
   score: () => Promise.reject(new Error('not asked for')),
   close: () => Promise.reject(new Error('not asked for')),
-  async intervals(tokens, from, _signal, draws) {
-    asked.push([tokens.length - from, draws!.length, draws!.filter((draw) => !Number.isNaN(draw)).length])
+  async evidence(tokens, from, _signal, draws) {
+    asked.push([tokens.length - from, draws!.length, draws!.filter((draw) => draw !== null).length])
     let sampled = 0
     return draws!.map((draw) => ({
-      logprob: Number.isNaN(draw) ? -9 : logprob(sampled++),
-      low: 0,
-      entropy: 0.5,
-      variance: 0.5,
+      logprob: draw === null ? -9 : logprob(sampled++),
       evidence: 0.5,
-      repair: Number.isNaN(draw) ? 9 : repair,
+      repair: draw === null ? 9 : repair,
     }))
   },
 })

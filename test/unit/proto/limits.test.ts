@@ -11,7 +11,7 @@ import {
   verdictDigest,
   verdictRequest,
 } from '../../../proto/index.js'
-import { announced, canary, draw, group, ids, lease, manifest, times } from '../../support/changed-samples.js'
+import { announced, canary, group, ids, lease, manifest, times } from '../../support/changed-samples.js'
 import {
   acceptedVerdict,
   ask,
@@ -59,22 +59,10 @@ const EDGES: readonly Pair[] = [
   ),
   edge('canaries', (n) => manifest({ canary: times(n, () => canary) }), L.canaries.value, 'too_large'),
   edge(
-    'canary draws',
-    (n) => manifest({ canary: [{ ...canary, draws: times(n, () => draw) }] }),
-    L.canaryDraws.value,
-    'too_large',
-  ),
-  edge(
     'canary tokens',
     (n) => manifest({ canary: [{ ...canary, promptTokens: times(n, () => 1) }] }),
     L.canaryTokens.value,
     'too_large',
-  ),
-  edge(
-    'a canary seed',
-    (seed) => manifest({ canary: [{ ...canary, draws: [{ seed, firstTokens: [1] }] }] }),
-    2 ** 32 - 2,
-    'out_of_bounds',
   ),
   edge(
     'the largest group size',

@@ -1,0 +1,97 @@
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { stringify } from 'csv-stringify/sync'
+import { CodedError } from '../../errors/index.js'
+import { publicEvent } from '../ledger/public-event.js'
+import { type NodeReport, NodesTally } from '../report/node-report.js'
+import { RunTally } from '../report/run-report.js'
+import type { VersionReport } from '../report/version-report.js'
+import { interruptible } from './interruptible.js'
+import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
+
+/** The folder to write to is there already. */
+class ExportError extends CodedError<'exists'> {}
+
+export function addExportCommand(program: Command): void {
+  withRunOptions(
+    program
+      .command('export')
+      .description('Write a run for other programs: its log without secrets, and tables of versions and keys')
+      .argument('<folder>', 'must not be there yet'),
+  ).action(exportRun)
+}
+
+async function exportRun(target: string, options: RunOptions): Promise<void> {
+  const dataDir = dataDirOf('export', options)
+  const folder = resolve(target)
+  const draft = join(dirname(folder), `.${basename(folder)}-${process.pid}`)
+  await interruptible('the export', async (signal) => {
+    await mkdir(dirname(folder), { recursive: true })
+    await mkdir(draft)
+    try {
+      const count = await writeRun(draft, dataDir, signal)
+      await claim(folder)
+      await rename(draft, folder)
+      process.stdout.write(`${folder} holds ${count} events, and tables of versions and keys\n`)
+    } finally {
+      await rm(draft, { recursive: true, force: true })
+    }
+  })
+}
+
+/** An empty folder may be renamed over; anything else may not. */
+async function claim(folder: string): Promise<void> {
+  await mkdir(folder).catch((cause: unknown) => {
+    throw new ExportError('exists', `${folder} is there already. Remove it, or name another folder.`, { cause })
+  })
+}
+
+async function writeRun(folder: string, dataDir: string, signal: AbortSignal): Promise<number> {
+  const run = new RunTally()
+  const nodes = new NodesTally()
+  const file = await open(join(folder, 'events.jsonl'), 'wx')
+  let count = 0
+  try {
+    for await (const event of readEvents(dataDir, signal)) {
+      run.add(event)
+      nodes.add(event)
+      await file.write(`${JSON.stringify(publicEvent(event))}\n`)
+      count += 1
+    }
+  } finally {
+    await file.close()
+  }
+  await writeFile(join(folder, 'versions.csv'), versionsCsv(run.report().versions))
+  await writeFile(join(folder, 'nodes.csv'), nodesCsv(nodes.report(Date.now())))
+  return count
+}
+
+/** One row per version, with a column for each number that any of their steps has. */
+export function versionsCsv(versions: readonly VersionReport[]): string {
+  const names = [...new Set(versions.flatMap(({ stats }) => Object.keys(stats)))].sort()
+  return stringify(
+    versions.map(({ stats, publishedAtMs, ...version }) => ({
+      publishedAt: new Date(publishedAtMs).toISOString(),
+      ...version,
+      skipped: Number(version.skipped),
+      ...Object.fromEntries(names.map((name) => [`step.${name}`, stats[name] ?? ''])),
+    })),
+    { header: true },
+  )
+}
+
+export function nodesCsv(nodes: readonly NodeReport[]): string {
+  return stringify(
+    nodes.map(({ registeredAtMs, lastSeenAtMs, refused, audits, standing, ...node }) => ({
+      ...node,
+      registeredAt: new Date(registeredAtMs).toISOString(),
+      lastSeenAt: new Date(lastSeenAtMs).toISOString(),
+      refused: [...refused.values()].reduce((sum, count) => sum + count, 0),
+      audits: audits.all,
+      failedAudits: audits.failed,
+      standing: standing.kind,
+    })),
+    { header: true },
+  )
+}

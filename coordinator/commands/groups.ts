@@ -1,0 +1,114 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { CodedError } from '../../errors/index.js'
+import { type GroupReport, GroupsTally } from '../report/group-report.js'
+import { interruptible } from './interruptible.js'
+import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
+import { shortKey, shortLease, tableOf, timeOf } from './words.js'
+
+/** No group, or more than one, has a name that begins so. */
+class GroupError extends CodedError<'unknown_group' | 'ambiguous_group'> {}
+
+interface ListOptions extends RunOptions {
+  readonly node?: string
+  readonly refused: boolean
+  readonly last: number
+  readonly json: boolean
+}
+
+const positive = (text: string): number => {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('Give a positive integer.')
+  return value
+}
+
+export function addGroupsCommand(program: Command): void {
+  const groups = program
+    .command('groups')
+    .description('The groups of a run: verdicts, audits, and the batches they went into')
+  withRunOptions(groups.command('list').description('Groups that were delivered, newest last'))
+    .option('--node <key>', 'those of one key; the end of its name is enough')
+    .option('--refused', 'those that were refused, at once or by a later audit', false)
+    .option('--last <number>', 'how many', positive, 20)
+    .option('--json', 'one JSON object per group on stdout', false)
+    .action(list)
+  withRunOptions(groups.command('show').description('All that the log knows of a group'))
+    .argument('<lease>', 'name of its lease; the beginning is enough')
+    .option('--json', 'one JSON object on stdout', false)
+    .action(show)
+}
+
+const readGroups = (dataDir: string): Promise<GroupsTally> =>
+  interruptible('the command', async (signal) => {
+    const tally = new GroupsTally()
+    for await (const event of readEvents(dataDir, signal)) tally.add(event)
+    return tally
+  })
+
+async function list(options: ListOptions): Promise<void> {
+  const tally = await readGroups(dataDirOf('groups list', options))
+  const wanted = [...tally.reports()].filter(
+    ({ lease, verdict, audits }) =>
+      verdict !== null &&
+      (options.node === undefined || lease.node.endsWith(options.node)) &&
+      (!options.refused || !verdict.accepted || audits.some(({ accepted }) => !accepted)),
+  )
+  const shown = wanted.sort((a, b) => a.verdict!.atMs - b.verdict!.atMs).slice(-options.last)
+  process.stdout.write(
+    options.json ? shown.map((group) => `${JSON.stringify(group)}\n`).join('') : `${listText(shown)}\n`,
+  )
+}
+
+export function listText(groups: readonly GroupReport[]): string {
+  if (groups.length === 0) return 'there are no such groups'
+  const columns = ['lease', 'key', 'judged', 'version', 'task', 'verdict', 'rewards', 'batch']
+  const right = new Set(['version', 'task'])
+  return tableOf(
+    columns.map((name) => ({ name, left: !right.has(name) })),
+    groups.map(({ lease, verdict, audits, batches }) => [
+      shortLease(lease.leaseId),
+      shortKey(lease.node),
+      timeOf(verdict!.atMs),
+      lease.version,
+      lease.taskIndex,
+      audits.find(({ accepted }) => !accepted)?.code ?? verdict!.code ?? (verdict!.flat ? 'flat' : 'accepted'),
+      verdict!.rewards.map((reward) => reward.toFixed(2)).join(' '),
+      batches.map(({ step, outcome }) => `step ${step} ${outcome}`).join(', ') || '-',
+    ]),
+  )
+}
+
+async function show(beginning: string, options: RunOptions & { json: boolean }): Promise<void> {
+  const dataDir = dataDirOf('groups show', options)
+  const found = (await readGroups(dataDir)).find(beginning)
+  const [group] = found
+  if (!group) throw new GroupError('unknown_group', `no lease of ${dataDir} has a name that begins with ${beginning}`)
+  if (found.length > 1)
+    throw new GroupError(
+      'ambiguous_group',
+      `${found.length} leases have names that begin with ${beginning}: give more of it`,
+    )
+  process.stdout.write(`${options.json ? JSON.stringify(group) : groupText(group)}\n`)
+}
+
+export function groupText({ lease, verdict, audits, batches, released, bodyLost }: GroupReport): string {
+  const lines = [
+    `lease ${lease.leaseId}`,
+    `of ${lease.node}, ${lease.backend}, for version ${lease.version}, round ${lease.round}, task ${lease.taskIndex}`,
+    `given ${timeOf(lease.atMs)}, ${verdict ? `judged ${timeOf(verdict.atMs)}` : `until ${timeOf(lease.deadlineMs)}`}`,
+  ]
+  if (released !== null) lines.push(`no longer worked on: ${released}`)
+  if (verdict) {
+    const { accepted, code, detail, flat, audit, credit, rewards, solved, calls, sampledTokens } = verdict
+    const outcome = accepted ? `accepted${flat ? ', without reward variance' : ''}` : `refused: ${code} ${detail}`
+    lines.push(
+      `${outcome}; audit: ${audit}; credit ${credit.toFixed(1)}`,
+      `rewards ${rewards.map((reward) => reward.toFixed(3)).join(' ')}`,
+      `${solved} of ${rewards.length} solved, ${calls} calls, ${sampledTokens} tokens sampled; body ${verdict.bodySha256}`,
+    )
+  }
+  for (const { atMs, accepted, code, detail } of audits)
+    lines.push(`audited ${timeOf(atMs)}: ${accepted ? 'passed' : `taken back: ${code} ${detail}`}`)
+  for (const { batchId, step, outcome } of batches) lines.push(`batch ${batchId} for step ${step}: ${outcome}`)
+  if (bodyLost !== null) lines.push(`its body is lost: ${bodyLost}`)
+  return lines.join('\n')
+}

@@ -1,0 +1,66 @@
+import type { Command } from 'commander'
+import { type NodeReport, type NodeStanding, NodesTally } from '../report/node-report.js'
+import { interruptible } from './interruptible.js'
+import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
+import { countsOf, durationOf, tableOf, timeOf } from './words.js'
+
+export function addNodesCommand(program: Command): void {
+  withRunOptions(
+    program.command('nodes').description('The keys that work for a run: what they did, and their standing'),
+  )
+    .option('--json', 'one JSON object per key on stdout', false)
+    .action(nodes)
+}
+
+async function nodes(options: RunOptions & { json: boolean }): Promise<void> {
+  const dataDir = dataDirOf('nodes', options)
+  await interruptible('the command', async (signal) => {
+    const tally = new NodesTally()
+    for await (const event of readEvents(dataDir, signal)) tally.add(event)
+    const nowMs = Date.now()
+    const reports = tally.report(nowMs)
+    process.stdout.write(
+      options.json
+        ? reports.map((node) => `${JSON.stringify({ ...node, refused: Object.fromEntries(node.refused) })}\n`).join('')
+        : `${nodesText(reports, nowMs)}\n`,
+    )
+  })
+}
+
+/** @param nowMs  when it is read */
+export function nodesText(reports: readonly NodeReport[], nowMs: number): string {
+  if (reports.length === 0) return 'no key has asked for work yet'
+  const columns = [
+    'key',
+    'standing',
+    'backend',
+    'seen',
+    'accepted',
+    'flat',
+    'refused',
+    'open',
+    'abandoned',
+    'audits',
+    'credit',
+  ]
+  const left = new Set(['standing', 'backend', 'refused'])
+  return tableOf(
+    columns.map((name) => ({ name, left: left.has(name) })),
+    reports.map((node) => [
+      node.node,
+      standingText(node.standing),
+      node.backend ?? '-',
+      `${durationOf(nowMs - node.lastSeenAtMs)} ago`,
+      node.accepted,
+      node.flat,
+      countsOf(node.refused) || '-',
+      node.openLeases,
+      node.abandoned,
+      `${node.audits.all - node.audits.failed}/${node.audits.all}`,
+      Math.round(node.credit),
+    ]),
+  )
+}
+
+const standingText = (standing: NodeStanding): string =>
+  standing.kind === 'quarantined' ? `quarantined until ${timeOf(standing.untilMs)}` : standing.kind

@@ -1,0 +1,98 @@
+import type { Command } from 'commander'
+import { alarmsOf } from '../report/alarms.js'
+import { type RunReport, RunTally } from '../report/run-report.js'
+import type { VersionReport } from '../report/version-report.js'
+import { reachControl } from '../service/control-client.js'
+import { interruptible } from './interruptible.js'
+import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
+import { countsOf, durationOf, numberOf, tableOf, timeOf } from './words.js'
+
+export function addStatusCommand(program: Command): void {
+  withRunOptions(
+    program.command('status').description('How far a run is and how it goes, while its coordinator works or not'),
+  )
+    .option('--json', 'one JSON object on stdout', false)
+    .action(status)
+}
+
+async function status(options: RunOptions & { json: boolean }): Promise<void> {
+  const dataDir = dataDirOf('status', options)
+  await interruptible('the command', async (signal) => {
+    const tally = new RunTally()
+    for await (const event of readEvents(dataDir, signal)) tally.add(event)
+    const isRunning = (await reachControl(dataDir, signal)) !== null
+    const report = tally.report()
+    process.stdout.write(
+      options.json
+        ? `${JSON.stringify({ isRunning, ...report, refused: Object.fromEntries(report.refused), alarms: alarmsOf(report) })}\n`
+        : `${statusText(report, isRunning, Date.now())}\n`,
+    )
+  })
+}
+
+/** Versions that the table shows. */
+const SHOWN = 10
+
+/** @param nowMs  when it is read */
+export function statusText(report: RunReport, isRunning: boolean, nowMs: number): string {
+  const { terms, versions } = report
+  if (!terms || report.startedAtMs === null || report.lastEventAtMs === null)
+    return 'nothing has happened in this run yet'
+  const newest = versions.length - 1
+  const refused = [...report.refused.values()].reduce((sum, count) => sum + count, 0)
+  const flat = report.accepted === 0 ? '' : `, ${Math.round((100 * report.flat) / report.accepted)} % without variance`
+  const lines = [
+    `${isRunning ? 'the coordinator is running' : 'no coordinator is running'}; the last event was ${durationOf(nowMs - report.lastEventAtMs)} ago`,
+    `version ${Math.max(0, newest)} of ${terms.versions} of ${terms.base.name}, begun ${timeOf(report.startedAtMs)}, round ${report.round ?? '-'}`,
+    forecast(report, newest, nowMs),
+    `groups: ${report.accepted} accepted${flat}, ${refused} refused${refused === 0 ? '' : ` (${countsOf(report.refused)})`}`,
+    `keys: ${report.keys}; open leases: ${report.openLeases}; tokens judged: ${report.tokens.toLocaleString('en')}`,
+    report.pendingBatch === null ? null : `in training: ${report.pendingBatch}`,
+    ...alarmsOf(report).map(({ text }) => `look at this: ${text}`),
+    ...report.quarantinedWorlds.map((world) => `the world ${world} disagrees with itself and gets no leases`),
+    ...report.refusedBatches
+      .slice(-3)
+      .map(({ batchId, code, detail }) => `batch ${batchId} was refused: ${code} ${detail}`),
+  ]
+  const shown = lines.filter((line) => line !== null).join('\n')
+  return versions.length === 0 ? shown : `${shown}\n\n${versionTable(versions.slice(-SHOWN))}`
+}
+
+function forecast({ terms, completeAtMs }: RunReport, newest: number, nowMs: number): string | null {
+  if (newest >= terms!.versions) return 'the run is complete'
+  if (completeAtMs === null) return null
+  const rest = completeAtMs - nowMs
+  return rest > 0 ? `complete in about ${durationOf(rest)}` : 'the next version takes longer than those before it'
+}
+
+function versionTable(versions: readonly VersionReport[]): string {
+  const columns = [
+    'version',
+    'published',
+    'reward',
+    'solved',
+    'calls',
+    'accepted',
+    'flat',
+    'refused',
+    'loss',
+    'KL',
+    'gradient',
+  ]
+  return tableOf(
+    columns.map((name) => ({ name, left: name === 'published' })),
+    versions.map((version) => [
+      `${version.version}${version.skipped ? ' (no update)' : ''}`,
+      timeOf(version.publishedAtMs),
+      numberOf(version.reward),
+      numberOf(version.solved, 2),
+      numberOf(version.calls, 1),
+      version.accepted,
+      version.flat,
+      version.refused,
+      numberOf(version.stats.loss, 4),
+      numberOf(version.stats.mismatchKl, 5),
+      numberOf(version.stats.gradNorm, 3),
+    ]),
+  )
+}

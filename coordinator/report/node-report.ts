@@ -1,0 +1,120 @@
+import type { RefusalCode } from '../../proto/index.js'
+import type { RunEvent } from '../ledger/events.js'
+import { RunFold } from '../ledger/run-fold.js'
+
+/** What a key has done for the run, and what is thought of it. */
+export interface NodeReport {
+  readonly node: string
+  /** First seen. */
+  readonly registeredAtMs: number
+  /** When it last asked for work, delivered, or gave a lease back. */
+  readonly lastSeenAtMs: number
+  /** As it said when it was last given a lease; null: it never was. */
+  readonly backend: string | null
+  readonly openLeases: number
+  readonly accepted: number
+  /** Of the accepted groups: those without reward variance. */
+  readonly flat: number
+  /** Groups by the reason of their refusal, later audits included. */
+  readonly refused: ReadonlyMap<RefusalCode, number>
+  /** Leases that it left lying. */
+  readonly abandoned: number
+  readonly credit: number
+  readonly tokens: number
+  /** Audits of its groups, and those of them that failed. */
+  readonly audits: { readonly all: number; readonly failed: number }
+  readonly standing: NodeStanding
+}
+
+export type NodeStanding =
+  | { readonly kind: 'new' | 'trusted' | 'doubted' | 'excluded' }
+  | { readonly kind: 'quarantined'; readonly untilMs: number }
+
+interface Seen {
+  readonly registeredAtMs: number
+  lastSeenAtMs: number
+  backend: string | null
+  accepted: number
+  flat: number
+  tokens: number
+  readonly refused: Map<RefusalCode, number>
+}
+
+/** What is known of every key, as the events of a run come, oldest first. */
+export class NodesTally {
+  readonly #fold = new RunFold()
+  readonly #seen = new Map<string, Seen>()
+
+  add(event: RunEvent): void {
+    this.#fold.apply(event)
+    const { atMs } = event
+    switch (event.type) {
+      case 'registered':
+        this.#seen.set(event.node, {
+          ...{ registeredAtMs: atMs, lastSeenAtMs: atMs, backend: null },
+          ...{ accepted: 0, flat: 0, tokens: 0, refused: new Map() },
+        })
+        return
+      case 'leased':
+        this.#touch(event.node, atMs).backend = event.backend
+        return
+      case 'judged': {
+        const seen = this.#touch(event.node, atMs)
+        if (event.code !== null) count(seen.refused, event.code)
+        seen.accepted += Number(event.accepted)
+        seen.flat += Number(event.accepted && event.flat)
+        seen.tokens += event.sampledTokens
+        return
+      }
+      case 'audited': {
+        const seen = this.#seen.get(event.node)
+        if (event.code === null || !seen) return
+        count(seen.refused, event.code)
+        seen.accepted -= 1
+        return
+      }
+    }
+  }
+
+  /** Most credit first. */
+  report(nowMs: number): NodeReport[] {
+    return [...this.#seen]
+      .map(([node, { refused, ...seen }]) => {
+        const record = this.#fold.nodes.get(node)
+        return {
+          node,
+          ...seen,
+          refused: new Map(refused),
+          openLeases: this.#fold.openLeasesOf(node).size,
+          abandoned: record?.abandoned ?? 0,
+          credit: record?.credit ?? 0,
+          audits: { all: record?.standing.record.audits ?? 0, failed: record?.standing.record.failures ?? 0 },
+          standing: this.#standing(node, nowMs),
+        }
+      })
+      .sort((a, b) => b.credit - a.credit || a.registeredAtMs - b.registeredAtMs)
+  }
+
+  #standing(node: string, nowMs: number): NodeStanding {
+    const standing = this.#fold.nodes.get(node)?.standing
+    const probation = this.#fold.terms?.audit.probation ?? 0
+    if (!standing) return { kind: 'new' }
+    if (standing.isQuarantined(nowMs)) {
+      const untilMs = standing.quarantinedUntilMs
+      return untilMs === null ? { kind: 'excluded' } : { kind: 'quarantined', untilMs }
+    }
+    if (standing.doubt > 0) return { kind: 'doubted' }
+    return { kind: standing.streak < probation ? 'new' : 'trusted' }
+  }
+
+  #touch(node: string, atMs: number): Seen {
+    const seen = this.#seen.get(node)
+    if (!seen) throw new Error(`${node} works without having registered`)
+    seen.lastSeenAtMs = atMs
+    return seen
+  }
+}
+
+const count = (counts: Map<RefusalCode, number>, code: RefusalCode): void => {
+  counts.set(code, (counts.get(code) ?? 0) + 1)
+}

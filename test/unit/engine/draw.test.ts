@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs'
+import * as fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { createDrawTable, DRAW, noiseOf, reachOf } from '../../../engine/draw.js'
+import { evidenceOf } from '../../../engine/token-evidence.js'
+import type { Draw, Token } from '../../../engine/types.js'
+import { checkout } from '../../support/checkout.js'
+
+const test = suite('draws')
+const RUNS = { numRuns: 200, seed: 20261122 }
+
+interface Vector extends Draw {
+  readonly token: Token
+  readonly noise: number
+}
+const vectors: readonly Vector[] = JSON.parse(readFileSync(`${checkout}/test/fixtures/draws.json`, 'utf8'))
+
+test('the noise is that of the vectors which the trainer is held to', () => {
+  assert.ok(vectors.length > 20)
+  for (const { seed, position, token, noise } of vectors) {
+    assert.ok(Math.abs(noiseOf({ seed, position }, token) - noise) < 1e-13, `${seed} ${position} ${token}`)
+  }
+})
+
+test('coordinator, trainer and program name the rule alike', () => {
+  const contract = JSON.parse(readFileSync(`${checkout}/coordinator/trainer/contract.json`, 'utf8'))
+  assert.is(contract.draw, DRAW)
+})
+
+const draw = fc.record({ seed: fc.nat({ max: 2 ** 32 - 1 }), position: fc.nat({ max: 5000 }) })
+const logits = fc.array(fc.double({ min: -30, max: 30, noNaN: true }), { minLength: 2, maxLength: 300 })
+
+const argmax = (values: readonly number[]): number => values.indexOf(Math.max(...values))
+const noisy = (values: readonly number[], by: Draw): number[] =>
+  values.map((logit, token) => logit + noiseOf(by, token))
+const descending = (values: readonly number[]): [Token, number][] => [...values.entries()].sort(([, a], [, b]) => b - a)
+
+test('the tokens within reach of the largest logit are enough to find the one whose logit and noise are the largest', () => {
+  fc.assert(
+    fc.property(logits, draw, (values, by) => {
+      const table = createDrawTable(values.length)
+      const largest = table.largestNoise(by)
+      assert.is(largest, Math.max(...values.map((_, token) => noiseOf(by, token))))
+      const near = descending(values).filter(([, logit]) => logit >= Math.max(...values) - reachOf(largest))
+      assert.is(table.select(by, near, largest), argmax(noisy(values, by)))
+    }),
+    RUNS,
+  )
+})
+
+test('logits that are no numbers select nothing', () => {
+  const table = createDrawTable(2)
+  const by = { seed: 1, position: 0 }
+  const none: [Token, number][] = [
+    [0, Number.NaN],
+    [1, Number.NaN],
+  ]
+  assert.is(table.select(by, none, table.largestNoise(by)), -1)
+})
+
+test('the draws of a policy are its samples', () => {
+  const p = [0.6, 0.25, 0.1, 0.05]
+  const values = p.map(Math.log)
+  const table = createDrawTable(p.length)
+  const counts = [0, 0, 0, 0]
+  const draws = 20_000
+  for (let i = 0; i < draws; i++) {
+    const by = { seed: (i >> 6) * 0x9e3779b1, position: i & 63 }
+    counts[table.select(by, descending(values), table.largestNoise(by))]! += 1
+  }
+  const chiSquare = counts.reduce(
+    (sum, count, token) => sum + (count - draws * p[token]!) ** 2 / (draws * p[token]!),
+    0,
+  )
+  assert.ok(chiSquare < 16.3, `${counts}: a chance below 0.001`)
+})
+
+const evidence = (token: Token, values: readonly number[], by: Draw | null) =>
+  evidenceOf(token, new Map(values.entries()), by)
+
+test('a token that its draw selects needs no repair, and no error of the logits needs a larger one than itself', () => {
+  const errors = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 300, maxLength: 300 })
+  fc.assert(
+    fc.property(logits, errors, fc.constantFrom(0.001, 0.1, 1), draw, (values, units, size, by) => {
+      assert.is(evidence(argmax(noisy(values, by)), values, by).repair, 0)
+      const wrong = values.map((logit, token) => logit + size * units[token]!)
+      const { repair } = evidence(argmax(noisy(wrong, by)), values, by)
+      const most = size * Math.max(...values.map((_, token) => Math.abs(units[token]!)))
+      assert.ok(repair >= 0 && repair <= most + 1e-12)
+    }),
+    RUNS,
+  )
+})
+
+test('a repair is half of what a token is behind; log-probability and evidence are those of the softmax', () => {
+  const by = { seed: 9, position: 4 }
+  const values = [0, 1, 2].map((wanted, token) => wanted - noiseOf(by, token))
+  assert.is(evidence(2, values, by).repair, 0)
+  assert.ok(Math.abs(evidence(0, values, by).repair - 1) < 1e-12)
+  const { logprob, evidence: open, repair } = evidence(1, [Math.log(0.5), Math.log(0.3), Math.log(0.2)], null)
+  assert.ok(Math.abs(logprob - Math.log(0.3)) < 1e-12)
+  assert.ok(Math.abs(open - 0.62) < 1e-12)
+  assert.ok(Number.isNaN(repair))
+  assert.ok(
+    Math.abs(evidence(0, [1, 0, Number.NEGATIVE_INFINITY], by).evidence - evidence(0, [1, 0], by).evidence) < 1e-12,
+  )
+  assert.throws(() => evidence(3, values, by), RangeError)
+})
+
+test.run()
