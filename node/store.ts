@@ -35,11 +35,12 @@ export interface NodeStore {
   removePending(leaseId: string): Promise<void>
   /** Of a group without a verdict, or of the newest that got one: the coordinator's disk may have lost it. */
   body(bodySha256: string): Promise<Uint8Array | null>
-  /** Number of verdicts on record: where to ask the coordinator to go on from. @throws NodeError `unreadable` */
+  /** The position behind the newest verdict on record: where to ask the coordinator to go on from. @throws NodeError `unreadable` */
   verdictCount(): Promise<number>
   /**
    * Appends verdicts from position `from` on, passing over those already on record, and in the same write forgets the
-   * groups they settle: a group with a verdict would otherwise be offered for ever. The last of them is kept.
+   * groups they settle: a group with a verdict would otherwise be offered for ever. The last of them is kept. The coordinator
+   * does not keep the oldest, so there may be a gap before them.
    * @returns the new ones
    */
   addVerdicts(from: number, verdicts: readonly Verdict[]): Promise<Verdict[]>
@@ -210,11 +211,12 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
     verdictCount,
     async addVerdicts(from, verdicts) {
       const known = await verdictCount()
-      const fresh = from > known ? [] : verdicts.slice(known - from)
+      const first = Math.max(known, from)
+      const fresh = verdicts.slice(first - from)
       const batch = db.batch()
       for (const [i, verdict] of fresh.entries()) {
-        batch.put(key(known + i), JSON.stringify(verdict), { sublevel: ledger })
-        batch.put(verdict.leaseId, key(known + i), { sublevel: lastVerdicts })
+        batch.put(key(first + i), JSON.stringify(verdict), { sublevel: ledger })
+        batch.put(verdict.leaseId, key(first + i), { sublevel: lastVerdicts })
       }
       const last = await lastWithOrigin(verdicts)
       if (last !== null) {

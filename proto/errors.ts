@@ -44,7 +44,7 @@ export const REFUSALS = {
 
   stale_manifest: ignore('A newer policy manifest is already known.'),
   expired: ignore('The message is past its expiry.'),
-  unknown_lease: ignore('The coordinator knows no such lease.'),
+  unknown_lease: ignore('The coordinator knows no such lease, or knows it no more, many versions later.'),
   lease_expired: ignore('The lease ran out before the group arrived.'),
   replayed: ignore('This announcement was seen before.'),
   rate_limited: ignore('Too many messages from one key in a short time.'),

@@ -71,6 +71,11 @@ export const LIMITS = {
   leasesPerRequest: row(8, 'count', 'slow nodes must not hoard work'),
   leasesHeld: row(64, 'count', 'listed in one request'),
   verdictsPerDigest: row(64, 'count', 'fits verdictDigestBytes with full details'),
+  verdictsKept: row(
+    64,
+    'count',
+    'newest of each node that are still sent: none waits for more (leasesHeld); of 10,000 nodes 150 MB in memory',
+  ),
   nameBytes: row(128, 'B', 'labels: task ids, model, tool and engine names'),
   shortNameBytes: row(32, 'B', 'dialect, reward, quantisation, role, end reason'),
   detailBytes: row(256, 'B', 'one sentence for the volunteer'),

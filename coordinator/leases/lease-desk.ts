@@ -109,7 +109,7 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     if (owed && !retaken.allow(node)) return null
     const addressBlock = addressBlockOf(node)
     if (owed) return { ...owed, atMs: now, deadlineMs, backend, addressBlock }
-    const index = state.nextLeaseIndex(node, round)
+    const index = state.nextLeaseIndex(node)
     const seed = leaseSeed(Buffer.from(roundSecret, 'hex'), policyId, node, index)
     return {
       type: 'leased',

@@ -3,6 +3,10 @@ interface Deadline {
   readonly deadlineMs: number
 }
 
+/** Of equal ones the name decides, so that the order does not depend on how they came. */
+const before = (one: Deadline, other: Deadline): boolean =>
+  one.deadlineMs < other.deadlineMs || (one.deadlineMs === other.deadlineMs && one.leaseId < other.leaseId)
+
 /**
  * Deadlines of leases, the earliest first: a binary heap. One that was moved or came to nothing stays in it until it comes to
  * the top, so whoever asks says which still hold.
@@ -15,7 +19,7 @@ export class Deadlines {
     let at = heap.push(deadline) - 1
     while (at > 0) {
       const parent = (at - 1) >> 1
-      if (heap[parent]!.deadlineMs <= deadline.deadlineMs) break
+      if (!before(deadline, heap[parent]!)) break
       heap[at] = heap[parent]!
       at = parent
     }
@@ -37,8 +41,8 @@ export class Deadlines {
       const left = 2 * at + 1
       if (left >= heap.length) break
       const right = left + 1
-      const child = right < heap.length && heap[right]!.deadlineMs < heap[left]!.deadlineMs ? right : left
-      if (heap[child]!.deadlineMs >= moved.deadlineMs) break
+      const child = right < heap.length && before(heap[right]!, heap[left]!) ? right : left
+      if (!before(heap[child]!, moved)) break
       heap[at] = heap[child]!
       at = child
     }

@@ -1,4 +1,5 @@
 import { Deadlines } from './deadlines.js'
+import type { FoldImage } from './fold-image.js'
 import { type KeyKind, type LeaseRecord, originOf } from './run-state.js'
 
 const NONE: ReadonlyMap<string, LeaseRecord> = new Map()
@@ -17,6 +18,20 @@ export class OpenLeases {
   readonly #ofKind: Record<KeyKind, number> = { proven: 0, untried: 0, doubtful: 0 }
   readonly #ofOrigin = new Map<string, number>()
   readonly #deadlines = new Deadlines()
+
+  get entries(): FoldImage['open'] {
+    return [...this.all.keys()].map((leaseId) => [leaseId, this.#renewed.has(leaseId)])
+  }
+
+  /** @param leases  those that are open, and whether they have outlasted their first deadline */
+  static of(leases: Iterable<readonly [LeaseRecord, boolean]>): OpenLeases {
+    const open = new OpenLeases()
+    for (const [lease, isRenewed] of leases) {
+      open.open(lease)
+      if (isRenewed) open.renew(lease.leaseId, lease.deadlineMs)
+    }
+    return open
+  }
 
   open(lease: LeaseRecord): void {
     const { leaseId, node } = lease

@@ -31,7 +31,7 @@ export interface ServiceParts {
 
 /** What nodes can ask of the coordinator, and the gossip it listens to. */
 export interface RunServices {
-  /** Gossips `count` verdicts of a node from position `from` of its list on. */
+  /** Gossips `count` verdicts of a node from position `from` of its list on, or from the oldest that is kept. */
   sendVerdicts(node: string, from: number, count: number): Promise<void>
   close(): Promise<void>
 }
@@ -41,11 +41,14 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
   const { clock } = host
   const channels = channelsOf(host.runId)
   const digest = (node: string, cursor: number, count: number): Promise<Uint8Array> => {
-    const { verdicts, credit } = state.nodes.get(node) ?? { verdicts: [], credit: 0 }
+    const { verdicts, verdictCount, credit } = state.nodes.get(node) ?? { verdicts: [], verdictCount: 0, credit: 0 }
+    const oldest = verdictCount - verdicts.length
+    const fromCursor = Math.max(cursor, oldest)
+    const first = fromCursor - oldest
     return sealVerdictDigest(key, host.runId, {
       peerId: node,
-      fromCursor: cursor,
-      verdicts: verdicts.slice(cursor, cursor + count).map(toVerdict),
+      fromCursor,
+      verdicts: verdicts.slice(first, first + count).map(toVerdict),
       totalCredit: credit,
       issuedAtMs: clock.now(),
     })
@@ -60,7 +63,7 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
     }),
     serveVerdicts(host, async ({ cursor, max }, { peer }) => ({
       digest: await digest(peer, cursor, max),
-      more: (state.nodes.get(peer)?.verdicts.length ?? 0) > cursor + max,
+      more: (state.nodes.get(peer)?.verdictCount ?? 0) > cursor + max,
     })),
     serveGroups(host, {
       lookup: (hash) => bodies.read(hash),

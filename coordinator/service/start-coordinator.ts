@@ -17,6 +17,7 @@ import { openRunAuditor } from '../intake/auditor.js'
 import { openCalibrations } from '../intake/calibrations.js'
 import { meterStages } from '../intake/metrics.js'
 import { agreeOnTerms, termsOf } from '../ledger/agree-terms.js'
+import { openCheckpoints } from '../ledger/checkpoints.js'
 import { openEventLog } from '../ledger/event-log.js'
 import { type PublicEvent, publicEvent } from '../ledger/public-event.js'
 import { openRecorder } from '../ledger/recorder.js'
@@ -81,7 +82,10 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const folder = await openDataFolder(config.dataDir)
     const taskSet = await readTaskSet(config.tasks.dataset, 'train')
     const log = await openEventLog(folder.log)
-    const recorder = await openRecorder(log, (event) => onProgress({ type: 'event', event: publicEvent(event) }))
+    const checkpoints = openCheckpoints({ file: folder.checkpoint, log, logger })
+    const recorder = await openRecorder(log, (event) => onProgress({ type: 'event', event: publicEvent(event) }), {
+      checkpoints,
+    })
     cleanUps.push(() => recorder.close())
     const identity = await openRunKey(config.dataDir, log.end)
     const key = identity.privateKey

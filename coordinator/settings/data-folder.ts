@@ -4,6 +4,8 @@ import { join } from 'node:path'
 /** What lies where in a coordinator's data directory, beside its key. */
 export interface DataFolder {
   readonly log: string
+  /** What the log comes to up to some place of it, see `ledger/checkpoints.ts`. */
+  readonly checkpoint: string
   /** Files that are published, by hash. */
   readonly blobs: string
   /** Bodies of groups, by hash. */
@@ -26,7 +28,7 @@ export interface DataFolder {
 
 /** Everything that a coordinator puts into its data directory; whatever else lies there is not its own. */
 const PARTS = [
-  ...['log', 'log.head', 'identity.key', 'trainer.json', 'trainer.log', 'control.sock'],
+  ...['log', 'log.head', 'log.checkpoint', 'identity.key', 'trainer.json', 'trainer.log', 'control.sock'],
   ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'spool', 'control.path'],
   ...['address.notice', 'peers.json'],
 ]
@@ -40,6 +42,7 @@ const OTHERS = 0o077
 
 export const dataFolderOf = (dataDir: string): DataFolder => ({
   log: join(dataDir, 'log'),
+  checkpoint: join(dataDir, 'log.checkpoint'),
   blobs: join(dataDir, 'blobs'),
   bodies: join(dataDir, 'bodies'),
   evidence: join(dataDir, 'evidence'),

@@ -110,7 +110,6 @@ export function createPublisher(parts: PublisherParts): Publisher {
 
   const provenanceOf = (version: number, step: TrainerStep): Uint8Array => {
     const { state } = recorder
-    const trained = state.batchesBehind(step.adapterStep)
     const provenance = {
       schema: 1,
       run: host.runId,
@@ -118,7 +117,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
       step: step.step,
       base: frame.base,
       files: step.files,
-      batches: trained.map(({ batchId, leaseIds }) => ({ batchId, groups: leaseIds.length })),
+      batches: state.batchesBehind(step.adapterStep),
       volunteers: state.nodes.size,
       tasks: { dataset: taskSet.datasetSha256, examples: taskSet.tasks.length },
       terms: state.termsHistory.map(({ terms, fromRound }) => ({ fromRound, ...terms })),
@@ -240,7 +239,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
   return {
     publish: (version, step) =>
       opening(async () => {
-        if (recorder.state.publications.some((publication) => publication.version === version)) return
+        if (version <= (recorder.state.current?.version ?? -1)) return
         await open(await describe(version, step), ({ manifest }, opened) =>
           recorder.record(() => ({
             type: 'published',
