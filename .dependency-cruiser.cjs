@@ -1,6 +1,7 @@
 /** The rooms of docs/architecture.md: what each top-level folder may import. A room that is not named here may not be imported. */
 const MAY_IMPORT = {
   proto: [],
+  control: [],
   cli: ['proto'],
   servers: ['cli'],
   engine: [],
@@ -10,8 +11,8 @@ const MAY_IMPORT = {
   dataset: ['servers', 'reward', 'episode'],
   synthesis: ['servers', 'reward', 'engine', 'episode', 'dataset'],
   swarm: ['proto'],
-  node: ['proto', 'cli', 'servers', 'engine', 'reward', 'episode', 'swarm', 'judging'],
-  coordinator: ['proto', 'cli', 'servers', 'engine', 'reward', 'episode', 'judging', 'dataset', 'swarm'],
+  node: ['proto', 'cli', 'servers', 'engine', 'reward', 'episode', 'swarm', 'judging', 'control'],
+  coordinator: ['proto', 'cli', 'servers', 'engine', 'reward', 'episode', 'judging', 'dataset', 'swarm', 'control'],
   lab: [
     'proto',
     'cli',
