@@ -58,6 +58,7 @@ const ONE_ADAPTER = {
   'hyparquet-writer': '^dataset/parquet\\.ts$',
   echarts: '^dataset/plots\\.ts$',
   'prom-client': '(^swarm|/[a-z]+)/metrics\\.ts$',
+  systeminformation: '^node/machine/battery-and-heat\\.ts$',
   '@libp2p/prometheus-metrics': '^swarm/metrics\\.ts$',
   openai: '^synthesis/teacher/openai-chat\\.ts$',
 }
