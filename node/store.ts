@@ -284,7 +284,7 @@ async function open(db: Level<string, unknown>, directory: string): Promise<void
     if (cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED') {
       throw new NodeError(
         'in_use',
-        `another process works with ${directory}; stop it, or give this one another --data-dir`,
+        `another process works with ${directory}: see \`prove-node status\`; stop it, or give this one another --data-dir`,
         { cause },
       )
     }

@@ -17,7 +17,7 @@ export function screenLines(
     ['now', view.state],
     ['run', `…${view.coordinator.slice(-8)}, ${versionOf(view)}, ${countOf(view.peers, 'peer')}`],
     ['speed', speedOf(view)],
-    ['groups', `${view.accepted} accepted, ${view.refused} refused, ${view.waiting} waiting for a verdict`],
+    ['groups', `${view.accepted} accepted, ${view.refused} refused, ${view.waiting} waiting`],
     ['credit', `${credit(view.credit)} now, ${credit(view.allCredit)} in all (${countOf(view.allAccepted, 'group')})`],
     ['traffic', `${bytes(view.sent)} up, ${bytes(view.received)} down, ${bytes(view.monthBytes)} this month`],
     ['limits', view.limits.join(', ')],
