@@ -91,7 +91,11 @@ export async function startRun(on: Machine, name: string, settings: RunSettings)
       again: start,
       node(node, at = address!) {
         const files = ['--data-dir', join(folder, node), '--model', demoModel()]
-        return on.start('node', ['join', at, ...files, '--cpu', '--lanes', String(lanes), '--stay', '--priority', 'normal', '--json'], node)
+        return on.start(
+          'node',
+          ['join', at, ...files, '--cpu', '--lanes', String(lanes), '--stay', '--priority', 'normal', '--json'],
+          node,
+        )
       },
     }
   }
