@@ -10,7 +10,10 @@ export type NodeProgress =
       /** What keeps the engine's process from doing harm. */
       readonly confinement: Confinement
     }
-  | { readonly type: 'policy'; readonly version: number; readonly policyId: string }
+  /** `versions`: how many the run is to have, if it says so. */
+  | { readonly type: 'policy'; readonly version: number; readonly versions: number | null; readonly policyId: string }
+  /** Work on a group begins. */
+  | { readonly type: 'leased'; readonly leaseId: string; readonly version: number; readonly rollouts: number }
   | {
       readonly type: 'group'
       readonly leaseId: string
@@ -31,6 +34,13 @@ export type NodeProgress =
   | { readonly type: 'trouble'; readonly detail: string }
   /** There is no work at the moment. `waiting`: finished groups without a verdict; told again when one gets its own. */
   | { readonly type: 'idle'; readonly reason: string; readonly detail: string; readonly waiting: number }
+  /** By its owner's wish, or by a limit, the node takes no work. `untilMs`: when that is known to end. */
+  | { readonly type: 'rest'; readonly why: string; readonly untilMs: number | null }
+  | { readonly type: 'resumed' }
+  /** No more work is taken; `waiting`: groups whose verdicts are waited for. */
+  | { readonly type: 'finishing'; readonly waiting: number }
+  /** A limit that cannot be kept to here, or anything else that the owner should know of. */
+  | { readonly type: 'notice'; readonly text: string }
 
 /** One line for the volunteer, or `null` for what happens too often to be worth one. */
 export function progressLine(progress: NodeProgress): string | null {
@@ -38,7 +48,7 @@ export function progressLine(progress: NodeProgress): string | null {
     case 'ready':
       return `node ${progress.peerId}, inference on ${progress.backend}, ${confinementLine(progress.confinement)}`
     case 'policy':
-      return `policy version ${progress.version} is loaded and passed its canary`
+      return `version ${progress.version}${progress.versions === null ? '' : ` of ${progress.versions}`} is loaded and passed its canary`
     case 'group': {
       const mean = progress.rewards.reduce((sum, reward) => sum + reward, 0) / progress.rewards.length
       const speed = Math.round((1000 * progress.tokens) / Math.max(1, progress.ms))
@@ -55,7 +65,17 @@ export function progressLine(progress: NodeProgress): string | null {
     case 'trouble':
       return `the coordinator cannot be worked with, trying again: ${progress.detail}`
     case 'idle':
-      return ROUTINE.has(progress.reason) ? null : `no work: ${explain(progress.reason, progress.detail)}`
+      return ROUTINE.has(progress.reason) ? null : idleLine(progress.reason, progress.detail)
+    case 'leased':
+      return null
+    case 'rest':
+      return `resting: ${restLine(progress)}`
+    case 'resumed':
+      return 'working again'
+    case 'finishing':
+      return `no more work is taken; waiting for ${countOf(progress.waiting, 'verdict')}`
+    case 'notice':
+      return progress.text
   }
 }
 
@@ -67,6 +87,25 @@ const BOUNDS: Readonly<Record<ConfinementLevel, string>> = {
 
 const confinementLine = ({ level, lacks }: Confinement): string =>
   lacks.length === 0 ? BOUNDS[level] : `${BOUNDS[level]} (${lacks.join('; ')})`
+
+/** `1 verdict`, `2 verdicts`. */
+export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** Why a node rests, and until when, by the clock of the place. */
+export const restLine = ({ why, untilMs }: { readonly why: string; readonly untilMs: number | null }): string =>
+  untilMs === null
+    ? why
+    : `${why}, until ${new Date(untilMs).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}`
+
+/** What belongs to the life of any node, in words; all else is told by its code. */
+const EXPECTED: Readonly<Partial<Record<RefusalCode, string>>> = {
+  not_registered: 'the run has taken this node in; work begins with the next round, mostly within seconds',
+  complete: 'the run is complete: its last version is published, and there is no more work',
+}
+
+/** Why there is no work at the moment. */
+export const idleLine = (reason: string, detail: string): string =>
+  (isRefusalCode(reason) ? EXPECTED[reason] : undefined) ?? `no work: ${explain(reason, detail)}`
 
 /** Reasons for a pause that come and go by the minute. */
 const ROUTINE: ReadonlySet<string> = new Set<RefusalCode>([

@@ -64,7 +64,7 @@ export interface NodeStore {
   close(): Promise<void>
 }
 
-const verdictSchema: z.ZodType<Verdict> = z.strictObject({
+export const verdictSchema: z.ZodType<Verdict> = z.strictObject({
   leaseId: z.string(),
   bodySha256: z.string(),
   accepted: z.boolean(),
@@ -98,9 +98,35 @@ const key = (position: number): string => String(position).padStart(12, '0')
  * @throws NodeError `in_use`, `unreadable`
  */
 export async function openNodeStore(directory: string, runId: string): Promise<NodeStore> {
-  const db = new Level<string, unknown>(directory)
+  return (await openNodeDatabase(directory)).storeOf(runId)
+}
+
+/** The records of all runs in a data directory. */
+export interface NodeDatabase {
+  /** Closing it closes all of them. */
+  storeOf(runId: string): NodeStore
+  /** Of every run that has records. */
+  stores(): Promise<ReadonlyMap<string, NodeStore>>
+  close(): Promise<void>
+}
+
+/** @throws NodeError `in_use`, `unreadable` */
+export async function openNodeDatabase(directory: string, { createIfMissing = true } = {}): Promise<NodeDatabase> {
+  const db = new Level<string, unknown>(directory, { createIfMissing })
   await open(db, directory)
-  return storeOf(db, directory, runId)
+  return {
+    storeOf: (runId) => storeOf(db, directory, runId),
+    async stores() {
+      const runs = new Set<string>()
+      // Sublevels have no list of their own; their keys begin with their names.
+      for await (const name of db.keys()) {
+        const [, runId] = /^!([^!:]+):/.exec(name) ?? []
+        if (runId !== undefined) runs.add(runId)
+      }
+      return new Map([...runs].map((runId) => [runId, storeOf(db, directory, runId)]))
+    },
+    close: () => db.close(),
+  }
 }
 
 /**
@@ -112,16 +138,8 @@ export async function openNodeStores(
 ): Promise<{ readonly stores: ReadonlyMap<string, NodeStore>; close(): Promise<void> }> {
   if (!existsSync(directory))
     throw new NodeError('nothing_kept', `no node has kept anything in ${directory}: is this its --data-dir?`)
-  const db = new Level<string, unknown>(directory, { createIfMissing: false })
-  await open(db, directory)
-  const runs = new Set<string>()
-  // Sublevels have no list of their own; their keys begin with their names.
-  for await (const name of db.keys()) {
-    const [, runId] = /^!([^!:]+):/.exec(name) ?? []
-    if (runId !== undefined) runs.add(runId)
-  }
-  const stores = new Map([...runs].map((runId) => [runId, storeOf(db, directory, runId)]))
-  return { stores, close: () => db.close() }
+  const database = await openNodeDatabase(directory, { createIfMissing: false })
+  return { stores: await database.stores(), close: () => database.close() }
 }
 
 function storeOf(db: Level<string, unknown>, directory: string, runId: string): NodeStore {
@@ -268,7 +286,7 @@ async function open(db: Level<string, unknown>, directory: string): Promise<void
     if (cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED') {
       throw new NodeError(
         'in_use',
-        `another process works with ${directory}; stop it, or give this one another --data-dir`,
+        `another process works with ${directory}: see \`prove-node status\`; stop it, or give this one another --data-dir`,
         { cause },
       )
     }

@@ -3,6 +3,7 @@ import type { Engine, Tokenizer } from '../engine/index.js'
 import type { Catalogue } from '../episode/index.js'
 import { LIMITS } from '../proto/index.js'
 import {
+  type Bandwidth,
   type BlobStore,
   channelsOf,
   createGroupGate,
@@ -19,9 +20,9 @@ import { openOutbox } from './outbox.js'
 import { createPolicyKeeper } from './policy-keeper.js'
 import type { NodeProgress } from './progress.js'
 import type { NodeStore } from './store.js'
-import { workLoop } from './work-loop.js'
+import { type WorkEnd, type WorkLoopParts, workLoop } from './work-loop.js'
 
-export interface VolunteerParts {
+export interface VolunteerParts extends Pick<WorkLoopParts, 'gate' | 'onRest' | 'stay'> {
   readonly coordinator: JoinAddress
   readonly host: SwarmHost
   readonly key: PrivateKey
@@ -32,17 +33,23 @@ export interface VolunteerParts {
   readonly baseSha256: string
   /** Tokens of the longest rollout that the engine has room for. */
   readonly contextSize: number
-  /** Rollouts that it generates at the same time. */
-  readonly lanes: number
+  /** Rollouts that it generates at the same time, as things stand. */
+  readonly lanes: () => number
   readonly catalogue: Catalogue
   readonly onProgress: (progress: NodeProgress) => void
   /** 0 .. 1, spreads what many nodes do at the same instant. Default: chance. */
   readonly random?: () => number
+  /** What others may be sent, and what is fetched, in a time. Default: no limit. */
+  readonly bandwidth?: Bandwidth
 }
 
 export interface Volunteer {
-  /** Rejects with what stopped the work; otherwise pending until `close`. */
-  readonly work: Promise<void>
+  /** Resolves when the work is over. Rejects with what stopped it. */
+  readonly work: Promise<WorkEnd>
+  /** Finished groups without a verdict. */
+  readonly waiting: number
+  /** Rollouts of a group of the policy in force; null: none is loaded yet. */
+  readonly groupSize: number | null
   /** Stops the work. Host, engine and store stay open: they are their owner's. */
   close(): Promise<void>
 }
@@ -52,7 +59,7 @@ const AGENT = 'prove-node/0.1.0'
 /** Joins a run and works for it. Groups of an earlier run of the node are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
   const { coordinator, host, key, store, blobs, engine, tokenizer, baseSha256, contextSize, lanes, catalogue } = parts
-  const { onProgress, random = Math.random } = parts
+  const { onProgress, random = Math.random, bandwidth = {}, gate: duty, onRest, stay } = parts
   const closing = new AbortController()
   const cleanUps: (() => Promise<unknown>)[] = []
   const close = async (): Promise<void> => {
@@ -81,6 +88,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     cleanUps.push(() => connection.close())
     const snapshots = await createSnapshotExchange(host, {
       store: blobs,
+      ...bandwidth,
       notice: () => notices.newest()?.sealed ?? null,
     })
     cleanUps.push(() => snapshots.close())
@@ -157,12 +165,24 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
         onProviders: (providers) => neighbours.hear(providers, true),
         random,
         onProgress,
+        ...(duty ? { gate: duty } : {}),
+        ...(onRest ? { onRest } : {}),
+        ...(stay === undefined ? {} : { stay }),
       },
       closing.signal,
     )
     const ended = work.catch((error: unknown) => host.logger.child({ part: 'work' }).debug({ error }, 'the work ended'))
     cleanUps.push(() => ended)
-    return { work, close }
+    return {
+      work,
+      get waiting() {
+        return outbox.waiting.length
+      },
+      get groupSize() {
+        return keeper.loaded?.manifest.limits.groupSize ?? null
+      },
+      close,
+    }
   } catch (error) {
     await close()
     throw error

@@ -56,7 +56,7 @@ export const REFUSALS = {
   not_found: ignore('The receiver does not hold what was asked for.'),
 
   no_work: ignore('Enough groups are running; ask again later.'),
-  paused: ignore('The coordinator has paused the run.'),
+  complete: ignore('The run is complete: its last version is published.'),
   quarantined: ignore(
     'The key gets no work, for a while or for good: a group of its was a lie, or too many failed their audits.',
   ),

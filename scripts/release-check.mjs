@@ -136,7 +136,7 @@ async function swarm() {
   await writeFile(join(elsewhere, 'run.yaml'), JSON.stringify(config))
   const coordinator = start('prove-coordinator', ['start', '--config', 'run.yaml'])
   const { addresses } = await coordinator.until(({ type }) => type === 'listening')
-  const node = start('prove-node', ['join', addresses[0], '--data-dir', 'volunteer', '--cpu', '--lanes', '2'])
+  const node = start('prove-node', ['join', addresses[0], '--data-dir', 'volunteer', '--cpu', '--lanes', '2', '--stay'])
   const begun = performance.now()
   const accepted = coordinator.until(({ type, event }) => type === 'event' && event.type === 'judged' && event.accepted)
   await Promise.race([accepted, node.ended.then((why) => Promise.reject(why))])

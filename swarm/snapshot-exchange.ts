@@ -18,12 +18,11 @@ import { bitsOf, openPartialBlob, type PartialBlob } from './partial-blob.js'
 import { type FetchOptions, fetchChunks } from './snapshot-fetch.js'
 import { serveSnapshots } from './snapshot-server.js'
 import { openSnapshotSource } from './snapshot-source.js'
-import { createUploadBudget } from './upload-budget.js'
+import { type Bandwidth, createUploadBudget } from './upload-budget.js'
 
-export interface SnapshotExchangeOptions {
+/** What we send to others and what we fetch, in all. Default: no limit. */
+export interface SnapshotExchangeOptions extends Bandwidth {
   readonly store: BlobStore
-  /** What we send to others, in all. Default: no limit. */
-  readonly uploadBytesPerSecond?: number
   /** Hears that a blob of a manifest in service was asked for, and is not, or not as it was, on this disk. */
   readonly onLost?: (blob: BlobDescription) => void
   /** The newest notice of where the coordinator is to be found, for peers that have lost it. */
@@ -53,16 +52,19 @@ export interface SnapshotExchange {
   close(): Promise<void>
 }
 
+const unlimited = (): number => Number.POSITIVE_INFINITY
+
 export async function createSnapshotExchange(
   host: SwarmHost,
   options: SnapshotExchangeOptions,
 ): Promise<SnapshotExchange> {
-  const { store, uploadBytesPerSecond = Number.POSITIVE_INFINITY } = options
+  const { store, upload = unlimited, download: downloadRate = unlimited } = options
   const { onLost = () => undefined, notice = () => null } = options
   const manifests = new LRUCache<Sha256, SealedManifest>({ max: LIMITS.manifestsServed.value })
   /** Downloads under way: their verified chunks are served, and nobody else opens their files. */
   const partials = new Map<Sha256, PartialBlob>()
   const underWay = new Set<Sha256>()
+  const downloads = createUploadBudget(host.clock, downloadRate)
   let newest: SealedManifest | null = null
 
   const describedAs = (hash: Sha256): BlobDescription | undefined => {
@@ -133,7 +135,7 @@ export async function createSnapshotExchange(
     const partial = await openPartialBlob(store, blob)
     partials.set(blob.sha256, partial)
     try {
-      await fetchChunks(host, partial, peers, options)
+      await fetchChunks(host, partial, peers, { pace: downloads, ...options })
       await partial.finish()
     } finally {
       partials.delete(blob.sha256)
@@ -141,7 +143,7 @@ export async function createSnapshotExchange(
     }
   }
 
-  const server = await serveSnapshots(host, lookup, createUploadBudget(host.clock, uploadBytesPerSecond))
+  const server = await serveSnapshots(host, lookup, createUploadBudget(host.clock, upload))
   return {
     offer,
     newest: () => newest,

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { LIMITS, PROTOCOLS, SwarmRefusal, sha256 } from '../proto/index.js'
+import type { Pace } from './byte-stream.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
 import { bitAt, type PartialBlob } from './partial-blob.js'
@@ -28,6 +29,8 @@ export interface FetchOptions {
   readonly more?: () => readonly string[]
   /** Give up when no source delivers anything for this long. */
   readonly stallMs?: number
+  /** Waited for after each chunk. */
+  readonly pace?: Pick<Pace, 'take'>
 }
 
 /** Pause before a source that was busy, or lacked the chunk, is asked again. */
@@ -191,7 +194,10 @@ export async function fetchChunks(
         await Promise.race([learned, host.clock.sleep(RETRY_MS, signal)])
       }
       const index = next(source.peer, lacks)
-      if (index !== null && (await pull(source, index, lacks)) === 'ok') continue
+      if (index !== null && (await pull(source, index, lacks)) === 'ok') {
+        await options.pace?.take(LIMITS.chunkBytes.value, signal)
+        continue
+      }
       if (host.clock.now() - lastChunkMs > stallMs) throw new TransportError('timeout', `no chunk for ${stallMs} ms`)
       await pause()
       // It may have got the chunk meanwhile: sources are often still downloading themselves.

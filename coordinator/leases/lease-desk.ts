@@ -83,7 +83,7 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     const { round } = state
     if (!round) return 'no_work'
     const { terms } = round
-    if (round.version >= terms.versions) return 'paused'
+    if (round.version >= terms.versions) return 'complete'
     if (state.nodes.get(node)?.standing.isQuarantined(clock.now())) return 'quarantined'
     if (ask.policyId !== round.policyId) return 'wrong_policy'
     const { calibrations } = terms.audit

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import writeFileAtomic from 'write-file-atomic'
 import { z } from 'zod'
+import { PRIVATE_FILE } from '../../control/index.js'
 import { LIMITS } from '../../proto/index.js'
 import type { KnownPeer } from '../../swarm/index.js'
-import { PRIVATE_FILE } from '../settings/data-folder.js'
 import { unlessMissing } from '../spool/spool-folder.js'
 
 const peersSchema: z.ZodType<KnownPeer[]> = z

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import writeFileAtomic from 'write-file-atomic'
+import { serveControl } from '../../control/index.js'
 import { hashFile, openTokenizer } from '../../engine/index.js'
 import { createStage, rulesNamed, type Stage, type Task } from '../../episode/index.js'
 import {
@@ -32,7 +33,6 @@ import { createTrainerProcess, type TrainerEvent } from '../spool/trainer-proces
 import { canaryPrompts } from '../versions/canary.js'
 import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { controlRoutes } from './control-routes.js'
-import { serveControl } from './control-server.js'
 import { openCoordinator } from './coordinator.js'
 import { openRunKey } from './run-key.js'
 

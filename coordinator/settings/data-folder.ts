@@ -1,5 +1,6 @@
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PRIVATE_FOLDER } from '../../control/index.js'
 
 /** What lies where in a coordinator's data directory, beside its key. */
 export interface DataFolder {
@@ -33,11 +34,6 @@ const PARTS = [
   ...['address.notice', 'peers.json'],
 ]
 
-/** Only the owner may list or read: rounds have secrets, and who has the key is the run. */
-export const PRIVATE_FOLDER = 0o700
-export const PRIVATE_FILE = 0o600
-/** For programs that write a data directory: what LevelDB and Python create follows the process's mask. */
-export const PRIVATE_UMASK = 0o077
 const OTHERS = 0o077
 
 export const dataFolderOf = (dataDir: string): DataFolder => ({

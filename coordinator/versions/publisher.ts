@@ -135,6 +135,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
         dataset: taskSet.datasetSha256,
         count: String(taskSet.tasks.length),
         servers: taskSet.servers.map(({ name }) => name).join(','),
+        versions: String(terms!.versions),
         ...(resting === '' ? {} : { resting }),
       },
       roundSecretHash: roundSecretHash(secret),

@@ -187,7 +187,7 @@ async function openVictim(
   const keeper = createPolicyKeeper({
     engine,
     contextSize: LIMITS_OF_RUN.maxRolloutTokens,
-    lanes: LIMITS.maxGroupSize.value,
+    lanes: () => LIMITS.maxGroupSize.value,
     tokenizer: arena.stage.tokenizer,
     baseSha256: arena.run.baseSha256,
     catalogue: arena.stage.catalogue,

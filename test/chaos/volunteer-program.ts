@@ -52,7 +52,7 @@ export async function runVolunteer(world: World, process: SimProcess, settings: 
     }),
     baseSha256: BASE_SHA256,
     contextSize: AMPLE.maxRolloutTokens,
-    lanes: LIMITS.maxGroupSize.value,
+    lanes: () => LIMITS.maxGroupSize.value,
     catalogue: new Map([[library.name, library]]),
   })
   for (const neighbour of neighbours) void visit(neighbour)

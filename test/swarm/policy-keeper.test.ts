@@ -73,7 +73,7 @@ async function open({ lanes = LIMITS.maxGroupSize.value }: { readonly lanes?: nu
   const keeper = createPolicyKeeper({
     engine,
     contextSize: 20_000,
-    lanes,
+    lanes: () => lanes,
     tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
     catalogue: new Map([['library', library]]),

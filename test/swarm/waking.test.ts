@@ -38,7 +38,7 @@ async function volunteerOf(run: TestRun): Promise<NodeProgress[]> {
     tokenizer: stage.tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
     contextSize: AMPLE.maxRolloutTokens,
-    lanes: 16,
+    lanes: () => 16,
     catalogue: new Map([[library.name, library]]),
     onProgress: (progress) => heard.push(progress),
   })
