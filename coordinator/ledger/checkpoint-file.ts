@@ -3,10 +3,10 @@ import { createReadStream } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { z } from 'zod'
 import { packageVersion } from '../../cli/index.js'
+import { linesOf } from '../../control/index.js'
 import { CheckpointError, type FoldImage, SECTION_NAMES, SECTIONS, type Section } from './fold-image.js'
 import type { LogHead } from './log-chain.js'
 import { syncFolderOf } from './log-head.js'
-import { linesOf } from './record-lines.js'
 
 /** What the events before a place of a log come to. */
 export interface Checkpoint {
