@@ -12,9 +12,15 @@ const before = (one: Deadline, other: Deadline): boolean =>
  * the top, so whoever asks says which still hold.
  */
 export class Deadlines {
-  readonly #heap: Deadline[] = []
+  #heap: Deadline[] = []
 
-  add(deadline: Deadline): void {
+  /** How many there are, those included that hold no longer. */
+  get size(): number {
+    return this.#heap.length
+  }
+
+  add({ leaseId, deadlineMs }: Deadline): void {
+    const deadline = { leaseId, deadlineMs }
     const heap = this.#heap
     let at = heap.push(deadline) - 1
     while (at > 0) {
@@ -24,6 +30,13 @@ export class Deadlines {
       at = parent
     }
     heap[at] = deadline
+  }
+
+  /** Takes away all that no longer hold, wherever they are. */
+  prune(holds: (deadline: Deadline) => boolean): void {
+    const kept = this.#heap.filter(holds)
+    this.#heap = []
+    for (const deadline of kept) this.add(deadline)
   }
 
   /** Takes away what no longer holds, as far as it is at the top. @returns  the earliest deadline that does */
