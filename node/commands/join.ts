@@ -73,7 +73,9 @@ async function joinRun(
   options: JoinOptions & LimitSettings & { cpu: boolean },
 ): Promise<void> {
   const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort())
+  // Not `once`: what puts the cursor back ends a process whose signal nobody else hears. Whoever cannot wait asks again.
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.on(name, () => (stop.signal.aborted ? process.exit(130) : stop.abort()))
   process.umask(PRIVATE_UMASK)
   const report = options.json ? jsonReport : options.plain || !process.stdout.isTTY ? plainReport() : screenReport()
   try {
