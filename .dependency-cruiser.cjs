@@ -58,6 +58,7 @@ const ONE_ADAPTER = {
   echarts: '^dataset/plots\\.ts$',
   'prom-client': '(^swarm|/[a-z]+)/metrics\\.ts$',
   '@libp2p/prometheus-metrics': '^swarm/metrics\\.ts$',
+  qr: '^coordinator/commands/invitation\\.ts$',
   openai: '^synthesis/teacher/openai-chat\\.ts$',
 }
 

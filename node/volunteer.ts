@@ -6,14 +6,15 @@ import {
   type BlobStore,
   channelsOf,
   createGroupGate,
-  createSnapshotExchange,
   type JoinAddress,
   keepConnected,
+  type SnapshotExchange,
   type SwarmHost,
   serveGroups,
 } from '../swarm/index.js'
 import { createNews } from './news.js'
 import { openOutbox } from './outbox.js'
+import { peersOf } from './peers.js'
 import { createPolicyKeeper } from './policy-keeper.js'
 import type { NodeProgress } from './progress.js'
 import type { NodeStore } from './store.js'
@@ -25,6 +26,8 @@ export interface VolunteerParts {
   readonly key: PrivateKey
   readonly store: NodeStore
   readonly blobs: BlobStore
+  /** In service, over these blobs; it stays open. */
+  readonly snapshots: SnapshotExchange
   readonly engine: Engine
   readonly tokenizer: Tokenizer
   readonly baseSha256: string
@@ -41,7 +44,7 @@ export interface VolunteerParts {
 export interface Volunteer {
   /** Rejects with what stopped the work; otherwise pending until `close`. */
   readonly work: Promise<void>
-  /** Stops the work. Host, engine and store stay open: they are their owner's. */
+  /** Stops the work. Host, exchange, engine and store stay open: they are their owner's. */
   close(): Promise<void>
 }
 
@@ -49,7 +52,20 @@ const AGENT = 'prove-node/0.1.0'
 
 /** Joins a run and works for it. Groups of an earlier run of the node are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
-  const { coordinator, host, key, store, blobs, engine, tokenizer, baseSha256, contextSize, lanes, catalogue } = parts
+  const {
+    coordinator,
+    host,
+    key,
+    store,
+    blobs,
+    snapshots,
+    engine,
+    tokenizer,
+    baseSha256,
+    contextSize,
+    lanes,
+    catalogue,
+  } = parts
   const { onProgress, random = Math.random } = parts
   const closing = new AbortController()
   const cleanUps: (() => Promise<unknown>)[] = []
@@ -60,8 +76,6 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
   try {
     const connection = keepConnected(host, coordinator)
     cleanUps.push(() => connection.close())
-    const snapshots = await createSnapshotExchange(host, { store: blobs })
-    cleanUps.push(() => snapshots.close())
     const groups = await serveGroups(host, { lookup: (hash) => store.body(hash) })
     cleanUps.push(() => groups.close())
     const news = createNews(host.clock)
@@ -83,10 +97,6 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
       },
     })
     cleanUps.push(() => outbox.close())
-    const peers = (): string[] => [
-      coordinator.peerId,
-      ...host.connections().flatMap(({ peer, limited }) => (limited || peer === coordinator.peerId ? [] : [peer])),
-    ]
     const keeper = createPolicyKeeper({
       engine,
       contextSize,
@@ -96,7 +106,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
       catalogue,
       snapshots,
       blobs,
-      peers,
+      peers: () => peersOf(host, coordinator.peerId),
       clock: host.clock,
     })
     const work = workLoop(

@@ -111,8 +111,9 @@ async function takeUp({ keeper, store, onProgress }: WorkLoopParts, signal: Abor
   return policy
 }
 
-async function untilConnected(
-  { connection, onProgress, host: { clock } }: WorkLoopParts,
+/** Waits for the coordinator, and says so when it takes long. @throws the signal's reason */
+export async function untilConnected(
+  { connection, onProgress, host: { clock } }: Pick<WorkLoopParts, 'connection' | 'onProgress' | 'host'>,
   signal: AbortSignal,
 ): Promise<void> {
   const arrived = new AbortController()

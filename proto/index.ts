@@ -1,3 +1,4 @@
+export { chunkListOf, chunkListSha256, readChunkList } from './chunk-list.js'
 export type { Codec } from './codec.js'
 export { fromHex, isSha256, type Sha256, sha256, toHex } from './content-id.js'
 export {
@@ -37,6 +38,19 @@ export {
 } from './group-body.js'
 export { type GroupRequest, groupRequest } from './group-request.js'
 export {
+  type Invitation,
+  InvitationError,
+  type InvitationErrorCode,
+  type InvitedBase,
+  invitationText,
+  isInvitationText,
+  isSource,
+  looksLikeInvitation,
+  openInvitation,
+  parseInvitation,
+  sealInvitation,
+} from './invitation.js'
+export {
   ID_BYTES,
   LEASE_SEED_BYTES,
   type Lease,
@@ -65,7 +79,7 @@ export {
   sealManifest,
 } from './manifest.js'
 export { expandMask, maskLength, toMaskRuns } from './mask.js'
-export { PROTOCOLS, type ProtocolName, type TopicNames, topicsOf } from './names.js'
+export { PROTOCOL_VERSION, PROTOCOLS, type ProtocolName, type TopicNames, topicsOf } from './names.js'
 export {
   type AdapterDescription,
   PLAIN_SAMPLER,

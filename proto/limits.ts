@@ -30,6 +30,12 @@ export const LIMITS = {
   snapshotResponseBytes: row(1 * MIB + 1 * KIB, 'B', 'one chunk or one sealed manifest and its header'),
   replyOverheadBytes: row(1 * KIB, 'B', 'status, code and detail around the payload of a reply'),
 
+  invitationBytes: row(4 * KIB, 'B', 'all its fields at their limits take 3.3 KiB; usual ones fit a QR code'),
+  invitationAddresses: row(6, 'count', 'names first, then a few addresses of one machine'),
+  addressBytes: row(256, 'B', 'the longest DNS name and a port'),
+  baseSources: row(4, 'count', 'a hub and some mirrors'),
+  sourceBytes: row(256, 'B', 'a URL of a hub with names of usual length'),
+
   chunkBytes: row(1 * MIB, 'B', 'one hash per chunk; a lost chunk costs a second on a slow line'),
   blobBytes: row(16 * 1024 * MIB, 'B', 'no base model of the intended size is larger; its chunk hashes take 512 KiB'),
   adapterBytes: row(2 * 1024 * MIB, 'B', 'rank 256 on every projection of an 8B model takes 1.3 GB'),

@@ -8,6 +8,7 @@ import { bytes, message, number } from './wire-shape.js'
 
 export type SnapshotWant =
   | { readonly kind: 'newest-manifest' }
+  | { readonly kind: 'invitation' }
   | { readonly kind: 'manifest'; readonly manifestId: Sha256 }
   | { readonly kind: 'chunk'; readonly blobSha256: Sha256; readonly index: number }
 
@@ -25,7 +26,7 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
   limit: 'snapshotRequestBytes',
   type: prove.SnapshotRequest,
   maxFields: 2,
-  shape: { 1: number(), 2: bytes(), 3: message({ 1: bytes(), 2: number() }), 4: number() },
+  shape: { 1: number(), 2: bytes(), 3: message({ 1: bytes(), 2: number() }), 4: number(), 5: number() },
   read: (wire) => {
     // The generated declaration calls the members of a oneof present; those that were not sent are null.
     const manifestId: Uint8Array | null = wire.manifestId
@@ -35,11 +36,13 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
       return { id, want: { kind: 'chunk', blobSha256: hexOf(wire.chunk.blobSha256, 32, 'blob hash'), index } }
     }
     if (manifestId) return { id, want: { kind: 'manifest', manifestId: hexOf(manifestId, 32, 'manifest id') } }
+    if (wire.invitation) return { id, want: { kind: 'invitation' } }
     if (!wire.newestManifest) throw refusal('malformed', 'a snapshot request wants something')
     return { id, want: { kind: 'newest-manifest' } }
   },
   write: ({ id, want }) => {
     if (want.kind === 'newest-manifest') return { id, newestManifest: true }
+    if (want.kind === 'invitation') return { id, invitation: true }
     if (want.kind === 'manifest') return { id, manifestId: bytesOf(want.manifestId) }
     return { id, chunk: { blobSha256: bytesOf(want.blobSha256), index: want.index } }
   },
@@ -52,7 +55,7 @@ export type SnapshotStatus = (typeof SNAPSHOT_STATUSES)[number]
 export interface SnapshotResponse {
   readonly id: number
   readonly status: SnapshotStatus
-  /** A sealed manifest or a chunk; empty unless the status is `ok`. */
+  /** A sealed manifest, a sealed invitation or a chunk; empty unless the status is `ok`. */
   readonly data: Uint8Array
 }
 

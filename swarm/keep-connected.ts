@@ -1,3 +1,4 @@
+import type { JoinAddress } from './address.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
 
@@ -14,13 +15,35 @@ const LONGEST_DELAY_MS = 30_000
 const DIAL_TIMEOUT_MS = 10_000
 
 /**
- * Keeps a connection to one address: dials at once, and again whenever it is lost, waiting longer after each failure.
+ * Dials a peer's addresses one after the other, until one answers: libp2p would spend the time of all on the first that is silent.
+ * @throws TransportError `unreachable` with what each of them said; the signal's reason
+ */
+export async function dialAny(
+  host: Pick<SwarmHost, 'dial' | 'clock'>,
+  { addresses }: Pick<JoinAddress, 'addresses'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const failures: string[] = []
+  for (const address of addresses) {
+    try {
+      await host.dial(address, AbortSignal.any([signal, host.clock.timeout(DIAL_TIMEOUT_MS)]))
+      return
+    } catch (error) {
+      signal.throwIfAborted()
+      failures.push(error instanceof TransportError ? error.detail : `${address}: no answer`)
+    }
+  }
+  throw new TransportError('unreachable', failures.join('; '))
+}
+
+/**
+ * Keeps a connection to a peer: dials at once, and again whenever it is lost, waiting longer after each failure.
  * libp2p's own reconnection gives up after five attempts; a volunteer must outlast a coordinator's restart.
  * @param jitter  0 .. 1, spreads the dials of many nodes after a restart
  */
 export function keepConnected(
   host: SwarmHost,
-  { address, peerId }: { readonly address: string; readonly peerId: string },
+  { addresses, peerId }: JoinAddress,
   jitter: () => number = Math.random,
 ): KeptConnection {
   const logger = host.logger.child({ part: 'connection' })
@@ -49,11 +72,11 @@ export function keepConnected(
         continue
       }
       try {
-        await host.dial(address, AbortSignal.any([signal, host.clock.timeout(DIAL_TIMEOUT_MS)]))
+        await dialAny(host, { addresses }, signal)
       } catch (error) {
         if (signal.aborted) return
-        problem = error instanceof TransportError ? error.detail : `${address}: no answer`
-        logger.info({ address, error, delayMs }, 'cannot reach the coordinator')
+        problem = (error as TransportError).detail
+        logger.info({ addresses, error, delayMs }, 'cannot reach the coordinator')
         await host.clock.sleep(delayMs * (0.5 + jitter() / 2), signal).catch(() => {})
         delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 2)
       }
@@ -85,7 +108,7 @@ export function keepConnected(
       }
     },
     async close() {
-      if (!signal.aborted) closing.abort(new TransportError('closed', address))
+      if (!signal.aborted) closing.abort(new TransportError('closed', peerId))
       stopListening()
       wake?.()
       await running

@@ -1,4 +1,5 @@
 import { LIMITS, PROTOCOLS, SwarmRefusal } from '../proto/index.js'
+import type { BlobStore } from './blob-store.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
 import type { PartialBlob } from './partial-blob.js'
@@ -11,8 +12,23 @@ export interface FetchProgress {
   readonly peer: string
 }
 
+/** Where chunks come from that no peer gives. */
+export interface OtherSource {
+  readonly name: string
+  /** @throws what makes it useless */
+  open(signal: AbortSignal): Promise<SnapshotSource>
+}
+
 export interface FetchOptions {
   readonly signal: AbortSignal
+  /** Where the blob is put. Default: the exchange's own store. */
+  readonly store?: BlobStore
+  /** Asked beside the peers, and like them. */
+  readonly others?: readonly OtherSource[]
+  /** Who may have come since the fetch began; asked now and then. */
+  readonly morePeers?: () => readonly string[]
+  /** Hears of each source that is not asked any more, and why. */
+  readonly onDropped?: (source: string, why: unknown) => void
   readonly onProgress?: (progress: FetchProgress) => void
   readonly progressTimeoutMs?: number
   /** Give up when no source delivers anything for this long. */
@@ -21,6 +37,9 @@ export interface FetchOptions {
 
 /** Pause before a source that was busy, or lacked the chunk, is asked again. */
 const RETRY_MS = 250
+/** Between two looks at who has come since, and before a source that failed without a lie may be asked again. */
+const MORE_PEERS_MS = 2_000
+const FAILED_MS = 30_000
 /** Points in gossip that a false chunk costs: below the gossip threshold, above the graylist. */
 const FALSE_CHUNK_PENALTY = 3
 
@@ -29,7 +48,7 @@ const FALSE_CHUNK_PENALTY = 3
  * ones do more of the work; when no chunk is free, those under way elsewhere are asked for a second time, so a source
  * that stalls or dribbles holds nothing up. A source that sends a false chunk, or nothing for the progress timeout, is
  * dropped for the rest of the fetch.
- * @param peers  peer ids to pull from, connected or dialable; at most `LIMITS.snapshotSources` are used
+ * @param peers  peer ids to pull from, connected or dialable; at most `LIMITS.snapshotSources` are used at once
  * @throws TransportError `no_source` when all of them failed or stalled; file system errors such as a full disk. What was
  *   received stays in the partial blob
  */
@@ -122,10 +141,11 @@ export async function fetchChunks(
     }
   }
 
-  const drawFrom = async (peer: string): Promise<void> => {
+  /** @returns  whether it lied */
+  const drawFrom = async ({ name, open }: OtherSource, isPeer: boolean): Promise<boolean> => {
     let source: SnapshotSource | null = null
     try {
-      source = await openSnapshotSource(host, peer, signal, options.progressTimeoutMs)
+      source = await open(signal)
       const lacks = new Set<number>()
       const opened = source
       const lanes = Array.from({ length: LIMITS.snapshotInFlight.value }, () =>
@@ -138,28 +158,63 @@ export async function fetchChunks(
       const failed = (await Promise.allSettled(lanes)).find((result) => result.status === 'rejected')
       if (failed) throw failed.reason
     } catch (why) {
-      if (done.signal.aborted || options.signal.aborted) return
+      if (done.signal.aborted || options.signal.aborted) return false
       lastFailure = why
       host.logger
         .child({ part: 'snapshots' })
-        .info({ peer, blob: description.sha256, error: why }, 'dropped a snapshot source')
-      if (why instanceof SwarmRefusal) {
+        .info({ source: name, blob: description.sha256, error: why }, 'dropped a snapshot source')
+      options.onDropped?.(name, why)
+      if (isPeer && why instanceof SwarmRefusal) {
         const { code, effect, detail } = why
-        host.onRefusal({ peer, code, effect, detail, protocol: PROTOCOLS.snapshot })
-        host.penalise(peer, FALSE_CHUNK_PENALTY)
+        host.onRefusal({ peer: name, code, effect, detail, protocol: PROTOCOLS.snapshot })
+        host.penalise(name, FALSE_CHUNK_PENALTY)
       }
+      return why instanceof SwarmRefusal
     } finally {
       source?.close()
       changed()
     }
+    return false
   }
 
-  const sources = [...new Set(peers)].filter((peer) => peer !== host.peerId).slice(0, LIMITS.snapshotSources.value)
-  await Promise.all(sources.map(drawFrom))
+  /** When each may be asked again. */
+  const asked = new Map([[host.peerId, Number.POSITIVE_INFINITY]])
+  const drawing = new Set<Promise<void>>()
+  const begin = (source: OtherSource, isPeer: boolean): void => {
+    if ((asked.get(source.name) ?? 0) > host.clock.now() || drawing.size >= LIMITS.snapshotSources.value) return
+    asked.set(source.name, Number.POSITIVE_INFINITY)
+    const drawn = drawFrom(source, isPeer).then((lied) => {
+      drawing.delete(drawn)
+      if (!lied) asked.set(source.name, host.clock.now() + FAILED_MS)
+    })
+    drawing.add(drawn)
+  }
+  const beginPeers = (some: readonly string[]): void => {
+    for (const peer of some) {
+      const open = (opening: AbortSignal): Promise<SnapshotSource> =>
+        openSnapshotSource(host, peer, opening, options.progressTimeoutMs)
+      begin({ name: peer, open }, true)
+    }
+  }
+  const beginAll = (some: readonly string[]): void => {
+    for (const other of options.others ?? []) begin(other, false)
+    beginPeers(some)
+  }
+  beginAll(peers)
+  while (drawing.size > 0) {
+    const ended = Promise.all(drawing)
+    if (!options.morePeers) await ended
+    else {
+      const looked = new AbortController()
+      await Promise.race([ended, host.clock.sleep(MORE_PEERS_MS, looked.signal).catch(() => undefined)])
+      looked.abort()
+      if (remaining.size > 0 && !signal.aborted) beginAll(options.morePeers())
+    }
+  }
   options.signal.throwIfAborted()
   if (diskFailure) throw diskFailure
   if (remaining.size > 0) {
-    const detail = `${remaining.size} chunks of ${description.sha256} from ${sources.length} peers`
+    const detail = `${remaining.size} chunks of ${description.sha256} from ${asked.size - 1} sources`
     throw new TransportError('no_source', detail, { cause: lastFailure })
   }
 }

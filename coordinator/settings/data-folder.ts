@@ -18,12 +18,14 @@ export interface DataFolder {
   readonly spool: string
   readonly trainerConfig: string
   readonly trainerLog: string
+  /** What volunteers join with, as text. */
+  readonly invitation: string
 }
 
 /** Everything that a coordinator puts into its data directory; whatever else lies there is not its own. */
 const PARTS = [
   ...['log', 'log.head', 'identity.key', 'trainer.json', 'trainer.log', 'control.sock'],
-  ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'spool', 'control.path'],
+  ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'spool', 'control.path', 'invitation.txt'],
 ]
 
 /** Only the owner may list or read: rounds have secrets, and who has the key is the run. */
@@ -43,6 +45,7 @@ export const dataFolderOf = (dataDir: string): DataFolder => ({
   spool: join(dataDir, 'spool'),
   trainerConfig: join(dataDir, 'trainer.json'),
   trainerLog: join(dataDir, 'trainer.log'),
+  invitation: join(dataDir, 'invitation.txt'),
 })
 
 /** The sealed manifest of a round. */

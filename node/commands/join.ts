@@ -1,10 +1,11 @@
+import { createInterface } from 'node:readline/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { DEFAULT_LIMITS } from '../../episode/index.js'
 import { LIMITS } from '../../proto/index.js'
-import { createStderrLogger, type JoinAddress } from '../../swarm/index.js'
+import { createStderrLogger } from '../../swarm/index.js'
 import { type NodeProgress, progressLine } from '../progress.js'
 import { startNode } from '../start-node.js'
-import { addressArgument } from './arguments.js'
+import { type NamedRun, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder, demoModel } from './defaults.js'
 
 const countOption = (text: string): number => {
@@ -33,13 +34,10 @@ export function addJoinCommand(program: Command): void {
   program
     .command('join')
     .description('Generate rollouts for a run until stopped')
-    .argument('<address>', 'address of the coordinator, ending in /p2p/ and its key', addressArgument)
-    .option('--data-dir <folder>', 'identity, unsent groups and verdicts', dataFolder)
-    .option(
-      '--model <gguf>',
-      'the base model of the run; default: the demo model that comes with this package',
-      demoModel,
-    )
+    .argument(...RUN_ARGUMENT, runArgument)
+    .option('--data-dir <folder>', 'identity, unsent groups, verdicts and fetched base models', dataFolder)
+    .option('--model <gguf>', 'the base model of the run, if you have it already; default: it is fetched')
+    .option('--yes', 'take part without being asked first', false)
     .option('--listen <address...>', 'libp2p addresses to listen on; without any, the node only dials out', [])
     .option('--threads <number>', 'CPU threads for inference', countOption, 1)
     .option('--lanes <number>', 'rollouts generated in parallel', countOption, 16)
@@ -66,7 +64,8 @@ export function addJoinCommand(program: Command): void {
 
 interface JoinOptions {
   dataDir: string
-  model: string
+  model?: string
+  yes: boolean
   listen: string[]
   threads: number
   lanes: number
@@ -77,7 +76,8 @@ interface JoinOptions {
   logLevel: string
 }
 
-async function joinRun(coordinator: JoinAddress, options: JoinOptions): Promise<void> {
+async function joinRun(named: () => Promise<NamedRun>, options: JoinOptions): Promise<void> {
+  const { coordinator, invitation } = await named()
   const stop = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort())
   let pause: string | null = null
@@ -90,8 +90,12 @@ async function joinRun(coordinator: JoinAddress, options: JoinOptions): Promise<
   }
   const node = await startNode({
     coordinator,
+    invitation,
     dataDir: options.dataDir,
-    modelPath: options.model,
+    modelPath: options.model ?? null,
+    packagedModel: demoModel,
+    agree: options.yes || options.json || !process.stdin.isTTY || !process.stdout.isTTY ? async () => true : ask,
+    signal: stop.signal,
     listen: options.listen,
     threads: options.threads,
     lanes: options.lanes,
@@ -114,5 +118,15 @@ async function joinRun(coordinator: JoinAddress, options: JoinOptions): Promise<
     await Promise.race([node.work, stopped])
   } finally {
     await node.close()
+  }
+}
+
+async function ask(_plan: unknown, signal: AbortSignal): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  try {
+    const answer = await terminal.question('Take part? [Y/n] ', { signal })
+    return !/^\s*n/i.test(answer)
+  } finally {
+    terminal.close()
   }
 }

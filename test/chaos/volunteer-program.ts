@@ -4,7 +4,7 @@ import type { PrivateKey } from '@libp2p/interface'
 import type { NodeProgress } from '../../node/progress.js'
 import { startVolunteer } from '../../node/volunteer.js'
 import { LIMITS } from '../../proto/index.js'
-import { createBlobStore } from '../../swarm/index.js'
+import { createBlobStore, createSnapshotExchange } from '../../swarm/index.js'
 import { library } from '../support/library-world.js'
 import { AMPLE } from '../support/scripted.js'
 import { BASE_SHA256 } from './coordinator-program.js'
@@ -41,10 +41,11 @@ export async function runVolunteer(world: World, process: SimProcess, settings: 
     logger: world.logger(process),
     onRefusal: ({ code }) => world.blow(`refused as ${code}`),
   })
+  const blobs = await createBlobStore(join(machine.folder, 'blobs'))
   const volunteer = await startVolunteer({
-    ...{ host, key, store, tokenizer, onProgress },
-    blobs: await createBlobStore(join(machine.folder, 'blobs')),
-    coordinator: { address: addressOf(runId), peerId: runId },
+    ...{ host, key, store, blobs, tokenizer, onProgress },
+    snapshots: await createSnapshotExchange(host, { store: blobs }),
+    coordinator: { addresses: [addressOf(runId)], peerId: runId },
     engine: createScriptEngine({
       clock,
       turnMs: (seed) => 100 + (seed % 400),

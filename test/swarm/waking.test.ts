@@ -3,7 +3,14 @@ import type { NodeProgress } from '../../node/progress.js'
 import { openNodeStore } from '../../node/store.js'
 import { startVolunteer } from '../../node/volunteer.js'
 import { sha256 } from '../../proto/index.js'
-import { type Clock, channelsOf, createBlobStore, requestLeases, systemClock } from '../../swarm/index.js'
+import {
+  type Clock,
+  channelsOf,
+  createBlobStore,
+  createSnapshotExchange,
+  requestLeases,
+  systemClock,
+} from '../../swarm/index.js'
 import { library } from '../support/library-world.js'
 import { AMPLE } from '../support/scripted.js'
 import { eventually, soon } from '../support/swarm-nodes.js'
@@ -28,12 +35,15 @@ async function volunteerOf(run: TestRun): Promise<NodeProgress[]> {
   const folder = await run.swarm.folder()
   const heard: NodeProgress[] = []
   const store = await openNodeStore(`${folder}/store`, run.swarm.runId)
+  const blobs = await createBlobStore(`${folder}/blobs`)
+  const snapshots = await createSnapshotExchange(host, { store: blobs })
   const volunteer = await startVolunteer({
-    coordinator: { address: run.coordinator.node.host.addresses()[0]!, peerId: run.swarm.runId },
+    coordinator: { addresses: run.coordinator.node.host.addresses(), peerId: run.swarm.runId },
     host,
     key,
     store,
-    blobs: await createBlobStore(`${folder}/blobs`),
+    blobs,
+    snapshots,
     engine: { ...engineSaying(['No.', 'No.']), usePolicy: async () => undefined },
     tokenizer: stage.tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
@@ -44,6 +54,7 @@ async function volunteerOf(run: TestRun): Promise<NodeProgress[]> {
   })
   opened.push(async () => {
     await volunteer.close()
+    await snapshots.close()
     await store.close()
   })
   return heard
