@@ -19,7 +19,11 @@ export const LIMITS = {
   announcementBytes: row(64 * KIB, 'B', 'an inline body saves a round trip; larger ones are pulled by hash'),
   policyAnnouncementBytes: row(2 * KIB, 'B', 'gossiped to every node'),
   verdictDigestBytes: row(32 * KIB, 'B', 'verdictsPerDigest verdicts with their details'),
-  manifestBytes: row(1 * MIB, 'B', 'fetched by hash; chunk hashes of a 1.2 GB base take 38 KiB'),
+  manifestBytes: row(
+    1 * MIB,
+    'B',
+    'fetched by hash; chunk hashes of the largest adapter, as GGUF and for PEFT, take 83 KiB',
+  ),
   groupBodyBytes: row(4 * MIB, 'B', 'the largest of 8 rollouts of 4,000 tokens takes 450 KiB, of 16 of 16,000 2.3 MiB'),
   leaseRequestBytes: row(4 * KIB, 'B', 'two kilobytes of held lease ids and a few labels'),
   leaseResponseBytes: row(2 * MIB + 64 * KIB, 'B', 'leasesPerRequest tasks of taskBytes each'),

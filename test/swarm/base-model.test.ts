@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Stream } from '@libp2p/interface'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type FetchBaseParts, fetchBaseModel } from '../../node/base/fetch-base.js'
+import { checkRoom, type FetchBaseParts, fetchBaseModel, roomFor } from '../../node/base/fetch-base.js'
 import { readBaseModel } from '../../node/base/find-base.js'
 import { type ModelCache, openModelCache } from '../../node/base/model-cache.js'
 import { type ObtainBaseParts, obtainBaseModel } from '../../node/base/obtain-base.js'
@@ -305,7 +305,6 @@ test('nothing is fetched for who declines, nor onto a disk without room; the siz
   const huge = { ...invitation, base: { ...invitation.base, sizeBytes: LIMITS.blobBytes.value } }
   const full = await stranger(swarm, coordinator, 3, { invitation: huge })
   const cache: ModelCache = { ...(await openModelCache(full.folder)), freeBytes: async () => 1.5e9 }
-  const { checkRoom, roomFor } = await import('../../node/base/fetch-base.js')
   assert.throws(
     () => checkRoom({ missing: huge.base.sizeBytes, free: 1.5e9 }, huge.base, cache),
     /no_room: noise-7M needs 17\.4 GB .* has 1\.5 GB free: make room \(prove-node cache clean\)/,
@@ -378,7 +377,7 @@ async function fromWeb(context: Context, urls: readonly string[], stallMs?: numb
   return { ...ann, fetch: () => fetchBaseModel(invitation.base, parts, soon()) }
 }
 
-/** How many pieces were served, by asking the coordinator's exchange through a watched upload. */
+/** Why web servers were given up. */
 const dropped = (heard: readonly NodeProgress[]): string[] =>
   heard.flatMap((progress) => (progress.type === 'source-dropped' ? [progress.detail] : []))
 
