@@ -1,6 +1,7 @@
 /** The rooms of docs/architecture.md: what each top-level folder may import. A room that is not named here may not be imported. */
 const MAY_IMPORT = {
   proto: [],
+  control: [],
   cli: ['proto'],
   servers: ['cli'],
   engine: [],
@@ -10,8 +11,8 @@ const MAY_IMPORT = {
   dataset: ['servers', 'reward', 'episode'],
   synthesis: ['servers', 'reward', 'engine', 'episode', 'dataset'],
   swarm: ['proto'],
-  node: ['proto', 'cli', 'servers', 'engine', 'reward', 'episode', 'swarm', 'judging'],
-  coordinator: ['proto', 'cli', 'servers', 'engine', 'reward', 'episode', 'judging', 'dataset', 'swarm'],
+  node: ['proto', 'cli', 'servers', 'engine', 'reward', 'episode', 'swarm', 'judging', 'control'],
+  coordinator: ['proto', 'cli', 'servers', 'engine', 'reward', 'episode', 'judging', 'dataset', 'swarm', 'control'],
   lab: [
     'proto',
     'cli',
@@ -57,6 +58,7 @@ const ONE_ADAPTER = {
   'hyparquet-writer': '^dataset/parquet\\.ts$',
   echarts: '^dataset/plots\\.ts$',
   'prom-client': '(^swarm|/[a-z]+)/metrics\\.ts$',
+  systeminformation: '^node/machine/battery-and-heat\\.ts$',
   '@libp2p/prometheus-metrics': '^swarm/metrics\\.ts$',
   qr: '^coordinator/commands/invitation\\.ts$',
   openai: '^synthesis/teacher/openai-chat\\.ts$',

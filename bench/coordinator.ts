@@ -15,6 +15,7 @@ import { UNWATCHED } from '../judging/index.js'
 import { openGroupAnnouncement, peerIdOfKey, sealGroupAnnouncement, sealVerdictDigest } from '../proto/index.js'
 import { createMetrics, systemClock } from '../swarm/index.js'
 import { agreed, judged, leased, released } from '../test/support/run-events.js'
+import { measureAges, measureStarts } from './coordinator-age.js'
 import type { BenchResult } from './result.js'
 
 const NODES = [100, 1000, 10_000]
@@ -31,6 +32,7 @@ export async function run(): Promise<{ versions: Record<string, string>; results
   const results: BenchResult[] = []
   for (const nodes of NODES) results.push(...(await measureNodes(nodes)))
   for (const waiting of WAITING) results.push(await measureLog(waiting))
+  results.push(...measureAges(), ...(await measureStarts()))
   return { versions: {}, results }
 }
 

@@ -7,9 +7,13 @@ interface Package {
   readonly dependencies: Readonly<Record<string, string>>
 }
 
+const readPackage = (): Package => JSON.parse(readFileSync(`${packageRoot}package.json`, 'utf8')) as Package
+
+export const packageVersion = (): string => readPackage().version
+
 /** What `--version` prints: of the package, of the protocols that it speaks, and of the inference engine. */
 export function versionText(): string {
-  const { version, dependencies } = JSON.parse(readFileSync(`${packageRoot}package.json`, 'utf8')) as Package
+  const { version, dependencies } = readPackage()
   const protocols = Object.values(PROTOCOLS).map((protocol) => protocol.replace('/prove/', ''))
   return [version, `protocols ${protocols.join(', ')}`, `engine node-llama-cpp ${dependencies['node-llama-cpp']}`].join(
     '\n',

@@ -46,12 +46,14 @@ export interface ChildOptions {
   readonly confinement: ConfinementLevel
   /** The base model, as an absolute path. */
   readonly modelPath: string
+  /** The only GPU that the process sees; undefined: all of them. */
+  readonly gpuDevice: number | undefined
 }
 
 export function startChild(events: ChildEvents, options: ChildOptions): EngineChild {
-  const { memoryLimitBytes, confinement, modelPath } = options
+  const { memoryLimitBytes, confinement, modelPath, gpuDevice } = options
   const { home, scratch, root } = makeHome(confinement)
-  const child = startWorker(confinement, { reads: [...programFiles(), modelPath], home, scratch, root })
+  const child = startWorker(confinement, { reads: [...programFiles(), modelPath], home, scratch, root }, gpuDevice)
   const pending = new Map<number, { resolve(answer: Answer): void; reject(error: EngineError): void }>()
   let nextId = 0
   let death: EngineError | null = null
@@ -140,8 +142,21 @@ export function startChild(events: ChildEvents, options: ChildOptions): EngineCh
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
 
-function startWorker(level: ConfinementLevel, needs: Needs): ChildProcess {
+function startWorker(level: ConfinementLevel, needs: Needs, gpuDevice: number | undefined): ChildProcess {
   const node = { file: process.execPath, args: [...loaderArguments, scriptBeside('worker')] }
   const { file, args } = confined(level, node, needs)
-  return spawn(file, args, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  // CUDA orders devices by speed unless it is told to keep to the order of the slots, in which tools list them.
+  const visible =
+    gpuDevice === undefined
+      ? {}
+      : {
+          CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
+          CUDA_VISIBLE_DEVICES: `${gpuDevice}`,
+          GGML_VK_VISIBLE_DEVICES: `${gpuDevice}`,
+        }
+  return spawn(file, args, {
+    env: { ...process.env, ...visible },
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
 }

@@ -19,7 +19,16 @@ import { hashFile } from './hash-file.js'
 import { createLaneGroup, type LaneGroup } from './lane-group.js'
 import { defaultMemoryLimit } from './memory-guard.js'
 import { abortable, createTurnstile } from './turnstile.js'
-import type { AdapterFile, Draw, Engine, EngineOptions, LaneRequest, Token, TokenEvidence } from './types.js'
+import type {
+  AdapterFile,
+  Draw,
+  Engine,
+  EngineOptions,
+  EngineResources,
+  LaneRequest,
+  Token,
+  TokenEvidence,
+} from './types.js'
 
 export interface EngineTuning {
   /** How long a pass waits for a lane between two turns. */
@@ -36,6 +45,15 @@ export interface EngineProcess extends Engine {
   readonly pid: number | undefined
   /** What keeps the process from doing harm. */
   readonly confinement: Confinement
+  /** What of the machine it uses now. */
+  readonly resources: EngineResources
+  /** Ends the process once the job under way is over, and with it what it holds of memory; the next call starts it again. */
+  unload(signal: AbortSignal): Promise<void>
+  /**
+   * Starts the process anew with other resources, under the same policy, once the job under way is over.
+   * @throws EngineError what starting throws; the resources before it are in force again then
+   */
+  reconfigure(resources: EngineResources, signal: AbortSignal): Promise<void>
 }
 
 /**
@@ -43,7 +61,8 @@ export interface EngineProcess extends Engine {
  * policy. Close it in the end: the process ends by itself only when this one does.
  * @throws EngineError `model_refused`, `engine_crashed`, `bad_request`
  */
-export async function openEngine(options: EngineOptions, tuning: EngineTuning = {}): Promise<EngineProcess> {
+export async function openEngine(opening: EngineOptions, tuning: EngineTuning = {}): Promise<EngineProcess> {
+  let options = opening
   checkOptions(options)
   const base = readModelFile(options.modelPath)
   const { laneWaitMs = LANE_WAIT_MS, recycleAfterSwaps = RECYCLE_AFTER_SWAPS, sharePrefill = true } = tuning
@@ -55,10 +74,8 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
   let closing: Promise<void> | null = null
   let build: Engine['build'] | null = null
 
-  const memoryLimitBytes = options.memoryLimitBytes ?? defaultMemoryLimit()
   const modelPath = resolve(options.modelPath)
-  const confinement = await findConfinement(options.gpu)
-  const childOptions = { memoryLimitBytes, modelPath, confinement: confinement.level }
+  let confinement = await findConfinement(options.gpu)
 
   const start = async (signal: AbortSignal): Promise<EngineChild> => {
     if (closing !== null) throw new EngineError('closed', 'the engine was closed')
@@ -71,7 +88,8 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
         group?.fail(afterClose(error))
       },
     }
-    const child = startChild(events, childOptions)
+    const { memoryLimitBytes = defaultMemoryLimit(), gpuDevice } = options
+    const child = startChild(events, { memoryLimitBytes, modelPath, gpuDevice, confinement: confinement.level })
     running = { child, loaded: new Map(policy === null ? [] : [[policy.path, policy.sha256]]) }
     try {
       const { scratch } = child
@@ -87,6 +105,11 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
       await child.stop()
       throw error
     }
+  }
+
+  const stop = async (): Promise<void> => {
+    await running?.child.stop()
+    running = null
   }
 
   const afterClose = (error: unknown): EngineError => {
@@ -179,7 +202,12 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
     get build() {
       return build!
     },
-    confinement,
+    get confinement() {
+      return confinement
+    },
+    get resources() {
+      return resourcesOf(options)
+    },
     get pid() {
       return running?.child.pid
     },
@@ -206,6 +234,26 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
     },
     score: async (tokens, from, signal) => (await score(tokens, from, null, signal)).map(({ logprob }) => logprob),
     evidence: (tokens, from, signal, draws = []) => score(tokens, from, draws, signal),
+    unload: (signal) => exclusively(signal, async () => stop()),
+    reconfigure: (resources, signal) =>
+      exclusively(signal, async () => {
+        const before = options
+        const { modelPath, contextSize } = before
+        const use = async (next: EngineOptions): Promise<void> => {
+          await stop()
+          options = next
+          confinement = await findConfinement(next.gpu)
+          await start(signal)
+        }
+        const next = { modelPath, contextSize, ...resources }
+        checkOptions(next)
+        try {
+          await use(next)
+        } catch (error) {
+          await use(before)
+          throw error
+        }
+      }),
     close: () => {
       closing ??= (async () => {
         await running?.child.stop()
@@ -213,6 +261,10 @@ export async function openEngine(options: EngineOptions, tuning: EngineTuning = 
       return closing
     },
   }
+}
+
+function resourcesOf({ modelPath: _model, contextSize: _context, ...resources }: EngineOptions): EngineResources {
+  return resources
 }
 
 function killUnlessSettled(child: EngineChild, work: Promise<unknown>, timeoutMs: number): void {

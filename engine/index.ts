@@ -10,6 +10,7 @@ export type {
   Draw,
   Engine,
   EngineOptions,
+  EngineResources,
   LaneRequest,
   SampledTurn,
   Token,

@@ -120,7 +120,7 @@ export interface LlamaPolicy {
 
 /** @throws EngineError `model_refused`, `adapter_refused` */
 export async function openPolicy(options: EngineOptions, adapter: AdapterFile | null): Promise<LlamaPolicy> {
-  const { gpu, lanes, contextSize, modelPath } = options
+  const { gpu, gpuMemoryShare, lanes, contextSize, modelPath } = options
   // Both thread settings by hand: the default of at least 4 threads fell to 0.5 tokens/s on 2 busy cores.
   const llama = await getLlama({
     gpu,
@@ -128,6 +128,9 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
     logLevel: LlamaLogLevel.error,
     logger,
     maxThreads: options.threads,
+    ...(gpuMemoryShare === undefined
+      ? {}
+      : { vramPadding: (total: number) => Math.ceil((1 - gpuMemoryShare) * total) }),
   })
   const model = await loadModel(llama, modelPath, false)
   const createContext = async (lora: AdapterFile | null): Promise<LlamaContext> => {

@@ -64,9 +64,19 @@ export interface EngineOptions {
   /** Rollouts generated in parallel at most. */
   readonly lanes: number
   readonly gpu: 'auto' | false
+  /** The only GPU that it may see, as CUDA and Vulkan number them. Default: all of them. */
+  readonly gpuDevice?: number
+  /** Share of the GPU's memory that it may take, 0 .. 1: layers that do not fit stay in main memory. Default: the library's. */
+  readonly gpuMemoryShare?: number
   /** Resident memory of the engine's process, weights included, beyond which it is killed. Default: 3/4 of the machine's. */
   readonly memoryLimitBytes?: number
 }
+
+/** What of the machine an engine may use: it can be changed while the engine runs. */
+export type EngineResources = Pick<
+  EngineOptions,
+  'threads' | 'lanes' | 'gpu' | 'gpuDevice' | 'gpuMemoryShare' | 'memoryLimitBytes'
+>
 
 /** A LoRA adapter file. The path must be named by its content hash: llama.cpp caches adapters by path for the model's life. */
 export interface AdapterFile {

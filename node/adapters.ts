@@ -35,7 +35,7 @@ export async function openAdapterLibrary(
   let snapshots: SnapshotExchange
   const store = await createBlobStore(join(dataDir, 'blobs'))
   try {
-    await dialAny(host, coordinator, signal)
+    await dialAny(host, coordinator.addresses, signal)
     snapshots = await createSnapshotExchange(host, { store })
   } catch (error) {
     await host.close()

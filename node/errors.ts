@@ -20,6 +20,8 @@ export type NodeErrorCode =
   | 'in_use'
   /** There is no group, or no longer its adapter, to verify. */
   | 'nothing_kept'
+  /** A limit that does not exist, or has a value that it may not have. */
+  | 'bad_limits'
   /** Thresholds that are not for this base model, quantisation or backend. */
   | 'wrong_calibration'
   /** The data directory cannot be read or written. */

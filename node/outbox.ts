@@ -101,7 +101,7 @@ export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
     return fresh.length
   }
 
-  /** Takes what gossip brought, in the order of the node's own list; a gap means that something was lost. */
+  /** Takes what gossip brought, in the order of the node's own list; a gap means that something was lost, which the coordinator may still have. */
   const takePushed = async (): Promise<void> => {
     for (let digest = pushed.shift(); digest; digest = pushed.shift()) {
       if (digest.fromCursor > (await store.verdictCount())) behind = true

@@ -43,27 +43,35 @@ export interface PolicyKeeperParts {
   readonly engine: Engine
   /** Tokens of the longest rollout that the engine has room for. */
   readonly contextSize: number
-  /** Rollouts that it generates at the same time. */
-  readonly lanes: number
+  /** Rollouts that it generates at the same time, as things stand. */
+  readonly lanes: () => number
   readonly tokenizer: Tokenizer
   readonly baseSha256: string
   readonly catalogue: Catalogue
   readonly snapshots: SnapshotExchange
   /** Where fetched adapters are kept: only the newest of them, or a run would fill the disk. */
   readonly blobs: BlobStore
+  /** The coordinator, which is asked for as little of an adapter as possible. */
+  readonly origin: string
   /** Who may have manifests and blobs, the coordinator first. */
   readonly peers: () => readonly string[]
   readonly clock: Clock
+}
+
+/** What the engine runs, its canary passed. */
+interface TriedPolicy {
+  readonly policyId: string
+  /** Another one rounds differently. */
+  readonly backend: string
 }
 
 /** Late nodes still ask for the adapter of the version before. */
 const ADAPTERS_KEPT = 3
 
 export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
-  const { engine, contextSize, lanes, tokenizer, baseSha256, catalogue, snapshots, blobs, peers, clock } = parts
+  const { engine, contextSize, lanes, tokenizer, baseSha256, catalogue, snapshots, blobs, origin, peers, clock } = parts
   let loaded: LoadedPolicy | null = null
-  /** Of the policy that the engine runs, its canary passed. */
-  let inForce: string | null = null
+  let inForce: TriedPolicy | null = null
   let kept: readonly string[] = []
 
   const checkCompatible = ({ policy, taskSpec, limits: { groupSize, ...limits } }: PolicyManifest): void => {
@@ -95,10 +103,10 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
         `the run's rollouts have up to ${limits.maxRolloutTokens} tokens, and this node has room for ${contextSize}: start it with --context ${limits.maxRolloutTokens}`,
       )
     }
-    if (groupSize > lanes) {
+    if (groupSize > lanes()) {
       throw new NodeError(
         'incompatible',
-        `the run's groups have ${groupSize} rollouts, and this node has room for ${lanes}: start it with --lanes ${groupSize}`,
+        `the run's groups have ${groupSize} rollouts, and this node has room for ${lanes()}: start it with --lanes ${groupSize}`,
       )
     }
     if (largestBody(groupSize, { ...DEFAULT_LIMITS, ...limits }) > LIMITS.groupBodyBytes.value) {
@@ -127,7 +135,7 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
 
   const applyAdapter = async (blob: BlobDescription, shape: AdapterShape, signal: AbortSignal): Promise<void> => {
     const apply = async (): Promise<void> => {
-      const path = await onDisk(() => snapshots.fetchBlob(blob, peers(), { signal }))
+      const path = await onDisk(() => snapshots.fetchBlob(blob, peers(), { signal, origin, more: peers }))
       await engine.usePolicy({ path, sha256: blob.sha256, shape }, signal)
     }
     try {
@@ -141,13 +149,16 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     }
   }
 
+  const isInForce = ({ policyId }: PolicyManifest): boolean =>
+    inForce?.policyId === policyId && inForce.backend === engine.build.backend
+
   const load = async ({ manifest, manifestId }: SealedManifest, signal: AbortSignal): Promise<LoadedPolicy> => {
     checkSuccession(manifest, loaded?.manifest.round ?? null, clock.now())
     checkCompatible(manifest)
     const stage = stageOf(manifest)
     const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } = manifest.limits
     const limits = { ...DEFAULT_LIMITS, maxTurnTokens, maxRolloutTokens, maxAssistantTurns }
-    if (inForce !== manifest.policyId) await apply(manifest, signal)
+    if (!isInForce(manifest)) await apply(manifest, signal)
     loaded = { manifestId, manifest, limits, stage }
     return loaded
   }
@@ -165,7 +176,7 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
       await engine.usePolicy(null, signal)
     }
     await checkCanary(engine, manifest.canary, signal)
-    inForce = manifest.policyId
+    inForce = { policyId: manifest.policyId, backend: engine.build.backend }
   }
 
   return {
@@ -174,7 +185,7 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     },
     async update(signal) {
       const sealed = await snapshots.fetchManifest(peers(), 'newest', signal)
-      return sealed.manifestId === loaded?.manifestId ? loaded : load(sealed, signal)
+      return sealed.manifestId === loaded?.manifestId && isInForce(sealed.manifest) ? loaded : load(sealed, signal)
     },
   }
 }

@@ -20,7 +20,10 @@ export type NodeProgress =
       /** What keeps the engine's process from doing harm. */
       readonly confinement: Confinement
     }
-  | { readonly type: 'policy'; readonly version: number; readonly policyId: string }
+  /** `versions`: how many the run is to have, if it says so. */
+  | { readonly type: 'policy'; readonly version: number; readonly versions: number | null; readonly policyId: string }
+  /** Work on a group begins. */
+  | { readonly type: 'leased'; readonly leaseId: string; readonly version: number; readonly rollouts: number }
   | {
       readonly type: 'group'
       readonly leaseId: string
@@ -35,10 +38,22 @@ export type NodeProgress =
   | { readonly type: 'dropped'; readonly leaseId: string; readonly code: string }
   /** The coordinator has not been reached for some seconds; the node goes on trying. `detail`: where, and why not. */
   | { readonly type: 'offline'; readonly detail: string }
+  /** The coordinator is there again, after `offline`. */
+  | { readonly type: 'online' }
   /** The coordinator is there, but several attempts in a row to work with it came to nothing; the node goes on trying. */
   | { readonly type: 'trouble'; readonly detail: string }
   /** There is no work at the moment. `waiting`: finished groups without a verdict; told again when one gets its own. */
   | { readonly type: 'idle'; readonly reason: string; readonly detail: string; readonly waiting: number }
+  /** By its owner's wish, or by a limit, the node takes no work. `untilMs`: when that is known to end. */
+  | { readonly type: 'rest'; readonly why: string; readonly untilMs: number | null }
+  | { readonly type: 'resumed' }
+  /** No more work is taken; `waiting`: groups whose verdicts are waited for. */
+  | { readonly type: 'finishing'; readonly waiting: number }
+  /** A limit that cannot be kept to here, or anything else that the owner should know of. */
+  | { readonly type: 'notice'; readonly text: string }
+
+export const fetchingLine = ({ share, sizeBytes }: Extract<NodeProgress, { type: 'fetching' }>): string =>
+  `base model: ${Math.round(100 * share)} % of ${inBytes(sizeBytes)}`
 
 /** One line for the volunteer, or `null` for what happens too often to be worth one. */
 export function progressLine(progress: NodeProgress): string | null {
@@ -46,7 +61,7 @@ export function progressLine(progress: NodeProgress): string | null {
     case 'invited':
       return planText(progress.plan)
     case 'fetching':
-      return `base model: ${Math.round(100 * progress.share)} % of ${inBytes(progress.sizeBytes)}`
+      return fetchingLine(progress)
     case 'source-dropped':
       return `the base model does not come from ${progress.source}: ${progress.detail}`
     case 'base-delayed':
@@ -54,7 +69,7 @@ export function progressLine(progress: NodeProgress): string | null {
     case 'ready':
       return `node ${progress.peerId}, inference on ${progress.backend}, ${confinementLine(progress.confinement)}`
     case 'policy':
-      return `policy version ${progress.version} is loaded and passed its canary`
+      return `version ${progress.version}${progress.versions === null ? '' : ` of ${progress.versions}`} is loaded and passed its canary`
     case 'group': {
       const mean = progress.rewards.reduce((sum, reward) => sum + reward, 0) / progress.rewards.length
       const speed = Math.round((1000 * progress.tokens) / Math.max(1, progress.ms))
@@ -66,10 +81,22 @@ export function progressLine(progress: NodeProgress): string | null {
       return `group ${progress.leaseId.slice(0, 8)} was not taken: ${explain(progress.code, '')}`
     case 'offline':
       return `the coordinator cannot be reached, trying again: ${progress.detail}`
+    case 'online':
+      return 'the coordinator is connected again'
     case 'trouble':
       return `the coordinator cannot be worked with, trying again: ${progress.detail}`
     case 'idle':
-      return ROUTINE.has(progress.reason) ? null : `no work: ${explain(progress.reason, progress.detail)}`
+      return ROUTINE.has(progress.reason) ? null : idleLine(progress.reason, progress.detail)
+    case 'leased':
+      return null
+    case 'rest':
+      return `resting: ${restLine(progress)}`
+    case 'resumed':
+      return 'working again'
+    case 'finishing':
+      return `no more work is taken; waiting for ${countOf(progress.waiting, 'verdict')}`
+    case 'notice':
+      return progress.text
   }
 }
 
@@ -81,6 +108,25 @@ const BOUNDS: Readonly<Record<ConfinementLevel, string>> = {
 
 const confinementLine = ({ level, lacks }: Confinement): string =>
   lacks.length === 0 ? BOUNDS[level] : `${BOUNDS[level]} (${lacks.join('; ')})`
+
+/** `1 verdict`, `2 verdicts`. */
+export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** Why a node rests, and until when, by the clock of the place. */
+export const restLine = ({ why, untilMs }: { readonly why: string; readonly untilMs: number | null }): string =>
+  untilMs === null
+    ? why
+    : `${why}, until ${new Date(untilMs).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}`
+
+/** What belongs to the life of any node, in words; all else is told by its code. */
+const EXPECTED: Readonly<Partial<Record<RefusalCode, string>>> = {
+  not_registered: 'the run has taken this node in; work begins with the next round, mostly within seconds',
+  complete: 'the run is complete: its last version is published, and there is no more work',
+}
+
+/** Why there is no work at the moment. */
+export const idleLine = (reason: string, detail: string): string =>
+  (isRefusalCode(reason) ? EXPECTED[reason] : undefined) ?? `no work: ${explain(reason, detail)}`
 
 /** Reasons for a pause that come and go by the minute. */
 const ROUTINE: ReadonlySet<string> = new Set<RefusalCode>([

@@ -1,103 +1,125 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { openEngine, openTokenizer } from '../engine/index.js'
+import { type EngineProcess, type EngineResources, openEngine, openTokenizer } from '../engine/index.js'
 import type { Invitation } from '../proto/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import {
+  type Bandwidth,
   createBlobStore,
   createHost,
-  createSnapshotExchange,
+  type Finding,
+  type Identity,
   type JoinAddress,
-  keepConnected,
-  openIdentity,
-  type SnapshotExchange,
+  type Metrics,
+  reachOf,
   type SwarmHost,
+  widest,
 } from '../swarm/index.js'
-import { type BaseModel, readBaseModel } from './base/find-base.js'
+import { readBaseModel } from './base/find-base.js'
 import { obtainBaseModel } from './base/obtain-base.js'
 import { NodeError } from './errors.js'
+import { type Gate, type Rest, whileOnDuty } from './gate.js'
 import type { JoinPlan } from './join-plan.js'
-import { peersOf } from './peers.js'
+import { ownListenAddresses } from './listen-port.js'
+import { openMembership } from './membership.js'
 import type { NodeProgress } from './progress.js'
-import { openNodeStore } from './store.js'
-import { startVolunteer } from './volunteer.js'
+import type { NodeStore } from './store.js'
+import { startVolunteer, type Volunteer } from './volunteer.js'
 import { untilConnected } from './work-loop.js'
+import { meteredEngine, type WorkMeter } from './work-meter.js'
 
-export interface NodeOptions {
+/** Where a node is to be found by others. */
+export interface Whereabouts {
+  /** Addresses to listen on; none: the node only dials out. Left out: a port of its own, the same at each start. */
+  readonly listen?: readonly string[]
+  /** Where others can dial it, if that is not where it listens: behind a router that forwards a port. */
+  readonly announce?: readonly string[]
+  /** Passes small messages on between nodes that cannot dial each other. */
+  readonly relay?: boolean
+}
+
+export interface NodeOptions extends Whereabouts {
   readonly coordinator: JoinAddress
   /** Null: the coordinator is asked for it, where it is needed. */
   readonly invitation: Invitation | null
   readonly dataDir: string
+  readonly identity: Identity
+  /** The node's records of this run. */
+  readonly store: NodeStore
   /** Path of the base model's GGUF; null: it is found or fetched. */
   readonly modelPath: string | null
   /** Path of the model that comes with this program. */
   readonly packagedModel: string
   /** Asked once per run, before anything is fetched: whether the user wants it. */
   readonly agree: (plan: JoinPlan, signal: AbortSignal) => Promise<boolean>
-  /** Addresses to listen on; none: the node only dials out. */
-  readonly listen: readonly string[]
-  readonly threads: number
-  /** Rollouts generated in parallel at most; a group may not be larger. */
-  readonly lanes: number
   /** Tokens of the longest rollout that fits, prompt included. */
   readonly contextSize: number
-  readonly gpu: 'auto' | false
-  /** Main memory of the engine's process; default: a share of the machine's. */
-  readonly memoryLimitBytes?: number
+  /** What of the machine inference may take. */
+  readonly resources: EngineResources
+  readonly bandwidth: Bandwidth
+  /** When the node works, rests and ends. */
+  readonly gate: Gate
+  /** Go on when the run is complete. */
+  readonly stay: boolean
   readonly logger: Logger
+  readonly metrics: Metrics
+  /** Counts what the engine samples. */
+  readonly meter: WorkMeter
   readonly onProgress: (progress: NodeProgress) => void
   /** Ends what takes long before the work begins. */
   readonly signal: AbortSignal
 }
 
-export interface RunningNode {
-  readonly peerId: string
-  /** Rejects with what stopped the work; otherwise pending until `close`. */
-  readonly work: Promise<void>
+export interface RunningNode extends Pick<Volunteer, 'work' | 'waiting' | 'groupSize'> {
+  readonly engine: EngineProcess
+  /** Others that the node is connected with. */
+  readonly peers: number
   close(): Promise<void>
 }
 
-/** Starts a volunteer: engine, connection to the coordinator, work. Groups of an earlier run of the node are sent first. */
+const findingOf = ({ relay, listens }: { readonly relay: boolean; readonly listens: boolean }): Finding => ({
+  relay: relay ? 'offered' : 'used',
+  localNetwork: true,
+  portMapping: listens,
+  tryAddresses: true,
+})
+
+/** Starts a volunteer: connection to the coordinator, base model, engine, work. Groups of an earlier run of the node are sent first. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
-  const { coordinator, dataDir, logger, onProgress, signal } = options
+  const { coordinator, dataDir, identity, store, contextSize, bandwidth, onProgress, signal } = options
   const cleanUps: (() => Promise<unknown>)[] = []
   const close = async (): Promise<void> => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
   }
   try {
-    await mkdir(dataDir, { recursive: true })
     const given = options.modelPath === null ? null : await readBaseModel(options.modelPath, signal)
-    const identity = await openIdentity(dataDir)
-    const store = await openNodeStore(join(dataDir, 'store'), coordinator.peerId)
-    cleanUps.push(() => store.close())
-    const host = await createHost({
-      privateKey: identity.privateKey,
-      runId: coordinator.peerId,
-      listen: options.listen,
-      logger,
-    }).catch((cause: Error) => {
-      // The library's message goes on with a stack trace.
-      const reason = cause.message.split(/\n +at /)[0]!.replaceAll(/\s+/g, ' ')
-      throw new NodeError('bad_listen', `${options.listen.join(', ')}: ${reason}`, { cause })
-    })
+    const host = await listen(options)
     cleanUps.push(() => host.close())
     const blobs = await createBlobStore(join(dataDir, 'blobs'))
-    const snapshots = await createSnapshotExchange(host, { store: blobs })
-    cleanUps.push(() => snapshots.close())
-    const base = await obtainBase(options, given, { host, snapshots })
+    const membership = await openMembership({ coordinator, host, store, blobs, bandwidth })
+    cleanUps.push(() => membership.close())
+    const { connection, snapshots, peers } = membership
+    const resting = {
+      onRest: async ({ why, untilMs }: Rest) => onProgress({ type: 'rest', why, untilMs }),
+      onResumed: () => onProgress({ type: 'resumed' }),
+    }
+    const base = await obtainBaseModel(
+      {
+        ...{ dataDir, given, snapshots, peers, onProgress },
+        coordinator: coordinator.peerId,
+        invitation: options.invitation,
+        packaged: options.packagedModel,
+        agree: options.agree,
+        onDuty: (download, until) => whileOnDuty(options.gate, host.clock, download, { ...resting, signal: until }),
+        connected: (until) => untilConnected({ connection, onProgress, host }, until),
+        clock: host.clock,
+      },
+      signal,
+    )
     snapshots.offerFile(base.blob, base.path)
     const tokenizer = await openTokenizer(base.path)
     cleanUps.push(() => tokenizer.close())
-    const { threads, lanes, contextSize, gpu, memoryLimitBytes } = options
-    const engine = await openEngine({
-      modelPath: base.path,
-      threads,
-      lanes,
-      gpu,
-      contextSize,
-      ...(memoryLimitBytes === undefined ? {} : { memoryLimitBytes }),
-    })
+    const engine = await openEngine({ modelPath: base.path, contextSize, ...options.resources })
     cleanUps.push(() => engine.close())
     onProgress({
       type: 'ready',
@@ -105,47 +127,73 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       backend: engine.build.backend,
       confinement: engine.confinement,
     })
+    const unloading = new AbortController()
+    cleanUps.push(async () => unloading.abort())
     const volunteer = await startVolunteer({
-      coordinator,
       host,
+      membership,
       key: identity.privateKey,
       store,
       blobs,
-      snapshots,
-      engine,
+      engine: meteredEngine(engine, options.meter),
       tokenizer,
       baseSha256: base.blob.sha256,
       contextSize,
-      lanes,
+      lanes: () => engine.resources.lanes,
       catalogue: CATALOGUE,
+      gate: options.gate,
+      stay: options.stay,
+      // Memory is what a rest is for as much as anything else.
+      onRest: () => engine.unload(unloading.signal),
       onProgress,
     })
     cleanUps.push(() => volunteer.close())
-    return { peerId: identity.peerId, work: volunteer.work, close }
+    return {
+      work: volunteer.work,
+      engine,
+      get waiting() {
+        return volunteer.waiting
+      },
+      get groupSize() {
+        return volunteer.groupSize
+      },
+      get peers() {
+        return new Set(host.connections().map(({ peer }) => peer)).size
+      },
+      close,
+    }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-/** Connects for as long as it takes; the volunteer keeps its own connection afterwards. */
-async function obtainBase(
-  options: NodeOptions,
-  given: BaseModel | null,
-  { host, snapshots }: { readonly host: SwarmHost; readonly snapshots: SnapshotExchange },
-): Promise<BaseModel> {
-  const { coordinator, invitation, dataDir, packagedModel: packaged, agree, onProgress, signal } = options
-  const connection = keepConnected(host, coordinator)
-  try {
-    const parts = {
-      ...{ dataDir, invitation, given, packaged, snapshots, agree, onProgress },
-      coordinator: coordinator.peerId,
-      connected: (until: AbortSignal) => untilConnected({ connection, onProgress, host }, until),
-      peers: () => peersOf(host, coordinator.peerId),
-      clock: host.clock,
-    }
-    return await obtainBaseModel(parts, signal)
-  } finally {
-    await connection.close()
-  }
+/** @throws NodeError `bad_listen` */
+async function listen({
+  coordinator,
+  dataDir,
+  identity,
+  logger,
+  metrics,
+  ...whereabouts
+}: NodeOptions): Promise<SwarmHost> {
+  const { addresses } = coordinator
+  const runReach = reachOf(widest(addresses)[0] ?? addresses[0]!)
+  const { announce = [], relay = false } = whereabouts
+  const listening = whereabouts.listen ?? (await ownListenAddresses(dataDir, runReach))
+  return createHost({
+    privateKey: identity.privateKey,
+    runId: coordinator.peerId,
+    listen: listening,
+    announce,
+    runReach,
+    // A run on one machine needs no help, and leaves the network alone.
+    ...(runReach === 'machine' ? {} : { finding: findingOf({ relay, listens: listening.length > 0 }) }),
+    logger,
+    metrics,
+  }).catch((cause: Error) => {
+    // The library's message goes on with a stack trace.
+    const reason = cause.message.split(/\n +at /)[0]!.replaceAll(/\s+/g, ' ')
+    throw new NodeError('bad_listen', `${listening.join(', ')}: ${reason}`, { cause })
+  })
 }

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { Level } from 'level'
 import { z } from 'zod'
-import { isRefusalCode, type RefusalCode, type Verdict } from '../proto/index.js'
+import { isRefusalCode, LIMITS, type RefusalCode, type Verdict } from '../proto/index.js'
+import type { KnownPeer } from '../swarm/index.js'
 import { NodeError } from './errors.js'
 import {
   type ClosedRound,
@@ -34,11 +35,12 @@ export interface NodeStore {
   removePending(leaseId: string): Promise<void>
   /** Of a group without a verdict, or of the newest that got one: the coordinator's disk may have lost it. */
   body(bodySha256: string): Promise<Uint8Array | null>
-  /** Number of verdicts on record: where to ask the coordinator to go on from. @throws NodeError `unreadable` */
+  /** The position behind the newest verdict on record: where to ask the coordinator to go on from. @throws NodeError `unreadable` */
   verdictCount(): Promise<number>
   /**
    * Appends verdicts from position `from` on, passing over those already on record, and in the same write forgets the
-   * groups they settle: a group with a verdict would otherwise be offered for ever. The last of them is kept.
+   * groups they settle: a group with a verdict would otherwise be offered for ever. The last of them is kept. The coordinator
+   * does not keep the oldest, so there may be a gap before them.
    * @returns the new ones
    */
   addVerdicts(from: number, verdicts: readonly Verdict[]): Promise<Verdict[]>
@@ -52,10 +54,17 @@ export interface NodeStore {
   keepRounds(rounds: readonly ClosedRound[]): Promise<void>
   /** @throws NodeError `unreadable` */
   rounds(): Promise<ClosedRound[]>
+  /** Nodes of the run that were reached, to be looked for at the next start. Replaces those on record. */
+  keepPeers(peers: readonly KnownPeer[]): Promise<void>
+  /** A record that is damaged counts as none: others tell of other nodes. */
+  peers(): Promise<readonly KnownPeer[]>
+  /** The newest notice of where the coordinator is to be found, sealed. */
+  keepNotice(sealed: Uint8Array): Promise<void>
+  notice(): Promise<Uint8Array | null>
   close(): Promise<void>
 }
 
-const verdictSchema: z.ZodType<Verdict> = z.strictObject({
+export const verdictSchema: z.ZodType<Verdict> = z.strictObject({
   leaseId: z.string(),
   bodySha256: z.string(),
   accepted: z.boolean(),
@@ -68,6 +77,16 @@ const verdictSchema: z.ZodType<Verdict> = z.strictObject({
   receivedAtMs: z.number(),
 })
 
+const peersSchema: z.ZodType<readonly KnownPeer[]> = z
+  .array(
+    z.strictObject({
+      peerId: z.string(),
+      addresses: z.array(z.string()).min(1).max(LIMITS.addressesPerPeer.value),
+      reachedAtMs: z.number(),
+    }),
+  )
+  .max(LIMITS.peersKept.value)
+
 const keptSchema = z.strictObject({ bodySha256: z.string(), origin: groupOriginSchema })
 /** The place of a record of which there is one. */
 const ONLY = 'newest'
@@ -79,9 +98,35 @@ const key = (position: number): string => String(position).padStart(12, '0')
  * @throws NodeError `in_use`, `unreadable`
  */
 export async function openNodeStore(directory: string, runId: string): Promise<NodeStore> {
-  const db = new Level<string, unknown>(directory)
+  return (await openNodeDatabase(directory)).storeOf(runId)
+}
+
+/** The records of all runs in a data directory. */
+export interface NodeDatabase {
+  /** Closing it closes all of them. */
+  storeOf(runId: string): NodeStore
+  /** Of every run that has records. */
+  stores(): Promise<ReadonlyMap<string, NodeStore>>
+  close(): Promise<void>
+}
+
+/** @throws NodeError `in_use`, `unreadable` */
+export async function openNodeDatabase(directory: string, { createIfMissing = true } = {}): Promise<NodeDatabase> {
+  const db = new Level<string, unknown>(directory, { createIfMissing })
   await open(db, directory)
-  return storeOf(db, directory, runId)
+  return {
+    storeOf: (runId) => storeOf(db, directory, runId),
+    async stores() {
+      const runs = new Set<string>()
+      // Sublevels have no list of their own; their keys begin with their names.
+      for await (const name of db.keys()) {
+        const [, runId] = /^!([^!:]+):/.exec(name) ?? []
+        if (runId !== undefined) runs.add(runId)
+      }
+      return new Map([...runs].map((runId) => [runId, storeOf(db, directory, runId)]))
+    },
+    close: () => db.close(),
+  }
 }
 
 /**
@@ -93,16 +138,8 @@ export async function openNodeStores(
 ): Promise<{ readonly stores: ReadonlyMap<string, NodeStore>; close(): Promise<void> }> {
   if (!existsSync(directory))
     throw new NodeError('nothing_kept', `no node has kept anything in ${directory}: is this its --data-dir?`)
-  const db = new Level<string, unknown>(directory, { createIfMissing: false })
-  await open(db, directory)
-  const runs = new Set<string>()
-  // Sublevels have no list of their own; their keys begin with their names.
-  for await (const name of db.keys()) {
-    const [, runId] = /^!([^!:]+):/.exec(name) ?? []
-    if (runId !== undefined) runs.add(runId)
-  }
-  const stores = new Map([...runs].map((runId) => [runId, storeOf(db, directory, runId)]))
-  return { stores, close: () => db.close() }
+  const database = await openNodeDatabase(directory, { createIfMissing: false })
+  return { stores: await database.stores(), close: () => database.close() }
 }
 
 function storeOf(db: Level<string, unknown>, directory: string, runId: string): NodeStore {
@@ -116,6 +153,8 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
   const kept = db.sublevel<string, string>(`${runId}:kept`, { valueEncoding: 'utf8' })
   const keptBody = db.sublevel<string, Uint8Array>(`${runId}:kept-body`, { valueEncoding: 'view' })
   const closedRounds = db.sublevel<string, string>(`${runId}:rounds`, { valueEncoding: 'utf8' })
+  const peers = db.sublevel<string, string>(`${runId}:peers`, { valueEncoding: 'utf8' })
+  const notices = db.sublevel<string, Uint8Array>(`${runId}:notices`, { valueEncoding: 'view' })
   const readVerdict = (text: string, place: string): Verdict =>
     readRecord(text, verdictSchema, `verdict ${place}`, directory)
   const verdictCount = async (): Promise<number> => {
@@ -190,11 +229,12 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
     verdictCount,
     async addVerdicts(from, verdicts) {
       const known = await verdictCount()
-      const fresh = from > known ? [] : verdicts.slice(known - from)
+      const first = Math.max(known, from)
+      const fresh = verdicts.slice(first - from)
       const batch = db.batch()
       for (const [i, verdict] of fresh.entries()) {
-        batch.put(key(known + i), JSON.stringify(verdict), { sublevel: ledger })
-        batch.put(verdict.leaseId, key(known + i), { sublevel: lastVerdicts })
+        batch.put(key(first + i), JSON.stringify(verdict), { sublevel: ledger })
+        batch.put(verdict.leaseId, key(first + i), { sublevel: lastVerdicts })
       }
       const last = await lastWithOrigin(verdicts)
       if (last !== null) {
@@ -222,6 +262,18 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
       const text = await closedRounds.get(ONLY)
       return text === undefined ? [] : readRecord(text, z.array(closedRoundSchema), 'the closed rounds', directory)
     },
+    keepPeers: (list) => write(() => peers.put(ONLY, JSON.stringify(list))),
+    async peers() {
+      const text = await peers.get(ONLY)
+      try {
+        return text === undefined ? [] : readRecord(text, peersSchema, 'the nodes that were reached', directory)
+      } catch (why) {
+        if (why instanceof NodeError) return []
+        throw why
+      }
+    },
+    keepNotice: (sealed) => write(() => notices.put(ONLY, sealed)),
+    notice: async () => (await notices.get(ONLY)) ?? null,
     close: () => db.close(),
   }
 }
@@ -234,7 +286,7 @@ async function open(db: Level<string, unknown>, directory: string): Promise<void
     if (cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED') {
       throw new NodeError(
         'in_use',
-        `another process works with ${directory}; stop it, or give this one another --data-dir`,
+        `another process works with ${directory}: see \`prove-node status\`; stop it, or give this one another --data-dir`,
         { cause },
       )
     }

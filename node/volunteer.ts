@@ -2,39 +2,28 @@ import type { PrivateKey } from '@libp2p/interface'
 import type { Engine, Tokenizer } from '../engine/index.js'
 import type { Catalogue } from '../episode/index.js'
 import { LIMITS } from '../proto/index.js'
-import {
-  type BlobStore,
-  channelsOf,
-  createGroupGate,
-  type JoinAddress,
-  keepConnected,
-  type SnapshotExchange,
-  type SwarmHost,
-  serveGroups,
-} from '../swarm/index.js'
-import { createNews } from './news.js'
+import { type BlobStore, channelsOf, createGroupGate, type SwarmHost, serveGroups } from '../swarm/index.js'
+import type { Membership } from './membership.js'
 import { openOutbox } from './outbox.js'
-import { peersOf } from './peers.js'
 import { createPolicyKeeper } from './policy-keeper.js'
 import type { NodeProgress } from './progress.js'
 import type { NodeStore } from './store.js'
-import { workLoop } from './work-loop.js'
+import { type WorkEnd, type WorkLoopParts, workLoop } from './work-loop.js'
 
-export interface VolunteerParts {
-  readonly coordinator: JoinAddress
+export interface VolunteerParts extends Pick<WorkLoopParts, 'gate' | 'onRest' | 'stay'> {
   readonly host: SwarmHost
+  readonly membership: Membership
   readonly key: PrivateKey
   readonly store: NodeStore
+  /** Those of the membership. */
   readonly blobs: BlobStore
-  /** In service, over these blobs; it stays open. */
-  readonly snapshots: SnapshotExchange
   readonly engine: Engine
   readonly tokenizer: Tokenizer
   readonly baseSha256: string
   /** Tokens of the longest rollout that the engine has room for. */
   readonly contextSize: number
-  /** Rollouts that it generates at the same time. */
-  readonly lanes: number
+  /** Rollouts that it generates at the same time, as things stand. */
+  readonly lanes: () => number
   readonly catalogue: Catalogue
   readonly onProgress: (progress: NodeProgress) => void
   /** 0 .. 1, spreads what many nodes do at the same instant. Default: chance. */
@@ -42,31 +31,24 @@ export interface VolunteerParts {
 }
 
 export interface Volunteer {
-  /** Rejects with what stopped the work; otherwise pending until `close`. */
-  readonly work: Promise<void>
-  /** Stops the work. Host, exchange, engine and store stay open: they are their owner's. */
+  /** Resolves when the work is over. Rejects with what stopped it. */
+  readonly work: Promise<WorkEnd>
+  /** Finished groups without a verdict. */
+  readonly waiting: number
+  /** Rollouts of a group of the policy in force; null: none is loaded yet. */
+  readonly groupSize: number | null
+  /** Stops the work. Host, membership, engine and store stay open: they are their owner's. */
   close(): Promise<void>
 }
 
 const AGENT = 'prove-node/0.1.0'
 
-/** Joins a run and works for it. Groups of an earlier run of the node are sent first. */
+/** Works for a run. Groups of an earlier run of the node are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
-  const {
-    coordinator,
-    host,
-    key,
-    store,
-    blobs,
-    snapshots,
-    engine,
-    tokenizer,
-    baseSha256,
-    contextSize,
-    lanes,
-    catalogue,
-  } = parts
-  const { onProgress, random = Math.random } = parts
+  const { host, membership, key, store, blobs, engine, tokenizer, baseSha256, contextSize, lanes, catalogue } = parts
+  const { onProgress, random = Math.random, gate: duty, onRest, stay } = parts
+  const { connection, neighbours, snapshots, news, peers } = membership
+  const coordinator = host.runId
   const closing = new AbortController()
   const cleanUps: (() => Promise<unknown>)[] = []
   const close = async (): Promise<void> => {
@@ -74,18 +56,13 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
   }
   try {
-    const connection = keepConnected(host, coordinator)
-    cleanUps.push(() => connection.close())
     const groups = await serveGroups(host, { lookup: (hash) => store.body(hash) })
     cleanUps.push(() => groups.close())
-    const news = createNews(host.clock)
-    const channels = channelsOf(coordinator.peerId)
-    host.gossip.join(channels.policy, { deliver: (announcement) => news.tell({ type: 'announced', announcement }) })
     const gate = createGroupGate(host.clock, LIMITS.groupsPerMinute.value, LIMITS.groupsPassedOnPerMinute.value)
-    host.gossip.join(channels.groups, { check: gate.check, deliver: () => undefined })
+    host.gossip.join(channelsOf(coordinator).groups, { check: gate.check, deliver: () => undefined })
     const outbox = await openOutbox({
       host,
-      coordinator: coordinator.peerId,
+      coordinator,
       store,
       onVerdict: (verdict, earlier) => {
         onProgress({ type: 'verdict', verdict, earlier })
@@ -106,14 +83,15 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
       catalogue,
       snapshots,
       blobs,
-      peers: () => peersOf(host, coordinator.peerId),
+      origin: coordinator,
+      peers,
       clock: host.clock,
     })
     const work = workLoop(
       {
         host,
         key,
-        coordinator: coordinator.peerId,
+        coordinator,
         engine,
         keeper,
         outbox,
@@ -121,14 +99,27 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
         agent: AGENT,
         connection,
         news,
+        onProviders: (providers) => neighbours.hear(providers, true),
         random,
         onProgress,
+        ...(duty ? { gate: duty } : {}),
+        ...(onRest ? { onRest } : {}),
+        ...(stay === undefined ? {} : { stay }),
       },
       closing.signal,
     )
     const ended = work.catch((error: unknown) => host.logger.child({ part: 'work' }).debug({ error }, 'the work ended'))
     cleanUps.push(() => ended)
-    return { work, close }
+    return {
+      work,
+      get waiting() {
+        return outbox.waiting.length
+      },
+      get groupSize() {
+        return keeper.loaded?.manifest.limits.groupSize ?? null
+      },
+      close,
+    }
   } catch (error) {
     await close()
     throw error

@@ -2,11 +2,20 @@ import { randomBytes } from 'node:crypto'
 import type { PrivateKey } from '@libp2p/interface'
 import { type Engine, EngineError } from '../engine/index.js'
 import { EpisodeError, parseTask, runGroup, type Task } from '../episode/index.js'
-import { groupBody, type Lease, type LeaseAsk, LIMITS, SwarmRefusal, sealGroupAnnouncement } from '../proto/index.js'
+import {
+  groupBody,
+  type Lease,
+  type LeaseAsk,
+  LIMITS,
+  type PeerAddresses,
+  SwarmRefusal,
+  sealGroupAnnouncement,
+} from '../proto/index.js'
 import { ExampleError } from '../reward/index.js'
 import { WorldDefect } from '../servers/kernel/index.js'
 import { type KeptConnection, requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
 import { NodeError } from './errors.js'
+import { type Gate, isOffDuty, isUrgent, OPEN, TURNED, turnedTo, waitForDuty } from './gate.js'
 import { groupAnnouncementOf, groupBodyOf } from './group-body.js'
 import { giveBack, keepLease, within } from './held-lease.js'
 import type { GroupOrigin } from './kept-group.js'
@@ -30,13 +39,26 @@ export interface WorkLoopParts {
   readonly connection: Pick<KeptConnection, 'connected' | 'problem'>
   /** The coordinator's announcements, and what becomes of the node's groups. */
   readonly news: News
+  /** Hears which nodes hold the adapter in force. */
+  readonly onProviders: (providers: readonly PeerAddresses[]) => void
   /** 0 .. 1, spreads what many nodes do at the same instant. */
   readonly random: () => number
   readonly onProgress: (progress: NodeProgress) => void
+  /** When the node works, rests and ends. Default: it works until the signal fires. */
+  readonly gate?: Gate
+  /** Called when a rest begins and nothing is under way. */
+  readonly onRest?: () => Promise<void>
+  /** Go on when the run is complete: it may be extended, and others may want its adapter. Default: true. */
+  readonly stay?: boolean
 }
+
+/** Why the work came to an end: its signal fired, its owner wanted it to, or the run is complete. */
+export type WorkEnd = 'closed' | 'finished' | 'complete'
 
 /** Between two looks at whether groups have got their verdicts. */
 const FULL_PAUSE_MS = 1000
+/** How long a node that ends waits for the verdicts on its last groups: an audit takes minutes. */
+const DELIVERY_MS = 120_000
 
 /** How long a missing connection is no news. */
 const PATIENCE_MS = 5000
@@ -46,43 +68,66 @@ const CHANCE_FAILURES = 2
 const MAX_CRASHES = 3
 
 /**
- * Works until the signal fires: newest policy, a lease, a group, again. What fails on the way to the coordinator is
- * tried again, and so is a crash of the engine; a node that cannot do the run's work at all stops.
+ * Works until the signal fires, the gate is turned to `finish`, or the run is complete: newest policy, a lease, a group,
+ * again. What fails on the way to the coordinator is tried again, and so is a crash of the engine; a node that cannot do
+ * the run's work at all stops.
  * @throws NodeError `wrong_base`, `incompatible`, `canary_failed`, `bad_lease`, `broken_world`, `unwritable`; EngineError
  */
-export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
-  const { host, keeper, news, random, onProgress } = parts
+export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promise<WorkEnd> {
+  const { host, keeper, news, random, onProgress, gate = OPEN, onRest = async () => undefined } = parts
   const logger = host.logger.child({ part: 'work' })
   let crashes = 0
   let failures = 0
   let told = ''
-  const retry = async (failed: number): Promise<void> => {
+  const retry = async (failed: number, turned: AbortSignal): Promise<void> => {
     const watch = news.listen()
     try {
       const loaded = keeper.loaded?.manifestId ?? null
-      await waitForRetry({ clock: host.clock, random }, { loaded, failures: failed }, watch, signal)
+      await waitForRetry({ clock: host.clock, random }, { loaded, failures: failed }, watch, turned)
     } finally {
       watch.close()
     }
   }
+  const rest = async (why: string, untilMs: number | null): Promise<void> => {
+    onProgress({ type: 'rest', why, untilMs })
+    await onRest()
+  }
   while (!signal.aborted) {
+    const turned = turnedTo(gate, isOffDuty)
+    const onDuty = AbortSignal.any([signal, turned.signal])
     try {
-      await untilConnected(parts, signal)
+      if (turned.signal.aborted) {
+        const works = await waitForDuty(gate, host.clock, {
+          onRest: ({ why, untilMs }) => rest(why, untilMs),
+          signal,
+        })
+        if (!works) return await deliver(parts, 'finished', signal)
+        onProgress({ type: 'resumed' })
+        continue
+      }
+      await untilConnected(parts, onDuty)
       const before = keeper.loaded
-      const policy = await takeUp(parts, signal)
-      await workUnder(policy, parts, signal, {
-        onAnswer: () => {
-          failures = 0
-          told = ''
+      const policy = await takeUp(parts, onDuty)
+      const isComplete = await workUnder(
+        policy,
+        parts,
+        { signal, onDuty },
+        {
+          onAnswer: () => {
+            failures = 0
+            told = ''
+          },
+          onGroup: () => {
+            crashes = 0
+          },
         },
-        onGroup: () => {
-          crashes = 0
-        },
-      })
+      )
+      if (isComplete) return await deliver(parts, 'complete', signal)
       // A coordinator that names a manifest which it does not serve would be asked without a pause.
-      if (policy === before) await retry(0)
+      if (policy === before && !onDuty.aborted) await retry(0, onDuty)
     } catch (error) {
-      if (signal.aborted) return
+      if (signal.aborted) return 'closed'
+      if (error === TURNED) continue
       if (error instanceof EngineError && error.code === 'engine_crashed') {
         crashes += 1
         if (crashes >= MAX_CRASHES) throw error
@@ -96,9 +141,28 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
           onProgress({ type: 'trouble', detail: message })
         }
       } else throw error
-      await retry(failures).catch(() => undefined)
+      await retry(failures, onDuty).catch(() => undefined)
+    } finally {
+      turned.close()
     }
   }
+  return 'closed'
+}
+
+/** Waits, for some time, until every group has its verdict; those that have none are kept for the next start. */
+async function deliver(
+  { outbox, host, onProgress }: WorkLoopParts,
+  end: WorkEnd,
+  signal: AbortSignal,
+): Promise<WorkEnd> {
+  let told = -1
+  for (let leftMs = DELIVERY_MS; outbox.waiting.length > 0 && leftMs > 0; leftMs -= FULL_PAUSE_MS) {
+    const waiting = outbox.waiting.length
+    if (waiting !== told) onProgress({ type: 'finishing', waiting })
+    told = waiting
+    await host.clock.sleep(FULL_PAUSE_MS, signal)
+  }
+  return end
 }
 
 /** Loads the newest policy, if it is another one than before, and tells of it. */
@@ -107,8 +171,15 @@ async function takeUp({ keeper, store, onProgress }: WorkLoopParts, signal: Abor
   const policy = await keeper.update(signal)
   const { version, policyId, closedRounds } = policy.manifest
   if (policy !== before) await store.keepRounds(closedRounds)
-  if (version !== before?.manifest.version) onProgress({ type: 'policy', version, policyId })
+  if (version !== before?.manifest.version)
+    onProgress({ type: 'policy', version, versions: versionsOf(policy.manifest), policyId })
   return policy
+}
+
+/** How many versions the run is to have, as far as it says so. */
+function versionsOf({ taskSpec }: LoadedPolicy['manifest']): number | null {
+  const versions = Number(taskSpec.versions)
+  return Number.isSafeInteger(versions) && versions > 0 ? versions : null
 }
 
 /** Waits for the coordinator, and says so when it takes long. @throws the signal's reason */
@@ -117,33 +188,42 @@ export async function untilConnected(
   signal: AbortSignal,
 ): Promise<void> {
   const arrived = new AbortController()
+  let isTold = false
   clock.sleep(PATIENCE_MS, arrived.signal).then(
-    () => onProgress({ type: 'offline', detail: connection.problem ?? 'no answer yet' }),
+    () => {
+      isTold = true
+      onProgress({ type: 'offline', detail: connection.problem ?? 'no answer yet' })
+    },
     () => undefined,
   )
   try {
     await connection.connected(signal)
+    if (isTold) onProgress({ type: 'online' })
   } finally {
     arrived.abort()
   }
 }
 
-/** Groups for one policy, until the coordinator names another. */
+/**
+ * Groups for one policy, until the coordinator names another.
+ * @param onDuty  fires when the node is to rest or to finish: a lease that comes after that is given back
+ * @returns  whether the run is complete, and the node does not stay
+ */
 async function workUnder(
   loaded: LoadedPolicy,
   parts: WorkLoopParts,
-  signal: AbortSignal,
+  { signal, onDuty }: { readonly signal: AbortSignal; readonly onDuty: AbortSignal },
   { onAnswer, onGroup }: { onAnswer(): void; onGroup(): void },
-): Promise<void> {
-  const { host, coordinator, outbox, agent, engine, news, random, onProgress } = parts
+): Promise<boolean> {
+  const { host, coordinator, outbox, agent, engine, news, random, onProgress, stay = true } = parts
   const isFull = (): boolean => outbox.waiting.length >= LIMITS.leasesHeld.value
   const waiting = { clock: host.clock, random }
   let policy = loaded
   let timesIdle = 0
-  while (!signal.aborted) {
+  while (!onDuty.aborted) {
     // Kept on disk and in memory until they have their verdicts: a coordinator that gives none gets no more of them.
     if (isFull()) onProgress({ type: 'trouble', detail: `${outbox.waiting.length} groups wait for their verdicts` })
-    while (isFull()) await host.clock.sleep(FULL_PAUSE_MS, signal)
+    while (isFull()) await host.clock.sleep(FULL_PAUSE_MS, onDuty)
     const ask: LeaseAsk = {
       kind: 'ask',
       count: 1,
@@ -157,31 +237,54 @@ async function workUnder(
     try {
       const response = await requestLeases(host, coordinator, ask, within(host.clock, signal))
       onAnswer()
+      parts.onProviders(response.providers)
       const { leases, reason, detail } = response
       if (leases.length > ask.count) throw new NodeError('bad_lease', `${leases.length} leases instead of ${ask.count}`)
       if (response.manifestId !== policy.manifestId) {
-        if (leases.length === 0) return
+        if (leases.length === 0) return false
         // A round was opened meanwhile. Its manifest is soon there, and a lease that is left lying counts against its node.
         policy = await takeUp(parts, signal)
       }
       for (const lease of leases) {
         // Other terms have come into force since it was given: what we would make by these is not what it asks for.
         const superseded = lease.termsId !== policy.manifest.termsId
-        if (superseded || (policy !== loaded && lease.policyId !== policy.manifest.policyId))
-          return giveBack(lease, 'superseded', parts)
-        await work(lease, policy, parts, signal)
-        onGroup()
+        if (superseded || (policy !== loaded && lease.policyId !== policy.manifest.policyId)) {
+          await giveBack(lease, 'superseded', parts)
+          return false
+        }
+        if (onDuty.aborted) await giveBack(lease, 'shutdown', parts)
+        else {
+          await workUnlessUrgent(lease, policy, parts, signal)
+          onGroup()
+        }
       }
       timesIdle = leases.length > 0 ? 0 : timesIdle + 1
       if (timesIdle === 0) continue
       const tell = (): void =>
         onProgress({ type: 'idle', reason: reason ?? 'no_work', detail, waiting: outbox.waiting.length })
       tell()
+      if (reason === 'complete' && !stay) return true
       const idleness = { answer: response, under: policy.manifest, times: timesIdle, onSettled: tell }
-      if (await waitForWork(waiting, idleness, watch, signal)) return
+      if (await waitForWork(waiting, idleness, watch, onDuty)) return false
     } finally {
       watch.close()
     }
+  }
+  return false
+}
+
+/** Finishes the group, unless the node has to rest at once. */
+async function workUnlessUrgent(
+  lease: Lease,
+  policy: LoadedPolicy,
+  parts: WorkLoopParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const urgent = turnedTo(parts.gate ?? OPEN, isUrgent)
+  try {
+    await work(lease, policy, parts, AbortSignal.any([signal, urgent.signal]))
+  } finally {
+    urgent.close()
   }
 }
 
@@ -189,6 +292,7 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
   const { host, engine, outbox, key, onProgress } = parts
   const startedMs = host.clock.now()
   const done = new AbortController()
+  onProgress({ type: 'leased', leaseId: lease.leaseId, version: lease.version, rollouts: lease.groupSize })
   const renewing = keepLease(lease, parts, AbortSignal.any([signal, done.signal]))
   try {
     const task = taskOf(lease, policy)

@@ -13,6 +13,7 @@ export const ENVELOPE_KINDS = [
   'policy-announcement',
   'group-announcement',
   'verdict-digest',
+  'address-notice',
 ] as const
 export type EnvelopeKind = (typeof ENVELOPE_KINDS)[number]
 

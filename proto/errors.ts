@@ -44,7 +44,7 @@ export const REFUSALS = {
 
   stale_manifest: ignore('A newer policy manifest is already known.'),
   expired: ignore('The message is past its expiry.'),
-  unknown_lease: ignore('The coordinator knows no such lease.'),
+  unknown_lease: ignore('The coordinator knows no such lease, or knows it no more, many versions later.'),
   lease_expired: ignore('The lease ran out before the group arrived.'),
   replayed: ignore('This announcement was seen before.'),
   rate_limited: ignore('Too many messages from one key in a short time.'),
@@ -56,7 +56,7 @@ export const REFUSALS = {
   not_found: ignore('The receiver does not hold what was asked for.'),
 
   no_work: ignore('Enough groups are running; ask again later.'),
-  paused: ignore('The coordinator has paused the run.'),
+  complete: ignore('The run is complete: its last version is published.'),
   quarantined: ignore(
     'The key gets no work, for a while or for good: a group of its was a lie, or too many failed their audits.',
   ),

@@ -1,3 +1,4 @@
+export { type AddressNotice, addressNotice, openAddressNotice, sealAddressNotice } from './address-notice.js'
 export { chunkListOf, chunkListSha256, readChunkList } from './chunk-list.js'
 export type { Codec } from './codec.js'
 export { fromHex, isSha256, type Sha256, sha256, toHex } from './content-id.js'
@@ -80,6 +81,7 @@ export {
 } from './manifest.js'
 export { expandMask, maskLength, toMaskRuns } from './mask.js'
 export { PROTOCOL_VERSION, PROTOCOLS, type ProtocolName, type TopicNames, topicsOf } from './names.js'
+export type { PeerAddresses } from './peer-addresses.js'
 export {
   type AdapterDescription,
   PLAIN_SAMPLER,

@@ -5,6 +5,7 @@ import { type RefusalCode, refusal } from './errors.js'
 import { prove } from './gen/swarm.js'
 import { LIMITS } from './limits.js'
 import { MAX_ROUND } from './manifest.js'
+import { PEERS, type PeerAddresses, readPeers, writePeers } from './peer-addresses.js'
 import { bytes, double, message, number } from './wire-shape.js'
 
 /** Bytes of a lease id and of a nonce. */
@@ -110,6 +111,8 @@ export interface LeaseResponse {
   /** Why fewer leases came than were asked for. */
   readonly reason: RefusalCode | null
   readonly detail: string
+  /** Nodes that hold the adapter in force, where whoever asked can dial them. */
+  readonly providers: readonly PeerAddresses[]
 }
 
 export const leaseResponse: Codec<LeaseResponse> = codec<LeaseResponse, prove.LeaseResponse.$Properties>({
@@ -137,6 +140,7 @@ export const leaseResponse: Codec<LeaseResponse> = codec<LeaseResponse, prove.Le
     4: bytes(),
     5: bytes(),
     6: bytes(),
+    7: PEERS,
   },
   read: (wire) => ({
     leases: wire.leases.map(readLease),
@@ -148,6 +152,7 @@ export const leaseResponse: Codec<LeaseResponse> = codec<LeaseResponse, prove.Le
     manifestId: hexOf(wire.manifestId, 32, 'manifest id'),
     reason: wire.reason === '' ? null : refusalCode(wire.reason),
     detail: sentence(wire.detail, 'detailBytes', 'detail'),
+    providers: readPeers(wire.providers),
   }),
   write: (response) => ({
     ...response,
@@ -161,6 +166,7 @@ export const leaseResponse: Codec<LeaseResponse> = codec<LeaseResponse, prove.Le
     renewed: response.renewed.map(({ leaseId, deadlineMs }) => ({ leaseId: bytesOf(leaseId), deadlineMs })),
     manifestId: bytesOf(response.manifestId),
     reason: response.reason ?? '',
+    providers: writePeers(response.providers),
   }),
 })
 

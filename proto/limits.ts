@@ -81,6 +81,11 @@ export const LIMITS = {
   leasesPerRequest: row(8, 'count', 'slow nodes must not hoard work'),
   leasesHeld: row(64, 'count', 'listed in one request'),
   verdictsPerDigest: row(64, 'count', 'fits verdictDigestBytes with full details'),
+  verdictsKept: row(
+    64,
+    'count',
+    'newest of each node that are still sent: none waits for more (leasesHeld); of 10,000 nodes 150 MB in memory',
+  ),
   nameBytes: row(128, 'B', 'labels: task ids, model, tool and engine names'),
   shortNameBytes: row(32, 'B', 'dialect, reward, quantisation, role, end reason'),
   detailBytes: row(256, 'B', 'one sentence for the volunteer'),
@@ -112,7 +117,32 @@ export const LIMITS = {
   snapshotIdleMs: row(60_000, 'ms', 'a served snapshot stream without a request is closed'),
   snapshotStallMs: row(60_000, 'ms', 'sources that answer but never deliver'),
   streamBufferBytes: row(2 * MIB, 'B', 'bytes a slow reader lets pile up before the sender is paused'),
-  connections: row(512, 'count', 'open connections of one host'),
+
+  addressNoticeBytes: row(2 * KIB, 'B', 'gossiped to every node'),
+  peersNamed: row(8, 'count', 'providers in one answer: as many as snapshotSources'),
+  peersAnnounced: row(4, 'count', 'providers in one announcement, which is gossiped to every node; each names others'),
+  addressesPerPeer: row(4, 'count', 'IPv4 and IPv6, TCP and WebSocket'),
+  peersSought: row(
+    8,
+    'count',
+    'other nodes that a node looks for connections to: gossip wants six, a fetch uses eight',
+  ),
+  peersKept: row(32, 'count', 'nodes that were reached, remembered over restarts'),
+  peerKeptMs: row(14 * 24 * 3_600_000, 'ms', 'home connections change their addresses within weeks'),
+  dialsPerMinute: row(120, 'per minute', 'addresses that a node dials on the word of others'),
+  coordinatorDialsPerMinute: row(2400, 'per minute', 'ten thousand nodes whose addresses are tried every ten minutes'),
+  connections: row(128, 'count', 'open connections of a node: peersSought, as many that seek it, and strangers'),
+  coordinatorConnections: row(
+    16_384,
+    'count',
+    'ten thousand nodes, and those that connect again; each takes a file descriptor, of which Node takes all that the system allows (usually 524,288)',
+  ),
+  connectionsPerPeer: row(6, 'count', 'one by each way that two peers may find each other'),
+  connectionsPerAddress: row(1024, 'count', 'a school behind one address'),
+  relayReservations: row(1024, 'count', 'nodes that cannot be dialled and are to be found through one coordinator'),
+  relayReservationsOfNode: row(32, 'count', 'the same of a volunteer that offers it'),
+  relayedBytes: row(512 * KIB, 'B', 'one relayed connection: gossip and small questions, no adapters'),
+  relayedMs: row(600_000, 'ms', 'one relayed connection; a direct one takes seconds to replace it'),
 } as const satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof LIMITS

@@ -6,7 +6,7 @@ export const PROTOCOL_VERSION = 1
 
 /** Names of the streams. The version is part of the name: a change of the wire format gets a new one. */
 export const PROTOCOLS = {
-  lease: '/prove/lease/1',
+  lease: '/prove/lease/2',
   group: '/prove/group/1',
   snapshot: '/prove/snapshot/2',
   verdict: '/prove/verdict/1',
@@ -17,11 +17,13 @@ export interface TopicNames {
   readonly policy: string
   readonly groups: string
   readonly verdicts: string
+  readonly addresses: string
 }
 
 /** Gossip topics of one run. @param runId  peer id of the run's coordinator */
 export const topicsOf = (runId: string): TopicNames => ({
-  policy: `/prove/${runId}/policy/2`,
+  policy: `/prove/${runId}/policy/3`,
   groups: `/prove/${runId}/groups/1`,
   verdicts: `/prove/${runId}/verdicts/1`,
+  addresses: `/prove/${runId}/addresses/1`,
 })

@@ -6,6 +6,7 @@ import { openEnvelope, sealEnvelope } from './envelope.js'
 import { prove } from './gen/swarm.js'
 import { LIMITS } from './limits.js'
 import { MAX_ROUND, type SealedManifest } from './manifest.js'
+import { PEERS, type PeerAddresses, readPeers, writePeers } from './peer-addresses.js'
 import { bytes, double, number } from './wire-shape.js'
 
 /** How much work there is at the moment, for nodes that wait for some. */
@@ -24,6 +25,8 @@ export interface PolicyAnnouncement extends Demand {
   readonly version: number
   readonly policyId: Sha256
   readonly expiresAtMs: number
+  /** Nodes that hold the adapter in force, or are about to, where anybody can dial them. */
+  readonly providers: readonly PeerAddresses[]
 }
 
 const MOST = 2 ** 31 - 1
@@ -35,7 +38,17 @@ export const policyAnnouncement: Codec<PolicyAnnouncement> = codec<
   what: 'policy announcement',
   limit: 'policyAnnouncementBytes',
   type: prove.PolicyAnnouncement,
-  shape: { 1: bytes(), 2: number(), 3: number(), 4: number(), 5: bytes(), 6: double(), 7: number(), 8: number() },
+  shape: {
+    1: bytes(),
+    2: number(),
+    3: number(),
+    4: number(),
+    5: bytes(),
+    6: double(),
+    7: number(),
+    8: number(),
+    9: PEERS,
+  },
   read: (wire) => ({
     manifestId: hexOf(wire.manifestId, 32, 'manifest id'),
     manifestSizeBytes: integer(wire.manifestSizeBytes, 1, LIMITS.manifestBytes.value, 'manifest size'),
@@ -45,17 +58,20 @@ export const policyAnnouncement: Codec<PolicyAnnouncement> = codec<
     expiresAtMs: timeMs(wire.expiresAtMs, 'expiry'),
     room: integer(wire.room, 0, MOST, 'room'),
     waiting: integer(wire.waiting, 0, MOST, 'waiting nodes'),
+    providers: readPeers(wire.providers),
   }),
   write: (announcement) => ({
     ...announcement,
     manifestId: bytesOf(announcement.manifestId),
     policyId: bytesOf(announcement.policyId),
+    providers: writePeers(announcement.providers),
   }),
 })
 
 export const announcementOf = (
   { manifestId, manifest, envelope }: SealedManifest,
   { room, waiting }: Demand,
+  providers: readonly PeerAddresses[],
 ): PolicyAnnouncement => ({
   manifestId,
   manifestSizeBytes: envelope.length,
@@ -65,6 +81,7 @@ export const announcementOf = (
   expiresAtMs: manifest.expiresAtMs,
   room,
   waiting,
+  providers,
 })
 
 export const sealPolicyAnnouncement = (key: PrivateKey, runId: string, value: PolicyAnnouncement) =>

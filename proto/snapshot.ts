@@ -11,6 +11,10 @@ export type SnapshotWant =
   | { readonly kind: 'invitation' }
   | { readonly kind: 'manifest'; readonly manifestId: Sha256 }
   | { readonly kind: 'chunk'; readonly blobSha256: Sha256; readonly index: number }
+  /** Which chunks of a blob are there, or under way from the coordinator. */
+  | { readonly kind: 'held'; readonly blobSha256: Sha256 }
+  /** The newest notice of where the coordinator is to be found. */
+  | { readonly kind: 'address-notice' }
 
 /** One question on a snapshot stream; several may be under way, told apart by `id` (1 or more). */
 export interface SnapshotRequest {
@@ -26,10 +30,19 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
   limit: 'snapshotRequestBytes',
   type: prove.SnapshotRequest,
   maxFields: 2,
-  shape: { 1: number(), 2: bytes(), 3: message({ 1: bytes(), 2: number() }), 4: number(), 5: number() },
+  shape: {
+    1: number(),
+    2: bytes(),
+    3: message({ 1: bytes(), 2: number() }),
+    4: number(),
+    5: bytes(),
+    6: number(),
+    7: number(),
+  },
   read: (wire) => {
     // The generated declaration calls the members of a oneof present; those that were not sent are null.
     const manifestId: Uint8Array | null = wire.manifestId
+    const heldOf: Uint8Array | null = wire.heldOf
     const id = integer(wire.id, 1, MAX_ID, 'request id')
     if (wire.chunk) {
       const index = integer(wire.chunk.index, 0, MAX_INDEX, 'chunk index')
@@ -37,6 +50,8 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
     }
     if (manifestId) return { id, want: { kind: 'manifest', manifestId: hexOf(manifestId, 32, 'manifest id') } }
     if (wire.invitation) return { id, want: { kind: 'invitation' } }
+    if (heldOf) return { id, want: { kind: 'held', blobSha256: hexOf(heldOf, 32, 'blob hash') } }
+    if (wire.addressNotice) return { id, want: { kind: 'address-notice' } }
     if (!wire.newestManifest) throw refusal('malformed', 'a snapshot request wants something')
     return { id, want: { kind: 'newest-manifest' } }
   },
@@ -44,6 +59,8 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
     if (want.kind === 'newest-manifest') return { id, newestManifest: true }
     if (want.kind === 'invitation') return { id, invitation: true }
     if (want.kind === 'manifest') return { id, manifestId: bytesOf(want.manifestId) }
+    if (want.kind === 'held') return { id, heldOf: bytesOf(want.blobSha256) }
+    if (want.kind === 'address-notice') return { id, addressNotice: true }
     return { id, chunk: { blobSha256: bytesOf(want.blobSha256), index: want.index } }
   },
 })
@@ -55,7 +72,7 @@ export type SnapshotStatus = (typeof SNAPSHOT_STATUSES)[number]
 export interface SnapshotResponse {
   readonly id: number
   readonly status: SnapshotStatus
-  /** A sealed manifest, a sealed invitation or a chunk; empty unless the status is `ok`. */
+  /** A sealed manifest, invitation or notice, a chunk, or a bit for each chunk; empty unless the status is `ok`. */
   readonly data: Uint8Array
 }
 

@@ -202,6 +202,8 @@ async function main() {
         '--lanes',
         '8',
         ...listen,
+        // They end with the demo, and compete with nothing but each other.
+        ...['--stay', '--priority', 'normal'],
         '--json',
       ]
       void start(name, args, (progress) => {

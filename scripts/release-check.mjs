@@ -138,7 +138,7 @@ async function swarm() {
   const coordinator = start('prove-coordinator', ['start', '--config', 'run.yaml'])
   await coordinator.until(({ type }) => type === 'invitation')
   const { stdout: invitation } = await run('prove-coordinator', ['invitation', '--config', 'run.yaml'])
-  const node = start('prove-node', ['join', invitation, '--data-dir', 'volunteer', '--cpu', '--lanes', '2'])
+  const node = start('prove-node', ['join', invitation, '--data-dir', 'volunteer', '--cpu', '--lanes', '2', '--stay'])
   const begun = performance.now()
   const accepted = coordinator.until(({ type, event }) => type === 'event' && event.type === 'judged' && event.accepted)
   await Promise.race([accepted, node.ended.then((why) => Promise.reject(why))])

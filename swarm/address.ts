@@ -10,7 +10,11 @@ export interface JoinAddress {
   readonly peerId: string
 }
 
-const PARTS: ReadonlySet<string> = new Set(['ip4', 'ip6', 'ip6zone', 'dns', 'dns4', 'dns6', 'tcp', 'p2p'])
+const PARTS: ReadonlySet<string> = new Set([
+  ...['ip4', 'ip6', 'ip6zone', 'dns', 'dns4', 'dns6', 'tcp', 'p2p'],
+  // WebSocket, also behind a proxy that speaks TLS.
+  ...['ws', 'wss', 'tls', 'sni', 'http-path'],
+])
 
 /**
  * Reads the address that a volunteer types, for example `/ip4/203.0.113.5/tcp/4001/p2p/12D3KooW...`.
@@ -27,7 +31,7 @@ export function parseJoinAddress(text: string): JoinAddress {
   if (last?.name !== 'p2p' || !last.value) throw new TypeError('the address must end in /p2p/ and the coordinator key')
   if (!components.some((part) => part.name === 'tcp')) throw new TypeError('the address needs a /tcp/ part')
   const foreign = components.find(({ name }) => !PARTS.has(name))
-  if (foreign) throw new TypeError(`/${foreign.name}/ cannot be dialled: nodes speak plain TCP`)
+  if (foreign) throw new TypeError(`/${foreign.name}/ cannot be dialled: nodes speak TCP and WebSocket`)
   if (components[0]!.name === 'tcp') throw new TypeError('the address needs a host before /tcp/')
   return { addresses: [text.trim()], peerId: checkPeerId(last.value) }
 }

@@ -43,11 +43,21 @@ export interface Gossip {
 
 export interface PubsubOptions {
   readonly topics: readonly string[]
-  /** Tells leaving mesh members of other peers; for the well-connected coordinator. */
+  /** Tells those that it drops from its mesh of other peers; for the well-connected coordinator. */
   readonly exchangePeers: boolean
+  /** Whose word about other peers is taken: the run's coordinator. */
+  readonly bootstrapper: string
   /** Our own opinion of a peer, 0 or negative. */
   scoreOf(peer: string): number
 }
+
+/**
+ * What the bootstrapper's standing begins with (our own opinion counts ten times), and the score from which on a peer's word about
+ * others is taken. Nobody else comes near: what all topics together may add is 10.
+ * https://github.com/libp2p/specs/blob/master/pubsub/gossipsub/gossipsub-v1.1.md#recommendations-for-network-operators
+ */
+const BOOTSTRAPPER_SCORE = 100
+const ACCEPT_PEERS_SCORE = 500
 
 /** The pubsub service with the settings that this protocol needs. */
 export function swarmPubsub(options: PubsubOptions) {
@@ -78,8 +88,9 @@ export function swarmPubsub(options: PubsubOptions) {
       maxControlMessages: 256,
       maxPeerInfos: 16,
     },
+    scoreThresholds: { acceptPXThreshold: ACCEPT_PEERS_SCORE },
     scoreParams: {
-      appSpecificScore: options.scoreOf,
+      appSpecificScore: (peer) => options.scoreOf(peer) + (peer === options.bootstrapper ? BOOTSTRAPPER_SCORE : 0),
       // Off: an attacker with many keys would shut out the honest neighbours behind the same address.
       IPColocationFactorWeight: 0,
       topics: Object.fromEntries(options.topics.map((topic) => [topic, topicScore()])),

@@ -1,26 +1,37 @@
-import type { JoinAddress } from './address.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
+import { createRateLimit } from './rate-limit.js'
 
 export interface KeptConnection {
   /** Resolves when the peer is connected. @throws TransportError `closed` */
   connected(signal: AbortSignal): Promise<void>
-  /** Why the last dial failed; null: none has since the peer was connected. */
+  /** Why the last dials failed; null: none has since the peer was connected. */
   readonly problem: string | null
+  /** Tries again at once, because there is a new address or the network is there again. Nothing while the peer is connected. */
+  retry(): void
   close(): Promise<void>
 }
 
-const FIRST_DELAY_MS = 500
-const LONGEST_DELAY_MS = 30_000
-const DIAL_TIMEOUT_MS = 10_000
+export interface KeptPeer {
+  readonly peerId: string
+  /** Where to look for it, the likeliest first; asked anew before every attempt. */
+  addresses(): readonly string[]
+}
 
+const FIRST_DELAY_MS = 500
+/** Of ten thousand nodes some seventy a second come back to a coordinator that was away for hours. */
+const LONGEST_DELAY_MS = 180_000
+const DIAL_TIMEOUT_MS = 10_000
+const EARLY_PER_MINUTE = 6
+
+/**
 /**
  * Dials a peer's addresses one after the other, until one answers: libp2p would spend the time of all on the first that is silent.
  * @throws TransportError `unreachable` with what each of them said; the signal's reason
  */
 export async function dialAny(
   host: Pick<SwarmHost, 'dial' | 'clock'>,
-  { addresses }: Pick<JoinAddress, 'addresses'>,
+  addresses: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
   const failures: string[] = []
@@ -37,19 +48,22 @@ export async function dialAny(
 }
 
 /**
- * Keeps a connection to a peer: dials at once, and again whenever it is lost, waiting longer after each failure.
+ * Keeps a connection to one peer: dials at once, and again whenever it is lost, waiting longer after each failure.
  * libp2p's own reconnection gives up after five attempts; a volunteer must outlast a coordinator's restart.
- * @param jitter  0 .. 1, spreads the dials of many nodes after a restart
+ * @param random  0 .. 1, spreads the dials of many nodes after a restart
  */
 export function keepConnected(
   host: SwarmHost,
-  { addresses, peerId }: JoinAddress,
-  jitter: () => number = Math.random,
+  { peerId, addresses }: KeptPeer,
+  random: () => number = Math.random,
 ): KeptConnection {
   const logger = host.logger.child({ part: 'connection' })
   const closing = new AbortController()
   const { signal } = closing
+  /** Peers that come and go shall not make us hammer at a door. */
+  const early = createRateLimit(host.clock, EARLY_PER_MINUTE, 3)
   let wake: (() => void) | null = null
+  let restart = new AbortController()
   const waiters = new Set<() => void>()
   const stopListening = host.onPeer(({ peer, connected }) => {
     if (peer !== peerId) return
@@ -71,14 +85,16 @@ export function keepConnected(
         })
         continue
       }
+      restart = new AbortController()
       try {
-        await dialAny(host, { addresses }, signal)
+        await dialAny(host, addresses(), signal)
       } catch (error) {
         if (signal.aborted) return
         problem = (error as TransportError).detail
-        logger.info({ addresses, error, delayMs }, 'cannot reach the coordinator')
-        await host.clock.sleep(delayMs * (0.5 + jitter() / 2), signal).catch(() => {})
-        delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 2)
+        logger.info({ peer: peerId, error }, 'cannot reach the coordinator')
+        const ending = AbortSignal.any([signal, restart.signal])
+        await host.clock.sleep(delayMs * (0.5 + random() / 2), ending).catch(() => {})
+        delayMs = restart.signal.aborted ? FIRST_DELAY_MS : Math.min(LONGEST_DELAY_MS, delayMs * 2)
       }
     }
   }
@@ -87,6 +103,9 @@ export function keepConnected(
   return {
     get problem() {
       return problem
+    },
+    retry() {
+      if (early.allow('retry')) restart.abort()
     },
     async connected(caller) {
       const both = AbortSignal.any([caller, signal])

@@ -11,6 +11,9 @@ export interface PartialBlob {
   /** Indices that are not there yet, ascending. */
   missing(): readonly number[]
   has(index: number): boolean
+  /** A bit for each chunk that is there, or will soon be: `expected` are under way. */
+  held(): Uint8Array
+  readonly expected: Set<number>
   /** Takes a chunk if it has the right hash. @returns  whether it had */
   write(index: number, chunk: Uint8Array): Promise<boolean>
   /** A chunk that was verified, or null. */
@@ -56,6 +59,7 @@ export async function openPartialBlob(store: BlobStore, description: BlobDescrip
     throw why
   }
   const bitmap = opened
+  const expected = new Set<number>()
 
   let closed = false
   const close = async (): Promise<void> => {
@@ -69,6 +73,8 @@ export async function openPartialBlob(store: BlobStore, description: BlobDescrip
     description,
     missing: () => [...have.keys()].filter((index) => have[index] === 0),
     has: (index) => have[index] === 1,
+    held: () => bitsOf(have.length, (index) => have[index] === 1 || expected.has(index)),
+    expected,
 
     async write(index, chunk) {
       if (sha256(chunk) !== chunkSha256s[index]) return false
@@ -101,6 +107,16 @@ export async function openPartialBlob(store: BlobStore, description: BlobDescrip
     close,
   }
 }
+
+/** One bit for each of a blob's chunks, the first one the highest of its byte. */
+export function bitsOf(chunks: number, isSet: (index: number) => boolean): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(chunks / 8))
+  for (let index = 0; index < chunks; index += 1) if (isSet(index)) bits[index >> 3]! |= 0x80 >> (index & 7)
+  return bits
+}
+
+export const bitAt = (bits: Uint8Array, index: number): boolean =>
+  ((bits[index >> 3] ?? 0) & (0x80 >> (index & 7))) !== 0
 
 async function readOptional(path: string): Promise<Uint8Array | null> {
   try {

@@ -21,18 +21,19 @@ import {
 import { type BlobStore, readFileChunk } from './blob-store.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
-import { openPartialBlob, type PartialBlob } from './partial-blob.js'
+import { bitsOf, openPartialBlob, type PartialBlob } from './partial-blob.js'
 import { type FetchOptions, fetchChunks } from './snapshot-fetch.js'
 import { serveSnapshots } from './snapshot-server.js'
 import { openSnapshotSource } from './snapshot-source.js'
-import { createUploadBudget } from './upload-budget.js'
+import { type Bandwidth, createUploadBudget } from './upload-budget.js'
 
-export interface SnapshotExchangeOptions {
+/** What we send to others and what we fetch, in all. Default: no limit. */
+export interface SnapshotExchangeOptions extends Bandwidth {
   readonly store: BlobStore
-  /** What we send to others, in all. Default: no limit. */
-  readonly uploadBytesPerSecond?: number
   /** Hears that a blob of a manifest in service was asked for, and is not, or not as it was, on this disk. */
   readonly onLost?: (blob: BlobDescription) => void
+  /** The newest notice of where the coordinator is to be found, for peers that have lost it. */
+  readonly notice?: () => Uint8Array | null
 }
 
 /** Manifests and blobs, given and taken. Every holder serves; a chunk is served on as soon as it is verified. */
@@ -64,20 +65,35 @@ export interface SnapshotExchange {
    * @throws TransportError `no_source`, `bad_hash`; file system errors such as a full disk
    */
   fetchBlob(blob: BlobDescription, peers: readonly string[], options: FetchOptions): Promise<string>
+  /** Asks a peer for the newest notice of where the coordinator is. @returns  sealed, or null. @throws TransportError, SwarmRefusal */
+  fetchNotice(peer: string, signal: AbortSignal): Promise<Uint8Array | null>
   close(): Promise<void>
 }
 
+/** A file that lies where its owner put it. */
+interface ServedFile {
+  readonly blob: BlobDescription
+  readonly path: string
+  /** Chunks that were not there, or not as they were, when they were asked for last. */
+  readonly damaged: Set<number>
+}
+
+const unlimited = (): number => Number.POSITIVE_INFINITY
+
 export async function createSnapshotExchange(
   host: SwarmHost,
-  { store, uploadBytesPerSecond = Number.POSITIVE_INFINITY, onLost = () => undefined }: SnapshotExchangeOptions,
+  options: SnapshotExchangeOptions,
 ): Promise<SnapshotExchange> {
+  const { store, upload = unlimited, download: downloadRate = unlimited } = options
+  const { onLost = () => undefined, notice = () => null } = options
   const logger = host.logger.child({ part: 'snapshots' })
   const manifests = new LRUCache<Sha256, SealedManifest>({ max: LIMITS.manifestsServed.value })
   /** Downloads under way: their verified chunks are served, and nobody else opens their files. */
   const partials = new Map<Sha256, PartialBlob>()
   const underWay = new Set<Sha256>()
+  const downloads = createUploadBudget(host.clock, downloadRate)
   let newest: SealedManifest | null = null
-  const files = new Map<Sha256, { readonly blob: BlobDescription; readonly path: string }>()
+  const files = new Map<Sha256, ServedFile>()
   const chunkLists = new Map<Sha256, Uint8Array>()
   let invitation: (() => Uint8Array) | null = null
 
@@ -97,7 +113,12 @@ export async function createSnapshotExchange(
     const file = files.get(hash)
     if (file) {
       const data = await readFileChunk(file.path, file.blob.sizeBytes, index)
-      if (data && sha256(data) === file.blob.chunkSha256s[index]) return data
+      const isWhole = data !== null && sha256(data) === file.blob.chunkSha256s[index]
+      if (isWhole) {
+        file.damaged.delete(index)
+        return data
+      }
+      file.damaged.add(index)
       logger.error({ path: file.path, index }, 'a file in service is damaged or gone')
       return null
     }
@@ -113,10 +134,23 @@ export async function createSnapshotExchange(
     return null
   }
 
+  /** What is in the store, or was given as a file, is there as a whole; whether the disk still holds it shows when a chunk is asked for. */
+  const held = async (hash: Sha256): Promise<Uint8Array | null> => {
+    const partial = partials.get(hash)
+    if (partial) return partial.held()
+    const file = files.get(hash)
+    if (file) return bitsOf(file.blob.chunkSha256s.length, (index) => !file.damaged.has(index))
+    const blob = describedAs(hash)
+    if (!blob || !(await store.has(hash))) return null
+    return bitsOf(blob.chunkSha256s.length, () => true)
+  }
+
   const lookup = async (want: SnapshotWant): Promise<Uint8Array | null> => {
     if (want.kind === 'newest-manifest') return newest?.envelope ?? null
     if (want.kind === 'manifest') return manifests.get(want.manifestId)?.envelope ?? null
     if (want.kind === 'invitation') return invitation?.() ?? null
+    if (want.kind === 'address-notice') return notice()
+    if (want.kind === 'held') return held(want.blobSha256)
     return chunk(want.blobSha256, want.index)
   }
 
@@ -157,7 +191,7 @@ export async function createSnapshotExchange(
     const partial = await openPartialBlob(options.store ?? store, blob)
     partials.set(blob.sha256, partial)
     try {
-      await fetchChunks(host, partial, peers, options)
+      await fetchChunks(host, partial, peers, { pace: downloads, ...options })
       await partial.finish()
     } finally {
       partials.delete(blob.sha256)
@@ -165,12 +199,12 @@ export async function createSnapshotExchange(
     }
   }
 
-  const server = await serveSnapshots(host, lookup, createUploadBudget(host.clock, uploadBytesPerSecond))
+  const server = await serveSnapshots(host, lookup, createUploadBudget(host.clock, upload))
   return {
     offer,
     newest: () => newest,
     offerFile(blob, path) {
-      files.set(blob.sha256, { blob, path })
+      files.set(blob.sha256, { blob, path, damaged: new Set() })
       chunkLists.set(chunkListSha256(blob), chunkListOf(blob))
     },
     offerInvitation(sealed) {
@@ -221,6 +255,16 @@ export async function createSnapshotExchange(
         return place.path(blob.sha256)
       } finally {
         underWay.delete(blob.sha256)
+      }
+    },
+
+    async fetchNotice(peer, signal) {
+      const source = await openSnapshotSource(host, peer, signal)
+      try {
+        const { status, data } = await source.ask({ kind: 'address-notice' })
+        return status === 'ok' ? data : null
+      } finally {
+        source.close()
       }
     },
 

@@ -1,8 +1,11 @@
-import { LIMITS, PROTOCOLS, SwarmRefusal } from '../proto/index.js'
+import { setMaxListeners } from 'node:events'
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+import { LIMITS, PROTOCOLS, SwarmRefusal, sha256 } from '../proto/index.js'
 import type { BlobStore } from './blob-store.js'
+import type { Pace } from './byte-stream.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
-import type { PartialBlob } from './partial-blob.js'
+import { bitAt, bitsOf, type PartialBlob } from './partial-blob.js'
 import { openSnapshotSource, type SnapshotSource } from './snapshot-source.js'
 
 export interface FetchProgress {
@@ -19,27 +22,46 @@ export interface OtherSource {
   open(signal: AbortSignal): Promise<SnapshotSource>
 }
 
+interface Source extends OtherSource {
+  /** Otherwise a source outside of the swarm, which has all or nothing. */
+  readonly isPeer: boolean
+}
+
 export interface FetchOptions {
   readonly signal: AbortSignal
   /** Where the blob is put. Default: the exchange's own store. */
   readonly store?: BlobStore
   /** Asked beside the peers, and like them. */
   readonly others?: readonly OtherSource[]
-  /** Who may have come since the fetch began; asked now and then. */
-  readonly morePeers?: () => readonly string[]
   /** Hears of each source that is not asked any more, and why. */
   readonly onDropped?: (source: string, why: unknown) => void
   readonly onProgress?: (progress: FetchProgress) => void
   readonly progressTimeoutMs?: number
+  /**
+   * The source that everybody turns to, which is the run's coordinator. Others come first: it is asked for one chunk at a time, and
+   * only for those that none of them has, unless they are slow.
+   */
+  readonly origin?: string
+  /** How long others may deliver nothing before the origin is asked for what they have; less each time. Default 10 s. */
+  readonly originPatienceMs?: number
+  /** Who may have been found since the fetch began; asked now and then. */
+  readonly more?: () => readonly string[]
   /** Give up when no source delivers anything for this long. */
   readonly stallMs?: number
+  /** Waited for after each chunk. */
+  readonly pace?: Pick<Pace, 'take'>
 }
 
 /** Pause before a source that was busy, or lacked the chunk, is asked again. */
 const RETRY_MS = 250
-/** Between two looks at who has come since, and before a source that failed without a lie may be asked again. */
-const MORE_PEERS_MS = 2_000
+/** How often a fetch looks for further sources. */
+const LOOK_MS = 1000
+/** Before a source that failed without a lie may be asked again. */
 const FAILED_MS = 30_000
+/** How often a source is asked at most which chunks it has. */
+const LEARN_MS = 50
+/** A chunk takes eight seconds on a line of one megabit a second. */
+const ORIGIN_PATIENCE_MS = 10_000
 /** Points in gossip that a false chunk costs: below the gossip threshold, above the graylist. */
 const FALSE_CHUNK_PENALTY = 3
 
@@ -48,6 +70,9 @@ const FALSE_CHUNK_PENALTY = 3
  * ones do more of the work; when no chunk is free, those under way elsewhere are asked for a second time, so a source
  * that stalls or dribbles holds nothing up. A source that sends a false chunk, or nothing for the progress timeout, is
  * dropped for the rest of the fetch.
+ *
+ * With an origin, many nodes that fetch the same blob at the same time share it out among themselves: each looks at what the others
+ * have got before it asks the origin for something that none of them has.
  * @param peers  peer ids to pull from, connected or dialable; at most `LIMITS.snapshotSources` are used at once
  * @throws TransportError `no_source` when all of them failed or stalled; file system errors such as a full disk. What was
  *   received stays in the partial blob
@@ -59,11 +84,23 @@ export async function fetchChunks(
   options: FetchOptions,
 ): Promise<void> {
   const { description } = partial
-  const remaining = new Set(startElsewhere(partial.missing(), host.peerId))
+  const remaining = new Set(inOwnOrder(partial.missing(), host.peerId))
+  /** Chunks of the sources that take part in sharing out the blob; of the origin nothing has to be known. */
+  const holdings = new Map<string, Uint8Array>()
+  const everyChunk = bitsOf(description.chunkSha256s.length, () => true)
+  let originSteps = 0
   const underWay = new Map<number, Set<string>>()
   const done = new AbortController()
+  const { originPatienceMs = ORIGIN_PATIENCE_MS } = options
   const stallMs = options.stallMs ?? LIMITS.snapshotStallMs.value
   const signal = AbortSignal.any([options.signal, done.signal])
+  // One for each lane and source that waits.
+  setMaxListeners(0, signal)
+  /** When each source may be asked for the first time, or again. */
+  const resting = new Map([[host.peerId, Number.POSITIVE_INFINITY]])
+  /** Sources that are open, or being opened. */
+  const drawing = new Set<string>()
+  const learning = new Map<string, () => Promise<void>>()
   let wakeAll: (() => void)[] = []
   let lastFailure: unknown = null
   let diskFailure: unknown = null
@@ -77,20 +114,38 @@ export async function fetchChunks(
   }
   /** Until something changes, but not longer than the retry pause. */
   const pause = async (): Promise<void> => {
+    // What others get is no change here: asked whenever something changes, they would do little else than answer.
+    if (options.origin !== undefined) return host.clock.sleep(RETRY_MS, signal)
     const woken = new AbortController()
     wakeAll.push(() => woken.abort())
     await host.clock.sleep(RETRY_MS, woken.signal).catch(() => undefined)
   }
 
+  const isOrigin = (peer: string): boolean => peer === options.origin
+  const othersHold = (index: number): boolean => [...holdings.values()].some((bits) => bitAt(bits, index))
+  const othersAreSlow = (): boolean => host.clock.now() - lastChunkMs > originPatienceMs / (1 + originSteps)
+
   const next = (peer: string, lacks: ReadonlySet<number>): number | null => {
+    if (!isOrigin(peer)) return nextOf(peer, (index) => !lacks.has(index) && isHeldBy(peer, index))
+    const fresh = nextOf(peer, (index) => !lacks.has(index) && !othersHold(index))
+    if (fresh !== null || !othersAreSlow()) return fresh
+    originSteps += 1
+    return nextOf(peer, (index) => !lacks.has(index))
+  }
+  /** Without an origin nobody is asked what they hold, and each chunk is tried. */
+  const isHeldBy = (peer: string, index: number): boolean =>
+    options.origin === undefined || bitAt(holdings.get(peer) ?? NONE, index)
+
+  const nextOf = (peer: string, isThere: (index: number) => boolean): number | null => {
     let again: number | null = null
     for (const index of remaining) {
-      if (lacks.has(index)) continue
+      if (!isThere(index)) continue
       const asked = underWay.get(index)
       if (!asked || asked.size === 0) return index
       if (again === null && asked.size === 1 && !asked.has(peer)) again = index
     }
-    return again
+    // Among many that share a blob out, a second copy is worth its traffic only at the very end.
+    return options.origin === undefined || [...remaining].every((index) => underWay.get(index)?.size) ? again : null
   }
 
   /** A disk that takes no more is no fault of the source, and another one would not help. */
@@ -107,6 +162,8 @@ export async function fetchChunks(
   const pull = async (source: SnapshotSource, index: number, lacks: Set<number>): Promise<'ok' | 'later'> => {
     const asked = underWay.get(index) ?? new Set()
     underWay.set(index, asked.add(source.peer))
+    // Others that look for something to ask the origin for had better take another.
+    if (isOrigin(source.peer)) partial.expected.add(index)
     try {
       const want = { kind: 'chunk', blobSha256: description.sha256, index } as const
       const { status, data } = await source.ask(want)
@@ -125,31 +182,75 @@ export async function fetchChunks(
       return 'ok'
     } finally {
       asked.delete(source.peer)
+      if (isOrigin(source.peer)) partial.expected.delete(index)
       changed()
     }
   }
 
-  const lane = async (source: SnapshotSource, lacks: Set<number>): Promise<void> => {
+  /** Asks a source which chunks it has. One that knows nothing of the blob takes no part, but may later. */
+  const createLearning = (source: SnapshotSource): (() => Promise<void>) => {
+    let asking: Promise<void> | null = null
+    const ask = async (): Promise<void> => {
+      const { status, data } = await source.ask({ kind: 'held', blobSha256: description.sha256 })
+      if (status === 'ok') holdings.set(source.peer, data)
+      else holdings.delete(source.peer)
+      await host.clock.sleep(LEARN_MS, signal)
+    }
+    return () => {
+      asking ??= ask().finally(() => {
+        asking = null
+      })
+      return asking
+    }
+  }
+
+  const lane = async (source: SnapshotSource, lacks: Set<number>, first: boolean): Promise<void> => {
     while (remaining.size > 0) {
       signal.throwIfAborted()
+      if (isOrigin(source.peer)) {
+        if (!first && drawing.size > 1) {
+          await pause()
+          continue
+        }
+        // What the others have got since the last chunk; one that does not say so in time is not waited for.
+        const learned = Promise.allSettled([...learning.values()].map((learn) => learn()))
+        await Promise.race([learned, host.clock.sleep(RETRY_MS, signal)])
+      }
       const index = next(source.peer, lacks)
-      if (index !== null && (await pull(source, index, lacks)) === 'ok') continue
+      if (index !== null && (await pull(source, index, lacks)) === 'ok') {
+        await options.pace?.take(LIMITS.chunkBytes.value, signal)
+        continue
+      }
       if (host.clock.now() - lastChunkMs > stallMs) throw new TransportError('timeout', `no chunk for ${stallMs} ms`)
       await pause()
       // It may have got the chunk meanwhile: sources are often still downloading themselves.
       lacks.clear()
+      await learning.get(source.peer)?.()
     }
   }
 
+  const others: readonly Source[] = (options.others ?? []).map((other) => ({ ...other, isPeer: false }))
+  const peerSource = (peer: string): Source => ({
+    name: peer,
+    isPeer: true,
+    open: (opening) => openSnapshotSource(host, peer, opening, options.progressTimeoutMs),
+  })
+
   /** @returns  whether it lied */
-  const drawFrom = async ({ name, open }: OtherSource, isPeer: boolean): Promise<boolean> => {
+  const drawFrom = async ({ name, isPeer, open }: Source): Promise<boolean> => {
     let source: SnapshotSource | null = null
     try {
       source = await open(signal)
       const lacks = new Set<number>()
       const opened = source
-      const lanes = Array.from({ length: LIMITS.snapshotInFlight.value }, () =>
-        lane(opened, lacks).catch((why: unknown) => {
+      if (!isPeer) holdings.set(name, everyChunk)
+      else if (options.origin !== undefined && !isOrigin(name)) {
+        const learn = createLearning(opened)
+        await learn()
+        learning.set(name, learn)
+      }
+      const lanes = Array.from({ length: LIMITS.snapshotInFlight.value }, (_, number) =>
+        lane(opened, lacks, number === 0).catch((why: unknown) => {
           opened.close(why instanceof Error ? why : new Error(String(why)))
           throw why
         }),
@@ -172,57 +273,59 @@ export async function fetchChunks(
       return why instanceof SwarmRefusal
     } finally {
       source?.close()
+      learning.delete(name)
+      holdings.delete(name)
       changed()
     }
     return false
   }
 
-  /** When each may be asked again. */
-  const asked = new Map([[host.peerId, Number.POSITIVE_INFINITY]])
-  const drawing = new Set<Promise<void>>()
-  const begin = (source: OtherSource, isPeer: boolean): void => {
-    if ((asked.get(source.name) ?? 0) > host.clock.now() || drawing.size >= LIMITS.snapshotSources.value) return
-    asked.set(source.name, Number.POSITIVE_INFINITY)
-    const drawn = drawFrom(source, isPeer).then((lied) => {
-      drawing.delete(drawn)
-      if (!lied) asked.set(source.name, host.clock.now() + FAILED_MS)
+  /** Resolves when nobody is left to draw from. */
+  const drawFromAll = (first: readonly Source[]): Promise<void> =>
+    new Promise((resolve) => {
+      const start = (candidate: Source): void => {
+        const { name } = candidate
+        if ((resting.get(name) ?? 0) > host.clock.now() || drawing.size >= LIMITS.snapshotSources.value) return
+        resting.set(name, Number.POSITIVE_INFINITY)
+        drawing.add(name)
+        void drawFrom(candidate).then((lied) => {
+          if (!lied) resting.set(name, host.clock.now() + FAILED_MS)
+          drawing.delete(name)
+          startMore()
+          if (drawing.size === 0) resolve()
+        })
+      }
+      const startMore = (): void => {
+        if (signal.aborted || !options.more) return
+        for (const candidate of [...others, ...options.more().map(peerSource)]) start(candidate)
+      }
+      const look = async (): Promise<void> => {
+        while (!signal.aborted && drawing.size > 0) {
+          await host.clock.sleep(LOOK_MS, signal).catch(() => undefined)
+          startMore()
+        }
+      }
+      for (const candidate of first) start(candidate)
+      if (drawing.size === 0) resolve()
+      else if (options.more) void look()
     })
-    drawing.add(drawn)
-  }
-  const beginPeers = (some: readonly string[]): void => {
-    for (const peer of some) {
-      const open = (opening: AbortSignal): Promise<SnapshotSource> =>
-        openSnapshotSource(host, peer, opening, options.progressTimeoutMs)
-      begin({ name: peer, open }, true)
-    }
-  }
-  const beginAll = (some: readonly string[]): void => {
-    for (const other of options.others ?? []) begin(other, false)
-    beginPeers(some)
-  }
-  beginAll(peers)
-  while (drawing.size > 0) {
-    const ended = Promise.all(drawing)
-    if (!options.morePeers) await ended
-    else {
-      const looked = new AbortController()
-      await Promise.race([ended, host.clock.sleep(MORE_PEERS_MS, looked.signal).catch(() => undefined)])
-      looked.abort()
-      if (remaining.size > 0 && !signal.aborted) beginAll(options.morePeers())
-    }
-  }
+  const asked = [...(options.origin === undefined ? [] : [options.origin]), ...peers]
+  await drawFromAll([...others, ...asked.map(peerSource)])
   options.signal.throwIfAborted()
   if (diskFailure) throw diskFailure
   if (remaining.size > 0) {
-    const detail = `${remaining.size} chunks of ${description.sha256} from ${asked.size - 1} sources`
+    const detail = `${remaining.size} chunks of ${description.sha256} from ${resting.size - 1} sources`
     throw new TransportError('no_source', detail, { cause: lastFailure })
   }
 }
 
-/** The same indices, beginning at a place that depends on who asks: then nodes that start together can help each other. */
-function startElsewhere(indices: readonly number[], peer: string): readonly number[] {
-  let at = 0
-  for (const char of peer) at = (at * 31 + char.charCodeAt(0)) % 1_000_003
-  const start = indices.length === 0 ? 0 : at % indices.length
-  return [...indices.slice(start), ...indices.slice(0, start)]
+const NONE = new Uint8Array()
+
+/** The same indices, in an order that depends on who asks: then nodes that start together can help each other. */
+function inOwnOrder(indices: readonly number[], peer: string): readonly number[] {
+  const random = xoroshiro128plus(Buffer.from(sha256(new TextEncoder().encode(peer)), 'hex').readInt32LE())
+  return indices
+    .map((index) => ({ index, place: random.next() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ index }) => index)
 }

@@ -88,13 +88,12 @@ async function fill(draft: string, run: string, parts: BackupParts, signal: Abor
     const copier = createCopier(draft, dataDir, list, signal)
     // A round that opens takes the oldest manifest away, so these come before what takes long. Newer ones than the log names do no harm.
     await copier.copyFolder(MANIFESTS, () => true)
-    const state = await writeEvents(draft, log, events, copier)
+    const { state, judged } = await writeEvents(draft, log, events, copier)
     await copySpool(copier, dataDir, state)
     for (const name of ['identity.key', 'trainer.json']) await copier.copy(name)
     await copier.copyFolder(CALIBRATIONS, () => true)
     await copier.copyFolder(EVIDENCE, () => true)
     await copier.copyFolder(BLOBS, isSha256)
-    const judged = new Set([...state.judged.values()].map(({ bodySha256 }) => bodySha256))
     await copier.copyFolder(BODIES, (name) => judged.has(name))
     if (configFile !== null) await copier.copyAs(configFile, CONFIG_FILE)
     await copier.check(await neededFiles(state, join(draft, DATA_FOLDER), run))
@@ -116,9 +115,15 @@ async function fill(draft: string, run: string, parts: BackupParts, signal: Abor
   }
 }
 
-/** Writes the log up to its end at the cut. @returns  the state there */
-async function writeEvents(draft: string, log: LogSource, cut: LogHead, copier: Copier): Promise<RunState> {
+/** Writes the log up to its end at the cut. @returns  the state there, and the hashes of all bodies that were judged */
+async function writeEvents(
+  draft: string,
+  log: LogSource,
+  cut: LogHead,
+  copier: Copier,
+): Promise<{ readonly state: RunState; readonly judged: ReadonlySet<string> }> {
   const state = new RunFold()
+  const judged = new Set<string>()
   const file = await createFile(join(draft, EVENTS_FILE))
   try {
     let end = LOG_START
@@ -126,12 +131,13 @@ async function writeEvents(draft: string, log: LogSource, cut: LogHead, copier: 
       const link = followChain(end, record)
       if (typeof link === 'string') throw new BackupError('damaged', `the event ${end.count} of the log is ${link}`)
       state.apply(link.event)
+      if (link.event.type === 'judged') judged.add(link.event.bodySha256)
       end = link.head
       await file.write(`${record}\n`)
     }
     if (end.hash !== cut.hash) throw new BackupError('damaged', `the log gave ${end.count} events of ${cut.count}`)
     await copier.add({ path: EVENTS_FILE, ...(await file.finish()) })
-    return state
+    return { state, judged }
   } finally {
     await file.close()
   }

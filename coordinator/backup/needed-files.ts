@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openManifest } from '../../proto/index.js'
+import { LIMITS, openManifest } from '../../proto/index.js'
 import type { RunState } from '../ledger/run-state.js'
 import { manifestFile } from '../settings/data-folder.js'
 import { readStep } from '../spool/step-folder.js'
@@ -22,15 +22,10 @@ const newestManifest = ({ rounds }: RunState): string[] =>
 
 /** Bodies of accepted groups that the pending batch or a later one may be made of. */
 function untrainedBodies(state: RunState): string[] {
-  const pending = state.pendingBatch?.batchId
-  const trained = new Set<string>()
-  for (const { batchId, leaseIds } of state.batches.values())
-    if (batchId !== pending && !state.dissolvedBatches.has(batchId))
-      for (const leaseId of leaseIds) trained.add(leaseId)
-  const bodies: string[] = []
-  for (const [leaseId, { flat, bodySha256 }] of state.accepted)
-    if (!flat && !trained.has(leaseId) && !state.lostBodies.has(leaseId)) bodies.push(`${BODIES}/${bodySha256}`)
-  return bodies
+  const inTraining = (state.pendingBatch?.leaseIds ?? []).map((leaseId) => state.judged.get(leaseId)!)
+  return [...inTraining, ...state.trainable(LIMITS.staleness.value), ...state.suspects.values()]
+    .filter(({ flat, leaseId }) => !flat && !state.lostBodies.has(leaseId))
+    .map(({ bodySha256 }) => `${BODIES}/${bodySha256}`)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
+import { PRIVATE_UMASK } from '../../control/index.js'
 import { makeBackup } from '../backup/make-backup.js'
-import { PRIVATE_UMASK } from '../settings/data-folder.js'
 import { interruptible } from './interruptible.js'
 import { dataDirOf, openRunLog, type RunOptions, withRunOptions } from './run-log.js'
 

@@ -1,4 +1,4 @@
-import type { Reach } from '../../swarm/index.js'
+import type { DirectReach } from '../../swarm/index.js'
 import type { Progress } from '../service/start-coordinator.js'
 import type { TrainerEvent } from '../spool/trainer-process.js'
 
@@ -22,12 +22,12 @@ export function progressLine(progress: Progress): string | null {
   }
 }
 
-const UNREACHABLE: Readonly<Record<Exclude<Reach, 'anywhere'>, string>> = {
+const UNREACHABLE: Readonly<Record<Exclude<DirectReach, 'anywhere'>, string>> = {
   machine: 'only from this machine',
   network: 'only from this network',
 }
 
-function invitationLines(invitation: string, file: string, reach: Reach): string {
+function invitationLines(invitation: string, file: string, reach: DirectReach): string {
   const lines = ['volunteers join with', '', `prove-node join ${invitation}`, '', `It is in ${file}, too.`]
   if (reach === 'anywhere') return lines.join('\n')
   return [

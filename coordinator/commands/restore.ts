@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { PRIVATE_UMASK } from '../../control/index.js'
 import { CONFIG_FILE } from '../backup/backup-format.js'
 import { restoreBackup } from '../backup/restore-backup.js'
-import { PRIVATE_UMASK } from '../settings/data-folder.js'
 import { interruptible } from './interruptible.js'
 
 export function addRestoreCommand(program: Command): void {

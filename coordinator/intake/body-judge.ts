@@ -14,7 +14,7 @@ import {
 } from '../../judging/index.js'
 import { refusal, type SwarmRefusal } from '../../proto/index.js'
 import type { BlobStore } from '../../swarm/index.js'
-import { isUnseen, type LeaseRecord, type RunState, type TermsOf } from '../ledger/run-state.js'
+import type { LeaseRecord, RunState, TermsOf } from '../ledger/run-state.js'
 import type { Auditor, AuditReport, AuditRequest } from './auditor.js'
 import type { GroupBodies } from './group-bodies.js'
 import { createTurns } from './turns.js'
@@ -59,7 +59,7 @@ export interface BodyJudge {
    * @throws EvidenceError when there is none to judge by
    */
   auditBatch(batchId: string, groups: readonly AuditableGroup[]): Promise<(SwarmRefusal | null)[]>
-  /** The rollouts of an accepted group, replayed from its stored body. @throws BodyError; SwarmRefusal */
+  /** The rollouts of an accepted group that can be audited, replayed from its stored body. @throws BodyError; SwarmRefusal */
   restore(leaseId: string, signal: AbortSignal): Promise<ReplayedGroup>
 }
 
@@ -138,8 +138,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       const earlier = current.acceptedOfTask(lease.taskIndex)
       return DUPLICATES_STAGE.run(
         sayings,
-        // What nobody has seen says nothing.
-        earlier.filter((group) => group.leaseId !== lease.leaseId && !isUnseen(group)),
+        earlier.filter(({ leaseId }) => leaseId !== lease.leaseId),
       )
     },
     async audit({ lease, rollouts }) {
@@ -152,9 +151,10 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       return (await auditor!.auditBatch(batchId, groups.map(requestOf))).map(faultOf)
     },
     async restore(leaseId, signal) {
+      // Both may be forgotten while the body is waited for.
+      const [lease, judged] = [state.leases.get(leaseId)!, state.judged.get(leaseId)!]
       // Not in turn: one that is lost is waited for.
-      const bytes = await judgedBodies.read(state.judged.get(leaseId)!, signal)
-      const lease = state.leases.get(leaseId)!
+      const bytes = await judgedBodies.read(judged, signal)
       return judging(isReliable(lease), () => replayBody(lease, null, bytes, signal))
     },
   }

@@ -192,7 +192,8 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
     for (;;) {
       let next = 'done' as 'done' | 'again' | 'prove'
       const recorded = await recorder.record((current) => {
-        if (current.judged.has(leaseId)) return null
+        // A lease that is forgotten is so old that its group is of no use, and may have had its verdict.
+        if (current.judged.has(leaseId) || !current.leases.has(leaseId)) return null
         const decided = decide(current)
         if (decided === null) {
           next = 'again'
@@ -239,13 +240,13 @@ function afterwardsAuditor(parts: VerdictParts): Verdicts['auditAccepted'] {
 
   return async (leaseId, copied) => {
     if (!state.isOpenToAudit(leaseId)) return
+    const { node } = state.leases.get(leaseId)!
     const found = await find(leaseId, copied)
     if (found instanceof BodyError) {
       await judgedBodies.giveUp(leaseId, found)
       return
     }
     const { fault, repairs } = found
-    const { node } = state.leases.get(leaseId)!
     await recorder.record((current) => {
       if (!current.isOpenToAudit(leaseId)) return null
       const finding = {

@@ -38,9 +38,12 @@ const REGISTRATIONS_OF_BLOCK = { perMinute: 12, atOnce: 60 }
 const RETAKEN_PER_MINUTE = 12
 const RETAKEN_AT_ONCE = 16
 
+/** Who holds the adapter is known elsewhere. */
+export type LeaseAnswer = Omit<LeaseResponse, 'providers'>
+
 export interface LeaseDesk {
   /** Answers a node's request. @throws SwarmRefusal */
-  answer(request: LeaseRequest, node: string): Promise<LeaseResponse>
+  answer(request: LeaseRequest, node: string): Promise<LeaseAnswer>
   /** Releases leases that are past their deadline. */
   releaseLapsed(): Promise<void>
 }
@@ -80,7 +83,7 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     const { round } = state
     if (!round) return 'no_work'
     const { terms } = round
-    if (round.version >= terms.versions) return 'paused'
+    if (round.version >= terms.versions) return 'complete'
     if (state.nodes.get(node)?.standing.isQuarantined(clock.now())) return 'quarantined'
     if (ask.policyId !== round.policyId) return 'wrong_policy'
     const { calibrations } = terms.audit
@@ -106,7 +109,7 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     if (owed && !retaken.allow(node)) return null
     const addressBlock = addressBlockOf(node)
     if (owed) return { ...owed, atMs: now, deadlineMs, backend, addressBlock }
-    const index = state.nextLeaseIndex(node, round)
+    const index = state.nextLeaseIndex(node)
     const seed = leaseSeed(Buffer.from(roundSecret, 'hex'), policyId, node, index)
     return {
       type: 'leased',
@@ -177,7 +180,7 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
       return { type: 'released', atMs: clock.now(), leaseId, reason }
     })
 
-  const response = (part: Partial<LeaseResponse>): LeaseResponse => {
+  const response = (part: Partial<LeaseAnswer>): LeaseAnswer => {
     const { round } = recorder.state
     if (!round) throw refusal('no_work', 'no policy is published yet')
     return {

@@ -19,7 +19,7 @@ const BY_REASON: Partial<Record<RefusalCode, number>> = {
   influence_cap: 2000,
   // Twelve leases a minute are given again.
   rate_limited: 5000,
-  paused: NEXT_VERSION_MS,
+  complete: NEXT_VERSION_MS,
   uncalibrated: NEXT_VERSION_MS,
 }
 

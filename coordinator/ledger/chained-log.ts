@@ -13,8 +13,12 @@ export interface EventLog {
    * @throws StoreError `unwritable`, and from then on for every further event
    */
   append(...events: readonly RunEvent[]): Promise<void>
-  /** All events so far, oldest first. @throws StoreError `unreadable` or `tampered` at one that is not as it was written */
-  replay(): AsyncIterable<RunEvent>
+  /**
+   * All events so far, oldest first.
+   * @param from  leaves out those before this place of the log
+   * @throws StoreError `unreadable` or `tampered` at one that is not as it was written
+   */
+  replay(from?: LogHead): AsyncIterable<RunEvent>
   close(): Promise<void>
 }
 
@@ -22,6 +26,8 @@ export interface EventLog {
 export interface ChainedLog extends EventLog {
   /** What is on disk. */
   readonly end: LogHead
+  /** Whether the log has this place: so many events, of which the last has this hash. */
+  has(place: LogHead): Promise<boolean>
   /** Checked records as they are stored, oldest first: those before the place `until`, by default all so far. */
   records(until?: number): AsyncIterable<string>
 }
@@ -114,8 +120,13 @@ export async function openChainedLog(store: RecordStore, headFile: HeadFile, nam
       last = appended.catch(() => undefined)
       return appended
     },
-    async *replay() {
-      for await (const { event } of links(store, LOG_START, end.count, name)) yield event
+    async has({ count, hash }) {
+      if (count === 0 || count > end.count) return false
+      for await (const [, record] of store.records(count - 1, count)) return namedHash(record) === hash
+      return false
+    },
+    async *replay(from = LOG_START) {
+      for await (const { event } of links(store, from, end.count, name)) yield event
     },
     async *records(until = end.count) {
       for await (const { record } of links(store, LOG_START, until, name)) yield record

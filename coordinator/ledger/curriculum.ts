@@ -1,3 +1,5 @@
+import type { FoldImage } from './fold-image.js'
+
 /** Most versions for which a task may rest. */
 const LONGEST_REST = 8
 
@@ -22,6 +24,16 @@ export class Curriculum {
   /** What was noted last of `taskIndex` is not believed any more: it is tried again. */
   forget(taskIndex: number): void {
     this.#rests.delete(taskIndex)
+  }
+
+  get entries(): FoldImage['rests'] {
+    return [...this.#rests].map(([taskIndex, { flats, until }]) => [taskIndex, flats, until])
+  }
+
+  static of(entries: FoldImage['rests']): Curriculum {
+    const curriculum = new Curriculum()
+    for (const [taskIndex, flats, until] of entries) curriculum.#rests.set(taskIndex, { flats, until })
+    return curriculum
   }
 
   rests(taskIndex: number, version: number): boolean {

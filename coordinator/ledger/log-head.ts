@@ -92,6 +92,11 @@ async function create(path: string, head: LogHead): Promise<void> {
     await file.close()
   }
   await rename(draft, path)
+  await syncFolderOf(path)
+}
+
+/** Makes a rename last. */
+export async function syncFolderOf(path: string): Promise<void> {
   // Windows cannot open a folder; NTFS journals the rename.
   if (process.platform === 'win32') return
   const folder = await open(dirname(path), 'r')

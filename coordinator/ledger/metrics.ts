@@ -91,9 +91,9 @@ export function meterRun(registers: Metrics, recorder: Recorder): void {
     ...registersOf,
     collect() {
       this.reset()
-      for (const { node, abandoned, verdicts } of mostAbandoning(state)) {
+      for (const { node, abandoned, verdictCount } of mostAbandoning(state)) {
         this.set({ node, end: 'abandoned' }, abandoned)
-        this.set({ node, end: 'judged' }, verdicts.length)
+        this.set({ node, end: 'judged' }, verdictCount)
       }
     },
   })

@@ -1,5 +1,9 @@
 import { Deadlines } from './deadlines.js'
+import type { FoldImage } from './fold-image.js'
 import { type KeyKind, type LeaseRecord, originOf } from './run-state.js'
+
+/** Deadlines that need not hold any more, besides as many as there are leases: few enough to be walked through. */
+const SPARE_DEADLINES = 64
 
 const NONE: ReadonlyMap<string, LeaseRecord> = new Map()
 
@@ -18,6 +22,20 @@ export class OpenLeases {
   readonly #ofOrigin = new Map<string, number>()
   readonly #deadlines = new Deadlines()
 
+  get entries(): FoldImage['open'] {
+    return [...this.all.keys()].map((leaseId) => [leaseId, this.#renewed.has(leaseId)])
+  }
+
+  /** @param leases  those that are open, and whether they have outlasted their first deadline */
+  static of(leases: Iterable<readonly [LeaseRecord, boolean]>): OpenLeases {
+    const open = new OpenLeases()
+    for (const [lease, isRenewed] of leases) {
+      open.open(lease)
+      if (isRenewed) open.renew(lease.leaseId, lease.deadlineMs)
+    }
+    return open
+  }
+
   open(lease: LeaseRecord): void {
     const { leaseId, node } = lease
     this.all.set(leaseId, lease)
@@ -26,7 +44,7 @@ export class OpenLeases {
     else this.#ofNode.set(node, new Map([[leaseId, lease]]))
     add(this.#inFirstTerm, node, 1)
     this.#count(lease, this.kindOf(node), 1)
-    this.#deadlines.add(lease)
+    this.#addDeadline(lease)
   }
 
   renew(leaseId: string, deadlineMs: number): void {
@@ -37,7 +55,7 @@ export class OpenLeases {
     this.#ofNode.get(lease.node)!.set(leaseId, lease)
     if (!this.#renewed.has(leaseId)) add(this.#inFirstTerm, lease.node, -1)
     this.#renewed.add(leaseId)
-    this.#deadlines.add(lease)
+    this.#addDeadline(lease)
   }
 
   /** @returns  the lease that was open */
@@ -81,12 +99,26 @@ export class OpenLeases {
 
   /** The one that lapses first. */
   get first(): LeaseRecord | undefined {
-    const first = this.#deadlines.first(({ leaseId, deadlineMs }) => this.all.get(leaseId)?.deadlineMs === deadlineMs)
+    const first = this.#deadlines.first(this.#holds)
     return first && this.all.get(first.leaseId)
+  }
+
+  /** Of all deadlines that are remembered, which is no measure of how many hold: those that do not are taken away now and then. */
+  get deadlines(): number {
+    return this.#deadlines.size
   }
 
   kindOf(node: string): KeyKind {
     return this.#kinds.get(node) ?? 'untried'
+  }
+
+  readonly #holds = ({ leaseId, deadlineMs }: { readonly leaseId: string; readonly deadlineMs: number }): boolean =>
+    this.all.get(leaseId)?.deadlineMs === deadlineMs
+
+  /** Nobody may ever ask for the first. */
+  #addDeadline(lease: LeaseRecord): void {
+    this.#deadlines.add(lease)
+    if (this.#deadlines.size > 2 * this.all.size + SPARE_DEADLINES) this.#deadlines.prune(this.#holds)
   }
 
   #count({ node, addressBlock }: LeaseRecord, kind: KeyKind, change: 1 | -1): void {

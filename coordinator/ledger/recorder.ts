@@ -1,4 +1,5 @@
 import { type EventLog, MOST_BEHIND } from './chained-log.js'
+import type { Checkpoints } from './checkpoints.js'
 import { parseEvent, type RunEvent } from './events.js'
 import { RunFold } from './run-fold.js'
 import type { RunState } from './run-state.js'
@@ -19,6 +20,11 @@ export interface Recorder {
   close(): Promise<void>
 }
 
+export interface RecorderOptions {
+  /** Where the state is written now and then, so that a start need not read the whole log. */
+  readonly checkpoints?: Checkpoints
+}
+
 /** Somebody who waits for an event to be on record. */
 interface Waiting {
   readonly decide: (state: RunState) => RunEvent | null
@@ -31,14 +37,20 @@ interface Waiting {
  * is not on disk, so there are two folds: one that is ahead by the events being written, and the one that is shown.
  *
  * @param onEvent  called after an event is on disk and applied
+ * @throws StoreError of the log
  */
-export async function openRecorder(log: EventLog, onEvent: (event: RunEvent) => void): Promise<Recorder> {
-  const state = new RunFold()
-  const ahead = new RunFold()
-  for await (const event of log.replay()) {
+export async function openRecorder(
+  log: EventLog,
+  onEvent: (event: RunEvent) => void,
+  { checkpoints }: RecorderOptions = {},
+): Promise<Recorder> {
+  const kept = await checkpoints?.read()
+  const [state, ahead] = kept?.folds ?? [new RunFold(), new RunFold()]
+  for await (const event of log.replay(kept?.at)) {
     state.apply(event)
     ahead.apply(event)
   }
+  checkpoints?.offer(state)
   const listeners = new Set<(event: RunEvent) => void>([onEvent])
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => undefined)
@@ -88,6 +100,7 @@ export async function openRecorder(log: EventLog, onEvent: (event: RunEvent) => 
         }
         done.resolve(event)
       }
+      checkpoints?.offer(state)
     }
     working = null
   }
@@ -108,6 +121,7 @@ export async function openRecorder(log: EventLog, onEvent: (event: RunEvent) => 
     },
     async close() {
       await working
+      await checkpoints?.close(state)
       await log.close()
     },
   }

@@ -1,99 +1,164 @@
 import { LIMITS, type RefusalCode } from '../../proto/index.js'
 import { BatchedOnTrust, type DoubtedBatch } from './batched-on-trust.js'
+import { Batches } from './batches.js'
 import { Curriculum } from './curriculum.js'
 import type { EventOf, RunEvent } from './events.js'
+import { type FoldImage, known } from './fold-image.js'
+import { type FoldedNode, Keys } from './keys.js'
 import { OpenLeases } from './open-leases.js'
+import { Rounds } from './rounds.js'
 import {
+  type AcceptedSayings,
+  type AgreedTerms,
   type AuditedGroupRecord,
   type BatchRecord,
   isUnseen,
   type JudgedGroup,
   type KeyKind,
   type LeaseRecord,
-  type NodeVerdict,
   type Publication,
   type Round,
   type RunState,
   type Supplier,
+  type TrainedBatch,
 } from './run-state.js'
-import { Standing } from './standing.js'
-import { type RunTerms, termsIdOf } from './terms.js'
+import { TaskCompletions } from './task-completions.js'
+import type { RunTerms } from './terms.js'
 import { GroupsOfNodes, UsableGroups } from './usable-groups.js'
-
-/** `NodeRecord`, where it is made. */
-interface FoldedNode {
-  readonly node: string
-  readonly standing: Standing
-  readonly verdicts: NodeVerdict[]
-  credit: number
-  lastLease: 'delivered' | 'abandoned' | null
-  abandoned: number
-  addressBlock: string | null
-}
-
-/** So many leases are remembered, more or less, in what those of keys without a record bring. */
-const YIELD_MEMORY = 16
 
 /** The fold itself. Whoever has it can change it, so only the recorder does; everyone else has `RunState`. */
 export class RunFold implements RunState {
-  readonly termsHistory: { terms: RunTerms; termsId: string; fromRound: number }[] = []
-  readonly publications: Publication[] = []
-  readonly rounds: Round[] = []
+  #rounds = new Rounds()
   readonly registered = new Map<string, number>()
   keysWaiting = 0
   readonly leases = new Map<string, LeaseRecord>()
-  readonly #open = new OpenLeases()
+  #open = new OpenLeases()
   readonly judged = new Map<string, JudgedGroup>()
-  readonly nodes = new Map<string, FoldedNode>()
-  readonly reliable = new Set<string>()
-  readonly suppliers = new Map<string, Supplier>()
-  unprovenYield = 1
+  #keys = new Keys(this.#open)
   readonly accepted = new Map<string, JudgedGroup>()
   /** Versions whose adapter was rolled back: what they sampled is not trained on. */
   readonly #withdrawn = new Set<number>()
   readonly suspects = new Map<string, JudgedGroup>()
   readonly quarantinedWorlds = new Set<string>()
-  readonly curriculum = new Curriculum()
-  readonly batches = new Map<string, BatchRecord>()
-  readonly trained = new Map<string, EventOf<'trained'>>()
-  readonly refusedBatches = new Map<string, EventOf<'batch-refused'>>()
+  curriculum = new Curriculum()
+  #batches = new Batches()
   readonly lostBodies = new Set<string>()
-  readonly dissolvedBatches = new Set<string>()
-  #lastBatch: BatchRecord | undefined
-  readonly #batchedOnTrust = new BatchedOnTrust()
+  #batchedOnTrust = new BatchedOnTrust()
   /** Nodes that were caught since the last batch was formed. */
   readonly #caughtSinceBatch = new Set<string>()
   /** Accepted groups with reward variance in no batch yet. */
-  readonly #usable = new UsableGroups()
+  #usable = new UsableGroups()
   /** Groups that were accepted unseen, until a later one of their node is seen and keeps its word. */
   readonly #onTrust = new GroupsOfNodes()
   readonly #audited = new Set<string>()
-  readonly #roundsByNumber = new Map<number, Round>()
-  readonly #leasesOfRound = new Map<string, number>()
+  /** Of each node that has leases of the round in force. */
+  readonly #nextIndex = new Map<string, number>()
   /** Released leases of the version in force by node: each gets its own again before it gets others. */
   readonly #owed = new Map<string, Map<string, LeaseRecord>>()
-  /** Leases of accepted groups by task, for finding copies. */
-  readonly #groupsOfTask = new Map<number, string[]>()
+  #completions = new TaskCompletions()
+
+  /** Everything it holds, as it is now. Events and verdicts are shared with it: they never change. */
+  get image(): FoldImage {
+    return {
+      ...this.#rounds.image,
+      registered: [...this.registered],
+      ...this.#keys.image,
+      leases: [...this.leases.values()],
+      open: this.#open.entries,
+      owed: [...this.#owed.values()].flatMap((own) => [...own.keys()]),
+      nextIndex: [...this.#nextIndex],
+      judged: [...this.judged.values()],
+      accepted: [...this.accepted.keys()],
+      audited: [...this.#audited],
+      lostBodies: [...this.lostBodies],
+      usable: this.#usable.entries,
+      onTrust: [...this.#onTrust.all.keys()],
+      suspects: [...this.suspects.keys()],
+      said: this.#completions.entries.map(([taskIndex, group]) => [
+        taskIndex,
+        this.judged.has(group.leaseId) ? group.leaseId : group,
+      ]),
+      rests: this.curriculum.entries,
+      withdrawn: [...this.#withdrawn],
+      quarantinedWorlds: [...this.quarantinedWorlds],
+      ...this.#batches.image,
+      ...this.#batchedOnTrust.image,
+      caughtSinceBatch: [...this.#caughtSinceBatch],
+      rest: [
+        {
+          keysWaiting: this.keysWaiting,
+          unprovenYield: this.unprovenYield,
+          pendingBatch: this.pendingBatch?.batchId ?? null,
+        },
+      ],
+    }
+  }
+
+  /** @throws CheckpointError for an image that does not hold together */
+  static of(image: FoldImage): RunFold {
+    const fold = new RunFold()
+    fold.#rounds = Rounds.of(image)
+    for (const [node, round] of image.registered) fold.registered.set(node, round)
+    fold.#takeGroups(image)
+    fold.#keys = Keys.of(image, fold.#open)
+    for (const [node, index] of image.nextIndex) fold.#nextIndex.set(node, index)
+    for (const node of image.caughtSinceBatch) fold.#caughtSinceBatch.add(node)
+    for (const server of image.quarantinedWorlds) fold.quarantinedWorlds.add(server)
+    for (const version of image.withdrawn) fold.#withdrawn.add(version)
+    fold.curriculum = Curriculum.of(image.rests)
+    const { keysWaiting, unprovenYield, pendingBatch } = known(image.rest[0], 'the rest')
+    fold.keysWaiting = keysWaiting
+    fold.#keys.unprovenYield = unprovenYield
+    const pending = image.batches.find(({ batchId }) => batchId === pendingBatch)
+    fold.#batches = Batches.of(image, pendingBatch === null ? undefined : known(pending, pendingBatch))
+    fold.#batchedOnTrust = BatchedOnTrust.of(image)
+    return fold
+  }
+
+  /** Leases and what became of them. */
+  #takeGroups(image: FoldImage): void {
+    for (const lease of image.leases) {
+      this.roundOf(lease)
+      this.leases.set(lease.leaseId, lease)
+    }
+    const leaseOf = (leaseId: string): LeaseRecord => known(this.leases.get(leaseId), `the lease ${leaseId}`)
+    for (const group of image.judged) this.judged.set(leaseOf(group.leaseId).leaseId, group)
+    const groupOf = (leaseId: string): JudgedGroup => known(this.judged.get(leaseId), `the group of ${leaseId}`)
+    this.#open = OpenLeases.of(image.open.map(([leaseId, isRenewed]) => [leaseOf(leaseId), isRenewed]))
+    for (const leaseId of image.owed) {
+      const lease = leaseOf(leaseId)
+      this.#owedTo(lease.node).set(leaseId, lease)
+    }
+    for (const leaseId of image.accepted) this.accepted.set(leaseId, groupOf(leaseId))
+    for (const leaseId of image.audited) this.#audited.add(groupOf(leaseId).leaseId)
+    for (const leaseId of image.lostBodies) this.lostBodies.add(groupOf(leaseId).leaseId)
+    this.#usable = UsableGroups.of(image.usable.map(([leaseId, isAside]) => [groupOf(leaseId), isAside]))
+    for (const leaseId of image.onTrust) this.#onTrust.add(groupOf(leaseId))
+    for (const leaseId of image.suspects) this.suspects.set(leaseId, groupOf(leaseId))
+    this.#completions = TaskCompletions.of(
+      image.said.map(([taskIndex, group]) => [taskIndex, typeof group === 'string' ? groupOf(group) : group]),
+    )
+  }
 
   apply(event: RunEvent): void {
     switch (event.type) {
       case 'terms':
-        this.termsHistory.push({
-          terms: event.terms,
-          termsId: termsIdOf(event.terms),
-          fromRound: (this.rounds.at(-1)?.round ?? -1) + 1,
-        })
+        this.#rounds.agree(event)
         break
       case 'published':
         for (const { version, adapterStep } of this.publications)
           if (adapterStep > event.adapterStep) this.#withdrawn.add(version)
-        this.publications.push(event)
-        this.#openRound(event)
+        this.#rounds.publish(event)
+        this.#batches.lineage.published(event)
+        this.#beginRound()
         this.#owed.clear()
-        this.#forgetUseless(event.version - LIMITS.staleness.value)
+        this.#forget(event)
         break
       case 'reopened':
-        this.#openRound(event)
+        // What a node left lying under other terms cannot be worked on under these.
+        if (this.round?.termsId !== this.termsHistory.at(-1)?.termsId) this.#owed.clear()
+        this.#rounds.open(event)
+        this.#beginRound()
         break
       case 'registered':
         this.registered.set(event.node, event.round)
@@ -102,24 +167,23 @@ export class RunFold implements RunState {
       case 'leased':
         this.leases.set(event.leaseId, event)
         this.#open.open(event)
-        this.#noteSupplier(event.node)
+        this.#keys.noteSupplier(event.node)
         this.#owed.get(event.node)?.delete(event.leaseId)
-        this.#leasesOfRound.set(
-          `${event.node} ${event.round}`,
-          Math.max(event.index + 1, this.nextLeaseIndex(event.node, event.round)),
-        )
+        // One that is taken up again may be of an earlier round.
+        if (event.round === this.round?.round)
+          this.#nextIndex.set(event.node, Math.max(event.index + 1, this.nextLeaseIndex(event.node)))
         break
       case 'renewed': {
         const lease = { ...this.leases.get(event.leaseId)!, deadlineMs: event.deadlineMs }
         this.leases.set(event.leaseId, lease)
         this.#open.renew(event.leaseId, event.deadlineMs)
-        this.#noteSupplier(lease.node)
+        this.#keys.noteSupplier(lease.node)
         break
       }
       case 'released': {
         const lease = this.#open.close(event.leaseId)
         if (!lease) break
-        this.#abandon(this.#node(lease.node))
+        this.#keys.abandon(this.#keys.get(lease.node))
         if (lease.version === this.current?.version) this.#owedTo(lease.node).set(lease.leaseId, lease)
         break
       }
@@ -136,8 +200,7 @@ export class RunFold implements RunState {
         this.#loseBody(event.leaseId)
         break
       case 'batched':
-        this.batches.set(event.batchId, event)
-        this.#lastBatch = event
+        this.#batches.form(event)
         this.#caughtSinceBatch.clear()
         for (const leaseId of event.leaseIds) {
           const group = this.#usable.delete(leaseId)
@@ -148,65 +211,49 @@ export class RunFold implements RunState {
         this.#batchedOnTrust.named(event)
         break
       case 'trained':
-        this.trained.set(event.batchId, event)
+        this.#batches.train(event)
         break
       case 'batch-refused':
-        this.refusedBatches.set(event.batchId, event)
+        this.#batches.refuse(event)
         break
     }
   }
 
-  #openRound({
-    round,
-    version,
-    policyId,
-    manifestId,
-    roundSecret,
-    resting,
-    atMs,
-  }: Publication | EventOf<'reopened'>): void {
-    const latest = this.termsHistory.at(-1)
-    if (!latest) throw new Error(`round ${round} was opened before the run had terms`)
-    const { terms, termsId } = latest
-    // What a node left lying under other terms cannot be worked on under these.
-    if (this.round?.termsId !== termsId) this.#owed.clear()
-    const opened = { round, version, policyId, manifestId, roundSecret, resting, openedAtMs: atMs, terms, termsId }
-    this.rounds.push(opened)
-    this.#roundsByNumber.set(round, opened)
+  #beginRound(): void {
     this.keysWaiting = 0
+    this.#nextIndex.clear()
+    if (this.#rounds.isCrowded) this.#rounds.forget(this.leases.values())
   }
 
   #applyJudged(event: JudgedGroup): void {
     const { leaseId, node, accepted, code } = event
-    const { taskIndex } = this.leases.get(leaseId)!
-    if (this.#open.close(leaseId)) this.#noteYield(node, accepted)
+    if (this.#open.close(leaseId)) this.#keys.noteYield(node, accepted)
     this.#owed.get(node)?.delete(leaseId)
-    this.judged.set(leaseId, event)
-    const record = this.#node(node)
-    record.verdicts.push(event)
+    // Of a lease that is forgotten only a refusal can come, for being late.
+    if (this.leases.has(leaseId)) this.judged.set(leaseId, event)
+    const record = this.#keys.get(node)
+    this.#keys.noteVerdict(record, event)
     record.credit += event.credit
     record.addressBlock = event.addressBlock
-    if (accepted) this.#accept(record, event, taskIndex)
+    if (accepted) this.#accept(record, event)
     else this.#refuse(record, code!, event.atMs)
-    this.#reclassify(record)
+    this.#keys.reclassify(record)
   }
 
-  #accept(record: FoldedNode, event: JudgedGroup, taskIndex: number): void {
+  #accept(record: FoldedNode, event: JudgedGroup): void {
     const { leaseId, node, version, audit, flat } = event
+    const { taskIndex } = this.leases.get(leaseId)!
     if (isUnseen(event)) this.#onTrust.add(event)
     else {
       this.#trust(record, audit === 'passed')
       if (flat) this.#confirm(node)
     }
-    record.lastLease = 'delivered'
-    this.reliable.add(node)
+    this.#keys.deliver(record)
     this.accepted.set(leaseId, event)
     if (!flat && !this.#withdrawn.has(version)) this.#usable.add(event)
     if (audit === 'passed') this.#audited.add(leaseId)
     this.curriculum.note(taskIndex, version, flat)
-    const others = this.#groupsOfTask.get(taskIndex)
-    if (others) others.push(leaseId)
-    else this.#groupsOfTask.set(taskIndex, [leaseId])
+    this.#completions.add(taskIndex, event)
     this.#addUp(record, event)
   }
 
@@ -214,54 +261,28 @@ export class RunFold implements RunState {
     for (const { leaseId } of this.#onTrust.of(node)) if (!this.suspects.has(leaseId)) this.#onTrust.delete(leaseId)
   }
 
-  #abandon(record: FoldedNode): void {
-    this.#noteYield(record.node, false)
-    record.lastLease = 'abandoned'
-    record.abandoned += 1
-    this.reliable.delete(record.node)
-    this.#reclassify(record)
-  }
-
-  /** A lease has ended. */
-  #noteYield(node: string, brought: boolean): void {
-    if (!this.reliable.has(node)) this.unprovenYield += ((brought ? 1 : 0) - this.unprovenYield) / YIELD_MEMORY
-  }
-
-  /** What is known of a key has changed. */
-  #reclassify({ node, lastLease }: FoldedNode): void {
-    this.#open.classify(node, this.#kindOf(node, lastLease))
-    this.#noteSupplier(node)
-  }
-
-  #kindOf(node: string, lastLease: FoldedNode['lastLease']): KeyKind {
-    if (this.reliable.has(node)) return 'proven'
-    return lastLease === 'abandoned' ? 'doubtful' : 'untried'
-  }
-
-  #noteSupplier(node: string): void {
-    if (this.reliable.has(node) && this.#open.isInFirstTerm(node)) this.suppliers.set(node, this.#node(node))
-    else this.suppliers.delete(node)
-  }
-
   #applyAudited(event: AuditedGroupRecord): void {
     const { leaseId, node, accepted, code, detail, atMs } = event
     const group = this.judged.get(leaseId)!
-    const record = this.#node(node)
+    const record = this.#keys.get(node)
     this.suspects.delete(leaseId)
     this.#usable.putBack(leaseId)
     this.#audited.add(leaseId)
     if (accepted) {
       this.#trust(record, true)
       this.#addUp(record, event)
+      this.#keys.reclassify(record)
       return
     }
+    const { taskIndex } = this.leases.get(leaseId)!
     this.accepted.delete(leaseId)
     this.#usable.delete(leaseId)
-    if (this.#onTrust.delete(leaseId)) this.curriculum.forget(this.leases.get(leaseId)!.taskIndex)
-    record.verdicts.push({ leaseId, bodySha256: group.bodySha256, accepted, code, detail, credit: 0, atMs })
+    this.#completions.delete(taskIndex, leaseId)
+    if (this.#onTrust.delete(leaseId)) this.curriculum.forget(taskIndex)
+    this.#keys.noteVerdict(record, { leaseId, bodySha256: group.bodySha256, accepted, code, detail, credit: 0, atMs })
     record.credit -= group.credit
     this.#refuse(record, code!, atMs)
-    this.#reclassify(record)
+    this.#keys.reclassify(record)
   }
 
   #trust({ node, standing }: FoldedNode, audited: boolean): void {
@@ -279,7 +300,7 @@ export class RunFold implements RunState {
   }
 
   #doubt({ node, standing }: FoldedNode, atMs: number): void {
-    this.reliable.delete(node)
+    this.#keys.reliable.delete(node)
     this.#batchedOnTrust.doubt(node, standing.isQuarantined(atMs))
     this.#caughtSinceBatch.add(node)
     for (const group of [...this.#usable.of(node), ...this.#onTrust.of(node)]) this.#suspect(group)
@@ -291,8 +312,8 @@ export class RunFold implements RunState {
     this.#usable.delete(leaseId)
     this.suspects.delete(leaseId)
     if (!pending?.leaseIds.includes(leaseId)) return
-    this.dissolvedBatches.add(pending.batchId)
-    this.#batchedOnTrust.dissolve(pending.batchId)
+    this.#batches.dissolve(pending)
+    this.#batchedOnTrust.forget(new Set([pending.batchId]))
     const freed = new Set(pending.leaseIds.filter((one) => !this.lostBodies.has(one)))
     const kept = [...this.accepted.values()].filter(
       (group) => freed.has(group.leaseId) || this.#usable.has(group.leaseId),
@@ -319,6 +340,16 @@ export class RunFold implements RunState {
     this.#usable.putAside(group)
   }
 
+  /** What a new version has made so old that nothing can come of it any more. */
+  #forget({ version, step }: Publication): void {
+    const oldest = version - LIMITS.staleness.value
+    this.#forgetUseless(oldest)
+    this.#forgetLeases(oldest)
+    this.#rounds.forget(this.leases.values())
+    for (const withdrawn of this.#withdrawn) if (withdrawn < oldest) this.#withdrawn.delete(withdrawn)
+    this.#batchedOnTrust.forget(this.#batches.forget(step - LIMITS.staleness.value))
+  }
+
   /** Groups that no batch can take any more: too old, or of an adapter that was rolled back. */
   #forgetUseless(oldest: number): void {
     const isUseless = (version: number): boolean => version < oldest || this.#withdrawn.has(version)
@@ -327,21 +358,18 @@ export class RunFold implements RunState {
       if (isUseless(version) && !flat) this.suspects.delete(leaseId)
   }
 
-  #node(node: string): FoldedNode {
-    let record = this.nodes.get(node)
-    if (!record) {
-      record = {
-        node,
-        standing: new Standing(),
-        verdicts: [],
-        credit: 0,
-        lastLease: null,
-        abandoned: 0,
-        addressBlock: null,
-      }
-      this.nodes.set(node, record)
+  /** Leases whose groups can change nothing any more, and what became of them. */
+  #forgetLeases(oldest: number): void {
+    const inTraining = new Set(this.pendingBatch?.leaseIds)
+    for (const [leaseId, { version }] of this.leases) {
+      if (version >= oldest || this.#open.all.has(leaseId) || this.#isAtStake(leaseId) || inTraining.has(leaseId))
+        continue
+      this.leases.delete(leaseId)
+      this.judged.delete(leaseId)
+      this.accepted.delete(leaseId)
+      this.#audited.delete(leaseId)
+      this.lostBodies.delete(leaseId)
     }
-    return record
   }
 
   #owedTo(node: string): Map<string, LeaseRecord> {
@@ -353,12 +381,40 @@ export class RunFold implements RunState {
     return owed
   }
 
+  get nodes(): ReadonlyMap<string, FoldedNode> {
+    return this.#keys.all
+  }
+
+  get reliable(): ReadonlySet<string> {
+    return this.#keys.reliable
+  }
+
+  get suppliers(): ReadonlyMap<string, Supplier> {
+    return this.#keys.suppliers
+  }
+
+  get unprovenYield(): number {
+    return this.#keys.unprovenYield
+  }
+
   get terms(): RunTerms | undefined {
     return this.termsHistory.at(-1)?.terms
   }
 
-  roundOf({ round }: Pick<LeaseRecord, 'round'>): Round {
-    return this.#roundsByNumber.get(round)!
+  get termsHistory(): readonly AgreedTerms[] {
+    return this.#rounds.terms
+  }
+
+  get publications(): readonly Publication[] {
+    return this.#rounds.publications
+  }
+
+  get rounds(): readonly Round[] {
+    return this.#rounds.newest
+  }
+
+  roundOf(lease: Pick<LeaseRecord, 'round'>): Round {
+    return this.#rounds.roundOf(lease)
   }
 
   get current(): Publication | undefined {
@@ -366,29 +422,35 @@ export class RunFold implements RunState {
   }
 
   publication(version: number): Publication {
-    return this.publications[version]!
+    return this.#rounds.publicationOf(version)
   }
 
-  batchesBehind(adapterStep: number): BatchRecord[] {
-    const steps = new Set<number>()
-    // Step n goes on from what was published as version n - 1.
-    for (let step = adapterStep; step > 0; step = this.publication(step - 1).adapterStep) steps.add(step)
-    return [...this.batches.values()].filter(
-      ({ batchId, step }) =>
-        steps.has(step) && !this.refusedBatches.has(batchId) && !this.dissolvedBatches.has(batchId),
-    )
+  batchesBehind(adapterStep: number): TrainedBatch[] {
+    return this.#batches.lineage.behind(adapterStep)
   }
 
   get round(): Round | undefined {
     return this.rounds.at(-1)
   }
 
+  get batches(): ReadonlyMap<string, BatchRecord> {
+    return this.#batches.all
+  }
+
+  get trained(): ReadonlyMap<string, EventOf<'trained'>> {
+    return this.#batches.trained
+  }
+
+  get refusedBatches(): ReadonlyMap<string, EventOf<'batch-refused'>> {
+    return this.#batches.refused
+  }
+
+  get dissolvedBatches(): ReadonlySet<string> {
+    return this.#batches.dissolved
+  }
+
   get pendingBatch(): BatchRecord | undefined {
-    const last = this.#lastBatch
-    if (!last) return undefined
-    const { batchId } = last
-    const over = this.trained.has(batchId) || this.refusedBatches.has(batchId) || this.dissolvedBatches.has(batchId)
-    return over ? undefined : last
+    return this.#batches.pending
   }
 
   get doubtedBatches(): DoubtedBatch[] {
@@ -400,12 +462,17 @@ export class RunFold implements RunState {
     return since !== undefined && this.round !== undefined && since < this.round.round
   }
 
-  nextLeaseIndex(node: string, round: number): number {
-    return this.#leasesOfRound.get(`${node} ${round}`) ?? 0
+  nextLeaseIndex(node: string): number {
+    return this.#nextIndex.get(node) ?? 0
   }
 
   isOpenToAudit(leaseId: string): boolean {
-    return (this.#usable.has(leaseId) || this.#onTrust.all.has(leaseId)) && !this.#audited.has(leaseId)
+    return this.#isAtStake(leaseId) && !this.#audited.has(leaseId)
+  }
+
+  /** Whether a group may still be trained on, or taken back. */
+  #isAtStake(leaseId: string): boolean {
+    return this.#usable.has(leaseId) || this.#onTrust.all.has(leaseId)
   }
 
   hasPassedAudit(leaseId: string): boolean {
@@ -416,8 +483,8 @@ export class RunFold implements RunState {
     return this.#owed.get(node)?.values().next().value
   }
 
-  acceptedOfTask(taskIndex: number): JudgedGroup[] {
-    return (this.#groupsOfTask.get(taskIndex) ?? []).flatMap((leaseId) => this.accepted.get(leaseId) ?? [])
+  acceptedOfTask(taskIndex: number): readonly AcceptedSayings[] {
+    return this.#completions.of(taskIndex)
   }
 
   get openLeases(): ReadonlyMap<string, LeaseRecord> {

@@ -1,3 +1,4 @@
+import type { EarlierGroup } from '../../judging/index.js'
 import type { RefusalCode } from '../../proto/index.js'
 import type { DoubtedBatch } from './batched-on-trust.js'
 import type { Curriculum } from './curriculum.js'
@@ -10,6 +11,23 @@ export type LeaseRecord = EventOf<'leased'>
 export type JudgedGroup = EventOf<'judged'>
 export type AuditedGroupRecord = EventOf<'audited'>
 export type BatchRecord = EventOf<'batched'>
+
+/** What an accepted group said, for finding copies. */
+export type AcceptedSayings = EarlierGroup
+
+/** A batch that a policy was trained on. */
+export interface TrainedBatch {
+  readonly batchId: string
+  /** How many it had. */
+  readonly groups: number
+}
+
+/** Terms, their name, and the number of the first round that may be under them. */
+export interface AgreedTerms {
+  readonly terms: RunTerms
+  readonly termsId: string
+  readonly fromRound: number
+}
 
 /** The terms under which a lease was given. */
 export type TermsOf = (lease: LeaseRecord) => LeaseTerms
@@ -45,7 +63,10 @@ export const originOf = (node: string, addressBlock: string | null | undefined):
 export interface NodeRecord {
   readonly node: string
   readonly standing: Pick<Standing, 'streak' | 'doubt' | 'record' | 'isQuarantined' | 'quarantinedUntilMs'>
+  /** The newest, as many as `LIMITS.verdictsKept`: all others are in the log, and in the node's own ledger. */
   readonly verdicts: readonly NodeVerdict[]
+  /** How many there were in all: the newest one is the last of them. */
+  readonly verdictCount: number
   readonly credit: number
   /** What became of its last lease, abandoned being lapsed, forgotten or given back; null: none is over yet. */
   readonly lastLease: 'delivered' | 'abandoned' | null
@@ -80,15 +101,20 @@ export interface RunState {
   /** The newest terms: those of the next round. Undefined before the first event. */
   readonly terms: RunTerms | undefined
   /** All terms of the run, oldest first, with the number of the first round that may be under them. */
-  readonly termsHistory: readonly { readonly terms: RunTerms; readonly fromRound: number }[]
-  /** By version. */
+  readonly termsHistory: readonly AgreedTerms[]
+  /** The newest, by version: of all that can be served or trained on. */
   readonly publications: readonly Publication[]
-  /** By number. */
+  /** The newest, by number: as many as a manifest shows secrets of. */
   readonly rounds: readonly Round[]
   /** Keys, and the round in which each was first seen. */
   readonly registered: ReadonlyMap<string, number>
   /** Keys that registered since the last round opened. */
   readonly keysWaiting: number
+  /**
+   * Leases whose groups can still change something. Those of versions so old that nothing made with them is taken
+   * (`LIMITS.staleness`) are forgotten with their verdicts, unless they are open, or their groups in training or at stake in an
+   * audit. So are batches of steps that old.
+   */
   readonly leases: ReadonlyMap<string, LeaseRecord>
   /** Leases that are neither judged nor released. */
   readonly openLeases: ReadonlyMap<string, LeaseRecord>
@@ -108,7 +134,7 @@ export interface RunState {
   readonly batches: ReadonlyMap<string, BatchRecord>
   readonly trained: ReadonlyMap<string, EventOf<'trained'>>
   readonly refusedBatches: ReadonlyMap<string, EventOf<'batch-refused'>>
-  /** Batches with unaudited groups of keys that were caught since, as far as they are not on record as such. */
+  /** Batches of the last versions with unaudited groups of keys that were caught since, as far as they are not on record as such. */
   readonly doubtedBatches: readonly DoubtedBatch[]
   /** Batches that were given up because a body of theirs was lost. */
   readonly dissolvedBatches: ReadonlySet<string>
@@ -134,24 +160,24 @@ export interface RunState {
   /** The open lease with the earliest deadline. */
   readonly firstToLapse: LeaseRecord | undefined
   kindOf(node: string): KeyKind
-  /** The round that a lease was given in: its policy and its terms. */
+  /** The round that a lease was given in: its policy and its terms. @throws SwarmRefusal `stale_policy` of a lease that is forgotten */
   roundOf(lease: Pick<LeaseRecord, 'round'>): Round
-  /** The publication of a version that is out: versions count from 0, and each is published once. */
+  /** The publication of the version of a lease. @throws SwarmRefusal `stale_policy` of one that is forgotten */
   publication(version: number): Publication
   /** The batches whose updates made the adapter of training step `adapterStep`, oldest first. */
-  batchesBehind(adapterStep: number): BatchRecord[]
+  batchesBehind(adapterStep: number): TrainedBatch[]
   /** Whether a key may have leases of the round in force: it registered before the round's secret was drawn. */
   isAdmitted(node: string): boolean
-  /** The index of a node's next lease in a round. */
-  nextLeaseIndex(node: string, round: number): number
+  /** The index of a node's next lease in the round in force. */
+  nextLeaseIndex(node: string): number
   /** Whether an accepted group can still be audited: it was not yet, and is in no batch. */
   isOpenToAudit(leaseId: string): boolean
   /** Whether an accepted group has passed an audit. */
   hasPassedAudit(leaseId: string): boolean
   /** A lease of the version and the terms in force that the node has left lying. */
   owedLease(node: string): LeaseRecord | undefined
-  /** Accepted groups of a task, oldest first. */
-  acceptedOfTask(taskIndex: number): JudgedGroup[]
+  /** What the newest accepted groups of a task said, oldest first, as far as somebody has looked at them. */
+  acceptedOfTask(taskIndex: number): readonly AcceptedSayings[]
   /**
    * Accepted groups that can still be trained on, in log order: with reward variance, in no batch yet, above suspicion, at
    * most `maxStaleness` versions behind, and of an adapter that was not rolled back.

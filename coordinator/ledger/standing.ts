@@ -1,5 +1,6 @@
 import type { RepairSums } from '../../judging/repair-sums.js'
 import { REFUSALS, type RefusalCode } from '../../proto/index.js'
+import type { StandingImage } from './fold-image.js'
 import { afterRepairs, isSteered, UNSTEERED } from './steering.js'
 import { afterAudit, isBeyondChance, type Suspicion, UNSUSPECTED } from './suspicion.js'
 import type { RunTerms } from './terms.js'
@@ -27,6 +28,28 @@ export class Standing {
   #steering = UNSTEERED
   #quarantines = 0
   #until: number | null = Number.NEGATIVE_INFINITY
+
+  get image(): StandingImage {
+    const [streak, suspicion, steering, quarantines] = [
+      this.#streak,
+      this.#suspicion,
+      this.#steering,
+      this.#quarantines,
+    ]
+    // JSON has no infinity.
+    const until = this.#until === Number.NEGATIVE_INFINITY ? {} : { until: this.#until }
+    return { streak, suspicion, steering, quarantines, ...until }
+  }
+
+  static of({ streak, suspicion, steering, quarantines, until }: StandingImage): Standing {
+    const standing = new Standing()
+    standing.#streak = streak
+    standing.#suspicion = suspicion
+    standing.#steering = steering
+    standing.#quarantines = quarantines
+    if (until !== undefined) standing.#until = until
+    return standing
+  }
 
   accepted(audited: boolean): void {
     this.#streak += 1

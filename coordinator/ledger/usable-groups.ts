@@ -1,3 +1,4 @@
+import type { FoldImage } from './fold-image.js'
 import type { JudgedGroup } from './run-state.js'
 
 /** Groups in the order in which they came, and by node. */
@@ -36,6 +37,20 @@ export class UsableGroups {
   readonly #aside = new Set<string>()
   /** Of those that are not put aside; a version without any is not in it. */
   readonly #counts = new Map<number, { total: number; readonly ofNode: Map<string, number> }>()
+
+  get entries(): FoldImage['usable'] {
+    return [...this.#groups.all.keys()].map((leaseId) => [leaseId, this.#aside.has(leaseId)])
+  }
+
+  /** @param groups  with whether they are put aside */
+  static of(groups: Iterable<readonly [JudgedGroup, boolean]>): UsableGroups {
+    const usable = new UsableGroups()
+    for (const [group, isAside] of groups) {
+      usable.add(group)
+      if (isAside) usable.putAside(group)
+    }
+    return usable
+  }
 
   add(group: JudgedGroup): void {
     this.#groups.add(group)

@@ -43,7 +43,7 @@ export async function broadcast(parts: BroadcastParts, signal: AbortSignal): Pro
   const room = createFlag(signal)
   const stopListening = recorder.listen((event) => {
     if (event.type === 'judged' || event.type === 'audited') {
-      if (!unsent.has(event.node)) unsent.set(event.node, recorder.state.nodes.get(event.node)!.verdicts.length - 1)
+      if (!unsent.has(event.node)) unsent.set(event.node, recorder.state.nodes.get(event.node)!.verdictCount - 1)
       verdicts.raise()
     }
     if (MAKES_ROOM.has(event.type)) room.raise()
@@ -59,11 +59,11 @@ export async function broadcast(parts: BroadcastParts, signal: AbortSignal): Pro
   const sendVerdicts = async (): Promise<void> => {
     while (await verdicts.raised()) {
       for (const [node, from] of unsent) {
-        const { length } = recorder.state.nodes.get(node)!.verdicts
-        const count = Math.min(length - from, LIMITS.verdictsPerDigest.value)
+        const { verdictCount } = recorder.state.nodes.get(node)!
+        const count = Math.min(verdictCount - from, LIMITS.verdictsPerDigest.value)
         unsent.delete(node)
         // The rest has its turn after all others.
-        if (from + count < length) unsent.set(node, from + count)
+        if (from + count < verdictCount) unsent.set(node, from + count)
         await attempt('verdicts', () => parts.sendVerdicts(node, from, count))
         if (signal.aborted) return
       }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { ControlRefusal, type ControlRoute } from '../../control/index.js'
 import type { Metrics } from '../../swarm/index.js'
 import type { ChainedLog } from '../ledger/event-log.js'
-import { ControlRefusal, type ControlRoute } from './control-server.js'
 
 /** How a command asks for the log of a running coordinator: LevelDB lets only one process at its files. */
 export const LOG_END = '/log/end'

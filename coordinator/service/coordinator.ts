@@ -6,7 +6,9 @@ import {
   createBlobStore,
   createSnapshotExchange,
   fetchGroupBody,
+  keepNeighbours,
   type Metrics,
+  openAddressNotices,
   type SnapshotExchange,
   type SwarmHost,
 } from '../../swarm/index.js'
@@ -35,6 +37,9 @@ import { broadcast } from './broadcast.js'
 import { nameDoubtedBatches } from './doubted-batches.js'
 import { keepHouse } from './housekeeping.js'
 import { createIdleNodes } from './idle-nodes.js'
+import { tellOwnAddresses } from './own-addresses.js'
+import { openPeerFile } from './peer-file.js'
+import { createProviders } from './providers.js'
 import { type RunServices, serveRun } from './services.js'
 import { theatres } from './theatres.js'
 
@@ -106,7 +111,15 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       clock,
       losses,
     })
-    const snapshots = await createSnapshotExchange(host, { store: blobs, onLost: (blob) => files.lose(blob) })
+    const notices = await openAddressNotices({ host, known: null, onNews: () => undefined })
+    cleanUps.push(async () => notices.close())
+    const neighbours = keepNeighbours({ host, random: Math.random, ...(await openPeerFile(folder.knownPeers)) })
+    cleanUps.push(() => neighbours.close())
+    const snapshots = await createSnapshotExchange(host, {
+      store: blobs,
+      onLost: (blob) => files.lose(blob),
+      notice: () => notices.newest()?.sealed ?? null,
+    })
     cleanUps.push(() => snapshots.close())
     const peers = (): string[] => host.connections().flatMap(({ peer, limited }) => (limited ? [] : [peer]))
     const files = createPublishedFiles({
@@ -161,6 +174,13 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       const { round } = state
       return round && round.version < round.terms.versions ? Math.max(0, roomForLeases(state, round.terms)) : 0
     }
+    const providers = createProviders({
+      host,
+      policyInForce: () => state.round?.policyId ?? null,
+      onDialable: (peer) => neighbours.note(peer),
+      random: Math.random,
+      signal,
+    })
     const publisher = createPublisher({
       config,
       taskSet,
@@ -175,9 +195,10 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       key,
       manifests,
       demand: () => ({ room: room(), waiting: idle.count() }),
+      providers: () => providers.forAnyone(),
       signal,
     })
-    const services = await serveRun({ host, key, state, desk, intake, bodies, idle })
+    const services = await serveRun({ host, key, state, desk, intake, bodies, idle, providers })
     cleanUps.push(() => services.close())
     await publisher.restore()
 
@@ -215,6 +236,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
             signal,
           ),
         ]
+        background.push(tellOwnAddresses({ host, key, notices, file: folder.addressNotice }, signal))
         const training = runTraining(
           {
             ...{ spool, recorder, bodies: judgedBodies, blobs, losses, publisher, trainer },

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { PrivateKey } from '@libp2p/interface'
 import writeFileAtomic from 'write-file-atomic'
+import { PRIVATE_FILE } from '../../control/index.js'
 import { CodedError } from '../../errors/index.js'
 import {
   type BlobDescription,
@@ -10,16 +11,16 @@ import {
   parseInvitation,
   sealInvitation,
 } from '../../proto/index.js'
-import { addressesForOthers, type Reach, type SwarmHost } from '../../swarm/index.js'
+import { addressesForOthers, type DirectReach, type SwarmHost } from '../../swarm/index.js'
 import type { RunConfig } from '../settings/config.js'
-import { dataFolderOf, PRIVATE_FILE } from '../settings/data-folder.js'
+import { dataFolderOf } from '../settings/data-folder.js'
 
 /** What strangers join the run with. */
 export interface RunInvitation {
   readonly text: string
   readonly sealed: Uint8Array
   /** From where its addresses can be dialled. */
-  readonly reach: Reach
+  readonly reach: DirectReach
 }
 
 export interface InvitationParts {

@@ -13,6 +13,7 @@ import type { Intake } from '../intake/intake.js'
 import type { LeaseDesk } from '../leases/lease-desk.js'
 import type { NodeVerdict, RunState } from '../ledger/run-state.js'
 import type { IdleNodes } from './idle-nodes.js'
+import type { Providers } from './providers.js'
 
 /** Of about ten, gossip hears no more of their author. */
 const FALSE_ANNOUNCEMENT_PENALTY = 1
@@ -25,25 +26,29 @@ export interface ServiceParts {
   readonly intake: Intake
   readonly bodies: BlobStore
   readonly idle: IdleNodes
+  readonly providers: Providers
 }
 
 /** What nodes can ask of the coordinator, and the gossip it listens to. */
 export interface RunServices {
-  /** Gossips `count` verdicts of a node from position `from` of its list on. */
+  /** Gossips `count` verdicts of a node from position `from` of its list on, or from the oldest that is kept. */
   sendVerdicts(node: string, from: number, count: number): Promise<void>
   close(): Promise<void>
 }
 
 export async function serveRun(parts: ServiceParts): Promise<RunServices> {
-  const { host, key, state, desk, intake, bodies, idle } = parts
+  const { host, key, state, desk, intake, bodies, idle, providers } = parts
   const { clock } = host
   const channels = channelsOf(host.runId)
   const digest = (node: string, cursor: number, count: number): Promise<Uint8Array> => {
-    const { verdicts, credit } = state.nodes.get(node) ?? { verdicts: [], credit: 0 }
+    const { verdicts, verdictCount, credit } = state.nodes.get(node) ?? { verdicts: [], verdictCount: 0, credit: 0 }
+    const oldest = verdictCount - verdicts.length
+    const fromCursor = Math.max(cursor, oldest)
+    const first = fromCursor - oldest
     return sealVerdictDigest(key, host.runId, {
       peerId: node,
-      fromCursor: cursor,
-      verdicts: verdicts.slice(cursor, cursor + count).map(toVerdict),
+      fromCursor,
+      verdicts: verdicts.slice(first, first + count).map(toVerdict),
       totalCredit: credit,
       issuedAtMs: clock.now(),
     })
@@ -51,12 +56,14 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
   const servers = await Promise.all([
     serveLeases(host, async (request, { peer }) => {
       const answer = await desk.answer(request, peer)
-      if (request.kind === 'ask') idle.answered(peer, answer)
-      return answer
+      if (request.kind !== 'ask') return { ...answer, providers: [] }
+      idle.answered(peer, answer)
+      providers.note(peer, request.policyId)
+      return { ...answer, providers: providers.nearTo(peer) }
     }),
     serveVerdicts(host, async ({ cursor, max }, { peer }) => ({
       digest: await digest(peer, cursor, max),
-      more: (state.nodes.get(peer)?.verdicts.length ?? 0) > cursor + max,
+      more: (state.nodes.get(peer)?.verdictCount ?? 0) > cursor + max,
     })),
     serveGroups(host, {
       lookup: (hash) => bodies.read(hash),

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import writeFileAtomic from 'write-file-atomic'
+import { serveControl } from '../../control/index.js'
 import { openTokenizer } from '../../engine/index.js'
 import { createStage, rulesNamed, type Stage, type Task } from '../../episode/index.js'
 import {
@@ -7,10 +8,10 @@ import {
   createBlobStore,
   createHost,
   createMetrics,
+  type DirectReach,
   describeFile,
   type Identity,
   type Metrics,
-  type Reach,
   type RefusalEvent,
   type SwarmHost,
   systemClock,
@@ -20,6 +21,7 @@ import { openRunAuditor } from '../intake/auditor.js'
 import { openCalibrations } from '../intake/calibrations.js'
 import { meterStages } from '../intake/metrics.js'
 import { agreeOnTerms, termsOf } from '../ledger/agree-terms.js'
+import { openCheckpoints } from '../ledger/checkpoints.js'
 import { openEventLog } from '../ledger/event-log.js'
 import { type PublicEvent, publicEvent } from '../ledger/public-event.js'
 import { openRecorder } from '../ledger/recorder.js'
@@ -34,7 +36,6 @@ import { createTrainerProcess, type TrainerEvent } from '../spool/trainer-proces
 import { canaryPrompts } from '../versions/canary.js'
 import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { controlRoutes } from './control-routes.js'
-import { serveControl } from './control-server.js'
 import { openCoordinator } from './coordinator.js'
 import { keepInvitation } from './invitation.js'
 import { openRunKey } from './run-key.js'
@@ -43,7 +44,7 @@ import { openRunKey } from './run-key.js'
 export type Progress =
   | { readonly type: 'listening'; readonly addresses: readonly string[]; readonly runId: string }
   /** What volunteers join with; told again when the addresses have changed. `reach`: from where they can be dialled. */
-  | { readonly type: 'invitation'; readonly invitation: string; readonly file: string; readonly reach: Reach }
+  | { readonly type: 'invitation'; readonly invitation: string; readonly file: string; readonly reach: DirectReach }
   | { readonly type: 'event'; readonly event: PublicEvent }
   | { readonly type: 'refusal'; readonly refusal: RefusalEvent }
   | { readonly type: 'trainer'; readonly event: TrainerEvent }
@@ -87,7 +88,10 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const folder = await openDataFolder(config.dataDir)
     const taskSet = await readTaskSet(config.tasks.dataset, 'train')
     const log = await openEventLog(folder.log)
-    const recorder = await openRecorder(log, (event) => onProgress({ type: 'event', event: publicEvent(event) }))
+    const checkpoints = openCheckpoints({ file: folder.checkpoint, log, logger })
+    const recorder = await openRecorder(log, (event) => onProgress({ type: 'event', event: publicEvent(event) }), {
+      checkpoints,
+    })
     cleanUps.push(() => recorder.close())
     const identity = await openRunKey(config.dataDir, log.end)
     const key = identity.privateKey
@@ -214,7 +218,7 @@ function listen(
     runId: identity.peerId,
     listen: config.listen,
     announce: config.announce,
-    exchangePeers: true,
+    finding: { relay: 'offered', tryAddresses: true },
     logger,
     metrics,
     onRefusal: (refusal) => onProgress({ type: 'refusal', refusal }),

@@ -1,9 +1,12 @@
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PRIVATE_FOLDER } from '../../control/index.js'
 
 /** What lies where in a coordinator's data directory, beside its key. */
 export interface DataFolder {
   readonly log: string
+  /** What the log comes to up to some place of it, see `ledger/checkpoints.ts`. */
+  readonly checkpoint: string
   /** Files that are published, by hash. */
   readonly blobs: string
   /** Bodies of groups, by hash. */
@@ -20,23 +23,24 @@ export interface DataFolder {
   readonly trainerLog: string
   /** What volunteers join with, as text. */
   readonly invitation: string
+  /** The notice of the coordinator's addresses that was published last, sealed. */
+  readonly addressNotice: string
+  /** Nodes that were reached, to be looked for at the next start. */
+  readonly knownPeers: string
 }
 
 /** Everything that a coordinator puts into its data directory; whatever else lies there is not its own. */
 const PARTS = [
-  ...['log', 'log.head', 'identity.key', 'trainer.json', 'trainer.log', 'control.sock'],
-  ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'spool', 'control.path', 'invitation.txt'],
+  ...['log', 'log.head', 'log.checkpoint', 'identity.key', 'trainer.json', 'trainer.log', 'control.sock'],
+  ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'spool', 'control.path'],
+  ...['address.notice', 'peers.json', 'invitation.txt'],
 ]
 
-/** Only the owner may list or read: rounds have secrets, and who has the key is the run. */
-export const PRIVATE_FOLDER = 0o700
-export const PRIVATE_FILE = 0o600
-/** For programs that write a data directory: what LevelDB and Python create follows the process's mask. */
-export const PRIVATE_UMASK = 0o077
 const OTHERS = 0o077
 
 export const dataFolderOf = (dataDir: string): DataFolder => ({
   log: join(dataDir, 'log'),
+  checkpoint: join(dataDir, 'log.checkpoint'),
   blobs: join(dataDir, 'blobs'),
   bodies: join(dataDir, 'bodies'),
   evidence: join(dataDir, 'evidence'),
@@ -46,6 +50,8 @@ export const dataFolderOf = (dataDir: string): DataFolder => ({
   trainerConfig: join(dataDir, 'trainer.json'),
   trainerLog: join(dataDir, 'trainer.log'),
   invitation: join(dataDir, 'invitation.txt'),
+  addressNotice: join(dataDir, 'address.notice'),
+  knownPeers: join(dataDir, 'peers.json'),
 })
 
 /** The sealed manifest of a round. */

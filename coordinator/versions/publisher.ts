@@ -9,6 +9,7 @@ import {
   type Demand,
   LIMITS,
   openManifest,
+  type PeerAddresses,
   type PolicyManifest,
   PUBLISHED_FILES,
   policyIdOf,
@@ -66,6 +67,8 @@ export interface PublisherParts {
   readonly manifests: string
   /** How much work there is now, which announcements tell. */
   readonly demand: () => Demand
+  /** Nodes that may pass its adapter on, which announcements name. */
+  readonly providers: () => readonly PeerAddresses[]
   readonly signal: AbortSignal
 }
 
@@ -93,7 +96,7 @@ const limitsOf = ({ groupSize, maxStaleness, limits }: RunTerms): PolicyManifest
 
 export function createPublisher(parts: PublisherParts): Publisher {
   const { config, taskSet, frame, recorder, blobs, files, losses, spool } = parts
-  const { snapshots, host, key, manifests, demand, signal } = parts
+  const { snapshots, host, key, manifests, demand, providers, signal } = parts
   const { clock } = host
   const channel = channelsOf(host.runId).policy
   const fileOf = (round: number): string => manifestFile(manifests, round)
@@ -101,12 +104,12 @@ export function createPublisher(parts: PublisherParts): Publisher {
   const opening = pLimit(1)
 
   const announceSealed = async (sealed: SealedManifest): Promise<void> => {
-    await host.gossip.publish(channel, await sealPolicyAnnouncement(key, host.runId, announcementOf(sealed, demand())))
+    const announcement = announcementOf(sealed, demand(), providers())
+    await host.gossip.publish(channel, await sealPolicyAnnouncement(key, host.runId, announcement))
   }
 
   const provenanceOf = (version: number, step: TrainerStep): Uint8Array => {
     const { state } = recorder
-    const trained = state.batchesBehind(step.adapterStep)
     const provenance = {
       schema: 1,
       run: host.runId,
@@ -114,7 +117,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
       step: step.step,
       base: frame.base,
       files: step.files,
-      batches: trained.map(({ batchId, leaseIds }) => ({ batchId, groups: leaseIds.length })),
+      batches: state.batchesBehind(step.adapterStep),
       volunteers: state.nodes.size,
       tasks: { dataset: taskSet.datasetSha256, examples: taskSet.tasks.length },
       terms: state.termsHistory.map(({ terms, fromRound }) => ({ fromRound, ...terms })),
@@ -132,6 +135,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
         dataset: taskSet.datasetSha256,
         count: String(taskSet.tasks.length),
         servers: taskSet.servers.map(({ name }) => name).join(','),
+        versions: String(terms!.versions),
         ...(resting === '' ? {} : { resting }),
       },
       roundSecretHash: roundSecretHash(secret),
@@ -236,7 +240,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
   return {
     publish: (version, step) =>
       opening(async () => {
-        if (recorder.state.publications.some((publication) => publication.version === version)) return
+        if (version <= (recorder.state.current?.version ?? -1)) return
         await open(await describe(version, step), ({ manifest }, opened) =>
           recorder.record(() => ({
             type: 'published',

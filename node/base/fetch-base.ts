@@ -65,9 +65,7 @@ export async function fetchBaseModel(
     onProgress({ type: 'fetching', share, sizeBytes: base.sizeBytes })
   }
   for (let attempt = 0; ; attempt += 1) {
-    const sparing = attempt === 0 && others.length > 0
-    const asked = (): readonly string[] =>
-      peers().filter((peer) => !liars.has(peer) && !(sparing && peer === coordinator))
+    const asked = (): readonly string[] => peers().filter((peer) => !liars.has(peer))
     await connected(signal)
     try {
       blob ??= await snapshots.fetchChunkList(base, peers(), signal)
@@ -75,7 +73,8 @@ export async function fetchBaseModel(
         signal,
         store: cache.store,
         others: others.filter(({ name }) => !liars.has(name)),
-        morePeers: asked,
+        origin: coordinator,
+        more: asked,
         onProgress: ({ chunksDone, chunks }) => report(chunksDone, chunks),
         onDropped: (source, why) => {
           const detail = (why as Error).message
@@ -94,7 +93,6 @@ export async function fetchBaseModel(
         throw new NodeError('wrong_base', `the run's list of pieces makes another file than ${base.name}`, {
           cause: error,
         })
-      if (sparing) continue
       onProgress({ type: 'base-delayed', detail: error.message })
       await clock.sleep(Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(attempt, 10)), signal)
     }

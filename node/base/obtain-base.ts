@@ -20,6 +20,8 @@ export interface ObtainBaseParts {
   readonly snapshots: SnapshotExchange
   /** Resolves when the coordinator is connected. */
   readonly connected: (signal: AbortSignal) => Promise<void>
+  /** Does the download, as far as the node is not to rest. */
+  readonly onDuty: (download: (signal: AbortSignal) => Promise<BaseModel>, signal: AbortSignal) => Promise<BaseModel>
   /** Who may have the model, the coordinator among them. */
   readonly peers: () => readonly string[]
   readonly clock: Pick<Clock, 'sleep'>
@@ -32,7 +34,7 @@ const RETRY_MS = 5_000
 
 /**
  * The run's base model on this disk: the one that the user gave, that came with the program or was fetched before, or else a download.
- * @throws NodeError `wrong_base`, `no_room`, `declined`, `unwritable`; InvitationError; the signal's reason
+ * @throws NodeError `wrong_base`, `no_room`, `declined`, `unwritable`; InvitationError; what `onDuty` throws; the signal's reason
  */
 export async function obtainBaseModel(parts: ObtainBaseParts, signal: AbortSignal): Promise<BaseModel> {
   const { dataDir, given, packaged, agree, onProgress } = parts
@@ -59,7 +61,7 @@ export async function obtainBaseModel(parts: ObtainBaseParts, signal: AbortSigna
     return found
   }
   const others = base.sources.map((url) => webSource(url, { sizeBytes: base.sizeBytes }))
-  return fetchBaseModel(base, { ...parts, cache, others }, signal)
+  return parts.onDuty((within) => fetchBaseModel(base, { ...parts, cache, others }, within), signal)
 }
 
 /** For whoever has only an address: the run's key in it is what the invitation must be signed by. */

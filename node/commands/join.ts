@@ -1,19 +1,19 @@
 import { createInterface } from 'node:readline/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { PRIVATE_UMASK } from '../../control/index.js'
 import { DEFAULT_LIMITS } from '../../episode/index.js'
 import { LIMITS } from '../../proto/index.js'
 import { createStderrLogger } from '../../swarm/index.js'
-import { type NodeProgress, progressLine } from '../progress.js'
-import { startNode } from '../start-node.js'
+import { type JoinPlan, planText } from '../join-plan.js'
+import type { LimitSettings } from '../limits/settings.js'
+import { countOf, type NodeProgress, progressLine } from '../progress.js'
+import { createLiveScreen } from '../screen/live-screen.js'
+import { openSession, type Session } from '../session/session.js'
+import type { NodeView } from '../session/view.js'
+import type { WorkEnd } from '../work-loop.js'
 import { type NamedRun, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder, demoModel } from './defaults.js'
-
-const countOption = (text: string): number => {
-  const value = Number(text)
-  if (!Number.isInteger(value) || value < 1 || value > 256)
-    throw new InvalidArgumentError('Give an integer from 1 to 256.')
-  return value
-}
+import { addLimitOptions, givenLimits } from './limit-options.js'
 
 const contextOption = (text: string): number => {
   const value = Number(text)
@@ -23,105 +23,123 @@ const contextOption = (text: string): number => {
   return value
 }
 
-const memoryOption = (text: string): number => {
-  const gibibytes = Number(text)
-  if (!(gibibytes >= 0.1 && gibibytes <= 4096)) throw new InvalidArgumentError('Give a number from 0.1 to 4096.')
-  return Math.round(gibibytes * 2 ** 30)
-}
-
 /** `prove-node join`: work for a run. */
 export function addJoinCommand(program: Command): void {
-  program
+  const join = program
     .command('join')
-    .description('Generate rollouts for a run until stopped')
+    .description('Generate rollouts for a run until it is complete, or the node is stopped')
     .argument(...RUN_ARGUMENT, runArgument)
-    .option('--data-dir <folder>', 'identity, unsent groups, verdicts and fetched base models', dataFolder)
+    .option('--data-dir <folder>', 'identity, unsent groups, verdicts, limits and fetched base models', dataFolder)
     .option('--model <gguf>', 'the base model of the run, if you have it already; default: it is fetched')
     .option('--yes', 'take part without being asked first', false)
-    .option('--listen <address...>', 'libp2p addresses to listen on; without any, the node only dials out', [])
-    .option('--threads <number>', 'CPU threads for inference', countOption, 1)
-    .option('--lanes <number>', 'rollouts generated in parallel', countOption, 16)
+    .option('--listen <address...>', 'libp2p addresses to listen on; default: a free port, the same at each start')
+    .option('--no-listen', 'only dial out')
+    .option('--announce <address...>', 'where others can dial this node, for a port that a router forwards to it')
+    .option('--relay', 'pass small messages on between nodes that cannot dial each other', false)
     .option(
       '--context <tokens>',
       'longest rollout that fits, prompt included; memory grows with it and with the lanes',
       contextOption,
       DEFAULT_LIMITS.maxRolloutTokens,
     )
-    .option('--cpu', 'do not use a GPU', false)
-    .option(
-      '--memory <GiB>',
-      "main memory that inference may take, the model included; default: three quarters of the machine's",
-      memoryOption,
-    )
+    .option('--stay', 'go on when the run is complete, for its adapter and in case it is extended', false)
+    .option('--plain', 'lines with their time instead of the live screen, as without a terminal', false)
     .option('--json', 'report progress as JSON lines on stdout', false)
     .addOption(
       new Option('--log-level <level>', 'what is logged on stderr')
         .choices(['trace', 'debug', 'info', 'warn', 'error'])
         .default('warn'),
     )
-    .action(joinRun)
+  addLimitOptions(join).action(joinRun)
 }
 
 interface JoinOptions {
   dataDir: string
   model?: string
   yes: boolean
-  listen: string[]
-  threads: number
-  lanes: number
+  /** False: only dial out. */
+  listen?: string[] | false
+  announce?: string[]
+  relay: boolean
   context: number
-  cpu: boolean
-  memory?: number
+  stay: boolean
+  plain: boolean
   json: boolean
   logLevel: string
 }
 
-async function joinRun(named: () => Promise<NamedRun>, options: JoinOptions): Promise<void> {
+async function joinRun(
+  named: () => Promise<NamedRun>,
+  options: JoinOptions & LimitSettings & { cpu: boolean },
+): Promise<void> {
   const { coordinator, invitation } = await named()
   const stop = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort())
-  let pause: string | null = null
-  const onProgress = (progress: NodeProgress): void => {
-    const line = options.json ? JSON.stringify(progress) : progressLine(progress)
-    // Asked every few seconds, the coordinator gives the same reason for hours.
-    const known = !options.json && progress.type === 'idle' && line === pause
-    if (progress.type === 'idle' || progress.type === 'group') pause = line
-    if (line !== null && !known) process.stdout.write(`${line}\n`)
-  }
-  const node = await startNode({
-    coordinator,
-    invitation,
-    dataDir: options.dataDir,
-    modelPath: options.model ?? null,
-    packagedModel: demoModel,
-    agree: options.yes || options.json || !process.stdin.isTTY || !process.stdout.isTTY ? async () => true : ask,
-    signal: stop.signal,
-    listen: options.listen,
-    threads: options.threads,
-    lanes: options.lanes,
-    contextSize: options.context,
-    gpu: options.cpu ? false : 'auto',
-    ...(options.memory === undefined ? {} : { memoryLimitBytes: options.memory }),
-    logger: createStderrLogger(options.logLevel),
-    onProgress,
-  }).catch((error: unknown) => {
-    // A terminal sends Ctrl-C to the processes that the start needs, too.
-    if (stop.signal.aborted) return null
-    throw error
-  })
-  if (node === null) return
-  const stopped = new Promise<void>((resolve) => {
-    stop.signal.addEventListener('abort', () => resolve(), { once: true })
-    if (stop.signal.aborted) resolve()
-  })
+  process.umask(PRIVATE_UMASK)
+  const isSeen = process.stdout.isTTY
+  const report = options.json ? jsonReport : options.plain || !isSeen ? plainReport() : screenReport()
+  const isAsked = !options.yes && !options.json && isSeen && process.stdin.isTTY
   try {
-    await Promise.race([node.work, stopped])
+    const session = await openSession({
+      ...{ coordinator, invitation, packagedModel: demoModel, signal: stop.signal },
+      dataDir: options.dataDir,
+      modelPath: options.model ?? null,
+      agree: isAsked ? report.ask : async () => true,
+      whereabouts: {
+        ...(options.listen === undefined ? {} : { listen: options.listen || [] }),
+        ...(options.announce === undefined ? {} : { announce: options.announce }),
+        relay: options.relay,
+      },
+      contextSize: options.context,
+      stay: options.stay,
+      given: givenLimits(options),
+      logger: createStderrLogger(options.logLevel),
+      onProgress: report.tell,
+      onView: report.show,
+    }).catch((error: unknown) => {
+      // A terminal sends Ctrl-C to the processes that the start needs, too.
+      if (stop.signal.aborted) return null
+      throw error
+    })
+    if (session === null) return
+    const end = await endOf(session, stop.signal)
+    report.close(end, session.view())
   } finally {
-    await node.close()
+    report.close(null, null)
   }
 }
 
-async function ask(_plan: unknown, signal: AbortSignal): Promise<boolean> {
+/** Runs a session to its end. */
+async function endOf(session: Session, stopped: AbortSignal): Promise<WorkEnd> {
+  const told = new Promise<WorkEnd>((resolve) => {
+    stopped.addEventListener('abort', () => resolve('closed'), { once: true })
+    if (stopped.aborted) resolve('closed')
+  })
+  try {
+    return await Promise.race([session.work, told])
+  } finally {
+    await session.close()
+  }
+}
+
+/** How a volunteer, or a program that started the node, hears of it. */
+interface Report {
+  tell(progress: NodeProgress): void
+  show(view: () => NodeView): void
+  /** Whether the volunteer wants to take part. */
+  ask(plan: JoinPlan, signal: AbortSignal): Promise<boolean>
+  /** Idempotent. @param end  null: it failed */
+  close(end: WorkEnd | null, view: NodeView | null): void
+}
+
+const jsonReport: Report = {
+  tell: (progress) => void process.stdout.write(`${JSON.stringify(progress)}\n`),
+  show: () => undefined,
+  ask: async () => true,
+  close: () => undefined,
+}
+
+async function takesPart(signal: AbortSignal): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   try {
     const answer = await terminal.question('Take part? [Y/n] ', { signal })
@@ -129,4 +147,61 @@ async function ask(_plan: unknown, signal: AbortSignal): Promise<boolean> {
   } finally {
     terminal.close()
   }
+}
+
+function plainReport(): Report {
+  let pause: string | null = null
+  let closed = false
+  const say = (line: string): void => void process.stdout.write(`${new Date().toLocaleTimeString('en-GB')}  ${line}\n`)
+  return {
+    tell(progress) {
+      const line = progressLine(progress)
+      // Asked every few seconds, the coordinator gives the same reason for hours.
+      const known = progress.type === 'idle' && line === pause
+      if (progress.type === 'idle' || progress.type === 'group') pause = line
+      if (line !== null && !known) say(line)
+    },
+    show: () => undefined,
+    // The plan has been told.
+    ask: (_plan, signal) => takesPart(signal),
+    close(end, view) {
+      if (!closed && end !== null && view !== null) say(summaryOf(end, view))
+      closed = true
+    },
+  }
+}
+
+function screenReport(): Report {
+  const screen = createLiveScreen(process.stdout)
+  let closed = false
+  return {
+    tell: () => undefined,
+    show: (view) => screen.follow(view),
+    async ask(plan, signal) {
+      const showAgain = screen.hide()
+      process.stdout.write(`${planText(plan)}\n`)
+      try {
+        return await takesPart(signal)
+      } finally {
+        showAgain()
+      }
+    },
+    close(end, view) {
+      if (closed) return
+      closed = true
+      screen.close()
+      if (end !== null && view !== null) process.stdout.write(`${summaryOf(end, view)}\n`)
+    },
+  }
+}
+
+const ENDS: Readonly<Record<WorkEnd, string>> = {
+  complete: 'the run is complete',
+  finished: 'finished',
+  closed: 'stopped',
+}
+
+function summaryOf(end: WorkEnd, { accepted, refused, credit, waiting }: NodeView): string {
+  const kept = waiting === 0 ? '' : `; ${countOf(waiting, 'group')} without a verdict, offered again at the next start`
+  return `${ENDS[end]}: ${countOf(accepted, 'group')} accepted, ${refused} refused, credit ${Math.round(credit)}${kept}`
 }

@@ -1,44 +1,22 @@
-import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { Verdict } from '../../proto/index.js'
-import { type LedgerTotals, totalsOf } from '../ledger.js'
 import { verdictLine } from '../progress.js'
-import { openNodeStores } from '../store.js'
+import type { RunLedger } from '../records.js'
 import { dataFolder } from './defaults.js'
+import { ledgersOf } from './kept-records.js'
 
-interface RunLedger {
-  readonly run: string
-  readonly totals: LedgerTotals
-  /** In the order in which they were given. */
-  readonly verdicts: readonly Verdict[]
-}
-
-/** `prove-node verdicts`: the node's own ledger, offline. */
+/** `prove-node verdicts`: the node's own ledger, whether it runs or not. */
 export function addVerdictsCommand(program: Command): void {
   program
     .command('verdicts')
     .description('What became of your groups, from your own records')
-    .option('--data-dir <folder>', 'data directory of a node that is not running', dataFolder)
+    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
     .option('--json', 'one JSON object on stdout', false)
     .action(async ({ dataDir, json }: { dataDir: string; json: boolean }) => {
-      const runs = await readLedgers(join(dataDir, 'store'))
+      const runs = await ledgersOf(dataDir)
       if (json) process.stdout.write(`${JSON.stringify({ runs })}\n`)
       else process.stdout.write(runs.length === 0 ? 'no groups, and no verdicts, so far\n' : runs.map(text).join('\n'))
     })
-}
-
-async function readLedgers(directory: string): Promise<RunLedger[]> {
-  const opened = await openNodeStores(directory)
-  try {
-    const ledgers: RunLedger[] = []
-    for (const [run, store] of opened.stores) {
-      const verdicts = await store.verdicts()
-      ledgers.push({ run, totals: totalsOf(verdicts), verdicts })
-    }
-    return ledgers
-  } finally {
-    await opened.close()
-  }
 }
 
 function text({ run, totals, verdicts }: RunLedger): string {

@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { type Engine, openEngine, openTokenizer } from '../../engine/index.js'
 import { type Calibration, parseCalibration } from '../../judging/index.js'
-import type { Verdict } from '../../proto/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { createBlobStore } from '../../swarm/index.js'
 import { findBaseModel, readBaseModel } from '../base/find-base.js'
 import { openModelCache } from '../base/model-cache.js'
 import { NodeError } from '../errors.js'
-import type { ClosedRound, KeptGroup } from '../kept-group.js'
+import type { KeptGroup } from '../kept-group.js'
 import { stageFor } from '../policy-stage.js'
 import { verdictLine } from '../progress.js'
-import { openNodeStores } from '../store.js'
+import type { LastGroup } from '../records.js'
 import { type VerifiedStage, verifyGroup } from '../verify.js'
 import { dataFolder, demoModel } from './defaults.js'
+import { lastGroupOf } from './kept-records.js'
 
 interface VerifyOptions {
   readonly dataDir: string
@@ -24,12 +24,12 @@ interface VerifyOptions {
   readonly json: boolean
 }
 
-/** `prove-node verify`: judges the last group with a verdict again, offline. Exit status 1 when a stage fails. */
+/** `prove-node verify`: judges the last group with a verdict again, without the network. Exit status 1 when a stage fails. */
 export function addVerifyCommand(program: Command): void {
   program
     .command('verify')
     .description('Judge your last group again, as the coordinator does, with your own engine')
-    .option('--data-dir <folder>', 'data directory of a node that is not running', dataFolder)
+    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
     .option('--model <gguf>', 'the base model of the run; default: the one that was fetched, or came with this program')
     .option('--cpu', 'do not use a GPU', false)
     .option('--calibration <file>', 'thresholds to judge by; without them numbers are shown')
@@ -37,42 +37,13 @@ export function addVerifyCommand(program: Command): void {
     .action(async (options: VerifyOptions) => {
       const stop = new AbortController()
       for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error('stopped')))
-      const record = await lastGroup(join(options.dataDir, 'store'))
+      const record = await lastGroupOf(options.dataDir)
+      if (record === null) throw new NodeError('nothing_kept', `${options.dataDir} holds no group with a verdict yet`)
       const stages = await verify(record, options, stop.signal)
       process.stdout.write(options.json ? `${JSON.stringify(report(record, stages))}\n` : text(record, stages))
       if (stages.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
     })
 }
-
-interface LastGroup {
-  readonly run: string
-  readonly group: KeptGroup
-  /** Every verdict on it, the last one counts. */
-  readonly verdicts: readonly Verdict[]
-  readonly closedRounds: readonly ClosedRound[]
-}
-
-/** Of all runs the group with the newest verdict. @throws NodeError `nothing_kept` and those of the store */
-async function lastGroup(directory: string): Promise<LastGroup> {
-  const opened = await openNodeStores(directory)
-  try {
-    let last: LastGroup | null = null
-    for (const [run, store] of opened.stores) {
-      const group = await store.keptGroup()
-      if (group === null) continue
-      const { leaseId } = group.origin.lease
-      const verdicts = (await store.verdicts()).filter((verdict) => verdict.leaseId === leaseId)
-      const found = { run, group, verdicts, closedRounds: await store.rounds() }
-      if (last === null || newest(found) > newest(last)) last = found
-    }
-    if (last === null) throw new NodeError('nothing_kept', `${directory} holds no group with a verdict yet`)
-    return last
-  } finally {
-    await opened.close()
-  }
-}
-
-const newest = ({ verdicts }: LastGroup): number => Math.max(0, ...verdicts.map(({ receivedAtMs }) => receivedAtMs))
 
 async function verify(
   { group, closedRounds }: LastGroup,

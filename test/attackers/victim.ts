@@ -187,12 +187,13 @@ async function openVictim(
   const keeper = createPolicyKeeper({
     engine,
     contextSize: LIMITS_OF_RUN.maxRolloutTokens,
-    lanes: LIMITS.maxGroupSize.value,
+    lanes: () => LIMITS.maxGroupSize.value,
     tokenizer: arena.stage.tokenizer,
     baseSha256: arena.run.baseSha256,
     catalogue: arena.stage.catalogue,
     snapshots,
     blobs: store,
+    origin: runId,
     peers: () => (offering.alone || runId !== arena.run.runId ? [attackerId] : [attackerId, runId]),
     clock: systemClock,
   })

@@ -1,6 +1,7 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
 import { agreeOnTerms, termsOf } from '../../coordinator/ledger/agree-terms.js'
+import { openCheckpoints } from '../../coordinator/ledger/checkpoints.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
 import { openCoordinator } from '../../coordinator/service/coordinator.js'
@@ -23,6 +24,9 @@ import type { World } from './world.js'
 
 export const BASE_SHA256: Sha256 = sha256(new TextEncoder().encode('the base model of the simulation'))
 
+/** So few that most starts find a checkpoint. */
+const CHECKPOINT_EVENTS = 8
+
 export interface CoordinatorSettings {
   readonly config: RunConfig
   readonly key: PrivateKey
@@ -44,9 +48,11 @@ export async function runCoordinator(world: World, process: SimProcess, settings
   const { clock, machine } = process
   const config: RunConfig = { ...settings.config, dataDir: machine.folder }
   const folder = await openDataFolder(config.dataDir)
-  const recorder = await openRecorder(await openSimLog(world, process, folder.log), () => undefined)
   const { network, directory } = world
   const logger = world.logger(process)
+  const log = await openSimLog(world, process, folder.log)
+  const checkpoints = openCheckpoints({ file: folder.checkpoint, log, logger, leastEvents: CHECKPOINT_EVENTS })
+  const recorder = await openRecorder(log, () => undefined, { checkpoints })
   const host = createSimHost({ network, directory, process, peerId, runId: peerId, onRefusal, logger })
   const stage = stageOf([library], tokenizer)
   const taskSet = { tasks: TASKS, servers: [library], datasetSha256: '0'.repeat(64) }

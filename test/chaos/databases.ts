@@ -1,5 +1,5 @@
 import { openChainedLog, type RecordStore } from '../../coordinator/ledger/chained-log.js'
-import { type EventLog, openEventLog, openRecordStore } from '../../coordinator/ledger/event-log.js'
+import { type ChainedLog, openEventLog, openRecordStore } from '../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { headFileOf, openHeadFile } from '../../coordinator/ledger/log-head.js'
 import { type NodeStore, openNodeStore } from '../../node/store.js'
@@ -7,7 +7,7 @@ import type { SimProcess } from './sim-process.js'
 import type { World } from './world.js'
 
 /** The event log of a simulated coordinator: a real database and a real head, each of whose operations may be the process's last. */
-export async function openSimLog(world: World, process: SimProcess, folder: string): Promise<EventLog> {
+export async function openSimLog(world: World, process: SimProcess, folder: string): Promise<ChainedLog> {
   const { underway } = world
   const store = await world.database(process, folder, () => openRecordStore(folder))
   const onDisk: RecordStore = {
@@ -60,6 +60,10 @@ export async function openSimStore(
     keptGroup: operation(false, 'store read', () => store.keptGroup()),
     keepRounds: operation(true, 'store write', (rounds) => store.keepRounds(rounds)),
     rounds: operation(false, 'store read', () => store.rounds()),
+    keepPeers: operation(true, 'store write', (peers) => store.keepPeers(peers)),
+    peers: operation(false, 'store read', () => store.peers()),
+    keepNotice: operation(true, 'store write', (sealed) => store.keepNotice(sealed)),
+    notice: operation(false, 'store read', () => store.notice()),
     close: operation(false, 'store close', () => store.close()),
   }
 }

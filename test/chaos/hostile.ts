@@ -118,7 +118,7 @@ export async function hostilePeer(run: ChaosRun, number: number): Promise<Record
         topicsOf(runId).policy,
         await sealPolicyAnnouncement(key, runId, {
           ...{ manifestId: hex(32), manifestSizeBytes: 1000, round: 1e6, version: 1e6, policyId: hex(32) },
-          ...{ expiresAtMs: host.clock.now() + 1e6, room: 1000, waiting: 0 },
+          ...{ expiresAtMs: host.clock.now() + 1e6, room: 1000, waiting: 0, providers: [] },
         }),
       ),
     'verdicts of our own': async () =>

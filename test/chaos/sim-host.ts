@@ -106,6 +106,12 @@ export function createSimHost(options: SimHostOptions): SimHost {
       })
     },
 
+    // Volunteers of the simulation only dial out, to the coordinator.
+    dialPeer: async ({ peerId }) => unreachable('dial', peerId),
+    answersAt: async () => false,
+    claimedAddresses: async () => [],
+    onFound: () => () => undefined,
+
     async hangUp(peer) {
       for (const end of [...ends]) if (end.remote.peerId === peer) disconnect(end, new Error('hung up'))
     },

@@ -1,10 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
+import { openMembership } from '../../node/membership.js'
 import type { NodeProgress } from '../../node/progress.js'
 import { startVolunteer } from '../../node/volunteer.js'
 import { LIMITS } from '../../proto/index.js'
-import { createBlobStore, createSnapshotExchange } from '../../swarm/index.js'
+import { createBlobStore } from '../../swarm/index.js'
 import { library } from '../support/library-world.js'
 import { AMPLE } from '../support/scripted.js'
 import { BASE_SHA256 } from './coordinator-program.js'
@@ -42,10 +43,10 @@ export async function runVolunteer(world: World, process: SimProcess, settings: 
     onRefusal: ({ code }) => world.blow(`refused as ${code}`),
   })
   const blobs = await createBlobStore(join(machine.folder, 'blobs'))
+  const coordinator = { addresses: [addressOf(runId)], peerId: runId }
+  const membership = await openMembership({ coordinator, host, store, blobs })
   const volunteer = await startVolunteer({
-    ...{ host, key, store, blobs, tokenizer, onProgress },
-    snapshots: await createSnapshotExchange(host, { store: blobs }),
-    coordinator: { addresses: [addressOf(runId)], peerId: runId },
+    ...{ host, membership, key, store, blobs, tokenizer, onProgress },
     engine: createScriptEngine({
       clock,
       turnMs: (seed) => 100 + (seed % 400),
@@ -53,7 +54,7 @@ export async function runVolunteer(world: World, process: SimProcess, settings: 
     }),
     baseSha256: BASE_SHA256,
     contextSize: AMPLE.maxRolloutTokens,
-    lanes: LIMITS.maxGroupSize.value,
+    lanes: () => LIMITS.maxGroupSize.value,
     catalogue: new Map([[library.name, library]]),
   })
   for (const neighbour of neighbours) void visit(neighbour)

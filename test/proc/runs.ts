@@ -91,7 +91,11 @@ export async function startRun(on: Machine, name: string, settings: RunSettings)
       again: start,
       node(node, at = address!) {
         const files = ['--data-dir', join(folder, node), '--model', demoModel()]
-        return on.start('node', ['join', at, ...files, '--cpu', '--lanes', String(lanes), '--json'], node)
+        return on.start(
+          'node',
+          ['join', at, ...files, '--cpu', '--lanes', String(lanes), '--stay', '--priority', 'normal', '--json'],
+          node,
+        )
       },
     }
   }
@@ -106,7 +110,7 @@ export const peerOf = async (node: Program): Promise<string> =>
   (await node.until('its name', ({ type }) => type === 'ready')).peerId as string
 
 /** A node with nothing to do and nothing to wait for, after the run is complete. */
-export const settled = (line: Line): boolean => line.type === 'idle' && line.reason === 'paused' && line.waiting === 0
+export const settled = (line: Line): boolean => line.type === 'idle' && line.reason === 'complete' && line.waiting === 0
 
 export async function stop(...programs: readonly Program[]): Promise<void> {
   for (const program of programs) program.kill('SIGTERM')

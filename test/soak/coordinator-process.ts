@@ -74,15 +74,15 @@ async function keepRunning(): Promise<void> {
     const { recorder, desk, services, publisher } = run.coordinator
     await desk.releaseLapsed()
     if (turn % ROUND_TICKS === 0) await publisher.openRound()
-    for (const [node, { verdicts }] of recorder.state.nodes) {
+    for (const [node, { verdictCount }] of recorder.state.nodes) {
       const from = sent.get(node) ?? 0
-      const count = Math.min(verdicts.length - from, 64)
+      const count = Math.min(verdictCount - from, 64)
       sent.set(node, from + count)
       if (count > 0) await services.sendVerdicts(node, from, count)
     }
     const chosen = recorder.state.trainable(STALENESS).slice(0, BATCH_GROUPS)
     if (chosen.length === BATCH_GROUPS) {
-      const step = recorder.state.publications.length
+      const step = recorder.state.current!.version + 1
       const batchId = `step-${step}`
       const leaseIds = chosen.map(({ leaseId }) => leaseId)
       await recorder.record(() => ({ type: 'batched', atMs: Date.now(), batchId, step, leaseIds }))

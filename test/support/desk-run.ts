@@ -1,9 +1,8 @@
-import { createLeaseDesk, type LeaseDesk } from '../../coordinator/leases/lease-desk.js'
+import { createLeaseDesk, type LeaseAnswer, type LeaseDesk } from '../../coordinator/leases/lease-desk.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
 import type { RunTerms } from '../../coordinator/ledger/terms.js'
 import type { Task } from '../../episode/index.js'
-import type { LeaseResponse } from '../../proto/index.js'
 import { createMetrics } from '../../swarm/index.js'
 import { memoryLog } from './memory-log.js'
 import { createMovedClock, type MovedClock } from './moved-clock.js'
@@ -16,7 +15,7 @@ export interface DeskRun {
   readonly recorder: Recorder
   readonly desk: LeaseDesk
   readonly clock: MovedClock
-  ask(node: string, options?: { readonly count?: number; readonly holding?: readonly string[] }): Promise<LeaseResponse>
+  ask(node: string, options?: { readonly count?: number; readonly holding?: readonly string[] }): Promise<LeaseAnswer>
   /** A group for an open lease, accepted without an audit. */
   deliver(leaseId: string, change?: Parameters<typeof judged>[3]): Promise<void>
   publish(): Promise<void>

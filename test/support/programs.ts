@@ -111,7 +111,8 @@ export function machinesOf(test: Test): () => Promise<Machine> {
   }
 }
 
-function follow(name: string, child: ChildProcess): Program {
+/** Follows a process that writes JSON lines. */
+export function follow(name: string, child: ChildProcess): Program {
   const lines: Line[] = []
   const watchers = new Set<() => void>()
   const notify = (): void => {

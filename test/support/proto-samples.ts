@@ -99,6 +99,9 @@ export const leases: LeaseResponse = {
   manifestId: hash('manifest'),
   reason: 'no_work',
   detail: 'enough groups are running',
+  providers: [
+    { peerId: '12D3KooWhelper', addresses: ['/ip4/198.51.100.7/tcp/4001', '/dns4/prove.example/tcp/443/wss'] },
+  ],
 }
 
 export const announcement: GroupAnnouncement = {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import type { LeaseRecord } from '../../coordinator/ledger/run-state.js'
+import { LIMITS } from '../../proto/index.js'
 import {
   audited,
   batched,
@@ -63,6 +64,7 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
   let pending: string | null = null
   const indices = new Map<string, number>()
   const take = <T>(from: T[], pick: number): T | undefined => from.splice(pick % Math.max(1, from.length), 1)[0]
+  const isTooOld = (made: { readonly version: number }): boolean => version - made.version > LIMITS.staleness.value
   const put = (event: RunEvent): void => void log.push({ ...event, atMs })
   const does: Record<Doing, (one: Move) => void> = {
     lease({ node, pick }) {
@@ -81,7 +83,8 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
     judge({ pick, outcome }) {
       const lease = take(pick % 5 === 0 ? left : open, pick)
       if (!lease) return
-      const group = judged(lease.leaseId, lease.node, lease.version, OUTCOMES[outcome])
+      const said = isTooOld(lease) ? OUTCOMES.late : OUTCOMES[outcome]
+      const group = judged(lease.leaseId, lease.node, lease.version, said)
       groups.push(group)
       put(group)
     },
@@ -97,7 +100,7 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
     },
     audit({ pick, outcome }) {
       const group = groups[pick % Math.max(1, groups.length)]
-      if (group?.accepted && group.audit === 'none' && !group.flat && take(groups, pick))
+      if (group?.accepted && group.audit === 'none' && !group.flat && !isTooOld(group) && take(groups, pick))
         put(audited(group.leaseId, group.node, outcome === 'lie' ? 'sampler_mismatch' : null, atMs))
     },
     publish() {
@@ -116,7 +119,7 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
     },
     batch({ pick }) {
       if (pending !== null) return
-      const ready = groups.filter(({ accepted, flat }) => accepted && !flat)
+      const ready = groups.filter((group) => group.accepted && !group.flat && !isTooOld(group))
       const chosen = ready.slice(0, 1 + (pick % 3))
       if (chosen.length === 0) return
       for (const group of chosen) groups.splice(groups.indexOf(group), 1)
@@ -138,4 +141,4 @@ function writeLog(moves: readonly Move[]): RunEvent[] {
 }
 
 /** Logs of runs in which anything may happen: leases that are renewed, left lying and taken up again, lies, audits, versions that are rolled back. */
-export const randomLogs: fc.Arbitrary<RunEvent[]> = fc.array(move, { maxLength: 120 }).map(writeLog)
+export const randomLogs: fc.Arbitrary<RunEvent[]> = fc.array(move, { maxLength: 240, size: 'max' }).map(writeLog)

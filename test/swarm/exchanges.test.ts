@@ -267,7 +267,7 @@ test('a lost connection is dialled again until the coordinator is back', async (
   const ben = await swarm.node(3, false)
   const [address] = coordinator.host.addresses()
   assert.ok(address)
-  const kept = keepConnected(ben.host, { addresses: [address], peerId: coordinator.host.peerId }, () => 0)
+  const kept = keepConnected(ben.host, { addresses: () => [address], peerId: coordinator.host.peerId }, () => 0)
   await kept.connected(soon())
   let losses = 0
   ben.host.onPeer(({ connected }) => {

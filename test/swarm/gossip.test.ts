@@ -37,6 +37,7 @@ const news = (version: number): PolicyAnnouncement => ({
   expiresAtMs: 4_000_000_000_000,
   room: 2,
   waiting: 3,
+  providers: [],
 })
 const group = (nonce: string): GroupAnnouncement => ({ ...sampleGroup, nonce: hash(nonce).slice(0, 32) })
 

@@ -32,12 +32,12 @@ test('an address at which another key answers says which, and one where nobody l
 
 test('a connection that is kept tells why there is none, until there is one', async ({ coordinator, volunteer }) => {
   const [address] = coordinator.host.addresses()
-  const wrong = { addresses: [address!.replace(coordinator.host.peerId, NOBODY)], peerId: NOBODY }
-  const lost = keepConnected(volunteer.host, wrong)
-  const kept = keepConnected(volunteer.host, { addresses: [address!], peerId: coordinator.host.peerId })
+  const wrong = address!.replace(coordinator.host.peerId, NOBODY)
+  const lost = keepConnected(volunteer.host, { peerId: NOBODY, addresses: () => [wrong] })
+  const kept = keepConnected(volunteer.host, { addresses: () => [address!], peerId: coordinator.host.peerId })
   try {
     await eventually('a reason', () => lost.problem !== null)
-    assert.match(lost.problem!, new RegExp(`^${wrong.addresses[0]}: `))
+    assert.match(lost.problem!, new RegExp(`^${wrong}: `))
     await kept.connected(soon())
     assert.is(kept.problem, null)
   } finally {
@@ -47,7 +47,7 @@ test('a connection that is kept tells why there is none, until there is one', as
 })
 
 const REFUSED: readonly (readonly [string, RegExp])[] = [
-  [`/ip4/127.0.0.1/tcp/1/ws/p2p/${NOBODY}`, /\/ws\/ cannot be dialled/],
+  [`/ip4/127.0.0.1/tcp/1/quic-v1/p2p/${NOBODY}`, /\/quic-v1\/ cannot be dialled/],
   [`/ip4/127.0.0.1/tcp/1/p2p/${NOBODY}/p2p-circuit/p2p/${NOBODY}`, /\/p2p-circuit\/ cannot be dialled/],
   [`/tcp/4001/p2p/${NOBODY}`, /needs a host/],
 ]
@@ -65,7 +65,8 @@ test('addresses of every kind that nodes can dial are taken', () => {
     '/dns4/example.org',
     '/dns6/example.org',
   ])
-    assert.is(parseJoinAddress(`${host}/tcp/4001/p2p/${NOBODY}`).peerId, NOBODY)
+    for (const transport of ['', '/ws', '/wss', '/tls/ws'])
+      assert.is(parseJoinAddress(`${host}/tcp/4001${transport}/p2p/${NOBODY}`).peerId, NOBODY)
 })
 
 test('the log tells of an error what it says and what caused it', () => {

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Engine } from '../../engine/index.js'
+import type { Gate } from '../../node/gate.js'
 import { createNews, type News } from '../../node/news.js'
 import type { LoadedPolicy } from '../../node/policy-keeper.js'
 import type { NodeProgress } from '../../node/progress.js'
@@ -81,6 +82,9 @@ export interface Setting {
   readonly pace?: (ms: number) => number
   /** The node's clock, in place of one that the pace hurries on. */
   readonly clock?: Clock
+  readonly gate?: Gate
+  readonly onRest?: () => Promise<void>
+  readonly stay?: boolean
 }
 
 /** A node at work for a coordinator that gives these answers, the last of them for ever. */
@@ -123,6 +127,7 @@ export async function work(
       retryAfterMs: 100,
       reason: null,
       detail: '',
+      providers: [],
       manifestId: policyOf(worked.kept.length).manifestId,
       ...answer,
     }
@@ -136,6 +141,7 @@ export async function work(
       coordinator: swarm.runId,
       agent: 'test/1',
       news: worked.news,
+      onProviders: () => undefined,
       random: () => 1,
       engine: setting.engine ?? engine,
       keeper: {
@@ -155,6 +161,9 @@ export async function work(
       store: { keepRounds: async (rounds) => void worked.kept.push(rounds) },
       connection: { connected: async () => undefined, problem: null },
       onProgress: (progress) => worked.progress.push(progress),
+      ...(setting.gate ? { gate: setting.gate } : {}),
+      ...(setting.onRest ? { onRest: setting.onRest } : {}),
+      ...(setting.stay === undefined ? {} : { stay: setting.stay }),
     },
     closing.signal,
   )
@@ -164,7 +173,7 @@ export async function work(
     ended,
     async stop() {
       closing.abort(new Error('enough'))
-      assert.is(await ended, undefined)
+      assert.is(await ended, 'closed')
     },
   }
 }

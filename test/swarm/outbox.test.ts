@@ -1,7 +1,8 @@
 import * as assert from 'uvu/assert'
 import { type Outbox, openOutbox } from '../../node/outbox.js'
-import { openVerdictDigest, sealVerdictDigest, type Verdict } from '../../proto/index.js'
+import { LIMITS, openVerdictDigest, sealVerdictDigest, type Verdict } from '../../proto/index.js'
 import { channelsOf, requestVerdicts, serveVerdicts } from '../../swarm/index.js'
+import { judged, leased } from '../support/run-events.js'
 import { connect, eventually, soon } from '../support/swarm-nodes.js'
 import type { Volunteer } from '../support/test-run.js'
 import { leaseFor, offer, runSuite, verdictOn } from './run-suite.js'
@@ -149,8 +150,40 @@ test('a verdict on record and the end of its group are one write', async ({ open
   assert.equal(await ann.store.pending(), [])
   assert.is(await ann.store.body(bodySha256), null)
   assert.equal(await ann.store.addVerdicts(0, [verdict]), [])
-  assert.equal(await ann.store.addVerdicts(7, [verdict]), [])
   assert.equal(await ann.store.verdicts(), [verdict])
+})
+
+test('who comes back after long is sent the newest verdicts, and goes on behind those that the coordinator keeps no more', async ({
+  open,
+}) => {
+  const most = LIMITS.verdictsKept.value
+  const run = await open({ batchGroups: 1000 })
+  const ann = await run.admitted(2)
+  const { recorder } = run.coordinator
+  const { round, version } = recorder.state.round!
+  const judge = async (i: number): Promise<void> => {
+    const leaseId = i.toString(16).padStart(32, '0')
+    await recorder.record(() => leased(leaseId, ann.host.peerId, version, { round, index: 1000 + i }))
+    await recorder.record(() => judged(leaseId, ann.host.peerId, version, { atMs: i }))
+  }
+  for (let i = 0; i < 3 * most; i++) await judge(i)
+  const group = await ann.finish(await leaseFor(ann))
+  await offer(ann, group)
+  await verdictOn(run, group.leaseId)
+  await ann.store.addPending(group)
+  const { verdicts } = await outboxOf(ann)
+  await eventually('the newest', () => verdicts.some(({ leaseId }) => leaseId === group.leaseId))
+  assert.is(verdicts.length, most)
+  assert.is(await ann.store.verdictCount(), 3 * most + 1)
+  assert.equal(await ann.store.pending(), [])
+  await judge(3 * most)
+  const channel = channelsOf(run.swarm.runId).verdicts
+  await eventually('the node listens', () =>
+    run.coordinator.node.host.gossip.listeners(channel).includes(ann.host.peerId),
+  )
+  await run.coordinator.services.sendVerdicts(ann.host.peerId, 3 * most + 1, 1)
+  await eventually('what comes then', async () => (await ann.store.verdictCount()) === 3 * most + 2)
+  assert.is(verdicts.length, most + 1)
 })
 
 test('a later verdict on the same group is told with the one it replaces, and both stay on record', async ({

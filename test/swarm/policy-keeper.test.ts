@@ -73,12 +73,13 @@ async function open({ lanes = LIMITS.maxGroupSize.value }: { readonly lanes?: nu
   const keeper = createPolicyKeeper({
     engine,
     contextSize: 20_000,
-    lanes,
+    lanes: () => lanes,
     tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
     catalogue: new Map([['library', library]]),
     snapshots,
     blobs,
+    origin: run.swarm.runId,
     peers: () => [run.swarm.runId],
     clock: host.clock,
   })

@@ -27,7 +27,7 @@ test.before.each(async (context) => {
 })
 test.after.each((context) => context.swarm.close())
 
-const unlimited = createUploadBudget(systemClock, Number.POSITIVE_INFINITY)
+const unlimited = createUploadBudget(systemClock, () => Number.POSITIVE_INFINITY)
 const want = (index: number) => ({ kind: 'chunk' as const, blobSha256: 'ab'.repeat(32), index })
 
 test('a peer that asks for much and reads nothing fills its own window and not our memory', async ({
@@ -113,7 +113,7 @@ test('an answer that nobody asked for ends the source', async ({ server, client 
 
 test('a spent upload budget says busy and recovers', async ({ server, client }) => {
   let nowMs = 0
-  const budget = createUploadBudget({ ...systemClock, now: () => nowMs }, 1000)
+  const budget = createUploadBudget({ ...systemClock, now: () => nowMs }, () => 1000)
   await serveSnapshots(server.host, async () => new Uint8Array([7]), budget)
   const source = await openSnapshotSource(client.host, server.host.peerId, soon())
   void budget.take(10_000, soon())

@@ -55,7 +55,7 @@ interface Context {
 const test = suite<Context>('snapshots')
 
 interface HolderOptions {
-  readonly uploadBytesPerSecond?: number
+  readonly upload?: () => number
   readonly clock?: Clock
   /** No chunk is read before it resolves. */
   readonly gate?: Promise<void>
@@ -362,7 +362,7 @@ test('an upload limit is kept', async ({ swarm, sealed, blob }) => {
       clock.nowMs += ms
     },
   }
-  const frugal = await holder(swarm, 4, { clock, uploadBytesPerSecond: 4 * MIB })
+  const frugal = await holder(swarm, 4, { clock, upload: () => 4 * MIB })
   frugal.exchange.offer(sealed)
   await frugal.store.put(ADAPTER)
   const ann = await holder(swarm, 2)

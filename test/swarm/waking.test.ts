@@ -1,16 +1,10 @@
 import * as assert from 'uvu/assert'
+import { openMembership } from '../../node/membership.js'
 import type { NodeProgress } from '../../node/progress.js'
 import { openNodeStore } from '../../node/store.js'
 import { startVolunteer } from '../../node/volunteer.js'
 import { sha256 } from '../../proto/index.js'
-import {
-  type Clock,
-  channelsOf,
-  createBlobStore,
-  createSnapshotExchange,
-  requestLeases,
-  systemClock,
-} from '../../swarm/index.js'
+import { type Clock, channelsOf, createBlobStore, requestLeases, systemClock } from '../../swarm/index.js'
 import { library } from '../support/library-world.js'
 import { AMPLE } from '../support/scripted.js'
 import { eventually, soon } from '../support/swarm-nodes.js'
@@ -36,25 +30,25 @@ async function volunteerOf(run: TestRun): Promise<NodeProgress[]> {
   const heard: NodeProgress[] = []
   const store = await openNodeStore(`${folder}/store`, run.swarm.runId)
   const blobs = await createBlobStore(`${folder}/blobs`)
-  const snapshots = await createSnapshotExchange(host, { store: blobs })
+  const coordinator = { addresses: run.coordinator.node.host.addresses(), peerId: run.swarm.runId }
+  const membership = await openMembership({ coordinator, host, store, blobs })
   const volunteer = await startVolunteer({
-    coordinator: { addresses: run.coordinator.node.host.addresses(), peerId: run.swarm.runId },
     host,
+    membership,
     key,
     store,
     blobs,
-    snapshots,
     engine: { ...engineSaying(['No.', 'No.']), usePolicy: async () => undefined },
     tokenizer: stage.tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
     contextSize: AMPLE.maxRolloutTokens,
-    lanes: 16,
+    lanes: () => 16,
     catalogue: new Map([[library.name, library]]),
     onProgress: (progress) => heard.push(progress),
   })
   opened.push(async () => {
     await volunteer.close()
-    await snapshots.close()
+    await membership.close()
     await store.close()
   })
   return heard

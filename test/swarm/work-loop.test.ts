@@ -126,6 +126,7 @@ test('a node without work takes up a version as soon as it is announced, and ask
         expiresAtMs: 1e13,
         room: 0,
         waiting: 3,
+        providers: [],
       },
     })
     await eventually('it is woken', () => clock.pauses.join() === '50')

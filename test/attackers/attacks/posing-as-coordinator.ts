@@ -28,6 +28,7 @@ export const posingAsCoordinator = volunteerAttack({
       expiresAtMs: manifest.expiresAtMs,
       room: 1000,
       waiting: 0,
+      providers: [],
     })
     const verdicts = await sealVerdictDigest(attacker.key, runId, {
       peerId: victim.host.peerId,

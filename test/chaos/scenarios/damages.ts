@@ -73,6 +73,14 @@ export const DAMAGES: readonly Scenario[] = [
     befall: striking(3, ({ coordinator }) => filesIn(coordinator.machine, 'manifests')),
   },
   {
+    name: 'disk-damage-checkpoint',
+    about: 'the checkpoint is gone, cut off or changed when the coordinator starts: it reads its log from the start',
+    befall: striking(1, async ({ coordinator: { machine } }) => {
+      const files = await filesIn(machine, '.')
+      return files.filter((path) => path.endsWith('log.checkpoint'))
+    }),
+  },
+  {
     name: 'disk-damage-adapters',
     about:
       'every published file is gone or changed, and so are the older steps that have it too: volunteers bring it back',

@@ -37,8 +37,8 @@ export const NETWORK: readonly Scenario[] = [
     async befall(run, random) {
       run.world.network.everywhere({ bytesPerSecond: 2 * MIB })
       for (let times = 0; times < 3; times++) {
-        const versions = run.state?.publications.length ?? 0
-        const next = (): boolean => (run.state?.publications.length ?? 0) > versions
+        const version = run.state?.current?.version ?? -1
+        const next = (): boolean => (run.state?.current?.version ?? -1) > version
         if (!(await meanwhile(run, 'a publication', next))) break
         await run.pass(random.int(0, 2000))
         run.world.network.stall(random.pick(['coordinator', ...run.volunteers.map(({ machine }) => machine.name)]))

@@ -43,7 +43,7 @@ test('a node is told to come back when its reason may be over', () => {
   assert.is(after('not_registered', 5000), 500, 'the clock was set back')
   for (const reason of ['no_work', 'too_many_leases', 'influence_cap', 'rate_limited'] as const)
     assert.ok(after(reason) >= 1000 && after(reason) <= 5000, reason)
-  for (const reason of ['paused', 'uncalibrated'] as const) assert.is(after(reason), 60_000, reason)
+  for (const reason of ['complete', 'uncalibrated'] as const) assert.is(after(reason), 60_000, reason)
   // Once for an hour, then for a day, then for good.
   for (const [i, expected] of [HOUR_MS, 24 * HOUR_MS, 2 ** 31 - 1].entries()) {
     const atMs = i * 48 * HOUR_MS

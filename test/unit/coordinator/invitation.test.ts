@@ -51,14 +51,14 @@ test('a terminal that is too narrow is told how wide it has to be, instead of a 
 test('others are told names first, then what reaches furthest, and nothing that only this machine can dial', () => {
   const [loopback, home, carrier, mine, name] = [
     ...['/ip4/127.0.0.1/tcp/4001', '/ip4/192.168.1.7/tcp/4001', '/ip4/100.64.3.4/tcp/4001'],
-    ...['/ip6/2001:db8::7/tcp/4001', '/dns4/run.example.org/tcp/4001'],
+    ...['/ip6/2606:4700::7/tcp/4001', '/dns4/run.example.org/tcp/4001'],
   ] as [string, string, string, string, string]
   assert.equal(addressesForOthers([loopback, home, mine, name]), { addresses: [name, mine, home], reach: 'anywhere' })
   assert.equal(addressesForOthers([loopback, '/ip6/::1/tcp/4001', carrier, home]), {
     addresses: [carrier, home],
     reach: 'network',
   })
-  assert.equal(addressesForOthers(['/ip6/fe80::1/tcp/1']).reach, 'network')
+  assert.equal(addressesForOthers(['/ip6/fe80::1/tcp/1', loopback]).addresses, [loopback])
   assert.equal(addressesForOthers(['/dns4/printer.local/tcp/1']).reach, 'network')
   assert.equal(addressesForOthers([loopback, '/dns4/localhost/tcp/1']), {
     addresses: ['/dns4/localhost/tcp/1', loopback],

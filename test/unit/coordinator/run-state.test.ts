@@ -147,7 +147,7 @@ const answers = (state: RunFold) => ({
   lostBodies: [...state.lostBodies],
   pendingBatch: state.pendingBatch,
   trainable: [0, 1, 2, 8].map((maxStaleness) => state.trainable(maxStaleness)),
-  nextIndices: NODES.flatMap((node) => [0, 1, 2, 3].map((version) => state.nextLeaseIndex(node, version))),
+  nextIndices: NODES.map((node) => state.nextLeaseIndex(node)),
 })
 
 test('a log read back in two parts gives the state of the whole, however often one looks in between', () => {
@@ -279,7 +279,10 @@ test('a node’s credit is the sum over its verdicts, accepted or not', () => {
       const { nodes } = fold(log)
       for (const name of NODES) {
         const own = log.filter((event) => event.type === 'judged' && event.node === name) as EventOf<'judged'>[]
-        assert.equal(nodes.get(name)?.verdicts ?? [], own)
+        const said = own.map(({ leaseId, bodySha256, accepted, code, detail, credit, atMs }) => ({
+          ...{ leaseId, bodySha256, accepted, code, detail, credit, atMs },
+        }))
+        assert.equal(nodes.get(name)?.verdicts ?? [], said)
         assert.is(
           nodes.get(name)?.credit ?? 0,
           own.reduce((sum, { credit }) => sum + credit, 0),
@@ -295,10 +298,10 @@ test('lease indices count up per node and round, so that no two leases of a roun
     fc.property(logs, (log) => {
       const state = begun()
       for (const event of log) {
-        if (event.type === 'leased') assert.is(state.nextLeaseIndex(event.node, event.version), event.index)
+        if (event.type === 'leased') assert.is(state.nextLeaseIndex(event.node), event.index)
         state.apply(event)
       }
-      assert.is(state.nextLeaseIndex('node-unknown', 0), 0)
+      assert.is(state.nextLeaseIndex('node-unknown'), 0)
     }),
     RUNS,
   )
@@ -401,7 +404,7 @@ test('a lease that its node left lying is the next it gets, until another versio
   assert.is(state.owedLease(BO), undefined)
   state.apply(leased('a', ANN, 0))
   assert.is(state.owedLease(ANN)?.leaseId, 'b')
-  assert.is(state.nextLeaseIndex(ANN, 0), 2)
+  assert.is(state.nextLeaseIndex(ANN), 2)
   state.apply(reopened(1, 0))
   assert.is(state.owedLease(ANN)?.leaseId, 'b', 'a further round is no way out')
   state.apply(published(1, { round: 2 }))

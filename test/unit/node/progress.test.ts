@@ -42,8 +42,10 @@ test('a verdict that replaces another says so', () => {
 test('a pause is explained unless it is routine', () => {
   const idle = (reason: string) => progressLine({ type: 'idle', reason, detail: 'cuda', waiting: 0 })
   assert.is(idle('no_work'), null)
-  for (const reason of ['uncalibrated', 'quarantined', 'not_registered'] as const)
+  for (const reason of ['uncalibrated', 'quarantined'] as const)
     assert.is(idle(reason), `no work: ${reason} - ${REFUSALS[reason].meaning} (cuda)`)
+  assert.match(idle('not_registered')!, /^the run has taken this node in; work begins with the next round/)
+  assert.match(idle('complete')!, /^the run is complete/)
 })
 
 test('of several verdicts on a group the last counts, also for credit', () => {

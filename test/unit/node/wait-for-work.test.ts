@@ -22,6 +22,7 @@ const announced = (change: Partial<PolicyAnnouncement> = {}): NewsItem => ({
     expiresAtMs: 1e13,
     room: 0,
     waiting: 0,
+    providers: [],
     ...change,
   },
 })
@@ -78,7 +79,7 @@ function waiting({ reason = 'no_work', retryAfterMs = 1000, times = 1, random = 
 }
 
 test('a node that was told of no work takes up a newer version after a moment, long before it would ask again', async () => {
-  for (const reason of ['no_work', 'paused', 'influence_cap', 'quarantined', 'not_registered'] as const) {
+  for (const reason of ['no_work', 'complete', 'influence_cap', 'quarantined', 'not_registered'] as const) {
     const node = waiting({ reason, retryAfterMs: 60_000 })
     node.clock.advance(100)
     await node.tell(announced({ ...NEWER, waiting: 3 }))
@@ -123,7 +124,7 @@ test('room for leases is asked for at the coordinator’s earliest time, and at 
   late.clock.advance(700)
   await late.tell(announced({ room: 1 }))
   assert.equal(await late.asks(), [1725, 'asks'])
-  const paused = waiting({ reason: 'paused' })
+  const paused = waiting({ reason: 'complete' })
   await paused.tell(announced({ room: 9 }))
   assert.equal(await paused.asks(), [2500, 'asks'])
 })

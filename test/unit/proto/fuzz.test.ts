@@ -72,6 +72,9 @@ const SAMPLES: readonly Sample[] = [
     expiresAtMs: 1_700_000_600_000,
     room: 3,
     waiting: 40,
+    providers: [
+      { peerId: '12D3KooWhelper', addresses: ['/ip4/198.51.100.7/tcp/4001', '/dns4/prove.example/tcp/443/wss'] },
+    ],
   }),
   sample('lease ask', leaseRequest, ask),
   sample('lease renewal', leaseRequest, { kind: 'renew', leaseIds: [id16('a'), id16('b')] }),

@@ -4,9 +4,9 @@ import type { Server } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { CodedError } from '../../errors/index.js'
-import { PRIVATE_FILE } from '../settings/data-folder.js'
-import { takeControlAddress } from './control-address.js'
+import { CodedError } from '../errors/index.js'
+import { takeControlAddress } from './address.js'
+import { PRIVATE_FILE } from './owner-only.js'
 
 /** What a route is asked. */
 export interface ControlAsk {
@@ -18,7 +18,7 @@ export interface ControlAsk {
 /** What a route answers: one JSON value, or lines of text that are sent as they come. */
 export type ControlAnswer = { readonly json: unknown } | { readonly lines: AsyncIterable<string> }
 
-/** One thing that the operator's commands can ask of a running coordinator. */
+/** One thing that commands in another terminal can ask of a running program. */
 export interface ControlRoute {
   readonly method: 'GET' | 'POST'
   readonly path: `/${string}`
@@ -26,7 +26,7 @@ export interface ControlRoute {
   answer(ask: ControlAsk): Promise<ControlAnswer>
 }
 
-/** A request that the coordinator does not fulfil. */
+/** A request that the program does not fulfil. */
 export class ControlRefusal extends CodedError<'bad_request' | 'unknown_route'> {}
 
 const MAX_BODY_BYTES = 64 * 1024
@@ -37,7 +37,7 @@ const IDLE_TIMEOUT_MS = 120_000
 const PIECE_CHARS = 64 * 1024
 
 /**
- * Listens for the operator's commands on a socket that only the owner of the data directory can open: `control.sock` in it,
+ * Listens for commands on a socket that only the owner of the data directory can open: `control.sock` in it,
  * or a named pipe on Windows. The caller holds the data directory.
  * @throws the system's error when it cannot listen there
  */

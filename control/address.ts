@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { PRIVATE_FILE } from '../settings/data-folder.js'
+import { PRIVATE_FILE } from './owner-only.js'
 
 /** What the kernel takes as the path of a socket, its closing zero left out: 107 bytes on Linux, 103 on macOS. */
 const LONGEST_PATH_BYTES = 103
@@ -14,13 +14,13 @@ const pathFile = (dataDir: string): string => join(dataDir, 'control.path')
 function fixedAddress(dataDir: string): string | null {
   if (process.platform === 'win32') {
     const name = createHash('sha256').update(resolve(dataDir)).digest('hex').slice(0, 24)
-    return `\\\\.\\pipe\\prove-coordinator-${name}`
+    return `\\\\.\\pipe\\prove-${name}`
   }
   const path = join(resolve(dataDir), 'control.sock')
   return Buffer.byteLength(path) <= LONGEST_PATH_BYTES ? path : null
 }
 
-/** Where the coordinator of a data directory listens, if one runs; null: nowhere. */
+/** Where the program that holds a data directory listens, if one runs; null: nowhere. */
 export async function controlAddress(dataDir: string): Promise<string | null> {
   return (
     fixedAddress(dataDir) ??

@@ -1,50 +1,54 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { z } from 'zod'
-import { CodedError } from '../../errors/index.js'
-import { linesOf } from '../ledger/record-lines.js'
-import { controlAddress } from './control-address.js'
+import { CodedError } from '../errors/index.js'
+import { controlAddress } from './address.js'
+import { linesOf } from './lines.js'
 
-/** The running coordinator of a data directory, as the operator's commands reach it. */
+/** The running program of a data directory, as commands in another terminal reach it. */
 export interface ControlClient {
   /** @throws ControlError */
   get(path: string): Promise<unknown>
+  /** @param body  sent as JSON. @throws ControlError */
+  post(path: string, body: unknown): Promise<unknown>
   /** The answer's lines as they come. @throws ControlError */
   lines(path: string): AsyncIterable<string>
 }
 
-/** The coordinator refused a request, or stopped answering. */
+/** The program refused a request, or stopped answering. */
 export class ControlError extends CodedError<'refused' | 'unreachable'> {}
 
 const TIMEOUT_MS = 60_000
 const MAX_ANSWER_CHARS = 1024 * 1024
-/** Nobody listens there: no coordinator runs, or the last one was killed. */
+/** Nobody listens there: no program runs, or the last one was killed. */
 const NOBODY = new Set(['ENOENT', 'ECONNREFUSED'])
 
 const refusal = z.object({ code: z.string(), message: z.string() })
 
-/** @returns null when no coordinator runs on the data directory */
+/** @returns null when no program runs on the data directory */
 export async function reachControl(dataDir: string, signal: AbortSignal): Promise<ControlClient | null> {
   const address = await controlAddress(dataDir)
   if (address === null || !(await isListening(address, signal))) return null
-  const lines = async function* (path: string): AsyncGenerator<string> {
-    const response = await ask(address, path, signal)
+  const lines = async function* (path: string, body?: unknown): AsyncGenerator<string> {
+    const response = await ask(address, path, signal, body)
     try {
       yield* linesOf(response)
     } catch (cause) {
       throw unreachable(address, cause)
     }
   }
+  const json = async (path: string, body?: unknown): Promise<unknown> => {
+    let text = ''
+    for await (const line of lines(path, body)) {
+      text += line
+      if (text.length > MAX_ANSWER_CHARS) throw new ControlError('refused', `${path} answers more than 1 MiB`)
+    }
+    return JSON.parse(text)
+  }
   return {
-    lines,
-    async get(path) {
-      let text = ''
-      for await (const line of lines(path)) {
-        text += line
-        if (text.length > MAX_ANSWER_CHARS) throw new ControlError('refused', `${path} answers more than 1 MiB`)
-      }
-      return JSON.parse(text)
-    },
+    lines: (path) => lines(path),
+    get: (path) => json(path),
+    post: json,
   }
 }
 
@@ -59,8 +63,8 @@ async function isListening(address: string, signal: AbortSignal): Promise<boolea
   }
 }
 
-async function ask(address: string, path: string, signal: AbortSignal): Promise<IncomingMessage> {
-  const response = await send(address, path, signal).catch((cause: unknown) => {
+async function ask(address: string, path: string, signal: AbortSignal, body?: unknown): Promise<IncomingMessage> {
+  const response = await send(address, path, signal, body).catch((cause: unknown) => {
     throw unreachable(address, cause)
   })
   if (response.statusCode === 200) return response
@@ -70,13 +74,14 @@ async function ask(address: string, path: string, signal: AbortSignal): Promise<
   throw new ControlError('refused', why.success ? why.data.message : `${path}: status ${response.statusCode}`)
 }
 
-async function send(address: string, path: string, signal: AbortSignal): Promise<IncomingMessage> {
-  const sent = request({ socketPath: address, path, timeout: TIMEOUT_MS, signal })
+async function send(address: string, path: string, signal: AbortSignal, body?: unknown): Promise<IncomingMessage> {
+  const method = body === undefined ? 'GET' : 'POST'
+  const sent = request({ socketPath: address, path, method, timeout: TIMEOUT_MS, signal })
   sent.once('timeout', () => sent.destroy(new Error(`no answer for ${TIMEOUT_MS / 1000} s`)))
-  sent.end()
+  sent.end(body === undefined ? undefined : JSON.stringify(body))
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   return response
 }
 
 const unreachable = (address: string, cause: unknown): ControlError =>
-  new ControlError('unreachable', `the coordinator at ${address}: ${(cause as Error).message}`, { cause })
+  new ControlError('unreachable', `the program at ${address}: ${(cause as Error).message}`, { cause })

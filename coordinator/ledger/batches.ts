@@ -1,0 +1,82 @@
+import type { EventOf } from './events.js'
+import type { FoldImage } from './fold-image.js'
+import { Lineage } from './lineage.js'
+import type { BatchRecord } from './run-state.js'
+
+type Image = Pick<FoldImage, 'batches' | 'trained' | 'refused' | 'dissolved' | 'adapterSteps' | 'trainedBatches'>
+
+/** Batches of the last versions, what became of them, and of all earlier ones which are behind a policy. */
+export class Batches {
+  readonly all = new Map<string, BatchRecord>()
+  readonly trained = new Map<string, EventOf<'trained'>>()
+  readonly refused = new Map<string, EventOf<'batch-refused'>>()
+  readonly dissolved = new Set<string>()
+  readonly lineage: Lineage
+  /** The one that is neither trained, refused nor dissolved. */
+  pending: BatchRecord | undefined
+
+  constructor(lineage = new Lineage()) {
+    this.lineage = lineage
+  }
+
+  get image(): Image {
+    return {
+      batches: [...this.all.values()],
+      trained: [...this.trained.values()],
+      refused: [...this.refused.values()],
+      dissolved: [...this.dissolved],
+      ...this.lineage.image,
+    }
+  }
+
+  static of(image: Image, pending: BatchRecord | undefined): Batches {
+    const made = new Batches(Lineage.of(image))
+    for (const batch of image.batches) made.all.set(batch.batchId, batch)
+    for (const event of image.trained) made.trained.set(event.batchId, event)
+    for (const event of image.refused) made.refused.set(event.batchId, event)
+    for (const batchId of image.dissolved) made.dissolved.add(batchId)
+    made.pending = pending
+    return made
+  }
+
+  form(event: BatchRecord): void {
+    this.all.set(event.batchId, event)
+    this.lineage.batched(event)
+    this.pending = event
+  }
+
+  train(event: EventOf<'trained'>): void {
+    this.trained.set(event.batchId, event)
+    this.#end(event.batchId)
+  }
+
+  refuse(event: EventOf<'batch-refused'>): void {
+    this.refused.set(event.batchId, event)
+    this.lineage.dropped(this.all.get(event.batchId)!)
+    this.#end(event.batchId)
+  }
+
+  dissolve(batch: BatchRecord): void {
+    this.dissolved.add(batch.batchId)
+    this.lineage.dropped(batch)
+    this.#end(batch.batchId)
+  }
+
+  /** Those of steps before `oldest` that are over. @returns  which they are */
+  forget(oldest: number): Set<string> {
+    const gone = new Set<string>()
+    for (const [batchId, { step }] of this.all)
+      if (step < oldest && batchId !== this.pending?.batchId) gone.add(batchId)
+    for (const batchId of gone) {
+      this.all.delete(batchId)
+      this.trained.delete(batchId)
+      this.refused.delete(batchId)
+      this.dissolved.delete(batchId)
+    }
+    return gone
+  }
+
+  #end(batchId: string): void {
+    if (this.pending?.batchId === batchId) this.pending = undefined
+  }
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, rename } from 'node:fs/promises'
+import { z } from 'zod'
+import { packageVersion } from '../../cli/index.js'
+import { linesOf } from '../../control/index.js'
+import { CheckpointError, type FoldImage, SECTION_NAMES, SECTIONS, type Section } from './fold-image.js'
+import type { LogHead } from './log-chain.js'
+import { syncFolderOf } from './log-head.js'
+
+/** What the events before a place of a log come to. */
+export interface Checkpoint {
+  readonly at: LogHead
+  readonly image: FoldImage
+}
+
+/** Of the form of the file and of what its sections mean. A change of the fold that keeps the version of the program changes it too. */
+const SCHEMA = 1
+const WRITTEN_AT_ONCE = 256 * 1024
+
+const hash = z.string().regex(/^[0-9a-f]{64}$/)
+const header = z.object({ schema: z.int(), program: z.string(), count: z.int().min(1), hash })
+const row = z.tuple([z.enum(SECTION_NAMES), z.unknown()])
+const footer = z.strictObject({ sha256: hash })
+
+/**
+ * Lines of JSON: a header with the place of the log, then `[section, entry]` for everything that the fold holds, and last the SHA-256 of
+ * all lines before. Events are in it as the log holds them.
+ */
+function* linesFor({ at, image }: Checkpoint): Generator<string> {
+  yield JSON.stringify({ schema: SCHEMA, program: packageVersion(), ...at })
+  for (const section of SECTION_NAMES) for (const entry of image[section]) yield JSON.stringify([section, entry])
+}
+
+/** Replaces the file when the new one is on disk. It is written in pieces, between which others have their turn. */
+export async function writeCheckpoint(path: string, checkpoint: Checkpoint): Promise<void> {
+  const draft = `${path}.tmp`
+  const file = await open(draft, 'w', 0o600)
+  try {
+    const sha256 = createHash('sha256')
+    let piece = ''
+    for (const line of linesFor(checkpoint)) {
+      piece += `${line}\n`
+      if (piece.length < WRITTEN_AT_ONCE) continue
+      sha256.update(piece)
+      await file.appendFile(piece)
+      piece = ''
+    }
+    sha256.update(piece)
+    await file.appendFile(`${piece}${JSON.stringify({ sha256: sha256.digest('hex') })}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, path)
+  await syncFolderOf(path)
+}
+
+/** @throws CheckpointError; what the disk says, `ENOENT` when there is none */
+export async function readCheckpoint(path: string): Promise<Checkpoint> {
+  const image = Object.fromEntries(SECTION_NAMES.map((name) => [name, []])) as unknown as Record<Section, unknown[]>
+  const sha256 = createHash('sha256')
+  let at: LogHead | null = null
+  let end: string | null = null
+  try {
+    for await (const line of linesOf(createReadStream(path))) {
+      if (end !== null) throw damaged('it goes on behind its end')
+      if (at === null) at = placeOf(line)
+      else if (line.startsWith('{')) {
+        end = parsed(footer, line).sha256
+        continue
+      } else addEntry(image, line)
+      sha256.update(`${line}\n`)
+    }
+  } catch (why) {
+    throw why instanceof RangeError ? damaged(why.message) : why
+  }
+  if (at === null || end === null) throw damaged('it is cut off')
+  if (end !== sha256.digest('hex')) throw damaged('it was changed')
+  return { at, image: image as unknown as FoldImage }
+}
+
+function placeOf(line: string): LogHead {
+  const { schema, program, count, hash } = parsed(header, line)
+  const version = packageVersion()
+  if (schema !== SCHEMA || program !== version)
+    throw new CheckpointError('other_version', `it is of version ${program} (schema ${schema}), and this is ${version}`)
+  return { count, hash }
+}
+
+function addEntry(image: Record<Section, unknown[]>, line: string): void {
+  const [section, entry] = parsed(row, line)
+  const { success, data } = SECTIONS[section].safeParse(entry)
+  if (!success) throw damaged(`an entry of ${section} is none`)
+  image[section].push(data)
+}
+
+function parsed<T>(schema: z.ZodType<T>, line: string): T {
+  try {
+    return schema.parse(JSON.parse(line))
+  } catch (cause) {
+    throw new CheckpointError('damaged', `${JSON.stringify(line.slice(0, 60))} is no line of it`, { cause })
+  }
+}
+
+const damaged = (detail: string): CheckpointError => new CheckpointError('damaged', detail)

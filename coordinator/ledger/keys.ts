@@ -1,0 +1,121 @@
+import { LIMITS } from '../../proto/index.js'
+import { type FoldImage, known } from './fold-image.js'
+import type { OpenLeases } from './open-leases.js'
+import type { KeyKind, NodeVerdict, Supplier } from './run-state.js'
+import { Standing } from './standing.js'
+
+/** `NodeRecord`, where it is made. */
+export interface FoldedNode {
+  readonly node: string
+  readonly standing: Standing
+  readonly verdicts: NodeVerdict[]
+  verdictCount: number
+  credit: number
+  lastLease: 'delivered' | 'abandoned' | null
+  abandoned: number
+  addressBlock: string | null
+}
+
+/** So many leases are remembered, more or less, in what those of keys without a record bring. */
+const YIELD_MEMORY = 16
+
+type Image = Pick<FoldImage, 'nodes' | 'reliable' | 'suppliers'>
+
+/** The books of all keys: what each has done, and who is at work. */
+export class Keys {
+  readonly all = new Map<string, FoldedNode>()
+  readonly reliable = new Set<string>()
+  readonly suppliers = new Map<string, Supplier>()
+  unprovenYield = 1
+  readonly #open: OpenLeases
+
+  /** @param open  learns what kind each key is of */
+  constructor(open: OpenLeases) {
+    this.#open = open
+  }
+
+  get image(): Image {
+    return {
+      nodes: [...this.all.values()].map(({ standing, verdicts, ...record }) => ({
+        ...record,
+        standing: standing.image,
+        verdicts: [...verdicts],
+      })),
+      reliable: [...this.reliable],
+      suppliers: [...this.suppliers.keys()],
+    }
+  }
+
+  static of({ nodes, reliable, suppliers }: Image, open: OpenLeases): Keys {
+    const keys = new Keys(open)
+    for (const node of reliable) keys.reliable.add(node)
+    for (const record of nodes) {
+      const { node, lastLease, standing, verdicts } = record
+      keys.all.set(node, { ...record, standing: Standing.of(standing), verdicts: [...verdicts] })
+      open.classify(node, keys.#kindOf(node, lastLease))
+    }
+    for (const node of suppliers) keys.suppliers.set(node, known(keys.all.get(node), `the node ${node}`))
+    return keys
+  }
+
+  /** @returns  its record, which is begun if need be */
+  get(node: string): FoldedNode {
+    let record = this.all.get(node)
+    if (!record) {
+      record = {
+        node,
+        standing: new Standing(),
+        verdicts: [],
+        verdictCount: 0,
+        credit: 0,
+        lastLease: null,
+        abandoned: 0,
+        addressBlock: null,
+      }
+      this.all.set(node, record)
+    }
+    return record
+  }
+
+  noteVerdict(record: FoldedNode, verdict: NodeVerdict): void {
+    const { leaseId, bodySha256, accepted, code, detail, credit, atMs } = verdict
+    record.verdictCount += 1
+    record.verdicts.push({ leaseId, bodySha256, accepted, code, detail, credit, atMs })
+    if (record.verdicts.length > LIMITS.verdictsKept.value) record.verdicts.shift()
+  }
+
+  /** A lease has ended. */
+  noteYield(node: string, brought: boolean): void {
+    if (!this.reliable.has(node)) this.unprovenYield += ((brought ? 1 : 0) - this.unprovenYield) / YIELD_MEMORY
+  }
+
+  deliver(record: FoldedNode): void {
+    record.lastLease = 'delivered'
+    this.reliable.add(record.node)
+  }
+
+  abandon(record: FoldedNode): void {
+    this.noteYield(record.node, false)
+    record.lastLease = 'abandoned'
+    record.abandoned += 1
+    this.reliable.delete(record.node)
+    this.reclassify(record)
+  }
+
+  /** What is known of a key has changed. */
+  reclassify({ node, lastLease }: FoldedNode): void {
+    this.#open.classify(node, this.#kindOf(node, lastLease))
+    this.noteSupplier(node)
+  }
+
+  /** What a key holds has changed. */
+  noteSupplier(node: string): void {
+    if (this.reliable.has(node) && this.#open.isInFirstTerm(node)) this.suppliers.set(node, this.get(node))
+    else this.suppliers.delete(node)
+  }
+
+  #kindOf(node: string, lastLease: FoldedNode['lastLease']): KeyKind {
+    if (this.reliable.has(node)) return 'proven'
+    return lastLease === 'abandoned' ? 'doubtful' : 'untried'
+  }
+}

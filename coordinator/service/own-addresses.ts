@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises'
+import type { PrivateKey } from '@libp2p/interface'
+import writeFileAtomic from 'write-file-atomic'
+import { PRIVATE_FILE } from '../../control/index.js'
+import { LIMITS, openAddressNotice, SwarmRefusal, sealAddressNotice } from '../../proto/index.js'
+import { type AddressNotices, reachOf, type SwarmHost, widest, withoutPeer } from '../../swarm/index.js'
+import { unlessMissing } from '../spool/spool-folder.js'
+
+/** A node that comes back after a month finds its run by this; one that was moved twice since has to be told anew. */
+const LIFETIME_MS = 60 * 24 * 3_600_000
+const LOOK_EVERY_MS = 60_000
+/** After a start nodes come back one by one. */
+const EARLY_LOOKS = 12
+const LOOK_EARLY_MS = 5000
+
+export interface OwnAddressParts {
+  readonly host: SwarmHost
+  readonly key: PrivateKey
+  readonly notices: Pick<AddressNotices, 'take' | 'publish'>
+  /** Where the notice that was published last lies, sealed. */
+  readonly file: string
+}
+
+/**
+ * Gossips where this coordinator is to be found, signed, and numbers a new notice when that has changed since the last one. Ends
+ * when the signal fires; what fails is tried again.
+ */
+export async function tellOwnAddresses(parts: OwnAddressParts, signal: AbortSignal): Promise<void> {
+  const { host, notices } = parts
+  for (let looks = 1; !signal.aborted; looks++) {
+    try {
+      const sealed = await currentNotice(parts)
+      if (sealed !== null) {
+        await notices.take(sealed)
+        await notices.publish()
+      }
+    } catch (error) {
+      if (!signal.aborted) host.logger.error({ error }, 'nodes could not be told of the addresses')
+    }
+    await host.clock.sleep(looks < EARLY_LOOKS ? LOOK_EARLY_MS : LOOK_EVERY_MS, signal).catch(() => undefined)
+  }
+}
+
+/** @returns  null when this host listens nowhere that could be told */
+export async function currentNotice({ host, key, file }: Omit<OwnAddressParts, 'notices'>): Promise<Uint8Array | null> {
+  const nowMs = host.clock.now()
+  const addresses = told(host.addresses())
+  const last = await lastNotice(file, host.runId)
+  const isCurrent = last !== null && last.expiresAtMs - nowMs > LIFETIME_MS / 2 && same(last.addresses, addresses)
+  if (isCurrent) return last.sealed
+  if (addresses.length === 0) return null
+  // Above all that were ever published, also when this folder comes from a backup.
+  const number = Math.max((last?.number ?? 0) + 1, Math.floor(nowMs / 1000))
+  const notice = { number, addresses, issuedAtMs: nowMs, expiresAtMs: nowMs + LIFETIME_MS }
+  const sealed = await sealAddressNotice(key, host.runId, notice)
+  // On disk first, or a later one could get the same number.
+  await writeFileAtomic(file, Buffer.from(sealed), { mode: PRIVATE_FILE })
+  return sealed
+}
+
+/** Nobody finds a coordinator on the internet by its loopback, and large transfers take no relay. */
+function told(own: readonly string[]): string[] {
+  const addresses = widest(own.filter((address) => reachOf(address) !== 'relayed')).map(withoutPeer)
+  return [...new Set(addresses)].sort().slice(0, LIMITS.addressesPerPeer.value)
+}
+
+const same = (a: readonly string[], b: readonly string[]): boolean => a.join(' ') === b.join(' ')
+
+/** What a disk has lost or changed is numbered anew. */
+async function lastNotice(file: string, runId: string) {
+  const sealed = await unlessMissing(readFile(file))
+  if (!sealed) return null
+  try {
+    return { ...(await openAddressNotice(sealed, runId, 0)), sealed: new Uint8Array(sealed) }
+  } catch (why) {
+    if (why instanceof SwarmRefusal) return null
+    throw why
+  }
+}

@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises'
+import writeFileAtomic from 'write-file-atomic'
+import { z } from 'zod'
+import { PRIVATE_FILE } from '../../control/index.js'
+import { LIMITS } from '../../proto/index.js'
+import type { KnownPeer } from '../../swarm/index.js'
+import { unlessMissing } from '../spool/spool-folder.js'
+
+const peersSchema: z.ZodType<KnownPeer[]> = z
+  .array(z.strictObject({ peerId: z.string(), addresses: z.array(z.string()).min(1), reachedAtMs: z.number() }))
+  .max(LIMITS.peersKept.value)
+
+/**
+ * Nodes that a coordinator has reached, over its restarts: at a new address it finds some of them by these, and they tell the
+ * others where it is now. A file that is missing or damaged counts as none.
+ */
+export async function openPeerFile(file: string): Promise<{
+  readonly known: readonly KnownPeer[]
+  keep(peers: readonly KnownPeer[]): Promise<void>
+}> {
+  return {
+    known: parse((await unlessMissing(readFile(file, 'utf8'))) ?? '[]'),
+    keep: (peers) => writeFileAtomic(file, JSON.stringify(peers), { mode: PRIVATE_FILE }),
+  }
+}
+
+function parse(text: string): readonly KnownPeer[] {
+  try {
+    return peersSchema.parse(JSON.parse(text))
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../../swarm/index.js'
+import { type Told, unknown } from '../limits/work-limit.js'
+
+/** What can be asked of a machine. */
+export interface Sensors {
+  /** Whether it is on mains power. */
+  mains(): Promise<Told<boolean>>
+  /** Of the hottest part that tells one, °C. */
+  celsius(): Promise<Told<number>>
+  /** Since somebody last used it, ms. */
+  idleMs(): Promise<Told<number>>
+  /** Names of other programs that compute on a GPU. */
+  othersOnGpu(): Promise<Told<readonly string[]>>
+  /** Bytes in the data folder. */
+  dataBytes(): Promise<Told<number>>
+}
+
+export type SensorName = keyof Sensors
+/** What the machine told last. */
+export type MachineTold = { readonly [N in SensorName]: Awaited<ReturnType<Sensors[N]>> }
+
+export interface MachineWatch {
+  readonly told: MachineTold
+  /** Asks at once, as after a change of what is wanted. */
+  ask(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Some answers cost a process each. */
+const BETWEEN_MS = 20_000
+const NOT_ASKED = unknown('it was not asked yet')
+
+/** Asks the machine from time to time. @param wants  what to ask, each time */
+export function watchMachine(
+  sensors: Sensors,
+  { clock, wants }: { readonly clock: Pick<Clock, 'sleep'>; wants(): Iterable<SensorName> },
+): MachineWatch {
+  const told: { -readonly [N in SensorName]: MachineTold[N] } = {
+    mains: NOT_ASKED,
+    celsius: NOT_ASKED,
+    idleMs: NOT_ASKED,
+    othersOnGpu: NOT_ASKED,
+    dataBytes: NOT_ASKED,
+  }
+  const askFor = async <N extends SensorName>(name: N): Promise<void> => {
+    told[name] = (await sensors[name]().catch((error: Error) => unknown(error.message))) as MachineTold[N]
+  }
+  const ask = async (): Promise<void> => {
+    await Promise.all([...new Set(wants())].map(askFor))
+  }
+  const closing = new AbortController()
+  const running = (async () => {
+    while (!closing.signal.aborted) {
+      await clock.sleep(BETWEEN_MS, closing.signal).catch(() => undefined)
+      if (!closing.signal.aborted) await ask()
+    }
+  })()
+  return {
+    told,
+    ask,
+    async close() {
+      closing.abort(new Error('closed'))
+      await running
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { known, type Told, unknown } from '../limits/work-limit.js'
+
+const TIMEOUT_MS = 10_000
+const ask = promisify(execFile)
+
+/** What NVIDIA's tool answers to a query, line by line. */
+async function query(what: string): Promise<Told<string[]>> {
+  try {
+    const { stdout } = await ask('nvidia-smi', [what, '--format=csv,noheader,nounits'], { timeout: TIMEOUT_MS })
+    return known(stdout.split('\n').filter((line) => line.trim() !== ''))
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return unknown(code === 'ENOENT' ? 'there is no nvidia-smi, the only tool that is asked' : message.split('\n')[0]!)
+  }
+}
+
+/** Programs that compute on a GPU by CUDA, the engine's process aside. Games and other graphics are not among them. */
+export async function readOthersOnGpu(enginePid: number | undefined): Promise<Told<string[]>> {
+  const lines = await query('--query-compute-apps=pid,process_name')
+  return lines.known ? known(othersAmong(lines.value, enginePid)) : lines
+}
+
+/** @param lines  `1234, /usr/bin/blender` */
+export function othersAmong(lines: readonly string[], enginePid: number | undefined): string[] {
+  const found = lines.flatMap((line) => {
+    const [, pid, name] = /^\s*(\d+)\s*,\s*(.*?)\s*$/.exec(line) ?? []
+    return pid === undefined || Number(pid) === enginePid ? [] : [name!.split(/[/\\]/).at(-1) || `process ${pid}`]
+  })
+  return [...new Set(found)]
+}
+
+/** Of the hottest GPU, °C. */
+export async function readGpuHeat(): Promise<Told<number>> {
+  const lines = await query('--query-gpu=temperature.gpu')
+  if (!lines.known) return lines
+  const degrees = lines.value.map(Number).filter((value) => Number.isFinite(value))
+  return degrees.length > 0 ? known(Math.max(...degrees)) : unknown('nvidia-smi tells no temperature')
+}

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { known, type Told, unknown } from '../limits/work-limit.js'
+
+const TIMEOUT_MS = 10_000
+const ask = promisify(execFile)
+
+/**
+ * Since when nobody has used the machine (ms), by systemd's login manager: desktops tell it some minutes after the last key or movement, and
+ * of a terminal it looks at the last input. Infinite when nobody is logged in.
+ */
+export async function readUserIdle(nowMs: number): Promise<Told<number>> {
+  if (process.platform !== 'linux')
+    return unknown(`it is asked of systemd's login manager, which ${process.platform} lacks`)
+  try {
+    const options = { timeout: TIMEOUT_MS }
+    const { stdout: list } = await ask('loginctl', ['list-sessions', '--no-legend'], options)
+    const sessions = list.split('\n').flatMap((line) => line.trim().split(/\s+/)[0] || [])
+    if (sessions.length === 0) return known(Number.POSITIVE_INFINITY)
+    const { stdout } = await ask(
+      'loginctl',
+      ['show-session', '-p', 'Class,IdleHint,IdleSinceHint', ...sessions],
+      options,
+    )
+    return known(idleOf(stdout, nowMs))
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return unknown(code === 'ENOENT' ? 'there is no loginctl to ask' : message.trim().split('\n').at(-1)!)
+  }
+}
+
+/**
+ * @param properties  what `loginctl show-session` prints: `Name=value` lines, sessions separated by empty ones; times in µs since 1970
+ * @returns  ms since the last use in any of them
+ */
+export function idleOf(properties: string, nowMs: number): number {
+  const idle = properties.split(/\n\s*\n/).flatMap((session) => {
+    const of = (name: string): string | undefined => new RegExp(`^${name}=(.*)$`, 'm').exec(session)?.[1]
+    if (!of('Class')?.startsWith('user')) return []
+    if (of('IdleHint') !== 'yes') return [0]
+    return [Math.max(0, nowMs - Number(of('IdleSinceHint')) / 1000)]
+  })
+  return Math.min(Number.POSITIVE_INFINITY, ...idle)
+}

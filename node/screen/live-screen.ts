@@ -1,0 +1,60 @@
+import { createLogUpdate } from 'log-update'
+import type { NodeView } from '../session/view.js'
+import { screenLines } from './screen-lines.js'
+
+/** A picture in the terminal that is drawn anew in place. */
+export interface LiveScreen {
+  /** @param show  asked each time it is drawn */
+  follow(show: () => NodeView): void
+  /** Takes the picture away. @returns  brings it back */
+  hide(): () => void
+  /** Leaves the last picture where it is. */
+  close(): void
+}
+
+const DRAW_EVERY_MS = 1000
+const HINT = 'Ctrl-C ends; elsewhere: prove-node pause, resume, finish, limits'
+
+export function createLiveScreen(terminal: NodeJS.WriteStream): LiveScreen {
+  const update = createLogUpdate(terminal)
+  let show: (() => NodeView) | null = null
+  let timer: NodeJS.Timeout | null = null
+  let height = 0
+  const draw = (hint: string): void => {
+    if (show === null) return
+    const lines = screenLines(show(), { nowMs: Date.now(), columns: terminal.columns })
+    // A picture that is higher than the terminal could not be drawn over.
+    const shown = [...lines, ...(hint === '' ? [] : [hint])].slice(0, Math.max(1, terminal.rows - 1))
+    // log-update 7.2.0 writes over what follows when a change in the middle adds a line.
+    if (shown.length !== height) update.clear()
+    height = shown.length
+    update(shown.join('\n'))
+  }
+  const redraw = (): void => draw(HINT)
+  const begin = (): void => {
+    timer ??= setInterval(redraw, DRAW_EVERY_MS)
+    terminal.on('resize', redraw)
+    redraw()
+  }
+  const end = (): void => {
+    if (timer !== null) clearInterval(timer)
+    timer = null
+    terminal.off('resize', redraw)
+  }
+  return {
+    follow(next) {
+      show = next
+      begin()
+    },
+    hide() {
+      end()
+      update.clear()
+      return begin
+    },
+    close() {
+      end()
+      draw('')
+      update.done()
+    },
+  }
+}

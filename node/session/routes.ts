@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { ControlRefusal, type ControlRoute } from '../../control/index.js'
+import { NodeError } from '../errors.js'
+import { groupOriginSchema, type KeptGroup } from '../kept-group.js'
+import { changed, type LimitChanges, parseLimits } from '../limits/limits-file.js'
+import { type LimitSettings, limitSettings } from '../limits/settings.js'
+import { readLastGroup, readLedgers } from '../records.js'
+import type { NodeDatabase } from '../store.js'
+import type { NodeView } from './view.js'
+
+/** What commands in another terminal ask of a running node. */
+export const STATUS = '/status'
+export const PAUSE = '/pause'
+export const RESUME = '/resume'
+export const FINISH = '/finish'
+export const LIMITS = '/limits'
+export const LEDGERS = '/ledgers'
+export const LAST_GROUP = '/last-group'
+
+/** A running node, as its owner steers it. */
+export interface Steering {
+  view(): NodeView
+  /** @param forMs  null: until `resume` */
+  pause(forMs: number | null, atOnce: boolean): void
+  resume(): void
+  finish(): void
+  readonly limits: LimitSettings
+  /** @throws NodeError, EngineError when they cannot be kept to; those before them are in force then */
+  setLimits(changes: LimitChanges): Promise<LimitsChanged>
+}
+
+/** What became of a change of limits. */
+export const limitsChanged = z.strictObject({
+  limits: limitSettings,
+  /** What the owner should know of, in words. */
+  notices: z.array(z.string()),
+})
+export type LimitsChanged = z.output<typeof limitsChanged>
+
+const pauseAsk = z.strictObject({ forMs: z.number().positive().max(1e10).nullable(), atOnce: z.boolean() })
+const limitsAsk = z.strictObject({ changes: z.record(z.string(), z.unknown()) })
+
+export const steeringRoutes = (steering: Steering, database: NodeDatabase): readonly ControlRoute[] => [
+  { method: 'GET', path: STATUS, answer: async () => ({ json: steering.view() }) },
+  {
+    method: 'POST',
+    path: PAUSE,
+    async answer({ body }) {
+      const { forMs, atOnce } = parse(pauseAsk, body)
+      steering.pause(forMs, atOnce)
+      return { json: steering.view() }
+    },
+  },
+  {
+    method: 'POST',
+    path: RESUME,
+    async answer() {
+      steering.resume()
+      return { json: steering.view() }
+    },
+  },
+  {
+    method: 'POST',
+    path: FINISH,
+    async answer() {
+      steering.finish()
+      return { json: steering.view() }
+    },
+  },
+  { method: 'GET', path: LIMITS, answer: async () => ({ json: { limits: steering.limits, notices: [] } }) },
+  {
+    method: 'POST',
+    path: LIMITS,
+    async answer({ body }) {
+      const changes = parse(limitsAsk, body).changes as LimitChanges
+      try {
+        parseLimits(changed({}, changes), 'the limits')
+        return { json: await steering.setLimits(changes) }
+      } catch (cause) {
+        if (!(cause instanceof Error)) throw cause
+        throw new ControlRefusal('bad_request', cause instanceof NodeError ? cause.detail : cause.message, { cause })
+      }
+    },
+  },
+  {
+    method: 'GET',
+    path: LEDGERS,
+    answer: async () => ({ lines: linesFrom(await readLedgers(await database.stores())) }),
+  },
+  {
+    method: 'GET',
+    path: LAST_GROUP,
+    async answer() {
+      const last = await readLastGroup(await database.stores())
+      return { lines: linesFrom(last === null ? [] : [{ ...last, group: packed(last.group) }]) }
+    },
+  },
+]
+
+const packed = ({ body, ...group }: KeptGroup): object => ({ ...group, body: Buffer.from(body).toString('base64') })
+
+/** A kept group as it comes over the socket. */
+export const packedGroup = z
+  .strictObject({ bodySha256: z.string(), origin: groupOriginSchema, body: z.base64() })
+  .transform(({ body, ...group }): KeptGroup => ({ ...group, body: Buffer.from(body, 'base64') }))
+
+async function* linesFrom(values: readonly unknown[]): AsyncGenerator<string> {
+  for (const value of values) yield JSON.stringify(value)
+}
+
+function parse<T>(schema: z.ZodType<T>, body: unknown): T {
+  const parsed = schema.safeParse(body)
+  if (parsed.success) return parsed.data
+  throw new ControlRefusal('bad_request', parsed.error.issues[0]!.message)
+}

@@ -1,0 +1,78 @@
+import type { Engine, TokenSource } from '../engine/index.js'
+import type { Clock } from '../swarm/index.js'
+
+/** What the engine is doing, counted at the end of each turn of a rollout. */
+export interface WorkReading {
+  /** Rollouts that are being generated. */
+  readonly rollouts: number
+  /** Sampled in them so far. */
+  readonly tokens: number
+  /** Of the group in hand; of the last one while there is none. */
+  readonly tokensPerSecond: number
+}
+
+export interface WorkMeter {
+  readonly reading: WorkReading
+  opened(lanes: number): void
+  sampled(tokens: number): void
+  closed(): void
+}
+
+export function createWorkMeter(clock: Pick<Clock, 'now'>): WorkMeter {
+  let rollouts = 0
+  let tokens = 0
+  let sinceMs = clock.now()
+  let lastMs = sinceMs
+  return {
+    get reading() {
+      const seconds = Math.max(0, lastMs - sinceMs) / 1000
+      return { rollouts, tokens: rollouts > 0 ? tokens : 0, tokensPerSecond: seconds > 0 ? tokens / seconds : 0 }
+    },
+    opened(lanes) {
+      rollouts = lanes
+      tokens = 0
+      sinceMs = clock.now()
+      lastMs = sinceMs
+    },
+    sampled(count) {
+      tokens += count
+      lastMs = clock.now()
+    },
+    closed() {
+      rollouts = Math.max(0, rollouts - 1)
+    },
+  }
+}
+
+/** The same engine, whose rollouts are counted. */
+export function meteredEngine(engine: Engine, meter: WorkMeter): Engine {
+  const metered = (source: TokenSource): TokenSource => {
+    let open = true
+    return {
+      async next(feed, maxTokens, signal) {
+        const turn = await source.next(feed, maxTokens, signal)
+        meter.sampled(turn.tokens.length)
+        return turn
+      },
+      async close() {
+        if (open) meter.closed()
+        open = false
+        await source.close()
+      },
+    }
+  }
+  return {
+    get build() {
+      return engine.build
+    },
+    usePolicy: (adapter, signal) => engine.usePolicy(adapter, signal),
+    async openLanes(requests, signal) {
+      const sources = await engine.openLanes(requests, signal)
+      meter.opened(sources.length)
+      return sources.map(metered)
+    },
+    score: (tokens, from, signal) => engine.score(tokens, from, signal),
+    evidence: (tokens, from, signal, draws) => engine.evidence(tokens, from, signal, draws),
+    close: () => engine.close(),
+  }
+}

@@ -1,0 +1,52 @@
+import type { PrivateKey } from '@libp2p/interface'
+import { integer, timeMs } from './bounds.js'
+import { type Codec, codec } from './codec.js'
+import { openEnvelope, sealEnvelope } from './envelope.js'
+import { refusal } from './errors.js'
+import { prove } from './gen/swarm.js'
+import { ADDRESSES, readAddresses } from './peer-addresses.js'
+import { double, number } from './wire-shape.js'
+
+/** Where a run's coordinator is to be found from now on. Anybody may pass it on: only the run's key can make one. */
+export interface AddressNotice {
+  /** Of two notices the higher number counts. */
+  readonly number: number
+  /** libp2p addresses, without the peer id at the end. */
+  readonly addresses: readonly string[]
+  readonly issuedAtMs: number
+  readonly expiresAtMs: number
+}
+
+const MOST = 2 ** 32 - 1
+
+export const addressNotice: Codec<AddressNotice> = codec<AddressNotice, prove.AddressNotice.$Properties>({
+  what: 'address notice',
+  limit: 'addressNoticeBytes',
+  type: prove.AddressNotice,
+  shape: { 1: number(), 2: ADDRESSES, 3: double(), 4: double() },
+  read: (wire) => {
+    if (wire.addresses.length === 0) throw refusal('malformed', 'a notice without addresses')
+    return {
+      number: integer(wire.number, 1, MOST, 'number of the notice'),
+      addresses: readAddresses(wire.addresses, 'address of the coordinator'),
+      issuedAtMs: timeMs(wire.issuedAtMs, 'time of issue'),
+      expiresAtMs: timeMs(wire.expiresAtMs, 'expiry'),
+    }
+  },
+  write: (notice) => ({ ...notice, addresses: [...notice.addresses] }),
+})
+
+export const sealAddressNotice = (key: PrivateKey, runId: string, notice: AddressNotice): Promise<Uint8Array> =>
+  sealEnvelope(key, 'addressNoticeBytes', { kind: 'address-notice', runId, payload: addressNotice.encode(notice) })
+
+/**
+ * @param nowMs  notices that have expired by then are refused
+ * @throws SwarmRefusal; `wrong_signer` for every key but the coordinator's
+ */
+export async function openAddressNotice(data: Uint8Array, runId: string, nowMs: number): Promise<AddressNotice> {
+  const expected = { kind: 'address-notice', runId, signer: runId } as const
+  const { payload } = await openEnvelope(data, 'addressNoticeBytes', expected)
+  const notice = addressNotice.parse(payload)
+  if (notice.expiresAtMs <= nowMs) throw refusal('expired', `notice ${notice.number}`)
+  return notice
+}

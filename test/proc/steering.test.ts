@@ -1,0 +1,93 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { checkout } from '../support/checkout.js'
+import { PATIENCE_MS } from '../support/patience.js'
+import { demoModel, machinesOf } from '../support/programs.js'
+import { ENDLESS, nobodyLeft, startRun } from './runs.js'
+
+const test = suite('steering a node')
+const machine = machinesOf(test)
+
+interface Answer {
+  readonly code: number | undefined
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A command in another terminal. */
+async function type(...args: string[]): Promise<Answer> {
+  const { exitCode, stdout, stderr } = await execa(process.execPath, [join(checkout, 'dist/node/main.js'), ...args], {
+    env: { NO_COLOR: '1', FORCE_COLOR: undefined },
+    reject: false,
+    timeout: PATIENCE_MS,
+    stdin: 'ignore',
+  })
+  return { code: exitCode, stdout, stderr }
+}
+
+test('a volunteer sees, pauses, limits and ends a node from another terminal', async () => {
+  const on = await machine()
+  const run = await startRun(on, 'run', { config: { versions: ENDLESS } })
+  const node = run.node('ann')
+  const dataDir = join(on.folder, 'run', 'ann')
+  const here = ['--data-dir', dataDir]
+  const told = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await type(...args, ...here)
+    assert.is(code, 0, `${args.join(' ')}: ${stderr}`)
+    return stdout
+  }
+  await node.until('a verdict', (line) => line.type === 'verdict')
+
+  // Only the owner may look at the node, let alone steer it.
+  assert.is((await stat(dataDir)).mode & 0o777, 0o700)
+  assert.is((await stat(join(dataDir, 'control.sock'))).mode & 0o777, 0o600)
+
+  const view = JSON.parse(await told('status', '--json')) as { accepted: number; credit: number; limits: string[] }
+  assert.ok(view.accepted > 0 && view.credit > 0)
+  assert.match(await told('status'), /^PROVE node …\w{8}, .*\nnow .*\nrun .* version \d+ of 100000, 1 peer\n/)
+  assert.match(await told('verdicts'), / accepted, credit /)
+  const { code, stderr } = await type('join', run.address, ...here, '--model', demoModel(), '--cpu')
+  assert.is(code, 1)
+  assert.match(stderr, /^prove-node: in_use: another process works with .*prove-node status/)
+
+  let seen = node.lines.length
+  await told('pause', '--for', '2h')
+  await node.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'paused by its owner', seen)
+  assert.match(await told('status'), /\nnow +resting: paused by its owner, until /)
+
+  seen = node.lines.length
+  await told('limits', 'set', 'threads=2', 'hours=00:00-24:00')
+  assert.match(await told('limits'), /^threads +2 /m)
+  const refused = await type('limits', 'set', 'lanes=2', ...here)
+  assert.is(refused.code, 1)
+  assert.match(refused.stderr, /the run's groups have 4 rollouts/)
+  await told('resume')
+  await node.until('a group', ({ type: what }) => what === 'group', seen)
+
+  // Of the group in hand nothing is lost.
+  await told('finish')
+  assert.is(await node.ended, 0, node.stderr)
+  assert.match(await told('verdicts'), / accepted, credit /)
+  assert.match((await type('status', ...here)).stderr, /^prove-node: unreachable: no node is running on /)
+  assert.match(await told('limits'), /^hours +00:00-24:00 /m)
+
+  // Killed, it leaves its socket behind; the next one takes its place, and Ctrl-C ends a pause like anything else.
+  const killed = run.node('ann')
+  await killed.until('its start', ({ type: what }) => what === 'ready')
+  killed.kill('SIGKILL')
+  await killed.ended
+  const again = run.node('ann')
+  await again.until('its policy', ({ type: what }) => what === 'policy')
+  await told('pause', '--now')
+  await again.until('the rest', ({ type: what }) => what === 'rest')
+  again.kill('SIGINT')
+  assert.is(await again.ended, 0, again.stderr)
+  run.coordinator.kill('SIGTERM')
+  assert.is(await run.coordinator.ended, 0)
+  await nobodyLeft(on)
+})
+
+test.run()

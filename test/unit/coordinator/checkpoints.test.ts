@@ -1,0 +1,274 @@
+import '../../../swarm/polyfill.js'
+import { createHash } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { readCheckpoint, writeCheckpoint } from '../../../coordinator/ledger/checkpoint-file.js'
+import { type CheckpointParts, openCheckpoints } from '../../../coordinator/ledger/checkpoints.js'
+import { openEventLog } from '../../../coordinator/ledger/event-log.js'
+import type { RunEvent } from '../../../coordinator/ledger/events.js'
+import type { FoldImage } from '../../../coordinator/ledger/fold-image.js'
+import { LOG_START, type LogHead } from '../../../coordinator/ledger/log-chain.js'
+import { openRecorder } from '../../../coordinator/ledger/recorder.js'
+import { RunFold } from '../../../coordinator/ledger/run-fold.js'
+import { randomLogs } from '../../support/random-logs.js'
+import { agreed, audited, batched, bodyLost, done, published, released, reopened } from '../../support/run-events.js'
+
+const folders: string[] = []
+test.after.each(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true })
+})
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'prove-checkpoint-'))
+  folders.push(folder)
+  return folder
+}
+
+/** What random logs do not do by themselves: keys that register, other terms, worlds out of order, lost bodies, batches that are named. */
+function enriched(log: readonly RunEvent[], picks: readonly number[]): RunEvent[] {
+  const state = new RunFold()
+  const all: RunEvent[] = []
+  const lost = new Set<string>()
+  const put = (event: RunEvent): void => {
+    state.apply(event)
+    all.push(event)
+  }
+  put(agreed({ versions: 99 }))
+  for (const [i, event] of log.entries()) {
+    if ((event.type === 'trained' || event.type === 'batch-refused') && lost.has(event.batchId)) continue
+    put(event)
+    const pick = picks[i % picks.length]!
+    if (pick === 0) put({ type: 'registered', atMs: i, node: `key ${i}`, round: state.round!.round })
+    if (pick === 1) put(agreed({ batchGroups: 2 + (i % 5) }))
+    if (pick === 2) put({ type: 'world-quarantined', atMs: i, server: `world ${i % 3}`, leaseId: 'lease' })
+    if (pick === 3 && event.type === 'batched') {
+      lost.add(event.batchId)
+      put(bodyLost(event.leaseIds[0]!))
+    }
+    const doubted = state.doubtedBatches[0]
+    if (pick > 3 && doubted) put({ type: 'batch-doubted', atMs: i, ...doubted })
+  }
+  return all
+}
+
+const logs = fc
+  .tuple(randomLogs, fc.array(fc.nat({ max: 9 }), { minLength: 1, maxLength: 30 }))
+  .map((parts) => enriched(...parts))
+
+const fold = (log: readonly RunEvent[], onto = new RunFold()): RunFold => {
+  for (const event of log) onto.apply(event)
+  return onto
+}
+
+/** What is found out from the rest and not written. */
+const derived = (state: RunFold) => ({
+  firstToLapse: state.firstToLapse,
+  kinds: [...state.nodes.keys()].map((node) => state.kindOf(node)),
+  open: (['proven', 'untried', 'doubtful'] as const).map((kind) => [
+    state.openLeasesBy(kind),
+    state.openLeasesBy(kind, 'ip4/0'),
+  ]),
+  suppliers: [...state.suppliers],
+  trainable: [0, 1, 8].map((staleness) => [state.trainable(staleness), state.trainableCount(staleness)]),
+  ofNodes: [...state.nodes.keys()].map((node) => [
+    state.trainableCountOf(node, 8),
+    state.openLeasesOf(node),
+    state.owedLease(node),
+  ]),
+  pendingBatch: state.pendingBatch,
+  doubted: state.doubtedBatches,
+  behind: state.batchesBehind(state.current?.adapterStep ?? 0),
+  terms: state.rounds.map(({ terms }) => state.termsHistory.findIndex((agreed) => agreed.terms === terms)),
+})
+
+test('a state that was written at any place of a log, read back and gone on with is the state of the whole log', () => {
+  const filled = new Set<string>()
+  fc.assert(
+    fc.property(logs, (log) => {
+      const whole = fold(log)
+      const [image, answers] = [whole.image, derived(whole)]
+      const state = new RunFold()
+      for (const [i, event] of log.entries()) {
+        state.apply(event)
+        const stored = JSON.parse(JSON.stringify(state.image)) as FoldImage
+        for (const [section, entries] of Object.entries(stored)) if (entries.length > 0) filled.add(section)
+        const again = fold(log.slice(i + 1), RunFold.of(stored))
+        assert.equal(again.image, image)
+        assert.equal(derived(again), answers)
+      }
+    }),
+    { numRuns: 12, seed: 20261122 },
+  )
+  const never = Object.keys(new RunFold().image).filter((section) => !filled.has(section))
+  assert.equal(never, [], 'every kind of entry was there')
+})
+
+const PLACE: LogHead = { count: 7, hash: createHash('sha256').update('a place').digest('hex') }
+
+test('what is written is what is read', async () => {
+  const file = join(await newFolder(), 'checkpoint')
+  await fc.assert(
+    fc.asyncProperty(logs, fc.nat(), async (log, cut) => {
+      const { image } = fold(log.slice(0, cut % log.length))
+      await writeCheckpoint(file, { at: PLACE, image })
+      assert.equal(await readCheckpoint(file), { at: PLACE, image })
+    }),
+    { numRuns: 40, seed: 20261122 },
+  )
+})
+
+test('a file that is cut off or bent anywhere is refused as damaged, and never misread', async () => {
+  const file = join(await newFolder(), 'checkpoint')
+  const { image } = fold([
+    agreed(),
+    published(0),
+    ...done('a', 'ann', 0),
+    batched('b', 1, ['a']),
+    audited('a', 'ann', null),
+  ])
+  await writeCheckpoint(file, { at: PLACE, image })
+  const bytes = await readFile(file)
+  const codeOf = async (changed: Uint8Array): Promise<string> => {
+    await writeFile(file, changed)
+    return readCheckpoint(file).then(
+      () => 'read',
+      (why: { code: string }) => why.code,
+    )
+  }
+  for (let length = 0; length < bytes.length - 1; length += 7)
+    assert.is(await codeOf(bytes.subarray(0, length)), 'damaged')
+  await fc.assert(
+    fc.asyncProperty(fc.nat({ max: bytes.length - 2 }), fc.integer({ min: 1, max: 255 }), async (place, change) => {
+      const bent = Uint8Array.from(bytes)
+      bent[place]! ^= change
+      assert.ok(['damaged', 'other_version'].includes(await codeOf(bent)), `byte ${place}`)
+    }),
+    { numRuns: 150, seed: 20261122 },
+  )
+  assert.is(await codeOf(Buffer.concat([bytes, Buffer.from('{}\n')])), 'damaged')
+  assert.is(await codeOf(bytes), 'read')
+})
+
+test('an image that names what it does not hold is refused, also when its hash is right', () => {
+  const { image } = fold([agreed(), published(0), ...done('a', 'ann', 0), batched('b', 1, ['a'])])
+  const lacking: readonly (keyof FoldImage)[] = ['terms', 'rounds', 'leases', 'judged', 'batches', 'rest']
+  for (const section of lacking) assert.throws(() => RunFold.of({ ...image, [section]: [] }), undefined, section)
+})
+
+/** A recorder on disk as a coordinator has it, and what became of its checkpoint. */
+async function start(folder: string, leastEvents = 10) {
+  const log = await openEventLog(join(folder, 'log'))
+  const warnings: { readonly code: unknown }[] = []
+  const logger: CheckpointParts['logger'] = {
+    info: () => undefined,
+    warn: (what) => void warnings.push({ code: (what as { error: { code: unknown } }).error.code }),
+  }
+  const read: number[] = []
+  const watched: typeof log = {
+    ...log,
+    get end() {
+      return log.end
+    },
+    replay(from = LOG_START) {
+      read.push(log.end.count - from.count)
+      return log.replay(from)
+    },
+  }
+  const checkpoints = openCheckpoints({ file: join(folder, 'log.checkpoint'), log, logger, leastEvents })
+  const recorder = await openRecorder(watched, () => undefined, { checkpoints })
+  return { recorder, warnings, read: read[0]! }
+}
+
+type Started = Awaited<ReturnType<typeof start>>
+const imageOf = ({ recorder }: Started): FoldImage => (recorder.state as RunFold).image
+
+async function write({ recorder }: Started, events: number): Promise<void> {
+  for (let i = 0; i < events; i++) await recorder.record(() => released(`none ${i}`))
+}
+
+/** A run of 53 events, ended in order. */
+async function lived(folder: string): Promise<FoldImage> {
+  const first = await start(folder, 20)
+  await first.recorder.record(() => agreed())
+  await first.recorder.record(() => published(0))
+  await write(first, 50)
+  await first.recorder.record(() => reopened(1, 0))
+  await first.recorder.close()
+  return imageOf(first)
+}
+
+test('a start reads the checkpoint and what came after it, and has the same state', async () => {
+  const folder = await newFolder()
+  const image = await lived(folder)
+  const again = await start(folder)
+  assert.ok(again.read < 20, `${again.read} events were read`)
+  assert.equal(imageOf(again), image)
+  assert.equal(again.warnings, [])
+  await write(again, 100)
+  await again.recorder.record(() => published(1))
+  await again.recorder.close()
+  const third = await start(folder)
+  assert.ok(third.read < 10, 'an end in order leaves no more than is read at once')
+  assert.equal(imageOf(third), imageOf(again))
+  await third.recorder.close()
+})
+
+test('a short log has no checkpoint, and is read whole', async () => {
+  const folder = await newFolder()
+  await lived(folder)
+  await rm(join(folder, 'log.checkpoint'))
+  const again = await start(folder, 1000)
+  assert.is(again.read, 53)
+  await again.recorder.close()
+  assert.is(await readFile(join(folder, 'log.checkpoint')).catch((why: { code: string }) => why.code), 'ENOENT')
+  assert.equal(again.warnings, [])
+})
+
+test('a checkpoint that is damaged, of another program or of another log costs a start its time and nothing else', async () => {
+  const folder = await newFolder()
+  const image = await lived(folder)
+  const file = join(folder, 'log.checkpoint')
+  const text = await readFile(file, 'utf8')
+  const [head] = text.split('\n')
+  const signed = (changed: string): string => {
+    const body = text.slice(0, text.lastIndexOf('{"sha256"')).replace(head!, changed)
+    return `${body}${JSON.stringify({ sha256: createHash('sha256').update(body).digest('hex') })}\n`
+  }
+  const wrong = {
+    damaged: text.slice(0, text.length / 2),
+    other_version: signed(head!.replace('"schema":1', '"schema":2')),
+    elsewhere: signed(
+      head!
+        .replace(/"hash":"./, '"hash":"x')
+        .replace('"x', '"0')
+        .replace(/0{2}/, '0f'),
+    ),
+  }
+  for (const [code, bytes] of Object.entries(wrong)) {
+    await writeFile(file, bytes)
+    const again = await start(folder, 1000)
+    assert.equal(again.warnings, [{ code }])
+    assert.is(again.read, 53)
+    assert.equal(imageOf(again), image)
+    await again.recorder.close()
+  }
+})
+
+test('a checkpoint that cannot be written is told of, and the run goes on', async () => {
+  const folder = await newFolder()
+  const log = await openEventLog(join(folder, 'log'))
+  const warnings: unknown[] = []
+  const logger = { info: () => undefined, warn: (what: unknown) => void warnings.push(what) }
+  const checkpoints = openCheckpoints({ file: join(folder, 'no folder', 'checkpoint'), log, logger, leastEvents: 5 })
+  const recorder = await openRecorder(log, () => undefined, { checkpoints })
+  for (let i = 0; i < 8; i++) await recorder.record(() => released(`none ${i}`))
+  await recorder.close()
+  assert.is(warnings.length, 1)
+  assert.is(log.end.count, 8)
+})
+
+test.run()

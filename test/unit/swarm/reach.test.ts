@@ -1,0 +1,112 @@
+import { multiaddr } from '@multiformats/multiaddr'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { createGater } from '../../../swarm/gater.js'
+import { systemClock } from '../../../swarm/index.js'
+import { addressesToTell } from '../../../swarm/peer-records.js'
+import { couldBeOf, mayBeTold, type Reach, reachOf, widest } from '../../../swarm/reach.js'
+
+const RELAYED = '/ip4/198.18.0.1/tcp/4001/p2p/12D3KooWK99VoVxNE7XzyBwXEzW7xhK7Gpv85r9F3V3fyKSUKPH5/p2p-circuit'
+
+const REACHES: readonly (readonly [string, Reach])[] = [
+  ['/ip4/8.8.8.8/tcp/4001', 'anywhere'],
+  ['/ip6/2606:4700::1111/tcp/4001', 'anywhere'],
+  ['/dns4/prove.example/tcp/443/wss', 'anywhere'],
+  ['/dns4/localhost/tcp/4001', 'machine'],
+  ['/dns4/printer.local/tcp/4001', 'network'],
+  ['/ip4/127.0.0.1/tcp/4001', 'machine'],
+  ['/ip6/::1/tcp/4001', 'machine'],
+  ['/ip4/10.1.2.3/tcp/4001', 'network'],
+  ['/ip4/192.168.1.7/tcp/4001/ws', 'network'],
+  ['/ip6/fd00:1234::1/tcp/4001', 'network'],
+  ['/ip4/0.0.0.0/tcp/4001', 'nowhere'],
+  ['/ip6/::/tcp/4001', 'nowhere'],
+  ['/ip4/169.254.3.4/tcp/4001', 'nowhere'],
+  ['/unix/tmp%2Fsocket', 'nowhere'],
+  [RELAYED, 'relayed'],
+]
+for (const [address, reach] of REACHES) {
+  test(`${address} is for ${reach}`, () => assert.is(reachOf(address), reach))
+}
+
+test('addresses of a private network pass between peers of that network only, public ones to all', () => {
+  const [home, neighbour, elsewhere, outside] = [
+    '/ip4/192.168.1.7/tcp/50000',
+    '/ip4/192.168.1.8/tcp/50000',
+    '/ip4/192.168.9.8/tcp/50000',
+    '/ip4/8.8.4.4/tcp/50000',
+  ]
+  const own = '/ip4/192.168.1.7/tcp/4001'
+  assert.is(mayBeTold(own, { of: home, to: neighbour }), true)
+  for (const to of [elsewhere, outside, null]) assert.is(mayBeTold(own, { of: home, to }), false)
+  assert.is(mayBeTold(own, { of: outside, to: neighbour }), false)
+  const loopback = { of: '/ip4/127.0.0.1/tcp/1', to: '/ip4/127.0.0.1/tcp/2' }
+  assert.is(mayBeTold('/ip4/127.0.0.1/tcp/4001', loopback), true)
+  assert.is(mayBeTold('/ip4/127.0.0.1/tcp/4001', { of: home, to: neighbour }), false)
+  assert.is(mayBeTold(own, loopback), false)
+  for (const to of [home, outside, null]) {
+    assert.is(mayBeTold('/ip4/8.8.8.8/tcp/4001', { of: outside, to }), true)
+    assert.is(mayBeTold('/ip4/0.0.0.0/tcp/4001', { of: home, to }), false)
+    assert.is(mayBeTold(RELAYED, { of: home, to }), false)
+  }
+})
+
+test('an address is its owner’s when that is seen there, or when it is a name', () => {
+  const of = '/ip4/8.8.8.8/tcp/50000'
+  assert.is(couldBeOf('/ip4/8.8.8.8/tcp/4001', of), true)
+  assert.is(couldBeOf('/dns4/prove.example/tcp/4001', of), true)
+  assert.is(couldBeOf('/ip4/8.8.8.9/tcp/4001', of), false)
+  assert.is(couldBeOf('/ip6/2606:4700::1111/tcp/4001', of), false)
+})
+
+test('what a host tells of itself depends on where its run is', () => {
+  const all = REACHES.map(([address]) => multiaddr(address)).filter((address) => !`${address}`.includes('unix'))
+  const told = (reach: Reach | null): Reach[] => [...new Set(addressesToTell(all, reach).map((one) => reachOf(one)))]
+  assert.equal(told('anywhere'), ['anywhere', 'relayed'])
+  assert.equal(told('network'), ['anywhere', 'network', 'relayed'])
+  assert.equal(told(null), ['anywhere', 'relayed'])
+  const home = all.filter((address) => reachOf(address) !== 'anywhere')
+  assert.equal([...new Set(widest(home).map((one) => reachOf(one)))], ['network', 'relayed'])
+})
+
+const gater = (onMachine: boolean, dialsPerMinute = 100) =>
+  createGater({
+    clock: systemClock,
+    dialsPerMinute,
+    onMachine,
+    connectionsTo: (peer) => (`${peer}`.startsWith('many') ? 1000 : 0),
+    connectionsFrom: (host) => (host === '8.8.8.8' ? 100_000 : 0),
+  })
+
+test('on the word of others a host dials neither its own machine nor a network it is not in', async () => {
+  const { denyDialMultiaddr, deliberately } = gater(false)
+  const denied = (address: string): unknown => denyDialMultiaddr!(multiaddr(address))
+  assert.is(denied('/ip4/127.0.0.1/tcp/22'), true)
+  // An address of documentation: no machine has an interface there.
+  assert.is(denied('/ip4/198.51.100.9/tcp/22'), true)
+  assert.is(denied('/ip4/0.0.0.0/tcp/22'), true)
+  assert.is(denied('/ip4/8.8.8.8/tcp/4001'), false)
+  await deliberately('/ip4/198.51.100.9/tcp/22', async () => assert.is(denied('/ip4/198.51.100.9/tcp/22'), false))
+  assert.is(denied('/ip4/198.51.100.9/tcp/22'), true)
+  assert.is(gater(true).denyDialMultiaddr!(multiaddr('/ip4/127.0.0.1/tcp/22')), false)
+})
+
+test('dials on the word of others are bounded by the minute, our own user’s are not', async () => {
+  const { denyDialMultiaddr, deliberately } = gater(false, 4)
+  const address = '/ip4/8.8.8.8/tcp/4001'
+  const denied = (): unknown => denyDialMultiaddr!(multiaddr(address))
+  assert.is(denied(), false)
+  assert.is(denied(), true)
+  await deliberately(address, async () => assert.is(denied(), false))
+})
+
+test('one address, and one peer, hold so many connections and no more', () => {
+  const { denyInboundConnection, denyInboundUpgradedConnection } = gater(false)
+  const from = (address: string) => ({ remoteAddr: multiaddr(address) }) as never
+  assert.is(denyInboundConnection!(from('/ip4/8.8.8.8/tcp/1')), true)
+  assert.is(denyInboundConnection!(from('/ip4/8.8.4.4/tcp/1')), false)
+  assert.is(denyInboundUpgradedConnection!('many' as never, from('/ip4/8.8.4.4/tcp/1')), true)
+  assert.is(denyInboundUpgradedConnection!('few' as never, from('/ip4/8.8.4.4/tcp/1')), false)
+})
+
+test.run()
