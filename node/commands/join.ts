@@ -141,6 +141,8 @@ const jsonReport: Report = {
 
 async function takesPart(signal: AbortSignal): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  // While it reads a line, the terminal sends Ctrl-C as a key.
+  terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   try {
     const answer = await terminal.question('Take part? [Y/n] ', { signal })
     return !/^\s*n/i.test(answer)
@@ -180,11 +182,9 @@ function screenReport(): Report {
     async ask(plan, signal) {
       const showAgain = screen.hide()
       process.stdout.write(`${planText(plan)}\n`)
-      try {
-        return await takesPart(signal)
-      } finally {
-        showAgain()
-      }
+      const takes = await takesPart(signal)
+      if (takes) showAgain()
+      return takes
     },
     close(end, view) {
       if (closed) return

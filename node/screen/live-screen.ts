@@ -52,8 +52,8 @@ export function createLiveScreen(terminal: NodeJS.WriteStream): LiveScreen {
       return begin
     },
     close() {
+      if (timer !== null) draw('')
       end()
-      draw('')
       update.done()
     },
   }
