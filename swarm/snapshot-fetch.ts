@@ -19,7 +19,7 @@ export interface FetchOptions {
   readonly onProgress?: (progress: FetchProgress) => void
   readonly progressTimeoutMs?: number
   /**
-   * The source that everybody turns to, which is the run's coordinator. Others come first: it is asked for one chunk at a time, and
+   * Which of the sources is the one that everybody turns to: the run's coordinator. Others come first: it is asked for one chunk at a time, and
    * only for those that none of them has, unless they are slow.
    */
   readonly origin?: string
@@ -268,7 +268,7 @@ export async function fetchChunks(
       if (drawing.size === 0) resolve()
       else if (options.more) void look()
     })
-  await drawFromAll([...(options.origin === undefined ? [] : [options.origin]), ...peers])
+  await drawFromAll([...peers].sort((a, b) => Number(isOrigin(b)) - Number(isOrigin(a))))
   options.signal.throwIfAborted()
   if (diskFailure) throw diskFailure
   if (remaining.size > 0) {

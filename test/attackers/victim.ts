@@ -7,6 +7,7 @@ import {
   type PolicyManifest,
   PROTOCOLS,
   policyManifest,
+  type SealedManifest,
   type SnapshotWant,
   sealEnvelope,
   snapshotRequest,
@@ -198,6 +199,12 @@ async function openVictim(
     clock: systemClock,
   })
   return { host, keeper, store, refusals, offering }
+}
+
+/** The answer of a peer that says it has every chunk of the adapter. */
+export function holdsAll({ manifest }: SealedManifest): Uint8Array {
+  const { chunkSha256s } = manifest.blobs.find(({ role }) => role === 'adapter')!
+  return new Uint8Array(Math.ceil(chunkSha256s.length / 8)).fill(0xff)
 }
 
 /** Tries to load what there is. @returns the error's code, with that of its cause, or null when a policy was loaded */

@@ -1,4 +1,4 @@
-import { runsARealPolicy, strangeFiles, updateCode, volunteerAttack } from '../victim.js'
+import { holdsAll, runsARealPolicy, strangeFiles, updateCode, volunteerAttack } from '../victim.js'
 
 export const corruptedChunks = volunteerAttack({
   name: 'corrupted-chunks',
@@ -7,6 +7,7 @@ export const corruptedChunks = volunteerAttack({
   async carryOut(scene, _, signal) {
     const { sealed } = await scene.arena.policies.newest(signal)
     scene.answer = async (want) => {
+      if (want.kind === 'held') return holdsAll(sealed)
       if (want.kind !== 'chunk') return sealed.envelope
       const chunk = Uint8Array.from(await scene.adapterChunk(want.index))
       chunk[chunk.length >> 1]! ^= 1

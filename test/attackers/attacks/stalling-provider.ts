@@ -1,4 +1,4 @@
-import { runsARealPolicy, strangeFiles, updateCode, volunteerAttack } from '../victim.js'
+import { holdsAll, runsARealPolicy, strangeFiles, updateCode, volunteerAttack } from '../victim.js'
 
 export const stallingProvider = volunteerAttack({
   name: 'stalling-provider',
@@ -6,7 +6,10 @@ export const stallingProvider = volunteerAttack({
   run: 'arena',
   async carryOut(scene, _, signal) {
     const { sealed } = await scene.arena.policies.newest(signal)
-    scene.answer = async (want) => (want.kind === 'chunk' ? null : sealed.envelope)
+    scene.answer = async (want) => {
+      if (want.kind === 'held') return holdsAll(sealed)
+      return want.kind === 'chunk' ? null : sealed.envelope
+    }
     const code = await updateCode(scene, signal)
     return [
       ...(code === null ? [] : [`the policy was not loaded: ${code}`]),
