@@ -3,13 +3,8 @@ import prettyMs from 'pretty-ms'
 
 /** How the operator's commands write numbers, times and tables. */
 
-/** Local time, to the second. */
-export const timeOf = (ms: number): string => {
-  const date = new Date(ms)
-  const two = (n: number): string => String(n).padStart(2, '0')
-  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-')
-  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`
-}
+/** Local time, to the second. The Swedish way of writing it is ISO's, with a blank. */
+export const timeOf = (ms: number): string => new Date(ms).toLocaleString('sv')
 
 export const durationOf = (ms: number): string => prettyMs(Math.max(0, ms), { unitCount: 2, secondsDecimalDigits: 0 })
 

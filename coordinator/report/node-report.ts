@@ -71,6 +71,7 @@ export class NodesTally {
         if (event.code === null || !seen) return
         count(seen.refused, event.code)
         seen.accepted -= 1
+        seen.flat -= Number(this.#fold.judged.get(event.leaseId)?.flat ?? false)
         return
       }
     }
