@@ -60,6 +60,7 @@ const ONE_ADAPTER = {
   'prom-client': '(^swarm|/[a-z]+)/metrics\\.ts$',
   systeminformation: '^node/machine/battery-and-heat\\.ts$',
   '@libp2p/prometheus-metrics': '^swarm/metrics\\.ts$',
+  qr: '^coordinator/commands/invitation\\.ts$',
   openai: '^synthesis/teacher/openai-chat\\.ts$',
 }
 

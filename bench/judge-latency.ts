@@ -61,6 +61,7 @@ async function measureRun(
   const coordinator = await startCoordinator({
     config: configSchema.parse({
       dataDir: join(folder, 'coordinator'),
+      listen: ['/ip4/127.0.0.1/tcp/0'],
       base: { path: DEMO_MODEL, name: 'prove-demo-base' },
       tasks: { dataset: join(folder, 'tasks') },
       groupSize: GROUP_SIZE,

@@ -9,6 +9,7 @@ await runProgram({
   commands: {
     setup: async () => (await import('./commands/setup.js')).addSetupCommand,
     start: async () => (await import('./commands/start.js')).addStartCommand,
+    invitation: async () => (await import('./commands/invitation.js')).addInvitationCommand,
     status: async () => (await import('./commands/status.js')).addStatusCommand,
     nodes: async () => (await import('./commands/nodes.js')).addNodesCommand,
     groups: async () => (await import('./commands/groups.js')).addGroupsCommand,

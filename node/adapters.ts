@@ -5,10 +5,10 @@ import {
   createBlobStore,
   createHost,
   createSnapshotExchange,
+  dialAny,
   type JoinAddress,
   openIdentity,
   type SnapshotExchange,
-  TransportError,
 } from '../swarm/index.js'
 
 export interface AdapterLibrary {
@@ -23,8 +23,6 @@ export interface AdapterLibrary {
   close(): Promise<void>
 }
 
-const DIAL_TIMEOUT_MS = 15_000
-
 /** Connects to a run for its adapters alone: no engine, no work. */
 export async function openAdapterLibrary(
   coordinator: JoinAddress,
@@ -37,12 +35,10 @@ export async function openAdapterLibrary(
   let snapshots: SnapshotExchange
   const store = await createBlobStore(join(dataDir, 'blobs'))
   try {
-    await host.dial(coordinator.address, AbortSignal.any([signal, host.clock.timeout(DIAL_TIMEOUT_MS)]))
+    await dialAny(host, coordinator.addresses, signal)
     snapshots = await createSnapshotExchange(host, { store })
   } catch (error) {
     await host.close()
-    if (error instanceof DOMException && error.name === 'TimeoutError')
-      throw new TransportError('timeout', coordinator.address, { cause: error })
     throw error
   }
   const sources = [coordinator.peerId]

@@ -10,6 +10,10 @@ export type NodeErrorCode =
   | 'bad_lease'
   /** A world of this version breaks on a call: the group is void, and its lease comes back until the next version. */
   | 'broken_world'
+  /** The disk has no room for the base model. */
+  | 'no_room'
+  /** The user does not want to take part in the run. */
+  | 'declined'
   /** The addresses to listen on cannot be used. */
   | 'bad_listen'
   /** Another process works with the data directory. */

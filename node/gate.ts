@@ -3,16 +3,18 @@ import type { Clock } from '../swarm/index.js'
 /** What a node is to do, by the wish of its owner and by the limits of the machine. */
 export type Duty =
   | { readonly kind: 'work' }
-  | {
-      readonly kind: 'rest'
-      readonly why: string
-      /** When it is known to end. */
-      readonly untilMs: number | null
-      /** The group in hand is given back instead of finished. */
-      readonly atOnce: boolean
-    }
+  | Rest
   /** Finish the group in hand, wait for the verdicts, end. */
   | { readonly kind: 'finish' }
+
+export interface Rest {
+  readonly kind: 'rest'
+  readonly why: string
+  /** When it is known to end. */
+  readonly untilMs: number | null
+  /** The group in hand is given back instead of finished. */
+  readonly atOnce: boolean
+}
 
 /** What a node asks before each group. */
 export interface Gate {
@@ -84,7 +86,7 @@ const LONGEST_WAIT_MS = 3_600_000
 export async function waitForDuty(
   gate: Gate,
   clock: Pick<Clock, 'sleep'>,
-  { onRest, signal }: { onRest(rest: Extract<Duty, { kind: 'rest' }>): Promise<void>; readonly signal: AbortSignal },
+  { onRest, signal }: { onRest(rest: Rest): Promise<void>; readonly signal: AbortSignal },
 ): Promise<boolean> {
   while (gate.duty.kind === 'rest') {
     const rest = gate.duty
@@ -99,4 +101,28 @@ export async function waitForDuty(
     }
   }
   return gate.duty.kind === 'work'
+}
+
+/**
+ * Does work that may be left and begun again: while the node is to rest it is.
+ * @throws TURNED when the node is to finish; the signal's reason
+ */
+export async function whileOnDuty<T>(
+  gate: Gate,
+  clock: Pick<Clock, 'sleep'>,
+  work: (signal: AbortSignal) => Promise<T>,
+  { onRest, onResumed, signal }: Parameters<typeof waitForDuty>[2] & { onResumed(): void },
+): Promise<T> {
+  for (;;) {
+    const turned = turnedTo(gate, isOffDuty)
+    try {
+      return await work(AbortSignal.any([signal, turned.signal]))
+    } catch (why) {
+      if (why !== TURNED) throw why
+    } finally {
+      turned.close()
+    }
+    if (!(await waitForDuty(gate, clock, { onRest, signal }))) throw TURNED
+    onResumed()
+  }
 }

@@ -1,8 +1,5 @@
 import '../swarm/polyfill.js'
-import { existsSync } from 'node:fs'
 import { runProgram } from '../cli/index.js'
-import { demoModel } from './commands/defaults.js'
-import { NodeError } from './errors.js'
 
 await runProgram({
   name: 'prove-node',
@@ -17,10 +14,7 @@ await runProgram({
     identity: async () => (await import('./commands/identity.js')).addIdentityCommands,
     verdicts: async () => (await import('./commands/verdicts.js')).addVerdictsCommand,
     verify: async () => (await import('./commands/verify.js')).addVerifyCommand,
+    cache: async () => (await import('./commands/cache.js')).addCacheCommands,
     adapters: async () => (await import('./commands/adapters.js')).addAdaptersCommands,
   },
-  advice: (error) =>
-    !existsSync(demoModel) && error instanceof NodeError && error.code === 'wrong_base'
-      ? ' (give the base model with --model)'
-      : '',
 })

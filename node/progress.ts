@@ -1,8 +1,18 @@
 import type { Confinement, ConfinementLevel } from '../engine/index.js'
 import { isRefusalCode, REFUSALS, type RefusalCode, type RefusalConsequence, type Verdict } from '../proto/index.js'
+import { inBytes } from './base/in-bytes.js'
+import { type JoinPlan, planText } from './join-plan.js'
 
 /** What a volunteer, or a program that started the node, is told as it happens. */
 export type NodeProgress =
+  /** What the run is, before anything is fetched. */
+  | { readonly type: 'invited'; readonly plan: JoinPlan }
+  /** So much of the base model is there: 0 .. 1. */
+  | { readonly type: 'fetching'; readonly share: number; readonly sizeBytes: number }
+  /** A peer or a URL is not asked any more for the base model, or for now. */
+  | { readonly type: 'source-dropped'; readonly source: string; readonly detail: string }
+  /** The base model cannot be had at the moment; the node goes on trying. */
+  | { readonly type: 'base-delayed'; readonly detail: string }
   | {
       readonly type: 'ready'
       readonly peerId: string
@@ -42,9 +52,20 @@ export type NodeProgress =
   /** A limit that cannot be kept to here, or anything else that the owner should know of. */
   | { readonly type: 'notice'; readonly text: string }
 
+export const fetchingLine = ({ share, sizeBytes }: Extract<NodeProgress, { type: 'fetching' }>): string =>
+  `base model: ${Math.round(100 * share)} % of ${inBytes(sizeBytes)}`
+
 /** One line for the volunteer, or `null` for what happens too often to be worth one. */
 export function progressLine(progress: NodeProgress): string | null {
   switch (progress.type) {
+    case 'invited':
+      return planText(progress.plan)
+    case 'fetching':
+      return fetchingLine(progress)
+    case 'source-dropped':
+      return `the base model does not come from ${progress.source}: ${progress.detail}`
+    case 'base-delayed':
+      return `the base model cannot be had now, trying again: ${progress.detail}`
     case 'ready':
       return `node ${progress.peerId}, inference on ${progress.backend}, ${confinementLine(progress.confinement)}`
     case 'policy':

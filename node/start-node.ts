@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { type EngineProcess, type EngineResources, openEngine, openTokenizer } from '../engine/index.js'
+import type { Invitation } from '../proto/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import {
   type Bandwidth,
@@ -11,14 +12,20 @@ import {
   type JoinAddress,
   type Metrics,
   reachOf,
+  type SwarmHost,
+  widest,
 } from '../swarm/index.js'
-import { hashBaseModel } from './base-model.js'
+import { readBaseModel } from './base/find-base.js'
+import { obtainBaseModel } from './base/obtain-base.js'
 import { NodeError } from './errors.js'
-import type { Gate } from './gate.js'
+import { type Gate, type Rest, whileOnDuty } from './gate.js'
+import type { JoinPlan } from './join-plan.js'
 import { ownListenAddresses } from './listen-port.js'
+import { openMembership } from './membership.js'
 import type { NodeProgress } from './progress.js'
 import type { NodeStore } from './store.js'
 import { startVolunteer, type Volunteer } from './volunteer.js'
+import { untilConnected } from './work-loop.js'
 import { meteredEngine, type WorkMeter } from './work-meter.js'
 
 /** Where a node is to be found by others. */
@@ -33,12 +40,18 @@ export interface Whereabouts {
 
 export interface NodeOptions extends Whereabouts {
   readonly coordinator: JoinAddress
+  /** Null: the coordinator is asked for it, where it is needed. */
+  readonly invitation: Invitation | null
   readonly dataDir: string
   readonly identity: Identity
   /** The node's records of this run. */
   readonly store: NodeStore
-  /** Path of the base model's GGUF. */
-  readonly modelPath: string
+  /** Path of the base model's GGUF; null: it is found or fetched. */
+  readonly modelPath: string | null
+  /** Path of the model that comes with this program. */
+  readonly packagedModel: string
+  /** Asked once per run, before anything is fetched: whether the user wants it. */
+  readonly agree: (plan: JoinPlan, signal: AbortSignal) => Promise<boolean>
   /** Tokens of the longest rollout that fits, prompt included. */
   readonly contextSize: number
   /** What of the machine inference may take. */
@@ -53,6 +66,8 @@ export interface NodeOptions extends Whereabouts {
   /** Counts what the engine samples. */
   readonly meter: WorkMeter
   readonly onProgress: (progress: NodeProgress) => void
+  /** Ends what takes long before the work begins. */
+  readonly signal: AbortSignal
 }
 
 export interface RunningNode extends Pick<Volunteer, 'work' | 'waiting' | 'groupSize'> {
@@ -69,18 +84,42 @@ const findingOf = ({ relay, listens }: { readonly relay: boolean; readonly liste
   tryAddresses: true,
 })
 
-/** Starts a volunteer: engine, connection to the coordinator, work. Groups of an earlier run of the node are sent first. */
+/** Starts a volunteer: connection to the coordinator, base model, engine, work. Groups of an earlier run of the node are sent first. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
-  const { coordinator, dataDir, identity, modelPath, contextSize, logger, metrics, onProgress } = options
+  const { coordinator, dataDir, identity, store, contextSize, bandwidth, onProgress, signal } = options
   const cleanUps: (() => Promise<unknown>)[] = []
   const close = async (): Promise<void> => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
   }
   try {
-    const baseSha256 = await hashBaseModel(modelPath)
-    const tokenizer = await openTokenizer(modelPath)
+    const given = options.modelPath === null ? null : await readBaseModel(options.modelPath, signal)
+    const host = await listen(options)
+    cleanUps.push(() => host.close())
+    const blobs = await createBlobStore(join(dataDir, 'blobs'))
+    const membership = await openMembership({ coordinator, host, store, blobs, bandwidth })
+    cleanUps.push(() => membership.close())
+    const { connection, snapshots, peers } = membership
+    const resting = {
+      onRest: async ({ why, untilMs }: Rest) => onProgress({ type: 'rest', why, untilMs }),
+      onResumed: () => onProgress({ type: 'resumed' }),
+    }
+    const base = await obtainBaseModel(
+      {
+        ...{ dataDir, given, snapshots, peers, onProgress },
+        coordinator: coordinator.peerId,
+        invitation: options.invitation,
+        packaged: options.packagedModel,
+        agree: options.agree,
+        onDuty: (download, until) => whileOnDuty(options.gate, host.clock, download, { ...resting, signal: until }),
+        connected: (until) => untilConnected({ connection, onProgress, host }, until),
+        clock: host.clock,
+      },
+      signal,
+    )
+    snapshots.offerFile(base.blob, base.path)
+    const tokenizer = await openTokenizer(base.path)
     cleanUps.push(() => tokenizer.close())
-    const engine = await openEngine({ modelPath, contextSize, ...options.resources })
+    const engine = await openEngine({ modelPath: base.path, contextSize, ...options.resources })
     cleanUps.push(() => engine.close())
     onProgress({
       type: 'ready',
@@ -88,45 +127,24 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       backend: engine.build.backend,
       confinement: engine.confinement,
     })
-
-    const runReach = reachOf(coordinator.address)
-    const listen = options.listen ?? (await ownListenAddresses(dataDir, runReach))
-    const { announce = [], relay = false } = options
-    const host = await createHost({
-      privateKey: identity.privateKey,
-      runId: coordinator.peerId,
-      listen,
-      announce,
-      runReach,
-      // A run on one machine needs no help, and leaves the network alone.
-      ...(runReach === 'machine' ? {} : { finding: findingOf({ relay, listens: listen.length > 0 }) }),
-      logger,
-      metrics,
-    }).catch((cause: Error) => {
-      // The library's message goes on with a stack trace.
-      const reason = cause.message.split(/\n +at /)[0]!.replaceAll(/\s+/g, ' ')
-      throw new NodeError('bad_listen', `${listen.join(', ')}: ${reason}`, { cause })
-    })
-    cleanUps.push(() => host.close())
-    const resting = new AbortController()
-    cleanUps.push(async () => resting.abort())
+    const unloading = new AbortController()
+    cleanUps.push(async () => unloading.abort())
     const volunteer = await startVolunteer({
-      coordinator,
       host,
+      membership,
       key: identity.privateKey,
-      store: options.store,
-      blobs: await createBlobStore(join(dataDir, 'blobs')),
+      store,
+      blobs,
       engine: meteredEngine(engine, options.meter),
       tokenizer,
-      baseSha256,
+      baseSha256: base.blob.sha256,
       contextSize,
       lanes: () => engine.resources.lanes,
       catalogue: CATALOGUE,
-      bandwidth: options.bandwidth,
       gate: options.gate,
       stay: options.stay,
       // Memory is what a rest is for as much as anything else.
-      onRest: () => engine.unload(resting.signal),
+      onRest: () => engine.unload(unloading.signal),
       onProgress,
     })
     cleanUps.push(() => volunteer.close())
@@ -148,4 +166,34 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     await close()
     throw error
   }
+}
+
+/** @throws NodeError `bad_listen` */
+async function listen({
+  coordinator,
+  dataDir,
+  identity,
+  logger,
+  metrics,
+  ...whereabouts
+}: NodeOptions): Promise<SwarmHost> {
+  const { addresses } = coordinator
+  const runReach = reachOf(widest(addresses)[0] ?? addresses[0]!)
+  const { announce = [], relay = false } = whereabouts
+  const listening = whereabouts.listen ?? (await ownListenAddresses(dataDir, runReach))
+  return createHost({
+    privateKey: identity.privateKey,
+    runId: coordinator.peerId,
+    listen: listening,
+    announce,
+    runReach,
+    // A run on one machine needs no help, and leaves the network alone.
+    ...(runReach === 'machine' ? {} : { finding: findingOf({ relay, listens: listening.length > 0 }) }),
+    logger,
+    metrics,
+  }).catch((cause: Error) => {
+    // The library's message goes on with a stack trace.
+    const reason = cause.message.split(/\n +at /)[0]!.replaceAll(/\s+/g, ' ')
+    throw new NodeError('bad_listen', `${listening.join(', ')}: ${reason}`, { cause })
+  })
 }

@@ -182,8 +182,9 @@ function versionsOf({ taskSpec }: LoadedPolicy['manifest']): number | null {
   return Number.isSafeInteger(versions) && versions > 0 ? versions : null
 }
 
-async function untilConnected(
-  { connection, onProgress, host: { clock } }: WorkLoopParts,
+/** Waits for the coordinator, and says so when it takes long. @throws the signal's reason */
+export async function untilConnected(
+  { connection, onProgress, host: { clock } }: Pick<WorkLoopParts, 'connection' | 'onProgress' | 'host'>,
   signal: AbortSignal,
 ): Promise<void> {
   const arrived = new AbortController()

@@ -1,4 +1,5 @@
 export { type AddressNotice, addressNotice, openAddressNotice, sealAddressNotice } from './address-notice.js'
+export { chunkListOf, chunkListSha256, readChunkList } from './chunk-list.js'
 export type { Codec } from './codec.js'
 export { fromHex, isSha256, type Sha256, sha256, toHex } from './content-id.js'
 export {
@@ -38,6 +39,19 @@ export {
 } from './group-body.js'
 export { type GroupRequest, groupRequest } from './group-request.js'
 export {
+  type Invitation,
+  InvitationError,
+  type InvitationErrorCode,
+  type InvitedBase,
+  invitationText,
+  isInvitationText,
+  isSource,
+  looksLikeInvitation,
+  openInvitation,
+  parseInvitation,
+  sealInvitation,
+} from './invitation.js'
+export {
   ID_BYTES,
   LEASE_SEED_BYTES,
   type Lease,
@@ -66,7 +80,7 @@ export {
   sealManifest,
 } from './manifest.js'
 export { expandMask, maskLength, toMaskRuns } from './mask.js'
-export { PROTOCOLS, type ProtocolName, type TopicNames, topicsOf } from './names.js'
+export { PROTOCOL_VERSION, PROTOCOLS, type ProtocolName, type TopicNames, topicsOf } from './names.js'
 export type { PeerAddresses } from './peer-addresses.js'
 export {
   type AdapterDescription,

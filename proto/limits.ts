@@ -19,7 +19,11 @@ export const LIMITS = {
   announcementBytes: row(64 * KIB, 'B', 'an inline body saves a round trip; larger ones are pulled by hash'),
   policyAnnouncementBytes: row(2 * KIB, 'B', 'gossiped to every node'),
   verdictDigestBytes: row(32 * KIB, 'B', 'verdictsPerDigest verdicts with their details'),
-  manifestBytes: row(1 * MIB, 'B', 'fetched by hash; chunk hashes of a 1.2 GB base take 38 KiB'),
+  manifestBytes: row(
+    1 * MIB,
+    'B',
+    'fetched by hash; chunk hashes of the largest adapter, as GGUF and for PEFT, take 83 KiB',
+  ),
   groupBodyBytes: row(4 * MIB, 'B', 'the largest of 8 rollouts of 4,000 tokens takes 450 KiB, of 16 of 16,000 2.3 MiB'),
   leaseRequestBytes: row(4 * KIB, 'B', 'two kilobytes of held lease ids and a few labels'),
   leaseResponseBytes: row(2 * MIB + 64 * KIB, 'B', 'leasesPerRequest tasks of taskBytes each'),
@@ -29,6 +33,12 @@ export const LIMITS = {
   snapshotRequestBytes: row(256, 'B', 'one hash and one index'),
   snapshotResponseBytes: row(1 * MIB + 1 * KIB, 'B', 'one chunk or one sealed manifest and its header'),
   replyOverheadBytes: row(1 * KIB, 'B', 'status, code and detail around the payload of a reply'),
+
+  invitationBytes: row(4 * KIB, 'B', 'all its fields at their limits take 3.3 KiB; usual ones fit a QR code'),
+  invitationAddresses: row(6, 'count', 'names first, then a few addresses of one machine'),
+  addressBytes: row(256, 'B', 'the longest DNS name and a port'),
+  baseSources: row(4, 'count', 'a hub and some mirrors'),
+  sourceBytes: row(256, 'B', 'a URL of a hub with names of usual length'),
 
   chunkBytes: row(1 * MIB, 'B', 'one hash per chunk; a lost chunk costs a second on a slow line'),
   blobBytes: row(16 * 1024 * MIB, 'B', 'no base model of the intended size is larger; its chunk hashes take 512 KiB'),

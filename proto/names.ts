@@ -1,3 +1,9 @@
+/**
+ * What a run speaks in all: streams, topics and messages. An invitation says it, so that a program of another version is told so
+ * before it dials. Raised with every change after which older programs could not take part.
+ */
+export const PROTOCOL_VERSION = 1
+
 /** Names of the streams. The version is part of the name: a change of the wire format gets a new one. */
 export const PROTOCOLS = {
   lease: '/prove/lease/2',

@@ -10,7 +10,7 @@ export interface PublishedFile {
 
 /**
  * The files of a publication, in the order of its manifest. Names never travel: each side takes them from here. A `base` has no
- * row, for nobody publishes one: volunteers bring their own.
+ * row: it is in the run's invitation, and no publication changes it.
  */
 export const PUBLISHED_FILES: readonly PublishedFile[] = [
   { role: 'adapter', name: 'adapter.gguf', inStep: 'adapter.gguf' },

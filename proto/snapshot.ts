@@ -8,6 +8,7 @@ import { bytes, message, number } from './wire-shape.js'
 
 export type SnapshotWant =
   | { readonly kind: 'newest-manifest' }
+  | { readonly kind: 'invitation' }
   | { readonly kind: 'manifest'; readonly manifestId: Sha256 }
   | { readonly kind: 'chunk'; readonly blobSha256: Sha256; readonly index: number }
   /** Which chunks of a blob are there, or under way from the coordinator. */
@@ -29,7 +30,15 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
   limit: 'snapshotRequestBytes',
   type: prove.SnapshotRequest,
   maxFields: 2,
-  shape: { 1: number(), 2: bytes(), 3: message({ 1: bytes(), 2: number() }), 4: number(), 5: bytes(), 6: number() },
+  shape: {
+    1: number(),
+    2: bytes(),
+    3: message({ 1: bytes(), 2: number() }),
+    4: number(),
+    5: bytes(),
+    6: number(),
+    7: number(),
+  },
   read: (wire) => {
     // The generated declaration calls the members of a oneof present; those that were not sent are null.
     const manifestId: Uint8Array | null = wire.manifestId
@@ -40,6 +49,7 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
       return { id, want: { kind: 'chunk', blobSha256: hexOf(wire.chunk.blobSha256, 32, 'blob hash'), index } }
     }
     if (manifestId) return { id, want: { kind: 'manifest', manifestId: hexOf(manifestId, 32, 'manifest id') } }
+    if (wire.invitation) return { id, want: { kind: 'invitation' } }
     if (heldOf) return { id, want: { kind: 'held', blobSha256: hexOf(heldOf, 32, 'blob hash') } }
     if (wire.addressNotice) return { id, want: { kind: 'address-notice' } }
     if (!wire.newestManifest) throw refusal('malformed', 'a snapshot request wants something')
@@ -47,6 +57,7 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
   },
   write: ({ id, want }) => {
     if (want.kind === 'newest-manifest') return { id, newestManifest: true }
+    if (want.kind === 'invitation') return { id, invitation: true }
     if (want.kind === 'manifest') return { id, manifestId: bytesOf(want.manifestId) }
     if (want.kind === 'held') return { id, heldOf: bytesOf(want.blobSha256) }
     if (want.kind === 'address-notice') return { id, addressNotice: true }
@@ -61,7 +72,7 @@ export type SnapshotStatus = (typeof SNAPSHOT_STATUSES)[number]
 export interface SnapshotResponse {
   readonly id: number
   readonly status: SnapshotStatus
-  /** A sealed manifest, a chunk, a bit for each chunk, or a sealed notice; empty unless the status is `ok`. */
+  /** A sealed manifest, invitation or notice, a chunk, or a bit for each chunk; empty unless the status is `ok`. */
   readonly data: Uint8Array
 }
 

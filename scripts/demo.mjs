@@ -37,6 +37,7 @@ function readOptions() {
 /** The demo's run.yaml: small batches of groups, so that a version takes well under a minute on two cores. */
 const runConfig = ({ seed, versions }) => ({
   dataDir: 'coordinator',
+  listen: ['/ip4/127.0.0.1/tcp/0'],
   base: { path: model, name: 'prove-demo-base' },
   tasks: { dataset: 'tasks' },
   groupSize: 8,

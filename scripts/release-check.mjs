@@ -131,12 +131,14 @@ async function swarm() {
   const config = {
     ...{ dataDir: 'run', base: { path: base, name: 'demo' }, tasks: { dataset: 'my-tasks' } },
     ...{ groupSize: 2, batchGroups: 2, versions: 1, rounds: { registrationMs: 1000 } },
+    listen: ['/ip4/127.0.0.1/tcp/0'],
     trainer: { python: join(root, '.venv/bin/python') },
   }
   await writeFile(join(elsewhere, 'run.yaml'), JSON.stringify(config))
   const coordinator = start('prove-coordinator', ['start', '--config', 'run.yaml'])
-  const { addresses } = await coordinator.until(({ type }) => type === 'listening')
-  const node = start('prove-node', ['join', addresses[0], '--data-dir', 'volunteer', '--cpu', '--lanes', '2', '--stay'])
+  await coordinator.until(({ type }) => type === 'invitation')
+  const { stdout: invitation } = await run('prove-coordinator', ['invitation', '--config', 'run.yaml'])
+  const node = start('prove-node', ['join', invitation, '--data-dir', 'volunteer', '--cpu', '--lanes', '2', '--stay'])
   const begun = performance.now()
   const accepted = coordinator.until(({ type, event }) => type === 'event' && event.type === 'judged' && event.accepted)
   await Promise.race([accepted, node.ended.then((why) => Promise.reject(why))])

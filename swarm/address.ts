@@ -1,9 +1,11 @@
 import { peerIdFromString } from '@libp2p/peer-id'
 import { multiaddr } from '@multiformats/multiaddr'
+import type { Invitation } from '../proto/index.js'
 
-/** Where a run is to be found. The key at the end of the address names the run; nothing signed by another is believed. */
+/** Where a run is to be found. The key at the end of each address names the run; nothing signed by another is believed. */
 export interface JoinAddress {
-  readonly address: string
+  /** In the order in which to try them. */
+  readonly addresses: readonly string[]
   /** Peer id of the coordinator, and so the run id. */
   readonly peerId: string
 }
@@ -31,7 +33,25 @@ export function parseJoinAddress(text: string): JoinAddress {
   const foreign = components.find(({ name }) => !PARTS.has(name))
   if (foreign) throw new TypeError(`/${foreign.name}/ cannot be dialled: nodes speak TCP and WebSocket`)
   if (components[0]!.name === 'tcp') throw new TypeError('the address needs a host before /tcp/')
-  return { address: text.trim(), peerId: checkPeerId(last.value) }
+  return { addresses: [text.trim()], peerId: checkPeerId(last.value) }
+}
+
+/**
+ * Where an invitation says that its run is to be found.
+ * @throws TypeError when none of its addresses can be dialled by this version
+ */
+export function invitedAddress({ runId, addresses }: Pick<Invitation, 'runId' | 'addresses'>): JoinAddress {
+  const failures: string[] = []
+  const usable = addresses.flatMap((address) => {
+    try {
+      return parseJoinAddress(`${address}/p2p/${runId}`).addresses
+    } catch (error) {
+      failures.push((error as TypeError).message)
+      return []
+    }
+  })
+  if (usable.length === 0) throw new TypeError(failures.join('; '))
+  return { addresses: usable, peerId: runId }
 }
 
 /** @throws TypeError when the text is not the peer id of an Ed25519 key */

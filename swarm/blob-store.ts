@@ -133,35 +133,12 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
         return hash.digest('hex')
       }),
 
-    async readChunk(hash, sizeBytes, index) {
-      const file = await orNull(open(path(hash), 'r'))
-      if (!file) return null
-      try {
-        const length = chunkLength(sizeBytes, index)
-        const end = index * LIMITS.chunkBytes.value + length
-        return (await file.stat()).size < end ? null : await readAt(file, end - length, length)
-      } finally {
-        await file.close()
-      }
-    },
+    readChunk: (hash, sizeBytes, index) => readFileChunk(path(hash), sizeBytes, index),
 
     async describe(hash, role) {
-      const whole = createHash('sha256')
-      const chunkSha256s: Sha256[] = []
-      const file = await orNull(open(path(hash), 'r'))
-      if (!file) throw new BlobError('blob_missing', path(hash))
-      const { size } = await file.stat()
-      try {
-        for (let index = 0; index * LIMITS.chunkBytes.value < size; index += 1) {
-          const chunk = await readAt(file, index * LIMITS.chunkBytes.value, chunkLength(size, index))
-          whole.update(chunk)
-          chunkSha256s.push(sha256(chunk))
-        }
-      } finally {
-        await file.close()
-      }
-      if (whole.digest('hex') !== hash) throw new BlobError('blob_damaged', `${path(hash)} is not what its name says`)
-      return { role, sha256: hash, sizeBytes: size, chunkSha256s }
+      const described = await describeFile(path(hash), role)
+      if (described.sha256 !== hash) throw new BlobError('blob_damaged', `${path(hash)} is not what its name says`)
+      return described
     },
 
     list: async () => (await readdir(directory)).filter(isSha256),
@@ -172,6 +149,42 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
         if (hash !== undefined && !keep.has(hash)) await rm(join(directory, name), { force: true })
       }
     },
+  }
+}
+
+/**
+ * Hashes a file, as a whole and chunk by chunk. It must not be empty.
+ * @throws BlobError `blob_missing`; the signal's reason
+ */
+export async function describeFile(path: string, role: BlobRole, signal?: AbortSignal): Promise<BlobDescription> {
+  const whole = createHash('sha256')
+  const chunkSha256s: Sha256[] = []
+  const file = await orNull(open(path, 'r'))
+  if (!file) throw new BlobError('blob_missing', path)
+  try {
+    const { size } = await file.stat()
+    for (let index = 0; index * LIMITS.chunkBytes.value < size; index += 1) {
+      signal?.throwIfAborted()
+      const chunk = await readAt(file, index * LIMITS.chunkBytes.value, chunkLength(size, index))
+      whole.update(chunk)
+      chunkSha256s.push(sha256(chunk))
+    }
+    return { role, sha256: whole.digest('hex'), sizeBytes: size, chunkSha256s }
+  } finally {
+    await file.close()
+  }
+}
+
+/** One chunk of a file, unchecked; null when there is none, or one that ends before. */
+export async function readFileChunk(path: string, sizeBytes: number, index: number): Promise<Uint8Array | null> {
+  const file = await orNull(open(path, 'r'))
+  if (!file) return null
+  try {
+    const length = chunkLength(sizeBytes, index)
+    const end = index * LIMITS.chunkBytes.value + length
+    return (await file.stat()).size < end ? null : await readAt(file, end - length, length)
+  } finally {
+    await file.close()
   }
 }
 

@@ -1,7 +1,7 @@
-export { checkPeerId, type JoinAddress, parseJoinAddress } from './address.js'
+export { checkPeerId, invitedAddress, type JoinAddress, parseJoinAddress } from './address.js'
 export { addressBlock } from './address-block.js'
 export { type AddressNotices, openAddressNotices, type SealedNotice } from './address-notices.js'
-export { type BlobStore, createBlobStore } from './blob-store.js'
+export { type BlobStore, createBlobStore, describeFile } from './blob-store.js'
 export {
   type Channels,
   channelsOf,
@@ -17,14 +17,25 @@ export type { Channel, Gossip, Listener } from './gossip.js'
 export { fetchGroupBody, type GroupExchangeOptions, offerGroup, serveGroups } from './group-exchange.js'
 export { createHost, type Finding, type HostOptions, type PeerConnection, type SwarmHost } from './host.js'
 export { exportIdentity, type Identity, importIdentity, openIdentity, readKey } from './identity.js'
-export { type KeptConnection, type KeptPeer, keepConnected } from './keep-connected.js'
+export { dialAny, type KeptConnection, type KeptPeer, keepConnected } from './keep-connected.js'
 export { createStderrLogger, type SwarmLogger, silentLogger } from './logger.js'
 export { createMetrics, type Metrics } from './metrics.js'
 export { type KnownPeer, keepNeighbours, type Neighbours } from './neighbours.js'
+export { partialFiles } from './partial-blob.js'
 export { createRateLimit, type RateLimit } from './rate-limit.js'
-export { couldBeOf, mayBeTold, type Reach, reachOf, widest, withoutPeer } from './reach.js'
+export {
+  addressesForOthers,
+  couldBeOf,
+  type DirectReach,
+  mayBeTold,
+  type Reach,
+  reachOf,
+  widest,
+  withoutPeer,
+} from './reach.js'
 export type { OnRefusal, RefusalEvent } from './refusal-event.js'
 export type { Caller, ServeOptions, Server } from './request-response.js'
 export { createSnapshotExchange, type SnapshotExchange, type SnapshotExchangeOptions } from './snapshot-exchange.js'
-export type { FetchOptions, FetchProgress } from './snapshot-fetch.js'
+export type { FetchOptions, FetchProgress, OtherSource } from './snapshot-fetch.js'
+export type { SnapshotSource } from './snapshot-source.js'
 export type { Bandwidth } from './upload-budget.js'

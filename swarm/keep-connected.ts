@@ -25,6 +25,29 @@ const DIAL_TIMEOUT_MS = 10_000
 const EARLY_PER_MINUTE = 6
 
 /**
+/**
+ * Dials a peer's addresses one after the other, until one answers: libp2p would spend the time of all on the first that is silent.
+ * @throws TransportError `unreachable` with what each of them said; the signal's reason
+ */
+export async function dialAny(
+  host: Pick<SwarmHost, 'dial' | 'clock'>,
+  addresses: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const failures: string[] = []
+  for (const address of addresses) {
+    try {
+      await host.dial(address, AbortSignal.any([signal, host.clock.timeout(DIAL_TIMEOUT_MS)]))
+      return
+    } catch (error) {
+      signal.throwIfAborted()
+      failures.push(error instanceof TransportError ? error.detail : `${address}: no answer`)
+    }
+  }
+  throw new TransportError('unreachable', failures.join('; '))
+}
+
+/**
  * Keeps a connection to one peer: dials at once, and again whenever it is lost, waiting longer after each failure.
  * libp2p's own reconnection gives up after five attempts; a volunteer must outlast a coordinator's restart.
  * @param random  0 .. 1, spreads the dials of many nodes after a restart
@@ -49,20 +72,6 @@ export function keepConnected(
   })
 
   let problem: string | null = null
-  const dial = async (): Promise<void> => {
-    const problems: string[] = []
-    for (const address of addresses()) {
-      try {
-        return void (await host.dial(address, AbortSignal.any([signal, host.clock.timeout(DIAL_TIMEOUT_MS)])))
-      } catch (error) {
-        signal.throwIfAborted()
-        problems.push(error instanceof TransportError ? error.detail : `${address}: no answer`)
-        logger.info({ address, error }, 'cannot reach the coordinator')
-      }
-    }
-    problem = problems.join('; ')
-    throw new TransportError('unreachable', problem)
-  }
   const run = async (): Promise<void> => {
     let delayMs = FIRST_DELAY_MS
     while (!signal.aborted) {
@@ -78,9 +87,11 @@ export function keepConnected(
       }
       restart = new AbortController()
       try {
-        await dial()
-      } catch {
+        await dialAny(host, addresses(), signal)
+      } catch (error) {
         if (signal.aborted) return
+        problem = (error as TransportError).detail
+        logger.info({ peer: peerId, error }, 'cannot reach the coordinator')
         const ending = AbortSignal.any([signal, restart.signal])
         await host.clock.sleep(delayMs * (0.5 + random() / 2), ending).catch(() => {})
         delayMs = restart.signal.aborted ? FIRST_DELAY_MS : Math.min(LONGEST_DELAY_MS, delayMs * 2)

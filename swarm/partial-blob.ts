@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BlobDescription, chunkLength, LIMITS, sha256 } from '../proto/index.js'
+import { type BlobDescription, chunkLength, LIMITS, type Sha256, sha256 } from '../proto/index.js'
 import { type BlobStore, readAt, writeAll } from './blob-store.js'
 import { TransportError } from './errors.js'
 
@@ -27,14 +27,19 @@ export interface PartialBlob {
   close(): Promise<void>
 }
 
+/** Where a store keeps an unfinished download: what is there, and which chunks these are. */
+export const partialFiles = (directory: string, hash: Sha256): readonly [data: string, bitmap: string] => [
+  join(directory, `.part-${hash}`),
+  join(directory, `.have-${hash}`),
+]
+
 /**
  * Opens or resumes a download. The bitmap is only a hint, written without syncing: each chunk that it claims is hashed
  * again, so that a crash at any instant, or a damaged disk, costs at most those chunks.
  */
 export async function openPartialBlob(store: BlobStore, description: BlobDescription): Promise<PartialBlob> {
   const { sizeBytes, chunkSha256s } = description
-  const dataPath = join(store.directory, `.part-${description.sha256}`)
-  const bitmapPath = join(store.directory, `.have-${description.sha256}`)
+  const [dataPath, bitmapPath] = partialFiles(store.directory, description.sha256)
   const claimed = await readOptional(bitmapPath)
   const data = await openBoth(dataPath)
   const have = new Uint8Array(chunkSha256s.length)

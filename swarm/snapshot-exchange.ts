@@ -1,9 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import {
   type BlobDescription,
+  chunkCount,
+  chunkListOf,
+  chunkListSha256,
+  type Invitation,
+  type InvitedBase,
   LIMITS,
+  openInvitation,
   openManifest,
   PROTOCOLS,
+  readChunkList,
   refusal,
   type SealedManifest,
   type Sha256,
@@ -11,7 +18,7 @@ import {
   SwarmRefusal,
   sha256,
 } from '../proto/index.js'
-import type { BlobStore } from './blob-store.js'
+import { type BlobStore, readFileChunk } from './blob-store.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
 import { bitsOf, openPartialBlob, type PartialBlob } from './partial-blob.js'
@@ -33,6 +40,13 @@ export interface SnapshotExchangeOptions extends Bandwidth {
 export interface SnapshotExchange {
   /** Takes a manifest into service: it and its blobs, as far as the store has them, can be asked for. */
   offer(sealed: SealedManifest): void
+  /**
+   * Takes a file into service that lies where `path` says, and the list of its chunk hashes. It stays where it is, and what has
+   * changed in it is not given away.
+   */
+  offerFile(blob: BlobDescription, path: string): void
+  /** Takes the run's invitation into service. @param sealed  asked for each time, because addresses change */
+  offerInvitation(sealed: () => Uint8Array): void
   /** Highest version known here. */
   newest(): SealedManifest | null
   /**
@@ -41,6 +55,10 @@ export interface SnapshotExchange {
    * @throws TransportError `no_source`
    */
   fetchManifest(peers: readonly string[], want: 'newest' | Sha256, signal: AbortSignal): Promise<SealedManifest>
+  /** The run's invitation, for whoever has only an address. @throws TransportError `no_source` */
+  fetchInvitation(peers: readonly string[], signal: AbortSignal): Promise<Invitation>
+  /** What the chunks of an invited base model hash to. @throws TransportError `no_source` */
+  fetchChunkList(base: InvitedBase, peers: readonly string[], signal: AbortSignal): Promise<BlobDescription>
   /**
    * Makes sure that a blob is in the store, resuming what an earlier attempt left.
    * @returns  its path
@@ -52,6 +70,14 @@ export interface SnapshotExchange {
   close(): Promise<void>
 }
 
+/** A file that lies where its owner put it. */
+interface ServedFile {
+  readonly blob: BlobDescription
+  readonly path: string
+  /** Chunks that were not there, or not as they were, when they were asked for last. */
+  readonly damaged: Set<number>
+}
+
 const unlimited = (): number => Number.POSITIVE_INFINITY
 
 export async function createSnapshotExchange(
@@ -60,12 +86,16 @@ export async function createSnapshotExchange(
 ): Promise<SnapshotExchange> {
   const { store, upload = unlimited, download: downloadRate = unlimited } = options
   const { onLost = () => undefined, notice = () => null } = options
+  const logger = host.logger.child({ part: 'snapshots' })
   const manifests = new LRUCache<Sha256, SealedManifest>({ max: LIMITS.manifestsServed.value })
   /** Downloads under way: their verified chunks are served, and nobody else opens their files. */
   const partials = new Map<Sha256, PartialBlob>()
   const underWay = new Set<Sha256>()
   const downloads = createUploadBudget(host.clock, downloadRate)
   let newest: SealedManifest | null = null
+  const files = new Map<Sha256, ServedFile>()
+  const chunkLists = new Map<Sha256, Uint8Array>()
+  let invitation: (() => Uint8Array) | null = null
 
   const describedAs = (hash: Sha256): BlobDescription | undefined => {
     for (const { manifest } of manifests.values()) {
@@ -78,6 +108,20 @@ export async function createSnapshotExchange(
   const chunk = async (hash: Sha256, index: number): Promise<Uint8Array | null> => {
     const partial = partials.get(hash)
     if (partial) return partial.read(index)
+    const list = chunkLists.get(hash)
+    if (list) return index === 0 ? list : null
+    const file = files.get(hash)
+    if (file) {
+      const data = await readFileChunk(file.path, file.blob.sizeBytes, index)
+      const isWhole = data !== null && sha256(data) === file.blob.chunkSha256s[index]
+      if (isWhole) {
+        file.damaged.delete(index)
+        return data
+      }
+      file.damaged.add(index)
+      logger.error({ path: file.path, index }, 'a file in service is damaged or gone')
+      return null
+    }
     const blob = describedAs(hash)
     const expected = blob?.chunkSha256s[index]
     if (!blob || expected === undefined) return null
@@ -86,14 +130,16 @@ export async function createSnapshotExchange(
     onLost(blob)
     if (!data) return null
     // A false chunk would cost us our standing with everyone who asks.
-    host.logger.child({ part: 'snapshots' }).error({ blob: hash, index }, 'a stored blob is damaged')
+    logger.error({ blob: hash, index }, 'a stored blob is damaged')
     return null
   }
 
-  /** What is in the store is there as a whole; whether the disk still holds it shows when a chunk is asked for. */
+  /** What is in the store, or was given as a file, is there as a whole; whether the disk still holds it shows when a chunk is asked for. */
   const held = async (hash: Sha256): Promise<Uint8Array | null> => {
     const partial = partials.get(hash)
     if (partial) return partial.held()
+    const file = files.get(hash)
+    if (file) return bitsOf(file.blob.chunkSha256s.length, (index) => !file.damaged.has(index))
     const blob = describedAs(hash)
     if (!blob || !(await store.has(hash))) return null
     return bitsOf(blob.chunkSha256s.length, () => true)
@@ -102,6 +148,7 @@ export async function createSnapshotExchange(
   const lookup = async (want: SnapshotWant): Promise<Uint8Array | null> => {
     if (want.kind === 'newest-manifest') return newest?.envelope ?? null
     if (want.kind === 'manifest') return manifests.get(want.manifestId)?.envelope ?? null
+    if (want.kind === 'invitation') return invitation?.() ?? null
     if (want.kind === 'address-notice') return notice()
     if (want.kind === 'held') return held(want.blobSha256)
     return chunk(want.blobSha256, want.index)
@@ -112,27 +159,36 @@ export async function createSnapshotExchange(
     if (!newest || sealed.manifest.round >= newest.manifest.round) newest = sealed
   }
 
-  const askForManifest = async (
-    peer: string,
-    want: 'newest' | Sha256,
+  /** Asks one peer after the other, until one gives what `read` takes. */
+  const askInTurn = async <T>(
+    { peers, want, what }: { peers: readonly string[]; want: SnapshotWant; what: string },
+    read: (data: Uint8Array) => T | Promise<T>,
     signal: AbortSignal,
-  ): Promise<SealedManifest> => {
-    const source = await openSnapshotSource(host, peer, signal)
-    try {
-      const { status, data } = await source.ask(
-        want === 'newest' ? { kind: 'newest-manifest' } : { kind: 'manifest', manifestId: want },
-      )
-      if (status !== 'ok') throw new TransportError('refused', status, { refusal: 'not_found' })
-      const sealed = await openManifest(data, host.runId)
-      if (want !== 'newest' && sealed.manifestId !== want) throw refusal('malformed', `manifest ${sealed.manifestId}`)
-      return sealed
-    } finally {
-      source.close()
+  ): Promise<T> => {
+    let last: unknown = null
+    for (const peer of peers) {
+      try {
+        const source = await openSnapshotSource(host, peer, signal)
+        try {
+          const { status, data } = await source.ask(want)
+          if (status !== 'ok') throw new TransportError('refused', status, { refusal: 'not_found' })
+          return await read(data)
+        } finally {
+          source.close()
+        }
+      } catch (why) {
+        signal.throwIfAborted()
+        last = why
+        if (!(why instanceof SwarmRefusal)) continue
+        const { code, effect, detail } = why
+        host.onRefusal({ peer, code, effect, detail, protocol: PROTOCOLS.snapshot })
+      }
     }
+    throw new TransportError('no_source', `${what} from ${peers.length} peers`, { cause: last })
   }
 
   const download = async (blob: BlobDescription, peers: readonly string[], options: FetchOptions): Promise<void> => {
-    const partial = await openPartialBlob(store, blob)
+    const partial = await openPartialBlob(options.store ?? store, blob)
     partials.set(blob.sha256, partial)
     try {
       await fetchChunks(host, partial, peers, { pace: downloads, ...options })
@@ -147,34 +203,56 @@ export async function createSnapshotExchange(
   return {
     offer,
     newest: () => newest,
+    offerFile(blob, path) {
+      files.set(blob.sha256, { blob, path, damaged: new Set() })
+      chunkLists.set(chunkListSha256(blob), chunkListOf(blob))
+    },
+    offerInvitation(sealed) {
+      invitation = sealed
+    },
 
     async fetchManifest(peers, want, signal) {
       const known = want === 'newest' ? null : manifests.get(want)
       if (known) return known
-      let last: unknown = null
-      for (const peer of peers) {
-        try {
-          const sealed = await askForManifest(peer, want, signal)
-          offer(sealed)
-          return sealed
-        } catch (why) {
-          signal.throwIfAborted()
-          last = why
-          if (!(why instanceof SwarmRefusal)) continue
-          const { code, effect, detail } = why
-          host.onRefusal({ peer, code, effect, detail, protocol: PROTOCOLS.snapshot })
-        }
+      const asked = { peers, want: wantOf(want), what: `manifest ${want}` }
+      const read = async (data: Uint8Array): Promise<SealedManifest> => {
+        const sealed = await openManifest(data, host.runId)
+        if (want !== 'newest' && sealed.manifestId !== want) throw refusal('malformed', `manifest ${sealed.manifestId}`)
+        return sealed
       }
-      throw new TransportError('no_source', `manifest ${want} from ${peers.length} peers`, { cause: last })
+      const sealed = await askInTurn(asked, read, signal)
+      offer(sealed)
+      return sealed
+    },
+
+    fetchInvitation(peers, signal) {
+      const read = async (data: Uint8Array): Promise<Invitation> => {
+        const invited = await openInvitation(data)
+        if (invited.runId !== host.runId) throw refusal('wrong_signer', `an invitation of ${invited.runId}`)
+        return invited
+      }
+      return askInTurn({ peers, want: { kind: 'invitation' }, what: 'the invitation' }, read, signal)
+    },
+
+    fetchChunkList(base, peers, signal) {
+      const { sha256: hash, sizeBytes } = base
+      const want: SnapshotWant = { kind: 'chunk', blobSha256: base.chunkListSha256, index: 0 }
+      const read = (data: Uint8Array): BlobDescription => {
+        if (sha256(data) !== base.chunkListSha256) throw refusal('chunk_mismatch', `chunk list of ${hash}`)
+        const chunkSha256s = readChunkList(data, chunkCount(sizeBytes))
+        return { role: 'base', sha256: hash, sizeBytes, chunkSha256s }
+      }
+      return askInTurn({ peers, want, what: `the chunk list of ${hash}` }, read, signal)
     },
 
     async fetchBlob(blob, peers, options) {
-      if (await store.has(blob.sha256)) return store.path(blob.sha256)
+      const place = options.store ?? store
+      if (await place.has(blob.sha256)) return place.path(blob.sha256)
       if (underWay.has(blob.sha256)) throw new TransportError('busy', `${blob.sha256} is being fetched`)
       underWay.add(blob.sha256)
       try {
         await download(blob, peers, options)
-        return store.path(blob.sha256)
+        return place.path(blob.sha256)
       } finally {
         underWay.delete(blob.sha256)
       }
@@ -193,3 +271,6 @@ export async function createSnapshotExchange(
     close: () => server.close(),
   }
 }
+
+const wantOf = (want: 'newest' | Sha256): SnapshotWant =>
+  want === 'newest' ? { kind: 'newest-manifest' } : { kind: 'manifest', manifestId: want }

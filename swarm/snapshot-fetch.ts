@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { LIMITS, PROTOCOLS, SwarmRefusal, sha256 } from '../proto/index.js'
+import type { BlobStore } from './blob-store.js'
 import type { Pace } from './byte-stream.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
-import { bitAt, type PartialBlob } from './partial-blob.js'
+import { bitAt, bitsOf, type PartialBlob } from './partial-blob.js'
 import { openSnapshotSource, type SnapshotSource } from './snapshot-source.js'
 
 export interface FetchProgress {
@@ -14,8 +15,26 @@ export interface FetchProgress {
   readonly peer: string
 }
 
+/** Where chunks come from that no peer gives. */
+export interface OtherSource {
+  readonly name: string
+  /** @throws what makes it useless */
+  open(signal: AbortSignal): Promise<SnapshotSource>
+}
+
+interface Source extends OtherSource {
+  /** Otherwise a source outside of the swarm, which has all or nothing. */
+  readonly isPeer: boolean
+}
+
 export interface FetchOptions {
   readonly signal: AbortSignal
+  /** Where the blob is put. Default: the exchange's own store. */
+  readonly store?: BlobStore
+  /** Asked beside the peers, and like them. */
+  readonly others?: readonly OtherSource[]
+  /** Hears of each source that is not asked any more, and why. */
+  readonly onDropped?: (source: string, why: unknown) => void
   readonly onProgress?: (progress: FetchProgress) => void
   readonly progressTimeoutMs?: number
   /**
@@ -25,7 +44,7 @@ export interface FetchOptions {
   readonly origin?: string
   /** How long others may deliver nothing before the origin is asked for what they have; less each time. Default 10 s. */
   readonly originPatienceMs?: number
-  /** Sources that have been found since the fetch began. */
+  /** Who may have been found since the fetch began; asked now and then. */
   readonly more?: () => readonly string[]
   /** Give up when no source delivers anything for this long. */
   readonly stallMs?: number
@@ -37,6 +56,8 @@ export interface FetchOptions {
 const RETRY_MS = 250
 /** How often a fetch looks for further sources. */
 const LOOK_MS = 1000
+/** Before a source that failed without a lie may be asked again. */
+const FAILED_MS = 30_000
 /** How often a source is asked at most which chunks it has. */
 const LEARN_MS = 50
 /** A chunk takes eight seconds on a line of one megabit a second. */
@@ -52,7 +73,7 @@ const FALSE_CHUNK_PENALTY = 3
  *
  * With an origin, many nodes that fetch the same blob at the same time share it out among themselves: each looks at what the others
  * have got before it asks the origin for something that none of them has.
- * @param peers  peer ids to pull from, connected or dialable; at most `LIMITS.snapshotSources` are used
+ * @param peers  peer ids to pull from, connected or dialable; at most `LIMITS.snapshotSources` are used at once
  * @throws TransportError `no_source` when all of them failed or stalled; file system errors such as a full disk. What was
  *   received stays in the partial blob
  */
@@ -66,6 +87,7 @@ export async function fetchChunks(
   const remaining = new Set(inOwnOrder(partial.missing(), host.peerId))
   /** Chunks of the sources that take part in sharing out the blob; of the origin nothing has to be known. */
   const holdings = new Map<string, Uint8Array>()
+  const everyChunk = bitsOf(description.chunkSha256s.length, () => true)
   let originSteps = 0
   const underWay = new Map<number, Set<string>>()
   const done = new AbortController()
@@ -74,7 +96,8 @@ export async function fetchChunks(
   const signal = AbortSignal.any([options.signal, done.signal])
   // One for each lane and source that waits.
   setMaxListeners(0, signal)
-  const tried = new Set<string>()
+  /** When each source may be asked for the first time, or again. */
+  const resting = new Map([[host.peerId, Number.POSITIVE_INFINITY]])
   /** Sources that are open, or being opened. */
   const drawing = new Set<string>()
   const learning = new Map<string, () => Promise<void>>()
@@ -206,16 +229,25 @@ export async function fetchChunks(
     }
   }
 
-  const drawFrom = async (peer: string): Promise<void> => {
+  const others: readonly Source[] = (options.others ?? []).map((other) => ({ ...other, isPeer: false }))
+  const peerSource = (peer: string): Source => ({
+    name: peer,
+    isPeer: true,
+    open: (opening) => openSnapshotSource(host, peer, opening, options.progressTimeoutMs),
+  })
+
+  /** @returns  whether it lied */
+  const drawFrom = async ({ name, isPeer, open }: Source): Promise<boolean> => {
     let source: SnapshotSource | null = null
     try {
-      source = await openSnapshotSource(host, peer, signal, options.progressTimeoutMs)
+      source = await open(signal)
       const lacks = new Set<number>()
       const opened = source
-      if (options.origin !== undefined && !isOrigin(peer)) {
+      if (!isPeer) holdings.set(name, everyChunk)
+      else if (options.origin !== undefined && !isOrigin(name)) {
         const learn = createLearning(opened)
         await learn()
-        learning.set(peer, learn)
+        learning.set(name, learn)
       }
       const lanes = Array.from({ length: LIMITS.snapshotInFlight.value }, (_, number) =>
         lane(opened, lacks, number === 0).catch((why: unknown) => {
@@ -227,52 +259,62 @@ export async function fetchChunks(
       const failed = (await Promise.allSettled(lanes)).find((result) => result.status === 'rejected')
       if (failed) throw failed.reason
     } catch (why) {
-      if (done.signal.aborted || options.signal.aborted) return
+      if (done.signal.aborted || options.signal.aborted) return false
       lastFailure = why
       host.logger
         .child({ part: 'snapshots' })
-        .info({ peer, blob: description.sha256, error: why }, 'dropped a snapshot source')
-      if (why instanceof SwarmRefusal) {
+        .info({ source: name, blob: description.sha256, error: why }, 'dropped a snapshot source')
+      options.onDropped?.(name, why)
+      if (isPeer && why instanceof SwarmRefusal) {
         const { code, effect, detail } = why
-        host.onRefusal({ peer, code, effect, detail, protocol: PROTOCOLS.snapshot })
-        host.penalise(peer, FALSE_CHUNK_PENALTY)
+        host.onRefusal({ peer: name, code, effect, detail, protocol: PROTOCOLS.snapshot })
+        host.penalise(name, FALSE_CHUNK_PENALTY)
       }
+      return why instanceof SwarmRefusal
     } finally {
       source?.close()
-      learning.delete(peer)
-      holdings.delete(peer)
+      learning.delete(name)
+      holdings.delete(name)
       changed()
     }
+    return false
   }
 
   /** Resolves when nobody is left to draw from. */
-  const drawFromAll = (peers: readonly string[]): Promise<void> =>
+  const drawFromAll = (first: readonly Source[]): Promise<void> =>
     new Promise((resolve) => {
-      const start = (peer: string): void => {
-        if (tried.has(peer) || peer === host.peerId || drawing.size >= LIMITS.snapshotSources.value) return
-        tried.add(peer)
-        drawing.add(peer)
-        void drawFrom(peer).finally(() => {
-          drawing.delete(peer)
-          if (!signal.aborted) for (const other of options.more?.() ?? []) start(other)
+      const start = (candidate: Source): void => {
+        const { name } = candidate
+        if ((resting.get(name) ?? 0) > host.clock.now() || drawing.size >= LIMITS.snapshotSources.value) return
+        resting.set(name, Number.POSITIVE_INFINITY)
+        drawing.add(name)
+        void drawFrom(candidate).then((lied) => {
+          if (!lied) resting.set(name, host.clock.now() + FAILED_MS)
+          drawing.delete(name)
+          startMore()
           if (drawing.size === 0) resolve()
         })
+      }
+      const startMore = (): void => {
+        if (signal.aborted || !options.more) return
+        for (const candidate of [...others, ...options.more().map(peerSource)]) start(candidate)
       }
       const look = async (): Promise<void> => {
         while (!signal.aborted && drawing.size > 0) {
           await host.clock.sleep(LOOK_MS, signal).catch(() => undefined)
-          if (!signal.aborted) for (const peer of options.more?.() ?? []) start(peer)
+          startMore()
         }
       }
-      for (const peer of peers) start(peer)
+      for (const candidate of first) start(candidate)
       if (drawing.size === 0) resolve()
       else if (options.more) void look()
     })
-  await drawFromAll([...peers].sort((a, b) => Number(isOrigin(b)) - Number(isOrigin(a))))
+  const originFirst = [...peers].sort((a, b) => Number(isOrigin(b)) - Number(isOrigin(a)))
+  await drawFromAll([...others, ...originFirst.map(peerSource)])
   options.signal.throwIfAborted()
   if (diskFailure) throw diskFailure
   if (remaining.size > 0) {
-    const detail = `${remaining.size} chunks of ${description.sha256} from ${tried.size} peers`
+    const detail = `${remaining.size} chunks of ${description.sha256} from ${resting.size - 1} sources`
     throw new TransportError('no_source', detail, { cause: lastFailure })
   }
 }

@@ -1,3 +1,4 @@
+import type { DirectReach } from '../../swarm/index.js'
 import type { Progress } from '../service/start-coordinator.js'
 import type { TrainerEvent } from '../spool/trainer-process.js'
 
@@ -5,7 +6,9 @@ import type { TrainerEvent } from '../spool/trainer-process.js'
 export function progressLine(progress: Progress): string | null {
   switch (progress.type) {
     case 'listening':
-      return progress.addresses.map((address) => `volunteers join with: prove-node join ${address}`).join('\n')
+      return `listening on ${progress.addresses.join(' ')}`
+    case 'invitation':
+      return invitationLines(progress.invitation, progress.file, progress.reach)
     case 'complete':
       return `version ${progress.version} is published: the run is complete; its adapters are served on`
     case 'refusal': {
@@ -17,6 +20,21 @@ export function progressLine(progress: Progress): string | null {
     case 'event':
       return eventLine(progress.event)
   }
+}
+
+const UNREACHABLE: Readonly<Record<Exclude<DirectReach, 'anywhere'>, string>> = {
+  machine: 'only from this machine',
+  network: 'only from this network',
+}
+
+function invitationLines(invitation: string, file: string, reach: DirectReach): string {
+  const lines = ['volunteers join with', '', `prove-node join ${invitation}`, '', `It is in ${file}, too.`]
+  if (reach === 'anywhere') return lines.join('\n')
+  return [
+    ...lines,
+    `Warning: the addresses in it can be reached ${UNREACHABLE[reach]}. For volunteers elsewhere, let the port through your router or firewall`,
+    'and say in run.yaml how they reach it, for example: announce: [/dns4/run.example.org/tcp/4001]',
+  ].join('\n')
 }
 
 function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string | null {

@@ -1,12 +1,15 @@
 import type { Logger } from 'pino'
 import writeFileAtomic from 'write-file-atomic'
 import { serveControl } from '../../control/index.js'
-import { hashFile, openTokenizer } from '../../engine/index.js'
+import { openTokenizer } from '../../engine/index.js'
 import { createStage, rulesNamed, type Stage, type Task } from '../../episode/index.js'
 import {
+  addressesForOthers,
   createBlobStore,
   createHost,
   createMetrics,
+  type DirectReach,
+  describeFile,
   type Identity,
   type Metrics,
   type RefusalEvent,
@@ -34,11 +37,14 @@ import { canaryPrompts } from '../versions/canary.js'
 import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { controlRoutes } from './control-routes.js'
 import { openCoordinator } from './coordinator.js'
+import { keepInvitation } from './invitation.js'
 import { openRunKey } from './run-key.js'
 
 /** What an operator, or a program that started the coordinator, is told as it happens. */
 export type Progress =
   | { readonly type: 'listening'; readonly addresses: readonly string[]; readonly runId: string }
+  /** What volunteers join with; told again when the addresses have changed. `reach`: from where they can be dialled. */
+  | { readonly type: 'invitation'; readonly invitation: string; readonly file: string; readonly reach: DirectReach }
   | { readonly type: 'event'; readonly event: PublicEvent }
   | { readonly type: 'refusal'; readonly refusal: RefusalEvent }
   | { readonly type: 'trainer'; readonly event: TrainerEvent }
@@ -105,7 +111,8 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const host = await listen(identity, options, metrics)
     cleanUps.push(() => host.close())
     const blobs = await createBlobStore(folder.blobs)
-    const baseSha256 = await hashFile(config.base.path)
+    const base = await describeFile(config.base.path, 'base', closing.signal)
+    const baseSha256 = base.sha256
     const calibrations = await openCalibrations({
       folder: folder.calibrations,
       files: config.audit.calibrations,
@@ -171,9 +178,18 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       auditor: audits?.auditor ?? null,
       lottery: createAuditLottery(key.raw),
     })
+    coordinator.snapshots.offerFile(base, config.base.path)
     const { runId } = host
-    const addresses = host.addresses()
+    const { addresses } = addressesForOthers(host.addresses())
     onProgress({ type: 'listening', addresses, runId })
+    const { invitation: file } = folder
+    const invited = await keepInvitation(
+      { config, key, base, host, file },
+      ({ text, reach }) => onProgress({ type: 'invitation', invitation: text, file, reach }),
+      closing.signal,
+    )
+    cleanUps.push(() => invited.ended)
+    coordinator.snapshots.offerInvitation(() => invited.current.sealed)
 
     const run = async (): Promise<void> => {
       await coordinator.run(trainer)

@@ -5,19 +5,43 @@ import { z } from 'zod'
 import { DEFAULT_LIMITS, DEFAULT_RULES, DIALECTS, type EpisodeLimits } from '../../episode/index.js'
 import { CodedError } from '../../errors/index.js'
 import { largestBody } from '../../judging/index.js'
-import { LIMITS } from '../../proto/index.js'
+import { isInvitationText, isSource, LIMITS } from '../../proto/index.js'
 import { REWARD_PRESETS } from '../../reward/index.js'
 import { trainerSettings } from './trainer-settings.js'
 
 const positive = z.int().min(1)
+
+const ownWords = z
+  .string()
+  .refine(isInvitationText, `a sentence of at most ${LIMITS.detailBytes.value} bytes, without line breaks`)
+const pathPart = z.string().regex(/^[\w.-]+(\/[\w.-]+)*$/, 'letters, digits and . _ - between slashes')
+const baseSource = z
+  .union([
+    z.string().min(1),
+    z.strictObject({
+      /** Repository, as `owner/name`. */
+      hub: pathPart,
+      /** A commit, or a tag that does not move. */
+      revision: pathPart,
+      file: pathPart,
+    }),
+  ])
+  .transform((source) =>
+    typeof source === 'string'
+      ? source
+      : `https://huggingface.co/${source.hub}/resolve/${source.revision}/${source.file}`,
+  )
+  .refine(isSource, `an https URL of at most ${LIMITS.sourceBytes.value} bytes`)
 
 /** The form of `run.yaml`; docs/configuration.md lists every field. */
 export const configSchema = z.strictObject({
   /** Everything the coordinator keeps: key, event log, blobs, spool. One process per directory. */
   dataDir: z.string().min(1),
   /** libp2p addresses to listen on. Port 0 takes a free one. */
-  listen: z.array(z.string().min(1)).min(1).default(['/ip4/127.0.0.1/tcp/0']),
+  listen: z.array(z.string().min(1)).min(1).default(['/ip4/0.0.0.0/tcp/4001', '/ip6/::/tcp/4001']),
   announce: z.array(z.string().min(1)).default([]),
+  /** What invitations say of the run, in the operator's own words. */
+  about: z.strictObject({ operator: ownWords.default(''), purpose: ownWords.default('') }).prefault({}),
   base: z.strictObject({
     /** The GGUF that volunteers run. */
     path: z.string().min(1),
@@ -26,6 +50,8 @@ export const configSchema = z.strictObject({
     quantisation: z.string().min(1).max(LIMITS.shortNameBytes.value).default('f16'),
     /** How the model writes tool calls. */
     dialect: z.enum([...DIALECTS.keys()]).default(DEFAULT_RULES.dialect),
+    /** Where else volunteers can fetch the file: an https URL, or a file of a repository on the Hugging Face hub. */
+    sources: z.array(baseSource).max(LIMITS.baseSources.value).default([]),
   }),
   tasks: z.strictObject({
     /** Folder of a data set of `prove-lab synthesize`: leases are drawn from its training split. */

@@ -21,6 +21,8 @@ export interface DataFolder {
   readonly spool: string
   readonly trainerConfig: string
   readonly trainerLog: string
+  /** What volunteers join with, as text. */
+  readonly invitation: string
   /** The notice of the coordinator's addresses that was published last, sealed. */
   readonly addressNotice: string
   /** Nodes that were reached, to be looked for at the next start. */
@@ -31,7 +33,7 @@ export interface DataFolder {
 const PARTS = [
   ...['log', 'log.head', 'log.checkpoint', 'identity.key', 'trainer.json', 'trainer.log', 'control.sock'],
   ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'spool', 'control.path'],
-  ...['address.notice', 'peers.json'],
+  ...['address.notice', 'peers.json', 'invitation.txt'],
 ]
 
 const OTHERS = 0o077
@@ -47,6 +49,7 @@ export const dataFolderOf = (dataDir: string): DataFolder => ({
   spool: join(dataDir, 'spool'),
   trainerConfig: join(dataDir, 'trainer.json'),
   trainerLog: join(dataDir, 'trainer.log'),
+  invitation: join(dataDir, 'invitation.txt'),
   addressNotice: join(dataDir, 'address.notice'),
   knownPeers: join(dataDir, 'peers.json'),
 })

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import type { JoinAddress } from '../../swarm/index.js'
 import { type AdapterLibrary, openAdapterLibrary } from '../adapters.js'
-import { addressArgument } from './arguments.js'
+import { type NamedRun, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder } from './defaults.js'
 
 /** `prove-node adapters`: what a run has published, for researchers. */
@@ -10,10 +9,10 @@ export function addAdaptersCommands(program: Command): void {
   const adapters = program.command('adapters').description('What a run has published')
   adapters
     .command('list')
-    .argument('<address>', 'address of the coordinator', addressArgument)
+    .argument(...RUN_ARGUMENT, runArgument)
     .option('--data-dir <folder>', 'where downloads are kept', dataFolder)
-    .action((coordinator: JoinAddress, { dataDir }: { dataDir: string }) =>
-      withLibrary(coordinator, dataDir, async (library, signal) => {
+    .action((run: () => Promise<NamedRun>, { dataDir }: { dataDir: string }) =>
+      withLibrary(run, dataDir, async (library, signal) => {
         const { manifest } = await library.newest(signal)
         process.stdout.write(
           `version ${manifest.version} of ${manifest.policy.base.name}, ${new Date(manifest.createdAtMs).toISOString()}\n`,
@@ -26,11 +25,11 @@ export function addAdaptersCommands(program: Command): void {
   adapters
     .command('pull')
     .description('Download the newest adapter: a PEFT directory with the GGUF beside it')
-    .argument('<address>', 'address of the coordinator', addressArgument)
+    .argument(...RUN_ARGUMENT, runArgument)
     .argument('<folder>', 'where to put it')
     .option('--data-dir <folder>', 'where downloads are kept', dataFolder)
-    .action((coordinator: JoinAddress, folder: string, { dataDir }: { dataDir: string }) =>
-      withLibrary(coordinator, dataDir, async (library, signal) => {
+    .action((run: () => Promise<NamedRun>, folder: string, { dataDir }: { dataDir: string }) =>
+      withLibrary(run, dataDir, async (library, signal) => {
         const publication = await library.newest(signal)
         for (const path of await library.pull(publication, folder, signal)) process.stdout.write(`${path}\n`)
       }),
@@ -38,10 +37,11 @@ export function addAdaptersCommands(program: Command): void {
 }
 
 const withLibrary = async (
-  coordinator: JoinAddress,
+  run: () => Promise<NamedRun>,
   dataDir: string,
   use: (library: AdapterLibrary, signal: AbortSignal) => Promise<void>,
 ): Promise<void> => {
+  const { coordinator } = await run()
   const stop = new AbortController()
   process.once('SIGINT', () => stop.abort(new Error('stopped')))
   const library = await openAdapterLibrary(coordinator, join(dataDir, 'adapters'), stop.signal)

@@ -1,11 +1,38 @@
 import { InvalidArgumentError } from 'commander'
-import { type JoinAddress, parseJoinAddress } from '../../swarm/index.js'
+import { type Invitation, InvitationError, looksLikeInvitation, parseInvitation } from '../../proto/index.js'
+import { invitedAddress, type JoinAddress, parseJoinAddress } from '../../swarm/index.js'
 
-/** A coordinator's address from the command line. @throws InvalidArgumentError */
-export const addressArgument = (text: string): JoinAddress => {
+/** A run as the command line names it. */
+export interface NamedRun {
+  readonly coordinator: JoinAddress
+  /** Null: only an address was given. */
+  readonly invitation: Invitation | null
+}
+
+export const RUN_ARGUMENT = [
+  '<run>',
+  'an invitation (prove1-…), or the coordinator’s address, ending in /p2p/ and its key',
+] as const
+
+/**
+ * A run from the command line; reading an invitation takes its signature.
+ * @throws InvalidArgumentError for an address that is none; the promise rejects with an InvitationError
+ */
+export const runArgument = (text: string): (() => Promise<NamedRun>) => {
+  if (looksLikeInvitation(text)) return () => invitedRun(text)
   try {
-    return parseJoinAddress(text)
+    const coordinator = parseJoinAddress(text)
+    return async () => ({ coordinator, invitation: null })
   } catch (error) {
     throw new InvalidArgumentError((error as Error).message)
+  }
+}
+
+async function invitedRun(text: string): Promise<NamedRun> {
+  const invitation = await parseInvitation(text)
+  try {
+    return { coordinator: invitedAddress(invitation), invitation }
+  } catch (cause) {
+    throw new InvitationError('malformed', (cause as TypeError).message, { cause })
   }
 }

@@ -1,15 +1,17 @@
+import { createInterface } from 'node:readline/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { PRIVATE_UMASK } from '../../control/index.js'
 import { DEFAULT_LIMITS } from '../../episode/index.js'
 import { LIMITS } from '../../proto/index.js'
-import { createStderrLogger, type JoinAddress } from '../../swarm/index.js'
+import { createStderrLogger } from '../../swarm/index.js'
+import { type JoinPlan, planText } from '../join-plan.js'
 import type { LimitSettings } from '../limits/settings.js'
 import { countOf, type NodeProgress, progressLine } from '../progress.js'
 import { createLiveScreen } from '../screen/live-screen.js'
 import { openSession, type Session } from '../session/session.js'
 import type { NodeView } from '../session/view.js'
 import type { WorkEnd } from '../work-loop.js'
-import { addressArgument } from './arguments.js'
+import { type NamedRun, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder, demoModel } from './defaults.js'
 import { addLimitOptions, givenLimits } from './limit-options.js'
 
@@ -26,13 +28,10 @@ export function addJoinCommand(program: Command): void {
   const join = program
     .command('join')
     .description('Generate rollouts for a run until it is complete, or the node is stopped')
-    .argument('<address>', 'address of the coordinator, ending in /p2p/ and its key', addressArgument)
-    .option('--data-dir <folder>', 'identity, unsent groups, verdicts and limits', dataFolder)
-    .option(
-      '--model <gguf>',
-      'the base model of the run; default: the demo model that comes with this package',
-      demoModel,
-    )
+    .argument(...RUN_ARGUMENT, runArgument)
+    .option('--data-dir <folder>', 'identity, unsent groups, verdicts, limits and fetched base models', dataFolder)
+    .option('--model <gguf>', 'the base model of the run, if you have it already; default: it is fetched')
+    .option('--yes', 'take part without being asked first', false)
     .option('--listen <address...>', 'libp2p addresses to listen on; default: a free port, the same at each start')
     .option('--no-listen', 'only dial out')
     .option('--announce <address...>', 'where others can dial this node, for a port that a router forwards to it')
@@ -56,7 +55,8 @@ export function addJoinCommand(program: Command): void {
 
 interface JoinOptions {
   dataDir: string
-  model: string
+  model?: string
+  yes: boolean
   /** False: only dial out. */
   listen?: string[] | false
   announce?: string[]
@@ -69,20 +69,24 @@ interface JoinOptions {
 }
 
 async function joinRun(
-  coordinator: JoinAddress,
+  named: () => Promise<NamedRun>,
   options: JoinOptions & LimitSettings & { cpu: boolean },
 ): Promise<void> {
+  const { coordinator, invitation } = await named()
   const stop = new AbortController()
   // Not `once`: what puts the cursor back ends a process whose signal nobody else hears. Whoever cannot wait asks again.
   for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.on(name, () => (stop.signal.aborted ? process.exit(130) : stop.abort()))
   process.umask(PRIVATE_UMASK)
-  const report = options.json ? jsonReport : options.plain || !process.stdout.isTTY ? plainReport() : screenReport()
+  const isSeen = process.stdout.isTTY
+  const report = options.json ? jsonReport : options.plain || !isSeen ? plainReport() : screenReport()
+  const isAsked = !options.yes && !options.json && isSeen && process.stdin.isTTY
   try {
     const session = await openSession({
-      coordinator,
+      ...{ coordinator, invitation, packagedModel: demoModel, signal: stop.signal },
       dataDir: options.dataDir,
-      modelPath: options.model,
+      modelPath: options.model ?? null,
+      agree: isAsked ? report.ask : async () => true,
       whereabouts: {
         ...(options.listen === undefined ? {} : { listen: options.listen || [] }),
         ...(options.announce === undefined ? {} : { announce: options.announce }),
@@ -124,6 +128,8 @@ async function endOf(session: Session, stopped: AbortSignal): Promise<WorkEnd> {
 interface Report {
   tell(progress: NodeProgress): void
   show(view: () => NodeView): void
+  /** Whether the volunteer wants to take part. */
+  ask(plan: JoinPlan, signal: AbortSignal): Promise<boolean>
   /** Idempotent. @param end  null: it failed */
   close(end: WorkEnd | null, view: NodeView | null): void
 }
@@ -131,7 +137,20 @@ interface Report {
 const jsonReport: Report = {
   tell: (progress) => void process.stdout.write(`${JSON.stringify(progress)}\n`),
   show: () => undefined,
+  ask: async () => true,
   close: () => undefined,
+}
+
+async function takesPart(signal: AbortSignal): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  // While it reads a line, the terminal sends Ctrl-C as a key.
+  terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+  try {
+    const answer = await terminal.question('Take part? [Y/n] ', { signal })
+    return !/^\s*n/i.test(answer)
+  } finally {
+    terminal.close()
+  }
 }
 
 function plainReport(): Report {
@@ -147,6 +166,8 @@ function plainReport(): Report {
       if (line !== null && !known) say(line)
     },
     show: () => undefined,
+    // The plan has been told.
+    ask: (_plan, signal) => takesPart(signal),
     close(end, view) {
       if (!closed && end !== null && view !== null) say(summaryOf(end, view))
       closed = true
@@ -160,6 +181,13 @@ function screenReport(): Report {
   return {
     tell: () => undefined,
     show: (view) => screen.follow(view),
+    async ask(plan, signal) {
+      const showAgain = screen.hide()
+      process.stdout.write(`${planText(plan)}\n`)
+      const takes = await takesPart(signal)
+      if (takes) showAgain()
+      return takes
+    },
     close(end, view) {
       if (closed) return
       closed = true

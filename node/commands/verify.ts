@@ -5,7 +5,8 @@ import { type Engine, openEngine, openTokenizer } from '../../engine/index.js'
 import { type Calibration, parseCalibration } from '../../judging/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { createBlobStore } from '../../swarm/index.js'
-import { hashBaseModel } from '../base-model.js'
+import { findBaseModel, readBaseModel } from '../base/find-base.js'
+import { openModelCache } from '../base/model-cache.js'
 import { NodeError } from '../errors.js'
 import type { KeptGroup } from '../kept-group.js'
 import { stageFor } from '../policy-stage.js'
@@ -17,7 +18,7 @@ import { lastGroupOf } from './kept-records.js'
 
 interface VerifyOptions {
   readonly dataDir: string
-  readonly model: string
+  readonly model?: string
   readonly cpu: boolean
   readonly calibration?: string
   readonly json: boolean
@@ -29,7 +30,7 @@ export function addVerifyCommand(program: Command): void {
     .command('verify')
     .description('Judge your last group again, as the coordinator does, with your own engine')
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
-    .option('--model <gguf>', 'the base model of the run', demoModel)
+    .option('--model <gguf>', 'the base model of the run; default: the one that was fetched, or came with this program')
     .option('--cpu', 'do not use a GPU', false)
     .option('--calibration <file>', 'thresholds to judge by; without them numbers are shown')
     .option('--json', 'one JSON object on stdout', false)
@@ -50,12 +51,12 @@ async function verify(
   signal: AbortSignal,
 ): Promise<VerifiedStage[]> {
   const { base, adapterSha256, limits } = group.origin
-  await checkBase(model, base)
+  const path = await basePath(base, dataDir, model ?? null, signal)
   const calibration = file === undefined ? null : parseCalibration(await readFile(file, 'utf8'))
-  const tokenizer = await openTokenizer(model)
+  const tokenizer = await openTokenizer(path)
   try {
     const engine = await openEngine({
-      modelPath: model,
+      modelPath: path,
       threads: 1,
       contextSize: limits.maxRolloutTokens,
       lanes: 1,
@@ -74,10 +75,21 @@ async function verify(
   }
 }
 
-async function checkBase(model: string, { name, sha256 }: KeptGroup['origin']['base']): Promise<void> {
-  const found = await hashBaseModel(model)
-  if (found !== sha256)
-    throw new NodeError('wrong_base', `the group was made with ${name}, SHA-256 ${sha256}; ${model} has ${found}`)
+/** @throws NodeError `wrong_base` */
+async function basePath(
+  { name, sha256 }: KeptGroup['origin']['base'],
+  dataDir: string,
+  given: string | null,
+  signal: AbortSignal,
+): Promise<string> {
+  if (given === null) {
+    const found = await findBaseModel(sha256, { packaged: demoModel, cache: await openModelCache(dataDir) }, signal)
+    if (found) return found.path
+    throw new NodeError('wrong_base', `${name}, SHA-256 ${sha256}, is not in ${dataDir} any more: name it with --model`)
+  }
+  const { path, blob } = await readBaseModel(given, signal)
+  if (blob.sha256 === sha256) return path
+  throw new NodeError('wrong_base', `the group was made with ${name}, SHA-256 ${sha256}; ${path} has ${blob.sha256}`)
 }
 
 async function applyPolicy(engine: Engine, blobs: string, sha256: string | null, signal: AbortSignal): Promise<void> {

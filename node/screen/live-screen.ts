@@ -6,6 +6,8 @@ import { screenLines } from './screen-lines.js'
 export interface LiveScreen {
   /** @param show  asked each time it is drawn */
   follow(show: () => NodeView): void
+  /** Takes the picture away. @returns  brings it back */
+  hide(): () => void
   /** Leaves the last picture where it is. */
   close(): void
 }
@@ -29,17 +31,29 @@ export function createLiveScreen(terminal: NodeJS.WriteStream): LiveScreen {
     update(shown.join('\n'))
   }
   const redraw = (): void => draw(HINT)
+  const begin = (): void => {
+    timer ??= setInterval(redraw, DRAW_EVERY_MS)
+    terminal.on('resize', redraw)
+    redraw()
+  }
+  const end = (): void => {
+    if (timer !== null) clearInterval(timer)
+    timer = null
+    terminal.off('resize', redraw)
+  }
   return {
     follow(next) {
       show = next
-      timer ??= setInterval(redraw, DRAW_EVERY_MS)
-      terminal.on('resize', redraw)
-      redraw()
+      begin()
+    },
+    hide() {
+      end()
+      update.clear()
+      return begin
     },
     close() {
-      if (timer !== null) clearInterval(timer)
-      terminal.off('resize', redraw)
-      draw('')
+      if (timer !== null) draw('')
+      end()
       update.done()
     },
   }

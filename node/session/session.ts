@@ -5,9 +5,9 @@ import pLimit from 'p-limit'
 import type { Logger } from 'pino'
 import { PRIVATE_FOLDER, serveControl } from '../../control/index.js'
 import type { EngineResources } from '../../engine/index.js'
-import { createMetrics, type JoinAddress, openIdentity, systemClock } from '../../swarm/index.js'
+import { createMetrics, openIdentity, systemClock } from '../../swarm/index.js'
 import { NodeError } from '../errors.js'
-import { createGate } from '../gate.js'
+import { createGate, turnedTo } from '../gate.js'
 import { totalsOf } from '../ledger.js'
 import { changed, type LimitChanges, readLimits, writeLimits } from '../limits/limits-file.js'
 import { limitsInForce, notKept, sensorsFor } from '../limits/limits-in-force.js'
@@ -15,7 +15,7 @@ import { DEFAULTS, describeLimits, type LimitName, type LimitSettings } from '..
 import { watchMachine } from '../machine/machine-watch.js'
 import { sensorsHere } from '../machine/sensors.js'
 import type { NodeProgress } from '../progress.js'
-import { type RunningNode, startNode, type Whereabouts } from '../start-node.js'
+import { type NodeOptions, type RunningNode, startNode, type Whereabouts } from '../start-node.js'
 import { openNodeDatabase } from '../store.js'
 import type { WorkEnd } from '../work-loop.js'
 import { createWorkMeter } from '../work-meter.js'
@@ -24,10 +24,11 @@ import { type LimitsChanged, type Steering, steeringRoutes } from './routes.js'
 import { openTrafficBook, trafficOf } from './traffic.js'
 import { beginStory, continueStory, type NodeView } from './view.js'
 
-export interface SessionOptions {
-  readonly coordinator: JoinAddress
-  readonly dataDir: string
-  readonly modelPath: string
+export interface SessionOptions
+  extends Pick<
+    NodeOptions,
+    'coordinator' | 'invitation' | 'dataDir' | 'modelPath' | 'packagedModel' | 'agree' | 'signal'
+  > {
   readonly whereabouts: Whereabouts
   readonly contextSize: number
   readonly stay: boolean
@@ -55,7 +56,7 @@ const LOOK_EVERY_MS = 1000
  * @throws NodeError `in_use`, `bad_limits` and those of the start; EngineError
  */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { coordinator, dataDir, logger } = options
+  const { coordinator, invitation, dataDir, modelPath, packagedModel, agree, logger } = options
   const clock = systemClock
   const cleanUps: (() => Promise<unknown>)[] = []
   const close = async (): Promise<void> => {
@@ -111,7 +112,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       ...story,
       ...meter.reading,
       peerId: identity.peerId,
-      coordinator: coordinator.address,
+      coordinator: coordinator.addresses[0]!,
       startedAtMs,
       waiting: node?.waiting ?? 0,
       peers: node?.peers ?? 0,
@@ -188,19 +189,26 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       await looked
     })
 
+    const finishing = turnedTo(gate, ({ kind }) => kind === 'finish')
+    const starting = AbortSignal.any([options.signal, finishing.signal])
     const rate = (name: 'upload' | 'download') => () => (limits()[name] ?? Number.POSITIVE_INFINITY) * 1024
-    node = await startNode({
-      ...{ coordinator, dataDir, identity, store, gate, logger, metrics, meter, onProgress },
-      modelPath: options.modelPath,
+    const started = await startNode({
+      ...{ coordinator, invitation, dataDir, modelPath, packagedModel, agree, identity, store },
+      ...{ gate, logger, metrics, meter, onProgress, signal: starting },
       ...options.whereabouts,
       contextSize: options.contextSize,
       stay: options.stay,
       resources: resourcesOf(limits()),
       bandwidth: { upload: rate('upload'), download: rate('download') },
+    }).catch((error: unknown) => {
+      if (finishing.signal.aborted) return null
+      throw error
     })
-    const { close: closeNode, work } = node
-    cleanUps.push(closeNode)
-    return { view, work, close }
+    finishing.close()
+    if (started === null) return { view, work: Promise.resolve('finished'), close }
+    node = started
+    cleanUps.push(started.close)
+    return { view, work: started.work, close }
   } catch (error) {
     await close()
     throw error

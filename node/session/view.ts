@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Verdict } from '../../proto/index.js'
 import type { LedgerTotals } from '../ledger.js'
-import { countOf, idleLine, type NodeProgress, restLine, verdictLine } from '../progress.js'
+import { countOf, fetchingLine, idleLine, type NodeProgress, restLine, verdictLine } from '../progress.js'
 
 /** What a node is doing, as its owner sees it: on the screen, and in the answer to `prove-node status`. */
 export const nodeView = z.strictObject({
@@ -63,10 +63,12 @@ export interface Story
 /** So many reasons are shown. */
 const REASONS = 3
 
+const LOADING = 'starting: the model is loaded and checked'
+
 /** @param before  what became of the node's groups before the program started */
 export function beginStory(before: Pick<LedgerTotals, 'accepted' | 'credit'>): Story {
   return {
-    state: 'starting: the model is loaded and checked',
+    state: LOADING,
     phase: 'starting',
     version: null,
     versions: null,
@@ -83,6 +85,13 @@ export function beginStory(before: Pick<LedgerTotals, 'accepted' | 'credit'>): S
 export function continueStory(story: Story, progress: NodeProgress): Story {
   const now = (phase: Phase, state: string): Story => ({ ...story, phase, state })
   switch (progress.type) {
+    case 'invited':
+    case 'source-dropped':
+      return story
+    case 'fetching':
+      return now('starting', progress.share < 1 ? `starting: ${fetchingLine(progress)}` : LOADING)
+    case 'base-delayed':
+      return now('trouble', `the base model cannot be had now, trying again: ${progress.detail}`)
     case 'ready':
       return { ...now('waiting', 'looking for the coordinator'), backend: progress.backend }
     case 'policy':
@@ -105,15 +114,21 @@ export function continueStory(story: Story, progress: NodeProgress): Story {
     case 'rest':
       return now('resting', `resting: ${restLine(progress)}`)
     case 'online':
-      return story.phase === 'trouble' ? now('waiting', 'asking for work') : story
+      return story.phase === 'trouble' ? goingOn(story) : story
     case 'resumed':
-      return now('waiting', 'asking for work')
+      return goingOn(story)
     case 'finishing':
       return now('finishing', `ending: waiting for ${countOf(progress.waiting, 'verdict')}`)
     case 'notice':
       return story
   }
 }
+
+/** Without an engine it has the start still before it. */
+const goingOn = (story: Story): Story =>
+  story.backend === null
+    ? { ...story, phase: 'starting', state: 'starting' }
+    : { ...story, phase: 'waiting', state: 'asking for work' }
 
 /** What a node without a lease waits for; the two that come and go by the second need no code. */
 const waitingFor = ({ reason, detail }: Extract<NodeProgress, { type: 'idle' }>): string =>

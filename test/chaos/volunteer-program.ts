@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
+import { openMembership } from '../../node/membership.js'
 import type { NodeProgress } from '../../node/progress.js'
 import { startVolunteer } from '../../node/volunteer.js'
 import { LIMITS } from '../../proto/index.js'
@@ -41,10 +42,11 @@ export async function runVolunteer(world: World, process: SimProcess, settings: 
     logger: world.logger(process),
     onRefusal: ({ code }) => world.blow(`refused as ${code}`),
   })
+  const blobs = await createBlobStore(join(machine.folder, 'blobs'))
+  const coordinator = { addresses: [addressOf(runId)], peerId: runId }
+  const membership = await openMembership({ coordinator, host, store, blobs })
   const volunteer = await startVolunteer({
-    ...{ host, key, store, tokenizer, onProgress },
-    blobs: await createBlobStore(join(machine.folder, 'blobs')),
-    coordinator: { address: addressOf(runId), peerId: runId },
+    ...{ host, membership, key, store, blobs, tokenizer, onProgress },
     engine: createScriptEngine({
       clock,
       turnMs: (seed) => 100 + (seed % 400),

@@ -9,6 +9,7 @@ import { openEventLog } from '../../coordinator/ledger/event-log.js'
 import { openNodeStore } from '../../node/store.js'
 import { checkout } from '../support/checkout.js'
 import { writeDemoTasks } from '../support/demo-tasks.js'
+import { frameOf, textOf } from '../support/invitations.js'
 import { PATIENCE_MS } from '../support/patience.js'
 import { createMachine, demoModel, type Machine } from '../support/programs.js'
 import { createTestRun, type TestRun } from '../support/test-run.js'
@@ -17,6 +18,9 @@ const model = demoModel()
 const NOBODY = '12D3KooWKRYhZeD3sAWvz1zaSsEXnwnktvv4iaprLHrCgZBZWyEq'
 /** Nothing listens there. */
 const DEAD_END = `/ip4/127.0.0.1/tcp/1/p2p/${NOBODY}`
+
+/** Signed by its key, and made by a program that is not there yet. */
+const LATER = textOf(await frameOf(2, new Uint8Array([1, 2, 3])))
 
 let folder = ''
 test.before(async () => {
@@ -59,6 +63,7 @@ async function config(name: string, change: object = {}): Promise<string> {
   const file = join(folder, `${name}.yaml`)
   const content = {
     dataDir: `${name}-data`,
+    listen: ['/ip4/127.0.0.1/tcp/0'],
     base: { path: model, name: 'prove-demo-base' },
     tasks: { dataset: 'tasks' },
     ...change,
@@ -72,7 +77,15 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'lab' | 'node',
   ['an address without a key', 'node', ['join', '/ip4/127.0.0.1/tcp/1'], /must end in \/p2p\//],
   ['a key that is none', 'node', ['join', '/ip4/127.0.0.1/tcp/1/p2p/xyz'], /not a peer id: xyz/],
   ['an address without a port', 'node', ['join', `/ip4/127.0.0.1/p2p/${NOBODY}`], /needs a \/tcp\/ part/],
-  ['no address', 'node', ['join'], /missing required argument 'address'/],
+  ['no run', 'node', ['join'], /missing required argument 'run'/],
+  ['an invitation that is cut off', 'node', ['join', 'prove1-AQ'], /^prove-node: cut_off: .*copy all of it/],
+  [
+    'an invitation that is changed',
+    'node',
+    ['join', `prove1-${'A'.repeat(400)}`],
+    /^prove-node: changed: .*copy it again/,
+  ],
+  ['an invitation of a later version', 'node', ['join', LATER], /^prove-node: newer: .*version 2.*install a newer one/],
   ['lanes that are no count', 'node', ['join', DEAD_END, '--lanes', '0'], /an integer from 1 to 256/],
   ['an option that does not exist', 'node', ['join', DEAD_END, '--fast'], /unknown option '--fast'/],
   ['a log level that does not exist', 'node', ['join', DEAD_END, '--log-level', 'loud'], /Allowed choices/],

@@ -92,7 +92,8 @@ test('a run that began with another data set does not go on', async () => {
   await log.append(agreed({ dataset: { sha256: 'f'.repeat(64), tasks: 3 } }))
   await log.close()
   const model = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
-  const run = { dataDir: 'data', base: { path: model, name: 'demo' }, tasks: { dataset: 'first' } }
+  const listen = ['/ip4/127.0.0.1/tcp/0']
+  const run = { dataDir: 'data', listen, base: { path: model, name: 'demo' }, tasks: { dataset: 'first' } }
   await writeFile(join(folder, 'run.yaml'), JSON.stringify(run))
   const program = join(checkout, 'dist', 'coordinator', 'main.js')
   const started = await execa(process.execPath, [program, 'start', '--config', 'run.yaml'], {

@@ -95,7 +95,7 @@ test('an exported key is the same node elsewhere, and does not replace another u
 test('a join address must name a TCP port and the key of the coordinator', async ({ folder }) => {
   const { peerId } = await openIdentity(folder)
   assert.equal(parseJoinAddress(` /ip4/203.0.113.5/tcp/4001/p2p/${peerId}\n`), {
-    address: `/ip4/203.0.113.5/tcp/4001/p2p/${peerId}`,
+    addresses: [`/ip4/203.0.113.5/tcp/4001/p2p/${peerId}`],
     peerId,
   })
   assert.is(parseJoinAddress(`/dns4/swarm.example/tcp/4001/p2p/${peerId}`).peerId, peerId)

@@ -32,12 +32,12 @@ test('an address at which another key answers says which, and one where nobody l
 
 test('a connection that is kept tells why there is none, until there is one', async ({ coordinator, volunteer }) => {
   const [address] = coordinator.host.addresses()
-  const wrong = { address: address!.replace(coordinator.host.peerId, NOBODY), peerId: NOBODY }
-  const lost = keepConnected(volunteer.host, { peerId: wrong.peerId, addresses: () => [wrong.address] })
+  const wrong = address!.replace(coordinator.host.peerId, NOBODY)
+  const lost = keepConnected(volunteer.host, { peerId: NOBODY, addresses: () => [wrong] })
   const kept = keepConnected(volunteer.host, { addresses: () => [address!], peerId: coordinator.host.peerId })
   try {
     await eventually('a reason', () => lost.problem !== null)
-    assert.match(lost.problem!, new RegExp(`^${wrong.address}: `))
+    assert.match(lost.problem!, new RegExp(`^${wrong}: `))
     await kept.connected(soon())
     assert.is(kept.problem, null)
   } finally {

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { openMembership } from '../../node/membership.js'
 import type { NodeProgress } from '../../node/progress.js'
 import { openNodeStore } from '../../node/store.js'
 import { startVolunteer } from '../../node/volunteer.js'
@@ -28,12 +29,15 @@ async function volunteerOf(run: TestRun): Promise<NodeProgress[]> {
   const folder = await run.swarm.folder()
   const heard: NodeProgress[] = []
   const store = await openNodeStore(`${folder}/store`, run.swarm.runId)
+  const blobs = await createBlobStore(`${folder}/blobs`)
+  const coordinator = { addresses: run.coordinator.node.host.addresses(), peerId: run.swarm.runId }
+  const membership = await openMembership({ coordinator, host, store, blobs })
   const volunteer = await startVolunteer({
-    coordinator: { address: run.coordinator.node.host.addresses()[0]!, peerId: run.swarm.runId },
     host,
+    membership,
     key,
     store,
-    blobs: await createBlobStore(`${folder}/blobs`),
+    blobs,
     engine: { ...engineSaying(['No.', 'No.']), usePolicy: async () => undefined },
     tokenizer: stage.tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
@@ -44,6 +48,7 @@ async function volunteerOf(run: TestRun): Promise<NodeProgress[]> {
   })
   opened.push(async () => {
     await volunteer.close()
+    await membership.close()
     await store.close()
   })
   return heard

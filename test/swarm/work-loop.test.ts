@@ -131,7 +131,7 @@ test('a node without work takes up a version as soon as it is announced, and ask
     })
     await eventually('it is woken', () => clock.pauses.join() === '50')
     clock.advance(50)
-    await eventually('the next question', () => worked.asked.length === 2)
+    await eventually('the next question', () => worked.asked.length >= 2)
     const taken = worked.progress.flatMap((news) => (news.type === 'policy' ? [news.version] : []))
     assert.equal(taken, [7, 8])
   } finally {

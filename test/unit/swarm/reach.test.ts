@@ -13,6 +13,7 @@ const REACHES: readonly (readonly [string, Reach])[] = [
   ['/ip6/2606:4700::1111/tcp/4001', 'anywhere'],
   ['/dns4/prove.example/tcp/443/wss', 'anywhere'],
   ['/dns4/localhost/tcp/4001', 'machine'],
+  ['/dns4/printer.local/tcp/4001', 'network'],
   ['/ip4/127.0.0.1/tcp/4001', 'machine'],
   ['/ip6/::1/tcp/4001', 'machine'],
   ['/ip4/10.1.2.3/tcp/4001', 'network'],

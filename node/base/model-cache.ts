@@ -1,0 +1,87 @@
+import { readdir, readFile, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { detailForWire, isSha256, type Sha256 } from '../../proto/index.js'
+import { type BlobStore, createBlobStore, partialFiles } from '../../swarm/index.js'
+
+/** A base model that was fetched, or the beginning of one. */
+export interface CachedModel {
+  readonly sha256: Sha256
+  /** What the run calls it. */
+  readonly name: string
+  /** On this disk. */
+  readonly sizeBytes: number
+  /** False: its download was cut short. */
+  readonly whole: boolean
+  readonly usedAtMs: number
+}
+
+/** Base models by hash, shared by all runs that a data folder takes part in. */
+export interface ModelCache {
+  readonly store: BlobStore
+  /** Notes that a run uses the model, or is about to fetch it. */
+  use(sha256: Sha256, name: string): Promise<void>
+  /** The one used last first. */
+  list(): Promise<readonly CachedModel[]>
+  remove(sha256: Sha256): Promise<void>
+  /** How much of it an unfinished download has. */
+  begunBytes(sha256: Sha256): Promise<number>
+  /** What its disk has left for this user, in bytes. */
+  freeBytes(): Promise<number>
+}
+
+/** Beside each model lies a file with its name; it is as old as the last use. */
+const NAME_SUFFIX = '.name'
+/** POSIX: the unit of `st_blocks`, whatever the file system's own is. */
+const BLOCK_BYTES = 512
+
+export const modelFolder = (dataDir: string): string => join(dataDir, 'models')
+
+export async function openModelCache(dataDir: string): Promise<ModelCache> {
+  const store = await createBlobStore(modelFolder(dataDir))
+  const nameFile = (sha256: Sha256): string => `${store.path(sha256)}${NAME_SUFFIX}`
+  const filesOf = (sha256: Sha256): string[] => [store.path(sha256), ...partialFiles(store.directory, sha256)]
+  return {
+    store,
+    async use(sha256, name) {
+      const file = nameFile(sha256)
+      await writeFile(file, name)
+      const now = new Date()
+      await utimes(file, now, now)
+    },
+    async list() {
+      const names = await readdir(store.directory)
+      const hashes = new Set(names.map((name) => name.replace(/^\.(part|have)-|\.name$/g, '')).filter(isSha256))
+      const models: CachedModel[] = []
+      for (const sha256 of hashes) {
+        const whole = names.includes(sha256)
+        const noted = names.includes(sha256 + NAME_SUFFIX)
+        const sizeBytes = sum(await Promise.all(filesOf(sha256).map(bytesOnDisk)))
+        const name = noted ? detailForWire(await readFile(nameFile(sha256), 'utf8')) : 'unknown'
+        const usedAtMs = noted ? (await stat(nameFile(sha256))).mtimeMs : 0
+        models.push({ sha256, name, sizeBytes, whole, usedAtMs })
+      }
+      return models.sort((a, b) => b.usedAtMs - a.usedAtMs)
+    },
+    async remove(sha256) {
+      for (const file of [...filesOf(sha256), nameFile(sha256)]) await rm(file, { force: true })
+    },
+    begunBytes: async (sha256) => sum(await Promise.all(partialFiles(store.directory, sha256).map(bytesOnDisk))),
+    async freeBytes() {
+      const { bavail, bsize } = await statfs(store.directory)
+      return bavail * bsize
+    },
+  }
+}
+
+/** A download's file has its full length from the beginning, and takes what was written to it. */
+async function bytesOnDisk(path: string): Promise<number> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (found === null) return 0
+  // Windows does not count blocks.
+  return process.platform === 'win32' ? found.size : Math.min(found.size, found.blocks * BLOCK_BYTES)
+}
+
+const sum = (sizes: readonly number[]): number => sizes.reduce((total, size) => total + size, 0)
