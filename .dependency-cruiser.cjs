@@ -37,7 +37,8 @@ const COORDINATOR_WINGS = {
   leases: ['settings', 'ledger'],
   intake: ['settings', 'spool', 'ledger'],
   versions: ['settings', 'spool', 'ledger', 'leases', 'intake'],
-  service: ['settings', 'spool', 'ledger', 'leases', 'intake', 'versions'],
+  dashboard: ['settings', 'ledger', 'report'],
+  service: ['settings', 'spool', 'ledger', 'report', 'leases', 'intake', 'versions', 'dashboard'],
   commands: ['settings', 'spool', 'ledger', 'backup', 'report', 'service'],
 }
 /** The base of every room's errors, which any of them may import. */
@@ -56,11 +57,11 @@ const ONE_ADAPTER = {
   '@modelcontextprotocol/sdk': '^servers/kernel/mcp/',
   protobufjs: '^proto/',
   'hyparquet-writer': '^dataset/parquet\\.ts$',
-  echarts: '^dataset/plots\\.ts$',
+  echarts: '^(dataset/plots|coordinator/dashboard/charts)\\.ts$',
   'prom-client': '(^swarm|/[a-z]+)/metrics\\.ts$',
   systeminformation: '^node/machine/battery-and-heat\\.ts$',
   '@libp2p/prometheus-metrics': '^swarm/metrics\\.ts$',
-  qr: '^coordinator/commands/invitation\\.ts$',
+  qr: '^coordinator/(commands/invitation|dashboard/pages/join)\\.ts$',
   openai: '^synthesis/teacher/openai-chat\\.ts$',
 }
 

@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { CodedError } from '../../errors/index.js'
 import { type GroupReport, GroupsTally } from '../report/group-report.js'
+import { shortKey, shortLease, timeOf } from '../report/words.js'
 import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
-import { shortKey, shortLease, tableOf, timeOf } from './words.js'
+import { tableOf } from './table.js'
 
 /** No group, or more than one, has a name that begins so. */
 class GroupError extends CodedError<'unknown_group' | 'ambiguous_group'> {}

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { type NodeReport, type NodeStanding, NodesTally } from '../report/node-report.js'
+import { countsOf, durationOf, timeOf } from '../report/words.js'
 import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
-import { countsOf, durationOf, tableOf, timeOf } from './words.js'
+import { tableOf } from './table.js'
 
 export function addNodesCommand(program: Command): void {
   withRunOptions(

@@ -7,6 +7,10 @@ export function progressLine(progress: Progress): string | null {
   switch (progress.type) {
     case 'listening':
       return `listening on ${progress.addresses.join(' ')}`
+    case 'dashboard':
+      return `the dashboard is at ${progress.url}`
+    case 'no-dashboard':
+      return `there is no dashboard: ${progress.why} The run goes on without it.`
     case 'invitation':
       return invitationLines(progress.invitation, progress.file, progress.reach)
     case 'complete':

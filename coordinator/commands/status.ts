@@ -3,9 +3,10 @@ import { reachControl } from '../../control/index.js'
 import { alarmsOf } from '../report/alarms.js'
 import { type RunReport, RunTally } from '../report/run-report.js'
 import type { VersionReport } from '../report/version-report.js'
+import { countsOf, durationOf, numberOf, timeOf } from '../report/words.js'
 import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
-import { countsOf, durationOf, numberOf, tableOf, timeOf } from './words.js'
+import { tableOf } from './table.js'
 
 export function addStatusCommand(program: Command): void {
   withRunOptions(

@@ -55,7 +55,17 @@ export function accepted(
     sampledTokens: sampled,
     calls: rollouts.reduce((sum, { calls }) => sum + calls.length, 0),
     solved: rollouts.filter(({ solved }) => solved).length,
+    ...partsOf(rollouts),
   }
+}
+
+/** Means of the rewards' parts. Where a task's right answer is no call, no rollout of its group has any. */
+function partsOf(rollouts: ReplayedGroup['rollouts']): Pick<Outcome, 'rewardParts'> {
+  const parts = rollouts.flatMap(({ reward }) => (reward.components ? [reward.components] : []))
+  const [first] = parts
+  if (!first) return {}
+  const mean = (name: string): number => parts.reduce((sum, part) => sum + part[name]!, 0) / parts.length
+  return { rewardParts: Object.fromEntries(Object.keys(first).map((name) => [name, mean(name)])) }
 }
 
 export const refused = (code: RefusalCode, detail: string, audit: Audit = 'none'): Outcome => ({

@@ -122,6 +122,8 @@ const EVENTS = {
     /** Tool calls made in all rollouts, and rollouts that solved their task exactly; 0 when not replayed. */
     calls: count,
     solved: count,
+    /** Means over the rollouts of the parts of their rewards, by name; left out where there are none, or by earlier versions. */
+    rewardParts: z.record(z.string().max(64), number).optional(),
   }),
   /** An accepted group was audited after all. */
   audited: z.object({
@@ -151,6 +153,8 @@ const EVENTS = {
     batchId: text,
     step: count,
     skipped: z.boolean(),
+    /** Why, in the trainer's word; left out when it was not, and by earlier versions. */
+    reason: text.optional(),
     /** What the step says of itself in single numbers, by their names in docs/trainer.md; earlier versions left them out. */
     stats: z.record(z.string().max(64), number).optional(),
   }),

@@ -1,15 +1,14 @@
 import type { RunReport } from './run-report.js'
 import type { VersionReport } from './version-report.js'
 
+export const ALARM_CODES = [
+  ...(['nothing_solved', 'mostly_flat', 'mostly_refused'] as const),
+  ...(['calls_run_away', 'steps_skipped', 'reward_falls'] as const),
+] as const
+
 /** A run that goes on and gets nowhere, or is about to. */
 export interface Alarm {
-  readonly code:
-    | 'nothing_solved'
-    | 'mostly_flat'
-    | 'mostly_refused'
-    | 'calls_run_away'
-    | 'steps_skipped'
-    | 'reward_falls'
+  readonly code: (typeof ALARM_CODES)[number]
   /** What was seen, and what can be done about it. */
   readonly text: string
 }

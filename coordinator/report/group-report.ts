@@ -37,6 +37,12 @@ interface BatchFate {
 export class GroupsTally {
   readonly #lives = new Map<string, Life>()
   readonly #batches = new Map<string, BatchFate>()
+  readonly #most: number
+
+  /** @param most  remembers the newest so many leases alone, and batches likewise; default: all */
+  constructor(most = Number.POSITIVE_INFINITY) {
+    this.#most = most
+  }
 
   add(event: RunEvent): void {
     switch (event.type) {
@@ -44,30 +50,38 @@ export class GroupsTally {
         this.#lives.set(event.leaseId, {
           ...{ lease: event, verdict: null, audits: [], batches: [], released: null, bodyLost: null },
         })
+        forgetOldest(this.#lives, this.#most)
         return
       case 'released':
-        this.#life(event.leaseId).released = event.reason
+        this.#change(event.leaseId, (life) => {
+          life.released = event.reason
+        })
         return
       case 'judged':
-        this.#life(event.leaseId).verdict = event
+        this.#change(event.leaseId, (life) => {
+          life.verdict = event
+        })
         return
       case 'audited':
-        this.#life(event.leaseId).audits.push(event)
+        this.#change(event.leaseId, ({ audits }) => audits.push(event))
         return
       case 'body-lost':
-        this.#life(event.leaseId).bodyLost = event.detail
+        this.#change(event.leaseId, (life) => {
+          life.bodyLost = event.detail
+        })
         return
       case 'batched': {
         const { batchId, step, leaseIds } = event
         this.#batches.set(batchId, { step, leaseIds, outcome: 'waiting' })
-        for (const leaseId of leaseIds) this.#life(leaseId).batches.push(batchId)
+        forgetOldest(this.#batches, this.#most)
+        for (const leaseId of leaseIds) this.#change(leaseId, ({ batches }) => batches.push(batchId))
         return
       }
       case 'trained':
-        this.#batches.get(event.batchId)!.outcome = event.skipped ? 'skipped' : 'trained'
+        this.#end(event.batchId, event.skipped ? 'skipped' : 'trained')
         return
       case 'batch-refused':
-        this.#batches.get(event.batchId)!.outcome = 'refused'
+        this.#end(event.batchId, 'refused')
         return
     }
   }
@@ -75,6 +89,13 @@ export class GroupsTally {
   /** In the order of their leases. */
   *reports(): Generator<GroupReport> {
     for (const life of this.#lives.values()) yield this.#reportOf(life)
+  }
+
+  /** The newest verdicts first. */
+  newest(): GroupReport[] {
+    return [...this.reports()]
+      .filter(({ verdict }) => verdict !== null)
+      .sort((a, b) => b.verdict!.atMs - a.verdict!.atMs)
   }
 
   /** Those whose lease's name begins like this. */
@@ -86,16 +107,31 @@ export class GroupsTally {
     const leftOutOf = new Set(life.audits.filter(({ accepted }) => !accepted).map(({ batchId }) => batchId))
     return {
       ...life,
-      batches: batches.map((batchId) => {
-        const { step, outcome } = this.#batches.get(batchId)!
-        return { batchId, step, outcome: leftOutOf.has(batchId) ? 'left out' : outcome }
+      batches: batches.flatMap((batchId) => {
+        const batch = this.#batches.get(batchId)
+        if (!batch) return []
+        return { batchId, step: batch.step, outcome: leftOutOf.has(batchId) ? ('left out' as const) : batch.outcome }
       }),
     }
   }
 
-  #life(leaseId: string): Life {
+  #change(leaseId: string, change: (life: Life) => unknown): void {
     const life = this.#lives.get(leaseId)
-    if (!life) throw new Error(`the log tells of the lease ${leaseId} without having given it`)
-    return life
+    if (life) change(life)
+    else if (this.#most === Number.POSITIVE_INFINITY)
+      throw new Error(`the log tells of the lease ${leaseId} without having given it`)
+  }
+
+  #end(batchId: string, outcome: BatchOutcome): void {
+    const batch = this.#batches.get(batchId)
+    if (batch) batch.outcome = outcome
+  }
+}
+
+/** Maps keep the order in which their keys came. */
+function forgetOldest(map: Map<string, unknown>, most: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= most) return
+    map.delete(key)
   }
 }

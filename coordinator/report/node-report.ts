@@ -1,6 +1,7 @@
 import type { RefusalCode } from '../../proto/index.js'
 import type { RunEvent } from '../ledger/events.js'
 import { RunFold } from '../ledger/run-fold.js'
+import type { NodeVerdict, RunState } from '../ledger/run-state.js'
 
 /** What a key has done for the run, and what is thought of it. */
 export interface NodeReport {
@@ -21,6 +22,8 @@ export interface NodeReport {
   readonly abandoned: number
   readonly credit: number
   readonly tokens: number
+  /** Tokens of replayed groups for each second between their leases and their verdicts; null before the first. */
+  readonly tokensPerSecond: number | null
   /** Audits of its groups, and those of them that failed. */
   readonly audits: { readonly all: number; readonly failed: number }
   readonly standing: NodeStanding
@@ -37,22 +40,35 @@ interface Seen {
   accepted: number
   flat: number
   tokens: number
+  workMs: number
   readonly refused: Map<RefusalCode, number>
 }
 
 /** What is known of every key, as the events of a run come, oldest first. */
 export class NodesTally {
-  readonly #fold = new RunFold()
+  readonly #own: RunFold | null
+  readonly #fold: RunState
   readonly #seen = new Map<string, Seen>()
 
+  /** @param fold  that somebody else keeps, and has applied each event to before it comes here; default: one of its own */
+  constructor(fold?: RunState) {
+    this.#own = fold ? null : new RunFold()
+    this.#fold = fold ?? this.#own!
+  }
+
+  /** The newest verdicts on a key's groups, oldest first. */
+  verdictsOf(node: string): readonly NodeVerdict[] {
+    return this.#fold.nodes.get(node)?.verdicts ?? []
+  }
+
   add(event: RunEvent): void {
-    this.#fold.apply(event)
+    this.#own?.apply(event)
     const { atMs } = event
     switch (event.type) {
       case 'registered':
         this.#seen.set(event.node, {
           ...{ registeredAtMs: atMs, lastSeenAtMs: atMs, backend: null },
-          ...{ accepted: 0, flat: 0, tokens: 0, refused: new Map() },
+          ...{ accepted: 0, flat: 0, tokens: 0, workMs: 0, refused: new Map() },
         })
         return
       case 'leased':
@@ -64,6 +80,8 @@ export class NodesTally {
         seen.accepted += Number(event.accepted)
         seen.flat += Number(event.accepted && event.flat)
         seen.tokens += event.sampledTokens
+        const lease = this.#fold.leases.get(event.leaseId)
+        if (event.sampledTokens > 0 && lease) seen.workMs += Math.max(0, atMs - lease.atMs)
         return
       }
       case 'audited': {
@@ -80,11 +98,12 @@ export class NodesTally {
   /** Most credit first. */
   report(nowMs: number): NodeReport[] {
     return [...this.#seen]
-      .map(([node, { refused, ...seen }]) => {
+      .map(([node, { refused, workMs, ...seen }]) => {
         const record = this.#fold.nodes.get(node)
         return {
           node,
           ...seen,
+          tokensPerSecond: workMs === 0 ? null : (1000 * seen.tokens) / workMs,
           refused: new Map(refused),
           openLeases: this.#fold.openLeasesOf(node).size,
           abandoned: record?.abandoned ?? 0,

@@ -1,7 +1,7 @@
-import type { RefusalCode } from '../../proto/index.js'
+import { LIMITS, type RefusalCode } from '../../proto/index.js'
 import type { EventOf, RunEvent } from '../ledger/events.js'
 import type { RunTerms } from '../ledger/terms.js'
-import { type VersionReport, VersionTally } from './version-report.js'
+import { type CountedGroup, countedOf, type VersionReport, VersionTally } from './version-report.js'
 
 /** What an operator asks first: how far the run is, how it goes, and what is in its way. */
 export interface RunReport {
@@ -19,6 +19,10 @@ export interface RunReport {
   /** Groups by the reason of their refusal, later audits included. */
   readonly refused: ReadonlyMap<RefusalCode, number>
   readonly tokens: number
+  /** Audits of groups, at their verdict or after it. */
+  readonly audits: { readonly passed: number; readonly failed: number }
+  /** Keys that were caught after groups of theirs had gone into batches, and those groups. */
+  readonly doubtedGroups: number
   /** Batches that the trainer could not use, newest last. */
   readonly refusedBatches: readonly { readonly batchId: string; readonly code: string; readonly detail: string }[]
   readonly quarantinedWorlds: readonly string[]
@@ -30,8 +34,13 @@ export interface RunReport {
 
 /** Intervals between versions that the forecast looks at. */
 const RECENT = 8
+/** Versions of which groups are remembered: twice as many as a group may be behind, for audits that come late. */
+const REMEMBERED = 2 * LIMITS.staleness.value
 
-/** The report of a run, as its events come, oldest first. */
+/**
+ * The report of a run, as its events come, oldest first. Of the groups it remembers those of versions whose groups may still be taken
+ * back or trained on, and so it grows with the versions of a run alone.
+ */
 export class RunTally {
   #terms: RunTerms | undefined
   #startedAtMs: number | null = null
@@ -41,11 +50,15 @@ export class RunTally {
   readonly #versions: VersionTally[] = []
   readonly #publishedAtMs: number[] = []
   readonly #openLeases = new Set<string>()
-  readonly #accepted = new Map<string, EventOf<'judged'>>()
+  readonly #accepted = new Map<string, CountedGroup>()
   readonly #refused = new Map<RefusalCode, number>()
   readonly #refusedBatches: { batchId: string; code: string; detail: string }[] = []
   readonly #quarantinedWorlds = new Set<string>()
   #pendingBatch: EventOf<'batched'> | null = null
+  /** Of the pending batch. */
+  #staleness: number | null = null
+  #audits = { passed: 0, failed: 0 }
+  #doubtedGroups = 0
 
   add(event: RunEvent): void {
     this.#startedAtMs ??= event.atMs
@@ -59,6 +72,8 @@ export class RunTally {
         this.#round = event.round
         this.#versions[event.version] = new VersionTally(event)
         this.#publishedAtMs.push(event.atMs)
+        this.#publishedAtMs.splice(0, this.#publishedAtMs.length - RECENT - 1)
+        this.#forget(event.version)
         return
       case 'reopened':
         this.#round = event.round
@@ -74,12 +89,11 @@ export class RunTally {
         return
       case 'judged':
         this.#openLeases.delete(event.leaseId)
-        this.#versions[event.version]!.judged(event)
-        if (event.accepted) this.#accepted.set(event.leaseId, event)
-        this.#refuse(event.code)
+        this.#judge(event)
         return
       case 'audited': {
         const group = this.#accepted.get(event.leaseId)
+        this.#audits[event.accepted ? 'passed' : 'failed'] += 1
         if (event.accepted || !group) return
         this.#versions[group.version]!.takenBack(group)
         this.#accepted.delete(event.leaseId)
@@ -91,11 +105,15 @@ export class RunTally {
         return
       case 'batched':
         this.#pendingBatch = event
+        this.#staleness = this.#stalenessOf(event.leaseIds)
+        return
+      case 'batch-doubted':
+        this.#doubtedGroups += event.leaseIds.length
         return
       case 'trained':
         this.#pendingBatch = null
         // A step is on record as trained when its version is out.
-        this.#versions.at(-1)!.madeBy(event)
+        this.#versions.at(-1)!.madeBy(event, this.#staleness)
         return
       case 'batch-refused': {
         this.#pendingBatch = null
@@ -125,11 +143,40 @@ export class RunTally {
       flat: sum(({ flat }) => flat),
       refused: new Map(this.#refused),
       tokens: sum(({ tokens }) => tokens),
+      audits: { ...this.#audits },
+      doubtedGroups: this.#doubtedGroups,
       refusedBatches: this.#refusedBatches,
       quarantinedWorlds: [...this.#quarantinedWorlds],
       pendingBatch: this.#pendingBatch?.batchId ?? null,
       completeAtMs: this.#completeAtMs(),
     }
+  }
+
+  #judge(event: EventOf<'judged'>): void {
+    const version = this.#versions[event.version]!
+    if (event.audit !== 'none') this.#audits[event.audit] += 1
+    if (event.accepted) {
+      const group = countedOf(event)
+      version.accepted(group)
+      this.#accepted.set(event.leaseId, group)
+    } else version.refused()
+    this.#refuse(event.code)
+  }
+
+  /** The mean over groups that are known: a batch holds no others. */
+  #stalenessOf(leaseIds: readonly string[]): number | null {
+    const newest = this.#versions.length - 1
+    const behind = leaseIds.flatMap((leaseId) => {
+      const group = this.#accepted.get(leaseId)
+      return group ? [newest - group.version] : []
+    })
+    return behind.length === 0 ? null : behind.reduce((sum, versions) => sum + versions, 0) / behind.length
+  }
+
+  #forget(newest: number): void {
+    const inTraining = new Set(this.#pendingBatch?.leaseIds)
+    for (const [leaseId, { version }] of this.#accepted)
+      if (newest - version > REMEMBERED && !inTraining.has(leaseId)) this.#accepted.delete(leaseId)
   }
 
   #refuse(code: RefusalCode | null): void {

@@ -7,6 +7,12 @@ export interface VersionReport {
   readonly adapterSha256: string
   /** Whether the step before it left the policy as it was. */
   readonly skipped: boolean
+  /** Why it did; null: it did not, or the log does not say. */
+  readonly skippedFor: string | null
+  /** The step that made it; null for the first version. */
+  readonly step: number | null
+  /** How many versions the groups of that step were behind, on average; null where there was none. */
+  readonly staleness: number | null
   /** Numbers of the step that made it, by their names in docs/trainer.md; none for the first, or where the log has none. */
   readonly stats: Readonly<Record<string, number>>
   readonly accepted: number
@@ -15,6 +21,8 @@ export interface VersionReport {
   readonly refused: number
   /** Mean over the rollouts of accepted groups; null before the first. */
   readonly reward: number | null
+  /** Means of the reward's parts over the rollouts of accepted groups that have them, by name. */
+  readonly parts: Readonly<Record<string, number>>
   /** Shares of the rollouts that were replayed, and calls of one; null before the first. */
   readonly solved: number | null
   readonly calls: number | null
@@ -22,10 +30,31 @@ export interface VersionReport {
   readonly tokens: number
 }
 
+/** What a version counts of an accepted group: all that has to be remembered to take it back. */
+export type CountedGroup = Pick<EventOf<'judged'>, 'version' | 'flat' | 'solved' | 'calls' | 'sampledTokens'> & {
+  readonly rollouts: number
+  /** Sum over them. */
+  readonly reward: number
+  readonly replayed: number
+  readonly parts: Readonly<Record<string, number>>
+}
+
+export const countedOf = (group: EventOf<'judged'>): CountedGroup => {
+  const { version, flat, solved, calls, sampledTokens, rewards, completions, rewardParts } = group
+  return {
+    ...{ version, flat, solved, calls, sampledTokens },
+    rollouts: rewards.length,
+    reward: rewards.reduce((sum, reward) => sum + reward, 0),
+    replayed: completions.length,
+    parts: rewardParts ?? {},
+  }
+}
+
 /** Counts of one version, as its events come. */
 export class VersionTally {
   readonly #published: EventOf<'published'>
   #step: EventOf<'trained'> | undefined
+  #staleness: number | null = null
   #accepted = 0
   #flat = 0
   #refused = 0
@@ -35,35 +64,47 @@ export class VersionTally {
   #solved = 0
   #calls = 0
   #tokens = 0
+  readonly #parts = new Map<string, { sum: number; rollouts: number }>()
 
   constructor(published: EventOf<'published'>) {
     this.#published = published
   }
 
-  madeBy(step: EventOf<'trained'>): void {
+  /** @param staleness  of its groups, in versions, on average; null: not known */
+  madeBy(step: EventOf<'trained'>, staleness: number | null): void {
     this.#step = step
+    this.#staleness = staleness
   }
 
-  judged(group: EventOf<'judged'>): void {
-    if (group.accepted) this.#count(group, 1)
-    else this.#refused += 1
+  accepted(group: CountedGroup): void {
+    this.#count(group, 1)
+  }
+
+  refused(): void {
+    this.#refused += 1
   }
 
   /** An accepted group was refused by a later audit. */
-  takenBack(group: EventOf<'judged'>): void {
+  takenBack(group: CountedGroup): void {
     this.#count(group, -1)
     this.#refused += 1
   }
 
-  #count({ flat, rewards, completions, solved, calls, sampledTokens }: EventOf<'judged'>, by: 1 | -1): void {
+  #count({ flat, rollouts, reward, replayed, solved, calls, sampledTokens, parts }: CountedGroup, by: 1 | -1): void {
     this.#accepted += by
     this.#flat += by * Number(flat)
-    this.#rollouts += by * rewards.length
-    this.#reward += by * rewards.reduce((sum, reward) => sum + reward, 0)
-    this.#replayed += by * completions.length
+    this.#rollouts += by * rollouts
+    this.#reward += by * reward
+    this.#replayed += by * replayed
     this.#solved += by * solved
     this.#calls += by * calls
     this.#tokens += by * sampledTokens
+    for (const [name, mean] of Object.entries(parts)) {
+      const part = this.#parts.get(name) ?? { sum: 0, rollouts: 0 }
+      part.sum += by * mean * replayed
+      part.rollouts += by * replayed
+      this.#parts.set(name, part)
+    }
   }
 
   report(): VersionReport {
@@ -74,11 +115,17 @@ export class VersionTally {
       publishedAtMs: atMs,
       adapterSha256,
       skipped: this.#step?.skipped ?? false,
+      skippedFor: this.#step?.reason ?? null,
+      step: this.#step?.step ?? null,
+      staleness: this.#staleness,
       stats: this.#step?.stats ?? {},
       accepted: this.#accepted,
       flat: this.#flat,
       refused: this.#refused,
       reward: per(this.#reward, this.#rollouts),
+      parts: Object.fromEntries(
+        [...this.#parts].flatMap(([name, { sum, rollouts }]) => (rollouts === 0 ? [] : [[name, sum / rollouts]])),
+      ),
       solved: per(this.#solved, this.#replayed),
       calls: per(this.#calls, this.#replayed),
       tokens: this.#tokens,

@@ -73,6 +73,8 @@ export interface Coordinator {
   readonly publisher: Publisher
   readonly snapshots: SnapshotExchange
   readonly services: RunServices
+  /** Of groups, as they were judged. */
+  readonly bodies: BlobStore
   /** Rejects when there can be no verdicts, or no events, any more. */
   readonly failure: Promise<never>
   /**
@@ -208,6 +210,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       publisher,
       snapshots,
       services,
+      bodies,
       failure,
       close,
       async run(trainer) {

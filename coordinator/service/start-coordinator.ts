@@ -16,17 +16,22 @@ import {
   type SwarmHost,
   systemClock,
 } from '../../swarm/index.js'
+import type { DashboardParts } from '../dashboard/app.js'
+import { DashboardError } from '../dashboard/errors.js'
+import { type Dashboard, serveDashboard } from '../dashboard/server.js'
 import { createAuditLottery } from '../intake/audit-lottery.js'
 import { openRunAuditor } from '../intake/auditor.js'
 import { openCalibrations } from '../intake/calibrations.js'
 import { meterStages } from '../intake/metrics.js'
 import { agreeOnTerms, termsOf } from '../ledger/agree-terms.js'
 import { openCheckpoints } from '../ledger/checkpoints.js'
-import { openEventLog } from '../ledger/event-log.js'
+import { type ChainedLog, openEventLog } from '../ledger/event-log.js'
 import { type PublicEvent, publicEvent } from '../ledger/public-event.js'
-import { openRecorder } from '../ledger/recorder.js'
+import { openRecorder, type Recorder } from '../ledger/recorder.js'
 import type { RunState } from '../ledger/run-state.js'
 import type { RunTerms } from '../ledger/terms.js'
+import { followRun, LiveReport } from '../report/live-report.js'
+import { meterReport } from '../report/metrics.js'
 import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
 import { openDataFolder } from '../settings/data-folder.js'
 import { checkPromptRoom } from '../settings/first-prompts.js'
@@ -43,6 +48,9 @@ import { openRunKey } from './run-key.js'
 /** What an operator, or a program that started the coordinator, is told as it happens. */
 export type Progress =
   | { readonly type: 'listening'; readonly addresses: readonly string[]; readonly runId: string }
+  /** Where browsers see the run, or why they do not: it goes on without. */
+  | { readonly type: 'dashboard'; readonly url: string }
+  | { readonly type: 'no-dashboard'; readonly why: string }
   /** What volunteers join with; told again when the addresses have changed. `reach`: from where they can be dialled. */
   | { readonly type: 'invitation'; readonly invitation: string; readonly file: string; readonly reach: DirectReach }
   | { readonly type: 'event'; readonly event: PublicEvent }
@@ -93,6 +101,8 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       checkpoints,
     })
     cleanUps.push(() => recorder.close())
+    const shown = config.dashboard.enabled ? reportOn(log, recorder, metrics, { signal: closing.signal, logger }) : null
+    cleanUps.push(async () => shown?.ended)
     const identity = await openRunKey(config.dataDir, log.end)
     const key = identity.privateKey
     const control = await serveControl(config.dataDir, controlRoutes(log, metrics)).catch((error: unknown) => {
@@ -191,6 +201,14 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     cleanUps.push(() => invited.ended)
     coordinator.snapshots.offerInvitation(() => invited.current.sealed)
 
+    const dashboard =
+      shown &&
+      (await openDashboard(shown.report, {
+        ...{ options, metrics, taskSet, tokenizer, blobs, recorder, bodies: coordinator.bodies },
+        invitation: () => invited.current.text,
+      }))
+    cleanUps.push(async () => dashboard?.close())
+
     const run = async (): Promise<void> => {
       await coordinator.run(trainer)
       await trainer.close()
@@ -204,6 +222,49 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+/** Counts what happens in the run for those who look at it. To be called before anything is recorded. */
+function reportOn(
+  log: ChainedLog,
+  recorder: Recorder,
+  metrics: Metrics,
+  { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
+): { readonly report: LiveReport; readonly ended: Promise<void> } {
+  const report = new LiveReport()
+  meterReport(metrics, report)
+  const ended = followRun(report, { log, recorder, count: log.end.count }, signal).catch((error: unknown) => {
+    if (!signal.aborted) logger.error({ error }, 'the log could not be read for the dashboard')
+  })
+  return { report, ended }
+}
+
+interface DashboardSources
+  extends Pick<DashboardParts, 'metrics' | 'taskSet' | 'tokenizer' | 'blobs' | 'bodies' | 'invitation'> {
+  readonly options: CoordinatorOptions
+  readonly recorder: Recorder
+}
+
+/** @returns  null where the address is not to be had. @throws DashboardError `bad_token` */
+async function openDashboard(report: LiveReport, sources: DashboardSources): Promise<Dashboard | null> {
+  const { options, recorder, ...parts } = sources
+  const { config, logger, onProgress } = options
+  let isSound = true
+  recorder.failure.catch(() => {
+    isSound = false
+  })
+  try {
+    const dashboard = await serveDashboard(config.dashboard, {
+      ...{ ...parts, config, report, clock: systemClock, logger: logger.child({ part: 'dashboard' }) },
+      isSound: () => isSound,
+    })
+    onProgress({ type: 'dashboard', url: dashboard.url })
+    return dashboard
+  } catch (error) {
+    if (!(error instanceof DashboardError && error.code === 'not_listening')) throw error
+    onProgress({ type: 'no-dashboard', why: error.detail })
+    return null
   }
 }
 

@@ -33,6 +33,25 @@ const baseSource = z
   )
   .refine(isSource, `an https URL of at most ${LIMITS.sourceBytes.value} bytes`)
 
+/** Where a page is served: a name or address of this machine, and a port. IPv6 stands in brackets. */
+const WEB_ADDRESS = /^(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/
+const webAddress = z
+  .string()
+  .refine(
+    (text) => Number(WEB_ADDRESS.exec(text)?.[2] ?? 65_536) <= 65_535,
+    'an address with a port, such as 127.0.0.1:4080',
+  )
+
+/** @param address  of `dashboard.listen`. `host` is without the brackets of IPv6 */
+export function partsOfAddress(address: string): { readonly host: string; readonly port: number } {
+  const [, host, port] = WEB_ADDRESS.exec(address)!
+  return { host: host!.replace(/^\[|\]$/g, ''), port: Number(port) }
+}
+
+/** Whether only this machine reaches the address. */
+export const isOwnMachine = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127\.[\d.]+$/.test(host)
+
 /** The form of `run.yaml`; docs/configuration.md lists every field. */
 export const configSchema = z.strictObject({
   /** Everything the coordinator keeps: key, event log, blobs, spool. One process per directory. */
@@ -114,6 +133,25 @@ export const configSchema = z.strictObject({
       settings: trainerSettings.default({}),
     })
     .prefault({}),
+  /** What browsers are shown of the run, see docs/operating.md. */
+  dashboard: z
+    .strictObject({
+      enabled: z.boolean().default(true),
+      /** Port 0 takes a free one. */
+      listen: webAddress.default('127.0.0.1:4080'),
+      /** Holds the token that visitors have to know. */
+      tokenFile: z.string().min(1).optional(),
+      /** Whoever has no token may look all the same, at what is nobody's secret. */
+      public: z.boolean().default(false),
+      /** Names by which browsers may call it beside addresses and localhost. */
+      hosts: z.array(z.hostname()).max(16).default([]),
+    })
+    .refine(
+      ({ enabled, listen, tokenFile, public: isPublic }) =>
+        !enabled || tokenFile !== undefined || isPublic || isOwnMachine(partsOfAddress(listen).host),
+      'other machines reach this address: give tokenFile, a file with a token of your own (openssl rand -hex 24), or say public: true',
+    )
+    .prefault({}),
   /** Manifests lose their force after this time. */
   manifestLifetimeMs: positive.default(30 * 24 * 3_600_000),
 })
@@ -151,7 +189,7 @@ export function readConfig(file: string): RunConfig {
     const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`)
     throw new ConfigError(`${file}: ${issues.join('; ')}`)
   }
-  const { dataDir, base, tasks, trainer, audit, groupSize, limits } = parsed.data
+  const { dataDir, base, tasks, trainer, audit, dashboard, groupSize, limits } = parsed.data
   const bodyBytes = largestBody(groupSize, episodeLimits(parsed.data))
   if (bodyBytes > LIMITS.groupBodyBytes.value) {
     const group = `${groupSize} rollouts of ${limits.maxRolloutTokens} tokens may take ${bodyBytes} B`
@@ -168,6 +206,7 @@ export function readConfig(file: string): RunConfig {
     base: { ...base, path: from(base.path) },
     tasks: { dataset: from(tasks.dataset) },
     audit: { ...audit, calibrations: audit.calibrations.map(from) },
+    dashboard: { ...dashboard, ...(dashboard.tokenFile === undefined ? {} : { tokenFile: from(dashboard.tokenFile) }) },
     trainer: { ...trainer, ...(trainer.python === undefined ? {} : { python: program(trainer.python) }) },
   }
 }

@@ -97,6 +97,7 @@ async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: Abort
     batchId,
     step,
     skipped: made.skipped !== null,
+    ...(made.skipped === null ? {} : { reason: made.skipped }),
     stats: numbersOf(made.stats ?? {}),
   }))
 }

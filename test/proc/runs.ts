@@ -63,6 +63,7 @@ export async function startRun(on: Machine, name: string, settings: RunSettings)
   let fields: object = {
     dataDir: 'coordinator',
     listen: ['/ip4/127.0.0.1/tcp/0'],
+    dashboard: { enabled: false },
     base: { path: demoModel(), name: 'prove-demo-base' },
     tasks: { dataset: 'tasks' },
     groupSize: 4,

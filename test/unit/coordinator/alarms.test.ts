@@ -6,6 +6,7 @@ import type { VersionReport } from '../../../coordinator/report/version-report.j
 
 const healthy: VersionReport = {
   ...{ version: 0, publishedAtMs: 0, adapterSha256: '', skipped: false, stats: {}, tokens: 0 },
+  ...{ skippedFor: null, step: null, staleness: null, parts: {} },
   ...{ accepted: ALARM_LIMITS.groups, flat: 4, refused: 1, reward: 0.9, solved: 0.5, calls: 3 },
 }
 
@@ -16,6 +17,7 @@ const run = (versions: readonly Partial<VersionReport>[], refused: Record<string
     ...{ accepted: reports.reduce((sum, { accepted }) => sum + accepted, 0), flat: 0, tokens: 0 },
     ...{ refused: new Map(Object.entries(refused)) as RunReport['refused'], refusedBatches: [] },
     ...{ quarantinedWorlds: [], pendingBatch: null, completeAtMs: null },
+    ...{ audits: { passed: 0, failed: 0 }, doubtedGroups: 0 },
   }
 }
 

@@ -1,0 +1,124 @@
+import { LRUCache } from 'lru-cache'
+import { DASHBOARD_LIMITS } from './limits.js'
+
+/** Lines over the versions of a run. */
+export interface LineChart {
+  /** What is measured, at the axis. */
+  readonly unit: string
+  /** What no value exceeds; left out: the axis goes as far as the values do. */
+  readonly most?: number
+  /** The first version that is drawn. */
+  readonly from: number
+  /** A value for each version; null: there is none. The first series is drawn with more weight. */
+  readonly series: readonly { readonly name: string; readonly values: readonly (number | null)[] }[]
+}
+
+/** How a chart is drawn: in the colours of the page, and for the width of a screen. */
+export interface ChartForm {
+  readonly dark: boolean
+  readonly width: keyof typeof SIZES
+}
+
+/** In pixels of the screens that they are for, so that letters have their size: half a page, a whole one, a telephone. */
+export const SIZES = {
+  half: { width: 540, height: 280 },
+  whole: { width: 1100, height: 300 },
+  phone: { width: 360, height: 240 },
+} as const
+/** Names of series that stand beside each other. */
+const LEGEND_COLUMNS = { half: 5, whole: 9, phone: 3 } as const
+/** Colours that stay apart for colour-blind readers (Okabe and Ito, 2008), lighter ones on dark ground. */
+const COLOURS = {
+  light: ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#8a6d00', '#56b4e9', '#6b7280'],
+  dark: ['#56b4e9', '#e69f00', '#2fc59b', '#e49fc4', '#f0e442', '#8ab4f8', '#9ca3af'],
+} as const
+const INKS = {
+  light: { text: '#3f4a56', line: '#d8dee6' },
+  dark: { text: '#b6c2cf', line: '#38434f' },
+} as const
+
+/** Draws charts, and keeps the newest for visitors who look at the same. */
+export interface ChartRoom {
+  /** @returns an SVG document */
+  draw(chart: LineChart, form: ChartForm): Promise<string>
+}
+
+export function createChartRoom(): ChartRoom {
+  const drawn = new LRUCache<string, Promise<string>>({ max: DASHBOARD_LIMITS.charts })
+  return {
+    draw(chart, form) {
+      const name = JSON.stringify([chart, form])
+      let svg = drawn.get(name)
+      if (!svg) {
+        svg = drawLines(chart, form)
+        drawn.set(name, svg)
+        // One that failed is tried again.
+        svg.catch(() => drawn.delete(name))
+      }
+      return svg
+    },
+  }
+}
+
+async function drawLines({ unit, most, from, series }: LineChart, { dark, width }: ChartForm): Promise<string> {
+  // Its hundreds of modules are loaded when somebody looks.
+  const { init } = await import('echarts')
+  const size = SIZES[width]
+  const chart = init(null, null, { renderer: 'svg', ssr: true, ...size })
+  const { text, line } = dark ? INKS.dark : INKS.light
+  const legend = series.length > 1
+  const rows = legend ? Math.ceil(series.length / LEGEND_COLUMNS[width]) : 0
+  const count = Math.max(...series.map(({ values }) => values.length))
+  try {
+    chart.setOption({
+      animation: false,
+      color: [...(dark ? COLOURS.dark : COLOURS.light)],
+      textStyle: { fontFamily: 'system-ui, sans-serif', color: text },
+      ...(legend
+        ? {
+            legend: {
+              data: series.map(({ name }) => name),
+              ...{ left: 8, right: 8, top: 4, itemGap: 14, itemWidth: 18, itemHeight: 8 },
+              textStyle: { color: text, fontSize: 12 },
+            },
+          }
+        : {}),
+      grid: { left: 58, right: 16, top: 20 + 24 * rows, bottom: 42 },
+      xAxis: {
+        type: 'category',
+        data: Array.from({ length: count }, (_, i) => String(from + i)),
+        name: 'version',
+        nameLocation: 'middle',
+        nameGap: 26,
+        axisLine: { lineStyle: { color: line } },
+        axisTick: { show: false },
+        axisLabel: { color: text },
+      },
+      yAxis: {
+        type: 'value',
+        name: unit,
+        nameLocation: 'middle',
+        nameGap: 42,
+        scale: true,
+        ...(most === undefined ? {} : { min: 0, max: most, interval: most / 4 }),
+        splitNumber: 4,
+        splitLine: { lineStyle: { color: line } },
+        axisLabel: { color: text },
+      },
+      series: series.map(({ name, values }, i) => ({
+        type: 'line',
+        name,
+        data: [...values],
+        silent: true,
+        connectNulls: true,
+        showSymbol: count <= 30,
+        symbol: 'circle',
+        symbolSize: i === 0 ? 6 : 4,
+        lineStyle: { width: i === 0 ? 2.5 : 1.5 },
+      })),
+    })
+    return chart.renderToSVGString()
+  } finally {
+    chart.dispose()
+  }
+}

@@ -1,0 +1,34 @@
+import { html } from 'hono/html'
+import type { TaskCoverage, WorldCoverage } from '../../report/coverage-report.js'
+import { DASHBOARD_LIMITS } from '../limits.js'
+import { decimal, empty, live, type Markup, percent, table, thousands } from '../page.js'
+
+/** @param tasksInAll  of the data set's training split */
+export function coverage(worlds: readonly WorldCoverage[], tasks: readonly TaskCoverage[], tasksInAll: number): Markup {
+  if (tasks.length === 0) return live('coverage', empty('No task has been given to anybody yet.'))
+  const counts = ['leases', 'accepted', 'flat', 'refused', 'reward', 'solved']
+  const numeric = (name: string) => ({ name, numeric: true })
+  const cells = ({ leases, accepted, flat, refused, reward, solved }: Omit<TaskCoverage, 'taskIndex'>): unknown[] => [
+    thousands(leases),
+    thousands(accepted),
+    thousands(flat),
+    thousands(refused),
+    decimal(reward),
+    percent(solved),
+  ]
+  const most = tasks.toSorted((a, b) => b.leases - a.leases).slice(0, DASHBOARD_LIMITS.rows)
+  return live(
+    'coverage',
+    html`<p>${thousands(tasks.length)} of ${thousands(tasksInAll)} tasks were given at least once.</p>
+<section><h2>By world</h2>${table(
+      'Worlds; a task with several counts for each',
+      [{ name: 'world' }, numeric('tasks'), numeric('covered'), ...counts.map(numeric)],
+      worlds.map((world) => [world.world, thousands(world.tasks), thousands(world.tasksCovered), ...cells(world)]),
+    )}</section>
+<section><h2>By task</h2>${table(
+      'Tasks, most leases first',
+      [{ name: 'task' }, ...counts.map(numeric)],
+      most.map((task) => [task.taskIndex, ...cells(task)]),
+    )}</section>`,
+  )
+}

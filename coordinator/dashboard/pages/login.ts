@@ -1,0 +1,20 @@
+import { html } from 'hono/html'
+import { head, type Markup } from '../page.js'
+
+/** @param failed  somebody tried another token */
+export const login = (failed: boolean): Markup => html`<!doctype html>
+<html lang="en">
+${head('Log in')}
+<body class="door-page">
+<main id="content">
+<h1>Log in</h1>
+${failed ? html`<p class="note" role="alert">That is not the token.</p>` : ''}
+<form method="post" action="/login">
+<label for="token">Token of this run</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
+<button>Log in</button>
+</form>
+<p class="quiet">It is in the file that <code>dashboard.tokenFile</code> of run.yaml names.</p>
+</main>
+</body>
+</html>`

@@ -1,0 +1,119 @@
+import { html } from 'hono/html'
+import type { NodeVerdict } from '../../ledger/run-state.js'
+import type { NodeReport, NodeStanding } from '../../report/node-report.js'
+import { countsOf, timeOf } from '../../report/words.js'
+import { DASHBOARD_LIMITS } from '../limits.js'
+import {
+  ago,
+  badge,
+  decimal,
+  empty,
+  figure,
+  keyLink,
+  leaseLink,
+  live,
+  type Markup,
+  moment,
+  plural,
+  table,
+  thousands,
+} from '../page.js'
+
+const TONES = { new: 'dull', trusted: 'good', doubted: 'warn', excluded: 'bad', quarantined: 'bad' } as const
+
+const standingBadge = (standing: NodeStanding): Markup =>
+  badge(
+    TONES[standing.kind],
+    standing.kind === 'quarantined' ? `quarantined until ${timeOf(standing.untilMs)}` : standing.kind,
+  )
+
+const NUMERIC = new Set(['credit', 'tokens/s', 'accepted', 'refused', 'open', 'abandoned', 'audits'])
+
+/** Everybody who works for the run, most credit first. */
+export function nodes(reports: readonly NodeReport[], nowMs: number): Markup {
+  if (reports.length === 0)
+    return live(
+      'nodes',
+      html`${empty('Nobody has asked for work yet.')}<p>Volunteers join with <a href="/join">the invitation</a>.</p>`,
+    )
+  const columns = [
+    'key',
+    'credit',
+    'standing',
+    'backend',
+    'tokens/s',
+    'accepted',
+    'refused',
+    'open',
+    'abandoned',
+    'audits',
+    'seen',
+  ]
+  const rest = reports.length - DASHBOARD_LIMITS.rows
+  return live(
+    'nodes',
+    html`${table(
+      'Volunteers, most credit first',
+      columns.map((name) => ({ name, numeric: NUMERIC.has(name) })),
+      reports
+        .slice(0, DASHBOARD_LIMITS.rows)
+        .map((node) => [
+          keyLink(node.node),
+          thousands(Math.round(node.credit)),
+          standingBadge(node.standing),
+          node.backend ?? '–',
+          decimal(node.tokensPerSecond, 1),
+          node.accepted,
+          refusals(node),
+          node.openLeases,
+          node.abandoned,
+          `${node.audits.all - node.audits.failed}/${node.audits.all}`,
+          ago(node.lastSeenAtMs, nowMs),
+        ]),
+    )}${rest > 0 ? html`<p class="quiet">And ${thousands(rest)} more: <code>prove-coordinator nodes</code> lists them all.</p>` : ''}`,
+  )
+}
+
+const refusals = ({ refused }: NodeReport): number => [...refused.values()].reduce((sum, count) => sum + count, 0)
+
+/** What a key has done, and the newest verdicts on it. */
+export function node(report: NodeReport, verdicts: readonly NodeVerdict[], nowMs: number): Markup {
+  return html`${live(
+    'node',
+    html`<p class="long name">${report.node}</p>
+<dl class="figures">
+${figure('Credit', thousands(Math.round(report.credit)))}
+${figure('Standing', standingBadge(report.standing))}
+${figure('Backend', report.backend ?? '–', report.tokensPerSecond === null ? '' : `${decimal(report.tokensPerSecond, 1)} tokens/s`)}
+${figure('Accepted', thousands(report.accepted), `${plural(report.flat, 'group')} without variance`)}
+${figure('Refused', thousands(refusals(report)), countsOf(report.refused))}
+${figure('Audits', `${report.audits.all - report.audits.failed} of ${report.audits.all}`, 'passed')}
+${figure('Leases', thousands(report.openLeases), `open; ${thousands(report.abandoned)} abandoned`)}
+${figure('Last seen', ago(report.lastSeenAtMs, nowMs), html`since ${moment(report.registeredAtMs)}`)}
+</dl>`,
+  )}
+<section><h2>Newest verdicts</h2>${live(
+    'verdicts',
+    verdicts.length === 0
+      ? empty('None of its groups has been judged yet.')
+      : table(
+          'Newest verdicts, newest first',
+          [
+            { name: 'lease' },
+            { name: 'verdict' },
+            { name: 'credit', numeric: true },
+            { name: 'judged' },
+            { name: 'why' },
+          ],
+          verdicts
+            .toReversed()
+            .map(({ leaseId, accepted, code, credit, atMs, detail }) => [
+              leaseLink(leaseId),
+              accepted ? badge('good', 'accepted') : badge('bad', code!),
+              decimal(credit, 1),
+              moment(atMs),
+              detail,
+            ]),
+        ),
+  )}<p><a href="/groups?node=${report.node}">Groups of this volunteer</a></p></section>`
+}

@@ -1,0 +1,175 @@
+import { html } from 'hono/html'
+import { alarmsOf } from '../../report/alarms.js'
+import type { RunReport } from '../../report/run-report.js'
+import type { VersionReport } from '../../report/version-report.js'
+import { durationOf } from '../../report/words.js'
+import type { LineChart } from '../charts.js'
+import {
+  ago,
+  chartFigure,
+  decimal,
+  empty,
+  figure,
+  live,
+  type Markup,
+  moment,
+  percent,
+  plural,
+  table,
+  thousands,
+} from '../page.js'
+
+/** Versions in the table. */
+const SHOWN = 10
+
+/** How far the run is, how it goes, and what is in its way. */
+export function overview(run: RunReport, nowMs: number): Markup {
+  if (!run.terms || run.versions.length === 0)
+    return live(
+      'overview',
+      empty('The run has not published its first version yet. That takes a minute after the first start.'),
+    )
+  return html`${live('alarms', alarms(run))}
+${live('figures', figures(run, nowMs))}
+${live('reward', chartFigure('reward', 'Mean reward and its parts', rewardChart(run), 'whole'))}
+<div class=\"charts\">
+${live('success', chartFigure('solved', 'Solved tasks', solvedChart(run)))}
+${live('calls', chartFigure('calls', 'Tool calls of a rollout', callsChart(run)))}
+</div>
+<div class="halves">
+${live('verdicts', verdicts(run))}
+${live('care', care(run))}
+</div>
+${live('versions', newestVersions(run))}`
+}
+
+const series = (versions: readonly VersionReport[], of: (version: VersionReport) => number | null | undefined) =>
+  versions.map((version) => of(version) ?? null)
+
+export function rewardChart({ versions }: RunReport): LineChart {
+  const parts = [...new Set(versions.flatMap((version) => Object.keys(version.parts)))]
+  return {
+    ...{ unit: 'reward', from: versions[0]?.version ?? 0 },
+    series: [
+      { name: 'reward', values: series(versions, ({ reward }) => reward) },
+      ...parts.map((name) => ({ name, values: series(versions, (version) => version.parts[name]) })),
+    ],
+  }
+}
+
+export const solvedChart = ({ versions }: RunReport): LineChart => ({
+  ...{ unit: 'share of rollouts', most: 1, from: versions[0]?.version ?? 0 },
+  series: [{ name: 'solved', values: series(versions, ({ solved }) => solved) }],
+})
+
+export const callsChart = ({ versions }: RunReport): LineChart => ({
+  ...{ unit: 'calls', from: versions[0]?.version ?? 0 },
+  series: [{ name: 'calls', values: series(versions, ({ calls }) => calls) }],
+})
+
+function alarms(run: RunReport): Markup | string {
+  const said = [
+    ...alarmsOf(run).map(({ text }) => sentence(text)),
+    ...run.quarantinedWorlds.map((world) => `The world ${world} disagrees with itself and gets no leases.`),
+    ...run.refusedBatches
+      .slice(-3)
+      .map(({ batchId, code, detail }) => `Batch ${batchId} could not be trained on: ${code} ${detail}`),
+  ]
+  if (said.length === 0) return ''
+  return html`<section class="alarms" aria-labelledby="alarms-title"><h2 id="alarms-title">Look at this</h2><ul>${said.map((text) => html`<li>${text}</li>`)}</ul></section>`
+}
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+function figures(run: RunReport, nowMs: number): Markup {
+  const { terms, versions } = run
+  const newest = versions.length - 1
+  const known = versions.filter(({ reward }) => reward !== null)
+  const [first, last] = [known[0], known.at(-1)]
+  const since =
+    first && last && first !== last ? `${signed(last.reward! - first.reward!)} since version ${first.version}` : ''
+  const step = versions.findLast(({ stats }) => stats.mismatchKl !== undefined)
+  const stale = versions.findLast(({ staleness }) => staleness !== null)
+  return html`<section aria-label="Progress" class="progress">
+<p><strong>Version ${newest}</strong> of ${terms!.versions}, round ${run.round ?? '–'}. ${forecast(run, nowMs)}</p>
+<progress max="${terms!.versions}" value="${newest}" aria-label="Versions published">${newest} of ${terms!.versions}</progress>
+<p class="quiet">Begun ${moment(run.startedAtMs!)}; last event ${ago(run.lastEventAtMs!, nowMs)}${run.pendingBatch === null ? '.' : html`; the trainer is at batch ${run.pendingBatch}.`}</p>
+</section>
+<dl class="figures">
+${figure('Mean reward', decimal(last?.reward), last ? `version ${last.version}${since === '' ? '' : `, ${since}`}` : 'no group yet')}
+${figure('Solved', percent(last?.solved ?? null), 'of replayed rollouts')}
+${figure('Calls', decimal(last?.calls, 1), 'per rollout')}
+${figure('Groups accepted', thousands(run.accepted), run.accepted === 0 ? '' : `${percent(run.flat / run.accepted)} without variance`)}
+${figure('Volunteers', thousands(run.keys), `${plural(run.openLeases, 'open lease')}`)}
+${figure('Tokens judged', compact(run.tokens))}
+${figure('Drift', decimal(step?.stats.mismatchKl, 4), 'KL of samplers to trainer')}
+${figure('Staleness', decimal(stale?.staleness, 1), 'versions, last batch')}
+</dl>`
+}
+
+const compact = (value: number): string => value.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 1 })
+const signed = (value: number): string => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`
+
+export function forecast({ terms, versions, completeAtMs }: RunReport, nowMs: number): string {
+  if (versions.length - 1 >= terms!.versions) return 'The run is complete.'
+  if (completeAtMs === null) return 'It is too early for a forecast.'
+  const rest = completeAtMs - nowMs
+  return rest > 0 ? `Complete in about ${durationOf(rest)}.` : 'The next version takes longer than those before it.'
+}
+
+function verdicts({ accepted, flat, refused }: RunReport): Markup {
+  const counts = [...refused].sort(([, a], [, b]) => b - a)
+  const all = accepted + counts.reduce((sum, [, count]) => sum + count, 0)
+  const row = (name: string, count: number): unknown[] => [
+    name,
+    thousands(count),
+    html`<meter min="0" max="${Math.max(1, all)}" value="${count}" aria-label="${name}">${count}</meter>`,
+  ]
+  return html`<section aria-labelledby="verdicts-title"><h2 id="verdicts-title">Verdicts</h2>${
+    all === 0
+      ? empty('No group has been judged yet.')
+      : table(
+          'Groups by verdict',
+          [{ name: 'verdict' }, { name: 'groups', numeric: true }, { name: 'share' }],
+          [
+            row('accepted, to learn from', accepted - flat),
+            row('accepted, without variance', flat),
+            ...counts.map(([code, count]) => row(code, count)),
+          ],
+        )
+  }</section>`
+}
+
+function care({ audits, doubtedGroups, quarantinedWorlds, refusedBatches, versions }: RunReport): Markup {
+  const skipped = versions.filter((version) => version.skipped).length
+  return html`<section aria-labelledby="care-title"><h2 id="care-title">Checks</h2><dl class="pairs">
+<div><dt>Audits passed</dt><dd>${thousands(audits.passed)}</dd></div>
+<div><dt>Audits failed</dt><dd>${thousands(audits.failed)}</dd></div>
+<div><dt>Groups in batches whose keys were caught later</dt><dd>${thousands(doubtedGroups)}</dd></div>
+<div><dt>Steps that changed nothing</dt><dd>${thousands(skipped)}</dd></div>
+<div><dt>Batches that could not be trained on</dt><dd>${thousands(refusedBatches.length)}</dd></div>
+<div><dt>Worlds at rest</dt><dd>${quarantinedWorlds.length === 0 ? 'none' : quarantinedWorlds.join(', ')}</dd></div>
+</dl></section>`
+}
+
+function newestVersions({ versions }: RunReport): Markup {
+  const columns = ['version', 'reward', 'solved', 'calls', 'accepted', 'flat', 'refused', 'published']
+  const rows = versions
+    .slice(-SHOWN)
+    .reverse()
+    .map((one) => [
+      one.version,
+      decimal(one.reward),
+      percent(one.solved),
+      decimal(one.calls, 1),
+      one.accepted,
+      one.flat,
+      one.refused,
+      moment(one.publishedAtMs),
+    ])
+  return html`<section aria-labelledby="newest-title"><h2 id="newest-title">Newest versions</h2>${table(
+    'What volunteers did with each version',
+    columns.map((name) => ({ name, numeric: name !== 'published' })),
+    rows,
+  )}</section>`
+}

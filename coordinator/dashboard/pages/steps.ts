@@ -1,0 +1,74 @@
+import { html } from 'hono/html'
+import type { RunReport } from '../../report/run-report.js'
+import type { LineChart } from '../charts.js'
+import { DASHBOARD_LIMITS } from '../limits.js'
+import { badge, chartFigure, decimal, empty, live, type Markup, table, thousands } from '../page.js'
+
+/** Numbers of a step, by their names in docs/trainer.md. */
+export const STEP_CHARTS = {
+  loss: { stat: 'loss', caption: 'Loss' },
+  kl: { stat: 'mismatchKl', caption: 'KL of samplers to trainer' },
+  gradient: { stat: 'gradNorm', caption: 'Gradient norm' },
+} as const
+
+export const stepChart = ({ versions }: RunReport, name: keyof typeof STEP_CHARTS): LineChart => ({
+  ...{ unit: STEP_CHARTS[name].stat, from: versions[0]?.version ?? 0 },
+  series: [
+    { name: STEP_CHARTS[name].stat, values: versions.map(({ stats }) => stats[STEP_CHARTS[name].stat] ?? null) },
+  ],
+})
+
+/** What the trainer did, step by step. */
+export function steps(run: RunReport): Markup {
+  const made = run.versions.filter(({ step }) => step !== null)
+  if (made.length === 0)
+    return live(
+      'steps',
+      empty('The trainer has made no step yet: it waits for a batch of groups with reward variance.'),
+    )
+  const columns = [
+    'version',
+    'loss',
+    'KL',
+    'gradient',
+    'entropy',
+    'effective share',
+    'rollouts',
+    'tokens',
+    'staleness',
+    'update',
+  ]
+  const rows = made.slice(-DASHBOARD_LIMITS.rows).reverse()
+  return html`<div class="charts">${Object.entries(STEP_CHARTS).map(([name, { caption }]) =>
+    live(`chart-${name}`, chartFigure(name, caption, stepChart(run, name as keyof typeof STEP_CHARTS))),
+  )}</div>
+${live(
+  'steps',
+  table(
+    'Steps of the trainer, newest first',
+    columns.map((name) => ({ name, numeric: name !== 'update' })),
+    rows.map(({ version, stats, staleness, skipped, skippedFor }) => [
+      version,
+      decimal(stats.loss, 4),
+      decimal(stats.mismatchKl, 5),
+      decimal(stats.gradNorm, 3),
+      decimal(stats.entropy, 3),
+      decimal(stats.ess, 2),
+      stats.trainedRollouts === undefined ? '–' : thousands(stats.trainedRollouts),
+      stats.lossTokens === undefined ? '–' : thousands(stats.lossTokens),
+      decimal(staleness, 1),
+      skipped ? badge('warn', `none: ${skippedFor ?? 'the log does not say why'}`) : badge('good', 'made'),
+    ]),
+  ),
+)}
+${live('refused-batches', refusedBatches(run))}`
+}
+
+function refusedBatches({ refusedBatches: refused }: RunReport): Markup | string {
+  if (refused.length === 0) return ''
+  return html`<section><h2>Batches that could not be trained on</h2><ul>${refused
+    .slice(-DASHBOARD_LIMITS.rows)
+    .map(
+      ({ batchId, code, detail }) => html`<li><span class="name">${batchId}</span>: ${code} ${detail}</li>`,
+    )}</ul></section>`
+}

@@ -1,0 +1,84 @@
+import { Gauge } from 'prom-client'
+import type { Metrics } from '../../swarm/index.js'
+import { ALARM_CODES, alarmsOf } from './alarms.js'
+import type { LiveReport } from './live-report.js'
+import type { VersionReport } from './version-report.js'
+
+/** Tells how the run goes, of all its events and not only of those since the start, whenever somebody asks. */
+export function meterReport(registers: Metrics, report: LiveReport): void {
+  const newest = (of: (version: VersionReport) => number | null): number => {
+    const version = report.run.report().versions.findLast((one) => of(one) !== null)
+    return version ? of(version)! : Number.NaN
+  }
+  const gauges: readonly (readonly [name: string, help: string, value: () => number])[] = [
+    [
+      'prove_reward_mean',
+      'Mean reward of rollouts of the newest version that has accepted groups',
+      () => newest(({ reward }) => reward),
+    ],
+    [
+      'prove_solved_ratio',
+      'Share of the replayed rollouts of the newest version that solved their tasks',
+      () => newest(({ solved }) => solved),
+    ],
+    [
+      'prove_rollout_calls_mean',
+      'Tool calls of a replayed rollout of the newest version',
+      () => newest(({ calls }) => calls),
+    ],
+    [
+      'prove_staleness_versions',
+      'Versions that the groups of the last step were behind, on average',
+      () => newest(({ staleness }) => staleness),
+    ],
+    ['prove_groups_accepted', 'Accepted groups of the whole run', () => report.run.report().accepted],
+    [
+      'prove_groups_flat',
+      'Of the accepted groups of the whole run, those without reward variance',
+      () => report.run.report().flat,
+    ],
+    [
+      'prove_tokens_judged',
+      'Tokens sampled in groups that were replayed, of the whole run',
+      () => report.run.report().tokens,
+    ],
+  ]
+  for (const [name, help, value] of gauges)
+    new Gauge({
+      ...{ name, help, registers: [registers] },
+      collect() {
+        this.set(value())
+      },
+    })
+  new Gauge({
+    name: 'prove_groups_refused',
+    help: 'Refused groups of the whole run, by reason, those of later audits included',
+    labelNames: ['code'],
+    registers: [registers],
+    collect() {
+      this.reset()
+      for (const [code, count] of report.run.report().refused) this.set({ code }, count)
+    },
+  })
+  new Gauge({
+    name: 'prove_reward_part_mean',
+    help: 'Means of the parts of the reward, of the newest version that has accepted groups, by part',
+    labelNames: ['part'],
+    registers: [registers],
+    collect() {
+      this.reset()
+      const version = report.run.report().versions.findLast(({ parts }) => Object.keys(parts).length > 0)
+      for (const [part, mean] of Object.entries(version?.parts ?? {})) this.set({ part }, mean)
+    },
+  })
+  new Gauge({
+    name: 'prove_alarm',
+    help: 'Whether something about the run needs to be looked at, by what it is: 1, or 0',
+    labelNames: ['alarm'],
+    registers: [registers],
+    collect() {
+      const said = new Set(alarmsOf(report.run.report()).map(({ code }) => code))
+      for (const alarm of ALARM_CODES) this.set({ alarm }, Number(said.has(alarm)))
+    },
+  })
+}
