@@ -132,11 +132,16 @@ async function swarm() {
     ...{ dataDir: 'run', base: { path: base, name: 'demo' }, tasks: { dataset: 'my-tasks' } },
     ...{ groupSize: 2, batchGroups: 2, versions: 1, rounds: { registrationMs: 1000 } },
     listen: ['/ip4/127.0.0.1/tcp/0'],
+    dashboard: { listen: '127.0.0.1:0' },
     trainer: { python: join(root, '.venv/bin/python') },
   }
   await writeFile(join(elsewhere, 'run.yaml'), JSON.stringify(config))
   const coordinator = start('prove-coordinator', ['start', '--config', 'run.yaml'])
+  const dashboard = coordinator.until(({ type }) => type === 'dashboard')
   await coordinator.until(({ type }) => type === 'invitation')
+  const { url } = await dashboard
+  for (const path of ['/', '/assets/board.css', '/assets/live.js', '/metrics'])
+    assert.equal((await fetch(url + path)).status, 200, `${path} of the dashboard`)
   const { stdout: invitation } = await run('prove-coordinator', ['invitation', '--config', 'run.yaml'])
   const node = start('prove-node', ['join', invitation, '--data-dir', 'volunteer', '--cpu', '--lanes', '2', '--stay'])
   const begun = performance.now()

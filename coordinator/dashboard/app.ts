@@ -59,8 +59,16 @@ const POLICY = {
   ...{ defaultSrc: ["'none'"], baseUri: ["'none'"], frameAncestors: ["'none'"], formAction: SELF },
   ...{ scriptSrc: SELF, styleSrc: SELF, imgSrc: SELF, connectSrc: SELF },
 }
-/** Of a drawing that is loaded as an image: it may carry its own style, and nothing else. */
-const DRAWING_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+/** Of a drawing: it may carry its own style, and nothing else. */
+const DRAWING_POLICY = { defaultSrc: ["'none'"], styleSrc: ["'unsafe-inline'"] }
+const guarded = (contentSecurityPolicy: typeof POLICY | typeof DRAWING_POLICY) =>
+  secureHeaders({
+    contentSecurityPolicy,
+    // With none at all, browsers would not say either where a form was sent from.
+    referrerPolicy: 'same-origin',
+    // Whether the name is ever served without TLS again is for whoever ends TLS to say.
+    strictTransportSecurity: false,
+  })
 
 type Env = { Variables: { visitor: Visitor } }
 
@@ -71,14 +79,9 @@ export function dashboardApp(parts: DashboardParts, access: Access, signal: Abor
   const charts = createChartRoom()
   let livePages = 0
 
-  app.use(
-    secureHeaders({
-      contentSecurityPolicy: POLICY,
-      referrerPolicy: 'no-referrer',
-      // Whether the name is ever served without TLS again is for whoever ends TLS to say.
-      strictTransportSecurity: false,
-    }),
-  )
+  // The one that is named first has the last word.
+  for (const path of ['/charts/*', '/join/code.svg']) app.use(path, guarded(DRAWING_POLICY))
+  app.use(guarded(POLICY))
   app.use(async (context, next) => {
     const why = access.refusal({ host: context.req.header('host'), origin: context.req.header('origin') })
     if (why !== null) return context.text(`${why}\n`, 403)
@@ -223,8 +226,7 @@ function drawn(charts: ChartRoom, chart: LineChart, { req }: Context<Env>): Prom
   })
 }
 
-const drawing = (context: Context<Env>, svg: string) =>
-  context.body(svg, 200, { 'Content-Type': 'image/svg+xml', 'Content-Security-Policy': DRAWING_POLICY })
+const drawing = (context: Context<Env>, svg: string) => context.body(svg, 200, { 'Content-Type': 'image/svg+xml' })
 
 /** Whoever reads what others sampled for the version at work could deliver the same, so the public is not shown it. */
 async function rolloutsOf(

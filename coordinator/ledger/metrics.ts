@@ -15,7 +15,7 @@ export function meterLosses(registers: Metrics): (part: string, outcome: string)
 }
 
 /** Counts what is recorded from now on, and tells what the state holds whenever somebody asks. */
-export function meterRun(registers: Metrics, recorder: Recorder): void {
+export function meterRun(registers: Metrics, recorder: Pick<Recorder, 'listen' | 'state'>): void {
   const registersOf = { registers: [registers] }
   const events = new Counter({
     name: 'prove_events_total',

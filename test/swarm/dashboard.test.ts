@@ -182,7 +182,7 @@ test('every answer is bound to its own place by its headers, and calls under ano
     assert.match(policy, /default-src 'none'/)
     assert.not.match(policy, /unsafe|\*|http/)
     assert.is(headers.get('x-content-type-options'), 'nosniff')
-    assert.is(headers.get('referrer-policy'), 'no-referrer')
+    assert.is(headers.get('referrer-policy'), 'same-origin')
   }
   const { hostname, port } = new URL(run.dashboard.url)
   // fetch does not let its Host be chosen.
