@@ -44,7 +44,7 @@ async function pack() {
   const own = files.map(({ path }) => path).filter((path) => !path.startsWith('node_modules/'))
   const surplus = own.filter((path) => NOT_PACKED.test(path))
   assert.deepEqual(surplus, [], 'the package holds what no user needs')
-  for (const program of ['node', 'coordinator', 'servers', 'lab'])
+  for (const program of ['node', 'coordinator', 'environment', 'lab'])
     assert.ok(own.includes(`dist/${program}/main.js`), `dist/${program}/main.js is not in the package`)
   return `${own.length} files and ${bundled.length} bundled packages, ${megabytes(size)}, unpacked ${megabytes(unpackedSize)}`
 }
