@@ -16,7 +16,7 @@ export const DASHBOARD_LIMITS = {
   /** A shorter token could be guessed. */
   tokenChars: 16,
   /** Rows of a table that may grow with the run. */
-  rows: 200,
+  rows: 100,
   /** Drawn charts that are kept: each chart has four forms. */
   charts: 64,
   /** Characters of one answer of a world that the rollout viewer shows. */

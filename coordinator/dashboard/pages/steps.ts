@@ -40,7 +40,10 @@ export function steps(run: RunReport): Markup {
   ]
   const rows = made.slice(-DASHBOARD_LIMITS.rows).reverse()
   return html`<div class="charts">${Object.entries(STEP_CHARTS).map(([name, { caption }]) =>
-    live(`chart-${name}`, chartFigure(name, caption, stepChart(run, name as keyof typeof STEP_CHARTS))),
+    live(
+      `chart-${name}`,
+      chartFigure(name, caption, stepChart(run, name as keyof typeof STEP_CHARTS), name === 'loss' ? 'whole' : 'half'),
+    ),
   )}</div>
 ${live(
   'steps',
