@@ -4,6 +4,8 @@ export type NodeErrorCode =
   | 'wrong_base'
   /** The run uses worlds, a dialect, a reward or a template that this version of the node does not have. */
   | 'incompatible'
+  /** The coordinator speaks another version of the protocol. */
+  | 'other_version'
   /** The engine scores the canary differently from what the coordinator published. */
   | 'canary_failed'
   /** A lease whose task or policy is not what it says. */

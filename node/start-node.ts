@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { packageVersion } from '../cli/index.js'
 import { type EngineProcess, type EngineResources, openEngine, openTokenizer } from '../engine/index.js'
 import type { Invitation } from '../proto/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
@@ -189,6 +190,7 @@ async function listen({
     runReach,
     // A run on one machine needs no help, and leaves the network alone.
     ...(runReach === 'machine' ? {} : { finding: findingOf({ relay, listens: listening.length > 0 }) }),
+    program: packageVersion(),
     logger,
     metrics,
   }).catch((cause: Error) => {

@@ -4,7 +4,16 @@ import { autoNATv2 } from '@libp2p/autonat-v2'
 import { circuitRelayServer, circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { dcutr } from '@libp2p/dcutr'
 import { type Identify, identify } from '@libp2p/identify'
-import type { ComponentLogger, Connection, Libp2p, PeerId, PeerInfo, PrivateKey, Stream } from '@libp2p/interface'
+import {
+  type ComponentLogger,
+  type Connection,
+  type Libp2p,
+  type PeerId,
+  type PeerInfo,
+  type PrivateKey,
+  type Stream,
+  UnsupportedProtocolError,
+} from '@libp2p/interface'
 import { mdns } from '@libp2p/mdns'
 import { noise } from '@libp2p/noise'
 import { peerIdFromString } from '@libp2p/peer-id'
@@ -24,6 +33,7 @@ import { createGater, hostOf } from './gater.js'
 import { createGossip, dropLostStreams, type Gossip, swarmPubsub } from './gossip.js'
 import { type SwarmLogger, silentLogger } from './logger.js'
 import { type Metrics, networkMetrics } from './metrics.js'
+import { otherVersion, programName } from './other-version.js'
 import { addressesToTell, keepLocalRecords } from './peer-records.js'
 import { type Reach, reachOf, withoutPeer } from './reach.js'
 import type { OnRefusal } from './refusal-event.js'
@@ -48,6 +58,8 @@ export interface HostOptions {
   readonly onRefusal?: OnRefusal
   readonly logger?: SwarmLogger
   readonly clock?: Clock
+  /** Version of the program, which others are told. Default: they are not. */
+  readonly program?: string
   /** Takes libp2p's own numbers. Default: they are not kept. */
   readonly metrics?: Metrics
 }
@@ -108,7 +120,7 @@ export interface SwarmHost {
   isConnected(peer: string): boolean
   /**
    * Opens a stream, over the existing connection if there is one, whoever dialled it.
-   * @throws TransportError `unreachable`
+   * @throws TransportError `unreachable`, `other_version`
    */
   openStream(peer: string, protocol: string, options: HandleOptions & { readonly signal: AbortSignal }): Promise<Stream>
   /** @returns  stops handling */
@@ -154,6 +166,7 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
   })
   const libp2p: Libp2p<Services> = await createLibp2p<Services>({
     privateKey,
+    ...(options.program === undefined ? {} : { nodeInfo: { userAgent: programName(options.program) } }),
     addresses: {
       listen: [...listen, ...(finding.relay === 'used' ? ['/p2p-circuit'] : [])],
       announce: [...announce],
@@ -197,6 +210,15 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
   if (isCoordinator) keepLocalRecords(libp2p)
   else await libp2p.peerStore.merge(peerIdFromString(runId), { tags: { coordinator: { value: COORDINATOR_VALUE } } })
   let closing: Promise<void> | null = null
+
+  /** Why a peer that is connected does not speak a protocol, if it speaks another version of it. */
+  const whyNot = async (peer: string, protocol: string, signal: AbortSignal): Promise<string | null> => {
+    const [connection] = libp2p.getConnections(peerIdFromString(peer))
+    if (!connection) return null
+    const found = await libp2p.services.identify.identify(connection, { signal }).catch(() => null)
+    signal.throwIfAborted()
+    return found && otherVersion(protocol, { protocols: found.protocols, agent: found.agentVersion })
+  }
 
   return {
     peerId: peerIdOfKey(privateKey),
@@ -262,6 +284,8 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
         })
       } catch (cause) {
         signal.throwIfAborted()
+        const why = cause instanceof UnsupportedProtocolError ? await whyNot(peer, protocol, signal) : null
+        if (why !== null) throw new TransportError('other_version', `${peer}: ${why}`, { cause })
         throw new TransportError('unreachable', `${protocol} of ${peer}`, { cause })
       }
     },
