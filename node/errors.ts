@@ -20,6 +20,8 @@ export type NodeErrorCode =
   | 'bad_listen'
   /** Another process works with the data directory. */
   | 'in_use'
+  /** There is no base model on this machine yet. */
+  | 'no_model'
   /** There is no group, or no longer its adapter, to verify. */
   | 'nothing_kept'
   /** A limit that does not exist, or has a value that it may not have. */

@@ -10,6 +10,8 @@ await runProgram({
     pause: async () => (await import('./commands/steer.js')).addPauseCommand,
     resume: async () => (await import('./commands/steer.js')).addResumeCommand,
     finish: async () => (await import('./commands/steer.js')).addFinishCommand,
+    doctor: async () => (await import('./commands/doctor.js')).addDoctorCommand,
+    bench: async () => (await import('./commands/bench.js')).addBenchCommand,
     limits: async () => (await import('./commands/limits.js')).addLimitsCommand,
     identity: async () => (await import('./commands/identity.js')).addIdentityCommands,
     verdicts: async () => (await import('./commands/verdicts.js')).addVerdictsCommand,

@@ -70,6 +70,13 @@ async function versions() {
   return version
 }
 
+async function doctor() {
+  const { stdout } = await run('prove-node', ['doctor', '--data-dir', 'nobody', '--cpu', '--json'])
+  const { problems, checks } = JSON.parse(stdout)
+  assert.equal(problems, 0, stdout)
+  return checks.find(({ name }) => name === 'engine').found
+}
+
 async function server() {
   const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
   const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
@@ -161,6 +168,7 @@ try {
   await step('npm pack in a clean clone', pack)
   await step('npm install --global into an empty prefix', install)
   await step('versions', versions)
+  await step('prove-node doctor', doctor)
   await step('prove-server', server)
   await step('prove-lab', lab)
   await step('prove-coordinator and prove-node', swarm)

@@ -100,6 +100,8 @@ export interface SwarmHost {
   readonly onRefusal: OnRefusal
   /** Addresses that are listened on, or announced instead, each ending in our key; empty for a host that only dials out. */
   addresses(): readonly string[]
+  /** Public addresses at which others have reached this host, as far as they were asked to try. */
+  provenAddresses(): readonly string[]
   /**
    * Dials what our own user, or the run's key, has named.
    * @returns  the peer id behind the address; @throws TransportError `unreachable`
@@ -229,6 +231,12 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
     onRefusal,
     addresses: () => libp2p.services.addresses.own().map((address) => `${address}/p2p/${libp2p.peerId}`),
 
+    provenAddresses: () =>
+      libp2p.services.addresses
+        .proven()
+        .filter((address) => reachOf(address) === 'anywhere')
+        .map(String),
+
     async dial(address, signal) {
       try {
         const connection = await gater.deliberately(address, () => libp2p.dial(multiaddr(address), { signal }))
@@ -347,12 +355,21 @@ const describe = (connection: Connection): PeerConnection => ({
 /** The host's own addresses, whether anybody has tried them or not. */
 interface AddressBook {
   own(): readonly Multiaddr[]
+  /** Those that peers have tried, or the user has named. */
+  proven(): readonly Multiaddr[]
 }
 interface KnowsAddresses {
-  readonly addressManager: { getAddressesWithMetadata(): readonly { readonly multiaddr: Multiaddr }[] }
+  readonly addressManager: {
+    getAddressesWithMetadata(): readonly { readonly multiaddr: Multiaddr; readonly verified: boolean }[]
+  }
 }
 const addressBook = ({ addressManager }: KnowsAddresses): AddressBook => ({
   own: () => addressManager.getAddressesWithMetadata().map(({ multiaddr: address }) => address),
+  proven: () =>
+    addressManager
+      .getAddressesWithMetadata()
+      .filter(({ verified }) => verified)
+      .map(({ multiaddr: address }) => address),
 })
 
 /**

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import pLimit from 'p-limit'
 import type { Logger } from 'pino'
 import { PRIVATE_FOLDER, serveControl } from '../../control/index.js'
-import type { EngineResources } from '../../engine/index.js'
 import { createMetrics, openIdentity, systemClock } from '../../swarm/index.js'
 import { NodeError } from '../errors.js'
 import { createGate, turnedTo } from '../gate.js'
 import { totalsOf } from '../ledger.js'
+import { resourcesOf } from '../limits/engine-resources.js'
 import { changed, type LimitChanges, readLimits, writeLimits } from '../limits/limits-file.js'
 import { limitsInForce, notKept, sensorsFor } from '../limits/limits-in-force.js'
 import { DEFAULTS, describeLimits, type LimitName, type LimitSettings } from '../limits/settings.js'
@@ -212,17 +212,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   } catch (error) {
     await close()
     throw error
-  }
-}
-
-function resourcesOf({ threads, lanes, gpu, gpuMemory, memory }: LimitSettings): EngineResources {
-  return {
-    threads: threads ?? DEFAULTS.threads,
-    lanes: lanes ?? DEFAULTS.lanes,
-    gpu: gpu === 'none' ? false : 'auto',
-    ...(typeof gpu === 'number' ? { gpuDevice: gpu } : {}),
-    ...(gpuMemory === undefined ? {} : { gpuMemoryShare: gpuMemory / 100 }),
-    ...(memory === undefined ? {} : { memoryLimitBytes: Math.round(memory * 2 ** 30) }),
   }
 }
 
