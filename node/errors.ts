@@ -22,6 +22,8 @@ export type NodeErrorCode =
   | 'in_use'
   /** There is no base model on this machine yet. */
   | 'no_model'
+  /** This system has no services that the program could install, or they cannot be told this. */
+  | 'no_service'
   /** There is no group, or no longer its adapter, to verify. */
   | 'nothing_kept'
   /** A limit that does not exist, or has a value that it may not have. */

@@ -12,6 +12,7 @@ await runProgram({
     finish: async () => (await import('./commands/steer.js')).addFinishCommand,
     doctor: async () => (await import('./commands/doctor.js')).addDoctorCommand,
     bench: async () => (await import('./commands/bench.js')).addBenchCommand,
+    service: async () => (await import('./commands/service.js')).addServiceCommands,
     limits: async () => (await import('./commands/limits.js')).addLimitsCommand,
     identity: async () => (await import('./commands/identity.js')).addIdentityCommands,
     verdicts: async () => (await import('./commands/verdicts.js')).addVerdictsCommand,
