@@ -19,6 +19,7 @@ import { type NodeOptions, type RunningNode, startNode, type Whereabouts } from 
 import { openNodeDatabase } from '../store.js'
 import type { WorkEnd } from '../work-loop.js'
 import { createWorkMeter } from '../work-meter.js'
+import { keepPause, readPause } from './kept-pause.js'
 import { createOwnersWish } from './owners-wish.js'
 import { type LimitsChanged, type Steering, steeringRoutes } from './routes.js'
 import { openTrafficBook, trafficOf } from './traffic.js'
@@ -97,13 +98,15 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     const inForce = () => limitsInForce(limits(), { now: clock.now, told: watch.told, month })
     let limit = inForce()
     const gate = createGate()
-    const wish = createOwnersWish(clock)
+    const wish = createOwnersWish(clock, await readPause(dataDir))
     const look = (): void => gate.turn(wish.dutyUnder(limit))
     const tellNotKept = (): void => {
       for (const text of notKept(limits(), watch.told)) onProgress({ type: 'notice', text })
     }
     await watch.ask()
     tellNotKept()
+    if (wish.pausing !== null)
+      onProgress({ type: 'notice', text: 'a pause from before this start lasts: prove-node resume ends it' })
     look()
 
     const startedAtMs = clock.now()
@@ -140,7 +143,10 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         ;({ kept, given } = before)
         throw error
       }
-      const priority = names.includes('priority') ? whyNotPriority(limits()) : null
+      const later = [
+        names.includes('priority') ? whyNotPriority(limits()) : null,
+        names.includes('mapPort') ? 'mapPort: it takes effect at the next start' : null,
+      ].filter((text) => text !== null)
       limit = inForce()
       await watch.ask()
       look()
@@ -148,18 +154,20 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         await node?.engine.unload(new AbortController().signal)
       return {
         limits: limits(),
-        notices: [...(priority === null ? [] : [priority]), ...notKept(limits(), watch.told)],
+        notices: [...later, ...notKept(limits(), watch.told)],
       }
     }
     const steering: Steering = {
       view,
-      pause(forMs, atOnce) {
+      async pause(forMs, atOnce) {
         wish.pause(forMs, atOnce)
         look()
+        await inTurn(() => keepPause(dataDir, wish.pausing))
       },
-      resume() {
+      async resume() {
         wish.resume()
         look()
+        await inTurn(() => keepPause(dataDir, wish.pausing))
       },
       finish() {
         wish.finish()
@@ -196,6 +204,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       ...{ coordinator, invitation, dataDir, modelPath, packagedModel, agree, identity, store },
       ...{ gate, logger, metrics, meter, onProgress, signal: starting },
       ...options.whereabouts,
+      mapPort: limits().mapPort ?? false,
       contextSize: options.contextSize,
       stay: options.stay,
       resources: resourcesOf(limits()),
