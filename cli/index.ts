@@ -1,3 +1,3 @@
 export { packageRoot } from './package-root.js'
 export { createProgram, parseOrExplain, runProgram } from './run-program.js'
-export { packageVersion } from './version.js'
+export { isBefore, PACKAGE_VERSION, packageVersion } from './version.js'

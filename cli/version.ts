@@ -11,6 +11,14 @@ const readPackage = (): Package => JSON.parse(readFileSync(`${packageRoot}packag
 
 export const packageVersion = (): string => readPackage().version
 
+/** Versions of the package: three numbers. */
+export const PACKAGE_VERSION = /^\d+\.\d+\.\d+$/
+
+const byNumbers = new Intl.Collator('en', { numeric: true })
+
+/** Whether one version of the package came before another. */
+export const isBefore = (version: string, other: string): boolean => byNumbers.compare(version, other) < 0
+
 /** What `--version` prints: of the package, of the protocols that it speaks, and of the inference engine. */
 export function versionText(): string {
   const { version, dependencies } = readPackage()

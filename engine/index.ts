@@ -3,6 +3,7 @@ export type { Confinement, ConfinementLevel } from './confinement.js'
 export { DRAW, noiseOf } from './draw.js'
 export { EngineError, type EngineErrorCode } from './errors.js'
 export { hashFile } from './hash-file.js'
+export { defaultMemoryLimit, residentBytes } from './memory-guard.js'
 export { openTokenizer } from './tokenizer.js'
 export type {
   AdapterFile,

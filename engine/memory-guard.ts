@@ -8,6 +8,9 @@ const LOOK_EVERY_MS = 1000
 
 export const defaultMemoryLimit = (): number => Math.floor(DEFAULT_SHARE * totalmem())
 
+/** What a process holds of main memory now (B). */
+export const residentBytes = async (pid: number): Promise<number> => (await pidusage(pid)).memory
+
 /**
  * Watches the resident memory of a process from outside: a native allocation that runs away keeps the process itself from
  * looking. Ends by itself when the process is gone.
@@ -21,7 +24,7 @@ export function guardMemory(pid: number, limitBytes: number, onExceeded: (bytes:
     if (looking) return
     looking = true
     try {
-      const { memory } = await pidusage(pid)
+      const memory = await residentBytes(pid)
       if (memory <= limitBytes) return
       stop()
       onExceeded(memory)

@@ -1,5 +1,6 @@
 import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { packageVersion } from '../cli/index.js'
 import { PUBLISHED_FILES, type SealedManifest } from '../proto/index.js'
 import {
   createBlobStore,
@@ -31,7 +32,7 @@ export async function openAdapterLibrary(
 ): Promise<AdapterLibrary> {
   await mkdir(dataDir, { recursive: true })
   const { privateKey } = await openIdentity(dataDir)
-  const host = await createHost({ privateKey, runId: coordinator.peerId })
+  const host = await createHost({ privateKey, runId: coordinator.peerId, program: packageVersion() })
   let snapshots: SnapshotExchange
   const store = await createBlobStore(join(dataDir, 'blobs'))
   try {

@@ -4,6 +4,8 @@ export type NodeErrorCode =
   | 'wrong_base'
   /** The run uses worlds, a dialect, a reward or a template that this version of the node does not have. */
   | 'incompatible'
+  /** The coordinator speaks another version of the protocol. */
+  | 'other_version'
   /** The engine scores the canary differently from what the coordinator published. */
   | 'canary_failed'
   /** A lease whose task or policy is not what it says. */
@@ -18,6 +20,10 @@ export type NodeErrorCode =
   | 'bad_listen'
   /** Another process works with the data directory. */
   | 'in_use'
+  /** There is no base model on this machine yet. */
+  | 'no_model'
+  /** This system has no services that the program could install, or they cannot be told this. */
+  | 'no_service'
   /** There is no group, or no longer its adapter, to verify. */
   | 'nothing_kept'
   /** A limit that does not exist, or has a value that it may not have. */

@@ -14,19 +14,23 @@ const LAST_PORT = 65_535
  */
 export async function ownListenAddresses(dataDir: string, reach: Reach): Promise<string[]> {
   const host = reach === 'machine' ? '127.0.0.1' : '0.0.0.0'
-  const file = join(dataDir, FILE)
-  const last = Number(await readFile(file, 'utf8').catch(() => ''))
-  const isPort = Number.isInteger(last) && last > 0 && last <= LAST_PORT
-  const port = (isPort && (await freePort(host, last))) || (await freePort(host, 0))
+  const last = await keptPort(dataDir)
+  const port = (last !== null && (await freePort(host, last))) || (await freePort(host, 0))
   if (port === null) return []
   // Taken by another program for the moment, the old one is still what others know.
-  if (!isPort) await writeFileAtomic(file, `${port}\n`)
+  if (last === null) await writeFileAtomic(join(dataDir, FILE), `${port}\n`)
   const everywhere = reach === 'machine' ? [] : [`/ip6/::/tcp/${port}`]
   return [`/ip4/${host}/tcp/${port}`, ...everywhere]
 }
 
+/** The port that a node keeps in its data folder; null: it has none yet. */
+export async function keptPort(dataDir: string): Promise<number | null> {
+  const port = Number(await readFile(join(dataDir, FILE), 'utf8').catch(() => ''))
+  return Number.isInteger(port) && port > 0 && port <= LAST_PORT ? port : null
+}
+
 /** The port if it is free, for 0 some free port, otherwise null. */
-const freePort = (host: string, wanted: number): Promise<number | null> =>
+export const freePort = (host: string, wanted: number): Promise<number | null> =>
   new Promise((resolve) => {
     const server = createServer()
     server.once('error', () => resolve(null))

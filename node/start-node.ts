@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { packageVersion } from '../cli/index.js'
 import { type EngineProcess, type EngineResources, openEngine, openTokenizer } from '../engine/index.js'
 import type { Invitation } from '../proto/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
@@ -36,6 +37,8 @@ export interface Whereabouts {
   readonly announce?: readonly string[]
   /** Passes small messages on between nodes that cannot dial each other. */
   readonly relay?: boolean
+  /** Asks the router to pass connections on. Default: it is left alone. */
+  readonly mapPort?: boolean
 }
 
 export interface NodeOptions extends Whereabouts {
@@ -77,10 +80,11 @@ export interface RunningNode extends Pick<Volunteer, 'work' | 'waiting' | 'group
   close(): Promise<void>
 }
 
-const findingOf = ({ relay, listens }: { readonly relay: boolean; readonly listens: boolean }): Finding => ({
+/** @param listens  whether there is a port that others could dial */
+export const findingOf = ({ relay = false, mapPort = false }: Whereabouts, listens: boolean): Finding => ({
   relay: relay ? 'offered' : 'used',
   localNetwork: true,
-  portMapping: listens,
+  portMapping: listens && mapPort,
   tryAddresses: true,
 })
 
@@ -175,20 +179,25 @@ async function listen({
   identity,
   logger,
   metrics,
+  onProgress,
   ...whereabouts
 }: NodeOptions): Promise<SwarmHost> {
   const { addresses } = coordinator
   const runReach = reachOf(widest(addresses)[0] ?? addresses[0]!)
-  const { announce = [], relay = false } = whereabouts
+  const { announce = [] } = whereabouts
   const listening = whereabouts.listen ?? (await ownListenAddresses(dataDir, runReach))
+  // A run on one machine needs no help, and leaves the network alone.
+  const finding = runReach === 'machine' ? {} : findingOf(whereabouts, listening.length > 0)
+  if (finding.portMapping)
+    onProgress({ type: 'notice', text: `the router is asked to pass connections on: ${listening[0]}` })
   return createHost({
     privateKey: identity.privateKey,
     runId: coordinator.peerId,
     listen: listening,
     announce,
     runReach,
-    // A run on one machine needs no help, and leaves the network alone.
-    ...(runReach === 'machine' ? {} : { finding: findingOf({ relay, listens: listening.length > 0 }) }),
+    finding,
+    program: packageVersion(),
     logger,
     metrics,
   }).catch((cause: Error) => {

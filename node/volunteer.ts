@@ -1,4 +1,5 @@
 import type { PrivateKey } from '@libp2p/interface'
+import { packageVersion } from '../cli/index.js'
 import type { Engine, Tokenizer } from '../engine/index.js'
 import type { Catalogue } from '../episode/index.js'
 import { LIMITS } from '../proto/index.js'
@@ -41,7 +42,7 @@ export interface Volunteer {
   close(): Promise<void>
 }
 
-const AGENT = 'prove-node/0.1.0'
+const AGENT = `prove-node/${packageVersion()}`
 
 /** Works for a run. Groups of an earlier run of the node are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {

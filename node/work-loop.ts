@@ -71,7 +71,7 @@ const MAX_CRASHES = 3
  * Works until the signal fires, the gate is turned to `finish`, or the run is complete: newest policy, a lease, a group,
  * again. What fails on the way to the coordinator is tried again, and so is a crash of the engine; a node that cannot do
  * the run's work at all stops.
- * @throws NodeError `wrong_base`, `incompatible`, `canary_failed`, `bad_lease`, `broken_world`, `unwritable`; EngineError
+ * @throws NodeError `wrong_base`, `incompatible`, `other_version`, `canary_failed`, `bad_lease`, `broken_world`, `unwritable`; EngineError
  */
 export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promise<WorkEnd> {
   const { host, keeper, news, random, onProgress, gate = OPEN, onRest = async () => undefined } = parts
@@ -132,6 +132,9 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
         crashes += 1
         if (crashes >= MAX_CRASHES) throw error
         logger.warn({ error, crashes }, 'the engine crashed; it is started again')
+      } else if (error instanceof TransportError && error.code === 'other_version') {
+        // Waiting would not help: one of the two programs has to be another.
+        throw new NodeError('other_version', error.detail, { cause: error })
       } else if (error instanceof TransportError || error instanceof SwarmRefusal || isTimeout(error)) {
         logger.info({ error }, 'the coordinator cannot be worked with at the moment')
         failures += 1

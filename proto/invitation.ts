@@ -9,7 +9,7 @@ import type { Sha256 } from './content-id.js'
 import { refusal, SwarmRefusal } from './errors.js'
 import { prove } from './gen/swarm.js'
 import { LIMITS } from './limits.js'
-import { PROTOCOL_VERSION } from './names.js'
+import { PROTOCOL_NEEDS, PROTOCOL_VERSION } from './names.js'
 import { bytes, double, message } from './wire-shape.js'
 
 /** The base model of a run, so that whoever is invited can fetch it. */
@@ -81,6 +81,7 @@ const content: Codec<Content> = codec<Content, prove.Invitation.$Properties>({
     2: message({ 1: bytes(), 2: bytes(), 3: double(), 4: bytes(), 5: bytes(LIMITS.baseSources.value) }),
     3: bytes(),
     4: bytes(),
+    5: bytes(),
   },
   read: (wire) => {
     const base = present(wire.base, 'base model')
@@ -111,8 +112,21 @@ const content: Codec<Content> = codec<Content, prove.Invitation.$Properties>({
     },
     operator,
     purpose,
+    needs: PROTOCOL_NEEDS,
   }),
 })
+
+const PACKAGE_VERSION = /^\d{1,9}\.\d{1,9}\.\d{1,9}$/
+
+/** Which program an invitation of a later version asks for; null: it does not say so where it should. */
+function neededBy(encoded: Uint8Array): string | null {
+  try {
+    const { needs } = prove.Invitation.decode(encoded)
+    return PACKAGE_VERSION.test(needs) ? needs : null
+  } catch {
+    return null
+  }
+}
 
 const isTaken = (read: () => unknown): boolean => {
   try {
@@ -207,7 +221,7 @@ export async function openInvitation(sealed: Uint8Array): Promise<Invitation> {
   if (sealed.length < CONTENT_AT + length) throw cutOff()
   const runId = await signerOf(sealed)
   if (runId === null || sealed.length > CONTENT_AT + length) throw changed()
-  if (sealed[0]! > PROTOCOL_VERSION) throw newer(sealed[0]!)
+  if (sealed[0]! > PROTOCOL_VERSION) throw newer(sealed[0]!, neededBy(sealed.subarray(CONTENT_AT)))
   if (sealed[0]! < PROTOCOL_VERSION) throw older(sealed[0]!)
   try {
     return { runId, ...content.parse(sealed.subarray(CONTENT_AT)) }
@@ -233,10 +247,10 @@ async function signerOf(sealed: Uint8Array): Promise<string | null> {
 const cutOff = (): InvitationError => new InvitationError('cut_off', 'the end of it is missing: copy all of it')
 const changed = (): InvitationError =>
   new InvitationError('changed', 'it is not what the run’s key has signed: copy it again')
-const newer = (version: number): InvitationError =>
+const newer = (version: number, needs: string | null): InvitationError =>
   new InvitationError(
     'newer',
-    `the run speaks version ${version} of the protocol, and this program version ${PROTOCOL_VERSION}: install a newer one`,
+    `the run speaks version ${version} of the protocol, and this program version ${PROTOCOL_VERSION}: install ${needs === null ? 'a newer one' : `prove-swarm ${needs} or newer`}`,
   )
 const older = (version: number): InvitationError =>
   new InvitationError(

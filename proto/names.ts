@@ -4,6 +4,9 @@
  */
 export const PROTOCOL_VERSION = 1
 
+/** The first version of this package that speaks it. */
+export const PROTOCOL_NEEDS = '0.1.0'
+
 /** Names of the streams. The version is part of the name: a change of the wire format gets a new one. */
 export const PROTOCOLS = {
   lease: '/prove/lease/2',

@@ -70,6 +70,22 @@ async function versions() {
   return version
 }
 
+async function doctor() {
+  const { stdout } = await run('prove-node', ['doctor', '--data-dir', 'nobody', '--cpu', '--json'])
+  const { problems, checks } = JSON.parse(stdout)
+  assert.equal(problems, 0, stdout)
+  return checks.find(({ name }) => name === 'engine').found
+}
+
+async function service() {
+  if (process.platform !== 'linux') return 'only on Linux'
+  const nobody = '/ip4/127.0.0.1/tcp/1/p2p/12D3KooWKRYhZeD3sAWvz1zaSsEXnwnktvv4iaprLHrCgZBZWyEq'
+  const { stdout } = await run('prove-node', ['service', 'install', nobody, '--data-dir', 'nobody', '--print'])
+  const [, start] = /^ExecStart=(.*)$/m.exec(stdout) ?? []
+  assert.ok(start?.includes(join(prefix, 'lib/node_modules/prove-swarm/bin/prove-node.cjs')), stdout)
+  assert.ok(start.includes(join(elsewhere, 'nobody')), stdout)
+}
+
 async function server() {
   const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
   const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
@@ -166,6 +182,8 @@ try {
   await step('npm pack in a clean clone', pack)
   await step('npm install --global into an empty prefix', install)
   await step('versions', versions)
+  await step('prove-node doctor', doctor)
+  await step('prove-node service install --print', service)
   await step('prove-server', server)
   await step('prove-lab', lab)
   await step('prove-coordinator and prove-node', swarm)

@@ -3,6 +3,8 @@ import type { RefusalCode } from '../proto/index.js'
 
 export type TransportErrorCode =
   | 'unreachable'
+  /** The other side speaks another version of the protocol. Only another version of a program helps. */
+  | 'other_version'
   | 'timeout'
   | 'stream_ended'
   | 'refused'

@@ -4,7 +4,16 @@ import { autoNATv2 } from '@libp2p/autonat-v2'
 import { circuitRelayServer, circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { dcutr } from '@libp2p/dcutr'
 import { type Identify, identify } from '@libp2p/identify'
-import type { ComponentLogger, Connection, Libp2p, PeerId, PeerInfo, PrivateKey, Stream } from '@libp2p/interface'
+import {
+  type ComponentLogger,
+  type Connection,
+  type Libp2p,
+  type PeerId,
+  type PeerInfo,
+  type PrivateKey,
+  type Stream,
+  UnsupportedProtocolError,
+} from '@libp2p/interface'
 import { mdns } from '@libp2p/mdns'
 import { noise } from '@libp2p/noise'
 import { peerIdFromString } from '@libp2p/peer-id'
@@ -24,6 +33,7 @@ import { createGater, hostOf } from './gater.js'
 import { createGossip, dropLostStreams, type Gossip, swarmPubsub } from './gossip.js'
 import { type SwarmLogger, silentLogger } from './logger.js'
 import { type Metrics, networkMetrics } from './metrics.js'
+import { otherVersion, programName } from './other-version.js'
 import { addressesToTell, keepLocalRecords } from './peer-records.js'
 import { type Reach, reachOf, withoutPeer } from './reach.js'
 import type { OnRefusal } from './refusal-event.js'
@@ -48,6 +58,8 @@ export interface HostOptions {
   readonly onRefusal?: OnRefusal
   readonly logger?: SwarmLogger
   readonly clock?: Clock
+  /** Version of the program, which others are told. Default: they are not. */
+  readonly program?: string
   /** Takes libp2p's own numbers. Default: they are not kept. */
   readonly metrics?: Metrics
 }
@@ -88,6 +100,8 @@ export interface SwarmHost {
   readonly onRefusal: OnRefusal
   /** Addresses that are listened on, or announced instead, each ending in our key; empty for a host that only dials out. */
   addresses(): readonly string[]
+  /** Public addresses at which others have reached this host, as far as they were asked to try. */
+  provenAddresses(): readonly string[]
   /**
    * Dials what our own user, or the run's key, has named.
    * @returns  the peer id behind the address; @throws TransportError `unreachable`
@@ -108,7 +122,7 @@ export interface SwarmHost {
   isConnected(peer: string): boolean
   /**
    * Opens a stream, over the existing connection if there is one, whoever dialled it.
-   * @throws TransportError `unreachable`
+   * @throws TransportError `unreachable`, `other_version`
    */
   openStream(peer: string, protocol: string, options: HandleOptions & { readonly signal: AbortSignal }): Promise<Stream>
   /** @returns  stops handling */
@@ -154,6 +168,7 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
   })
   const libp2p: Libp2p<Services> = await createLibp2p<Services>({
     privateKey,
+    ...(options.program === undefined ? {} : { nodeInfo: { userAgent: programName(options.program) } }),
     addresses: {
       listen: [...listen, ...(finding.relay === 'used' ? ['/p2p-circuit'] : [])],
       announce: [...announce],
@@ -198,6 +213,15 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
   else await libp2p.peerStore.merge(peerIdFromString(runId), { tags: { coordinator: { value: COORDINATOR_VALUE } } })
   let closing: Promise<void> | null = null
 
+  /** Why a peer that is connected does not speak a protocol, if it speaks another version of it. */
+  const whyNot = async (peer: string, protocol: string, signal: AbortSignal): Promise<string | null> => {
+    const [connection] = libp2p.getConnections(peerIdFromString(peer))
+    if (!connection) return null
+    const found = await libp2p.services.identify.identify(connection, { signal }).catch(() => null)
+    signal.throwIfAborted()
+    return found && otherVersion(protocol, { protocols: found.protocols, agent: found.agentVersion })
+  }
+
   return {
     peerId: peerIdOfKey(privateKey),
     runId,
@@ -206,6 +230,12 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
     logger,
     onRefusal,
     addresses: () => libp2p.services.addresses.own().map((address) => `${address}/p2p/${libp2p.peerId}`),
+
+    provenAddresses: () =>
+      libp2p.services.addresses
+        .proven()
+        .filter((address) => reachOf(address) === 'anywhere')
+        .map(String),
 
     async dial(address, signal) {
       try {
@@ -262,6 +292,8 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
         })
       } catch (cause) {
         signal.throwIfAborted()
+        const why = cause instanceof UnsupportedProtocolError ? await whyNot(peer, protocol, signal) : null
+        if (why !== null) throw new TransportError('other_version', `${peer}: ${why}`, { cause })
         throw new TransportError('unreachable', `${protocol} of ${peer}`, { cause })
       }
     },
@@ -323,12 +355,21 @@ const describe = (connection: Connection): PeerConnection => ({
 /** The host's own addresses, whether anybody has tried them or not. */
 interface AddressBook {
   own(): readonly Multiaddr[]
+  /** Those that peers have tried, or the user has named. */
+  proven(): readonly Multiaddr[]
 }
 interface KnowsAddresses {
-  readonly addressManager: { getAddressesWithMetadata(): readonly { readonly multiaddr: Multiaddr }[] }
+  readonly addressManager: {
+    getAddressesWithMetadata(): readonly { readonly multiaddr: Multiaddr; readonly verified: boolean }[]
+  }
 }
 const addressBook = ({ addressManager }: KnowsAddresses): AddressBook => ({
   own: () => addressManager.getAddressesWithMetadata().map(({ multiaddr: address }) => address),
+  proven: () =>
+    addressManager
+      .getAddressesWithMetadata()
+      .filter(({ verified }) => verified)
+      .map(({ multiaddr: address }) => address),
 })
 
 /**

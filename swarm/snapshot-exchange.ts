@@ -52,10 +52,10 @@ export interface SnapshotExchange {
   /**
    * Asks peers in order until one answers with a manifest of the run's coordinator, and takes it into service. Whether it
    * may take effect is another question: `checkSuccession`.
-   * @throws TransportError `no_source`
+   * @throws TransportError `no_source`, `other_version` of the coordinator
    */
   fetchManifest(peers: readonly string[], want: 'newest' | Sha256, signal: AbortSignal): Promise<SealedManifest>
-  /** The run's invitation, for whoever has only an address. @throws TransportError `no_source` */
+  /** The run's invitation, for whoever has only an address. @throws TransportError `no_source`, `other_version` */
   fetchInvitation(peers: readonly string[], signal: AbortSignal): Promise<Invitation>
   /** What the chunks of an invited base model hash to. @throws TransportError `no_source` */
   fetchChunkList(base: InvitedBase, peers: readonly string[], signal: AbortSignal): Promise<BlobDescription>
@@ -179,6 +179,7 @@ export async function createSnapshotExchange(
       } catch (why) {
         signal.throwIfAborted()
         last = why
+        if (why instanceof TransportError && why.code === 'other_version' && peer === host.runId) throw why
         if (!(why instanceof SwarmRefusal)) continue
         const { code, effect, detail } = why
         host.onRefusal({ peer, code, effect, detail, protocol: PROTOCOLS.snapshot })

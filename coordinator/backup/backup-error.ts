@@ -12,5 +12,7 @@ export type BackupErrorCode =
   | 'no_backup'
   /** A file of the backup is not what was written. */
   | 'damaged'
+  /** It was made by a later version of this program, and this one cannot restore it. */
+  | 'newer_version'
 
 export class BackupError extends CodedError<BackupErrorCode> {}

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { isBefore, PACKAGE_VERSION, packageVersion } from '../../cli/index.js'
+import { BackupError } from './backup-error.js'
 
 /**
  * A backup is a folder:
@@ -19,8 +21,18 @@ export const DATA_FOLDER = 'data'
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const count = z.int().min(0)
 
+/** The first version of this program that restores what this one has backed up. */
+export const BACKUP_NEEDS = '0.1.0'
+
+const version = z.string().max(32).regex(PACKAGE_VERSION)
+/** What keeps its place and meaning in the backups of all versions. */
+const origin = z.object({ program: version, needs: version })
+
 const content = z.strictObject({
   schema: z.literal(1),
+  /** The version of this program that made it, and the first that restores it. */
+  program: version,
+  needs: version,
   createdAt: z.iso.datetime(),
   /** Peer id of the coordinator's key: the run's name. */
   run: z.string().min(1).max(256),
@@ -39,11 +51,33 @@ const checkOf = (backup: BackupContent): string => createHash('sha256').update(J
 export const writeBackupFile = (backup: BackupContent): string =>
   `${JSON.stringify({ ...backup, check: checkOf(backup) }, null, 2)}\n`
 
-/** @returns null for what is no such file, or was changed */
+/**
+ * @returns null for what is no such file, or was changed
+ * @throws BackupError `newer_version` for one that a later version of this program has to read
+ */
 export function parseBackupFile(text: string): BackupContent | null {
+  checkVersion(text)
   try {
     const { check, ...backup } = stored.parse(JSON.parse(text))
     return check === checkOf(backup) && text === writeBackupFile(backup) ? backup : null
+  } catch {
+    return null
+  }
+}
+
+function checkVersion(text: string): void {
+  const here = packageVersion()
+  const made = originOf(text)
+  if (made === null || !isBefore(here, made.needs)) return
+  throw new BackupError(
+    'newer_version',
+    `the backup was made by prove-swarm ${made.program}, and restoring it takes ${made.needs} or newer; this is ${here}. Nothing is damaged: install the newer program.`,
+  )
+}
+
+function originOf(text: string): z.output<typeof origin> | null {
+  try {
+    return origin.parse(JSON.parse(text))
   } catch {
     return null
   }

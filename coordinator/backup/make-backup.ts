@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, opendir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { packageVersion } from '../../cli/index.js'
 import { isSha256 } from '../../proto/index.js'
 import { readKey } from '../../swarm/index.js'
 import { followChain, LOG_START, type LogHead } from '../ledger/log-chain.js'
@@ -9,6 +10,7 @@ import { readStep } from '../spool/step-folder.js'
 import { BackupError } from './backup-error.js'
 import {
   BACKUP_FILE,
+  BACKUP_NEEDS,
   type BackupContent,
   CONFIG_FILE,
   DATA_FOLDER,
@@ -100,6 +102,8 @@ async function fill(draft: string, run: string, parts: BackupParts, signal: Abor
     const { sha256 } = await list.finish()
     const backup = {
       schema: 1,
+      program: packageVersion(),
+      needs: BACKUP_NEEDS,
       createdAt: now.toISOString(),
       run,
       events,

@@ -34,6 +34,7 @@ export function nodesText(reports: readonly NodeReport[], nowMs: number): string
   const columns = [
     'key',
     'standing',
+    'program',
     'backend',
     'seen',
     'accepted',
@@ -44,12 +45,13 @@ export function nodesText(reports: readonly NodeReport[], nowMs: number): string
     'audits',
     'credit',
   ]
-  const left = new Set(['standing', 'backend', 'refused'])
+  const left = new Set(['standing', 'program', 'backend', 'refused'])
   return tableOf(
     columns.map((name) => ({ name, left: left.has(name) })),
     reports.map((node) => [
       node.node,
       standingText(node.standing),
+      node.agent ?? '-',
       node.backend ?? '-',
       `${durationOf(nowMs - node.lastSeenAtMs)} ago`,
       node.accepted,

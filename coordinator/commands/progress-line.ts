@@ -77,6 +77,7 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return `batch ${event.batchId} cannot be trained on: ${event.code} ${event.detail}`
     case 'trained':
       return event.skipped ? `step ${event.step} made no update` : null
+    case 'written-by':
     case 'reopened':
     case 'leased':
     case 'renewed':

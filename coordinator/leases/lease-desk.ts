@@ -103,12 +103,12 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     const now = clock.now()
     const { round, version, policyId, roundSecret, resting, terms } = state.round!
     const deadlineMs = now + terms.leases.durationMs
-    const { backend } = ask
+    const { agent, backend } = ask
     // What a node leaves lying comes back to it: there is nothing to be gained by waiting for an easier task.
     const owed = state.owedLease(node)
     if (owed && !retaken.allow(node)) return null
     const addressBlock = addressBlockOf(node)
-    if (owed) return { ...owed, atMs: now, deadlineMs, backend, addressBlock }
+    if (owed) return { ...owed, atMs: now, deadlineMs, backend, agent, addressBlock }
     const index = state.nextLeaseIndex(node)
     const seed = leaseSeed(Buffer.from(roundSecret, 'hex'), policyId, node, index)
     return {
@@ -123,6 +123,7 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
       seed: seed.toString('hex'),
       deadlineMs,
       backend,
+      agent,
       addressBlock,
     }
   }
@@ -144,14 +145,14 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     return isFurther ? { type: 'renewed', atMs: now, leaseId, deadlineMs } : null
   }
 
-  const register = async (node: string): Promise<void> => {
+  const register = async (node: string, agent: string): Promise<void> => {
     if (recorder.state.registered.has(node) || !recorder.state.round) return
     const isAllowed =
       registrations.ofOrigin.allow(originOf(node, addressBlockOf(node))) && registrations.all.allow('all')
     if (!isAllowed) throw refusal('rate_limited', 'too many new keys at the moment')
     await recorder.record((state) => {
       if (state.registered.has(node)) return null
-      return { type: 'registered', atMs: clock.now(), node, round: state.round!.round }
+      return { type: 'registered', atMs: clock.now(), node, round: state.round!.round, agent }
     })
   }
 
@@ -209,7 +210,7 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
       // A node that restarted has forgotten what it does not list.
       for (const leaseId of [...recorder.state.openLeasesOf(node).keys()])
         if (!request.holding.includes(leaseId)) await release(leaseId, node, 'forgotten')
-      await register(node)
+      await register(node, request.agent)
       const leases: Lease[] = []
       while (leases.length < request.count) {
         const record = await recorder.record((state) => grant(state, node, request))

@@ -1,6 +1,15 @@
 import { dirname } from 'node:path'
 import type { RunEvent } from './events.js'
-import { chain, followChain, isUnchained, type Link, LOG_START, type LogHead, namedHash } from './log-chain.js'
+import {
+  chain,
+  checkVersionIn,
+  followChain,
+  isUnchained,
+  type Link,
+  LOG_START,
+  type LogHead,
+  namedHash,
+} from './log-chain.js'
 import type { HeadFile } from './log-head.js'
 import { StoreError } from './store-error.js'
 
@@ -16,7 +25,7 @@ export interface EventLog {
   /**
    * All events so far, oldest first.
    * @param from  leaves out those before this place of the log
-   * @throws StoreError `unreadable` or `tampered` at one that is not as it was written
+   * @throws StoreError `unreadable` or `tampered` at one that is not as it was written, `newer_version`
    */
   replay(from?: LogHead): AsyncIterable<RunEvent>
   close(): Promise<void>
@@ -63,7 +72,7 @@ export const MOST_BEHIND = 64
  *
  * Once it is open, the log owns the store and the head file.
  * @param name  of the log, for messages: its folder
- * @throws StoreError `truncated`, `tampered`, `headless`, `older_version`, `unreadable`, `unwritable`
+ * @throws StoreError `truncated`, `tampered`, `headless`, `older_version`, `newer_version`, `unreadable`, `unwritable`
  */
 export async function openChainedLog(store: RecordStore, headFile: HeadFile, name: string): Promise<ChainedLog> {
   let end = await findEnd(store, headFile, name)
@@ -180,7 +189,12 @@ async function* links(store: RecordStore, from: LogHead, until: number, name: st
     // LevelDB leaves out what is damaged in its own files without a word.
     if (place !== before.count) throw missing(name, place)
     const link = followChain(before, record)
-    if (link === 'damaged') throw new StoreError('unreadable', `${name}: the event ${place} is damaged. ${goOn(name)}`)
+    if (link === 'unknown') {
+      // Whoever begins to read further on has not come past the event that says who writes.
+      for await (const [, earlier] of store.records(0, place)) checkVersionIn(earlier)
+    }
+    if (link === 'damaged' || link === 'unknown')
+      throw new StoreError('unreadable', `${name}: the event ${place} is damaged. ${goOn(name)}`)
     if (link === 'another')
       throw new StoreError(
         'tampered',

@@ -15,7 +15,7 @@ const KEY = /^\d{16}$/
 /**
  * Opens the log in a folder, which is made if need be, with its head beside the folder.
  * @throws StoreError `in_use` when another process holds the folder, `truncated`, `tampered`, `headless`, `older_version`,
- *   `unreadable`, `unwritable`
+ *   `newer_version`, `unreadable`, `unwritable`
  */
 export async function openEventLog(directory: string): Promise<ChainedLog> {
   // LevelDB would make an empty one.

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PACKAGE_VERSION } from '../../cli/index.js'
 import { SKETCH_NUMBERS } from '../../judging/likeness.js'
 import { isRefusalCode, type RefusalCode } from '../../proto/index.js'
 import { termsSchema } from './terms.js'
@@ -9,6 +10,7 @@ const share = z.number().min(0).max(1)
 const text = z.string().max(4096)
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const bitmap = z.base64()
+const packageVersion = z.string().max(32).regex(PACKAGE_VERSION)
 /** In base64: two bytes for each of its numbers. */
 const SKETCH_CHARS = 4 * Math.ceil((2 * SKETCH_NUMBERS) / 3)
 const lease = z.string().min(1).max(128)
@@ -35,11 +37,22 @@ const repairs = z
 const termsChange = z.object({ field: text, from: text, to: text })
 
 /**
+ * The first version of this program that reads everything which this one writes into a log. Raised with every change after which an older
+ * one could not: a further type of event, a field that means something to the fold, another value for one.
+ */
+export const LOG_NEEDS = '0.1.0'
+
+/**
  * What happened in a run, one record each, in the order of the log. The log is the coordinator's only truth: whatever it
  * shows or decides is a fold over it. Every event also has a `type` and the time `atMs`.
  */
 const EVENTS = {
-  /** What the run promises from now on (terms.ts). The first event of every log; a later one says what changed. */
+  /**
+   * Another version of the program writes from here on, and whoever reads on has to be of the version `needs` at least. It keeps this form
+   * in all versions, so that an older one can tell a log that it is too old for from a damaged one.
+   */
+  'written-by': z.object({ program: packageVersion, needs: packageVersion }),
+  /** What the run promises from now on (terms.ts). The first event of its kind says all; a later one says what changed. */
   terms: z.object({
     terms: termsSchema,
     changes: z.array(termsChange).readonly(),
@@ -70,7 +83,12 @@ const EVENTS = {
     resting: bitmap,
   }),
   /** A key was seen for the first time, in round `round`: it gets leases of later rounds, whose secrets it could not know. */
-  registered: z.object({ node: text, round: count }),
+  registered: z.object({
+    node: text,
+    round: count,
+    /** Program and version, as the node says; left out by earlier versions. */
+    agent: text.optional(),
+  }),
   leased: z.object({
     leaseId: lease,
     /** Its terms are those that the round was opened under. */
@@ -85,6 +103,8 @@ const EVENTS = {
     deadlineMs: number,
     /** As the node says: which calibration its work is judged by. */
     backend: text,
+    /** Program and version, as the node says; left out by earlier versions. */
+    agent: text.optional(),
     /** Where the node asked from, as a block of network addresses; null, or left out by earlier versions: not known. */
     addressBlock: text.nullable().optional(),
   }),

@@ -122,7 +122,12 @@ export const SECTIONS = {
   doubted: z.object({ batchId: text, node: text, leaseIds: names }),
   caughtSinceBatch: text,
   /** One entry. */
-  rest: z.object({ keysWaiting: count, unprovenYield: number, pendingBatch: text.nullable() }),
+  rest: z.object({
+    writtenBy: text.nullable(),
+    keysWaiting: count,
+    unprovenYield: number,
+    pendingBatch: text.nullable(),
+  }),
 } as const
 
 export type Section = keyof typeof SECTIONS

@@ -29,6 +29,7 @@ import { GroupsOfNodes, UsableGroups } from './usable-groups.js'
 /** The fold itself. Whoever has it can change it, so only the recorder does; everyone else has `RunState`. */
 export class RunFold implements RunState {
   #rounds = new Rounds()
+  writtenBy: string | null = null
   readonly registered = new Map<string, number>()
   keysWaiting = 0
   readonly leases = new Map<string, LeaseRecord>()
@@ -86,6 +87,7 @@ export class RunFold implements RunState {
       caughtSinceBatch: [...this.#caughtSinceBatch],
       rest: [
         {
+          writtenBy: this.writtenBy,
           keysWaiting: this.keysWaiting,
           unprovenYield: this.unprovenYield,
           pendingBatch: this.pendingBatch?.batchId ?? null,
@@ -106,7 +108,8 @@ export class RunFold implements RunState {
     for (const server of image.quarantinedWorlds) fold.quarantinedWorlds.add(server)
     for (const version of image.withdrawn) fold.#withdrawn.add(version)
     fold.curriculum = Curriculum.of(image.rests)
-    const { keysWaiting, unprovenYield, pendingBatch } = known(image.rest[0], 'the rest')
+    const { writtenBy, keysWaiting, unprovenYield, pendingBatch } = known(image.rest[0], 'the rest')
+    fold.writtenBy = writtenBy
     fold.keysWaiting = keysWaiting
     fold.#keys.unprovenYield = unprovenYield
     const pending = image.batches.find(({ batchId }) => batchId === pendingBatch)
@@ -142,6 +145,9 @@ export class RunFold implements RunState {
 
   apply(event: RunEvent): void {
     switch (event.type) {
+      case 'written-by':
+        this.writtenBy = event.program
+        break
       case 'terms':
         this.#rounds.agree(event)
         break

@@ -108,6 +108,8 @@ export interface RunState {
   readonly rounds: readonly Round[]
   /** Keys, and the round in which each was first seen. */
   readonly registered: ReadonlyMap<string, number>
+  /** The version of the program that writes the log; null: from before that was noted. */
+  readonly writtenBy: string | null
   /** Keys that registered since the last round opened. */
   readonly keysWaiting: number
   /**

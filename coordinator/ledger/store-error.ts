@@ -14,5 +14,7 @@ export type StoreErrorCode =
   | 'headless'
   /** The log was written by a version of this program that knew no chain. */
   | 'older_version'
+  /** The log was written by a later version of this program, and this one cannot read it. */
+  | 'newer_version'
 
 export class StoreError extends CodedError<StoreErrorCode> {}

@@ -12,6 +12,8 @@ export interface NodeReport {
   readonly lastSeenAtMs: number
   /** As it said when it was last given a lease; null: it never was. */
   readonly backend: string | null
+  /** Program and version, as it said last; null: it has not. */
+  readonly agent: string | null
   readonly openLeases: number
   readonly accepted: number
   /** Of the accepted groups: those without reward variance. */
@@ -37,6 +39,7 @@ interface Seen {
   readonly registeredAtMs: number
   lastSeenAtMs: number
   backend: string | null
+  agent: string | null
   accepted: number
   flat: number
   tokens: number
@@ -67,12 +70,12 @@ export class NodesTally {
     switch (event.type) {
       case 'registered':
         this.#seen.set(event.node, {
-          ...{ registeredAtMs: atMs, lastSeenAtMs: atMs, backend: null },
+          ...{ registeredAtMs: atMs, lastSeenAtMs: atMs, backend: null, agent: event.agent ?? null },
           ...{ accepted: 0, flat: 0, tokens: 0, workMs: 0, refused: new Map() },
         })
         return
       case 'leased':
-        this.#touch(event.node, atMs).backend = event.backend
+        Object.assign(this.#touch(event.node, atMs), { backend: event.backend, agent: event.agent ?? null })
         return
       case 'judged': {
         const seen = this.#touch(event.node, atMs)

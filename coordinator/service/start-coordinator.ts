@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import writeFileAtomic from 'write-file-atomic'
+import { packageVersion } from '../../cli/index.js'
 import { serveControl } from '../../control/index.js'
 import { openTokenizer } from '../../engine/index.js'
 import { createStage, rulesNamed, type Stage, type Task } from '../../episode/index.js'
@@ -30,6 +31,7 @@ import { type PublicEvent, publicEvent } from '../ledger/public-event.js'
 import { openRecorder, type Recorder } from '../ledger/recorder.js'
 import type { RunState } from '../ledger/run-state.js'
 import type { RunTerms } from '../ledger/terms.js'
+import { noteProgram } from '../ledger/written-by.js'
 import { followRun, LiveReport } from '../report/live-report.js'
 import { meterReport } from '../report/metrics.js'
 import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
@@ -136,6 +138,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       calibrations: calibrations.current,
     })
     // Before anything is written by what they say: a run that cannot go on under them stays as it is.
+    await noteProgram(recorder, systemClock)
     await agreeOnTerms(recorder, terms, systemClock)
     await writeFileAtomic(folder.trainerConfig, trainerConfig(terms, taskSet.tasks, stage))
 
@@ -280,6 +283,7 @@ function listen(
     listen: config.listen,
     announce: config.announce,
     finding: { relay: 'offered', tryAddresses: true },
+    program: packageVersion(),
     logger,
     metrics,
     onRefusal: (refusal) => onProgress({ type: 'refusal', refusal }),

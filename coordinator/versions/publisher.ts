@@ -136,6 +136,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
         count: String(taskSet.tasks.length),
         servers: taskSet.servers.map(({ name }) => name).join(','),
         versions: String(terms!.versions),
+        leaseMs: String(terms!.leases.durationMs),
         ...(resting === '' ? {} : { resting }),
       },
       roundSecretHash: roundSecretHash(secret),

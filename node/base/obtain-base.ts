@@ -34,7 +34,7 @@ const RETRY_MS = 5_000
 
 /**
  * The run's base model on this disk: the one that the user gave, that came with the program or was fetched before, or else a download.
- * @throws NodeError `wrong_base`, `no_room`, `declined`, `unwritable`; InvitationError; what `onDuty` throws; the signal's reason
+ * @throws NodeError `wrong_base`, `other_version`, `no_room`, `declined`, `unwritable`; InvitationError; what `onDuty` throws; the signal's reason
  */
 export async function obtainBaseModel(parts: ObtainBaseParts, signal: AbortSignal): Promise<BaseModel> {
   const { dataDir, given, packaged, agree, onProgress } = parts
@@ -76,6 +76,7 @@ async function askForInvitation(
     } catch (error) {
       if (!(error instanceof TransportError)) throw error
       if (error.cause instanceof InvitationError) throw error.cause
+      if (error.code === 'other_version') throw new NodeError('other_version', error.detail, { cause: error })
       onProgress({ type: 'base-delayed', detail: error.message })
       await clock.sleep(RETRY_MS, signal)
     }

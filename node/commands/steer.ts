@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { screenLines } from '../screen/screen-lines.js'
+import { keepPause, readPause } from '../session/kept-pause.js'
 import { FINISH, PAUSE, RESUME, STATUS } from '../session/routes.js'
 import { nodeView } from '../session/view.js'
 import { dataFolder } from './defaults.js'
-import { reachNode } from './running-node.js'
+import { findNode, reachNode } from './running-node.js'
 
 const COLUMNS_OF_FILE = 100
 
@@ -63,7 +64,11 @@ export function addResumeCommand(program: Command): void {
     .description('End a pause; limits go on to hold')
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
     .action(async ({ dataDir }: { dataDir: string }) => {
-      await (await reachNode(dataDir)).post(RESUME, {})
+      const node = await findNode(dataDir)
+      if (node !== null) await node.post(RESUME, {})
+      // A pause outlasts the node that it was told to.
+      else if ((await readPause(dataDir)) !== null) await keepPause(dataDir, null)
+      else await reachNode(dataDir)
       process.stdout.write('the pause is over\n')
     })
 }

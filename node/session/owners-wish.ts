@@ -1,6 +1,7 @@
 import type { Clock } from '../../swarm/index.js'
 import type { Duty } from '../gate.js'
 import type { WorkLimit } from '../limits/work-limit.js'
+import type { Pause } from './kept-pause.js'
 
 /** What the owner of a node has said last; a limit counts where he has said nothing. */
 export interface OwnersWish {
@@ -8,14 +9,24 @@ export interface OwnersWish {
   pause(forMs: number | null, atOnce: boolean): void
   resume(): void
   finish(): void
+  /** The pause that lasts; null: there is none. */
+  readonly pausing: Pause | null
   /** The duty at this moment. */
   dutyUnder(limit: WorkLimit): Duty
 }
 
-export function createOwnersWish(clock: Pick<Clock, 'now'>): OwnersWish {
-  let pause: { readonly untilMs: number | null; readonly atOnce: boolean } | null = null
+/** @param earlier  a pause that was wished for before the node started */
+export function createOwnersWish(clock: Pick<Clock, 'now'>, earlier: Pause | null = null): OwnersWish {
+  let pause = earlier
   let finishing = false
+  const pausing = (): Pause | null => {
+    if (pause?.untilMs != null && clock.now() >= pause.untilMs) pause = null
+    return pause
+  }
   return {
+    get pausing() {
+      return pausing()
+    },
     pause(forMs, atOnce) {
       pause = { untilMs: forMs === null ? null : clock.now() + forMs, atOnce }
     },
@@ -27,8 +38,8 @@ export function createOwnersWish(clock: Pick<Clock, 'now'>): OwnersWish {
     },
     dutyUnder(limit) {
       if (finishing) return { kind: 'finish' }
-      if (pause?.untilMs != null && clock.now() >= pause.untilMs) pause = null
-      if (pause !== null) return { kind: 'rest', why: 'paused by its owner', ...pause }
+      const lasting = pausing()
+      if (lasting !== null) return { kind: 'rest', why: 'paused by its owner', ...lasting }
       const permit = limit.mayWork()
       if (permit.ok) return { kind: 'work' }
       return { kind: 'rest', why: permit.why, untilMs: permit.untilMs ?? null, atOnce: permit.atOnce ?? false }

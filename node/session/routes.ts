@@ -20,9 +20,9 @@ export const LAST_GROUP = '/last-group'
 /** A running node, as its owner steers it. */
 export interface Steering {
   view(): NodeView
-  /** @param forMs  null: until `resume` */
-  pause(forMs: number | null, atOnce: boolean): void
-  resume(): void
+  /** Also over restarts of the node. @param forMs  null: until `resume` */
+  pause(forMs: number | null, atOnce: boolean): Promise<void>
+  resume(): Promise<void>
   finish(): void
   readonly limits: LimitSettings
   /** @throws NodeError, EngineError when they cannot be kept to; those before them are in force then */
@@ -47,7 +47,7 @@ export const steeringRoutes = (steering: Steering, database: NodeDatabase): read
     path: PAUSE,
     async answer({ body }) {
       const { forMs, atOnce } = parse(pauseAsk, body)
-      steering.pause(forMs, atOnce)
+      await steering.pause(forMs, atOnce)
       return { json: steering.view() }
     },
   },
@@ -55,7 +55,7 @@ export const steeringRoutes = (steering: Steering, database: NodeDatabase): read
     method: 'POST',
     path: RESUME,
     async answer() {
-      steering.resume()
+      await steering.resume()
       return { json: steering.view() }
     },
   },

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import pLimit from 'p-limit'
 import type { Logger } from 'pino'
 import { PRIVATE_FOLDER, serveControl } from '../../control/index.js'
-import type { EngineResources } from '../../engine/index.js'
 import { createMetrics, openIdentity, systemClock } from '../../swarm/index.js'
 import { NodeError } from '../errors.js'
 import { createGate, turnedTo } from '../gate.js'
 import { totalsOf } from '../ledger.js'
+import { resourcesOf } from '../limits/engine-resources.js'
 import { changed, type LimitChanges, readLimits, writeLimits } from '../limits/limits-file.js'
 import { limitsInForce, notKept, sensorsFor } from '../limits/limits-in-force.js'
 import { DEFAULTS, describeLimits, type LimitName, type LimitSettings } from '../limits/settings.js'
@@ -19,6 +19,7 @@ import { type NodeOptions, type RunningNode, startNode, type Whereabouts } from 
 import { openNodeDatabase } from '../store.js'
 import type { WorkEnd } from '../work-loop.js'
 import { createWorkMeter } from '../work-meter.js'
+import { keepPause, readPause } from './kept-pause.js'
 import { createOwnersWish } from './owners-wish.js'
 import { type LimitsChanged, type Steering, steeringRoutes } from './routes.js'
 import { openTrafficBook, trafficOf } from './traffic.js'
@@ -97,13 +98,15 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     const inForce = () => limitsInForce(limits(), { now: clock.now, told: watch.told, month })
     let limit = inForce()
     const gate = createGate()
-    const wish = createOwnersWish(clock)
+    const wish = createOwnersWish(clock, await readPause(dataDir))
     const look = (): void => gate.turn(wish.dutyUnder(limit))
     const tellNotKept = (): void => {
       for (const text of notKept(limits(), watch.told)) onProgress({ type: 'notice', text })
     }
     await watch.ask()
     tellNotKept()
+    if (wish.pausing !== null)
+      onProgress({ type: 'notice', text: 'a pause from before this start lasts: prove-node resume ends it' })
     look()
 
     const startedAtMs = clock.now()
@@ -140,7 +143,10 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         ;({ kept, given } = before)
         throw error
       }
-      const priority = names.includes('priority') ? whyNotPriority(limits()) : null
+      const later = [
+        names.includes('priority') ? whyNotPriority(limits()) : null,
+        names.includes('mapPort') ? 'mapPort: it takes effect at the next start' : null,
+      ].filter((text) => text !== null)
       limit = inForce()
       await watch.ask()
       look()
@@ -148,18 +154,20 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         await node?.engine.unload(new AbortController().signal)
       return {
         limits: limits(),
-        notices: [...(priority === null ? [] : [priority]), ...notKept(limits(), watch.told)],
+        notices: [...later, ...notKept(limits(), watch.told)],
       }
     }
     const steering: Steering = {
       view,
-      pause(forMs, atOnce) {
+      async pause(forMs, atOnce) {
         wish.pause(forMs, atOnce)
         look()
+        await inTurn(() => keepPause(dataDir, wish.pausing))
       },
-      resume() {
+      async resume() {
         wish.resume()
         look()
+        await inTurn(() => keepPause(dataDir, wish.pausing))
       },
       finish() {
         wish.finish()
@@ -196,6 +204,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       ...{ coordinator, invitation, dataDir, modelPath, packagedModel, agree, identity, store },
       ...{ gate, logger, metrics, meter, onProgress, signal: starting },
       ...options.whereabouts,
+      mapPort: limits().mapPort ?? false,
       contextSize: options.contextSize,
       stay: options.stay,
       resources: resourcesOf(limits()),
@@ -212,17 +221,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   } catch (error) {
     await close()
     throw error
-  }
-}
-
-function resourcesOf({ threads, lanes, gpu, gpuMemory, memory }: LimitSettings): EngineResources {
-  return {
-    threads: threads ?? DEFAULTS.threads,
-    lanes: lanes ?? DEFAULTS.lanes,
-    gpu: gpu === 'none' ? false : 'auto',
-    ...(typeof gpu === 'number' ? { gpuDevice: gpu } : {}),
-    ...(gpuMemory === undefined ? {} : { gpuMemoryShare: gpuMemory / 100 }),
-    ...(memory === undefined ? {} : { memoryLimitBytes: Math.round(memory * 2 ** 30) }),
   }
 }
 

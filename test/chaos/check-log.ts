@@ -173,7 +173,7 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
 
   for (const [place, event] of events.entries()) {
     at = place
-    if (place === 0 && event.type !== 'terms') {
+    if (place === 0 && event.type !== 'terms' && event.type !== 'written-by') {
       fault('work before the terms', event.type)
       return violations
     }

@@ -111,6 +111,7 @@ export function createSimHost(options: SimHostOptions): SimHost {
     answersAt: async () => false,
     claimedAddresses: async () => [],
     onFound: () => () => undefined,
+    provenAddresses: () => [],
 
     async hangUp(peer) {
       for (const end of [...ends]) if (end.remote.peerId === peer) disconnect(end, new Error('hung up'))

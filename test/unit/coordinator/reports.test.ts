@@ -71,6 +71,19 @@ test('the report of the keys gives each its own groups, and the credit that the 
   )
 })
 
+test('the report of the keys tells the program of each, also before its first lease', () => {
+  const log: RunEvent[] = [
+    agreed(),
+    { type: 'registered', atMs: 0, node: 'ann', round: 0, agent: 'prove-node/0.1.0' },
+    { type: 'registered', atMs: 0, node: 'ben', round: 0, agent: 'prove-node/0.1.0' },
+    published(0),
+    leased('a', 'ben', 0, { agent: 'prove-node/0.2.0' }),
+  ]
+  const reports = tallied(new NodesTally(), log).report(1e6)
+  assert.equal(new Set(reports.map(({ agent }) => agent)), new Set(['prove-node/0.1.0', 'prove-node/0.2.0']))
+  assert.match(nodesText(reports, 1e6), /prove-node\/0\.2\.0/)
+})
+
 test('the report of a group names the batches it was in and what became of them', () => {
   fc.assert(
     fc.property(logs, (log) => {

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { durationArgument } from '../../../node/commands/steer.js'
+import type { NodeError } from '../../../node/errors.js'
 import { hoursLimit } from '../../../node/limits/hours.js'
 import { changed, parseLimits, readChanges, readLimits, writeLimits } from '../../../node/limits/limits-file.js'
 import { limitsInForce, notKept, sensorsFor } from '../../../node/limits/limits-in-force.js'
@@ -13,7 +14,9 @@ import { known, type Permit, unknown } from '../../../node/limits/work-limit.js'
 import type { MachineTold } from '../../../node/machine/machine-watch.js'
 import { othersAmong } from '../../../node/machine/nvidia.js'
 import { idleOf } from '../../../node/machine/user-idle.js'
+import { keepPause, readPause } from '../../../node/session/kept-pause.js'
 import { createOwnersWish } from '../../../node/session/owners-wish.js'
+import { findingOf } from '../../../node/start-node.js'
 import { createMovedClock } from '../../support/moved-clock.js'
 
 const test = suite('limits of a volunteer')
@@ -172,6 +175,43 @@ test('the owner’s wish comes before limits, a pause ends when it is to, and th
   assert.is(wish.dutyUnder(tight).kind, 'finish')
 })
 
+test('a pause outlasts a restart, and ends when it is to also while no node runs', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'prove-pause-'))
+  const clock = createMovedClock()
+  const loose = { mayWork: (): Permit => ({ ok: true }) }
+  const started = async () => createOwnersWish(clock, await readPause(folder)).dutyUnder(loose).kind
+  try {
+    assert.is(await started(), 'work')
+    const wish = createOwnersWish(clock)
+    wish.pause(1000, true)
+    await keepPause(folder, wish.pausing)
+    assert.is((await stat(join(folder, 'pause.json'))).mode & 0o777, 0o600)
+    assert.equal(await readPause(folder), { untilMs: clock.now() + 1000, atOnce: true })
+    clock.advance(999)
+    assert.is(await started(), 'rest')
+    clock.advance(1)
+    assert.is(await started(), 'work')
+    wish.pause(null, false)
+    await keepPause(folder, wish.pausing)
+    clock.advance(1e9)
+    assert.is(await started(), 'rest')
+    wish.resume()
+    await keepPause(folder, wish.pausing)
+    assert.is(await readPause(folder), null)
+    await writeFile(join(folder, 'pause.json'), '{')
+    const why = await readPause(folder).then(String, ({ code }: NodeError) => code)
+    assert.is(why, 'unreadable')
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('the router is left alone unless its owner allows it, and there is a port to be reached at', () => {
+  assert.is(findingOf({}, true).portMapping, false)
+  assert.is(findingOf({ mapPort: true }, false).portMapping, false)
+  assert.is(findingOf({ mapPort: true }, true).portMapping, true)
+})
+
 test('limits are kept in a file that only its owner may read, and read back as they were', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-limits-'))
   try {
@@ -257,6 +297,7 @@ test('every limit is in the table of limits, and is described when it is set', (
       idle: 5,
       gpuFree: true,
       temperature: 80,
+      mapPort: true,
     },
     'all',
   )

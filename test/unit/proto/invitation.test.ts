@@ -118,6 +118,13 @@ test('an invitation of another version says which one, what this program speaks,
   const later = await refused(parseInvitation(textOf(await frameOf(2, new Uint8Array([255, 255])))))
   assert.is(later.code, 'newer')
   assert.match(later.message, /speaks version 2 .*this program version 1: install a newer one/)
+  // Field 5, which keeps its meaning in all versions, behind one that this version does not know.
+  const naming = (needs: string) =>
+    Buffer.concat([Buffer.from([0x7a, 1, 0xff]), Buffer.from([0x2a, needs.length]), Buffer.from(needs)])
+  const named = async (needs: string) =>
+    (await refused(parseInvitation(textOf(await frameOf(2, naming(needs)))))).message
+  assert.match(await named('0.12.0'), /program version 1: install prove-swarm 0\.12\.0 or newer/)
+  assert.match(await named('rm -rf'), /program version 1: install a newer one/)
   const earlier = await refused(parseInvitation(textOf(await frameOf(0, content))))
   assert.is(earlier.code, 'older')
   const relabelled = await refused(parseInvitation(textOf(sealed).replace('prove1', 'prove2')))

@@ -1,0 +1,12 @@
+import { packageVersion } from '../../cli/index.js'
+import type { Clock } from '../../swarm/index.js'
+import { LOG_NEEDS } from './events.js'
+import type { Recorder } from './recorder.js'
+
+/** Puts into the log which version of the program writes on, where that is another one than before. */
+export async function noteProgram(recorder: Recorder, clock: Pick<Clock, 'now'>): Promise<void> {
+  const program = packageVersion()
+  await recorder.record((state) =>
+    state.writtenBy === program ? null : { type: 'written-by', atMs: clock.now(), program, needs: LOG_NEEDS },
+  )
+}

@@ -1,0 +1,78 @@
+import { NodeError } from '../errors.js'
+
+/** A program that the system starts with its user's session, and again after a failure. */
+export interface Service {
+  /** The program and its arguments, all paths absolute. */
+  readonly command: readonly string[]
+  readonly workingDirectory: string
+  /** Where its output goes, where the system keeps none itself. */
+  readonly logFile: string
+}
+
+export const UNIT_NAME = 'prove-node.service'
+export const AGENT_LABEL = 'org.prove-swarm.node'
+
+/** Between two starts after a failure (s). */
+const PAUSE_S = 60
+
+/** @throws NodeError `no_service` for what no line of such a file can hold */
+function checkText(text: string): string {
+  if (/[\p{Cc}\ufffe\uffff]/u.test(text))
+    throw new NodeError('no_service', `a service cannot be told what holds control characters: ${JSON.stringify(text)}`)
+  return text
+}
+
+/** In quotes, so that blanks stay; `%` and `$` begin what systemd fills in. */
+const unitWord = (word: string): string =>
+  `"${checkText(word).replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`
+
+/** A unit of the user's own systemd (systemd.service(5)). */
+export const unitFile = ({ command, workingDirectory }: Service): string =>
+  [
+    '[Unit]',
+    'Description=Volunteer of a PROVE swarm',
+    // Where it fails for good, it is left alone.
+    'StartLimitIntervalSec=3600',
+    'StartLimitBurst=10',
+    '',
+    '[Service]',
+    `ExecStart=${command.map(unitWord).join(' ')}`,
+    `WorkingDirectory=${checkText(workingDirectory).replaceAll('%', '%%')}`,
+    // A run that is complete, and `prove-node finish`, end it with status 0.
+    'Restart=on-failure',
+    `RestartSec=${PAUSE_S}`,
+    'TimeoutStopSec=60',
+    'UMask=0077',
+    '',
+    '[Install]',
+    'WantedBy=default.target',
+    '',
+  ].join('\n')
+
+const xml = (text: string): string =>
+  checkText(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+/** An agent of launchd (launchd.plist(5)). */
+export const agentFile = ({ command, workingDirectory, logFile }: Service): string =>
+  [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
+    '<plist version="1.0">',
+    '<dict>',
+    `  <key>Label</key><string>${AGENT_LABEL}</string>`,
+    '  <key>ProgramArguments</key>',
+    '  <array>',
+    ...command.map((word) => `    <string>${xml(word)}</string>`),
+    '  </array>',
+    `  <key>WorkingDirectory</key><string>${xml(workingDirectory)}</string>`,
+    '  <key>RunAtLoad</key><true/>',
+    '  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>',
+    `  <key>ThrottleInterval</key><integer>${PAUSE_S}</integer>`,
+    '  <key>ProcessType</key><string>Background</string>',
+    `  <key>StandardOutPath</key><string>${xml(logFile)}</string>`,
+    `  <key>StandardErrorPath</key><string>${xml(logFile)}</string>`,
+    '  <key>Umask</key><integer>63</integer>',
+    '</dict>',
+    '</plist>',
+    '',
+  ].join('\n')

@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs'
+import { type Command, InvalidArgumentError } from 'commander'
+import { residentBytes } from '../../engine/index.js'
+import { LIMITS } from '../../proto/index.js'
+import { readBaseModel } from '../base/find-base.js'
+import { inBytes } from '../base/in-bytes.js'
+import { modelFolder, openModelCache } from '../base/model-cache.js'
+import { contextFor, groupSeconds, measureSpeed } from '../doctor/engine-speed.js'
+import { withEngine } from '../doctor/examination.js'
+import { NodeError } from '../errors.js'
+import { changed, readLimits } from '../limits/limits-file.js'
+import { DEFAULTS, type LimitSettings } from '../limits/settings.js'
+import { countOf } from '../progress.js'
+import { dataFolder, demoModel } from './defaults.js'
+import { addLimitOptions, givenLimits } from './limit-options.js'
+
+const count =
+  (most: number) =>
+  (text: string): number => {
+    const value = Number(text)
+    if (!Number.isInteger(value) || value < 1 || value > most)
+      throw new InvalidArgumentError(`Give an integer from 1 to ${most}.`)
+    return value
+  }
+
+interface BenchOptions {
+  readonly dataDir: string
+  readonly model?: string
+  readonly group: number
+  readonly prompt: number
+  readonly tokens: number
+  readonly json: boolean
+}
+
+/** `prove-node bench`: what this machine would bring to a run. */
+export function addBenchCommand(program: Command): void {
+  const bench = program
+    .command('bench')
+    .description('Measure what this machine would bring to a run, with its limits')
+    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
+    .option('--model <gguf>', 'base model; default: the one that was fetched and used last')
+    .option('--group <rollouts>', 'rollouts of a group', count(LIMITS.maxGroupSize.value), 8)
+    .option('--prompt <tokens>', 'length of its prompt', count(LIMITS.rolloutTokens.value), 1000)
+    .option('--tokens <tokens>', 'tokens that each rollout samples', count(LIMITS.turnTokens.value), 128)
+    .option('--json', 'one JSON object on stdout', false)
+  addLimitOptions(bench).action(runBench)
+}
+
+async function runBench(options: BenchOptions & LimitSettings & { cpu: boolean }): Promise<void> {
+  const { dataDir, json } = options
+  const stop = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.on(name, () => (stop.signal.aborted ? process.exit(130) : stop.abort(new Error('stopped'))))
+  const limits = changed(changed(DEFAULTS, await readLimits(dataDir)), givenLimits(options))
+  const trial = { lanes: options.group, promptTokens: options.prompt, sampledTokens: options.tokens }
+  const model = await modelOf(options, stop.signal)
+  try {
+    const measured = await withEngine(
+      { modelPath: model.path, contextSize: contextFor(trial), lanes: trial.lanes },
+      limits,
+      async (parts) => {
+        // The first tokens pay for what the system has not read of the file yet.
+        await measureSpeed(parts, { ...trial, promptTokens: 1, sampledTokens: 1 }, stop.signal)
+        const speed = await measureSpeed(parts, trial, stop.signal)
+        return { ...speed, memoryBytes: await residentBytes(parts.engine.pid!), backend: parts.engine.build.backend }
+      },
+    )
+    const seconds = groupSeconds(measured, trial)
+    const report = { model: model.name, ...trial, ...measured, groupSeconds: seconds, groupsPerHour: 3600 / seconds }
+    process.stdout.write(json ? `${JSON.stringify(report)}\n` : text(report, limits))
+  } catch (error) {
+    if (!stop.signal.aborted) throw error
+    process.exitCode = 130
+  }
+}
+
+/** @throws NodeError `no_model`, `wrong_base` */
+async function modelOf(
+  { dataDir, model }: BenchOptions,
+  signal: AbortSignal,
+): Promise<{ readonly path: string; readonly name: string }> {
+  if (model !== undefined) return { path: (await readBaseModel(model, signal)).path, name: model }
+  if (existsSync(modelFolder(dataDir))) {
+    const cache = await openModelCache(dataDir)
+    const last = (await cache.list()).find(({ whole }) => whole)
+    if (last) return { path: cache.store.path(last.sha256), name: last.name }
+  }
+  throw new NodeError(
+    'no_model',
+    `${modelFolder(dataDir)} holds no base model: join a run, which fetches its own, or name a GGUF file with --model (for a try: ${demoModel})`,
+  )
+}
+
+interface BenchReport {
+  readonly model: string
+  readonly lanes: number
+  readonly promptTokens: number
+  readonly sampledTokens: number
+  readonly promptPerSecond: number
+  readonly sampledPerSecond: number
+  readonly memoryBytes: number
+  readonly backend: string
+  readonly groupSeconds: number
+  readonly groupsPerHour: number
+}
+
+const text = (report: BenchReport, { threads }: LimitSettings): string =>
+  [
+    `model     ${report.model}`,
+    `engine    ${report.backend}, ${countOf(threads ?? DEFAULTS.threads, 'CPU thread')}`,
+    `group     ${report.lanes} rollouts, ${report.promptTokens} tokens of prompt, ${report.sampledTokens} sampled in each`,
+    `prompt    ${report.promptPerSecond.toFixed(0)} tokens/s`,
+    `sampling  ${report.sampledPerSecond.toFixed(1)} tokens/s in all rollouts together`,
+    `memory    ${inBytes(report.memoryBytes)} in the engine's process`,
+    `groups    ${report.groupsPerHour.toFixed(1)} an hour, ${report.groupSeconds.toFixed(1)} s each; tool calls and the network come on top`,
+    '',
+  ].join('\n')

@@ -1,0 +1,101 @@
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import writeFileAtomic from 'write-file-atomic'
+import { packageRoot } from '../../cli/index.js'
+import type { Service } from '../background/service-file.js'
+import { type ServiceManager, serviceManagerOf } from '../background/services-here.js'
+import { RUN_ARGUMENT, runArgument } from './arguments.js'
+import { dataFolder } from './defaults.js'
+
+interface InstallOptions {
+  readonly dataDir: string
+  readonly print: boolean
+}
+
+/** `prove-node service`: a node that the system starts with its user's session. */
+export function addServiceCommands(program: Command): void {
+  const service = program.command('service').description('Let the system start this node with your session')
+  const [name, description] = RUN_ARGUMENT
+  service
+    .command('install')
+    .description('Write the file by which systemd (Linux) or launchd (macOS) runs the node; nothing is started')
+    .argument(name, description, (text: string) => ({ text, named: runArgument(text) }))
+    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
+    .option('--print', 'print the file, and write nothing', false)
+    .action(async (run: { text: string; named: ReturnType<typeof runArgument> }, options: InstallOptions) => {
+      const { invitation } = await run.named()
+      const asked = invitation && [invitation.operator, invitation.purpose].filter((words) => words !== '')
+      await install(serviceManagerOf(process.platform), serviceFor(run.text, options.dataDir), asked, options.print)
+    })
+  service
+    .command('uninstall')
+    .description('Remove that file; identity, verdicts and limits stay')
+    .action(() => uninstall(serviceManagerOf(process.platform)))
+}
+
+/** Whoever installs it takes part: there is nobody to ask later. */
+function serviceFor(run: string, dataDir: string): Service {
+  const folder = resolve(dataDir)
+  return {
+    command: [
+      process.execPath,
+      join(packageRoot, 'bin', 'prove-node.cjs'),
+      ...['join', run.replaceAll(/\s+/g, ''), '--data-dir', folder, '--yes', '--plain'],
+    ],
+    workingDirectory: homedir(),
+    logFile: join(folder, 'service.log'),
+  }
+}
+
+async function install(
+  { path, text, enable, notes }: ServiceManager,
+  service: Service,
+  invited: readonly string[] | null,
+  print: boolean,
+): Promise<void> {
+  const wanted = text(service)
+  if (print) {
+    process.stdout.write(wanted)
+    return
+  }
+  const before = await textOf(path)
+  if (before !== wanted) {
+    await mkdir(dirname(path), { recursive: true })
+    // The system looks for the log's folder before the node can make it.
+    await mkdir(dirname(service.logFile), { recursive: true, mode: 0o700 })
+    await writeFileAtomic(path, wanted)
+  }
+  const done = before === wanted ? 'is there already, as it is wanted' : before === null ? 'is written' : 'is replaced'
+  process.stdout.write(
+    [
+      `${path} ${done}`,
+      ...(invited === null || invited.length === 0 ? [] : [`the run: ${invited.join('; ')}`]),
+      'it keeps to the limits of prove-node limits; prove-node status, pause and finish steer it',
+      'start it now, and with every session:',
+      ...enable.map((command) => `  ${command}`),
+      ...notes(service),
+      '',
+    ].join('\n'),
+  )
+}
+
+async function uninstall({ path, disable }: ServiceManager): Promise<void> {
+  const before = await textOf(path)
+  await rm(path, { force: true })
+  process.stdout.write(
+    before === null
+      ? `${path} is not there: nothing is installed\n`
+      : [`${path} is removed; if it was started, end it:`, ...disable.map((command) => `  ${command}`), ''].join('\n'),
+  )
+}
+
+async function textOf(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}

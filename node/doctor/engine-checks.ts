@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs'
+import prettyMilliseconds from 'pretty-ms'
+import { EngineError } from '../../engine/index.js'
+import type { PolicyManifest } from '../../proto/index.js'
+import { checkCanary } from '../canary.js'
+import { NodeError } from '../errors.js'
+import { contextFor, type EngineSpeed, groupSeconds, measureSpeed } from './engine-speed.js'
+import { type Examination, withEngine } from './examination.js'
+import { type Finding, ok, problem, unknown, warning } from './finding.js'
+
+const PROBE = 'A node tries its engine with a sentence.'
+const CUDA_DEVICE = '/dev/nvidiactl'
+
+/** Loads the small model that comes with this program. */
+export async function checkEngine({ packagedModel, limits }: Examination, signal: AbortSignal): Promise<Finding> {
+  try {
+    return await withEngine(
+      { modelPath: packagedModel, contextSize: 256, lanes: 1 },
+      limits,
+      async ({ engine, tokenizer }) => {
+        const logprobs = await engine.score(tokenizer.tokenize(PROBE, false), 1, signal)
+        const { backend, nodeLlamaCpp } = engine.build
+        const { level, lacks } = engine.confinement
+        const found = `llama.cpp (node-llama-cpp ${nodeLlamaCpp}) computes on ${backend}, confinement: ${level}`
+        if (!logprobs.every((value) => Number.isFinite(value) && value <= 0))
+          return problem(`${found}, and its numbers are none`, 'try without the GPU: --cpu; and report this')
+        if (backend === 'cpu' && limits.gpu !== 'none' && existsSync(CUDA_DEVICE))
+          return warning(
+            `${found}, though there is an NVIDIA GPU`,
+            'install its driver with CUDA or Vulkan, and look for the engine’s build for it (npm ls node-llama-cpp)',
+          )
+        return lacks.length > 0 ? ok(`${found}; no stronger one: ${lacks.join('; ')}`) : ok(found)
+      },
+    )
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    return problem(
+      `the engine does not work: ${error.message}`,
+      'try without the GPU: --cpu; if that fails too, install the program again',
+    )
+  }
+}
+
+const NO_VERSION = 'the run has published no version yet'
+const NOT_HERE = 'the run’s base model is not on this machine yet'
+
+/** The run's own test of an engine: log-probabilities of its prompts under the bare base model. */
+export async function checkBase(examination: Examination, signal: AbortSignal): Promise<Finding> {
+  if (examination.run === null)
+    return unknown('no run is named, whose numbers could be compared with', 'prove-node doctor INVITATION')
+  const model = await examination.baseModel(signal)
+  if (model === null) return unknown(NOT_HERE, 'it is fetched by prove-node join')
+  const manifest = await examination.manifest(signal)
+  if (manifest === null) return unknown(NO_VERSION)
+  const { ggufSha256 } = manifest.policy.base
+  if (model.blob.sha256 !== ggufSha256)
+    return problem(`${model.path} is another model than the run's`, 'leave --model out: the right one is fetched')
+  try {
+    return await withEngine(
+      { modelPath: model.path, contextSize: manifest.limits.maxRolloutTokens, lanes: 1 },
+      examination.limits,
+      async ({ engine }) => {
+        const bare = manifest.canary.map((canary) => ({ ...canary, policyLogprobs: canary.baseLogprobs }))
+        await checkCanary(engine, bare, signal)
+        return ok(`the engine gives the run's numbers for ${bare.length} prompts (on ${engine.build.backend})`)
+      },
+    )
+  } catch (error) {
+    if (!(error instanceof EngineError || error instanceof NodeError)) throw error
+    return problem(error.message, 'try without the GPU: --cpu; if that helps, tell the operator which GPU it is')
+  }
+}
+
+/** A short trial of the run's own group. */
+const TRIAL = { promptTokens: 256, sampledTokens: 24 }
+/** A lease lasts so many durations at most, when it is renewed. */
+const LONGEST_DURATIONS = 4
+/** Of the longest rollouts that a run allows, usual ones have about this part. */
+const USUAL_SHARE = 1 / 4
+
+export async function checkSpeed(examination: Examination, signal: AbortSignal): Promise<Finding> {
+  if (examination.run === null) return unknown('no run is named, whose leases it could be held to', 'prove-node bench')
+  const model = await examination.baseModel(signal)
+  if (model === null) return unknown(NOT_HERE, 'it is fetched by prove-node join')
+  const manifest = await examination.manifest(signal)
+  if (manifest === null) return unknown(NO_VERSION)
+  const trial = { ...TRIAL, lanes: manifest.limits.groupSize }
+  const speed = await withEngine(
+    { modelPath: model.path, contextSize: contextFor(trial), lanes: trial.lanes },
+    examination.limits,
+    (parts) => measureSpeed(parts, trial, signal),
+  )
+  return speedFinding(speed, manifest)
+}
+
+/** Holds a speed to the leases of a run. */
+export function speedFinding(
+  speed: EngineSpeed,
+  { limits, taskSpec }: Pick<PolicyManifest, 'limits' | 'taskSpec'>,
+): Finding {
+  const rate = `${speed.sampledPerSecond.toFixed(0)} tokens a second in groups of ${limits.groupSize}`
+  const leaseMs = Number(taskSpec.leaseMs)
+  if (!(leaseMs > 0)) return unknown(`${rate}; the run does not say how long its leases last`)
+  const usual = Math.ceil(limits.maxRolloutTokens * USUAL_SHARE)
+  const trialOf = (tokens: number) => ({ lanes: limits.groupSize, promptTokens: tokens, sampledTokens: tokens })
+  const seconds = groupSeconds(speed, trialOf(usual / 2))
+  const most = (LONGEST_DURATIONS * leaseMs) / 1000
+  const time = (s: number): string => prettyMilliseconds(Math.ceil(s) * 1000)
+  const found = `${rate}: a group of ${usual} tokens a rollout takes ${time(seconds)}, and a lease lasts ${time(leaseMs / 1000)}, renewed ${time(most)}`
+  const advice = 'give it more threads or a GPU (prove-node limits), or look for a run with a smaller model'
+  if (seconds > most) return problem(`${found}: its groups would come too late`, advice)
+  return seconds > leaseMs / 1000 ? warning(found, advice) : ok(found)
+}

@@ -1,0 +1,82 @@
+import { EngineError, type EngineProcess, type Token, type Tokenizer } from '../../engine/index.js'
+
+/** How fast rollouts come out of an engine. */
+export interface EngineSpeed {
+  /** For a prompt that all rollouts of a group share, in tokens per second. */
+  readonly promptPerSecond: number
+  /** Of all rollouts together. */
+  readonly sampledPerSecond: number
+}
+
+export interface SpeedTrial {
+  /** Rollouts generated in lockstep. */
+  readonly lanes: number
+  readonly promptTokens: number
+  /** Sampled per rollout. */
+  readonly sampledTokens: number
+}
+
+/** Between two turns of a trial, where the model ends one: as much as a short answer of a tool. */
+const FEED_TOKENS = 12
+/** Some turns that end early, and the least that the engine takes. */
+const CONTEXT_BESIDE = 256
+const TEXT = 'The parcel leaves the harbour on Tuesday, and the clerk writes down who has paid for it. '
+
+/**
+ * Plays a group that is about nothing: a shared prompt, and then turns until each rollout has sampled so many tokens.
+ * @throws EngineError; the signal's reason
+ */
+export async function measureSpeed(
+  { engine, tokenizer }: { readonly engine: EngineProcess; readonly tokenizer: Tokenizer },
+  { lanes, promptTokens, sampledTokens }: SpeedTrial,
+  signal: AbortSignal,
+): Promise<EngineSpeed> {
+  const prompt = promptOf(tokenizer, promptTokens)
+  const begun = performance.now()
+  const requests = Array.from({ length: lanes }, (_, lane) => ({
+    prompt,
+    seeds: Array.from({ length: sampledTokens }, (_, turn) => lane * sampledTokens + turn),
+  }))
+  const sources = await engine.openLanes(requests, signal)
+  const opened = performance.now()
+  const counts = await Promise.all(
+    sources.map(async (source) => {
+      try {
+        let sampled = 0
+        while (sampled < sampledTokens) {
+          const feed = sampled === 0 ? [] : prompt.slice(0, FEED_TOKENS)
+          const turn = await source.next(feed, sampledTokens - sampled, signal).catch((error: unknown) => {
+            // A model that ends turn after turn has filled its context with feeds, and done its share.
+            if (error instanceof EngineError && error.code === 'context_full') return null
+            throw error
+          })
+          if (turn === null) break
+          sampled += turn.tokens.length
+        }
+        return sampled
+      } finally {
+        await source.close()
+      }
+    }),
+  )
+  const seconds = (performance.now() - opened) / 1000
+  return {
+    promptPerSecond: (1000 * promptTokens) / (opened - begun),
+    sampledPerSecond: counts.reduce((sum, count) => sum + count, 0) / seconds,
+  }
+}
+
+/** Tokens that each lane of such a trial has room for. */
+export const contextFor = ({ promptTokens, sampledTokens }: SpeedTrial): number =>
+  promptTokens + 2 * sampledTokens + CONTEXT_BESIDE
+
+function promptOf(tokenizer: Tokenizer, length: number): Token[] {
+  const sentence = tokenizer.tokenize(TEXT, false)
+  return Array.from({ length }, (_, i) => sentence[i % sentence.length]!)
+}
+
+/** How long a group takes at a speed (s). */
+export const groupSeconds = (
+  { promptPerSecond, sampledPerSecond }: EngineSpeed,
+  { lanes, promptTokens, sampledTokens }: SpeedTrial,
+): number => promptTokens / promptPerSecond + (lanes * sampledTokens) / sampledPerSecond

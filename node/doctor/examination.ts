@@ -1,0 +1,167 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { packageVersion } from '../../cli/index.js'
+import { type EngineProcess, openEngine, openTokenizer, type Tokenizer } from '../../engine/index.js'
+import { type Invitation, openVerdictDigest, type PolicyManifest } from '../../proto/index.js'
+import {
+  createBlobStore,
+  createHost,
+  createSnapshotExchange,
+  dialAny,
+  type JoinAddress,
+  openIdentity,
+  type Reach,
+  reachOf,
+  requestVerdicts,
+  type SnapshotExchange,
+  type SwarmHost,
+  TransportError,
+  widest,
+} from '../../swarm/index.js'
+import { type BaseModel, findBaseModel, readBaseModel } from '../base/find-base.js'
+import { modelFolder, openModelCache } from '../base/model-cache.js'
+import { resourcesOf } from '../limits/engine-resources.js'
+import type { LimitSettings } from '../limits/settings.js'
+import { freePort, keptPort } from '../listen-port.js'
+import type { NodeView } from '../session/view.js'
+
+/** What is examined. */
+export interface Subject {
+  readonly dataDir: string
+  /** Path of a base model that the user names; null: the run's, if it is here. */
+  readonly modelPath: string | null
+  readonly packagedModel: string
+  readonly limits: LimitSettings
+  /** The run that the user names, or that the running node works for; null: none is known. */
+  readonly run: { readonly coordinator: JoinAddress; readonly invitation: Invitation | null } | null
+  /** The node that runs on the data folder; null: none does. */
+  readonly node: NodeView | null
+}
+
+/** A run that was reached, with a key of this examination's own: nothing is registered. */
+export interface ReachedRun {
+  readonly host: SwarmHost
+  readonly snapshots: SnapshotExchange
+  readonly coordinator: string
+}
+
+/** What several checks need, each made when it is first asked for. */
+export interface Examination extends Subject {
+  /** From where the run can be dialled; null: no run is known. */
+  readonly runReach: Reach | null
+  /** Connects to the coordinator. @throws TransportError `unreachable`, NodeError */
+  reached(signal: AbortSignal): Promise<ReachedRun>
+  /** The newest manifest of the run; null: it has published no version yet. @throws TransportError */
+  manifest(signal: AbortSignal): Promise<PolicyManifest | null>
+  invitation(signal: AbortSignal): Promise<Invitation>
+  /** By how much the clock of the coordinator is ahead of this machine's (ms), and how far that may be off. */
+  clockOffset(signal: AbortSignal): Promise<{ readonly ms: number; readonly within: number }>
+  /** The run's base model on this machine; null: it is not here. @throws NodeError `wrong_base` */
+  baseModel(signal: AbortSignal): Promise<BaseModel | null>
+  close(): Promise<void>
+}
+
+export function examine(subject: Subject): Examination {
+  const { dataDir, modelPath, packagedModel, run, node } = subject
+  const cleanUps: (() => Promise<unknown>)[] = []
+  const once = <T>(make: (signal: AbortSignal) => Promise<T>): ((signal: AbortSignal) => Promise<T>) => {
+    let made: Promise<T> | null = null
+    return (signal) => {
+      made ??= make(signal)
+      return made
+    }
+  }
+  const scratch = async (): Promise<string> => {
+    const folder = await mkdtemp(join(tmpdir(), 'prove-doctor-'))
+    cleanUps.push(() => rm(folder, { recursive: true, force: true }))
+    return folder
+  }
+  const runReach = run && reachOf(widest(run.coordinator.addresses)[0] ?? run.coordinator.addresses[0]!)
+
+  const reached = once(async (signal): Promise<ReachedRun> => {
+    const { coordinator } = run!
+    const folder = await scratch()
+    const { privateKey } = await openIdentity(folder)
+    const port = node === null ? await keptPort(dataDir) : null
+    const host = await createHost({
+      privateKey,
+      runId: coordinator.peerId,
+      program: packageVersion(),
+      // A running node has the port, and is asked itself.
+      ...(runReach === 'machine' || node !== null
+        ? {}
+        : {
+            listen: [`/ip4/0.0.0.0/tcp/${(port !== null && (await freePort('0.0.0.0', port))) || 0}`],
+            finding: { tryAddresses: true },
+          }),
+    })
+    cleanUps.push(() => host.close())
+    await dialAny(host, coordinator.addresses, signal)
+    const snapshots = await createSnapshotExchange(host, { store: await createBlobStore(join(folder, 'blobs')) })
+    cleanUps.push(() => snapshots.close())
+    return { host, snapshots, coordinator: coordinator.peerId }
+  })
+
+  const invitation = once(async (signal): Promise<Invitation> => {
+    if (run!.invitation) return run!.invitation
+    const { snapshots, coordinator } = await reached(signal)
+    return snapshots.fetchInvitation([coordinator], signal)
+  })
+
+  return {
+    ...subject,
+    runReach,
+    reached,
+    invitation,
+    manifest: once(async (signal) => {
+      const { snapshots, coordinator } = await reached(signal)
+      try {
+        return (await snapshots.fetchManifest([coordinator], 'newest', signal)).manifest
+      } catch (error) {
+        const { cause } = error as Error
+        if (cause instanceof TransportError && cause.refusal === 'not_found') return null
+        throw error
+      }
+    }),
+    clockOffset: once(async (signal) => {
+      const { host, coordinator } = await reached(signal)
+      const askedMs = Date.now()
+      const { digest } = await requestVerdicts(host, coordinator, { cursor: 0, max: 1 }, signal)
+      const answeredMs = Date.now()
+      const { issuedAtMs } = await openVerdictDigest(digest, coordinator)
+      const within = (answeredMs - askedMs) / 2
+      return { ms: issuedAtMs - (askedMs + within), within }
+    }),
+    baseModel: once(async (signal) => {
+      if (modelPath !== null) return readBaseModel(modelPath, signal)
+      const { base } = await invitation(signal)
+      // A look leaves no folders behind.
+      const cache = await openModelCache(existsSync(modelFolder(dataDir)) ? dataDir : await scratch())
+      return findBaseModel(base.sha256, { packaged: packagedModel, cache }, signal)
+    }),
+    async close() {
+      for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+    },
+  }
+}
+
+/** An engine with its tokenizer, as long as the work takes. */
+export async function withEngine<T>(
+  options: { readonly modelPath: string; readonly contextSize: number; readonly lanes: number },
+  limits: LimitSettings,
+  work: (parts: { readonly engine: EngineProcess; readonly tokenizer: Tokenizer }) => Promise<T>,
+): Promise<T> {
+  const tokenizer = await openTokenizer(options.modelPath)
+  try {
+    const engine = await openEngine({ ...resourcesOf(limits), ...options })
+    try {
+      return await work({ engine, tokenizer })
+    } finally {
+      await engine.close()
+    }
+  } finally {
+    await tokenizer.close()
+  }
+}

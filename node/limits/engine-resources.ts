@@ -1,0 +1,14 @@
+import type { EngineResources } from '../../engine/index.js'
+import { DEFAULTS, type LimitSettings } from './settings.js'
+
+/** What of the machine the engine may use under these limits. */
+export function resourcesOf({ threads, lanes, gpu, gpuMemory, memory }: LimitSettings): EngineResources {
+  return {
+    threads: threads ?? DEFAULTS.threads,
+    lanes: lanes ?? DEFAULTS.lanes,
+    gpu: gpu === 'none' ? false : 'auto',
+    ...(typeof gpu === 'number' ? { gpuDevice: gpu } : {}),
+    ...(gpuMemory === undefined ? {} : { gpuMemoryShare: gpuMemory / 100 }),
+    ...(memory === undefined ? {} : { memoryLimitBytes: Math.round(memory * 2 ** 30) }),
+  }
+}

@@ -1,0 +1,88 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { agentFile, type Service, unitFile } from '../../../node/background/service-file.js'
+import { serviceManagerOf } from '../../../node/background/services-here.js'
+import { NodeError } from '../../../node/errors.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'prove-service-'))
+test.after(() => rmSync(folder, { recursive: true }))
+
+/** Words with everything that either format treats as its own. */
+const WORDS = ['join', 'a b', '100%h', '$HOME', '$(HOME)', 'back\\slash', 'say "so"', "it's", '<&>', '-x', '#', ';']
+
+const program = join(folder, 'a program')
+writeFileSync(program, '#!/bin/sh\nexit 0\n')
+chmodSync(program, 0o755)
+const service: Service = { command: [program, ...WORDS], workingDirectory: folder, logFile: join(folder, 'a & b.log') }
+
+const has = (command: string): boolean => {
+  try {
+    execFileSync(command, ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Splits and unescapes a command line as systemd.service(5) says, for quoted words alone. */
+function wordsOf(unit: string): string[] {
+  const [, line = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? []
+  const words = [...line.matchAll(/"((?:[^"\\]|\\.)*)"(?: |$)/g)]
+  assert.is(words.map(([whole]) => whole).join(''), line, 'nothing but quoted words')
+  return words.map(([, word]) => word!.replaceAll(/\\(.)/g, '$1').replaceAll('%%', '%').replaceAll('$$', '$'))
+}
+
+test('a unit starts the program with exactly the words that it was made of', () => {
+  const unit = unitFile(service)
+  assert.equal(wordsOf(unit), service.command)
+  assert.not.match(unit.replaceAll('%%', '').replaceAll('$$', ''), /[%$]/, 'systemd fills nothing in')
+})
+
+test('systemd finds nothing to say against a unit', () => {
+  if (!has('systemd-analyze')) return
+  const path = join(folder, 'prove-node.service')
+  writeFileSync(path, unitFile(service))
+  const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--user', '--man=no', path], {
+    encoding: 'utf8',
+    // It looks for the user's own manager there, which a machine without sessions lacks.
+    env: { ...process.env, XDG_RUNTIME_DIR: folder },
+  })
+  assert.not.match(stderr, /prove-node/)
+  assert.is(status, 0, stderr)
+})
+
+test('an agent of launchd is a property list with exactly the words that it was made of', () => {
+  const list = agentFile(service)
+  const words = [...list.matchAll(/^ {4}<string>(.*)<\/string>$/gm)].map(([, text]) =>
+    text!.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
+  )
+  assert.equal(words, service.command)
+  if (!has('python3')) return
+  const script = 'import json, plistlib, sys; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))'
+  const parsed = JSON.parse(execFileSync('python3', ['-c', script], { input: list, encoding: 'utf8' }))
+  assert.equal(parsed.ProgramArguments, service.command)
+  assert.is(parsed.StandardErrorPath, service.logFile)
+  assert.equal([parsed.RunAtLoad, parsed.KeepAlive, parsed.Umask], [true, { SuccessfulExit: false }, 0o077])
+})
+
+test('what would begin a line of its own is refused', () => {
+  const evil = { ...service, command: [program, 'x\nExecStartPre=/bin/rm -rf /'] }
+  for (const write of [unitFile, agentFile])
+    assert.throws(
+      () => write(evil),
+      (error: unknown) => error instanceof NodeError && error.code === 'no_service',
+    )
+})
+
+test('each system has its file and its commands, and others say what there is', () => {
+  const linux = serviceManagerOf('linux', { XDG_CONFIG_HOME: '/home/ada/conf' })
+  assert.is(linux.path, '/home/ada/conf/systemd/user/prove-node.service')
+  assert.match(serviceManagerOf('darwin', {}).path, /Library\/LaunchAgents\/org\.prove-swarm\.node\.plist$/)
+  assert.throws(() => serviceManagerOf('win32', {}), /no_service: no service can be installed on win32/)
+})
+
+test.run()
