@@ -281,7 +281,10 @@ test('a peer that lies about a piece is dropped and blamed, and what was true of
   await liar.host.handle(PROTOCOLS.snapshot, (stream) => void lie(stream, blob).catch(() => undefined), {
     overRelay: false,
   })
-  const ann = await stranger(swarm, coordinator, 2, { invitation, peers: () => [liar.host.peerId, coordinator.host.peerId] })
+  const ann = await stranger(swarm, coordinator, 2, {
+    invitation,
+    peers: () => [liar.host.peerId, coordinator.host.peerId],
+  })
   await connect(ann, liar)
   await connect(ann, coordinator)
   const { path } = await ann.obtain()
