@@ -10,8 +10,9 @@ const MAY_IMPORT = {
   judging: ['proto', 'servers', 'engine', 'reward', 'episode'],
   dataset: ['servers', 'reward', 'episode'],
   synthesis: ['servers', 'reward', 'engine', 'episode', 'dataset'],
+  inference: ['engine', 'reward', 'episode', 'servers'],
   swarm: ['proto'],
-  node: ['proto', 'cli', 'servers', 'engine', 'reward', 'episode', 'swarm', 'judging', 'control'],
+  node: ['proto', 'cli', 'servers', 'engine', 'reward', 'episode', 'inference', 'swarm', 'judging', 'control'],
   coordinator: ['proto', 'cli', 'servers', 'engine', 'reward', 'episode', 'judging', 'dataset', 'swarm', 'control'],
   lab: [
     'proto',
@@ -45,7 +46,7 @@ const GROUND = 'errors'
 const rooms = Object.keys(MAY_IMPORT)
 const wings = Object.keys(COORDINATOR_WINGS)
 /** Rooms that know what a world is, and no world: they import the kernel and nothing else of `servers/`. */
-const KERNEL_ONLY = ['reward', 'episode', 'judging', 'dataset']
+const KERNEL_ONLY = ['reward', 'episode', 'inference', 'judging', 'dataset']
 
 /** Third-party packages that exactly one file may import (one adapter file per third-party API). */
 const ONE_ADAPTER = {

@@ -93,7 +93,7 @@ async function converse(
     const payloads: string[] = []
     for (const call of parsed) {
       if (calls.length === limits.maxCalls) return 'call_limit'
-      const { entry, payload } = await execute(call, offered, connections, signal)
+      const { entry, payload } = await executeCall(call, offered, connections, signal)
       calls.push(entry)
       responses.push(payload)
       payloads.push(payload)
@@ -111,7 +111,7 @@ async function converse(
 }
 
 /** Executes a call that passes validity levels 1 and 2; answers any other with an error the policy can read. */
-async function execute(
+export async function executeCall(
   call: ParsedCall,
   offered: readonly RoutedTool[],
   connections: ReadonlyMap<string, McpConnection>,
