@@ -8,6 +8,7 @@ interface ServeOptions extends ModelOptions {
   readonly port: number
   readonly host: string
   readonly token?: string
+  readonly name?: string
   readonly lanes: number
 }
 
@@ -17,12 +18,14 @@ export function addServeCommand(program: Command): void {
     .option('--port <number>', 'where to listen; 0 takes a free port', wholeNumber(0, 65_535), 8000)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--token <key>', 'API key that clients must send; made up where other machines can connect')
+    .option('--name <id>', 'what clients call the model; default: the run’s base model and the version')
     .option('--lanes <number>', 'answers to one request (n) at most', wholeNumber(1, 8), 1)
     .action(async (folder: string | undefined, options: ServeOptions) => {
       const stop = stopSignal()
       const { port, host, lanes } = options
       const token = options.token ?? (isLoopback(host) ? null : randomBytes(24).toString('base64url'))
-      const policy = await openNamedPolicy(folder, options, lanes, stop)
+      const opened = await openNamedPolicy(folder, options, lanes, stop)
+      const policy = { ...opened, name: options.name ?? opened.name }
       try {
         const onError = (error: unknown): void => {
           process.stderr.write(`prove-node: ${error instanceof Error ? error.message : error}\n`)
