@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-require('./launch.cjs')('servers')
+require('./launch.cjs')('environment')

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { SampledTurn, Token, TokenSource } from '../engine/types.js'
 import { type LoggedCall, solvedExactly } from '../reward/index.js'
-import { type McpConnection, takesArguments } from '../servers/kernel/index.js'
-import type { ParsedCall } from './dialect.js'
+import type { McpConnection } from '../servers/kernel/index.js'
 import { EpisodeError } from './errors.js'
+import { executeCall } from './execute-call.js'
 import type { EpisodeLimits } from './limits.js'
 import type { EpisodeEnd, Rollout } from './rollout.js'
 import type { PreparedTask, Stage } from './stage.js'
@@ -93,7 +93,9 @@ async function converse(
     const payloads: string[] = []
     for (const call of parsed) {
       if (calls.length === limits.maxCalls) return 'call_limit'
-      const { entry, payload } = await executeCall(call, offered, connections, signal)
+      const { entry, payload } = await executeCall(call, offered, ({ server, name }, args) =>
+        connections.get(server)!.callTool(name, { ...args }, signal),
+      )
       calls.push(entry)
       responses.push(payload)
       payloads.push(payload)
@@ -109,25 +111,6 @@ async function converse(
   }
   return 'turn_limit'
 }
-
-/** Executes a call that passes validity levels 1 and 2; answers any other with an error the policy can read. */
-export async function executeCall(
-  call: ParsedCall,
-  offered: readonly RoutedTool[],
-  connections: ReadonlyMap<string, McpConnection>,
-  signal: AbortSignal,
-): Promise<{ entry: LoggedCall; payload: string }> {
-  if (call.malformed) return { entry: call, payload: refusal('malformed_call', 'The call block could not be read.') }
-  const entry = { name: call.name, arguments: call.arguments, ok: false }
-  const tool = offered.find(({ name }) => name === call.name)
-  if (!tool) return { entry, payload: refusal('unknown_tool', 'There is no such tool.') }
-  if (!takesArguments(tool, call.arguments))
-    return { entry, payload: refusal('invalid_arguments', 'The arguments do not fit.') }
-  const { ok, text } = await connections.get(tool.server)!.callTool(call.name, { ...call.arguments }, signal)
-  return { entry: { ...entry, ok }, payload: text }
-}
-
-const refusal = (error: string, message: string): string => JSON.stringify({ error, message })
 
 interface Transcript {
   readonly length: number

@@ -105,7 +105,9 @@ export async function createTable(policy: ServedPolicy, options: TableOptions): 
         const payloads: string[] = []
         for (const call of answer.parsed) {
           news.onCall(call)
-          const { entry, payload } = await executeCall(call, tools, connections, signal)
+          const { entry, payload } = await executeCall(call, tools, ({ server, name }, args) =>
+            connections.get(server)!.callTool(name, { ...args }, signal),
+          )
           news.onResult(payload, !entry.malformed && entry.ok)
           payloads.push(payload)
         }

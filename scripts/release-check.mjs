@@ -2,7 +2,7 @@
 // its main job from another folder. Usage: node scripts/release-check.mjs   needs the checkout's own set-up (npm run setup)
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -44,7 +44,7 @@ async function pack() {
   const own = files.map(({ path }) => path).filter((path) => !path.startsWith('node_modules/'))
   const surplus = own.filter((path) => NOT_PACKED.test(path))
   assert.deepEqual(surplus, [], 'the package holds what no user needs')
-  for (const program of ['node', 'coordinator', 'servers', 'lab'])
+  for (const program of ['node', 'coordinator', 'environment', 'lab'])
     assert.ok(own.includes(`dist/${program}/main.js`), `dist/${program}/main.js is not in the package`)
   return `${own.length} files and ${bundled.length} bundled packages, ${megabytes(size)}, unpacked ${megabytes(unpackedSize)}`
 }
@@ -90,7 +90,12 @@ async function lab() {
   const worlds = ['--worlds', 'banking,email', '--profile', 'demo', '--validation', '0']
   await run('prove-lab', ['synthesize', '--out', 'my-tasks', '--examples', '40', '--seed', '1', ...worlds])
   await run('prove-lab', ['dataset', 'verify', 'my-tasks'])
-  return '40 tasks made and verified'
+  const [first] = (await readFile(join(elsewhere, 'my-tasks/data/train.jsonl'), 'utf8')).split('\n')
+  const { id: task, ground_truth: actions } = JSON.parse(first)
+  const scoring = ['score', '--dataset', 'my-tasks']
+  const { stdout } = await run('prove-server', scoring, { input: JSON.stringify({ task, actions }) })
+  assert.equal(JSON.parse(stdout).solved, true)
+  return '40 tasks made and verified, and a rollout of one scored'
 }
 
 /** A program that reports JSON lines, until one of them fits. */

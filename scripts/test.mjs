@@ -151,7 +151,7 @@ const MOST_PROGRAMS = 4
 
 const SUITES = {
   checks: async () => {
-    const lint = await check(bin('biome'), ['ci', '.'])
+    const lint = await check(bin('biome'), ['ci', '--colors=off', '.'])
     const rooms = await check('npm', ['run', '--silent', 'rooms'])
     const python = await check(process.execPath, ['scripts/lint-python.mjs'])
     const types = await check(bin('pyright'), ['-p', `${TRAINER}/pyproject.toml`, '--pythonpath', '.venv/bin/python'])

@@ -15,11 +15,15 @@ export function readJsonCall(raw: string, key: string): ParsedCall | undefined {
   } catch {
     return undefined
   }
-  if (!isObject(value) || typeof value.name !== 'string' || value.name === '') return undefined
-  const { name } = value
-  const args = Object.hasOwn(value, key) ? value[key] : {}
-  if (!isObject(args) || !name.isWellFormed() || bytesOf(name) > CALL_LIMITS.nameBytes) return undefined
-  return nestsBeyond(args, CALL_LIMITS.depth) ? undefined : { name, arguments: args as JsonObject }
+  return isObject(value) ? callOf(value.name, Object.hasOwn(value, key) ? value[key] : {}) : undefined
+}
+
+/** A call with that name and those arguments, parsed from JSON; undefined when no tool could have it (`CALL_LIMITS`). */
+export function callOf(name: unknown, args: unknown): ParsedCall | undefined {
+  if (typeof name !== 'string' || name === '' || !name.isWellFormed() || bytesOf(name) > CALL_LIMITS.nameBytes)
+    return undefined
+  if (!isObject(args) || nestsBeyond(args, CALL_LIMITS.depth)) return undefined
+  return { name, arguments: args as JsonObject }
 }
 
 const encoder = new TextEncoder()

@@ -1,9 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
-import { type ServerType, serve } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { streamSSE } from 'hono/streaming'
+import { accessRefusal, hostsOf, listen } from '../../http/index.js'
 import { complete } from '../completion.js'
 import { promptOf } from '../conversation.js'
 import { SERVE_LIMITS } from '../limits.js'
@@ -44,12 +43,16 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
   const closing = new AbortController()
   const created = Math.floor(Date.now() / 1000)
   const model = { id: policy.name, object: 'model', created, owned_by: 'prove' }
+  const access = { hosts: hostsOf(host), origins: new Set<string>() }
   let requests = 0
 
   const app = new Hono()
   app.use(async (context, next) => {
-    if (token === null) refuseStrangers(context)
-    else if (!holdsToken(context, token)) throw new ApiError(401, 'invalid_api_key', 'The API key is missing or wrong.')
+    // Without a token, whoever can open a page in this machine's browser could ask.
+    const refusal = token === null ? accessRefusal(context.req.raw, access) : null
+    if (refusal) throw new ApiError(403, refusal.code, refusal.message)
+    if (token !== null && !holdsToken(context, token))
+      throw new ApiError(401, 'invalid_api_key', 'The API key is missing or wrong.')
     await next()
   })
   app.get('/v1/models', (context) => context.json({ object: 'list', data: [model] }))
@@ -147,16 +150,12 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
     await write('[DONE]')
   }
 
-  const listener = await listen(app, host, port)
-  const { port: actual } = listener.address() as AddressInfo
+  const listening = await listen(app, { host, port, requestTimeoutMs: SERVE_LIMITS.requestMs })
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}/v1`,
-    async close() {
+    url: `${listening.origin}/v1`,
+    close() {
       closing.abort(new Error('the server ends'))
-      await new Promise<void>((resolve) => {
-        listener.close(() => resolve())
-        if ('closeAllConnections' in listener) listener.closeAllConnections()
-      })
+      return listening.close()
     },
   }
 }
@@ -170,20 +169,3 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 
 const holdsToken = (context: Context, token: string): boolean =>
   timingSafeEqual(digest(context.req.header('authorization') ?? ''), digest(`Bearer ${token}`))
-
-/** Without a token, whoever can open a page in this machine's browser could ask: pages show in these headers. */
-function refuseStrangers(context: Context): void {
-  const [host, origin] = [context.req.header('host'), context.req.header('origin')]
-  const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, '') : ''
-  if (!isLoopback(name)) throw new ApiError(403, 'host_not_allowed', `The host ${host} is not allowed.`)
-  if (origin !== undefined && origin !== `http://${host}`)
-    throw new ApiError(403, 'origin_not_allowed', `The origin ${origin} is not allowed.`)
-}
-
-function listen(app: Hono, hostname: string, port: number): Promise<ServerType> {
-  return new Promise((resolve, reject) => {
-    const options = { requestTimeout: SERVE_LIMITS.requestMs }
-    const listener = serve({ fetch: app.fetch, hostname, port, serverOptions: options }, () => resolve(listener))
-    listener.once('error', reject)
-  })
-}

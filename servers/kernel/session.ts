@@ -243,6 +243,10 @@ function timeAfter(ticks: number): string {
   return new Date(START_MS + ticks * TICK_MS).toISOString().replace('.000Z', 'Z')
 }
 
+/** The JSON that a policy reads of a call: its output, or `{"error":code,"message":...}`. */
+export const responseText = (result: CallResult): string =>
+  JSON.stringify(result.ok ? result.output : { error: result.code, message: result.message })
+
 /** A call that was not executed: no such tool, or arguments that do not fit the tool's input schema. */
 export const callRefused = (code: CallRefusalCode, message: string): CallResult => ({ ok: false, code, message })
 

@@ -13,7 +13,7 @@ import { generateWorld, offeredTool, Session, seededRandom } from '../../servers
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 
-const program = join(checkout, 'dist', 'servers', 'main.js')
+const program = join(checkout, 'dist', 'environment', 'main.js')
 
 const run = (...args: string[]) =>
   execa(process.execPath, [program, ...args], { reject: false, timeout: PATIENCE_MS, stdin: 'ignore' })

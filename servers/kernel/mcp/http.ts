@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
-import { type ServerType, serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { cors } from 'hono/cors'
+import { accessRefusal, createSessionTable, hostsOf, listen } from '../../../http/index.js'
 import type { ServerDefinition } from '../define-server.js'
 import type { Session } from '../session.js'
 import { HOST_LIMITS } from './limits.js'
 import { createMcpServer, openOnce, type WorldOffer } from './server.js'
-import { createSessionTable } from './session-table.js'
 
 export const MCP_PATH = '/mcp'
 /** What MCP's transport needs of a browser (specification 2025-11-25, "Transports"). */
@@ -64,8 +62,7 @@ export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: Htt
   const { host = '127.0.0.1', port, idleMs = HOST_LIMITS.idleMs, allowedOrigins = [] } = options
   const { maxSessions = HOST_LIMITS.maxSessions, maxSessionsPerClient = HOST_LIMITS.maxSessionsPerClient } = options
   const now = options.now ?? (() => performance.now())
-  const names = new Set(['127.0.0.1', 'localhost', '[::1]', host, ...(options.allowedHosts ?? [])])
-  const origins = new Set(allowedOrigins)
+  const access = { hosts: hostsOf(host, options.allowedHosts), origins: new Set(allowedOrigins) }
   const limits = { maxSessions, maxPerClient: maxSessionsPerClient, idleMs, restMs: HOST_LIMITS.restMs, now }
   const sessions = createSessionTable<HttpSession>(limits, ({ server }) => server.close())
 
@@ -97,9 +94,12 @@ export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: Htt
   }
 
   const app = new Hono()
-  app.use(async (context, next) => hostRefusal(context, names, origins) ?? (await next()))
+  app.use(async ({ req }, next) => {
+    const refused = accessRefusal(req.raw, access)
+    return refused ? refusal(403, refused.code, refused.message) : await next()
+  })
   // For pages of the origins that were let in.
-  app.use(cors({ origin: [...origins], ...CORS }))
+  app.use(cors({ origin: [...access.origins], ...CORS }))
   app.all(MCP_PATH, async (context) => {
     const id = context.req.header('mcp-session-id')
     if (id === undefined) {
@@ -120,11 +120,10 @@ export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: Htt
   app.notFound(() => refusal(404, 'unknown_path', `MCP is served at ${MCP_PATH}.`))
   app.onError((error) => refusal(500, 'internal', error.message))
 
-  const listener = await listen(app, host, port)
+  const listening = await listen(app, { host, port, requestTimeoutMs: HOST_LIMITS.requestTimeoutMs })
   const sweep = setInterval(() => sessions.closeIdle(), Math.min(idleMs, 60_000)).unref()
-  const { port: actual } = listener.address() as AddressInfo
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}${MCP_PATH}`,
+    url: `${listening.origin}${MCP_PATH}`,
     get sessionCount() {
       return sessions.size
     },
@@ -132,38 +131,12 @@ export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: Htt
     async close() {
       clearInterval(sweep)
       await sessions.closeAll()
-      await new Promise<void>((resolve) => {
-        listener.close(() => resolve())
-        if ('closeAllConnections' in listener) listener.closeAllConnections()
-      })
+      await listening.close()
     },
   }
 }
 
-/** Whether a text is an origin as a browser writes it: scheme and host, and a port where it is not the usual one. */
-export const isOrigin = (text: string): boolean =>
-  URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text)
-
 export const isSeed = (text: string): boolean => /^\d{1,10}$/.test(text) && Number(text) <= 0xffffffff
-
-function listen(app: Hono, hostname: string, port: number): Promise<ServerType> {
-  return new Promise((resolve, reject) => {
-    const options = { requestTimeout: HOST_LIMITS.requestTimeoutMs }
-    const listener = serve({ fetch: app.fetch, hostname, port, serverOptions: options }, () => resolve(listener))
-    listener.once('error', reject)
-  })
-}
-
-/** A page that rebinds its name to this machine, or calls from another origin, shows in these headers. */
-function hostRefusal(context: Context, names: ReadonlySet<string>, origins: ReadonlySet<string>): Response | undefined {
-  const { host, origin } = { host: context.req.header('host'), origin: context.req.header('origin') }
-  const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : ''
-  if (!names.has(name)) return refusal(403, 'host_not_allowed', `The host ${host} is not allowed.`)
-  // Its own origin is nobody else's: the name was looked at before, and the port is ours.
-  if (origin !== undefined && origin !== `http://${host}` && !origins.has(origin))
-    return refusal(403, 'origin_not_allowed', `The origin ${origin} is not allowed.`)
-  return undefined
-}
 
 type RefusalCode =
   | 'host_not_allowed'

@@ -1,5 +1,6 @@
 export * from './http.js'
 export * from './in-process.js'
 export * from './limits.js'
+export { answerMcpRequest, type ToolsAtAddress } from './one-request.js'
 export { offerWorlds, STATE_HASH, type WorldOffer } from './server.js'
 export * from './stdio.js'

@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import type { ServerDefinition } from '../define-server.js'
 import { WorldDefect } from '../errors.js'
-import { type CallResult, callRefused, type Session } from '../session.js'
+import { type CallResult, callRefused, responseText, type Session } from '../session.js'
 import { jsonSchemaOf } from '../tool-schema.js'
 import { HOST_LIMITS } from './limits.js'
 import { lazyValidator } from './validator.js'
@@ -116,9 +116,6 @@ function pageOf(tools: readonly Tool[], cursor = '0'): ListToolsResult {
 }
 
 function toolResult(result: CallResult): CallToolResult {
-  if (result.ok) {
-    return { content: [{ type: 'text', text: JSON.stringify(result.output) }], structuredContent: { ...result.output } }
-  }
-  const error = { error: result.code, message: result.message }
-  return { isError: true, content: [{ type: 'text', text: JSON.stringify(error) }] }
+  const content: CallToolResult['content'] = [{ type: 'text', text: responseText(result) }]
+  return result.ok ? { content, structuredContent: { ...result.output } } : { isError: true, content }
 }

@@ -25,6 +25,7 @@ export interface SessionTable<T> {
   /** Room for a session that is being opened; what had to give way is ended. @returns  gives the room back; null: there is none */
   reserve(client: string): (() => void) | null
   add(id: string, client: string, session: T): void
+  has(id: string): boolean
   /** Takes it out without ending it. */
   remove(id: string): T | undefined
   /** Runs `work` with a session, which gives way to nobody meanwhile. @param isUse  whether it counts against idleness */
@@ -101,6 +102,7 @@ export function createSessionTable<T>(
       }
     },
     add: (id, client, session) => void entries.set(id, { client, session, lastUsed: now(), busy: 0 }),
+    has: (id) => entries.has(id),
     remove,
     use(id, isUse, work) {
       const entry = entries.get(id)

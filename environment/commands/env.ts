@@ -1,0 +1,71 @@
+import { once } from 'node:events'
+import { type Command, Option } from 'commander'
+import { SPLITS, type Split } from '../../dataset/index.js'
+import type { RewardPreset } from '../../reward/index.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { createEpisodes } from '../episodes.js'
+import { ENVIRONMENT_LIMITS } from '../limits.js'
+import { REWARD_SIGNALS, type RewardSignal } from '../reward-signal.js'
+import { serveEpisodes } from '../serve.js'
+import { createTaskStage } from '../stage.js'
+import { readTasks } from '../tasks.js'
+import { countOption, originOption, portOption, rewardOption, stopSignal } from './options.js'
+
+interface EnvOptions {
+  readonly dataset: string
+  readonly http: number
+  readonly host: string
+  readonly allowHost: string[]
+  readonly allowOrigin: string[]
+  readonly reward: RewardPreset
+  readonly rewardSignal: RewardSignal
+  readonly split: Split
+  readonly maxEpisodes: number
+  readonly maxEpisodesPerClient: number
+}
+
+export function addEnvCommand(program: Command): void {
+  program
+    .command('env')
+    .description('serve the tasks of a data set as episodes: worlds, tools, user turns and rewards, for any trainer')
+    .requiredOption('--dataset <folder>', 'a data set, as prove-lab synthesize makes it')
+    .option('--http <port>', 'port to listen on; 0 takes a free one', portOption, 8080)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--allow-host <names...>', 'further host names that clients may use', [])
+    .option('--allow-origin <origin>', 'origin whose pages may ask; repeatable', originOption, [])
+    .addOption(rewardOption())
+    .addOption(
+      new Option('--reward-signal <when>', 'when an episode tells its reward: at its end, so far, or what changed')
+        .choices(REWARD_SIGNALS)
+        .default('final'),
+    )
+    .addOption(new Option('--split <name>', 'split of requests that name none').choices(SPLITS).default('train'))
+    .option('--max-episodes <number>', 'episodes open at the same time', countOption, ENVIRONMENT_LIMITS.episodes)
+    .option(
+      '--max-episodes-per-client <number>',
+      'of those, from one address',
+      countOption,
+      ENVIRONMENT_LIMITS.episodesPerClient,
+    )
+    .action(serve)
+}
+
+async function serve(options: EnvOptions): Promise<void> {
+  const { dataset, host, http: port, maxEpisodes, maxEpisodesPerClient: maxPerClient } = options
+  const stopped = stopSignal()
+  const tasks = await readTasks(dataset, CATALOGUE, stopped)
+  const service = {
+    tasks,
+    episodes: createEpisodes(createTaskStage(CATALOGUE), { maxEpisodes, maxPerClient }),
+    defaults: { reward: options.reward, signal: options.rewardSignal, split: options.split },
+  }
+  const { allowHost: allowedHosts, allowOrigin: allowedOrigins } = options
+  const served = await serveEpisodes(service, { host, port, allowedHosts, allowedOrigins }).catch((error: Error) => {
+    process.stderr.write(`prove-server: cannot listen on ${host}, port ${port}: ${error.message}\n`)
+    process.exit(1)
+  })
+  const counts = tasks.splits.map((name) => `${tasks.count(name)} ${name}`).join(', ')
+  process.stderr.write(`prove-server: ${tasks.title}: tasks ${counts}; episodes at ${served.origin}\n`)
+  if (!stopped.aborted) await once(stopped, 'abort')
+  await served.close()
+}

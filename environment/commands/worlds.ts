@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import { type Command, InvalidArgumentError } from 'commander'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { describeServer } from '../../servers/describe.js'
+import {
+  createWorldCache,
+  isSeed,
+  offerWorlds,
+  type ServerDefinition,
+  serveHttp,
+  serveStdio,
+} from '../../servers/kernel/index.js'
+import { countOption, originOption, portOption, stopSignal, WRONG_USAGE } from './options.js'
+
+const seedOption = (text: string): number => {
+  // `Number` alone would read an empty value, as an unset shell variable gives, as 0.
+  if (!isSeed(text)) throw new InvalidArgumentError('an integer from 0 to 4294967295')
+  return Number(text)
+}
+
+function worldNamed(name: string): ServerDefinition {
+  const server = CATALOGUE.get(name)
+  if (server) return server
+  process.stderr.write(
+    `prove-server: there is no server "${name}". Choose one of: ${[...CATALOGUE.keys()].join(', ')}.\n`,
+  )
+  return process.exit(WRONG_USAGE)
+}
+
+function list(): void {
+  let tools = 0
+  for (const server of CATALOGUE.values()) {
+    tools += server.tools.length
+    const counted = `${String(server.tools.length).padStart(3)} tools`
+    process.stdout.write(`${server.name.padEnd(16)} ${counted}  ${server.description}\n`)
+  }
+  process.stderr.write(`${CATALOGUE.size} servers, ${tools} tools\n`)
+}
+
+interface ServeOptions {
+  seed: number
+  http?: number
+  host: string
+  allowHost: string[]
+  allowOrigin: string[]
+  maxSessions?: number
+  maxSessionsPerClient?: number
+}
+
+async function serveWorlds(names: string[], options: ServeOptions): Promise<void> {
+  const offer = offerWorlds([...new Set(names)].map(worldNamed))
+  const worlds = createWorldCache()
+  const open = (server: ServerDefinition, seed = options.seed) => worlds.open(server, seed)
+  const offered = `${offer.servers.map(({ name }) => name).join(', ')}, seed ${options.seed}, ${offer.tools.length} tools`
+  if (options.http === undefined) {
+    process.stderr.write(`prove-server: ${offered}, MCP on stdio\n`)
+    return serveStdio(offer, open)
+  }
+  const stopped = stopSignal()
+  const { http: port, host, allowHost: allowedHosts, allowOrigin: allowedOrigins } = options
+  const { maxSessions, maxSessionsPerClient } = options
+  const served = await serveHttp(offer, open, {
+    port,
+    host,
+    allowedHosts,
+    allowedOrigins,
+    ...(maxSessionsPerClient === undefined ? {} : { maxSessionsPerClient }),
+    ...(maxSessions === undefined ? {} : { maxSessions }),
+  }).catch((error: Error) => {
+    process.stderr.write(`prove-server: cannot listen on ${host}, port ${port}: ${error.message}\n`)
+    process.exit(1)
+  })
+  process.stderr.write(`prove-server: ${offered}, MCP at ${served.url}\n`)
+  await once(stopped, 'abort')
+  await served.close()
+}
+
+export function addWorldCommands(program: Command): void {
+  program.command('list').description('list the worlds').action(list)
+
+  program
+    .command('describe')
+    .description('tools, failures and dependency graph of a world, in Markdown')
+    .argument('<server>', 'a name from the list')
+    .action((name: string) => void process.stdout.write(`${describeServer(worldNamed(name))}\n`))
+
+  program
+    .command('serve', { isDefault: true })
+    .description('serve one or more worlds, on stdin and stdout unless --http is given; "serve" may be left out')
+    .argument('[servers...]', 'names from the list; without any, lists them')
+    .option('--seed <number>', 'seed of the worlds; HTTP clients may ask for another with ?seed=N', seedOption, 0)
+    .option('--http <port>', 'serve streamable HTTP at /mcp on this port; 0 takes a free one', portOption)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--allow-host <names...>', 'further host names that HTTP clients may use', [])
+    .option(
+      '--allow-origin <origin>',
+      'origin whose pages may call, such as http://localhost:5173; repeatable',
+      originOption,
+      [],
+    )
+    .option('--max-sessions <number>', 'HTTP sessions open at the same time', countOption)
+    .option('--max-sessions-per-client <number>', 'of those, from one address', countOption)
+    .action((names: string[], options: ServeOptions) => (names.length === 0 ? list() : serveWorlds(names, options)))
+}

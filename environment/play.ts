@@ -1,0 +1,166 @@
+import {
+  callOf,
+  DEFAULT_LIMITS,
+  digestsOf,
+  exampleOf,
+  executeCall,
+  hashesOf,
+  openSessions,
+  type RoutedTool,
+  type Task,
+  toolsetOf,
+  type WorldStates,
+} from '../episode/index.js'
+import {
+  type JsonObject,
+  type LoggedCall,
+  type RewardBreakdown,
+  type RewardPreset,
+  solvedExactly,
+} from '../reward/index.js'
+import { responseText, type Session, type ToolResponse } from '../servers/kernel/index.js'
+import { EnvironmentError } from './errors.js'
+import type { TaskStage } from './stage.js'
+
+/** What an assistant does in an episode. Its actions, in order, are all that an episode is beside its task. */
+export type Action =
+  | { readonly type: 'call'; readonly name: string; readonly arguments: JsonObject }
+  /** A call that the trainer could not read; it counts, as it does in training. */
+  | { readonly type: 'unreadable'; readonly raw: string }
+  /** A message to the user that makes no call: the user's next turn follows, or the end. */
+  | { readonly type: 'say'; readonly text: string }
+
+/** What a call or a message came to. */
+export type Outcome =
+  | ({ readonly type: 'result' } & ToolResponse)
+  | { readonly type: 'user'; readonly text: string }
+  | { readonly type: 'end' }
+
+export interface Message {
+  readonly role: 'system' | 'user'
+  readonly content: string
+}
+
+export interface Scored extends RewardBreakdown {
+  readonly preset: string
+  /** Every call of the ground truth was made with its arguments, in its order. */
+  readonly solved: boolean
+  /** SHA-256 (hex) of each world's state now. */
+  readonly stateHashes: Readonly<Record<string, string>>
+}
+
+/** One task in play: its worlds, what has been said and called, and what it is worth so far. */
+export interface Episode {
+  readonly task: Task
+  /** The tools of this task as they are offered: some hidden, some without the values of their enums. */
+  readonly offered: readonly RoutedTool[]
+  /** What the assistant reads first. */
+  readonly opening: readonly Message[]
+  readonly actions: readonly Action[]
+  readonly calls: readonly LoggedCall[]
+  /** The user has nothing more to say, or the most calls are made. */
+  readonly isOver: boolean
+  /** @throws EnvironmentError `episode_over`; WorldDefect when the world itself is broken */
+  act(action: Action): Promise<Outcome>
+  /** Of everything so far, by the reward that the episode was opened with. */
+  score(): Scored
+  /** An independent copy in the same state. */
+  fork(): Episode
+}
+
+/** Calls after which an episode is over: efficiency has no lower bound, so the runtime must bound them. */
+const MAX_CALLS = DEFAULT_LIMITS.maxCalls
+
+interface Played {
+  readonly sessions: ReadonlyMap<string, Session>
+  readonly actions: readonly Action[]
+  readonly calls: readonly LoggedCall[]
+  readonly turn: number
+}
+
+/**
+ * Opens a task and takes actions again that were taken before, so that an episode can go on in another process.
+ * @throws EpisodeError `bad_task`; EnvironmentError `episode_over` when there are more actions than it has room for
+ */
+export async function openEpisode(
+  task: Task,
+  { stage, reward, actions = [] }: { stage: TaskStage; reward: RewardPreset; actions?: readonly Action[] },
+): Promise<Episode> {
+  const offered = toolsetOf(task, stage.catalogue)
+  const expected = reward.needsStates ? stage.statesAtEnd(task) : null
+  const sessions = openSessions(task, stage.catalogue, stage.worlds)
+  const episode = episodeOf({ task, offered, reward, expected }, { sessions, actions: [], calls: [], turn: 0 })
+  for (const action of actions) await episode.act(action)
+  return episode
+}
+
+interface Frame {
+  readonly task: Task
+  readonly offered: readonly RoutedTool[]
+  readonly reward: RewardPreset
+  readonly expected: WorldStates | null
+}
+
+function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
+  const { task, offered, reward, expected } = frame
+  const [actions, calls] = [[...played.actions], [...played.calls]]
+  let { turn } = played
+  const isOver = (): boolean => turn >= task.turns.length || calls.length >= MAX_CALLS
+
+  const call = async (action: Exclude<Action, { type: 'say' }>): Promise<Outcome> => {
+    const parsed = (action.type === 'call' ? callOf(action.name, action.arguments) : null) ?? {
+      malformed: true,
+      raw: action.type === 'call' ? action.name : action.raw,
+    }
+    const { entry, payload } = await executeCall(parsed, offered, ({ server, name }, args) => {
+      const result = sessions.get(server)!.call(name, args)
+      return { ok: result.ok, text: responseText(result) }
+    })
+    calls.push(entry)
+    return { type: 'result', ok: entry.malformed !== true && entry.ok, text: payload }
+  }
+
+  return {
+    task,
+    offered,
+    opening: openingOf(task),
+    actions,
+    calls,
+    get isOver() {
+      return isOver()
+    },
+    async act(action) {
+      if (isOver()) throw new EnvironmentError('episode_over', whyOver(task, turn))
+      actions.push(action)
+      if (action.type !== 'say') return call(action)
+      turn += 1
+      const text = task.turns[turn]
+      return text === undefined ? { type: 'end' } : { type: 'user', text }
+    },
+    score() {
+      const states = hashesOf(sessions)
+      const digests = expected ? digestsOf(expected, states) : undefined
+      return {
+        preset: reward.name,
+        ...reward.score(exampleOf(task, offered), calls, digests),
+        solved: solvedExactly(task.groundTruth, calls),
+        stateHashes: Object.fromEntries(states),
+      }
+    },
+    fork: () =>
+      episodeOf(frame, {
+        sessions: new Map([...sessions].map(([server, session]) => [server, session.fork()])),
+        actions,
+        calls,
+        turn,
+      }),
+  }
+}
+
+const openingOf = ({ system, turns }: Task): Message[] => [
+  ...(system === undefined ? [] : [{ role: 'system' as const, content: system }]),
+  { role: 'user', content: turns[0]! },
+]
+
+const whyOver = ({ turns }: Task, turn: number): string =>
+  turn >= turns.length ? 'the user has said all there is' : `an episode has at most ${MAX_CALLS} calls`

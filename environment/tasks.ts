@@ -1,0 +1,56 @@
+import { openDataset, SPLITS, type Split } from '../dataset/index.js'
+import { type Catalogue, type RoutedTool, type Task, toolsetOf } from '../episode/index.js'
+import { EnvironmentError } from './errors.js'
+
+/** The tasks that can be opened, in the order of their data set. */
+export interface Tasks {
+  readonly title: string
+  readonly splits: readonly Split[]
+  count(split: Split): number
+  /** From `start` on, as many as there are up to `stop`. */
+  range(split: Split, start: number, stop: number): readonly Task[]
+  /** @throws EnvironmentError `unknown_task` */
+  at(split: Split, index: number): Task
+  /** @throws EnvironmentError `unknown_task` */
+  named(id: string): Task
+  /** As they are offered. */
+  toolsOf(task: Task): readonly RoutedTool[]
+}
+
+/**
+ * Reads the tasks of a data set into memory.
+ * @throws DatasetError when the folder is none, was changed, or was made with other tools
+ */
+export async function readTasks(folder: string, catalogue: Catalogue, signal: AbortSignal): Promise<Tasks> {
+  const dataset = await openDataset(folder, catalogue, { signal })
+  const bySplit = new Map<Split, Task[]>()
+  for (const split of SPLITS) {
+    const tasks: Task[] = []
+    for await (const { task } of dataset.examples(split)) tasks.push(task)
+    bySplit.set(split, tasks)
+  }
+  return tasksOf(dataset.manifest.title, bySplit, catalogue)
+}
+
+export function tasksOf(title: string, bySplit: ReadonlyMap<Split, readonly Task[]>, catalogue: Catalogue): Tasks {
+  const byId = new Map([...bySplit.values()].flat().map((task) => [task.id, task]))
+  const of = (split: Split): readonly Task[] => bySplit.get(split) ?? []
+  return {
+    title,
+    splits: SPLITS.filter((split) => of(split).length > 0),
+    count: (split) => of(split).length,
+    range: (split, start, stop) => of(split).slice(start, stop),
+    at(split, index) {
+      const task = of(split)[index]
+      if (!task)
+        throw new EnvironmentError('unknown_task', `${split} has ${of(split).length} tasks, and none at ${index}`)
+      return task
+    },
+    named(id) {
+      const task = byId.get(id)
+      if (!task) throw new EnvironmentError('unknown_task', `the data set has no task ${id}`)
+      return task
+    },
+    toolsOf: (task) => toolsetOf(task, catalogue),
+  }
+}

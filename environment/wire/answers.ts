@@ -1,0 +1,53 @@
+import type { Context } from 'hono'
+import type { ToolSchema } from '../../dataset/index.js'
+import { EpisodeError, type RoutedTool } from '../../episode/index.js'
+import { PresetError } from '../../reward/index.js'
+import { EnvironmentError, type EnvironmentErrorCode } from '../errors.js'
+import { ENVIRONMENT_LIMITS } from '../limits.js'
+
+const STATUS = {
+  unknown_task: 404,
+  unknown_episode: 404,
+  too_many_episodes: 503,
+  episode_over: 409,
+  bad_request: 400,
+} as const satisfies Record<EnvironmentErrorCode, number>
+
+export interface ErrorAnswer {
+  readonly code: string
+  readonly message: string
+}
+
+/**
+ * An error as an answer: a status, a stable code, and a sentence.
+ * @param bodyOf  in the words of a dialect
+ */
+export function errorResponse(error: unknown, bodyOf: (answer: ErrorAnswer) => unknown): Response {
+  if (error instanceof EnvironmentError) {
+    const { code, detail } = error
+    const retry = { 'retry-after': `${ENVIRONMENT_LIMITS.retryAfterSeconds}` }
+    const headers = code === 'too_many_episodes' ? retry : undefined
+    return Response.json(bodyOf({ code, message: detail }), { status: STATUS[code], ...(headers ? { headers } : {}) })
+  }
+  if (error instanceof EpisodeError || error instanceof PresetError)
+    return Response.json(bodyOf({ code: error.code, message: error.detail }), { status: 400 })
+  const message = error instanceof Error ? error.message : String(error)
+  return Response.json(bodyOf({ code: 'internal', message }), { status: 500 })
+}
+
+/** The body of a request as JSON; an empty one is an empty object. @throws EnvironmentError `bad_request` */
+export async function jsonBody({ req }: Context): Promise<unknown> {
+  const text = await req.text()
+  if (text.trim() === '') return {}
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new EnvironmentError('bad_request', 'the body is not JSON')
+  }
+}
+
+/** A tool as OpenAI's chat format offers it. */
+export const toolSchemaOf = ({ name, description, inputSchema }: RoutedTool): ToolSchema => ({
+  type: 'function',
+  function: { name, description, parameters: inputSchema },
+})

@@ -1,0 +1,129 @@
+import { getConnInfo } from '@hono/node-server/conninfo'
+import { type Context, Hono } from 'hono'
+import { z } from 'zod'
+import { SPLITS } from '../../dataset/index.js'
+import { parseTask, type Task } from '../../episode/index.js'
+import { rewardPreset } from '../../reward/index.js'
+import { actionSchema, parseAs } from '../action.js'
+import type { OpenEpisode } from '../episodes.js'
+import { ENVIRONMENT_LIMITS } from '../limits.js'
+import type { Outcome } from '../play.js'
+import { REWARD_SIGNALS } from '../reward-signal.js'
+import { errorResponse, jsonBody, toolSchemaOf } from './answers.js'
+import type { EnvironmentService } from './service.js'
+
+const index = z.coerce.number().int().min(0)
+const place = z.object({ split: z.enum(SPLITS).optional(), index })
+
+/** Which task is meant: by its id, by its place, or the task itself. */
+const taskChoice = z.union([z.object({ task: z.union([z.string(), z.record(z.string(), z.unknown())]) }), place], {
+  error: 'needs a task (its id, or itself), or its index in a split',
+})
+
+const openRequest = z.intersection(
+  taskChoice,
+  z.object({
+    reward: z.string().optional(),
+    reward_signal: z.enum(REWARD_SIGNALS).optional(),
+    /** What was done in the episode before, here or elsewhere: it is done again first. */
+    actions: z.array(actionSchema).max(256).default([]),
+  }),
+)
+
+const page = z.object({
+  split: z.enum(SPLITS).optional(),
+  start: index.default(0),
+  count: index.max(ENVIRONMENT_LIMITS.tasksPerPage).default(100),
+})
+
+/** @throws EnvironmentError `unknown_task`; EpisodeError `bad_task` */
+export function chosenTask({ tasks, defaults }: EnvironmentService, choice: z.output<typeof taskChoice>): Task {
+  if (!('task' in choice)) return tasks.at(choice.split ?? defaults.split, choice.index)
+  return typeof choice.task === 'string' ? tasks.named(choice.task) : parseTask(choice.task)
+}
+
+/**
+ * Episodes in plain JSON, for programs that speak no framework's dialect:
+ * `GET /tasks`, `POST /episodes`, and of an episode `GET`, `DELETE`, `POST …/actions`, `POST …/fork`.
+ */
+export function episodeApi(service: EnvironmentService): Hono {
+  const { tasks, episodes, defaults } = service
+  const app = new Hono()
+
+  app.get('/tasks', ({ req }) => {
+    const { split = defaults.split, start, count } = parseAs(page, req.query())
+    return Response.json({
+      split,
+      count: tasks.count(split),
+      splits: Object.fromEntries(tasks.splits.map((name) => [name, tasks.count(name)])),
+      tasks: tasks
+        .range(split, start, start + count)
+        .map((task, i) => ({ id: task.id, split, index: start + i, kind: task.kind })),
+    })
+  })
+
+  app.post('/episodes', async (context) => {
+    const {
+      reward,
+      reward_signal: signal = defaults.signal,
+      actions,
+      ...choice
+    } = parseAs(openRequest, await jsonBody(context))
+    const preset = reward === undefined ? defaults.reward : rewardPreset(reward)
+    const task = chosenTask(service, choice)
+    return describe(await episodes.open(clientOf(context), { task, reward: preset, signal, actions }), 201)
+  })
+
+  app.get('/episodes/:id', ({ req }) => episodes.use(req.param('id'), async (open) => describe(open)))
+
+  app.post('/episodes/:id/actions', async (context) => {
+    const action = parseAs(actionSchema, await jsonBody(context))
+    return episodes.use(context.req.param('id'), async ({ episode, tell }) => {
+      const outcome = await episode.act(action)
+      const { reward, scored } = tell()
+      return Response.json({ ...toldOf(outcome), over: episode.isOver, reward, score: scored })
+    })
+  })
+
+  app.post('/episodes/:id/fork', async (context) =>
+    describe(await episodes.fork(clientOf(context), context.req.param('id')), 201),
+  )
+
+  app.delete('/episodes/:id', ({ req }) => {
+    episodes.close(req.param('id'))
+    return new Response(null, { status: 204 })
+  })
+  app.onError((error) => errorResponse(error, ({ code, message }) => ({ error: code, message })))
+  return app
+}
+
+/** Whose episodes are counted together. */
+export const clientOf = (context: Context): string => getConnInfo(context).remote.address ?? ''
+
+const toldOf = (outcome: Outcome): Readonly<Record<string, unknown>> => {
+  if (outcome.type === 'result') return { ok: outcome.ok, result: outcome.text }
+  return { user: outcome.type === 'user' ? outcome.text : null }
+}
+
+function describe({ id, episode, reward, signal }: OpenEpisode, status = 200): Response {
+  const { task, offered, opening, actions, isOver } = episode
+  return Response.json(
+    {
+      episode: id,
+      task: task.id,
+      kind: task.kind,
+      worlds: task.worlds,
+      reward: reward.name,
+      reward_signal: signal,
+      messages: opening,
+      tools: offered.map(toolSchemaOf),
+      actions: actions.map((action) => {
+        if (action.type === 'call') return { name: action.name, arguments: action.arguments }
+        return action.type === 'say' ? { say: action.text } : { unreadable: action.raw }
+      }),
+      over: isOver,
+      score: episode.score(),
+    },
+    { status },
+  )
+}

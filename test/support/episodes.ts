@@ -1,0 +1,21 @@
+import type { Example } from '../../dataset/index.js'
+import { tasksOf } from '../../environment/index.js'
+import type { Action } from '../../environment/play.js'
+import { createTaskStage } from '../../environment/stage.js'
+import { catalogue, makeExamples } from './dataset-examples.js'
+
+/** What tests of episodes share: a small data set, and its teacher as somebody who plays. */
+
+export const examples = makeExamples(15)
+export const stage = createTaskStage(catalogue)
+export const tasks = tasksOf('A village of tools', new Map([['train', examples.map(({ task }) => task)]]), catalogue)
+
+/** What the teacher of an example does. */
+export const teacherActions = ({ exchanges }: Example): Action[] =>
+  exchanges.flatMap(({ calls, assistant }) => [
+    ...calls.map(({ name, arguments: args }): Action => ({ type: 'call', name, arguments: args })),
+    { type: 'say' as const, text: assistant },
+  ])
+
+/** An example whose task has calls and two user turns. */
+export const talkative = examples.find(({ task }) => task.turns.length === 2 && task.groundTruth.length === 2)!

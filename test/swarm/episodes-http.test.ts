@@ -1,0 +1,194 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { createEpisodes, type EpisodesOptions } from '../../environment/episodes.js'
+import { openEpisode } from '../../environment/index.js'
+import { REPLY_TOOL } from '../../environment/reply-tool.js'
+import { serveEpisodes } from '../../environment/serve.js'
+import { PAPER } from '../../reward/index.js'
+import { stage, talkative, tasks, teacherActions } from '../support/episodes.js'
+import { PATIENCE_MS, patience } from '../support/patience.js'
+
+const test = suite('episodes over HTTP')
+
+async function served(use: (origin: string) => Promise<void>, options: EpisodesOptions = {}): Promise<void> {
+  const defaults = { reward: PAPER, signal: 'final', split: 'train' } as const
+  const service = { tasks, episodes: createEpisodes(stage, options), defaults }
+  const listening = await serveEpisodes(service, { host: '127.0.0.1', port: 0 })
+  try {
+    await use(listening.origin)
+  } finally {
+    await listening.close()
+  }
+}
+
+const ask = (url: string, method = 'GET', body?: unknown, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(url, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    signal: patience(),
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+// biome-ignore lint/suspicious/noExplicitAny: answers of a server under test are looked at field by field
+const json = async (answer: Response | Promise<Response>): Promise<any> => (await answer).json()
+
+const { task } = talkative
+const index = tasks.range('train', 0, 100).findIndex(({ id }) => id === task.id)
+const actions = teacherActions(talkative)
+const responses = talkative.exchanges.flatMap(({ calls }) => calls.map(({ response }) => response))
+const earned = (await openEpisode(task, { stage, reward: PAPER, actions })).score().total
+
+test('a task is found, opened, played, forked and closed in plain JSON', () =>
+  served(async (origin) => {
+    const listed = await json(ask(`${origin}/tasks?start=${index}&count=1`))
+    assert.equal([listed.count, listed.tasks[0].id], [tasks.count('train'), task.id])
+    const opened = await json(ask(`${origin}/episodes`, 'POST', { index, reward_signal: 'total' }))
+    assert.is(opened.messages.at(-1).content, task.turns[0])
+    assert.equal(
+      opened.tools.map((tool: { function: { name: string } }) => tool.function.name),
+      task.toolset.map(({ tool }) => tool),
+    )
+    const at = `${origin}/episodes/${opened.episode}`
+    const results: string[] = []
+    let last: { over: boolean; reward: number } | undefined
+    for (const action of actions) {
+      const sent = action.type === 'call' ? { name: action.name, arguments: action.arguments } : { say: 'Done.' }
+      const answer = await json(ask(`${at}/actions`, 'POST', sent))
+      if (action.type === 'call') results.push(answer.result)
+      last = answer
+    }
+    assert.equal(results, responses)
+    assert.equal([last!.over, last!.reward], [true, earned])
+    const fork = await json(ask(`${at}/fork`, 'POST'))
+    assert.is(fork.score.total, earned)
+    assert.equal(fork.actions.length, actions.length)
+    // What was done is all that another server needs.
+    const again = await json(ask(`${origin}/episodes`, 'POST', { task: task.id, actions: fork.actions }))
+    assert.equal(again.score, fork.score)
+    assert.is((await ask(at, 'DELETE')).status, 204)
+    assert.is((await ask(at)).status, 404)
+  }))
+
+test('what cannot be had is refused with a code, and the server goes on', () =>
+  served(
+    async (origin) => {
+      const refused = async (answer: Promise<Response>): Promise<[number, string]> => {
+        const { status, ...rest } = await answer.then(async (got) => ({ status: got.status, ...(await json(got)) }))
+        return [status, rest.error ?? rest.detail]
+      }
+      assert.equal(await refused(ask(`${origin}/episodes`, 'POST', '{')), [400, 'bad_request'])
+      assert.equal(await refused(ask(`${origin}/episodes`, 'POST', { index: -1 })), [400, 'bad_request'])
+      assert.equal(await refused(ask(`${origin}/episodes`, 'POST', { index: 1e6 })), [404, 'unknown_task'])
+      assert.equal(await refused(ask(`${origin}/episodes`, 'POST', { index, reward: 'love' })), [400, 'unknown_reward'])
+      assert.equal(await refused(ask(`${origin}/episodes/none/actions`, 'POST', { say: '' })), [404, 'unknown_episode'])
+      assert.equal(await refused(ask(`${origin}/nowhere`)), [404, 'unknown_path'])
+      assert.equal(await refused(ask(`${origin}/health`, 'GET', undefined, { origin: 'http://evil.example' })), [
+        403,
+        'origin_not_allowed',
+      ])
+      const large = JSON.stringify({ task: 'x'.repeat(2 ** 20) })
+      // The answer may come before all is sent; some clients then only see the connection end.
+      const answered = await refused(ask(`${origin}/episodes`, 'POST', large)).catch(() => null)
+      if (answered) assert.equal(answered, [413, 'too_large'])
+      await ask(`${origin}/episodes`, 'POST', { index })
+      const full = await ask(`${origin}/episodes`, 'POST', { index })
+      assert.equal([full.status, full.headers.get('retry-after')], [503, '5'])
+      assert.equal(await json(ask(`${origin}/health`)), { status: 'ok', episodes: 1 })
+    },
+    { maxEpisodes: 1 },
+  ))
+
+/** The events of an answer as a reader of the Open Reward Standard takes them: blanks at the beginning of data are dropped. */
+async function eventsOf(answer: Promise<Response>): Promise<[string, string][]> {
+  const text = await (await answer).text()
+  return [...text.matchAll(/event: (\w+)\ndata: ([^\n]*)\n\n/g)].map(([, event, data]) => [event!, data!.trimStart()])
+}
+
+test('the Open Reward Standard: tasks, a session, its tools, calls as streams that can be asked for again, a reward', () =>
+  served(async (origin) => {
+    assert.equal(await json(ask(`${origin}/list_environments`)), ['prove'])
+    assert.equal(await json(ask(`${origin}/prove/splits`)), [{ name: 'train', type: 'train' }])
+    const { tasks: specs } = await json(ask(`${origin}/prove/tasks`, 'POST', { split: 'train' }))
+    assert.is(specs.length, tasks.count('train'))
+    assert.equal(await json(ask(`${origin}/num_tasks`, 'POST', { split: 'train' })), { num_tasks: specs.length })
+    const [[, sid]] = (await eventsOf(ask(`${origin}/create_session`, 'POST'))) as [[string, string]]
+    const session = { 'x-session-id': sid }
+    const made = await json(ask(`${origin}/create`, 'POST', { env_name: 'prove', task_spec: specs[index] }, session))
+    assert.equal(made, { sid })
+    const { tools } = await json(ask(`${origin}/prove/task_tools`, 'GET', undefined, session))
+    assert.equal(
+      tools.map(({ name }: { name: string }) => name),
+      [REPLY_TOOL.name, ...task.toolset.map(({ tool }) => tool)],
+    )
+    const prompt = await json(ask(`${origin}/prove/prompt`, 'GET', undefined, session))
+    assert.is(prompt.at(-1).text, task.turns[0])
+    let output: { reward: number | null; finished: boolean } | undefined
+    for (const action of actions) {
+      const call =
+        action.type === 'call'
+          ? { name: action.name, input: action.arguments }
+          : { name: REPLY_TOOL.name, input: { text: 'Done.' } }
+      const events = await eventsOf(ask(`${origin}/prove/call`, 'POST', call, session))
+      const [[, id], ...pieces] = events as [[string, string], ...[string, string][]]
+      assert.equal(
+        pieces.map(([event]) => event),
+        [...pieces.slice(1).map(() => 'chunk'), 'end'],
+      )
+      assert.equal(await eventsOf(ask(`${origin}/prove/call`, 'POST', { task_id: id }, session)), events)
+      output = JSON.parse(pieces.map(([, piece]) => piece).join('')).output
+      if (action !== actions.at(-1)) assert.equal([output!.reward, output!.finished], [null, false])
+    }
+    assert.equal([output!.reward, output!.finished], [earned, true])
+    assert.equal(await json(ask(`${origin}/ping`, 'POST', {}, session)), { status: 'ok' })
+    assert.equal(await json(ask(`${origin}/delete`, 'POST', {}, session)), { sid })
+    assert.is((await ask(`${origin}/ping`, 'POST', {}, session)).status, 404)
+  }))
+
+test('NeMo Gym: a row’s session is seeded, its tools are called, and the answer is verified', () =>
+  served(async (origin) => {
+    const lines = (await (await ask(`${origin}/nemo_gym.jsonl`)).text()).trim().split('\n')
+    const row = JSON.parse(lines[index]!)
+    assert.is(row.responses_create_params.input.at(-1).content, task.turns[0])
+    const seeded = await ask(`${origin}/seed_session`, 'POST', row)
+    const session = { cookie: seeded.headers.get('set-cookie')!.split(';')[0]! }
+    const results: string[] = []
+    for (const action of actions) {
+      const [name, args] =
+        action.type === 'call' ? [action.name, action.arguments] : [REPLY_TOOL.name, { text: 'Done.' }]
+      const answer = await (await ask(`${origin}/${name}`, 'POST', args, session)).text()
+      if (action.type === 'call') results.push(answer)
+    }
+    assert.equal(results, responses)
+    const verified = await json(ask(`${origin}/verify`, 'POST', { ...row, response: { output: [] } }, session))
+    assert.equal([verified.reward, verified.solved], [earned, true])
+    assert.equal(Object.keys(verified.reward_components), PAPER.components)
+    assert.equal(verified.response, { output: [] })
+    assert.is((await ask(`${origin}/verify`, 'POST', row)).status, 404)
+  }))
+
+test('an MCP client plays an episode at its address, over several connections, and reads its reward', () =>
+  served(async (origin) => {
+    const { episode } = await json(ask(`${origin}/episodes`, 'POST', { index }))
+    let last: CallToolResult | undefined
+    for (const action of actions) {
+      const client = new Client({ name: 'test', version: '1.0.0' })
+      const url = new URL(`${origin}/episodes/${episode}/mcp`)
+      await client.connect(new StreamableHTTPClientTransport(url), { timeout: PATIENCE_MS })
+      const { tools } = await client.listTools(undefined, { timeout: PATIENCE_MS })
+      assert.is(tools.length, task.toolset.length + 1)
+      const call =
+        action.type === 'call'
+          ? { name: action.name, arguments: { ...action.arguments } }
+          : { name: REPLY_TOOL.name, arguments: { text: 'Done.' } }
+      last = (await client.callTool(call, undefined, { timeout: PATIENCE_MS })) as CallToolResult
+      await client.close()
+    }
+    const told = last!._meta!['prove/reward'] as { reward: number; over: boolean }
+    assert.equal([told.reward, told.over], [earned, true])
+    const none = await ask(`${origin}/episodes/none/mcp`, 'POST', {})
+    assert.equal([none.status, (await json(none)).error.data.code], [404, 'unknown_episode'])
+  }))
+
+test.run()
