@@ -12,8 +12,9 @@ const MAY_IMPORT = {
   dataset: ['servers', 'reward', 'episode'],
   environment: ['cli', 'http', 'servers', 'reward', 'episode', 'dataset'],
   synthesis: ['servers', 'reward', 'engine', 'episode', 'dataset'],
+  inference: ['http', 'engine', 'reward', 'episode', 'servers'],
   swarm: ['proto'],
-  node: ['proto', 'cli', 'http', 'servers', 'engine', 'reward', 'episode', 'swarm', 'judging', 'control'],
+  node: ['proto', 'cli', 'http', 'servers', 'engine', 'reward', 'episode', 'inference', 'swarm', 'judging', 'control'],
   coordinator: [
     'proto',
     'cli',
@@ -60,7 +61,7 @@ const GROUND = 'errors'
 const rooms = Object.keys(MAY_IMPORT)
 const wings = Object.keys(COORDINATOR_WINGS)
 /** Rooms that know what a world is, and no world: they import the kernel and nothing else of `servers/`. */
-const KERNEL_ONLY = ['reward', 'episode', 'judging', 'dataset']
+const KERNEL_ONLY = ['reward', 'episode', 'inference', 'judging', 'dataset']
 
 /** Third-party packages that exactly one file may import (one adapter file per third-party API). */
 const ONE_ADAPTER = {

@@ -42,7 +42,7 @@ export async function run(): Promise<{ results: BenchResult[] }> {
         for (let i = 0; i < TOKENS; i++) await together((sequence) => sequence.prefill([i]))
       })
       await reopen()
-      const turns = sequences.map((sequence, lane) => sequence.begin([0], repeat * LANES + lane))
+      const turns = sequences.map((sequence, lane) => sequence.begin([0], repeat * LANES + lane, 1))
       await measure('a token sampled', TOKENS * LANES, async () => {
         for (let i = 0; i < TOKENS; i++) await Promise.all(turns.map((turn) => turn.next()))
       })

@@ -6,6 +6,7 @@ import {
   LANE_WAIT_MS,
   MAX_LANES,
   MAX_SEED,
+  MAX_TEMPERATURE,
   RECYCLE_AFTER_SWAPS,
   SETTLE_TIMEOUT_MS,
   START_TIMEOUT_MS,
@@ -218,7 +219,7 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
       return await exclusively(signal, async (hold) => {
         const child = await start(signal)
         const number = groups++
-        const lanes = requests.map(({ prompt, seeds }) => ({ prompt: Int32Array.from(prompt), seeds }))
+        const lanes = requests.map(({ prompt, ...lane }) => ({ ...lane, prompt: Int32Array.from(prompt) }))
         const { answer, cancel } = child.request({ kind: 'open', group: number, lanes })
         const opened = answer.then(() => {
           group = createLaneGroup(child, number, requests, options.contextSize, signal)
@@ -292,11 +293,13 @@ function checkLanes(requests: readonly LaneRequest[], { lanes, contextSize }: En
   if (requests.length > lanes) {
     throw new EngineError('too_many_lanes', `${requests.length} rollouts for ${lanes} lanes`)
   }
-  for (const { prompt, seeds } of requests) {
+  for (const { prompt, seeds, temperature = 1 } of requests) {
     if (prompt.length === 0) throw new EngineError('bad_request', 'an empty prompt')
     if (prompt.length >= contextSize) {
       throw new EngineError('context_full', `a prompt of ${prompt.length} tokens leaves no room in ${contextSize}`)
     }
+    if (!(temperature >= 0 && temperature <= MAX_TEMPERATURE))
+      throw new EngineError('bad_request', `the temperature ${temperature} is not in 0 .. ${MAX_TEMPERATURE}`)
     const wrong = seeds.find((seed) => !Number.isSafeInteger(seed) || seed < 0 || seed > MAX_SEED)
     if (wrong !== undefined)
       throw new EngineError('bad_request', `the sampler seed ${wrong} is not in 0 .. ${MAX_SEED}`)

@@ -7,6 +7,9 @@ export const PLACED_TOKENS = 16
 /** Sequences one llama.cpp context can hold. */
 export const MAX_LANES = 256
 
+/** Largest temperature: far beyond it nothing is left of the policy. */
+export const MAX_TEMPERATURE = 10
+
 /** Largest sampler seed. */
 export const MAX_SEED = 2 ** 32 - 1
 

@@ -27,8 +27,9 @@ export interface DrawTable {
    * The token that a draw selects.
    * @param logits   of the tokens that can be selected, in descending order: see `reachOf`
    * @param largest  the draw's largest noise
+   * @param temperature  what the noise is multiplied by, which says the same as dividing the logits; default 1
    */
-  select(draw: Draw, logits: Iterable<readonly [Token, number]>, largest: number): Token
+  select(draw: Draw, logits: Iterable<readonly [Token, number]>, largest: number, temperature?: number): Token
 }
 
 export function createDrawTable(vocabularySize: number): DrawTable {
@@ -43,12 +44,12 @@ export function createDrawTable(vocabularySize: number): DrawTable {
       }
       return gumbel(largest)
     },
-    select({ seed, position }, logits, largest) {
+    select({ seed, position }, logits, largest, temperature = 1) {
       const row = rowOf(seed, position)
       let [selected, best] = [-1, Number.NEGATIVE_INFINITY]
       for (const [token, logit] of logits) {
-        if (logit + largest < best) break
-        const score = logit + gumbel(wordOf(row, blocks[token]!))
+        if (logit + temperature * largest < best) break
+        const score = logit + temperature * gumbel(wordOf(row, blocks[token]!))
         if (score > best) [selected, best] = [token, score]
       }
       return selected

@@ -1,5 +1,6 @@
 export { type EngineProcess, type EngineTuning, openEngine } from './client.js'
 export type { Confinement, ConfinementLevel } from './confinement.js'
+export { MAX_SEED, MAX_TEMPERATURE } from './constants.js'
 export { DRAW, noiseOf } from './draw.js'
 export { EngineError, type EngineErrorCode } from './errors.js'
 export { hashFile } from './hash-file.js'

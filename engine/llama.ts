@@ -93,7 +93,7 @@ export interface LlamaSequence {
   save(path: string): Promise<void>
   /** Replaces the cache by a saved one. Only for files which this process wrote: llama.cpp trusts their content. */
   load(path: string): Promise<void>
-  begin(feed: readonly Token[], seed: number): LlamaTurn
+  begin(feed: readonly Token[], seed: number, temperature: number): LlamaTurn
   /**
    * Feeds `tokens` in one go and tells what the distribution after `tokens[i]` says of `targets[i]`; null where it is null.
    * @param draws  behind each target, for all evidence on it (it costs a copy of the vocabulary per token), null where there
@@ -203,10 +203,14 @@ function wrapSequence(sequence: LlamaContextSequence, table: DrawTable, vocabula
   const leastReach = Math.log(vocabularySize / TAIL_SHARE)
 
   /** Feeds tokens and takes the one that a draw selects after them. */
-  const sample = async (feed: readonly Token[], draw: Draw): Promise<{ token: Token; logprob: number }> => {
+  const sample = async (
+    feed: readonly Token[],
+    draw: Draw,
+    temperature: number,
+  ): Promise<{ token: Token; logprob: number }> => {
     const largest = table.largestNoise(draw)
     // llama.cpp has to name only the tokens that can be selected, and those that together weigh something.
-    const minP = Math.exp(-Math.max(reachOf(largest), leastReach))
+    const minP = Math.exp(-Math.max(temperature * reachOf(largest), leastReach))
     const wanted = { totalLogitWeight: true, logits: true, options: { ...PLAIN, minP } } as const
     const ids = native(feed)
     const rows = await sequence.controlledEvaluate([...ids.slice(0, -1), [ids.at(-1)!, { generateNext: wanted }]], {
@@ -216,7 +220,7 @@ function wrapSequence(sequence: LlamaContextSequence, table: DrawTable, vocabula
     const top = logits?.values().next().value
     if (logits === undefined || top === undefined || totalLogitWeight === undefined)
       throw new EngineError('engine_failed', 'llama.cpp gave no logits to sample from')
-    const token = table.select(draw, logits, largest)
+    const token = table.select(draw, logits, largest, temperature)
     const own = logits.get(token as NativeToken)
     if (own === undefined) throw new EngineError('engine_failed', 'llama.cpp gave logits that are no numbers')
     return { token, logprob: logprobOf(own, top, totalLogitWeight) }
@@ -229,12 +233,12 @@ function wrapSequence(sequence: LlamaContextSequence, table: DrawTable, vocabula
       await sequence.saveStateToFile(path)
     },
     load: (path) => sequence.loadStateFromFile(path, { acceptRisk: true }),
-    begin: (feed, seed) => {
+    begin: (feed, seed, temperature) => {
       let next = feed
       let position = 0
       return {
         next: async () => {
-          const sampled = await sample(next, { seed, position: position++ })
+          const sampled = await sample(next, { seed, position: position++ }, temperature)
           next = [sampled.token]
           return sampled
         },

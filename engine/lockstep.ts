@@ -9,6 +9,8 @@ export interface LockstepLane<Sequence extends Pick<LlamaSequence, 'begin'>> {
   readonly last: Token
   /** Sampler seed of each turn. */
   readonly seeds: readonly number[]
+  /** Default 1. */
+  readonly temperature?: number
 }
 
 /** What a lockstep measures its waits by. */
@@ -54,6 +56,7 @@ export interface Lockstep {
 interface Lane {
   readonly index: number
   readonly seeds: readonly number[]
+  readonly temperature: number
   /** Which of the sequences holds its cache: its own at first. */
   place: number
   last: Token
@@ -127,9 +130,9 @@ export function createLockstep<Sequence extends Pick<LlamaSequence, 'begin'>>(
   options: LockstepOptions<Sequence>,
 ): Lockstep {
   const { time = systemTime } = options
-  const lanes = setups.map(({ last, seeds }, index): Lane => {
+  const lanes = setups.map(({ last, seeds, temperature = 1 }, index): Lane => {
     const start = { turns: 0, state: 'idle', leaving: false, late: false, current: null } as const
-    return { index, seeds, place: index, last, ...start }
+    return { index, seeds, temperature, place: index, last, ...start }
   })
   /** Set by whatever may change what `gather` waits for, also while it is busy dismissing lanes. */
   let changed = false
@@ -159,7 +162,7 @@ export function createLockstep<Sequence extends Pick<LlamaSequence, 'begin'>>(
       if (turn === null || turn.steps !== null) continue
       try {
         await closeGap(lane)
-        turn.steps = setups[lane.place]!.sequence.begin([lane.last, ...turn.feed], turn.seed)
+        turn.steps = setups[lane.place]!.sequence.begin([lane.last, ...turn.feed], turn.seed, lane.temperature)
       } catch (cause) {
         lane.current = null
         fail(lane, toEngineError(cause))

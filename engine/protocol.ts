@@ -39,6 +39,7 @@ export type ToWorker =
 export interface LaneOpening {
   readonly prompt: Int32Array
   readonly seeds: readonly number[]
+  readonly temperature?: number
 }
 
 export type FromWorker =

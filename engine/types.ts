@@ -52,6 +52,8 @@ export interface LaneRequest {
   readonly prompt: readonly Token[]
   /** Sampler seed of each assistant turn, integers in 0 .. 2^32 - 1; as many as there may be turns. */
   readonly seeds: readonly number[]
+  /** Of the draws, 0 or more; 0 takes the likeliest token. Default 1: the policy itself. Log-probabilities stay those at 1. */
+  readonly temperature?: number
 }
 
 export interface EngineOptions {

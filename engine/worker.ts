@@ -87,7 +87,11 @@ async function openGroup(number: number, openings: readonly LaneOpening[], signa
   await prefillLanes(used, prompts, sharePrefill, scratch!, signal)
   signal.throwIfAborted()
   const lockstep = createLockstep(
-    openings.map(({ seeds }, lane) => ({ sequence: used[lane]!, last: prompts[lane]!.at(-1)!, seeds })),
+    openings.map(({ prompt: _, ...opening }, lane) => ({
+      ...opening,
+      sequence: used[lane]!,
+      last: prompts[lane]!.at(-1)!,
+    })),
     {
       laneWaitMs,
       move: (from, to) => moveCache(from, to, scratch!),

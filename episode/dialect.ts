@@ -48,6 +48,8 @@ export interface Dialect {
   parseCalls(message: string): ParsedCall[]
   /** Where the arguments of the calls stand in an assistant's message, in calls that can be read and in others. */
   argumentSpans(message: string): Span[]
+  /** What an assistant's message says beside the calls that can be read: what a user is shown. */
+  prose(message: string): string
   /** A message that makes one call, as a teacher writes it. */
   writeCall(name: string, args: JsonObject): string
   /** The same with a slip that makes the call malformed: teachers of a base model make some. */

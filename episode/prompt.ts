@@ -20,6 +20,11 @@ export interface PromptRenderer {
    * @throws EpisodeError `reserved_tag`
    */
   userTurn(text: string): Token[]
+  /**
+   * A turn that an assistant has taken, with the token that ends it: what a model has said is its own, so markup of calls in it counts.
+   * @throws EpisodeError `reserved_tag` for a control token
+   */
+  assistantTurn(message: string): Token[]
 }
 
 /** Pieces of text whose tokens are kept, in characters of them all. */
@@ -30,7 +35,7 @@ export function createPromptRenderer(tokenizer: Tokenizer, dialect: Dialect): Pr
   const template = createChatTemplate(tokenizer.chatTemplate)
   const reserved = new Set([...tokenizer.reservedTags, ...dialect.tags])
   /** Tools that were found clean: checking them is the dearest part of a prompt, and a run has a few dozen. */
-  const checked = new Set<string>()
+  const checked = new LRUCache<string, true>({ maxSize: KEPT_CHARS, sizeCalculation: (_, json) => json.length })
 
   /** Rollouts of one group hear the same results and the same user again and again. */
   const markup = keptTokens(tokenizer, true)
@@ -53,20 +58,24 @@ export function createPromptRenderer(tokenizer: Tokenizer, dialect: Dialect): Pr
     if (unrecognised.length !== recognised.length || unrecognised.some((token, i) => token !== recognised[i])) {
       throw new EpisodeError('reserved_tag', `the text holds a control token: ${foreign.slice(0, 80)}`)
     }
-    return refuseTags(foreign)
+    return foreign
   }
 
   return {
     firstPrompt(tools, userTurn, system) {
       for (const json of tools.map((tool) => JSON.stringify(tool))) {
         if (checked.has(json)) continue
-        refuseControls(json)
-        checked.add(json)
+        refuseControls(refuseTags(json))
+        checked.set(json, true)
       }
-      for (const foreign of [system ?? '', userTurn]) refuseControls(foreign)
+      for (const foreign of [system ?? '', userTurn]) refuseControls(refuseTags(foreign))
       return tokenizer.tokenize(template.render(dialect.templateInput({ tools, system, userTurn })), true)
     },
     toolResults: (payloads) => tokensOf(dialect.toolResults(payloads)),
+    assistantTurn(message) {
+      refuseControls(message)
+      return tokensOf([{ text: message }, { markup: dialect.turnEnd }])
+    },
     userTurn: (foreign) => tokensOf(dialect.userTurn(refuseTags(foreign))),
   }
 }

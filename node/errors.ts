@@ -30,6 +30,12 @@ export type NodeErrorCode =
   | 'bad_limits'
   /** Thresholds that are not for this base model, quantisation or backend. */
   | 'wrong_calibration'
+  /** None of those asked serves that version of the run. */
+  | 'no_such_version'
+  /** The user has ended the program. */
+  | 'stopped'
+  /** A folder with an adapter that was not pulled, or whose manifest is not what the run has signed. */
+  | 'bad_folder'
   /** The data directory cannot be read or written. */
   | 'unreadable'
   /** A write to the data directory failed, so nothing more is written: the disk may be full. */

@@ -18,6 +18,8 @@ await runProgram({
     verdicts: async () => (await import('./commands/verdicts.js')).addVerdictsCommand,
     verify: async () => (await import('./commands/verify.js')).addVerifyCommand,
     cache: async () => (await import('./commands/cache.js')).addCacheCommands,
+    serve: async () => (await import('./commands/serve.js')).addServeCommand,
+    chat: async () => (await import('./commands/chat.js')).addChatCommand,
     adapters: async () => (await import('./commands/adapters.js')).addAdaptersCommands,
   },
 })

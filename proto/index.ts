@@ -100,6 +100,8 @@ export {
 export { PUBLISHED_FILES, type PublishedFile } from './published-files.js'
 export { type Reply, reply } from './reply.js'
 export {
+  manifestIdList,
+  readManifestIds,
   SNAPSHOT_STATUSES,
   type SnapshotRequest,
   type SnapshotResponse,

@@ -22,7 +22,7 @@ import { POLICY_SHAPE, type PolicyDescription, policyIdOf, readPolicy, writePoli
 import { bytes, double, message, number, packed } from './wire-shape.js'
 
 /** What a file of a publication is for. A receiver names its files by hash and role; no file name travels. */
-export const BLOB_ROLES = ['adapter', 'base', 'peft-weights', 'peft-config', 'provenance'] as const
+export const BLOB_ROLES = ['adapter', 'base', 'peft-weights', 'peft-config', 'base-config', 'provenance'] as const
 export type BlobRole = (typeof BLOB_ROLES)[number]
 
 /** A file that the swarm can exchange in chunks. */
@@ -169,6 +169,7 @@ const MOST_BYTES: Readonly<Record<BlobRole, number>> = {
   base: LIMITS.blobBytes.value,
   'peft-weights': LIMITS.adapterBytes.value,
   'peft-config': LIMITS.blobMetadataBytes.value,
+  'base-config': LIMITS.blobMetadataBytes.value,
   provenance: LIMITS.blobMetadataBytes.value,
 }
 

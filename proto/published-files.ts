@@ -6,6 +6,8 @@ export interface PublishedFile {
   readonly name: string
   /** Path in the folder of a training step; null: the coordinator writes the file itself. */
   readonly inStep: string | null
+  /** Steps that an earlier version made do not have it. */
+  readonly optional?: true
 }
 
 /**
@@ -16,5 +18,6 @@ export const PUBLISHED_FILES: readonly PublishedFile[] = [
   { role: 'adapter', name: 'adapter.gguf', inStep: 'adapter.gguf' },
   { role: 'peft-weights', name: 'adapter_model.safetensors', inStep: 'adapter/adapter_model.safetensors' },
   { role: 'peft-config', name: 'adapter_config.json', inStep: 'adapter/adapter_config.json' },
+  { role: 'base-config', name: 'base/config.json', inStep: 'base/config.json', optional: true },
   { role: 'provenance', name: 'provenance.json', inStep: null },
 ]

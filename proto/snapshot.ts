@@ -1,6 +1,6 @@
 import { bytesOf, hexOf, integer } from './bounds.js'
 import { type Codec, codec } from './codec.js'
-import type { Sha256 } from './content-id.js'
+import { type Sha256, toHex } from './content-id.js'
 import { refusal } from './errors.js'
 import { prove } from './gen/swarm.js'
 import { LIMITS } from './limits.js'
@@ -8,6 +8,8 @@ import { bytes, message, number } from './wire-shape.js'
 
 export type SnapshotWant =
   | { readonly kind: 'newest-manifest' }
+  /** Which manifests are in service. */
+  | { readonly kind: 'manifest-ids' }
   | { readonly kind: 'invitation' }
   | { readonly kind: 'manifest'; readonly manifestId: Sha256 }
   | { readonly kind: 'chunk'; readonly blobSha256: Sha256; readonly index: number }
@@ -38,6 +40,7 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
     5: bytes(),
     6: number(),
     7: number(),
+    8: number(),
   },
   read: (wire) => {
     // The generated declaration calls the members of a oneof present; those that were not sent are null.
@@ -52,18 +55,34 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
     if (wire.invitation) return { id, want: { kind: 'invitation' } }
     if (heldOf) return { id, want: { kind: 'held', blobSha256: hexOf(heldOf, 32, 'blob hash') } }
     if (wire.addressNotice) return { id, want: { kind: 'address-notice' } }
+    if (wire.manifestIds) return { id, want: { kind: 'manifest-ids' } }
     if (!wire.newestManifest) throw refusal('malformed', 'a snapshot request wants something')
     return { id, want: { kind: 'newest-manifest' } }
   },
   write: ({ id, want }) => {
     if (want.kind === 'newest-manifest') return { id, newestManifest: true }
     if (want.kind === 'invitation') return { id, invitation: true }
+    if (want.kind === 'manifest-ids') return { id, manifestIds: true }
     if (want.kind === 'manifest') return { id, manifestId: bytesOf(want.manifestId) }
     if (want.kind === 'held') return { id, heldOf: bytesOf(want.blobSha256) }
     if (want.kind === 'address-notice') return { id, addressNotice: true }
     return { id, chunk: { blobSha256: bytesOf(want.blobSha256), index: want.index } }
   },
 })
+
+/** Ids of manifests as they travel: their bytes one after the other. */
+export const manifestIdList = (ids: readonly Sha256[]): Uint8Array => bytesOf(ids.join(''))
+
+/** @throws SwarmRefusal `malformed` for anything but a few whole ids */
+export function readManifestIds(data: Uint8Array): readonly Sha256[] {
+  if (data.length % ID_BYTES !== 0 || data.length > ID_BYTES * LIMITS.manifestsServed.value)
+    throw refusal('malformed', `${data.length} B of manifest ids`)
+  return Array.from({ length: data.length / ID_BYTES }, (_, i) =>
+    toHex(data.subarray(i * ID_BYTES, (i + 1) * ID_BYTES)),
+  )
+}
+
+const ID_BYTES = 32
 
 /** `not_found`: this source does not hold it, perhaps not yet. `busy`: it holds it, but its upload is spent. */
 export const SNAPSHOT_STATUSES = ['ok', 'not_found', 'busy'] as const
@@ -72,7 +91,7 @@ export type SnapshotStatus = (typeof SNAPSHOT_STATUSES)[number]
 export interface SnapshotResponse {
   readonly id: number
   readonly status: SnapshotStatus
-  /** A sealed manifest, invitation or notice, a chunk, or a bit for each chunk; empty unless the status is `ok`. */
+  /** A sealed manifest, invitation or notice, ids of manifests, a chunk, or a bit for each chunk; empty unless the status is `ok`. */
   readonly data: Uint8Array
 }
 

@@ -170,7 +170,19 @@ async function swarm() {
   await Promise.race([accepted, node.ended.then((why) => Promise.reject(why))])
   const seconds = ((performance.now() - begun) / 1000).toFixed(1)
   await node.stop()
+  await run('prove-node', ['adapters', 'pull', invitation.trim(), 'my-adapter', '--data-dir', 'researcher'])
   await coordinator.stop()
+  const { stdout: checked } = await run('prove-node', ['adapters', 'verify', 'my-adapter', '--run', invitation.trim()])
+  assert.match(checked, /signed by the run/)
+  const model = ['my-adapter', '--cpu', '--data-dir', 'researcher']
+  const { stdout: said } = await run(
+    'prove-node',
+    ['chat', ...model, '--worlds', 'banking', '--tools', 'list_accounts'],
+    {
+      input: 'List my accounts.\n/quit\n',
+    },
+  )
+  assert.notEqual(said, '')
   const { stdout } = await run('prove-node', ['verdicts', '--data-dir', 'volunteer'])
   assert.match(stdout, /accepted/)
   return `the first accepted group ${seconds} s after join`

@@ -7,10 +7,12 @@ import {
   type Invitation,
   type InvitedBase,
   LIMITS,
+  manifestIdList,
   openInvitation,
   openManifest,
   PROTOCOLS,
   readChunkList,
+  readManifestIds,
   refusal,
   type SealedManifest,
   type Sha256,
@@ -21,7 +23,7 @@ import {
 import { type BlobStore, readFileChunk } from './blob-store.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
-import { bitsOf, openPartialBlob, type PartialBlob } from './partial-blob.js'
+import { bitAt, bitsOf, openPartialBlob, type PartialBlob } from './partial-blob.js'
 import { type FetchOptions, fetchChunks } from './snapshot-fetch.js'
 import { serveSnapshots } from './snapshot-server.js'
 import { openSnapshotSource } from './snapshot-source.js'
@@ -55,6 +57,14 @@ export interface SnapshotExchange {
    * @throws TransportError `no_source`, `other_version` of the coordinator
    */
   fetchManifest(peers: readonly string[], want: 'newest' | Sha256, signal: AbortSignal): Promise<SealedManifest>
+  /**
+   * Asks each of the peers for the manifests in its service. They are not taken into service here.
+   * @returns  the newest round first, those in service here among them
+   * @throws TransportError `no_source` when none of them answers
+   */
+  fetchManifests(peers: readonly string[], signal: AbortSignal): Promise<SealedManifest[]>
+  /** Those of the peers that have all of a blob. */
+  holdersOf(blob: BlobDescription, peers: readonly string[], signal: AbortSignal): Promise<string[]>
   /** The run's invitation, for whoever has only an address. @throws TransportError `no_source`, `other_version` */
   fetchInvitation(peers: readonly string[], signal: AbortSignal): Promise<Invitation>
   /** What the chunks of an invited base model hash to. @throws TransportError `no_source` */
@@ -145,8 +155,14 @@ export async function createSnapshotExchange(
     return bitsOf(blob.chunkSha256s.length, () => true)
   }
 
+  const idsInService = (): Uint8Array | null => {
+    const newestFirst = [...manifests.values()].sort((a, b) => b.manifest.round - a.manifest.round)
+    return newestFirst.length > 0 ? manifestIdList(newestFirst.map(({ manifestId }) => manifestId)) : null
+  }
+
   const lookup = async (want: SnapshotWant): Promise<Uint8Array | null> => {
     if (want.kind === 'newest-manifest') return newest?.envelope ?? null
+    if (want.kind === 'manifest-ids') return idsInService()
     if (want.kind === 'manifest') return manifests.get(want.manifestId)?.envelope ?? null
     if (want.kind === 'invitation') return invitation?.() ?? null
     if (want.kind === 'address-notice') return notice()
@@ -188,6 +204,39 @@ export async function createSnapshotExchange(
     throw new TransportError('no_source', `${what} from ${peers.length} peers`, { cause: last })
   }
 
+  /** Asks one peer one thing after the other. @throws TransportError, SwarmRefusal */
+  const asking = async <T>(
+    peer: string,
+    signal: AbortSignal,
+    ask: (answer: (want: SnapshotWant) => Promise<Uint8Array | null>) => Promise<T>,
+  ): Promise<T> => {
+    const source = await openSnapshotSource(host, peer, signal)
+    try {
+      return await ask(async (want) => {
+        const { status, data } = await source.ask(want)
+        return status === 'ok' ? data : null
+      })
+    } finally {
+      source.close()
+    }
+  }
+
+  /** What each of the peers answers; those that fail are told of, as long as one does not. @throws TransportError `no_source` */
+  const askEach = async <T>(
+    peers: readonly string[],
+    what: string,
+    signal: AbortSignal,
+    ask: (answer: (want: SnapshotWant) => Promise<Uint8Array | null>, peer: string) => Promise<T>,
+  ): Promise<T[]> => {
+    const answers = await Promise.allSettled(peers.map((peer) => asking(peer, signal, (answer) => ask(answer, peer))))
+    signal.throwIfAborted()
+    const failures = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []))
+    for (const error of failures) logger.debug({ error }, `a peer does not give ${what}`)
+    if (failures.length === peers.length)
+      throw new TransportError('no_source', `${what} from ${peers.length} peers`, { cause: failures[0] })
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+  }
+
   const download = async (blob: BlobDescription, peers: readonly string[], options: FetchOptions): Promise<void> => {
     const partial = await openPartialBlob(options.store ?? store, blob)
     partials.set(blob.sha256, partial)
@@ -226,6 +275,31 @@ export async function createSnapshotExchange(
       return sealed
     },
 
+    async fetchManifests(peers, signal) {
+      const found = new Map<Sha256, SealedManifest>(manifests)
+      await askEach(peers, 'manifests', signal, async (answer) => {
+        const ids = readManifestIds((await answer({ kind: 'manifest-ids' })) ?? new Uint8Array())
+        for (const manifestId of ids) {
+          if (found.has(manifestId)) continue
+          const data = await answer({ kind: 'manifest', manifestId })
+          const sealed = data && (await openManifest(data, host.runId))
+          if (sealed?.manifestId === manifestId) found.set(manifestId, sealed)
+        }
+      })
+      return [...found.values()].sort((a, b) => b.manifest.round - a.manifest.round)
+    },
+
+    async holdersOf(blob, peers, signal) {
+      const all = blob.chunkSha256s.map((_, index) => index)
+      const holders = await askEach(peers, 'a blob', signal, async (answer, peer) => {
+        const bits = await answer({ kind: 'held', blobSha256: blob.sha256 })
+        return bits && bits.length === Math.ceil(all.length / 8) && all.every((index) => bitAt(bits, index))
+          ? [peer]
+          : []
+      })
+      return holders.flat()
+    },
+
     fetchInvitation(peers, signal) {
       const read = async (data: Uint8Array): Promise<Invitation> => {
         const invited = await openInvitation(data)
@@ -259,15 +333,7 @@ export async function createSnapshotExchange(
       }
     },
 
-    async fetchNotice(peer, signal) {
-      const source = await openSnapshotSource(host, peer, signal)
-      try {
-        const { status, data } = await source.ask({ kind: 'address-notice' })
-        return status === 'ok' ? data : null
-      } finally {
-        source.close()
-      }
-    },
+    fetchNotice: (peer, signal) => asking(peer, signal, (answer) => answer({ kind: 'address-notice' })),
 
     close: () => server.close(),
   }

@@ -3,7 +3,10 @@ import type { FoldImage } from './fold-image.js'
 import { Lineage } from './lineage.js'
 import type { BatchRecord } from './run-state.js'
 
-type Image = Pick<FoldImage, 'batches' | 'trained' | 'refused' | 'dissolved' | 'adapterSteps' | 'trainedBatches'>
+type Image = Pick<
+  FoldImage,
+  'batches' | 'trained' | 'refused' | 'dissolved' | 'adapterSteps' | 'trainedBatches' | 'recipes'
+>
 
 /** Batches of the last versions, what became of them, and of all earlier ones which are behind a policy. */
 export class Batches {
@@ -39,9 +42,10 @@ export class Batches {
     return made
   }
 
-  form(event: BatchRecord): void {
+  /** @param terms  place of those in force */
+  form(event: BatchRecord, terms: number): void {
     this.all.set(event.batchId, event)
-    this.lineage.batched(event)
+    this.lineage.batched(event, terms)
     this.pending = event
   }
 

@@ -68,6 +68,8 @@ const EVENTS = {
     policyId: hash,
     manifestId: hash,
     adapterSha256: hash,
+    /** Settings and program by which the step was made, as its trainer says; null, or left out by earlier versions: it does not. */
+    recipe: z.record(z.string().max(64), z.unknown()).nullable().optional(),
     /** Hex; its hash is in the manifest, the secret itself in the manifest of a later round. */
     roundSecret: hash,
     /** Tasks that this round gives no leases for, see curriculum.ts. */

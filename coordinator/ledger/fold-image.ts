@@ -117,7 +117,9 @@ export const SECTIONS = {
   dissolved: text,
   /** By version. */
   adapterSteps: count,
-  trainedBatches: z.object({ step: count, batchId: text, groups: count }),
+  /** `terms` and `recipe`: their places among those. */
+  trainedBatches: z.object({ step: count, batchId: text, groups: count, terms: count, recipe: count.nullable() }),
+  recipes: z.record(text, z.unknown()),
   batchedOnTrust: z.object({ node: text, vouched: count, groups: z.array(z.tuple([text, text])) }),
   doubted: z.object({ batchId: text, node: text, leaseIds: names }),
   caughtSinceBatch: text,

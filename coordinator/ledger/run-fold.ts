@@ -206,7 +206,7 @@ export class RunFold implements RunState {
         this.#loseBody(event.leaseId)
         break
       case 'batched':
-        this.#batches.form(event)
+        this.#batches.form(event, this.termsHistory.length - 1)
         this.#caughtSinceBatch.clear()
         for (const leaseId of event.leaseIds) {
           const group = this.#usable.delete(leaseId)

@@ -15,11 +15,19 @@ export type BatchRecord = EventOf<'batched'>
 /** What an accepted group said, for finding copies. */
 export type AcceptedSayings = EarlierGroup
 
+/** By what a step was made, as its trainer says (docs/trainer.md). Not parsed here: each version says what it knows. */
+export type Recipe = NonNullable<Publication['recipe']>
+
 /** A batch that a policy was trained on. */
 export interface TrainedBatch {
+  readonly step: number
   readonly batchId: string
   /** How many it had. */
   readonly groups: number
+  /** Place of the terms in force when it was formed, in `termsHistory`. */
+  readonly terms: number
+  /** Null: its trainer did not say, or its step is not published yet. */
+  readonly recipe: Recipe | null
 }
 
 /** Terms, their name, and the number of the first round that may be under them. */

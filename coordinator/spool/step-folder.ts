@@ -10,6 +10,20 @@ import { unlessMissing } from './spool-folder.js'
 const fileName = z.string().regex(/^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
+/** Entries of each; the trainer writes some twenty settings. */
+const MAX_ENTRIES = 64
+const setting = z.union([z.string().max(256), z.number(), z.boolean(), z.null(), z.array(z.string().max(64)).max(64)])
+const few = (record: Readonly<Record<string, unknown>>): boolean => Object.keys(record).length <= MAX_ENTRIES
+
+/** By what a step was made, as its trainer says: all of its settings, defaults included, and which program it is. */
+export const recipeSchema = z.object({
+  settings: z
+    .record(z.string().max(64), z.union([setting, z.record(z.string().max(64), setting).refine(few)]))
+    .refine(few),
+  program: z.record(z.string().max(64), z.string().max(256)).refine(few),
+})
+export type Recipe = z.output<typeof recipeSchema>
+
 const stepSchema = z.object({
   step: z.int().min(0),
   batchId: z.string().nullable(),
@@ -17,6 +31,8 @@ const stepSchema = z.object({
   /** The step whose update made the adapter. */
   adapterStep: z.int().min(0),
   lora: z.object({ rank: z.int(), alpha: z.number(), targetModules: z.array(z.string()) }),
+  /** Null: an earlier trainer made the step and did not say. */
+  recipe: recipeSchema.nullable().default(null),
   files: z.record(fileName, sha256),
   stats: z.record(z.string(), z.unknown()).nullable(),
   canaries: z.array(

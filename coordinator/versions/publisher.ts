@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import pLimit from 'p-limit'
 import writeFileAtomic from 'write-file-atomic'
+import { packageVersion } from '../../cli/index.js'
 import { newRoundSecret, roundSecretHash } from '../../judging/lease-seed.js'
 import {
   announcementOf,
@@ -12,6 +13,7 @@ import {
   type PeerAddresses,
   type PolicyManifest,
   PUBLISHED_FILES,
+  type PublishedFile,
   policyIdOf,
   type SealedManifest,
   SwarmRefusal,
@@ -32,6 +34,7 @@ import { unlessMissing } from '../spool/spool-folder.js'
 import { readStep, type TrainerStep } from '../spool/step-folder.js'
 import { canariesOf } from './canary.js'
 import type { PolicyFrame } from './policy-frame.js'
+import { provenanceOf } from './provenance.js'
 import type { PublishedFiles } from './published-files.js'
 import { mendStep } from './spool-check.js'
 
@@ -84,6 +87,10 @@ type OpenedRound = Pick<Publication, 'atMs' | 'round' | 'policyId' | 'manifestId
 /** Paper, section 4.1. */
 const MAX_USER_TURNS = 5
 
+/** Whether a step has something for a file of its publication. */
+const isIn = ({ files }: TrainerStep, { inStep, optional }: PublishedFile): boolean =>
+  !optional || (inStep !== null && Object.hasOwn(files, inStep))
+
 /** What a manifest says of the terms, for nodes to work by. */
 const limitsOf = ({ groupSize, maxStaleness, limits }: RunTerms): PolicyManifest['limits'] => ({
   groupSize,
@@ -108,20 +115,10 @@ export function createPublisher(parts: PublisherParts): Publisher {
     await host.gossip.publish(channel, await sealPolicyAnnouncement(key, host.runId, announcement))
   }
 
-  const provenanceOf = (version: number, step: TrainerStep): Uint8Array => {
+  const describeProvenance = (version: number, step: TrainerStep): Uint8Array => {
     const { state } = recorder
-    const provenance = {
-      schema: 1,
-      run: host.runId,
-      version,
-      step: step.step,
-      base: frame.base,
-      files: step.files,
-      batches: state.batchesBehind(step.adapterStep),
-      volunteers: state.nodes.size,
-      tasks: { dataset: taskSet.datasetSha256, examples: taskSet.tasks.length },
-      terms: state.termsHistory.map(({ terms, fromRound }) => ({ fromRound, ...terms })),
-    }
+    const program = packageVersion()
+    const provenance = provenanceOf(version, step, { runId: host.runId, state, base: frame.base, taskSet, program })
     return new TextEncoder().encode(`${JSON.stringify(provenance, null, 2)}\n`)
   }
 
@@ -152,9 +149,9 @@ export function createPublisher(parts: PublisherParts): Publisher {
 
   const describe = async (version: number, step: TrainerStep): Promise<VersionPart> => {
     const described = await Promise.all(
-      PUBLISHED_FILES.map(async ({ role, inStep }) => {
+      PUBLISHED_FILES.filter((file) => isIn(step, file)).map(async ({ role, inStep }) => {
         const stored =
-          inStep === null ? blobs.put(provenanceOf(version, step)) : blobs.putFile(join(step.folder, inStep))
+          inStep === null ? blobs.put(describeProvenance(version, step)) : blobs.putFile(join(step.folder, inStep))
         return blobs.describe(await stored, role)
       }),
     )
@@ -250,6 +247,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
             step: step.step,
             adapterStep: step.adapterStep,
             adapterSha256: manifest.policy.adapter!.sha256,
+            recipe: step.recipe,
           })),
         )
       }),

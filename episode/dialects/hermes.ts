@@ -31,6 +31,7 @@ export const HERMES: Dialect = {
   }),
   parseCalls,
   argumentSpans,
+  prose,
   writeCall,
   writeBrokenCall(name, args) {
     const text = writeCall(name, args)
@@ -56,6 +57,16 @@ function parseCalls(message: string): ParsedCall[] {
     const raw = end < 0 ? block : block.slice(0, end)
     return (end < 0 ? undefined : readJsonCall(raw, 'arguments')) ?? { malformed: true, raw: CALL_OPEN + raw }
   })
+}
+
+function prose(message: string): string {
+  const [before, ...blocks] = message.split(CALL_OPEN)
+  const rest = blocks.map((block) => {
+    const end = block.indexOf(CALL_CLOSE)
+    const isCall = end >= 0 && readJsonCall(block.slice(0, end), 'arguments') !== undefined
+    return isCall ? block.slice(end + CALL_CLOSE.length) : CALL_OPEN + block
+  })
+  return [before, ...rest].join('')
 }
 
 const ARGUMENTS = /"arguments"\s*:/

@@ -1,53 +1,209 @@
 import { join } from 'node:path'
-import type { Command } from 'commander'
-import { type AdapterLibrary, openAdapterLibrary } from '../adapters.js'
+import { type Command, InvalidArgumentError } from 'commander'
+import { PUBLISHED_FILES, type SealedManifest } from '../../proto/index.js'
+import { checkPeerId, type JoinAddress, parseJoinAddress } from '../../swarm/index.js'
+import { type AdapterLibrary, type ListedVersion, openAdapterLibrary } from '../adapters/library.js'
+import { type CheckedFolder, checkPulledFolder } from '../adapters/pulled-folder.js'
+import { inBytes } from '../base/in-bytes.js'
+import { NodeError } from '../errors.js'
 import { type NamedRun, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder } from './defaults.js'
+import { stopSignal } from './stop-signal.js'
+
+interface AskOptions {
+  readonly dataDir: string
+  readonly from: readonly JoinAddress[]
+  readonly json?: boolean
+  readonly version?: number
+}
+
+type NameRun = () => Promise<NamedRun>
 
 /** `prove-node adapters`: what a run has published, for researchers. */
 export function addAdaptersCommands(program: Command): void {
   const adapters = program.command('adapters').description('What a run has published')
-  adapters
-    .command('list')
-    .argument(...RUN_ARGUMENT, runArgument)
-    .option('--data-dir <folder>', 'where downloads are kept', dataFolder)
-    .action((run: () => Promise<NamedRun>, { dataDir }: { dataDir: string }) =>
-      withLibrary(run, dataDir, async (library, signal) => {
-        const { manifest } = await library.newest(signal)
+  const asking = (command: Command): Command =>
+    command
+      .argument(...RUN_ARGUMENT, runArgument)
+      .option(
+        '--from <address>',
+        'a node of the run to ask too, ending in /p2p/ and its key; repeatable',
+        nodeOption,
+        [],
+      )
+      .option('--data-dir <folder>', 'where downloads are kept', dataFolder)
+  const version = [
+    '--version <number>',
+    'an older version, as far as one of those asked has it',
+    versionOption,
+  ] as const
+
+  asking(adapters.command('list').description('The versions that can be had'))
+    .option('--json', 'one JSON object on stdout', false)
+    .action((run: NameRun, options: AskOptions) =>
+      withLibrary(run, options, async (library, signal) => {
+        const listed = await library.versions(signal)
         process.stdout.write(
-          `version ${manifest.version} of ${manifest.policy.base.name}, ${new Date(manifest.createdAtMs).toISOString()}\n`,
+          options.json ? `${JSON.stringify(listed.map(record))}\n` : listing(listed, library.sources),
         )
-        for (const { role, sizeBytes, sha256 } of manifest.blobs) {
-          process.stdout.write(`  ${role.padEnd(14)} ${String(sizeBytes).padStart(10)} B  ${sha256}\n`)
-        }
+      }),
+    )
+  asking(adapters.command('show').description('One version: its files with their hashes, and what it is of'))
+    .option(...version)
+    .option('--json', 'one JSON object on stdout', false)
+    .action((run: NameRun, options: AskOptions) =>
+      withLibrary(run, options, async (library, signal) => {
+        const sealed = await library.find(options.version, signal)
+        process.stdout.write(options.json ? `${JSON.stringify(details(sealed))}\n` : description(sealed))
+      }),
+    )
+  asking(
+    adapters.command('pull').description('Download a version: a PEFT folder with the GGUF and the sealed manifest'),
+  )
+    .argument('<folder>', 'where to put it')
+    .option(...version)
+    .action((run: NameRun, folder: string, options: AskOptions) =>
+      withLibrary(run, options, async (library, signal) => {
+        const publication = await library.find(options.version, signal)
+        const { written, left } = await library.pull(publication, folder, signal)
+        for (const path of written) process.stdout.write(`${path}\n`)
+        if (left.length === 0) return
+        process.stderr.write(
+          `prove-node: nobody who was asked has ${left.join(', ')} of version ${publication.manifest.version}\n`,
+        )
       }),
     )
   adapters
-    .command('pull')
-    .description('Download the newest adapter: a PEFT directory with the GGUF beside it')
-    .argument(...RUN_ARGUMENT, runArgument)
-    .argument('<folder>', 'where to put it')
-    .option('--data-dir <folder>', 'where downloads are kept', dataFolder)
-    .action((run: () => Promise<NamedRun>, folder: string, { dataDir }: { dataDir: string }) =>
-      withLibrary(run, dataDir, async (library, signal) => {
-        const publication = await library.newest(signal)
-        for (const path of await library.pull(publication, folder, signal)) process.stdout.write(`${path}\n`)
-      }),
+    .command('verify')
+    .description('Check signature and hashes of a pulled folder, offline')
+    .argument('<folder>', 'as "pull" has made it')
+    .option(
+      '--run <run>',
+      'the run it shall be of: an invitation, an address or its key; default: whichever has signed',
+      runOption,
     )
+    .option('--partial', 'files that were not to be had are no fault', false)
+    .option('--json', 'one JSON object on stdout', false)
+    .action(async (folder: string, options: { run?: () => Promise<string>; partial: boolean; json: boolean }) => {
+      const stop = stopSignal()
+      const checked = await checkPulledFolder(folder, (await options.run?.()) ?? null, stop)
+      process.stdout.write(options.json ? `${JSON.stringify(verdict(checked))}\n` : checkedText(checked))
+      const isFault = ({ outcome }: CheckedFolder['files'][number]): boolean =>
+        outcome === 'changed' || (outcome === 'missing' && !options.partial)
+      const wrong = checked.files.filter(isFault).map(({ name, outcome }) => `${name} is ${outcome}`)
+      if (wrong.length > 0)
+        throw new NodeError('bad_folder', `${folder} is not what was published: ${wrong.join(', ')}`)
+    })
+}
+
+const versionOption = (text: string): number => {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('the number of a version, 0 or more')
+  return Number(text)
+}
+
+const nodeOption = (text: string, earlier: readonly JoinAddress[]): JoinAddress[] => {
+  try {
+    return [...earlier, parseJoinAddress(text)]
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message)
+  }
+}
+
+const runOption = (text: string): (() => Promise<string>) => {
+  if (/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) {
+    try {
+      const key = checkPeerId(text)
+      return async () => key
+    } catch (error) {
+      throw new InvalidArgumentError((error as Error).message)
+    }
+  }
+  const named = runArgument(text)
+  return async () => (await named()).coordinator.peerId
 }
 
 const withLibrary = async (
-  run: () => Promise<NamedRun>,
-  dataDir: string,
+  run: NameRun,
+  { dataDir, from }: AskOptions,
   use: (library: AdapterLibrary, signal: AbortSignal) => Promise<void>,
 ): Promise<void> => {
   const { coordinator } = await run()
-  const stop = new AbortController()
-  process.once('SIGINT', () => stop.abort(new Error('stopped')))
-  const library = await openAdapterLibrary(coordinator, join(dataDir, 'adapters'), stop.signal)
+  const signal = stopSignal()
+  const library = await openAdapterLibrary({ coordinator, others: from }, join(dataDir, 'adapters'), signal)
   try {
-    await use(library, stop.signal)
+    await use(library, signal)
   } finally {
     await library.close()
   }
+}
+
+const nameOf = (role: string): string => PUBLISHED_FILES.find((file) => file.role === role)?.name ?? role
+
+function details({ manifest, manifestId }: SealedManifest): object {
+  const { version, round, createdAtMs, policy, blobs, termsId } = manifest
+  const files = blobs.map(({ role, sizeBytes, sha256 }) => ({ name: nameOf(role), role, sizeBytes, sha256 }))
+  const { base, adapter, dialect, reward } = policy
+  return {
+    version,
+    round,
+    createdAt: new Date(createdAtMs).toISOString(),
+    manifestId,
+    termsId,
+    base,
+    adapter,
+    dialect,
+    reward,
+    files,
+  }
+}
+
+const record = ({ sealed, holders }: ListedVersion): object => ({ ...details(sealed), holders })
+
+function listing(versions: readonly ListedVersion[], sources: readonly string[]): string {
+  if (versions.length === 0) return 'nothing has been published yet\n'
+  return versions
+    .map(({ sealed: { manifest }, holders }) => {
+      const { version, createdAtMs, policy } = manifest
+      const { sizeBytes, sha256 } = policy.adapter!
+      const held = holders.length === 0 ? 'nobody asked has it' : `held by ${holders.length} of ${sources.length} asked`
+      const columns = [`version ${String(version).padStart(4)}`, new Date(createdAtMs).toISOString()]
+      return `${[...columns, inBytes(sizeBytes).padStart(8), sha256.slice(0, 12), held].join('  ')}\n`
+    })
+    .join('')
+}
+
+function description({ manifest, manifestId }: SealedManifest): string {
+  const { version, round, policy, createdAtMs, blobs } = manifest
+  const { base, adapter, dialect, reward } = policy
+  const lines = [
+    `version ${version} of ${base.name}, ${new Date(createdAtMs).toISOString()}`,
+    ...blobs.map(
+      ({ role, sizeBytes, sha256 }) => `  ${role.padEnd(14)} ${String(sizeBytes).padStart(10)} B  ${sha256}`,
+    ),
+    `round ${round}, manifest ${manifestId}`,
+    `base ${base.name} ${base.quantisation}, SHA-256 ${base.ggufSha256}`,
+    ...(adapter ? [`LoRA rank ${adapter.rank}, alpha ${adapter.alpha}, on ${adapter.targetModules.join(', ')}`] : []),
+    `tool calls in the dialect ${dialect}, reward ${reward}`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const verdict = ({ run, sealed, files, unsigned }: CheckedFolder): object => ({
+  run,
+  version: sealed.manifest.version,
+  manifestId: sealed.manifestId,
+  files,
+  unsigned,
+})
+
+function checkedText({ run, sealed, files, unsigned }: CheckedFolder): string {
+  const width = Math.max(...files.map(({ name }) => name.length))
+  return [
+    `version ${sealed.manifest.version} of ${sealed.manifest.policy.base.name}, signed by the run ${run}`,
+    ...files.map(
+      ({ name, outcome, detail }) => `  ${name.padEnd(width)}  ${outcome.padEnd('missing'.length)}  ${detail}`,
+    ),
+    ...(unsigned.length > 0 ? [`not signed: ${unsigned.join(', ')}`] : []),
+    '',
+  ].join('\n')
 }

@@ -226,7 +226,7 @@ test('two runs side by side do not disturb each other, and their adapters can be
       timeout: PATIENCE_MS,
     })
   const [east] = runs
-  const { stdout: list } = await adapters('list', east.address, '--data-dir', 'researcher')
+  const { stdout: list } = await adapters('show', east.address, '--data-dir', 'researcher')
   assert.match(list, /^version 1 of prove-demo-base, /)
   const listed = new Map(
     [...list.matchAll(/^ {2}(\S+) +(\d+) B {2}([0-9a-f]{64})$/gm)].map(([, role, size, hash]) => [
@@ -234,17 +234,20 @@ test('two runs side by side do not disturb each other, and their adapters can be
       { size, hash },
     ]),
   )
-  assert.equal([...listed.keys()], ['adapter', 'peft-weights', 'peft-config', 'provenance'])
+  assert.equal([...listed.keys()], ['adapter', 'peft-weights', 'peft-config', 'base-config', 'provenance'])
   const { stdout: pulled } = await adapters('pull', east.address, 'pulled', '--data-dir', 'researcher')
   const step = join(east.dataDir, 'spool', 'steps', 'step-1')
   const FILES = [
     ['adapter', 'adapter.gguf', join(step, 'adapter.gguf')],
     ['peft-weights', 'adapter_model.safetensors', join(step, 'adapter', 'adapter_model.safetensors')],
     ['peft-config', 'adapter_config.json', join(step, 'adapter', 'adapter_config.json')],
+    ['base-config', 'base/config.json', join(step, 'base', 'config.json')],
   ] as const
   assert.equal(pulled.split('\n'), [
     ...FILES.map(([, name]) => join('pulled', name)),
     join('pulled', 'provenance.json'),
+    join('pulled', 'README.md'),
+    join('pulled', 'manifest.sealed'),
   ])
   for (const [role, name, trained] of FILES) {
     const path = join(on.folder, 'pulled', name)
@@ -262,6 +265,18 @@ test('two runs side by side do not disturb each other, and their adapters can be
   )
   const provenance = JSON.parse(readFileSync(join(on.folder, 'pulled', 'provenance.json'), 'utf8'))
   assert.is(provenance.run, east.runId)
+  assert.equal(
+    Object.keys(provenance.files),
+    FILES.map(([, name]) => name),
+  )
+  const [own] = provenance.recipes
+  assert.is(own.settings.optimizer.beta2, 0.99, 'defaults are named')
+  assert.equal(
+    provenance.steps.map(({ step: number, recipe }: { step: number; recipe: number }) => [number, recipe]),
+    [[1, 0]],
+  )
+  const { stdout: checked } = await adapters('verify', 'pulled', '--run', east.address)
+  assert.match(checked, new RegExp(`signed by the run ${east.runId}`))
 
   await Promise.all(nodes.map((node) => node.until('its rest', settled)))
   const peers = await Promise.all(nodes.map(peerOf))

@@ -236,6 +236,7 @@ async function trainerStep(folder: string, step: number) {
     skipped: null,
     adapterStep: step,
     lora,
+    recipe: null,
     files: {},
     stats: null,
     canaries: [],

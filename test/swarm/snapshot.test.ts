@@ -390,4 +390,35 @@ test('hostile bytes on a snapshot stream are refused and the source goes on serv
   await ann.exchange.fetchBlob(blob, [coordinator.host.peerId], { signal: soon() })
 })
 
+test('all manifests in service can be had from any holder, and who has the blobs; what is not the run’s is left out', async ({
+  swarm,
+  coordinator,
+  sealed,
+  blob,
+}) => {
+  const next = { ...sealed.manifest, round: sealed.manifest.round + 1, version: sealed.manifest.version + 1 }
+  coordinator.exchange.offer(await sealManifest(coordinator.key, swarm.runId, next))
+  const [ann, ben, mallory] = [await holder(swarm, 2), await holder(swarm, 3), await holder(swarm, 9)]
+  for (const node of [ann, mallory]) await connect(ben, node)
+  await connect(ann, coordinator)
+  await ann.exchange.fetchManifest([coordinator.host.peerId], sealed.manifestId, soon())
+  await ann.exchange.fetchBlob(blob, [coordinator.host.peerId], { signal: soon() })
+  mallory.exchange.offer(await sealManifest(mallory.key, swarm.runId, { ...next, version: 99 }))
+
+  const both = await ann.exchange.fetchManifests([coordinator.host.peerId], soon())
+  assert.equal(
+    both.map(({ manifest }) => manifest.version),
+    [next.version, sealed.manifest.version],
+    'the newest first',
+  )
+  const peers = [ann.host.peerId, mallory.host.peerId]
+  const found = await ben.exchange.fetchManifests(peers, soon())
+  assert.equal(
+    found.map(({ manifestId }) => manifestId),
+    [sealed.manifestId],
+  )
+  assert.equal(await ben.exchange.holdersOf(blob, peers, soon()), [ann.host.peerId])
+  assert.is((await failure(ben.exchange.fetchManifests([mallory.host.peerId], soon()))).code, 'no_source')
+})
+
 test.run()

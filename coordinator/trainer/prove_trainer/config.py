@@ -102,11 +102,29 @@ def _parse_loss(fields: Fields) -> LossSettings:
     return settings
 
 
-def loss_record(settings: LossSettings) -> dict[str, Any]:
-    """The settings under their JSON names."""
+def json_names(settings: Any) -> dict[str, Any]:
+    """Settings under the names that they have in `trainer.json`."""
     return {
-        "".join([part if i == 0 else part.capitalize() for i, part in enumerate(key.split("_"))]): value
+        "".join([part if i == 0 else part.capitalize() for i, part in enumerate(key.split("_"))]): (
+            list(value) if isinstance(value, tuple) else value
+        )
         for key, value in asdict(settings).items()
+    }
+
+
+def training_record(config: TrainerConfig) -> dict[str, Any]:
+    """All that an update depends on beside its batch and the base, defaults included, as `trainer.json` has it."""
+    return {
+        "lora": json_names(config.lora),
+        "optimizer": json_names(config.optimizer),
+        "loss": json_names(config.loss),
+        "seed": config.seed,
+        "device": config.device,
+        "precision": config.precision,
+        "threads": config.threads,
+        "packing": config.packing,
+        "maxTokensPerForward": config.max_tokens_per_forward,
+        "maxDeltaNorm": config.max_delta_norm,
     }
 
 

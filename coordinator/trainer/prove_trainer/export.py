@@ -60,6 +60,16 @@ def write_adapter(directory: Path, policy: Policy, base: Base, config: TrainerCo
     write_gguf_lora(directory / "adapter.gguf", tensors, config.lora, base.architecture)
 
 
+def write_base_config(path: Path, base: Base) -> None:
+    """
+    The base model's `config.json` for transformers, which reads a Qwen3's GGUF without its head length and then builds
+    heads of another size.
+    """
+    settings = {**base.config.to_dict(), "architectures": ["Qwen3ForCausalLM"]}
+    path.parent.mkdir()
+    path.write_text(json.dumps(settings, indent=2, sort_keys=True, allow_nan=False) + "\n", encoding="utf-8")
+
+
 def delta_norms(tensors: dict[str, np.ndarray], lora: LoraSettings, base: Base) -> dict[str, float]:
     """||scale B A|| / ||W|| (Frobenius) by module, without forming B A: ||BA||^2 = tr(B'B AA')."""
     scale = effective_alpha(lora) / lora.rank

@@ -14,6 +14,8 @@ STEP_FILE = "step.json"
 ANSWER_FILE = "audit.json"
 EVIDENCE_FILE = "evidence.safetensors"
 
+BASE_CONFIG_FILE = "base/config.json"
+
 # What a step consists of, beside step.json.
 STEP_FILES = (
     "adapter/README.md",
@@ -22,4 +24,5 @@ STEP_FILES = (
     "adapter.gguf",
     "optimizer.safetensors",
     "rng.json",
+    BASE_CONFIG_FILE,
 )

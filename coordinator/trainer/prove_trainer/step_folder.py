@@ -11,14 +11,15 @@ from safetensors.torch import load_file, save_file
 
 from . import __version__
 from .batch import Batch
-from .config import LoraSettings, TrainerConfig, loss_record
+from .config import LoraSettings, TrainerConfig, json_names, training_record
 from .errors import TrainerError
-from .export import check_adapter, write_adapter
+from .export import check_adapter, write_adapter, write_base_config
 from .fields import read_json
 from .gguf_base import Base
 from .grpo import GrpoTrainer, StepOutcome
-from .layout import STEP_FILE, STEP_FILES
+from .layout import BASE_CONFIG_FILE, STEP_FILE, STEP_FILES
 from .limits import MAX_ID_LENGTH, SCHEMA
+from .program import program_record
 from .spool import Spool, atomic_directory, sha256_file, write_json_atomic
 
 
@@ -34,10 +35,6 @@ class StepRecord:
     consecutive_skips: int  # non-finite steps in a row up to this one
     adapter_sha256: str  # of adapter/adapter_model.safetensors
     gguf_sha256: str  # of adapter.gguf
-
-
-def _lora_record(lora: LoraSettings) -> dict:
-    return {"rank": lora.rank, "alpha": lora.alpha, "targetModules": list(lora.target_modules), "rsLora": lora.rs_lora}
 
 
 def _write_rng(path: Path, seed: int) -> None:
@@ -69,6 +66,7 @@ def write_step(
     in_a_row = previous.consecutive_skips + 1 if previous and skipped not in (None, "no_signal") else 0
     with atomic_directory(spool.step_path(step)) as draft:
         write_adapter(draft, trainer.policy, base, config, step)
+        write_base_config(draft / BASE_CONFIG_FILE, base)
         checked = check_adapter(draft, trainer.policy, base, config, trainer.ranks.device)
         state = {name: tensor for name, tensor in trainer.snapshot().items() if not name.startswith("adapter/")}
         save_file(state, draft / "optimizer.safetensors")
@@ -85,8 +83,9 @@ def write_step(
             "adapterStep": adapter_step,
             "consumed": consumed,
             "baseSha256": base.sha256,
-            "lora": _lora_record(config.lora),
-            "loss": loss_record(batch.loss) if batch else None,
+            "lora": json_names(config.lora),
+            "loss": json_names(batch.loss) if batch else None,
+            "recipe": {"settings": training_record(config), "program": program_record()},
             "batch": {"manifestSha256": batch.manifest_sha256, "tokensSha256": batch.tokens_sha256} if batch else None,
             "worldSize": trainer.ranks.world,
             "files": hashes,
@@ -129,10 +128,11 @@ def read_step(spool: Spool, step: int, base: Base, lora: LoraSettings) -> StepRe
     path = spool.step_path(step)
     fields, _ = read_json(path / STEP_FILE, "step", fail)
     fields.integer("schema", SCHEMA, SCHEMA)
-    if fields.sha256("baseSha256") != base.sha256 or fields.raw("lora") != _lora_record(lora):
+    if fields.sha256("baseSha256") != base.sha256 or fields.raw("lora") != json_names(lora):
         raise TrainerError("resume_mismatch", f"step-{step} was made with another base model or other LoRA settings")
     files = fields.child("files")
-    hashes = {name: files.sha256(name) for name in STEP_FILES}
+    # Spools that were begun by an earlier version have steps without the last one.
+    hashes = {name: files.sha256(name) for name in STEP_FILES if name != BASE_CONFIG_FILE or files.has(name)}
     for name, wanted in hashes.items():
         try:
             actual = sha256_file(path / name)

@@ -77,7 +77,7 @@ def test_batches_are_taken_in_the_order_of_their_parents_and_not_of_their_names(
     assert bench.step(2)["consumed"] == {"b-first": 1, "a-second": 2}
     assert set(bench.step(1)["files"]) == {
         "adapter/README.md", "adapter/adapter_config.json", "adapter/adapter_model.safetensors", "adapter.gguf",
-        "optimizer.safetensors", "rng.json",
+        "optimizer.safetensors", "rng.json", "base/config.json",
     }  # fmt: skip
 
 
@@ -227,3 +227,24 @@ def test_the_random_state_comes_from_the_step_and_not_from_the_seed_of_the_resta
     kept = torch.get_rng_state()
     bench.work(seed=2)
     assert torch.equal(torch.get_rng_state(), kept)
+
+
+def test_each_step_says_by_which_settings_and_by_which_program_it_was_made(bench):
+    bench.put("first", 0)
+    bench.work(optimizer={"lr": 1e-3})
+    bench.put("second", 1)
+    bench.work(optimizer={"lr": 1e-4})
+    first, second = (bench.step(number)["recipe"] for number in (1, 2))
+    assert (first["settings"]["optimizer"]["lr"], second["settings"]["optimizer"]["lr"]) == (1e-3, 1e-4)
+    assert first["settings"]["optimizer"]["beta2"] == 0.99, "defaults are settings too"
+    assert first["program"] == second["program"] and len(first["program"]["sourcesSha256"]) == 64
+
+
+def test_a_spool_with_steps_of_an_earlier_version_goes_on(bench):
+    bench.work()
+    path = bench.spool.step_path(0) / "step.json"
+    step = json.loads(path.read_text())
+    del step["files"]["base/config.json"], step["recipe"]
+    path.write_text(json.dumps(step))
+    bench.put("first", 0)
+    assert kinds(bench.work())[0] == "ready" and bench.step(1)["step"] == 1

@@ -40,8 +40,11 @@ function enriched(log: readonly RunEvent[], picks: readonly number[]): RunEvent[
   put(agreed({ versions: 99 }))
   for (const [i, event] of log.entries()) {
     if ((event.type === 'trained' || event.type === 'batch-refused') && lost.has(event.batchId)) continue
-    put(event)
     const pick = picks[i % picks.length]!
+    // As a coordinator does it: the step is published, and then noted as trained.
+    const step = state.pendingBatch?.step
+    const made = step !== undefined && { step, recipe: { settings: { seed: pick } } }
+    put(event.type === 'published' && made ? { ...event, ...made } : event)
     if (pick === 0) put({ type: 'registered', atMs: i, node: `key ${i}`, round: state.round!.round })
     if (pick === 1) put(agreed({ batchGroups: 2 + (i % 5) }))
     if (pick === 2) put({ type: 'world-quarantined', atMs: i, server: `world ${i % 3}`, leaseId: 'lease' })
@@ -240,7 +243,7 @@ test('a checkpoint that is damaged, of another program or of another log costs a
   }
   const wrong = {
     damaged: text.slice(0, text.length / 2),
-    other_version: signed(head!.replace('"schema":1', '"schema":2')),
+    other_version: signed(head!.replace('"schema":2', '"schema":1')),
     elsewhere: signed(
       head!
         .replace(/"hash":"./, '"hash":"x')

@@ -84,7 +84,7 @@ test('what a policy was made of is known for good', () => {
   const versions = 5 * S
   const behind = runOf(versions).batchesBehind(versions)
   assert.is(behind.length, versions - Math.floor((versions - 1) / 5))
-  assert.equal(behind[0], { batchId: 'batch 1', groups: 2 })
+  assert.equal(behind[0], { step: 1, batchId: 'batch 1', groups: 2, terms: 0, recipe: null })
 })
 
 test('nothing is forgotten that may be worked on, trained on, or taken back, and of none of it the terms', () => {

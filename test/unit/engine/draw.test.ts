@@ -49,6 +49,21 @@ test('the tokens within reach of the largest logit are enough to find the one wh
   )
 })
 
+test('a temperature says the same as logits that are divided by it, and at 0 the likeliest token is taken', () => {
+  fc.assert(
+    fc.property(logits, draw, fc.constantFrom(0.25, 0.5, 2, 4), (values, by, temperature) => {
+      const table = createDrawTable(values.length)
+      const largest = table.largestNoise(by)
+      const reach = temperature * reachOf(largest)
+      const near = descending(values).filter(([, logit]) => logit >= Math.max(...values) - reach)
+      const divided = values.map((logit) => logit / temperature)
+      assert.is(table.select(by, near, largest, temperature), argmax(noisy(divided, by)))
+      assert.is(table.select(by, descending(values), largest, 0), argmax(values))
+    }),
+    RUNS,
+  )
+})
+
 test('logits that are no numbers select nothing', () => {
   const table = createDrawTable(2)
   const by = { seed: 1, position: 0 }

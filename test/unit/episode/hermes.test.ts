@@ -6,7 +6,7 @@ import { groupBody, LIMITS } from '../../../proto/index.js'
 import { anyJson } from '../../support/reward-generators.js'
 import { bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
 
-const { parseCalls, toolResults, userTurn, writeCall } = dialectNamed('hermes')
+const { parseCalls, prose, toolResults, userTurn, writeCall } = dialectNamed('hermes')
 const RUNS = { numRuns: 250, seed: 20260302 }
 const block = (inside: string): string => `<tool_call>${inside}</tool_call>`
 
@@ -190,6 +190,14 @@ test('results come together as a turn of the user, and each ends with the header
     markup(toolResults(['{"a":"<"}', '5'])),
     `${user}<tool_response>\n[{"a":"\\u003c"}]\n</tool_response>\n<tool_response>\n[5]\n</tool_response>${assistant}`,
   )
+})
+
+test('what is said beside the calls is all but those that can be read', () => {
+  const call = writeCall('pay', { amount: 5 })
+  assert.is(prose('Done.'), 'Done.')
+  assert.is(prose(`I pay.\n${call}\n${call} Now.`), 'I pay.\n\n Now.')
+  for (const [what, inside] of MALFORMED) assert.is(prose(`A ${block(inside)} B`), `A ${block(inside)} B`, what)
+  assert.is(prose(`A <tool_call>{"name":"pay"}`), 'A <tool_call>{"name":"pay"}', 'one that is not closed')
 })
 
 test.run()

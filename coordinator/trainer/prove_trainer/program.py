@@ -1,0 +1,28 @@
+"""What this program is, recorded with every step: a publication says what has made it."""
+
+import hashlib
+import platform
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from . import __version__
+
+
+@cache
+def program_record() -> dict[str, str]:
+    """
+    Versions of the trainer and of what its numbers come from, and `sourcesSha256`: over the name, a zero byte, the
+    length in decimal, a zero byte and the content of each of its modules, in the order of their names.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        content = path.read_bytes()
+        digest.update(b"%s\0%d\0" % (path.name.encode(), len(content)) + content)
+    libraries = {name: version(name) for name in ("torch", "transformers", "peft")}
+    return {
+        "trainer": __version__,
+        "sourcesSha256": digest.hexdigest(),
+        "python": platform.python_version(),
+        **libraries,
+    }

@@ -1,0 +1,165 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Token } from '../engine/index.js'
+import { type ParsedCall, samplerSeed } from '../episode/index.js'
+import type { JsonObject } from '../reward/index.js'
+import type { MadeCall } from './conversation.js'
+import { ConversationError } from './errors.js'
+import type { ServedPolicy } from './policy.js'
+
+export interface SamplingOptions {
+  /** 0 takes the likeliest token; 1 is the policy itself. */
+  readonly temperature: number
+  /** The same seed gives the same answer to the same prompt. */
+  readonly seed: number
+  /** Fewer when the context is full. */
+  readonly maxTokens: number
+}
+
+export interface SampledToken {
+  readonly text: string
+  /** Nats, under the full distribution at temperature 1. */
+  readonly logprob: number
+}
+
+/** What has been sampled since the last piece. */
+export interface Piece {
+  /** What a user is shown; calls come whole, at the end. */
+  readonly text: string
+  readonly tokens: readonly SampledToken[]
+}
+
+export interface Completion {
+  /** Beside the calls that can be read: a call that cannot stays here as the policy wrote it. */
+  readonly text: string
+  readonly calls: readonly MadeCall[]
+  readonly stop: 'end' | 'length'
+  readonly tokens: readonly SampledToken[]
+  /** As sampled, with the token that ends the turn. */
+  readonly ids: readonly Token[]
+  /** Every call block, in order, also those that cannot be read. */
+  readonly parsed: readonly ParsedCall[]
+}
+
+/**
+ * Samples answers to one prompt, in lockstep. Tokens come one by one: each is a turn of the lane, and has a seed of its own.
+ * @param onPiece  hears of each answer as it comes
+ * @throws ConversationError `context_full`; EngineError; the signal's reason
+ */
+export async function complete(
+  prompt: readonly Token[],
+  policy: ServedPolicy,
+  { choices, ...options }: SamplingOptions & { readonly choices: number },
+  signal: AbortSignal,
+  onPiece: (choice: number, piece: Piece) => void = () => undefined,
+): Promise<Completion[]> {
+  const room = policy.contextSize - prompt.length
+  if (room < 1) {
+    const most = `at most ${policy.contextSize - 1} leave room for an answer`
+    throw new ConversationError('context_full', `the conversation takes ${prompt.length} tokens; ${most}`)
+  }
+  const maxTokens = Math.min(options.maxTokens, room)
+  const seed = createHash('sha256').update(`prove/completion/1\n${options.seed}`).digest()
+  const { temperature } = options
+  const lanes = Array.from({ length: choices }, (_, choice) => ({
+    prompt,
+    temperature,
+    seeds: Array.from({ length: maxTokens }, (_, token) => samplerSeed(seed, choice, token)),
+  }))
+  const stop = new AbortController()
+  const both = AbortSignal.any([signal, stop.signal])
+  const sources = await policy.engine.openLanes(lanes, both)
+  try {
+    return await Promise.all(
+      sources.map(async (source, choice) => {
+        const answer = createAnswer(policy, (piece) => onPiece(choice, piece))
+        try {
+          while (answer.open && answer.count < maxTokens) {
+            const { tokens, logprobs } = await source.next([], 1, both)
+            answer.take(tokens[0]!, logprobs[0]!)
+          }
+          return answer.finish()
+        } finally {
+          await source.close()
+        }
+      }),
+    )
+  } finally {
+    stop.abort(new Error('the answer is over'))
+  }
+}
+
+/** Puts an answer together from its tokens. */
+function createAnswer({ tokenizer, dialect }: ServedPolicy, onPiece: (piece: Piece) => void) {
+  const ids: Token[] = []
+  const tokens: SampledToken[] = []
+  let [whole, shown, told] = ['', '', 0]
+  let end: Token | null = null
+
+  const show = (text: string): void => {
+    if (text.length <= shown.length && told === tokens.length) return
+    onPiece({ text: text.slice(shown.length), tokens: tokens.slice(told) })
+    told = tokens.length
+    if (text.length > shown.length) shown = text
+  }
+
+  return {
+    get open() {
+      return end === null
+    },
+    get count() {
+      return ids.length
+    },
+    take(token: Token, logprob: number): void {
+      if (tokenizer.isEndOfGeneration(token)) {
+        end = token
+        return
+      }
+      ids.push(token)
+      const before = whole
+      whole = tokenizer.detokenize(ids)
+      tokens.push({ text: whole.slice(before.length), logprob })
+      const safe = surelyProse(whole, dialect.tags)
+      if (safe.length > shown.length) show(safe)
+    },
+    finish(): Completion {
+      const text = dialect.prose(whole).trimEnd()
+      const parsed = dialect.parseCalls(whole)
+      const calls = parsed.flatMap((call): MadeCall[] =>
+        call.malformed
+          ? []
+          : [
+              {
+                id: `call_${randomBytes(12).toString('hex')}`,
+                name: call.name,
+                arguments: call.arguments as JsonObject,
+              },
+            ],
+      )
+      show(text)
+      return {
+        text,
+        calls,
+        parsed,
+        stop: end === null ? 'length' : 'end',
+        tokens,
+        ids: end === null ? ids : [...ids, end],
+      }
+    },
+  }
+}
+
+/** As much of an unfinished message as no later token can turn into something else: before any tag, or what may become one. */
+function surelyProse(message: string, tags: readonly string[]): string {
+  let end = message.length
+  for (const tag of tags) {
+    const at = message.indexOf(tag)
+    if (at >= 0) end = Math.min(end, at)
+    for (let begun = Math.min(tag.length - 1, message.length); begun > 0; begun--) {
+      if (!message.endsWith(tag.slice(0, begun))) continue
+      end = Math.min(end, message.length - begun)
+      break
+    }
+  }
+  // A character may be cut short by its tokens, and space at the end is taken off.
+  return message.slice(0, end).replace(/�+$/, '').trimEnd()
+}

@@ -1,0 +1,40 @@
+import { EngineError } from '../../engine/index.js'
+import { ConversationError } from '../errors.js'
+
+type ErrorType = 'invalid_request_error' | 'authentication_error' | 'rate_limit_error' | 'server_error'
+
+/** A refusal in the form that OpenAI's clients read: `{"error": {message, type, param, code}}`. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: 400 | 401 | 403 | 404 | 413 | 429 | 500 | 503,
+    readonly code: string,
+    message: string,
+    readonly param: string | null = null,
+  ) {
+    super(message)
+  }
+
+  get body(): object {
+    return { error: { message: this.message, type: typeOf(this.status), param: this.param, code: this.code } }
+  }
+}
+
+function typeOf(status: ApiError['status']): ErrorType {
+  if (status === 401) return 'authentication_error'
+  if (status === 429) return 'rate_limit_error'
+  return status >= 500 ? 'server_error' : 'invalid_request_error'
+}
+
+export const unsupported = (param: string, detail: string): ApiError =>
+  new ApiError(400, 'unsupported_value', `${param}: ${detail}`, param)
+
+/** What went wrong while an answer was made, as a client is told. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof ConversationError) {
+    const code = error.code === 'context_full' ? 'context_length_exceeded' : error.code
+    return new ApiError(400, code, error.message, 'messages')
+  }
+  if (error instanceof EngineError) return new ApiError(500, error.code, error.message)
+  return new ApiError(500, 'internal', error instanceof Error ? error.message : String(error))
+}

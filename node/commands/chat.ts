@@ -1,0 +1,145 @@
+import { createInterface } from 'node:readline'
+import { styleText } from 'node:util'
+import { type Command, InvalidArgumentError } from 'commander'
+import { EpisodeError } from '../../episode/index.js'
+import { ConversationError, createTable, type Table, type TableNews } from '../../inference/index.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import type { ServerDefinition } from '../../servers/kernel/index.js'
+import { type ModelOptions, openNamedPolicy, wholeNumber, withModelOptions } from './model-options.js'
+import { stopSignal } from './stop-signal.js'
+
+interface ChatOptions extends ModelOptions {
+  readonly worlds: readonly ServerDefinition[]
+  readonly tools?: ReadonlySet<string>
+  readonly seed: number
+  readonly temperature: number
+}
+
+/** Characters of a result that are shown; the policy gets all of it. */
+const SHOWN_CHARS = 400
+
+/** `prove-node chat`: a policy at work on worlds, in the terminal. */
+export function addChatCommand(program: Command): void {
+  withModelOptions(program.command('chat').description('Talk to an adapter that is at work on worlds'))
+    .requiredOption('--worlds <names>', 'worlds to work on, with commas between them', worldsOption)
+    .option('--tools <names>', 'offer only these tools of theirs', (text: string) => new Set(text.split(',')))
+    .option('--seed <number>', 'of the worlds and of the draws', wholeNumber(0, 0xffff_ffff), 0)
+    .option('--temperature <number>', '0 takes the likeliest token, 1 is the policy itself', temperatureOption, 1)
+    .action(async (folder: string | undefined, options: ChatOptions) => {
+      const stop = stopSignal()
+      checkTools(options)
+      const policy = await openNamedPolicy(folder, options, 1, stop)
+      try {
+        const { worlds, seed, temperature, tools = null } = options
+        const table = await createTable(policy, { worlds, seed, tools, temperature, drawSeed: seed })
+        try {
+          const names = worlds.map(({ name }) => name).join(', ')
+          process.stderr.write(
+            `${policy.name} with ${table.tools.length} tools of ${names}. /reset begins anew, /quit ends.\n`,
+          )
+          await converse(table, stop)
+        } finally {
+          await table.close()
+        }
+      } finally {
+        await policy.close()
+      }
+    })
+}
+
+/** Lines of stdin, one turn each, until its end, `/quit` or Ctrl-C. */
+async function converse(table: Table, stop: AbortSignal): Promise<void> {
+  const isTyped = process.stdin.isTTY === true
+  const lines = createInterface({
+    input: process.stdin,
+    output: isTyped ? process.stderr : undefined,
+    prompt: '> ',
+    terminal: isTyped,
+  })
+  const end = (): void => lines.close()
+  stop.addEventListener('abort', end, { once: true })
+  // On a terminal readline takes Ctrl-C for itself.
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+  if (isTyped) lines.prompt()
+  for await (const line of lines) {
+    if (stop.aborted) break
+    const text = line.trim()
+    if (text === '/quit') break
+    if (text === '/reset') {
+      await table.reset()
+      process.stderr.write('begun anew\n')
+    } else if (text !== '') await turn(table, text, stop)
+    if (stop.aborted) break
+    if (isTyped) lines.prompt()
+  }
+  lines.close()
+}
+
+async function turn(table: Table, text: string, stop: AbortSignal): Promise<void> {
+  try {
+    const outcome = await table.say(text, screen(), stop)
+    if (outcome === 'cut') process.stderr.write('the context is full: /reset begins anew\n')
+    if (outcome === 'turn_limit') process.stderr.write('it does nothing but call, and was stopped\n')
+  } catch (error) {
+    if (stop.aborted) return
+    if (!(error instanceof ConversationError || error instanceof EpisodeError)) throw error
+    const advice = error.code === 'context_full' ? '; offer fewer tools with --tools, or begin anew with /reset' : ''
+    process.stderr.write(`${error.message}${advice}\n`)
+  }
+}
+
+function screen(): TableNews {
+  let open = false
+  const line = (text: string): void => void process.stdout.write(`${text}\n`)
+  return {
+    onText(text) {
+      process.stdout.write(shown(text))
+      open ||= text !== ''
+    },
+    onTurn() {
+      if (open) process.stdout.write('\n')
+      open = false
+    },
+    onCall: (call) =>
+      line(
+        styleText(
+          'cyan',
+          call.malformed
+            ? `→ cannot be read: ${shown(call.raw)}`
+            : `→ ${call.name} ${shown(JSON.stringify(call.arguments))}`,
+        ),
+      ),
+    onResult(text, ok) {
+      const cut = text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}… (${text.length} characters)` : text
+      line(styleText(ok ? 'dim' : 'red', `← ${shown(cut)}`))
+    },
+  }
+}
+
+/** A model may say anything, also what a terminal would obey. */
+const shown = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd')
+
+function worldsOption(text: string): ServerDefinition[] {
+  return [...new Set(text.split(','))].map((name) => {
+    const world = CATALOGUE.get(name)
+    if (world) return world
+    throw new InvalidArgumentError(`there is no world ${name}; there are ${[...CATALOGUE.keys()].join(', ')}`)
+  })
+}
+
+function temperatureOption(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !(value >= 0 && value <= 10)) throw new InvalidArgumentError('a number from 0 to 10')
+  return value
+}
+
+function checkTools({ worlds, tools }: ChatOptions): void {
+  const stranger = [...(tools ?? [])].find((name) => !worlds.some((world) => world.toolsByName.has(name)))
+  if (stranger !== undefined)
+    throw new ConversationError(
+      'unknown_tool',
+      `${worlds.map(({ name }) => name).join(' and ')} have no tool ${stranger}`,
+    )
+}

@@ -1,0 +1,134 @@
+import { availableParallelism } from 'node:os'
+import { basename, join } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { type AdapterFile, hashFile } from '../../engine/index.js'
+import { DEFAULT_RULES, dialectNamed } from '../../episode/index.js'
+import { openPolicy, type PolicyOptions, type ServedPolicy } from '../../inference/index.js'
+import type { SealedManifest } from '../../proto/index.js'
+import { checkPulledFolder } from '../adapters/pulled-folder.js'
+import { findBaseModel, readBaseModel } from '../base/find-base.js'
+import { openModelCache } from '../base/model-cache.js'
+import { checkCanary } from '../canary.js'
+import { NodeError } from '../errors.js'
+import { dataFolder, demoModel } from './defaults.js'
+
+export interface ModelOptions {
+  readonly model?: string
+  readonly adapter?: string
+  readonly dialect: string
+  readonly context?: number
+  readonly threads: number
+  readonly cpu: boolean
+  readonly dataDir: string
+}
+
+export const wholeNumber =
+  (low: number, high: number) =>
+  (text: string): number => {
+    if (!/^\d{1,10}$/.test(text) || Number(text) < low || Number(text) > high)
+      throw new InvalidArgumentError(`a whole number from ${low} to ${high}`)
+    return Number(text)
+  }
+
+/** Which model a command is about: a pulled folder, or files. */
+export function withModelOptions(command: Command): Command {
+  const threads = Math.min(8, availableParallelism())
+  return command
+    .argument(
+      '[folder]',
+      'an adapter as "adapters pull" has made it; its base model is looked for where nodes keep theirs',
+    )
+    .option('--model <gguf>', 'the base model; default: the one that was fetched, or came with this program')
+    .option('--adapter <gguf>', 'an adapter’s GGUF, in place of a folder; without either, the bare base')
+    .option('--dialect <name>', 'how the model writes tool calls, where no folder says it', DEFAULT_RULES.dialect)
+    .option(
+      '--context <tokens>',
+      'longest conversation; default: the run’s longest rollout, or 2048',
+      wholeNumber(64, 1_048_576),
+    )
+    .option('--threads <number>', 'CPU threads for inference', wholeNumber(1, 512), threads)
+    .option('--cpu', 'do not use a GPU', false)
+    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
+}
+
+/**
+ * Opens the model that the command line names; of a pulled folder only what the run has signed, and only after its canary.
+ * @throws NodeError `bad_folder`, `wrong_base`, `canary_failed`; EngineError; EpisodeError
+ */
+export async function openNamedPolicy(
+  folder: string | undefined,
+  options: ModelOptions,
+  lanes: number,
+  signal: AbortSignal,
+): Promise<ServedPolicy> {
+  if (folder !== undefined && options.adapter !== undefined)
+    throw new NodeError('bad_folder', 'name a folder or --adapter, not both')
+  const { cpu, threads } = options
+  const machine = { lanes, threads, gpu: cpu ? (false as const) : ('auto' as const) }
+  if (folder === undefined) return openPolicy({ ...(await namedFiles(options, signal)), ...machine }, signal)
+  const sealed = await wholeAdapter(folder, signal)
+  const policy = await openPolicy({ ...(await namedFolder(folder, sealed, options, signal)), ...machine }, signal)
+  try {
+    await checkCanary(policy.engine, sealed.manifest.canary, signal)
+    return policy
+  } catch (error) {
+    await policy.close()
+    throw error
+  }
+}
+
+type NamedPolicy = Omit<PolicyOptions, 'lanes' | 'threads' | 'gpu'>
+
+const DEFAULT_CONTEXT = 2048
+
+async function namedFiles(options: ModelOptions, signal: AbortSignal): Promise<NamedPolicy> {
+  const { model: modelPath = demoModel, adapter: path, context: contextSize = DEFAULT_CONTEXT } = options
+  const adapter: AdapterFile | null = path === undefined ? null : { path, sha256: await hashFile(path, signal) }
+  const name = basename(path ?? modelPath).replace(/\.gguf$/, '')
+  return { name, modelPath, adapter, dialect: dialectNamed(options.dialect), contextSize }
+}
+
+async function wholeAdapter(folder: string, signal: AbortSignal): Promise<SealedManifest> {
+  const { sealed, files } = await checkPulledFolder(folder, null, signal)
+  const adapter = files.find(({ name }) => name === 'adapter.gguf')
+  if (adapter?.outcome === 'ok') return sealed
+  throw new NodeError('bad_folder', `${join(folder, 'adapter.gguf')}: ${adapter?.detail ?? 'the publication has none'}`)
+}
+
+async function namedFolder(
+  folder: string,
+  { manifest }: SealedManifest,
+  options: ModelOptions,
+  signal: AbortSignal,
+): Promise<NamedPolicy> {
+  const { base, adapter, dialect } = manifest.policy
+  const { rank, alpha, targetModules, sha256 } = adapter!
+  return {
+    name: `${base.name}-v${manifest.version}`,
+    modelPath: await basePath(base, options, signal),
+    adapter: { path: join(folder, 'adapter.gguf'), sha256, shape: { rank, alpha, targetModules } },
+    dialect: dialectNamed(dialect),
+    contextSize: options.context ?? manifest.limits.maxRolloutTokens,
+  }
+}
+
+async function basePath(
+  { name, ggufSha256: sha256 }: SealedManifest['manifest']['policy']['base'],
+  { model, dataDir }: ModelOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  if (model !== undefined) {
+    const given = await readBaseModel(model, signal)
+    if (given.blob.sha256 === sha256) return given.path
+    throw new NodeError(
+      'wrong_base',
+      `the adapter is of ${name} with SHA-256 ${sha256}; ${model} has ${given.blob.sha256}`,
+    )
+  }
+  const found = await findBaseModel(sha256, { packaged: demoModel, cache: await openModelCache(dataDir) }, signal)
+  if (found) return found.path
+  throw new NodeError(
+    'wrong_base',
+    `${name}, SHA-256 ${sha256}, was not fetched into ${dataDir}: name the file with --model`,
+  )
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto'
+import type { Command } from 'commander'
+import { isLoopback, serveOpenAi } from '../../inference/index.js'
+import { type ModelOptions, openNamedPolicy, wholeNumber, withModelOptions } from './model-options.js'
+import { stopSignal } from './stop-signal.js'
+
+interface ServeOptions extends ModelOptions {
+  readonly port: number
+  readonly host: string
+  readonly token?: string
+  readonly name?: string
+  readonly lanes: number
+}
+
+/** `prove-node serve`: a published policy for programs that speak OpenAI's protocol. */
+export function addServeCommand(program: Command): void {
+  withModelOptions(program.command('serve').description('Serve an adapter as OpenAI-compatible chat completions'))
+    .option('--port <number>', 'where to listen; 0 takes a free port', wholeNumber(0, 65_535), 8000)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--token <key>', 'API key that clients must send; made up where other machines can connect')
+    .option('--name <id>', 'what clients call the model; default: the run’s base model and the version')
+    .option('--lanes <number>', 'answers to one request (n) at most', wholeNumber(1, 8), 1)
+    .action(async (folder: string | undefined, options: ServeOptions) => {
+      const stop = stopSignal()
+      const { port, host, lanes } = options
+      const token = options.token ?? (isLoopback(host) ? null : randomBytes(24).toString('base64url'))
+      const opened = await openNamedPolicy(folder, options, lanes, stop)
+      const policy = { ...opened, name: options.name ?? opened.name }
+      try {
+        const onError = (error: unknown): void => {
+          process.stderr.write(`prove-node: ${error instanceof Error ? error.message : error}\n`)
+        }
+        const served = await serveOpenAi(policy, { port, host, token, onError })
+        try {
+          const made = token !== null && options.token === undefined ? `; API key ${token}` : ''
+          process.stdout.write(`${policy.name} at ${served.url}, context ${policy.contextSize} tokens${made}\n`)
+          await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }))
+        } finally {
+          await served.close()
+        }
+      } finally {
+        await policy.close()
+      }
+    })
+}
