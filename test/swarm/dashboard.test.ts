@@ -14,6 +14,8 @@ import { patience } from '../support/patience.js'
 import { done, hex } from '../support/run-events.js'
 
 const TOKEN = 'a-token-that-nobody-guesses'
+/** Than anything in the runs: what is newest stands first. */
+const LATER_MS = 1e9
 const opened: (() => Promise<unknown>)[] = []
 const test = suite('the dashboard over HTTP')
 test.after.each(async () => {
@@ -214,7 +216,8 @@ test('an event is told to pages that are open, and the page then shows it', asyn
     }
   }
   await hear(`data: ${before}\n`)
-  for (const event of done('late', run.report.nodes.report(0)[0]!.node, 24)) await run.recorder.record(() => event)
+  for (const event of done('late', run.report.nodes.report(0)[0]!.node, 24))
+    await run.recorder.record(() => ({ ...event, atMs: LATER_MS }))
   await hear(`data: ${before + 2}\n`)
   assert.match(await (await ask(run, '/groups')).text(), /href="\/groups\/late"/)
   await reader.cancel()
