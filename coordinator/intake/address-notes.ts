@@ -10,7 +10,7 @@ export function noteAddresses(
   host: Pick<SwarmHost, 'connections' | 'onPeer'>,
   signal: AbortSignal,
 ): (node: string) => string | null {
-  const blocks = new LRUCache<string, string>({ max: LIMITS.trackedPeers.value })
+  const blocks = new LRUCache<string, string>({ max: LIMITS.coordinatorConnections.value })
   const note = ({ peer, address }: PeerConnection): void => {
     const block = addressBlock(address)
     if (block !== null) blocks.set(peer, block)

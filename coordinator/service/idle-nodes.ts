@@ -29,7 +29,7 @@ export function createIdleNodes(clock: Pick<Clock, 'now'>): IdleNodes {
       if (leases.length > 0 || reason === null || !WAITING.has(reason)) return
       askedAt.set(node, clock.now())
       const [first] = askedAt.keys()
-      if (askedAt.size > LIMITS.trackedPeers.value) askedAt.delete(first!)
+      if (askedAt.size > LIMITS.coordinatorConnections.value) askedAt.delete(first!)
     },
     count() {
       const now = clock.now()

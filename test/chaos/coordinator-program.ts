@@ -1,8 +1,9 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
+import type { Auditor } from '../../coordinator/intake/auditor.js'
 import { agreeOnTerms, termsOf } from '../../coordinator/ledger/agree-terms.js'
 import { openCheckpoints } from '../../coordinator/ledger/checkpoints.js'
-import { openRecorder } from '../../coordinator/ledger/recorder.js'
+import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
 import { openCoordinator } from '../../coordinator/service/coordinator.js'
 import { episodeLimits, type RunConfig } from '../../coordinator/settings/config.js'
@@ -17,7 +18,7 @@ import { stageOf } from '../support/scripted.js'
 import { openSimLog } from './databases.js'
 import { createScriptAuditor } from './script-auditor.js'
 import { TASKS, tokenizer } from './script-policy.js'
-import { createSimHost } from './sim-host.js'
+import { createSimHost, type SimHostOptions } from './sim-host.js'
 import type { SimProcess } from './sim-process.js'
 import { createSpoolTrainer, type SpoolTrainer } from './spool-trainer.js'
 import type { World } from './world.js'
@@ -36,7 +37,17 @@ export interface CoordinatorSettings {
   readonly driftsAt: number | null
   readonly onRefusal: (refusal: RefusalEvent) => void
   /** The parts are there, and work has begun. */
-  readonly onStarted: (parts: { readonly state: RunState; readonly trainer: SpoolTrainer }) => void
+  readonly onStarted: (parts: {
+    readonly recorder: Recorder
+    readonly state: RunState
+    readonly trainer: SpoolTrainer
+  }) => void
+  /** Default: audits say the script again. */
+  readonly auditor?: Auditor
+  /** Where it is, and how it gossips. Default: as all others. */
+  readonly placed?: Pick<SimHostOptions, 'address' | 'isDialable' | 'gossip'>
+  /** Events between two checkpoints. Default: so few that most starts find one. */
+  readonly checkpointEvents?: number
 }
 
 /**
@@ -44,16 +55,17 @@ export interface CoordinatorSettings {
  * @returns  when the last version of the run is published; it goes on serving nodes
  */
 export async function runCoordinator(world: World, process: SimProcess, settings: CoordinatorSettings): Promise<void> {
-  const { key, peerId, onRefusal, stepMs, adapterBytes, driftsAt } = settings
+  const { key, peerId, onRefusal, stepMs, adapterBytes, driftsAt, placed } = settings
+  const { checkpointEvents = CHECKPOINT_EVENTS } = settings
   const { clock, machine } = process
   const config: RunConfig = { ...settings.config, dataDir: machine.folder }
   const folder = await openDataFolder(config.dataDir)
   const { network, directory } = world
   const logger = world.logger(process)
   const log = await openSimLog(world, process, folder.log)
-  const checkpoints = openCheckpoints({ file: folder.checkpoint, log, logger, leastEvents: CHECKPOINT_EVENTS })
+  const checkpoints = openCheckpoints({ file: folder.checkpoint, log, logger, leastEvents: checkpointEvents })
   const recorder = await openRecorder(log, () => undefined, { checkpoints })
-  const host = createSimHost({ network, directory, process, peerId, runId: peerId, onRefusal, logger })
+  const host = createSimHost({ network, directory, process, peerId, runId: peerId, onRefusal, logger, ...placed })
   const stage = stageOf([library], tokenizer)
   const taskSet = { tasks: TASKS, servers: [library], datasetSha256: '0'.repeat(64) }
   const terms = termsOf(config, {
@@ -69,11 +81,11 @@ export async function runCoordinator(world: World, process: SimProcess, settings
     taskSet,
     metrics: createMetrics(),
     watch: UNWATCHED,
-    auditor: createScriptAuditor(clock),
+    auditor: settings.auditor ?? createScriptAuditor(clock),
     lottery: createAuditLottery(key.raw),
   })
   const canaries = canaryPrompts(TASKS, stage, episodeLimits(config))
   const trainer = createSpoolTrainer({ spool: folder.spool, clock, stepMs, adapterBytes, driftsAt, canaries })
-  settings.onStarted({ state: recorder.state, trainer })
+  settings.onStarted({ recorder, state: recorder.state, trainer })
   await coordinator.run(trainer)
 }

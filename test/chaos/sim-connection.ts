@@ -1,3 +1,4 @@
+import type { PeerConnection } from '../../swarm/index.js'
 import type { SimHost } from './sim-host.js'
 import { createWire, type SimNetwork, type Wire } from './sim-network.js'
 import type { SimStream } from './sim-stream.js'
@@ -9,6 +10,8 @@ export interface ConnectionEnd {
   readonly out: Wire
   readonly streams: Set<SimStream>
   readonly direction: 'inbound' | 'outbound'
+  /** As its host shows it. */
+  readonly seen: PeerConnection
   other: ConnectionEnd
   open: boolean
 }
@@ -18,21 +21,32 @@ const KEEP_ALIVE_MS = 30_000
 
 /** Connects two hosts; the first has dialled. */
 export function connect(network: SimNetwork, from: SimHost, to: SimHost): void {
-  const side = (host: SimHost, remote: SimHost, direction: 'inbound' | 'outbound'): ConnectionEnd => ({
-    host,
-    remote,
-    direction,
-    out: createWire(network, host.machine, remote.machine),
-    streams: new Set(),
-    open: true,
-    other: null as unknown as ConnectionEnd,
-  })
+  const side = (host: SimHost, remote: SimHost, direction: 'inbound' | 'outbound'): ConnectionEnd => {
+    const streams = new Set<SimStream>()
+    const { peerId: peer, address } = remote
+    return {
+      host,
+      remote,
+      direction,
+      out: createWire(network, host.machine, remote.machine),
+      streams,
+      seen: {
+        ...{ peer, address, direction, limited: false },
+        get streams() {
+          return streams.size
+        },
+      },
+      open: true,
+      other: null as unknown as ConnectionEnd,
+    }
+  }
   const near = side(from, to, 'outbound')
   const far = side(to, from, 'inbound')
   near.other = far
   far.other = near
   from.attach(near)
   to.attach(far)
+  if (!network.canBlock) return
   watch(network, near)
   watch(network, far)
 }

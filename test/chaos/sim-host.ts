@@ -10,6 +10,9 @@ export interface SimHost extends SwarmHost {
   readonly machine: string
   readonly alive: boolean
   readonly gossip: SimGossip
+  readonly address: string
+  /** Whether others can dial it. */
+  readonly isDialable: boolean
   readonly handlers: Map<string, (stream: SimStream, peer: string) => void>
   readonly ends: Set<ConnectionEnd>
   /** A connection has been made by someone. */
@@ -19,15 +22,18 @@ export interface SimHost extends SwarmHost {
 
 /** Who can be reached; a key may be used by several at once. */
 export class HostDirectory {
-  readonly #hosts = new Set<SimHost>()
+  readonly #hosts = new Map<string, Set<SimHost>>()
   add(host: SimHost): void {
-    this.#hosts.add(host)
+    const alike = this.#hosts.get(host.peerId)
+    if (alike) alike.add(host)
+    else this.#hosts.set(host.peerId, new Set([host]))
   }
   remove(host: SimHost): void {
-    this.#hosts.delete(host)
+    this.#hosts.get(host.peerId)?.delete(host)
   }
+  /** The one that came first. */
   find(peer: string): SimHost | undefined {
-    return [...this.#hosts].find(({ peerId }) => peerId === peer)
+    return this.#hosts.get(peer)?.values().next().value
   }
 }
 
@@ -37,6 +43,12 @@ export interface SimHostOptions {
   readonly process: SimProcess
   readonly peerId: string
   readonly runId: string
+  /** Where it is on the network, with its key. Default: an address of the loopback, the same for all. */
+  readonly address?: string
+  /** Whether others can dial it there. Default: only the coordinator is dialled. */
+  readonly isDialable?: boolean
+  /** How its messages reach others. Default: over all connections, to all. */
+  readonly gossip?: (host: SimHost, alive: () => boolean) => SimGossip
   readonly onRefusal?: OnRefusal
   readonly logger?: SwarmLogger
 }
@@ -47,10 +59,13 @@ export function createSimHost(options: SimHostOptions): SimHost {
   const { network, directory, process, peerId, runId, onRefusal = () => {}, logger = silentLogger } = options
   const { time, random } = network
   const machine = process.machine.name
+  const { address = addressOf(peerId), isDialable = false } = options
   const ends = new Set<ConnectionEnd>()
+  /** The same by peer, the oldest first. */
+  const endsTo = new Map<string, Set<ConnectionEnd>>()
   const handlers: SimHost['handlers'] = new Map()
   const listeners = new Set<(event: { peer: string; connected: boolean }) => void>()
-  const endTo = (peer: string): ConnectionEnd | undefined => [...ends].find(({ remote }) => remote.peerId === peer)
+  const endTo = (peer: string): ConnectionEnd | undefined => endsTo.get(peer)?.values().next().value
   const tell = (peer: string, connected: boolean): void => {
     for (const listener of [...listeners]) listener({ peer, connected })
   }
@@ -85,7 +100,9 @@ export function createSimHost(options: SimHostOptions): SimHost {
       return process.alive
     },
     gossip: null as unknown as SimGossip,
-    addresses: () => [addressOf(peerId)],
+    address,
+    isDialable,
+    addresses: () => [address],
 
     async dial(address, signal) {
       const peer = address.split('/').at(-1)!
@@ -106,10 +123,22 @@ export function createSimHost(options: SimHostOptions): SimHost {
       })
     },
 
-    // Volunteers of the simulation only dial out, to the coordinator.
-    dialPeer: async ({ peerId }) => unreachable('dial', peerId),
-    answersAt: async () => false,
-    claimedAddresses: async () => [],
+    async dialPeer({ peerId: peer, addresses }, signal) {
+      const isThere = (): boolean => !!directory.find(peer)?.isDialable
+      if (!isThere() || peer === peerId) unreachable('dial', `${peer} at ${addresses.join(' ')}`)
+      await host.dial(`/p2p/${peer}`, signal)
+    },
+    async answersAt(peer, at, signal) {
+      return answered<boolean>(signal, (settle) => {
+        const target = directory.find(peer)
+        const answers = (): boolean => !!target?.alive && target.isDialable && at === target.address
+        time.after(target ? 2 * network.travelMs(machine, target.machine, 0) : 1, () => settle(answers), machine)
+      })
+    },
+    claimedAddresses: async (peer) => {
+      const found = directory.find(peer)
+      return found?.isDialable ? [found.address] : []
+    },
     onFound: () => () => undefined,
     provenAddresses: () => [],
 
@@ -117,12 +146,7 @@ export function createSimHost(options: SimHostOptions): SimHost {
       for (const end of [...ends]) if (end.remote.peerId === peer) disconnect(end, new Error('hung up'))
     },
 
-    connections: (peer) =>
-      [...ends].flatMap(({ remote, direction, streams }) =>
-        peer === undefined || peer === remote.peerId
-          ? { peer: remote.peerId, address: addressOf(remote.peerId), direction, limited: false, streams: streams.size }
-          : [],
-      ),
+    connections: (peer) => [...(peer === undefined ? ends : (endsTo.get(peer) ?? []))].map(({ seen }) => seen),
     isConnected: (peer) => endTo(peer) !== undefined,
 
     async openStream(peer, protocol, { signal }) {
@@ -189,15 +213,22 @@ export function createSimHost(options: SimHostOptions): SimHost {
     attach(end) {
       const first = !endTo(end.remote.peerId)
       ends.add(end)
+      const alike = endsTo.get(end.remote.peerId)
+      if (alike) alike.add(end)
+      else endsTo.set(end.remote.peerId, new Set([end]))
       if (first) tell(end.remote.peerId, true)
     },
 
     detach(end) {
       ends.delete(end)
+      const alike = endsTo.get(end.remote.peerId)
+      alike?.delete(end)
+      if (alike?.size === 0) endsTo.delete(end.remote.peerId)
       if (process.alive && !endTo(end.remote.peerId)) tell(end.remote.peerId, false)
     },
   }
-  Object.assign(host, { gossip: createSimGossip(network, host, () => process.alive) })
+  const { gossip = (own, alive) => createSimGossip(network, own, alive) } = options
+  Object.assign(host, { gossip: gossip(host, () => process.alive) })
   directory.add(host)
   // The machine's kernel closes the connections of a process that is gone.
   process.onKill(() => {

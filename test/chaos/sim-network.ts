@@ -26,6 +26,8 @@ export const FAST: Readonly<Link> = {
 
 /** The wires: what is between machines, whoever runs on them. */
 export interface SimNetwork {
+  /** Whether anything may ever block the way between two machines. */
+  readonly canBlock: boolean
   /** Notes that something befell a message. */
   readonly blow: (kind: string) => void
   readonly time: VirtualTime
@@ -48,12 +50,15 @@ export interface SimNetwork {
   travelMs(from: string, to: string, bytes: number): number
   /** Called at every `heal`. @returns  stops that */
   onHeal(listener: () => void): () => void
+  /** Counts what machines send each other. */
+  carried: (from: string, to: string, bytes: number) => void
 }
 
 export function createSimNetwork(
   time: VirtualTime,
   random: SeededRandom,
   blow: (kind: string) => void = () => undefined,
+  canBlock = true,
 ): SimNetwork {
   const links = new Map<string, Link>()
   const stalled = new Set<string>()
@@ -70,6 +75,7 @@ export function createSimNetwork(
   }
   const parted = (a: string, b: string): boolean => apart.has(a) !== apart.has(b)
   return {
+    canBlock,
     blow,
     time,
     random,
@@ -95,6 +101,7 @@ export function createSimNetwork(
       const { delayMs, jitterMs, bytesPerSecond } = link(from, to)
       return delayMs + random.int(0, Math.max(0, Math.round(jitterMs))) + (bytes / bytesPerSecond) * 1000
     },
+    carried: () => undefined,
     onHeal(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -116,18 +123,22 @@ export function createWire(network: SimNetwork, from: string, to: string): Wire 
   const flush = (): void => {
     while (open && held.length > 0 && network.passes(from, to)) held.shift()!()
   }
-  const stop = network.onHeal(() => time.after(network.travelMs(from, to, 0), flush))
+  const stop = network.canBlock
+    ? network.onHeal(() => time.after(network.travelMs(from, to, 0), flush))
+    : () => undefined
   return {
     send(bytes, deliver) {
       if (!open) return
+      network.carried(from, to, bytes)
       const soonest = time.nowMs + network.travelMs(from, to, 0)
       lastMs = Math.max(lastMs, soonest) + (bytes / network.link(from, to).bytesPerSecond) * 1000
-      time.after(lastMs - time.nowMs, () => {
+      const arrive = (): void => {
         if (!open) return
         held.push(deliver)
         if (network.passes(from, to)) flush()
         else network.blow('held up')
-      })
+      }
+      time.after(lastMs - time.nowMs, arrive, to)
     },
     close() {
       open = false

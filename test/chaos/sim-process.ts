@@ -55,6 +55,7 @@ export function startProcess(
     time,
     () => machine.clockOffsetMs,
     () => alive,
+    machine.name,
   )
   let operations = 0
   const listeners: (() => void)[] = []

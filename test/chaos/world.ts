@@ -8,7 +8,7 @@ import { mountDisk, type SimDisk, seedRandomness } from './sim-disk.js'
 import { HostDirectory } from './sim-host.js'
 import { createSimNetwork, type SimNetwork } from './sim-network.js'
 import { type Machine, type SimProcess, startProcess } from './sim-process.js'
-import { createVirtualTime, type VirtualTime } from './virtual-time.js'
+import { createVirtualTime, type TurnMeter, type VirtualTime } from './virtual-time.js'
 
 /** Something a simulated program reported as an error of its own. */
 export interface Mishap {
@@ -61,12 +61,19 @@ const SLOWEST_MS: ReadonlyMap<string, number> = new Map([
   ['rename', 1],
 ])
 
-export async function createWorld(seed: number): Promise<World> {
+/**
+ * @param meter  what is to be measured of each turn
+ * @param canBlock  whether partitions and stalls are to come; without them ten thousand machines cost less
+ */
+export async function createWorld(
+  seed: number,
+  { meter, canBlock = true }: { readonly meter?: TurnMeter; readonly canBlock?: boolean } = {},
+): Promise<World> {
   const underway = createUnderway()
   const root = await mkdtemp(join(tmpdir(), 'prove-chaos-'))
   const unseed = seedRandomness(seed)
   const random = seededRandom(seed)
-  const time = createVirtualTime(() => underway.quiet())
+  const time = createVirtualTime(() => underway.quiet(), meter)
   const disk: SimDisk = mountDisk()
   const mishaps: Mishap[] = []
   const blows = new Map<string, number>()
@@ -90,7 +97,7 @@ export async function createWorld(seed: number): Promise<World> {
   return {
     time,
     random,
-    network: createSimNetwork(time, random, blow),
+    network: createSimNetwork(time, random, blow, canBlock),
     directory: new HostDirectory(),
     underway,
     mishaps,

@@ -1,0 +1,27 @@
+// Simulates a run with thousands of volunteers. Usage: npm run simulate -- [--nodes 1000] [--minutes 20] [--seed 1]
+// [--audit-ms 760] [--json]; see docs/scale.md.
+import { spawn, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+// What set-up and build say goes to stderr: stdout is for the results alone.
+const { status } = spawnSync(process.execPath, [`${root}scripts/setup.mjs`], { stdio: ['ignore', 2, 2] })
+if (status !== 0) process.exit(status ?? 1)
+const child = spawn(
+  process.execPath,
+  [
+    '--max-old-space-size=12000',
+    '--max-semi-space-size=128',
+    `${root}dist/test/simulation/main.js`,
+    ...process.argv.slice(2),
+  ],
+  {
+    // One thread for disk work: operations come back in the order in which they were started, in every run.
+    env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
+    stdio: 'inherit',
+  },
+)
+child.once('close', (code) => {
+  process.exitCode = code ?? 1
+})

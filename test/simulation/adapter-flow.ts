@@ -1,0 +1,252 @@
+import { LIMITS } from '../../proto/index.js'
+import type { SeededRandom } from '../../servers/kernel/index.js'
+import type { VirtualTime } from '../chaos/virtual-time.js'
+
+/** Somebody who takes part in passing adapters on. */
+export interface FlowPeer {
+  readonly id: string
+  readonly upBytesPerS: number
+  readonly downBytesPerS: number
+  /** Whom it is connected with, those first that are said to hold what it wants: the node's own list. */
+  neighbours(): readonly string[]
+}
+
+export interface FlowCounts {
+  fromCoordinator: number
+  fromPeers: number
+}
+
+/**
+ * How the chunks of adapters spread, as a flow: in each step every line carries what it can. Who asks whom for what follows
+ * `swarm/snapshot-fetch.ts`: up to eight sources, chunks that a source holds in no order that others share, and from the
+ * coordinator one at a time and only what no neighbour has or awaits, unless nothing has come for long.
+ */
+export interface AdapterFlow {
+  readonly counts: FlowCounts
+  join(peer: FlowPeer): void
+  leave(id: string): void
+  /** Has been there from the start. */
+  hold(id: string, version: number): void
+  /** Resolves when all of it is there. @throws the signal's reason */
+  fetch(id: string, version: number, signal: AbortSignal): Promise<void>
+  close(): void
+}
+
+const STEP_MS = 500
+/** See `LOOK_MS` and `ORIGIN_PATIENCE_MS` of `swarm/snapshot-fetch.ts`, `SPENT_AFTER_MS` of `swarm/upload-budget.ts`. */
+const LOOK_MS = 1000
+const ORIGIN_PATIENCE_MS = 10_000
+const SPENT_AFTER_MS = 2000
+/** Adapters that a node keeps, as `node/policy-keeper.ts` has it. */
+const KEPT = 3
+const WORD = 32
+
+interface Member {
+  readonly peer: FlowPeer
+  /** Bits of chunks by version. */
+  readonly held: Map<number, Uint32Array>
+  up: number
+  down: number
+  fetching: Fetching | null
+}
+
+interface Fetching {
+  readonly version: number
+  readonly done: PromiseWithResolvers<void>
+  sources: readonly Member[]
+  lookAtMs: number
+  /** Asked of the coordinator. */
+  expected: number | null
+  lastChunkMs: number
+  originSteps: number
+  missing: number
+}
+
+export interface FlowParts {
+  readonly time: VirtualTime
+  readonly random: SeededRandom
+  readonly blobBytes: number
+  readonly coordinatorBytesPerS: number
+}
+
+export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPerS }: FlowParts): AdapterFlow {
+  const chunkBytes = LIMITS.chunkBytes.value
+  const chunks = Math.ceil(blobBytes / chunkBytes)
+  const words = Math.ceil(chunks / WORD)
+  const members = new Map<string, Member>()
+  const fetching = new Set<Member>()
+  const counts: FlowCounts = { fromCoordinator: 0, fromPeers: 0 }
+  const line: Member[] = []
+  let originUp = 0
+  let isOpen = true
+  let isRunning = false
+
+  const emptyBits = (): Uint32Array => new Uint32Array(words)
+  const fullBits = (): Uint32Array => {
+    const bits = emptyBits()
+    for (let index = 0; index < chunks; index++) bits[index >> 5]! |= 1 << (index & 31)
+    return bits
+  }
+  const bitsOf = (member: Member, version: number): Uint32Array => {
+    let bits = member.held.get(version)
+    if (!bits) {
+      bits = emptyBits()
+      member.held.set(version, bits)
+      const old = [...member.held.keys()].sort((a, b) => b - a).slice(KEPT)
+      for (const one of old) member.held.delete(one)
+    }
+    return bits
+  }
+  /** Any of the chunks in `want`, in no order that others share. */
+  const pick = (want: (word: number) => number): number | null => {
+    const first = random.int(0, words - 1)
+    for (let step = 0; step < words; step++) {
+      const word = (first + step) % words
+      const bits = want(word) >>> 0
+      if (bits === 0) continue
+      const turn = random.int(0, WORD - 1)
+      const turned = ((bits >>> turn) | (turn === 0 ? 0 : bits << (WORD - turn))) >>> 0
+      return word * WORD + ((31 - Math.clz32(turned & -turned) + turn) % WORD)
+    }
+    return null
+  }
+
+  const look = (member: Member, one: Fetching): void => {
+    if (time.nowMs < one.lookAtMs) return
+    one.lookAtMs = time.nowMs + LOOK_MS
+    const found = member.peer.neighbours().flatMap((id) => members.get(id) ?? [])
+    one.sources = found.slice(0, LIMITS.snapshotSources.value - 1)
+  }
+
+  const pull = (member: Member, one: Fetching, taken: Uint32Array, arrived: [Member, number][]): void => {
+    const { sources, version } = one
+    const start = sources.length > 0 ? random.int(0, sources.length - 1) : 0
+    for (let i = 0; i < sources.length && member.down >= chunkBytes; i++) {
+      const source = sources[(start + i) % sources.length]!
+      const holds = source.held.get(version)
+      if (!holds) continue
+      for (let lanes = 0; lanes < LIMITS.snapshotInFlight.value; lanes++) {
+        if (source.up < chunkBytes || member.down < chunkBytes) break
+        const chunk = pick((word) => holds[word]! & ~taken[word]!)
+        if (chunk === null) break
+        taken[chunk >> 5]! |= 1 << (chunk & 31)
+        source.up -= chunkBytes
+        member.down -= chunkBytes
+        counts.fromPeers += chunkBytes
+        arrived.push([member, chunk])
+      }
+    }
+  }
+
+  const askOrigin = (member: Member, one: Fetching, taken: Uint32Array): void => {
+    if (one.expected !== null || (line.length * chunkBytes) / coordinatorBytesPerS > SPENT_AFTER_MS / 1000) return
+    const fromOthers = emptyBits()
+    for (const source of one.sources) {
+      const holds = source.held.get(one.version)
+      if (holds) for (let word = 0; word < words; word++) fromOthers[word]! |= holds[word]!
+      const { fetching: other } = source
+      if (other?.version === one.version && other.expected !== null)
+        fromOthers[other.expected >> 5]! |= 1 << (other.expected & 31)
+    }
+    const all = fullBits()
+    let chunk = pick((word) => all[word]! & ~taken[word]! & ~fromOthers[word]!)
+    if (chunk === null && time.nowMs - one.lastChunkMs > ORIGIN_PATIENCE_MS / (1 + one.originSteps)) {
+      one.originSteps += 1
+      chunk = pick((word) => all[word]! & ~taken[word]!)
+    }
+    if (chunk === null) return
+    one.expected = chunk
+    line.push(member)
+  }
+
+  const take = (member: Member, chunk: number): void => {
+    const { fetching: one } = member
+    if (!one) return
+    const bits = bitsOf(member, one.version)
+    if (bits[chunk >> 5]! & (1 << (chunk & 31))) return
+    bits[chunk >> 5]! |= 1 << (chunk & 31)
+    one.lastChunkMs = time.nowMs
+    one.missing -= 1
+    if (one.missing > 0) return
+    end(member)
+    one.done.resolve()
+  }
+  const end = (member: Member): void => {
+    member.fetching = null
+    fetching.delete(member)
+  }
+
+  const step = (): void => {
+    const seconds = STEP_MS / 1000
+    const grow = (left: number, rate: number): number => Math.min(left + rate * seconds, rate * seconds + chunkBytes)
+    for (const member of members.values()) member.up = grow(member.up, member.peer.upBytesPerS)
+    originUp = grow(originUp, coordinatorBytesPerS)
+    const arrived: [Member, number][] = []
+    const order = [...fetching]
+    const first = order.length > 0 ? random.int(0, order.length - 1) : 0
+    for (let i = 0; i < order.length; i++) {
+      const member = order[(first + i) % order.length]!
+      const one = member.fetching!
+      member.down = grow(member.down, member.peer.downBytesPerS)
+      look(member, one)
+      const taken = bitsOf(member, one.version).slice()
+      if (one.expected !== null) taken[one.expected >> 5]! |= 1 << (one.expected & 31)
+      pull(member, one, taken, arrived)
+      askOrigin(member, one, taken)
+    }
+    while (line.length > 0 && originUp >= chunkBytes) {
+      const member = line.shift()!
+      const chunk = member.fetching?.expected ?? null
+      if (chunk === null) continue
+      originUp -= chunkBytes
+      counts.fromCoordinator += chunkBytes
+      member.fetching!.expected = null
+      arrived.push([member, chunk])
+    }
+    for (const [member, chunk] of arrived) take(member, chunk)
+  }
+  const run = (): void => {
+    isRunning = isOpen && fetching.size > 0
+    if (!isRunning) return
+    step()
+    time.after(STEP_MS, run)
+  }
+
+  return {
+    counts,
+    join: (peer) => void members.set(peer.id, { peer, held: new Map(), up: 0, down: 0, fetching: null }),
+    leave(id) {
+      const member = members.get(id)
+      if (member) end(member)
+      members.delete(id)
+    },
+    hold: (id, version) => void members.get(id)!.held.set(version, fullBits()),
+    fetch(id, version, signal) {
+      const member = members.get(id)
+      if (!member) throw new Error(`${id} takes no part`)
+      const bits = bitsOf(member, version)
+      let missing = chunks
+      for (const word of bits) for (let left = word; left !== 0; left &= left - 1) missing -= 1
+      if (missing === 0) return Promise.resolve()
+      const done = Promise.withResolvers<void>()
+      const onAbort = (): void => {
+        end(member)
+        done.reject(signal.reason)
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      member.fetching = {
+        ...{ version, done, sources: [], lookAtMs: 0, expected: null },
+        ...{ lastChunkMs: time.nowMs, originSteps: 0, missing },
+      }
+      fetching.add(member)
+      if (!isRunning) {
+        isRunning = true
+        time.after(STEP_MS, run)
+      }
+      return done.promise.finally(() => signal.removeEventListener('abort', onAbort))
+    },
+    close() {
+      isOpen = false
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import { createAuditQueue } from '../../coordinator/intake/audit-queue.js'
+import type { Auditor, AuditReport, AuditRequest } from '../../coordinator/intake/auditor.js'
+import type { RepairSums } from '../../judging/index.js'
+import type { Clock } from '../../swarm/index.js'
+import { NO_REPAIRS } from '../support/audit-groups.js'
+import type { Kind } from './population.js'
+
+/** Of a group whose choices all favour better rollouts, by so much that its key is caught after some twenty audits of it (docs/judging.md). */
+const STEERED: RepairSums = { ...NO_REPAIRS, repair: NO_REPAIRS.largest, betterRepair: 1 }
+
+export interface SimAuditorParts {
+  readonly clock: Clock
+  readonly poisoned: ReadonlyMap<string, Kind>
+  /** For one group. */
+  readonly auditMs: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * The coordinator's own queue of audits before a process that takes its time. What it finds is what the real audits find: every group
+ * that was not sampled (docs/attackers.md, "Measured": 220 of 220), and of near ties the sums alone.
+ */
+export function createSimAuditor({ clock, poisoned, auditMs, signal }: SimAuditorParts): Auditor & { busyMs: number } {
+  const report = (leaseId: string): AuditReport => {
+    const kind = poisoned.get(leaseId)
+    if (kind === undefined) return { accepted: true, repairs: NO_REPAIRS }
+    if (kind === 'near-ties') return { accepted: true, repairs: STEERED }
+    return { accepted: false, code: 'sampler_mismatch', detail: 'the tokens are not what their seeds select' }
+  }
+  const queue = createAuditQueue(async (_, groups, ending) => {
+    await clock.sleep(groups.length * auditMs, ending)
+    auditor.busyMs += groups.length * auditMs
+    return groups.map(() => [])
+  }, signal)
+  const auditor = {
+    busyMs: 0,
+    async audit(request: AuditRequest) {
+      const { adapterSha256, limits, leaseId, leaseSeed, rollouts, reliable } = request
+      await queue.evidence({ adapterSha256, limits }, { leaseId, leaseSeed, rollouts }, reliable)
+      return report(leaseId)
+    },
+    // The trainer's first forward pass: it takes no time of its own.
+    auditBatch: async (_: string, requests: readonly AuditRequest[]) => requests.map(({ leaseId }) => report(leaseId)),
+  }
+  return auditor
+}
