@@ -154,7 +154,7 @@ async function resume(
 test('a stop between the last publication and its record leaves nothing pending for ever', async () => {
   const log = [published(0), ...done('l', 'ann', 0, { bodySha256 }), batch, published(1)]
   assert.equal((await resume(log, 1)).slice(5), [
-    { type: 'trained', atMs: 7, batchId: 'batch-1', step: 1, skipped: true, stats: {} },
+    { type: 'trained', atMs: 7, batchId: 'batch-1', step: 1, skipped: true, reason: 'nonfinite', stats: {} },
   ])
 })
 
