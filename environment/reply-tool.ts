@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { OfferedTool } from '../servers/kernel/index.js'
 import { ENVIRONMENT_LIMITS } from './limits.js'
-import type { Action } from './play.js'
+import type { Action, Outcome } from './play.js'
 
 /**
  * For dialects in which an agent can do nothing but call tools: how it speaks to its user. It is part of no task, so calling it counts
@@ -28,4 +28,10 @@ export function actionOf(name: string, args: Readonly<Record<string, unknown>>):
     return { type: 'call', name, arguments: args as Extract<Action, { type: 'call' }>['arguments'] }
   const parsed = reply.safeParse(args)
   return parsed.success ? { type: 'say', text: parsed.data.text } : { type: 'unreadable', raw: REPLY_TOOL.name }
+}
+
+/** What an agent that can only call tools reads of an action. */
+export function textOf(outcome: Outcome): string {
+  if (outcome.type === 'result') return outcome.text
+  return outcome.type === 'user' ? `The user says: ${outcome.text}` : 'The conversation is over.'
 }

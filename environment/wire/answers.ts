@@ -1,4 +1,3 @@
-import type { Context } from 'hono'
 import type { ToolSchema } from '../../dataset/index.js'
 import { EpisodeError, type RoutedTool } from '../../episode/index.js'
 import { PresetError } from '../../reward/index.js'
@@ -33,17 +32,6 @@ export function errorResponse(error: unknown, bodyOf: (answer: ErrorAnswer) => u
     return Response.json(bodyOf({ code: error.code, message: error.detail }), { status: 400 })
   const message = error instanceof Error ? error.message : String(error)
   return Response.json(bodyOf({ code: 'internal', message }), { status: 500 })
-}
-
-/** The body of a request as JSON; an empty one is an empty object. @throws EnvironmentError `bad_request` */
-export async function jsonBody({ req }: Context): Promise<unknown> {
-  const text = await req.text()
-  if (text.trim() === '') return {}
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new EnvironmentError('bad_request', 'the body is not JSON')
-  }
 }
 
 /** A tool as OpenAI's chat format offers it. */

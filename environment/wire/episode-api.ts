@@ -1,5 +1,4 @@
-import { getConnInfo } from '@hono/node-server/conninfo'
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { z } from 'zod'
 import { SPLITS } from '../../dataset/index.js'
 import { parseTask, type Task } from '../../episode/index.js'
@@ -9,7 +8,8 @@ import type { OpenEpisode } from '../episodes.js'
 import { ENVIRONMENT_LIMITS } from '../limits.js'
 import type { Outcome } from '../play.js'
 import { REWARD_SIGNALS } from '../reward-signal.js'
-import { errorResponse, jsonBody, toolSchemaOf } from './answers.js'
+import { errorResponse, toolSchemaOf } from './answers.js'
+import { clientOf, jsonBody } from './request.js'
 import type { EnvironmentService } from './service.js'
 
 const index = z.coerce.number().int().min(0)
@@ -96,9 +96,6 @@ export function episodeApi(service: EnvironmentService): Hono {
   app.onError((error) => errorResponse(error, ({ code, message }) => ({ error: code, message })))
   return app
 }
-
-/** Whose episodes are counted together. */
-export const clientOf = (context: Context): string => getConnInfo(context).remote.address ?? ''
 
 const toldOf = (outcome: Outcome): Readonly<Record<string, unknown>> => {
   if (outcome.type === 'result') return { ok: outcome.ok, result: outcome.text }

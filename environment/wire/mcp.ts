@@ -1,9 +1,8 @@
 import { Hono } from 'hono'
 import { answerMcpRequest, type ToolsAtAddress } from '../../servers/kernel/index.js'
 import type { OpenEpisode } from '../episodes.js'
-import { actionOf, REPLY_TOOL } from '../reply-tool.js'
+import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
 import { errorResponse } from './answers.js'
-import { textOf } from './ors.js'
 import type { EnvironmentService } from './service.js'
 
 /** Key of a result's `_meta` that holds what the action earned, where the episode's signal tells it. */

@@ -8,10 +8,9 @@ import type { Task } from '../../episode/index.js'
 import { parseAs } from '../action.js'
 import { EnvironmentError } from '../errors.js'
 import { ENVIRONMENT_LIMITS } from '../limits.js'
-import { actionOf, REPLY_TOOL } from '../reply-tool.js'
-import { errorResponse, jsonBody } from './answers.js'
-import { clientOf } from './episode-api.js'
-import { textOf } from './ors.js'
+import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
+import { errorResponse } from './answers.js'
+import { clientOf, jsonBody } from './request.js'
 import type { EnvironmentService } from './service.js'
 
 const COOKIE = 'prove_session'
@@ -63,7 +62,8 @@ export function nemoGymApi({ tasks, episodes, defaults }: EnvironmentService): H
     const input = parseAs(args, await jsonBody(context))
     return episodes.use(episodeOf(context), async ({ episode }) => {
       const outcome = await episode.act(actionOf(context.req.param('tool'), input))
-      return new Response(textOf(outcome), { headers: { 'content-type': 'application/json' } })
+      const type = outcome.type === 'result' ? 'application/json' : 'text/plain; charset=utf-8'
+      return new Response(textOf(outcome), { headers: { 'content-type': type } })
     })
   })
   app.onError((error) => errorResponse(error, ({ code, message }) => ({ detail: `${code}: ${message}` })))

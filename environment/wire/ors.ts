@@ -9,11 +9,10 @@ import { parseAs } from '../action.js'
 import type { OpenEpisode } from '../episodes.js'
 import { EnvironmentError } from '../errors.js'
 import { ENVIRONMENT_LIMITS } from '../limits.js'
-import type { Outcome } from '../play.js'
-import { actionOf, REPLY_TOOL } from '../reply-tool.js'
+import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
 import { REWARD_SIGNALS } from '../reward-signal.js'
-import { errorResponse, jsonBody } from './answers.js'
-import { clientOf } from './episode-api.js'
+import { errorResponse } from './answers.js'
+import { clientOf, jsonBody } from './request.js'
 import type { EnvironmentService } from './service.js'
 
 /** The one environment of this server: each task brings its own worlds and tools. */
@@ -164,12 +163,6 @@ export function orsApi(service: EnvironmentService): Hono {
 
 const toolSpec = ({ name, description, inputSchema }: OfferedTool) => ({ name, description, input_schema: inputSchema })
 const textBlock = (text: string) => ({ type: 'text', text, detail: null })
-
-/** What an agent that can only call tools reads of an action. */
-export function textOf(outcome: Outcome): string {
-  if (outcome.type === 'result') return outcome.text
-  return outcome.type === 'user' ? `The user says: ${outcome.text}` : 'The conversation is over.'
-}
 
 type ServerEvent = readonly [event: string, data: string]
 
