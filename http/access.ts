@@ -31,3 +31,7 @@ export const isOrigin = (text: string): boolean =>
 /** Names under which the loopback interface is asked, beside a name or address that a server listens on. */
 export const hostsOf = (host: string, others: readonly string[] = []): ReadonlySet<string> =>
   new Set(['127.0.0.1', 'localhost', '[::1]', host.includes(':') ? `[${host}]` : host, ...others])
+
+/** Whether only this machine reaches what listens there. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127\.[\d.]+$/.test(host)

@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { DEFAULT_LIMITS, DEFAULT_RULES, DIALECTS, type EpisodeLimits } from '../../episode/index.js'
 import { CodedError } from '../../errors/index.js'
+import { isLoopback } from '../../http/access.js'
 import { largestBody } from '../../judging/index.js'
 import { isInvitationText, isSource, LIMITS } from '../../proto/index.js'
 import { REWARD_PRESETS } from '../../reward/index.js'
@@ -47,10 +48,6 @@ export function partsOfAddress(address: string): { readonly host: string; readon
   const [, host, port] = WEB_ADDRESS.exec(address)!
   return { host: host!.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
-
-/** Whether only this machine reaches the address. */
-export const isOwnMachine = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^127\.[\d.]+$/.test(host)
 
 /** The form of `run.yaml`; docs/configuration.md lists every field. */
 export const configSchema = z.strictObject({
@@ -148,7 +145,7 @@ export const configSchema = z.strictObject({
     })
     .refine(
       ({ enabled, listen, tokenFile, public: isPublic }) =>
-        !enabled || tokenFile !== undefined || isPublic || isOwnMachine(partsOfAddress(listen).host),
+        !enabled || tokenFile !== undefined || isPublic || isLoopback(partsOfAddress(listen).host),
       'other machines reach this address: give tokenFile, a file with a token of your own (openssl rand -hex 24), or say public: true',
     )
     .prefault({}),

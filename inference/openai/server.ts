@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { streamSSE } from 'hono/streaming'
-import { accessRefusal, hostsOf, listen } from '../../http/index.js'
+import { accessRefusal, hostsOf, isLoopback, listen } from '../../http/index.js'
 import { complete } from '../completion.js'
 import { promptOf } from '../conversation.js'
 import { SERVE_LIMITS } from '../limits.js'
@@ -28,9 +28,6 @@ export interface ApiServer {
   /** Ends what is being answered, and stops listening. */
   close(): Promise<void>
 }
-
-const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
-export const isLoopback = (host: string): boolean => LOOPBACK.has(host)
 
 /**
  * Serves a policy as OpenAI's chat completions (API reference, "Chat"): `/v1/models` and `/v1/chat/completions`. The engine answers one

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
-import { isLoopback, serveOpenAi } from '../../inference/index.js'
+import { isLoopback } from '../../http/index.js'
+import { serveOpenAi } from '../../inference/index.js'
 import { type ModelOptions, openNamedPolicy, wholeNumber, withModelOptions } from './model-options.js'
 import { stopSignal } from './stop-signal.js'
 
