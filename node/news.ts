@@ -17,10 +17,11 @@ export interface News {
 export interface NewsWatch {
   /**
    * Waits for news that matters, what was heard since the last wait included.
+   * @param limitMs  null: as long as it takes
    * @returns  null when `limitMs` are over first
    * @throws the signal's reason
    */
-  wait(limitMs: number, matters: (item: NewsItem) => boolean, signal: AbortSignal): Promise<NewsItem | null>
+  wait(limitMs: number | null, matters: (item: NewsItem) => boolean, signal: AbortSignal): Promise<NewsItem | null>
   close(): void
 }
 
@@ -52,7 +53,8 @@ export function createNews(clock: Pick<Clock, 'sleep'>): News {
           }
           try {
             wake()
-            await clock.sleep(limitMs, AbortSignal.any([signal, over.signal]))
+            const ending = AbortSignal.any([signal, over.signal])
+            await (limitMs === null ? untilAborted(ending) : clock.sleep(limitMs, ending))
           } catch (why) {
             signal.throwIfAborted()
             if (!over.signal.aborted) throw why
@@ -66,3 +68,11 @@ export function createNews(clock: Pick<Clock, 'sleep'>): News {
     },
   }
 }
+
+/** @throws the signal's reason */
+const untilAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const end = (): void => reject(signal.reason)
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+  })

@@ -37,6 +37,12 @@ export interface PolicyKeeper {
    * @throws NodeError; TransportError when nobody can be asked
    */
   update(signal: AbortSignal): Promise<LoadedPolicy>
+  /**
+   * Fetches the adapter of the newest manifest while the engine works under another: `update` finds here what has come. Not beside an
+   * `update`.
+   * @throws what `update` throws
+   */
+  fetchAhead(signal: AbortSignal): Promise<void>
 }
 
 export interface PolicyKeeperParts {
@@ -64,6 +70,9 @@ interface TriedPolicy {
   /** Another one rounds differently. */
   readonly backend: string
 }
+
+const adapterOf = ({ blobs }: PolicyManifest): BlobDescription | undefined =>
+  blobs.find(({ role }) => role === 'adapter')
 
 /** Late nodes still ask for the adapter of the version before. */
 const ADAPTERS_KEPT = 3
@@ -133,9 +142,18 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     }
   }
 
+  /** Before a download: what an earlier process left is of no use now, and takes its room. */
+  const makeRoom = async (adapter: BlobDescription): Promise<void> => {
+    kept = [adapter.sha256, ...kept.filter((hash) => hash !== adapter.sha256)].slice(0, ADAPTERS_KEPT)
+    await onDisk(() => blobs.prune(new Set(kept)))
+  }
+
+  const fetch = (adapter: BlobDescription, signal: AbortSignal): Promise<string> =>
+    onDisk(() => snapshots.fetchBlob(adapter, peers(), { signal, origin, more: peers }))
+
   const applyAdapter = async (blob: BlobDescription, shape: AdapterShape, signal: AbortSignal): Promise<void> => {
     const apply = async (): Promise<void> => {
-      const path = await onDisk(() => snapshots.fetchBlob(blob, peers(), { signal, origin, more: peers }))
+      const path = await fetch(blob, signal)
       await engine.usePolicy({ path, sha256: blob.sha256, shape }, signal)
     }
     try {
@@ -166,11 +184,9 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
   const apply = async (manifest: PolicyManifest, signal: AbortSignal): Promise<void> => {
     // Whatever goes wrong from here on, nobody knows which policy the engine runs.
     inForce = null
-    const adapter = manifest.blobs.find(({ role }) => role === 'adapter')
+    const adapter = adapterOf(manifest)
     if (adapter && manifest.policy.adapter) {
-      // Before the download: what an earlier process left is of no use now, and takes its room.
-      kept = [adapter.sha256, ...kept.filter((hash) => hash !== adapter.sha256)].slice(0, ADAPTERS_KEPT)
-      await onDisk(() => blobs.prune(new Set(kept)))
+      await makeRoom(adapter)
       await applyAdapter(adapter, manifest.policy.adapter, signal)
     } else {
       await engine.usePolicy(null, signal)
@@ -186,6 +202,15 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     async update(signal) {
       const sealed = await snapshots.fetchManifest(peers(), 'newest', signal)
       return sealed.manifestId === loaded?.manifestId && isInForce(sealed.manifest) ? loaded : load(sealed, signal)
+    },
+    async fetchAhead(signal) {
+      const { manifest } = await snapshots.fetchManifest(peers(), 'newest', signal)
+      const adapter = adapterOf(manifest)
+      if (!adapter || isInForce(manifest)) return
+      checkSuccession(manifest, loaded?.manifest.round ?? null, clock.now())
+      checkCompatible(manifest)
+      await makeRoom(adapter)
+      await fetch(adapter, signal)
     },
   }
 }

@@ -15,6 +15,7 @@ import { ExampleError } from '../reward/index.js'
 import { WorldDefect } from '../servers/kernel/index.js'
 import { type KeptConnection, requestLeases, type SwarmHost, TransportError } from '../swarm/index.js'
 import { NodeError } from './errors.js'
+import { fetchAhead } from './fetch-ahead.js'
 import { type Gate, isOffDuty, isUrgent, OPEN, TURNED, turnedTo, waitForDuty } from './gate.js'
 import { groupAnnouncementOf, groupBodyOf } from './group-body.js'
 import { giveBack, keepLease, within } from './held-lease.js'
@@ -297,6 +298,7 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
   const done = new AbortController()
   onProgress({ type: 'leased', leaseId: lease.leaseId, version: lease.version, rollouts: lease.groupSize })
   const renewing = keepLease(lease, parts, AbortSignal.any([signal, done.signal]))
+  const ahead = fetchAhead(parts, AbortSignal.any([signal, done.signal]))
   try {
     const task = taskOf(lease, policy)
     const rollouts = await runGroup(
@@ -329,7 +331,8 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
     throw error
   } finally {
     done.abort()
-    await renewing
+    // What has come stays; what is missing is fetched when the version is taken up.
+    await Promise.all([renewing, ahead])
   }
 }
 

@@ -223,17 +223,20 @@ function createKeeper(
   { host, book, stage }: { readonly host: SwarmHost; readonly book: NodeBook; readonly stage: Stage },
 ): WorkLoopParts['keeper'] {
   let loaded: LoadedPolicy | null = null
+  const newest = async (signal: AbortSignal): Promise<SealedManifest> => {
+    const source = await openSnapshotSource(host, host.runId, signal)
+    const { data } = await source.ask({ kind: 'newest-manifest' }).finally(() => source.close())
+    const name = sha256(data)
+    const sealed = manifests.get(name) ?? (await openManifest(data, host.runId))
+    manifests.set(name, sealed)
+    return sealed
+  }
   return {
     get loaded() {
       return loaded
     },
     async update(signal) {
-      const source = await openSnapshotSource(host, host.runId, signal)
-      const { data } = await source.ask({ kind: 'newest-manifest' }).finally(() => source.close())
-      const name = sha256(data)
-      const sealed = manifests.get(name) ?? (await openManifest(data, host.runId))
-      manifests.set(name, sealed)
-      const { manifest, manifestId } = sealed
+      const { manifest, manifestId } = await newest(signal)
       if (loaded?.manifestId === manifestId) return loaded
       if (loaded?.manifest.policyId !== manifest.policyId) {
         books.turn(book, 'fetch')
@@ -244,6 +247,10 @@ function createKeeper(
       const limits = { ...DEFAULT_LIMITS, maxTurnTokens, maxRolloutTokens, maxAssistantTurns }
       loaded = { manifestId, manifest, limits, stage }
       return loaded
+    },
+    async fetchAhead(signal) {
+      const { manifest } = await newest(signal)
+      if (loaded?.manifest.policyId !== manifest.policyId) await flow.fetch(host.peerId, manifest.version, signal)
     },
   }
 }

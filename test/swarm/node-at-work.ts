@@ -76,6 +76,8 @@ export interface Setting {
   readonly engine?: Engine
   /** In place of a keeper that finds a new round each time. @param loaded  what it found last */
   readonly update?: (loaded: LoadedPolicy | null) => Promise<LoadedPolicy>
+  /** Default: there is nothing to fetch. */
+  readonly fetchAhead?: (signal: AbortSignal) => Promise<void>
   /** Groups without a verdict. */
   readonly waiting?: readonly string[]
   /** How long (ms) a pause of so many milliseconds takes. */
@@ -152,6 +154,7 @@ export async function work(
           loaded = update ? await update(loaded) : policyOf((loaded?.manifest.round ?? 0) + 1)
           return loaded
         },
+        fetchAhead: setting.fetchAhead ?? (async () => undefined),
       },
       outbox: {
         waiting,

@@ -124,6 +124,21 @@ test('a further round of the same policy costs neither a load nor a canary', asy
   assert.is(await keeper.update(soon()), second)
 })
 
+test('an adapter that was fetched ahead is there when its version is taken up, and the engine hears of it only then', async () => {
+  const { run, engine, keeper, blobs } = await open()
+  await keeper.fetchAhead(soon())
+  assert.equal([engine.done, keeper.loaded], [[], null])
+  const { manifest } = run.coordinator.snapshots.newest()!
+  const adapter = manifest.blobs.find(({ role }) => role === 'adapter')!
+  assert.ok(await blobs.isWhole(adapter.sha256, soon()))
+  await keeper.update(soon())
+  assert.equal(engine.done[0], `policy ${adapter.sha256.slice(0, 8)}`)
+  // Of the version in force there is nothing to fetch.
+  await blobs.remove(adapter.sha256)
+  await keeper.fetchAhead(soon())
+  assert.not.ok(await blobs.has(adapter.sha256))
+})
+
 const codeOf = async (work: Promise<unknown>): Promise<string> => {
   const why = await work.catch((error: unknown) => error)
   return why instanceof NodeError ? why.message : `no refusal: ${why}`
