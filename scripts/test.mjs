@@ -9,6 +9,7 @@ import { setupOrExit } from './setup.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const TRAINER = 'coordinator/trainer'
+const WORLDS = 'prove-worlds'
 const bin = (name) => `${root}node_modules/.bin/${name}`
 /** What hangs is a failure, not a lost afternoon; what takes long on a busy machine is neither. */
 const LONGEST_MS = 30 * 60_000
@@ -154,18 +155,20 @@ const SUITES = {
     const lint = await check(bin('biome'), ['ci', '--colors=off', '.'])
     const rooms = await check('npm', ['run', '--silent', 'rooms'])
     const python = await check(process.execPath, ['scripts/lint-python.mjs'])
-    const types = await check(bin('pyright'), ['-p', `${TRAINER}/pyproject.toml`, '--pythonpath', '.venv/bin/python'])
-    const all = [lint, rooms, python, types]
+    const all = [lint, rooms, python]
+    for (const folder of [TRAINER, WORLDS])
+      all.push(await check(bin('pyright'), ['-p', `${folder}/pyproject.toml`, '--pythonpath', '.venv/bin/python']))
     return { passed: sum(all, 'passed'), failed: sum(all, 'failed') }
   },
   unit: (paths) => uvu('unit', paths, availableParallelism(), BATCH),
   swarm: (paths) => uvu('swarm', paths, availableParallelism()),
   proc: (paths) => uvu('proc', paths, Math.min(availableParallelism(), MOST_PROGRAMS)),
-  // Two runs: both folders have a test_export.py.
+  // A run each: they have files of the same names.
   trainer: async () => {
-    const trainer = await pytest(`${TRAINER}/tests`)
-    const model = await pytest('scripts/build-demo-model/tests')
-    return { passed: trainer.passed + model.passed, failed: trainer.failed + model.failed }
+    const results = []
+    for (const folder of [`${TRAINER}/tests`, 'scripts/build-demo-model/tests', `${WORLDS}/tests`])
+      results.push(await pytest(folder))
+    return { passed: sum(results, 'passed'), failed: sum(results, 'failed') }
   },
   release: () => check(process.execPath, ['scripts/release-check.mjs']),
 }
