@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from prove_worlds import BadRequest, EpisodeOver, Refused, UnknownEpisode, UnknownTask
+from prove_worlds import BadRequest, EpisodeOver, Refused, UnknownEpisode, UnknownTask, Worlds
 
 
 def play(episode, messages):
@@ -75,6 +75,16 @@ def test_what_is_no_json_counts_as_a_call_that_could_not_be_read(worlds, example
         assert not episode.call("attach_file", {"draft": float("nan")}).ok
         assert episode.actions == [{"unreadable": "attach_file"}]
         assert episode.score().components["validity"] == 0
+
+
+def test_what_a_client_leaves_open_on_a_server_that_runs_already_is_closed_with_it(worlds, examples):
+    with Worlds(worlds.url) as other:
+        left = [other.open(examples[0]["id"]), other.open(examples[0]["id"]).fork()]
+        assert worlds.episode(left[0].id).messages == left[0].messages
+        other.open(examples[0]["id"]).close()
+    for episode in left:
+        with pytest.raises(UnknownEpisode):
+            worlds.episode(episode.id)
 
 
 def test_errors_have_a_class_and_the_code_of_the_server(worlds, examples):

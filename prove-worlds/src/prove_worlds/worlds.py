@@ -174,6 +174,15 @@ class Worlds:
         answer = self._ask_for_room({**place, **named, "actions": list(actions)})
         return Episode(self._client, answer, self._open)
 
+    def episode(self, name: str) -> Episode:
+        """
+        One that is open already, by its id. It is its opener's: `close` here leaves it open.
+
+        Raises:
+            UnknownEpisode: It is not open there.
+        """
+        return Episode(self._client, self._client.ask("GET", f"/episodes/{quote(name, safe='')}"), set())
+
     def close(self) -> None:
         """Closes the episodes that were opened here and are open still, and the server, if it was started here."""
         if self._server:
