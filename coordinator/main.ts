@@ -12,6 +12,7 @@ await runProgram({
     invitation: async () => (await import('./commands/invitation.js')).addInvitationCommand,
     status: async () => (await import('./commands/status.js')).addStatusCommand,
     nodes: async () => (await import('./commands/nodes.js')).addNodesCommand,
+    board: async () => (await import('./commands/board.js')).addBoardCommand,
     groups: async () => (await import('./commands/groups.js')).addGroupsCommand,
     events: async () => (await import('./commands/events.js')).addEventsCommand,
     export: async () => (await import('./commands/export.js')).addExportCommand,
