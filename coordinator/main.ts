@@ -20,7 +20,8 @@ await runProgram({
     restore: async () => (await import('./commands/restore.js')).addRestoreCommand,
     metrics: async () => (await import('./commands/metrics.js')).addMetricsCommand,
   },
-  statusOf: (error) => (error instanceof ConfigError ? 2 : 1),
+  statusOf: (error) =>
+    error instanceof ConfigError || (error instanceof TrainerError && error.code === 'no_python') ? 2 : 1,
   advice: (error) =>
     error instanceof TrainerError && /No module named/.test(error.detail)
       ? " (prove-coordinator setup installs the trainer's Python packages)"
