@@ -5,7 +5,7 @@ import { requestBoard, type SwarmHost, TransportError } from '../swarm/index.js'
 export interface BoardKeeper {
   /** As the run's key has signed it; null: none has come so far. */
   readonly newest: Uint8Array | null
-  /** Asks the coordinator for a newer one, where that is due. It does not fail: the last one stays. */
+  /** Asks the coordinator for a newer one, where that is due. When it gives none, the last one stays. */
   refresh(signal: AbortSignal): Promise<void>
 }
 

@@ -9,11 +9,13 @@ import { boardOf, type Ranking, rankingOf } from '../report/board.js'
 const RANKED_MS = 5000
 /** How often one key may change its team: each change is a record for good. */
 const TEAM_CHANGES = { perMinute: 1 / 60, atOnce: 4 }
+/** Those of all keys: of too many keys, the first are forgotten. */
+const CHANGES_PER_MINUTE = 600
 
 export interface BoardDesk {
   /**
    * The board of now, signed, with the place of the key that is asked for.
-   * @throws SwarmRefusal `not_registered` or `rate_limited` when whoever asks may not change its team
+   * @throws SwarmRefusal `not_registered`, `rate_limited` or `overloaded` when whoever asks may not change its team
    */
   answer(request: BoardRequest, asker: string): Promise<Uint8Array>
 }
@@ -27,7 +29,10 @@ export interface BoardDeskParts {
 
 export function createBoardDesk({ recorder, key, runId, clock }: BoardDeskParts): BoardDesk {
   const { state } = recorder
-  const changes = createRateLimit(clock, TEAM_CHANGES.perMinute, TEAM_CHANGES.atOnce)
+  const changes = {
+    ofKey: createRateLimit(clock, TEAM_CHANGES.perMinute, TEAM_CHANGES.atOnce),
+    all: createRateLimit(clock, CHANGES_PER_MINUTE),
+  }
   let ranked: { readonly ranking: Ranking; readonly atMs: number } | null = null
 
   const join = async (node: string, team: string | null): Promise<void> => {
@@ -35,7 +40,8 @@ export function createBoardDesk({ recorder, key, runId, clock }: BoardDeskParts)
     // Keys that nobody knows would fill the log.
     if (!state.registered.has(node)) throw refusal('not_registered', 'a team is taken of a key that has asked for work')
     if (!isNews(state)) return
-    if (!changes.allow(node)) throw refusal('rate_limited', 'a key may change its team once an hour')
+    if (!changes.ofKey.allow(node)) throw refusal('rate_limited', 'a key may change its team once an hour')
+    if (!changes.all.allow('all')) throw refusal('overloaded', 'too many keys change their teams at the moment')
     await recorder.record((current) =>
       isNews(current) ? { type: 'team-joined', atMs: clock.now(), node, team } : null,
     )

@@ -114,4 +114,16 @@ test('a key says its team once it is known, changes it a few times at once, and 
   assert.equal(teams[0], { name: 'larks', keys: 2, credit: 35 })
 })
 
+test('many keys that change their teams do not fill the log: they are told to come later', async () => {
+  const key = await keyOf(1)
+  const nodes = Array.from({ length: 200 }, (_, i) => `key-${i}`)
+  const recorder = await openRecorder(memoryLog([agreed(), published(0), ...nodes.map(registered)]), () => undefined)
+  const desk = createBoardDesk({ recorder, key, runId: peerIdOfKey(key), clock: createMovedClock() })
+  const codes = new Set<string>()
+  for (const node of nodes)
+    await desk.answer({ peerId: null, team: 'owls' }, node).catch((why: SwarmRefusal) => codes.add(why.code))
+  assert.equal([...codes], ['overloaded'])
+  assert.is(recorder.state.teams.size, 150)
+})
+
 test.run()
