@@ -77,6 +77,7 @@ const ONE_ADAPTER = {
   systeminformation: '^node/machine/battery-and-heat\\.ts$',
   '@libp2p/prometheus-metrics': '^swarm/metrics\\.ts$',
   qr: '^coordinator/(commands/invitation|dashboard/pages/join)\\.ts$',
+  '@peculiar/asn1-x509': '^coordinator/versions/run-certificate\\.ts$',
   openai: '^synthesis/teacher/openai-chat\\.ts$',
 }
 

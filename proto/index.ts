@@ -8,6 +8,7 @@ export {
   type OpenedEnvelope,
   openEnvelope,
   peerIdOfKey,
+  peerIdOfPublicKey,
   sealEnvelope,
   signerOf,
 } from './envelope.js'

@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
+import writeFileAtomic from 'write-file-atomic'
 import { PUBLISHED_FILES, type SealedManifest } from '../../proto/index.js'
 import { checkPeerId, type JoinAddress, parseJoinAddress } from '../../swarm/index.js'
 import { type AdapterLibrary, type ListedVersion, openAdapterLibrary } from '../adapters/library.js'
 import { type CheckedFolder, checkPulledFolder } from '../adapters/pulled-folder.js'
+import { runCertificate } from '../adapters/run-certificate.js'
 import { inBytes } from '../base/in-bytes.js'
 import { NodeError } from '../errors.js'
 import { type NamedRun, RUN_ARGUMENT, runArgument } from './arguments.js'
@@ -15,6 +17,13 @@ interface AskOptions {
   readonly from: readonly JoinAddress[]
   readonly json?: boolean
   readonly version?: number
+}
+
+interface VerifyOptions {
+  readonly run?: () => Promise<string>
+  readonly partial: boolean
+  readonly certificate?: string
+  readonly json: boolean
 }
 
 type NameRun = () => Promise<NamedRun>
@@ -83,8 +92,9 @@ export function addAdaptersCommands(program: Command): void {
       runOption,
     )
     .option('--partial', 'files that were not to be had are no fault', false)
+    .option('--certificate <file>', 'write the run’s certificate there (PEM), for verifiers of OpenSSF Model Signing')
     .option('--json', 'one JSON object on stdout', false)
-    .action(async (folder: string, options: { run?: () => Promise<string>; partial: boolean; json: boolean }) => {
+    .action(async (folder: string, options: VerifyOptions) => {
       const stop = stopSignal()
       const checked = await checkPulledFolder(folder, (await options.run?.()) ?? null, stop)
       process.stdout.write(options.json ? `${JSON.stringify(verdict(checked))}\n` : checkedText(checked))
@@ -93,6 +103,8 @@ export function addAdaptersCommands(program: Command): void {
       const wrong = checked.files.filter(isFault).map(({ name, outcome }) => `${name} is ${outcome}`)
       if (wrong.length > 0)
         throw new NodeError('bad_folder', `${folder} is not what was published: ${wrong.join(', ')}`)
+      if (options.certificate !== undefined)
+        await writeFileAtomic(options.certificate, await runCertificate(folder, checked.run))
     })
 }
 
