@@ -14,7 +14,7 @@ import { stopSignal } from './stop-signal.js'
 
 interface AskOptions {
   readonly dataDir: string
-  readonly from: readonly JoinAddress[]
+  readonly from: readonly (JoinAddress | string)[]
   readonly json?: boolean
   readonly version?: number
 }
@@ -36,8 +36,8 @@ export function addAdaptersCommands(program: Command): void {
       .argument(...RUN_ARGUMENT, runArgument)
       .option(
         '--from <address>',
-        'a node of the run to ask too, ending in /p2p/ and its key; repeatable',
-        nodeOption,
+        'a node of the run to ask too, ending in /p2p/ and its key; repeatable. Or the URL of a dashboard, which is asked alone',
+        sourceOption,
         [],
       )
       .option('--data-dir <folder>', 'where downloads are kept', dataFolder)
@@ -113,7 +113,11 @@ const versionOption = (text: string): number => {
   return Number(text)
 }
 
-const nodeOption = (text: string, earlier: readonly JoinAddress[]): JoinAddress[] => {
+const sourceOption = (text: string, earlier: readonly (JoinAddress | string)[]): (JoinAddress | string)[] => {
+  if (/^https?:\/\//.test(text)) {
+    if (URL.canParse(text)) return [...earlier, text]
+    throw new InvalidArgumentError('a URL such as https://run.example.org')
+  }
   try {
     return [...earlier, parseJoinAddress(text)]
   } catch (error) {
@@ -139,9 +143,13 @@ const withLibrary = async (
   { dataDir, from }: AskOptions,
   use: (library: AdapterLibrary, signal: AbortSignal) => Promise<void>,
 ): Promise<void> => {
+  const others = from.filter((source) => typeof source !== 'string')
+  const [web = null, ...further] = from.filter((source) => typeof source === 'string')
+  if (web !== null && others.length + further.length > 0)
+    throw new NodeError('bad_source', 'a URL is asked alone: name one --from')
   const { coordinator } = await run()
   const signal = stopSignal()
-  const library = await openAdapterLibrary({ coordinator, others: from }, join(dataDir, 'adapters'), signal)
+  const library = await openAdapterLibrary({ coordinator, others, web }, join(dataDir, 'adapters'), signal)
   try {
     await use(library, signal)
   } finally {
