@@ -10,6 +10,7 @@ import { inBytes } from '../base/in-bytes.js'
 import { NodeError } from '../errors.js'
 import { type NamedRun, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder } from './defaults.js'
+import { addMergeCommand, type MergeOptions, MODEL_TO_MERGE, mergePulled } from './merge.js'
 import { stopSignal } from './stop-signal.js'
 
 interface AskOptions {
@@ -71,17 +72,21 @@ export function addAdaptersCommands(program: Command): void {
   )
     .argument('<folder>', 'where to put it')
     .option(...version)
-    .action((run: NameRun, folder: string, options: AskOptions) =>
+    .option('--merge <file>', 'write base model and adapter as one GGUF, too: see "merge"')
+    .option(...MODEL_TO_MERGE)
+    .action((run: NameRun, folder: string, options: AskOptions & MergeOptions & { readonly merge?: string }) =>
       withLibrary(run, options, async (library, signal) => {
         const publication = await library.find(options.version, signal)
         const { written, left } = await library.pull(publication, folder, signal)
         for (const path of written) process.stdout.write(`${path}\n`)
-        if (left.length === 0) return
-        process.stderr.write(
-          `prove-node: nobody who was asked has ${left.join(', ')} of version ${publication.manifest.version}\n`,
-        )
+        if (left.length > 0)
+          process.stderr.write(
+            `prove-node: nobody who was asked has ${left.join(', ')} of version ${publication.manifest.version}\n`,
+          )
+        if (options.merge !== undefined) await mergePulled(folder, options.merge, options, signal)
       }),
     )
+  addMergeCommand(adapters)
   adapters
     .command('verify')
     .description('Check signature and hashes of a pulled folder, offline')
