@@ -78,6 +78,7 @@ const ONE_ADAPTER = {
   '@libp2p/prometheus-metrics': '^swarm/metrics\\.ts$',
   qr: '^coordinator/(commands/invitation|dashboard/pages/join)\\.ts$',
   '@peculiar/asn1-x509': '^coordinator/versions/run-certificate\\.ts$',
+  '@huggingface/hub': '^node/adapters/hub\\.ts$',
   openai: '^synthesis/teacher/openai-chat\\.ts$',
 }
 

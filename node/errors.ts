@@ -34,6 +34,8 @@ export type NodeErrorCode =
   | 'no_such_version'
   /** A web server does not give what a run has published. */
   | 'bad_source'
+  /** The Hugging Face hub does not take what is uploaded, or it is not said who uploads it. */
+  | 'bad_hub'
   /** The user has ended the program. */
   | 'stopped'
   /** A folder with an adapter that was not pulled, or whose manifest is not what the run has signed. */

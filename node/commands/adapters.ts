@@ -11,6 +11,7 @@ import { NodeError } from '../errors.js'
 import { type NamedRun, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder } from './defaults.js'
 import { addMergeCommand, type MergeOptions, MODEL_TO_MERGE, mergePulled } from './merge.js'
+import { addPushCommand } from './push.js'
 import { stopSignal } from './stop-signal.js'
 
 interface AskOptions {
@@ -87,6 +88,7 @@ export function addAdaptersCommands(program: Command): void {
       }),
     )
   addMergeCommand(adapters)
+  addPushCommand(adapters)
   adapters
     .command('verify')
     .description('Check signature and hashes of a pulled folder, offline')
