@@ -77,6 +77,8 @@ const ONE_ADAPTER = {
   systeminformation: '^node/machine/battery-and-heat\\.ts$',
   '@libp2p/prometheus-metrics': '^swarm/metrics\\.ts$',
   qr: '^coordinator/(commands/invitation|dashboard/pages/join)\\.ts$',
+  '@peculiar/asn1-x509': '^coordinator/versions/run-certificate\\.ts$',
+  '@huggingface/hub': '^node/adapters/hub\\.ts$',
   openai: '^synthesis/teacher/openai-chat\\.ts$',
 }
 

@@ -27,6 +27,7 @@ export interface GgufSource {
 
 export const GGML_F32 = 0
 export const GGML_F16 = 1
+export const GGML_BF16 = 30
 
 /** Metadata, names and tensor table of a base model: a vocabulary of 250,000 tokens with its merges takes some 15 MB. */
 export const MAX_MODEL_HEADER_BYTES = 128 * 2 ** 20
@@ -79,7 +80,7 @@ const BLOCKS: Readonly<Record<number, readonly [elements: number, bytes: number]
   27: [1, 8],
   28: [1, 8],
   29: [256, 56],
-  30: [1, 2],
+  [GGML_BF16]: [1, 2],
   34: [256, 54],
   35: [256, 66],
   39: [32, 17],

@@ -30,7 +30,7 @@ export interface Conversation {
  *
  * Texts of one role that follow each other are one turn, with an empty line between them. A tool's result that is not JSON is given as a
  * JSON string.
- * @throws ConversationError; EpisodeError `bad_template`
+ * @throws ConversationError
  */
 export function promptOf({ tools, messages }: Conversation, { dialect, renderer }: ServedPolicy): Token[] {
   const systems = messages.filter((message) => message.role === 'system')
@@ -71,8 +71,15 @@ export function promptOf({ tools, messages }: Conversation, { dialect, renderer 
     }
     return tokens
   } catch (cause) {
-    if (!(cause instanceof EpisodeError) || cause.code !== 'reserved_tag') throw cause
-    throw new ConversationError('reserved_tag', cause.message, { cause })
+    if (!(cause instanceof EpisodeError)) throw cause
+    if (cause.code === 'reserved_tag') throw new ConversationError('reserved_tag', cause.message, { cause })
+    if (cause.code === 'bad_template')
+      throw new ConversationError(
+        'not_written',
+        `the model's chat template cannot write these tools or messages: ${cause.detail}`,
+        { cause },
+      )
+    throw cause
   }
 }
 

@@ -7,6 +7,8 @@ export type ConversationErrorCode =
   | 'bad_tool_result'
   /** A text holds a control token or a tag by which calls and results are recognised. */
   | 'reserved_tag'
+  /** Tools, or messages, that the model's chat template does not provide for. */
+  | 'not_written'
   /** A tool that the worlds do not have. */
   | 'unknown_tool'
   /** The conversation leaves no room for an answer. */

@@ -32,6 +32,10 @@ export type NodeErrorCode =
   | 'wrong_calibration'
   /** None of those asked serves that version of the run. */
   | 'no_such_version'
+  /** A web server does not give what a run has published. */
+  | 'bad_source'
+  /** The Hugging Face hub does not take what is uploaded, or it is not said who uploads it. */
+  | 'bad_hub'
   /** The user has ended the program. */
   | 'stopped'
   /** A folder with an adapter that was not pulled, or whose manifest is not what the run has signed. */

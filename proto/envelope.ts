@@ -74,6 +74,11 @@ export function peerIdOfKey(key: PrivateKey): string {
   return peerIdFromPublicKey(key.publicKey).toString()
 }
 
+/** The same of the 32 bytes of a public key. @throws SwarmRefusal `bad_signature` when they are none */
+export function peerIdOfPublicKey(raw: Uint8Array): string {
+  return peerIdFromPublicKey(ed25519(raw)).toString()
+}
+
 /**
  * Signs a payload for one run and one purpose.
  * @param limit       bound of the whole envelope

@@ -20,6 +20,7 @@ export {
   type OpenedEnvelope,
   openEnvelope,
   peerIdOfKey,
+  peerIdOfPublicKey,
   sealEnvelope,
   signerOf,
 } from './envelope.js'

@@ -22,7 +22,15 @@ import { POLICY_SHAPE, type PolicyDescription, policyIdOf, readPolicy, writePoli
 import { bytes, double, message, number, packed } from './wire-shape.js'
 
 /** What a file of a publication is for. A receiver names its files by hash and role; no file name travels. */
-export const BLOB_ROLES = ['adapter', 'base', 'peft-weights', 'peft-config', 'base-config', 'provenance'] as const
+export const BLOB_ROLES = [
+  'adapter',
+  'base',
+  'peft-weights',
+  'peft-config',
+  'base-config',
+  'provenance',
+  'model-signature',
+] as const
 export type BlobRole = (typeof BLOB_ROLES)[number]
 
 /** A file that the swarm can exchange in chunks. */
@@ -171,6 +179,7 @@ const MOST_BYTES: Readonly<Record<BlobRole, number>> = {
   'peft-config': LIMITS.blobMetadataBytes.value,
   'base-config': LIMITS.blobMetadataBytes.value,
   provenance: LIMITS.blobMetadataBytes.value,
+  'model-signature': LIMITS.blobMetadataBytes.value,
 }
 
 function readBlob(wire: Decoded<prove.Blob.$Properties>): BlobDescription {

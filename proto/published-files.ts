@@ -20,4 +20,5 @@ export const PUBLISHED_FILES: readonly PublishedFile[] = [
   { role: 'peft-config', name: 'adapter_config.json', inStep: 'adapter/adapter_config.json' },
   { role: 'base-config', name: 'base/config.json', inStep: 'base/config.json', optional: true },
   { role: 'provenance', name: 'provenance.json', inStep: null },
+  { role: 'model-signature', name: 'model.sig', inStep: null },
 ]

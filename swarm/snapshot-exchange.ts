@@ -51,6 +51,8 @@ export interface SnapshotExchange {
   offerInvitation(sealed: () => Uint8Array): void
   /** Highest version known here. */
   newest(): SealedManifest | null
+  /** What can be asked for here, the newest round first. */
+  inService(): readonly SealedManifest[]
   /**
    * Asks peers in order until one answers with a manifest of the run's coordinator, and takes it into service. Whether it
    * may take effect is another question: `checkSuccession`.
@@ -155,8 +157,10 @@ export async function createSnapshotExchange(
     return bitsOf(blob.chunkSha256s.length, () => true)
   }
 
+  const inService = (): SealedManifest[] => [...manifests.values()].sort((a, b) => b.manifest.round - a.manifest.round)
+
   const idsInService = (): Uint8Array | null => {
-    const newestFirst = [...manifests.values()].sort((a, b) => b.manifest.round - a.manifest.round)
+    const newestFirst = inService()
     return newestFirst.length > 0 ? manifestIdList(newestFirst.map(({ manifestId }) => manifestId)) : null
   }
 
@@ -253,6 +257,7 @@ export async function createSnapshotExchange(
   return {
     offer,
     newest: () => newest,
+    inService,
     offerFile(blob, path) {
       files.set(blob.sha256, { blob, path, damaged: new Set() })
       chunkLists.set(chunkListSha256(blob), chunkListOf(blob))

@@ -1,7 +1,5 @@
-import { createReadStream } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join as pathOf } from 'node:path'
-import { Readable } from 'node:stream'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
@@ -10,7 +8,7 @@ import { streamSSE } from 'hono/streaming'
 import type { Logger } from 'pino'
 import { packageRoot } from '../../cli/index.js'
 import type { Tokenizer } from '../../engine/index.js'
-import { groupBody } from '../../proto/index.js'
+import { groupBody, type SealedManifest } from '../../proto/index.js'
 import type { BlobStore, Clock, Metrics } from '../../swarm/index.js'
 import { rankingOf } from '../report/board.js'
 import type { GroupReport } from '../report/group-report.js'
@@ -20,6 +18,7 @@ import type { TaskSet } from '../settings/task-set.js'
 import type { Access, Visitor } from './access.js'
 import { type ChartRoom, createChartRoom, type LineChart, SIZES } from './charts.js'
 import { conversationOf } from './conversation.js'
+import { createDownloads, listing, versionsInService } from './downloads.js'
 import { DASHBOARD_LIMITS } from './limits.js'
 import { tellNews } from './news.js'
 import { type Frame, type Markup, page } from './page.js'
@@ -42,6 +41,8 @@ export interface DashboardParts {
   /** Bodies of groups, and files that were published. */
   readonly bodies: Pick<BlobStore, 'read'>
   readonly blobs: Pick<BlobStore, 'path' | 'isWhole'>
+  /** Manifests in service, the newest round first. */
+  readonly manifests: () => readonly SealedManifest[]
   /** The text that volunteers join with now. */
   readonly invitation: () => string
   /** Whether the run still takes events. */
@@ -78,6 +79,10 @@ export function dashboardApp(parts: DashboardParts, access: Access, signal: Abor
   const { report, metrics, clock, logger } = parts
   const app = new Hono<Env>()
   const charts = createChartRoom()
+  const downloads = createDownloads({
+    ...{ blobs: parts.blobs, manifests: parts.manifests },
+    adapterOf: (version) => report.run.report().versions[version]?.adapterSha256,
+  })
   let livePages = 0
 
   // The one that is named first has the last word.
@@ -175,8 +180,15 @@ export function dashboardApp(parts: DashboardParts, access: Access, signal: Abor
     const worlds = report.coverage.worlds(tasks.map((task) => task.worlds.map(({ server }) => server)))
     return show(context, '/coverage', 'Tasks', coverage(worlds, report.coverage.tasks(), tasks.length))
   })
-  app.get('/versions', (context) => show(context, '/versions', 'Versions', versions(report.run.report())))
-  app.get('/versions/:version/adapter.gguf', (context) => download(context, parts))
+  app.get('/versions', (context) => {
+    const inService = versionsInService(parts.manifests())
+    return show(context, '/versions', 'Versions', versions(report.run.report(), inService))
+  })
+  app.get('/versions.json', (context) => context.json(listing(parts.manifests())))
+  app.get('/versions/:version/:file{.+}', (context) => {
+    const { version, file } = context.req.param()
+    return downloads.give(context, /^\d{1,9}$/.test(version) ? Number(version) : -1, file)
+  })
   app.get('/join', (context) => show(context, '/join', 'Join', join(parts.invitation())))
   app.get('/join/code.svg', (context) => drawing(context, invitationCode(parts.invitation())))
   app.get('/charts/:name{[a-z]+\\.svg}', async (context) => {
@@ -246,17 +258,4 @@ async function rolloutsOf(
   const body = groupBody.parse(bytes)
   const index = Number.isInteger(wanted) && wanted >= 0 && wanted < body.rollouts.length ? wanted : 0
   return { body, index, conversation: conversationOf(body.rollouts[index]!, tokenizer) }
-}
-
-async function download(context: Context<Env>, { report, blobs }: Pick<DashboardParts, 'report' | 'blobs'>) {
-  const version = report.run.report().versions[Number(context.req.param('version'))]
-  if (!version || !(await blobs.isWhole(version.adapterSha256, context.req.raw.signal))) return context.notFound()
-  const path = blobs.path(version.adapterSha256)
-  const { size } = await stat(path)
-  return context.body(Readable.toWeb(createReadStream(path)) as ReadableStream, 200, {
-    'Content-Type': 'application/octet-stream',
-    'Content-Length': String(size),
-    'Content-Disposition': `attachment; filename="version-${version.version}.gguf"`,
-    ETag: `"${version.adapterSha256}"`,
-  })
 }

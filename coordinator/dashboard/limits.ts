@@ -17,6 +17,8 @@ export const DASHBOARD_LIMITS = {
   tokenChars: 16,
   /** Rows of a table that may grow with the run. */
   rows: 100,
+  /** Files for download of which it is remembered that they are whole. */
+  checkedFiles: 256,
   /** Drawn charts that are kept: each chart has four forms. */
   charts: 64,
   /** Characters of one answer of a world that the rollout viewer shows. */

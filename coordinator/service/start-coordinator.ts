@@ -209,6 +209,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       (await openDashboard(shown.report, {
         ...{ options, metrics, taskSet, tokenizer, blobs, recorder, bodies: coordinator.bodies },
         invitation: () => invited.current.text,
+        manifests: coordinator.snapshots.inService,
       }))
     cleanUps.push(async () => dashboard?.close())
 
@@ -244,7 +245,7 @@ function reportOn(
 }
 
 interface DashboardSources
-  extends Pick<DashboardParts, 'metrics' | 'taskSet' | 'tokenizer' | 'blobs' | 'bodies' | 'invitation'> {
+  extends Pick<DashboardParts, 'metrics' | 'taskSet' | 'tokenizer' | 'blobs' | 'bodies' | 'invitation' | 'manifests'> {
   readonly options: CoordinatorOptions
   readonly recorder: Recorder
 }

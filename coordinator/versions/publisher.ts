@@ -7,13 +7,14 @@ import { packageVersion } from '../../cli/index.js'
 import { newRoundSecret, roundSecretHash } from '../../judging/lease-seed.js'
 import {
   announcementOf,
+  type BlobDescription,
+  type BlobRole,
   type Demand,
   LIMITS,
   openManifest,
   type PeerAddresses,
   type PolicyManifest,
   PUBLISHED_FILES,
-  type PublishedFile,
   policyIdOf,
   type SealedManifest,
   SwarmRefusal,
@@ -33,6 +34,7 @@ import type { TaskSet } from '../settings/task-set.js'
 import { unlessMissing } from '../spool/spool-folder.js'
 import { readStep, type TrainerStep } from '../spool/step-folder.js'
 import { canariesOf } from './canary.js'
+import { modelSignature } from './model-signature.js'
 import type { PolicyFrame } from './policy-frame.js'
 import { provenanceOf } from './provenance.js'
 import type { PublishedFiles } from './published-files.js'
@@ -87,9 +89,8 @@ type OpenedRound = Pick<Publication, 'atMs' | 'round' | 'policyId' | 'manifestId
 /** Paper, section 4.1. */
 const MAX_USER_TURNS = 5
 
-/** Whether a step has something for a file of its publication. */
-const isIn = ({ files }: TrainerStep, { inStep, optional }: PublishedFile): boolean =>
-  !optional || (inStep !== null && Object.hasOwn(files, inStep))
+/** Whether the coordinator writes a file itself. */
+const isOwn = (role: BlobRole): boolean => PUBLISHED_FILES.some((file) => file.role === role && file.inStep === null)
 
 /** What a manifest says of the terms, for nodes to work by. */
 const limitsOf = ({ groupSize, maxStaleness, limits }: RunTerms): PolicyManifest['limits'] => ({
@@ -122,6 +123,15 @@ export function createPublisher(parts: PublisherParts): Publisher {
     return new TextEncoder().encode(`${JSON.stringify(provenance, null, 2)}\n`)
   }
 
+  const signModel = (version: number, described: readonly BlobDescription[]): Uint8Array => {
+    const nameOf = (role: BlobRole): string => PUBLISHED_FILES.find((file) => file.role === role)!.name
+    const signed = described.map(({ role, sha256 }) => ({ name: nameOf(role), sha256 }))
+    return modelSignature(key, { name: `${frame.base.name}-v${version}`, version, atMs: clock.now(), files: signed })
+  }
+
+  const describeBlob = async (stored: Promise<string>, role: BlobRole): Promise<BlobDescription> =>
+    blobs.describe(await stored, role)
+
   /** What sets the manifest of a round apart from others of its version. */
   const roundPart = (secret: Uint8Array, resting: string): RoundPart => {
     const { rounds, terms } = recorder.state
@@ -148,13 +158,14 @@ export function createPublisher(parts: PublisherParts): Publisher {
   }
 
   const describe = async (version: number, step: TrainerStep): Promise<VersionPart> => {
-    const described = await Promise.all(
-      PUBLISHED_FILES.filter((file) => isIn(step, file)).map(async ({ role, inStep }) => {
-        const stored =
-          inStep === null ? blobs.put(describeProvenance(version, step)) : blobs.putFile(join(step.folder, inStep))
-        return blobs.describe(await stored, role)
+    const described = await Promise.all([
+      ...PUBLISHED_FILES.flatMap(({ role, inStep, optional }) => {
+        if (inStep === null || (optional && !Object.hasOwn(step.files, inStep))) return []
+        return [describeBlob(blobs.putFile(join(step.folder, inStep)), role)]
       }),
-    )
+      describeBlob(blobs.put(describeProvenance(version, step)), 'provenance'),
+    ])
+    const signature = await describeBlob(blobs.put(signModel(version, described)), 'model-signature')
     const adapter = described[0]!
     const { rank, alpha, targetModules } = step.lora
     const policy = {
@@ -165,7 +176,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
       version,
       policyId: policyIdOf(policy),
       policy,
-      blobs: described,
+      blobs: [...described, signature],
       canary: canariesOf(step.canaries),
     }
   }
@@ -278,7 +289,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
         }
         const missing = await files.check(sealed)
         // Nobody else keeps what the coordinator writes itself.
-        if (round === newest?.round) isLost = missing.some(({ role }) => role === 'provenance')
+        if (round === newest?.round) isLost = missing.some(({ role }) => isOwn(role))
         snapshots.offer(sealed)
       }
       if (isLost) await opening(replaceNewest)

@@ -33,7 +33,7 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof ConversationError) {
     const code = error.code === 'context_full' ? 'context_length_exceeded' : error.code
-    return new ApiError(400, code, error.message, 'messages')
+    return new ApiError(400, code, error.message, error.code === 'not_written' ? null : 'messages')
   }
   if (error instanceof EngineError) return new ApiError(500, error.code, error.message)
   return new ApiError(500, 'internal', error instanceof Error ? error.message : String(error))

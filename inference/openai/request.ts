@@ -6,6 +6,7 @@ import type { SamplingOptions } from '../completion.js'
 import type { Conversation, Message } from '../conversation.js'
 import { SERVE_LIMITS } from '../limits.js'
 import { ApiError, unsupported } from './errors.js'
+import { plainParameters } from './tool-schema.js'
 
 export interface ChatRequest {
   readonly model: string
@@ -126,13 +127,7 @@ function refuseUnsupported(wire: Wire, lanes: number): void {
 function readTool({ type, function: described }: NonNullable<Wire['tools']>[number]): OfferedTool {
   if (type !== 'function' || !described) throw unsupported('tools', `only functions, not ${type}`)
   const { name: tool, description, parameters } = described
-  const inputSchema = parameters ?? { type: 'object', properties: {} }
-  return {
-    name: tool,
-    description: description ?? '',
-    inputSchema: inputSchema as OfferedTool['inputSchema'],
-    readOnly: false,
-  }
+  return { name: tool, description: description ?? '', inputSchema: plainParameters(parameters), readOnly: false }
 }
 
 function readMessage(wire: Wire['messages'][number], place: number): Message {

@@ -16,12 +16,15 @@ import {
 import { NodeError } from '../errors.js'
 import { CARD_FILE, modelCard } from './model-card.js'
 import { MANIFEST_FILE, type Provenance, parseProvenance } from './pulled-folder.js'
+import { throughCuts, webPublications } from './web-publications.js'
 
 /** Where a run is asked for what it has published. */
 export interface AdapterSources {
   readonly coordinator: JoinAddress
   /** Further nodes of the run: what they hold can be had while the coordinator is away. */
   readonly others: readonly JoinAddress[]
+  /** Address of a web server that has it all; then nobody else is asked. */
+  readonly web: string | null
 }
 
 /** A version of a run, and who of those asked has its adapter. */
@@ -38,9 +41,9 @@ export interface Pulled {
 }
 
 export interface AdapterLibrary {
-  /** Those asked, by peer id. */
+  /** Those asked, by peer id or URL. */
   readonly sources: readonly string[]
-  /** Every version that one of the sources serves, by its newest round, the newest first. @throws TransportError */
+  /** Every version that one of the sources serves, by its newest round, the newest first. @throws TransportError; NodeError `bad_source` */
   versions(signal: AbortSignal): Promise<ListedVersion[]>
   /**
    * The newest version, or the one that is named.
@@ -57,11 +60,11 @@ export interface AdapterLibrary {
 }
 
 /**
- * Connects to a run for its adapters alone: no engine, no work.
- * @throws TransportError `unreachable` when none of the sources answers
+ * Connects to a run, or to a web server that has what it published, for its adapters alone: no engine, no work.
+ * @throws TransportError `unreachable` when none of the nodes answers
  */
 export async function openAdapterLibrary(
-  { coordinator, others }: AdapterSources,
+  { coordinator, others, web: address }: AdapterSources,
   dataDir: string,
   signal: AbortSignal,
 ): Promise<AdapterLibrary> {
@@ -71,8 +74,9 @@ export async function openAdapterLibrary(
   let snapshots: SnapshotExchange
   let sources: string[]
   const store = await createBlobStore(join(dataDir, 'blobs'))
+  const web = address === null ? null : webPublications(address, coordinator.peerId)
   try {
-    sources = await dialSources(host, [coordinator, ...others], signal)
+    sources = web ? [web.url] : await dialSources(host, [coordinator, ...others], signal)
     snapshots = await createSnapshotExchange(host, { store })
   } catch (error) {
     await host.close()
@@ -81,20 +85,37 @@ export async function openAdapterLibrary(
 
   const manifests = async (caller: AbortSignal): Promise<SealedManifest[]> => {
     const newestRoundOf = new Map<number, SealedManifest>()
-    for (const sealed of await snapshots.fetchManifests(sources, caller)) {
+    for (const sealed of await (web ? web.manifests(caller) : snapshots.fetchManifests(sources, caller))) {
       const { version } = sealed.manifest
       if (!newestRoundOf.has(version)) newestRoundOf.set(version, sealed)
     }
     return [...newestRoundOf.values()].sort((a, b) => b.manifest.version - a.manifest.version)
   }
-  const holdersOf = (blob: BlobDescription, caller: AbortSignal) => snapshots.holdersOf(blob, sources, caller)
+  const holdersOf = async (
+    { manifest }: SealedManifest,
+    blob: BlobDescription,
+    caller: AbortSignal,
+  ): Promise<readonly string[]> => {
+    if (!web) return snapshots.holdersOf(blob, sources, caller)
+    return (await web.has(manifest.version, nameOf(blob), caller)) ? sources : []
+  }
+  const fetchBlob = (
+    { manifest }: SealedManifest,
+    blob: BlobDescription,
+    holders: readonly string[],
+    caller: AbortSignal,
+  ) => {
+    if (!web) return snapshots.fetchBlob(blob, holders, { signal: caller })
+    const others = [web.source(manifest.version, nameOf(blob), blob)]
+    return throughCuts((onProgress) => snapshots.fetchBlob(blob, [], { signal: caller, others, onProgress }))
+  }
 
   return {
     sources,
     async versions(caller) {
       const listed: ListedVersion[] = []
       for (const sealed of await manifests(caller))
-        listed.push({ sealed, holders: await holdersOf(adapterOf(sealed), caller) })
+        listed.push({ sealed, holders: await holdersOf(sealed, adapterOf(sealed), caller) })
       return listed
     },
     async find(version, caller) {
@@ -113,10 +134,11 @@ export async function openAdapterLibrary(
       const fetched = new Map<string, string>()
       const left: string[] = []
       for (const blob of blobs) {
-        const name = PUBLISHED_FILES.find(({ role }) => role === blob.role)?.name
-        if (name === undefined) continue
-        const holders = (await store.has(blob.sha256)) ? sources : await holdersOf(blob, caller)
-        if (holders.length > 0) fetched.set(name, await snapshots.fetchBlob(blob, holders, { signal: caller }))
+        // The base is in the run's invitation, and no file of a publication.
+        if (blob.role === 'base') continue
+        const name = nameOf(blob)
+        const holders = (await store.has(blob.sha256)) ? sources : await holdersOf(sealed, blob, caller)
+        if (holders.length > 0) fetched.set(name, await fetchBlob(sealed, blob, holders, caller))
         else if (blob.role === 'adapter')
           throw new NodeError(
             'no_such_version',
@@ -143,6 +165,8 @@ async function dialSources(host: SwarmHost, sources: readonly JoinAddress[], sig
   if (reached.length === 0 && first?.status === 'rejected') throw first.reason
   return [...new Set(reached)]
 }
+
+const nameOf = ({ role }: BlobDescription): string => PUBLISHED_FILES.find((file) => file.role === role)!.name
 
 const adapterOf = ({ manifest }: SealedManifest): BlobDescription => {
   const adapter = manifest.blobs.find(({ role }) => role === 'adapter')

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { hashFile } from '../../engine/index.js'
@@ -11,6 +11,7 @@ import {
   signerOf,
 } from '../../proto/index.js'
 import { NodeError } from '../errors.js'
+import { readBounded, unlessMissing } from './read-bounded.js'
 
 /** The sealed manifest as it came from the run: what the files beside it are checked against. */
 export const MANIFEST_FILE = 'manifest.sealed'
@@ -114,19 +115,6 @@ export async function parseProvenance(path: string): Promise<Provenance | null> 
     if (error instanceof SyntaxError) return null
     throw error
   }
-}
-
-/** @throws NodeError `bad_folder` for a file that is not there or too large */
-async function readBounded(path: string, most: number): Promise<Uint8Array> {
-  const found = await stat(path).catch(unlessMissing)
-  if (found === null) throw badFolder(`${path} is not there: name a folder that "adapters pull" has made`)
-  if (!found.isFile() || found.size > most) throw badFolder(`${path} is no file of at most ${most} B`)
-  return readFile(path)
-}
-
-const unlessMissing = (error: NodeJS.ErrnoException): null => {
-  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
-  throw error
 }
 
 const badFolder = (detail: string, cause?: unknown): NodeError => new NodeError('bad_folder', detail, { cause })

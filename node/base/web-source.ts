@@ -93,7 +93,7 @@ export function webSource(url: string, options: WebSourceOptions): OtherSource {
         }
         if (response.status === 200 && from === 0 && length === sizeBytes) return
         if (response.status === 200) await refuse('the server gives whole files only')
-        if (response.status === 416) await refuse('the file there is shorter than the run’s base model')
+        if (response.status === 416) await refuse(`the file there has less than ${sizeBytes} bytes`)
         if (response.status !== 206) await refuse(`the server answers ${response.status}`)
         const content = response.headers.get('content-range') ?? ''
         const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(content) ?? []

@@ -1,20 +1,31 @@
 import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
+import writeFileAtomic from 'write-file-atomic'
 import { PUBLISHED_FILES, type SealedManifest } from '../../proto/index.js'
 import { checkPeerId, type JoinAddress } from '../../swarm/index.js'
 import { type AdapterLibrary, type ListedVersion, openAdapterLibrary } from '../adapters/library.js'
 import { type CheckedFolder, checkPulledFolder } from '../adapters/pulled-folder.js'
+import { runCertificate } from '../adapters/run-certificate.js'
 import { inBytes } from '../base/in-bytes.js'
 import { NodeError } from '../errors.js'
 import { type NamedRun, nodeOption, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder } from './defaults.js'
+import { addMergeCommand, type MergeOptions, MODEL_TO_MERGE, mergePulled } from './merge.js'
+import { addPushCommand } from './push.js'
 import { stopSignal } from './stop-signal.js'
 
 interface AskOptions {
   readonly dataDir: string
-  readonly from: readonly JoinAddress[]
+  readonly from: readonly (JoinAddress | string)[]
   readonly json?: boolean
   readonly version?: number
+}
+
+interface VerifyOptions {
+  readonly run?: () => Promise<string>
+  readonly partial: boolean
+  readonly certificate?: string
+  readonly json: boolean
 }
 
 type NameRun = () => Promise<NamedRun>
@@ -27,8 +38,8 @@ export function addAdaptersCommands(program: Command): void {
       .argument(...RUN_ARGUMENT, runArgument)
       .option(
         '--from <address>',
-        'a node of the run to ask too, ending in /p2p/ and its key; repeatable',
-        nodeOption,
+        'a node of the run to ask too, ending in /p2p/ and its key; repeatable. Or the URL of a dashboard, which is asked alone',
+        sourceOption,
         [],
       )
       .option('--data-dir <folder>', 'where downloads are kept', dataFolder)
@@ -62,17 +73,22 @@ export function addAdaptersCommands(program: Command): void {
   )
     .argument('<folder>', 'where to put it')
     .option(...version)
-    .action((run: NameRun, folder: string, options: AskOptions) =>
+    .option('--merge <file>', 'write base model and adapter as one GGUF, too: see "merge"')
+    .option(...MODEL_TO_MERGE)
+    .action((run: NameRun, folder: string, options: AskOptions & MergeOptions & { readonly merge?: string }) =>
       withLibrary(run, options, async (library, signal) => {
         const publication = await library.find(options.version, signal)
         const { written, left } = await library.pull(publication, folder, signal)
         for (const path of written) process.stdout.write(`${path}\n`)
-        if (left.length === 0) return
-        process.stderr.write(
-          `prove-node: nobody who was asked has ${left.join(', ')} of version ${publication.manifest.version}\n`,
-        )
+        if (left.length > 0)
+          process.stderr.write(
+            `prove-node: nobody who was asked has ${left.join(', ')} of version ${publication.manifest.version}\n`,
+          )
+        if (options.merge !== undefined) await mergePulled(folder, options.merge, options, signal)
       }),
     )
+  addMergeCommand(adapters)
+  addPushCommand(adapters)
   adapters
     .command('verify')
     .description('Check signature and hashes of a pulled folder, offline')
@@ -83,8 +99,9 @@ export function addAdaptersCommands(program: Command): void {
       runOption,
     )
     .option('--partial', 'files that were not to be had are no fault', false)
+    .option('--certificate <file>', 'write the run’s certificate there (PEM), for verifiers of OpenSSF Model Signing')
     .option('--json', 'one JSON object on stdout', false)
-    .action(async (folder: string, options: { run?: () => Promise<string>; partial: boolean; json: boolean }) => {
+    .action(async (folder: string, options: VerifyOptions) => {
       const stop = stopSignal()
       const checked = await checkPulledFolder(folder, (await options.run?.()) ?? null, stop)
       process.stdout.write(options.json ? `${JSON.stringify(verdict(checked))}\n` : checkedText(checked))
@@ -93,12 +110,22 @@ export function addAdaptersCommands(program: Command): void {
       const wrong = checked.files.filter(isFault).map(({ name, outcome }) => `${name} is ${outcome}`)
       if (wrong.length > 0)
         throw new NodeError('bad_folder', `${folder} is not what was published: ${wrong.join(', ')}`)
+      if (options.certificate !== undefined)
+        await writeFileAtomic(options.certificate, await runCertificate(folder, checked.run))
     })
 }
 
 const versionOption = (text: string): number => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('the number of a version, 0 or more')
   return Number(text)
+}
+
+const sourceOption = (text: string, earlier: readonly (JoinAddress | string)[]): (JoinAddress | string)[] => {
+  if (/^https?:\/\//.test(text)) {
+    if (URL.canParse(text)) return [...earlier, text]
+    throw new InvalidArgumentError('a URL such as https://run.example.org')
+  }
+  return [...earlier, ...nodeOption(text, [])]
 }
 
 const runOption = (text: string): (() => Promise<string>) => {
@@ -119,9 +146,13 @@ const withLibrary = async (
   { dataDir, from }: AskOptions,
   use: (library: AdapterLibrary, signal: AbortSignal) => Promise<void>,
 ): Promise<void> => {
+  const others = from.filter((source) => typeof source !== 'string')
+  const [web = null, ...further] = from.filter((source) => typeof source === 'string')
+  if (web !== null && others.length + further.length > 0)
+    throw new NodeError('bad_source', 'a URL is asked alone: name one --from')
   const { coordinator } = await run()
   const signal = stopSignal()
-  const library = await openAdapterLibrary({ coordinator, others: from }, join(dataDir, 'adapters'), signal)
+  const library = await openAdapterLibrary({ coordinator, others, web }, join(dataDir, 'adapters'), signal)
   try {
     await use(library, signal)
   } finally {

@@ -88,7 +88,8 @@ async function namedFiles(options: ModelOptions, signal: AbortSignal): Promise<N
   return { name, modelPath, adapter, dialect: dialectNamed(options.dialect), contextSize }
 }
 
-async function wholeAdapter(folder: string, signal: AbortSignal): Promise<SealedManifest> {
+/** The manifest of a pulled folder whose adapter is what was published. @throws NodeError `bad_folder` */
+export async function wholeAdapter(folder: string, signal: AbortSignal): Promise<SealedManifest> {
   const { sealed, files } = await checkPulledFolder(folder, null, signal)
   const adapter = files.find(({ name }) => name === 'adapter.gguf')
   if (adapter?.outcome === 'ok') return sealed
@@ -112,9 +113,10 @@ async function namedFolder(
   }
 }
 
-async function basePath(
+/** Where the base model of a run lies, or the one that was named, if it is that. @throws NodeError `wrong_base` */
+export async function basePath(
   { name, ggufSha256: sha256 }: SealedManifest['manifest']['policy']['base'],
-  { model, dataDir }: ModelOptions,
+  { model, dataDir }: Pick<ModelOptions, 'model' | 'dataDir'>,
   signal: AbortSignal,
 ): Promise<string> {
   if (model !== undefined) {

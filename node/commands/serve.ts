@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import { isLoopback } from '../../http/index.js'
 import { serveOpenAi } from '../../inference/index.js'
+import { NodeError } from '../errors.js'
 import { type ModelOptions, openNamedPolicy, wholeNumber, withModelOptions } from './model-options.js'
 import { stopSignal } from './stop-signal.js'
 
@@ -31,7 +32,16 @@ export function addServeCommand(program: Command): void {
         const onError = (error: unknown): void => {
           process.stderr.write(`prove-node: ${error instanceof Error ? error.message : error}\n`)
         }
-        const served = await serveOpenAi(policy, { port, host, token, onError })
+        const served = await serveOpenAi(policy, { port, host, token, onError }).catch(
+          (cause: NodeJS.ErrnoException) => {
+            if (cause.syscall === undefined) throw cause
+            const why =
+              cause.code === 'EADDRINUSE'
+                ? 'another program listens there; name another --port, or 0 for any'
+                : cause.message
+            throw new NodeError('bad_listen', `${host}, port ${port}: ${why}`, { cause })
+          },
+        )
         try {
           const made = token !== null && options.token === undefined ? `; API key ${token}` : ''
           process.stdout.write(`${policy.name} at ${served.url}, context ${policy.contextSize} tokens${made}\n`)

@@ -12,6 +12,7 @@ import {
   type AdapterFile,
   type EngineProcess,
   type LaneRequest,
+  mergeAdapter,
   openEngine,
   openTokenizer,
   type SampledTurn,
@@ -28,6 +29,8 @@ const tokenizer = await openTokenizer(options.modelPath)
 const test = suite<{ engine: EngineProcess; second: EngineProcess; adapter: AdapterFile }>('engine')
 /** Prefill and single steps round f16 activations in another order: 1.6e-3 seen, so well under a judge's 0.02. */
 const FLIP_NATS = 5e-3
+/** Each weight rounds to float16 once more: 5.1e-3 seen. */
+const MERGED_NATS = 0.02
 const never = patience
 
 test.before(
@@ -145,6 +148,28 @@ test('an adapter changes the policy, and swapping it out restores the base', asy
   assert.ok(Math.max(...adapted.map((logprob, i) => Math.abs(logprob - base[i]!))) > 0.05)
   await engine.usePolicy(null, never())
   assert.deepEqual(await engine.score(tokens, prompt.length, never()), base)
+})
+
+test('a merged model says of every token what base and adapter say together', async ({ engine, adapter }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'prove-merged-'))
+  try {
+    const modelPath = join(folder, 'merged.gguf')
+    await mergeAdapter({ base: options.modelPath, adapter: adapter.path, merged: modelPath }, undefined, never())
+    const bare = await engine.score(prompt, 1, never())
+    await engine.usePolicy(adapter, never())
+    const adapted = await engine.score(prompt, 1, never())
+    await engine.usePolicy(null, never())
+    const merged = await openEngine({ ...options, modelPath, lanes: 1 })
+    const scored = await merged.score(prompt, 1, never()).finally(() => merged.close())
+    const apart = (these: readonly number[], those: readonly number[]): number =>
+      Math.max(...these.map((logprob, i) => Math.abs(logprob - those[i]!)))
+    const error = apart(scored, adapted)
+    assert.ok(error < MERGED_NATS, `off by ${error} nats`)
+    const change = apart(bare, adapted)
+    assert.ok(change > 20 * MERGED_NATS, `the adapter changes ${change} nats`)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 })
 
 test('an adapter that is not the file its hash names is refused, and the policy stays', async ({ engine, adapter }) => {

@@ -150,6 +150,28 @@ test('a request as BFCL’s handler makes it is answered', async ({ client }) =>
   assert.ok(answer.choices[0]!.message.tool_calls ?? answer.choices[0]!.message.content)
 })
 
+test('a parameter that may be null, as agent frameworks write optional ones, is one of its own type', async ({
+  client,
+}) => {
+  const kind = { type: 'string', enum: ['checking', 'savings'] }
+  const inputOf = (properties: Record<string, unknown> | undefined) => [
+    { type: 'function' as const, function: { name: 'list_accounts', parameters: { type: 'object', properties } } },
+  ]
+  const answer = async (properties: Record<string, unknown> | undefined) => {
+    const { choices, usage } = await client.chat.completions.create({ ...asked, tools: inputOf(properties) })
+    return [
+      choices[0]!.message.tool_calls?.map((call) => call.type === 'function' && call.function),
+      usage!.prompt_tokens,
+    ]
+  }
+  const plain = await answer({ kind })
+  assert.equal(await answer({ kind: { anyOf: [kind, { type: 'null' }] } }), plain)
+  assert.equal(await answer({ kind: { ...kind, type: ['string', 'null'] } }), plain)
+  assert.equal(await answer(undefined), await answer({}))
+  const error = await errorOf(answer({ kind: { anyOf: [kind, { type: 'integer' }] } }))
+  assert.equal([error.status, error.code, error.param], [400, 'not_written', null])
+})
+
 test('what cannot be done is refused in OpenAI’s form, by the name of the field', async ({ client, policy }) => {
   const refusals: readonly (readonly [object, string | null, string])[] = [
     [{ top_p: 0.5 }, 'top_p', 'unsupported_value'],

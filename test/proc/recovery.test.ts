@@ -234,7 +234,10 @@ test('two runs side by side do not disturb each other, and their adapters can be
       { size, hash },
     ]),
   )
-  assert.equal([...listed.keys()], ['adapter', 'peft-weights', 'peft-config', 'base-config', 'provenance'])
+  assert.equal(
+    [...listed.keys()],
+    ['adapter', 'peft-weights', 'peft-config', 'base-config', 'provenance', 'model-signature'],
+  )
   const { stdout: pulled } = await adapters('pull', east.address, 'pulled', '--data-dir', 'researcher')
   const step = join(east.dataDir, 'spool', 'steps', 'step-1')
   const FILES = [
@@ -246,6 +249,7 @@ test('two runs side by side do not disturb each other, and their adapters can be
   assert.equal(pulled.split('\n'), [
     ...FILES.map(([, name]) => join('pulled', name)),
     join('pulled', 'provenance.json'),
+    join('pulled', 'model.sig'),
     join('pulled', 'README.md'),
     join('pulled', 'manifest.sealed'),
   ])
@@ -275,8 +279,18 @@ test('two runs side by side do not disturb each other, and their adapters can be
     provenance.steps.map(({ step: number, recipe }: { step: number; recipe: number }) => [number, recipe]),
     [[1, 0]],
   )
-  const { stdout: checked } = await adapters('verify', 'pulled', '--run', east.address)
+  const { stdout: checked } = await adapters('verify', 'pulled', '--run', east.address, '--certificate', 'run.pem')
   assert.match(checked, new RegExp(`signed by the run ${east.runId}`))
+  assert.match(readFileSync(join(on.folder, 'run.pem'), 'utf8'), /^-----BEGIN CERTIFICATE-----/)
+  const { dsseEnvelope } = JSON.parse(readFileSync(join(on.folder, 'pulled', 'model.sig'), 'utf8'))
+  const { predicate } = JSON.parse(Buffer.from(dsseEnvelope.payload, 'base64').toString())
+  const signed = predicate.resources.map(({ name, digest }: { name: string; digest: string }) => [name, digest])
+  assert.equal(
+    signed,
+    [...FILES.map(([, name]) => name), 'provenance.json']
+      .sort()
+      .map((name) => [name, sha256(join(on.folder, 'pulled', name))]),
+  )
 
   await Promise.all(nodes.map((node) => node.until('its rest', settled)))
   const peers = await Promise.all(nodes.map(peerOf))

@@ -176,6 +176,7 @@ export async function showRun(
     ...{ config, report, metrics, tokenizer, taskSet: { tasks: TASKS } },
     bodies: { read: async (hash) => (hash === sha256(BODY) ? BODY : null) },
     blobs: { path: (hash) => hash, isWhole: async () => false },
+    manifests: () => [],
     invitation: () => `prove:${'abcdef'.repeat(40)}`,
     isSound: () => true,
     clock: systemClock,

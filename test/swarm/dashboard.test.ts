@@ -68,6 +68,7 @@ async function walk(run: ShownRun, headers: Record<string, string>): Promise<Map
     '/groups/nothing',
     '/nodes/nothing',
     '/charts/x.svg',
+    '/versions.json',
     '/versions/99/adapter.gguf',
   ]
   for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
@@ -121,6 +122,8 @@ test('whoever has no token sees a door and signs of life, and nothing of the run
     '/charts/reward.svg',
     '/join/code.svg',
     '/versions/1/adapter.gguf',
+    '/versions/1/manifest.sealed',
+    '/versions.json',
     '/nothing',
   ])
     assert.is((await ask(run, path, { accept: '*/*' })).status, 401, path)

@@ -1,14 +1,17 @@
 import { html } from 'hono/html'
+import type { SealedManifest } from '../../../proto/index.js'
 import type { RunReport } from '../../report/run-report.js'
+import { filesOf, SEALED_MANIFEST } from '../downloads.js'
 import { DASHBOARD_LIMITS } from '../limits.js'
 import { decimal, empty, live, type Markup, moment, percent, table } from '../page.js'
 
 /** What was published, to be fetched. */
-export function versions({ versions: published }: RunReport): Markup {
+export function versions({ versions: published }: RunReport, inService: readonly SealedManifest[]): Markup {
   if (published.length === 0) return live('published', empty('Nothing has been published yet.'))
-  const columns = ['version', 'published', 'reward', 'solved', 'adapter', 'SHA-256']
+  const columns = ['version', 'published', 'reward', 'solved', 'files', 'SHA-256 of the adapter']
+  const served = new Map(inService.map((sealed) => [sealed.manifest.version, sealed]))
   const shown = published.slice(-DASHBOARD_LIMITS.rows).reverse()
-  return html`<p>Each version is a LoRA adapter for llama.cpp, beside the base model. <code>prove-node adapters pull</code> fetches one with the files for PEFT and its provenance, from any node of the run.</p>
+  return html`<p>Each version is a LoRA adapter for llama.cpp, beside the base model. <code>prove-node adapters pull</code> fetches one with the files for PEFT and its provenance, from any node of the run, or with <code>--from</code> and the address of this page from here.</p>
 ${live(
   'published',
   table(
@@ -19,9 +22,16 @@ ${live(
       moment(publishedAtMs),
       decimal(reward),
       percent(solved),
-      html`<a href="/versions/${version}/adapter.gguf" download="version-${version}.gguf">adapter.gguf<span class="away"> of version ${version}</span></a>`,
+      html`${namesOf(served.get(version)).map((name) => file(version, name))}`,
       html`<span class="name">${adapterSha256}</span>`,
     ]),
   ),
 )}`
 }
+
+/** The adapter of any version, and everything else while its manifest is in service. */
+const namesOf = (sealed: SealedManifest | undefined): string[] =>
+  sealed ? [...filesOf(sealed).map(({ name }) => name), SEALED_MANIFEST] : ['adapter.gguf']
+
+const file = (version: number, name: string): Markup =>
+  html`<a href="/versions/${version}/${name}" download>${name}<span class="away"> of version ${version}</span></a> `

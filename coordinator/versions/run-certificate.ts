@@ -1,0 +1,143 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import type { PrivateKey } from '@libp2p/interface'
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema'
+import {
+  AlgorithmIdentifier,
+  AttributeTypeAndValue,
+  AttributeValue,
+  BasicConstraints,
+  Certificate,
+  ExtendedKeyUsage,
+  Extension,
+  Extensions,
+  id_ce_basicConstraints,
+  id_ce_extKeyUsage,
+  id_ce_keyUsage,
+  id_kp_codeSigning,
+  KeyUsage,
+  KeyUsageFlags,
+  Name,
+  RelativeDistinguishedName,
+  SubjectPublicKeyInfo,
+  TBSCertificate,
+  Validity,
+  Version,
+} from '@peculiar/asn1-x509'
+import { peerIdOfKey } from '../../proto/index.js'
+
+/** A key that signs one publication, and what shows that it does so for the run. */
+export interface PublicationKey {
+  /** P-256. */
+  readonly privateKey: KeyObject
+  /** DER: the key's certificate, and the run's own that it was issued by. */
+  readonly chain: readonly [Buffer, Buffer]
+}
+
+const ED25519 = '1.3.101.112'
+const COMMON_NAME = '2.5.4.3'
+const SERIAL_BYTES = 16
+const SEED_BYTES = 32
+/** RFC 5280, section 4.1.2.5: no expiry that means anything. A signature tells of a version for as long as somebody has it. */
+const FOREVER = new Date('9999-12-31T23:59:59Z')
+/** Before any run, and always the same: the certificate of a run is one and the same in all its publications. */
+const RUN_CERTIFICATE_FROM = new Date('2020-01-01T00:00:00Z')
+
+/**
+ * Makes a key for one publication and certifies it with the run's. Verifiers of models take elliptic curves of NIST alone, and a run's key
+ * is Ed25519; of who issued a certificate they ask nothing of the kind. The key is for one signature and is kept by nobody.
+ * @param key  the run's, Ed25519
+ */
+export function publicationKey(key: PrivateKey, version: number, atMs: number): PublicationKey {
+  const runKey = keyObjectOf(key)
+  const runPublic = createPublicKey(runKey).export({ type: 'spki', format: 'der' })
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const run = nameOf(`PROVE run ${peerIdOfKey(key)}`)
+  const ofRun = certificate(runKey, {
+    issuer: run,
+    subject: run,
+    publicKey: runPublic,
+    validity: [RUN_CERTIFICATE_FROM, FOREVER],
+    extensions: [
+      extension(id_ce_basicConstraints, new BasicConstraints({ cA: true, pathLenConstraint: 0 })),
+      extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.keyCertSign)),
+    ],
+  })
+  const ofPublication = certificate(runKey, {
+    issuer: run,
+    subject: nameOf(`Version ${version} of a PROVE run`),
+    publicKey: publicKey.export({ type: 'spki', format: 'der' }),
+    // Certificates know no fractions of a second; checked as of its beginning, it shall have begun.
+    validity: [new Date(Math.floor(atMs / 1000) * 1000), FOREVER],
+    extensions: [
+      extension(id_ce_basicConstraints, new BasicConstraints({ cA: false })),
+      extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.digitalSignature)),
+      extension(id_ce_extKeyUsage, new ExtendedKeyUsage([id_kp_codeSigning])),
+    ],
+  })
+  return { privateKey, chain: [ofPublication, ofRun] }
+}
+
+function keyObjectOf({ type, raw }: PrivateKey): KeyObject {
+  if (type !== 'Ed25519') throw new TypeError(`the key of a run is Ed25519, not ${type}`)
+  const [seed, point] = [raw.subarray(0, SEED_BYTES), raw.subarray(SEED_BYTES)]
+  const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url')
+  return createPrivateKey({
+    key: { kty: 'OKP', crv: 'Ed25519', d: base64url(seed), x: base64url(point) },
+    format: 'jwk',
+  })
+}
+
+const nameOf = (text: string): Name =>
+  new Name([
+    new RelativeDistinguishedName([
+      new AttributeTypeAndValue({ type: COMMON_NAME, value: new AttributeValue({ utf8String: text }) }),
+    ]),
+  ])
+
+const extension = (id: string, value: object): Extension =>
+  new Extension({ extnID: id, critical: true, extnValue: new OctetString(AsnConvert.serialize(value)) })
+
+interface CertificateContent {
+  readonly issuer: Name
+  readonly subject: Name
+  /** DER of the SubjectPublicKeyInfo. */
+  readonly publicKey: Buffer
+  readonly validity: readonly [from: Date, to: Date]
+  readonly extensions: readonly Extension[]
+}
+
+/** @returns  DER of a version 3 certificate (RFC 5280), signed with Ed25519 (RFC 8410) */
+function certificate(
+  issuerKey: KeyObject,
+  { issuer, subject, publicKey, validity: [notBefore, notAfter], extensions }: CertificateContent,
+): Buffer {
+  const algorithm = new AlgorithmIdentifier({ algorithm: ED25519 })
+  const tbsCertificate = new TBSCertificate({
+    version: Version.v3,
+    serialNumber: serialOf(publicKey),
+    signature: algorithm,
+    issuer,
+    validity: new Validity({ notBefore, notAfter }),
+    subject,
+    subjectPublicKeyInfo: AsnConvert.parse(publicKey, SubjectPublicKeyInfo),
+    extensions: new Extensions([...extensions]),
+  })
+  const signed = Buffer.from(AsnConvert.serialize(tbsCertificate))
+  const signatureValue = sign(null, signed, issuerKey)
+  return Buffer.from(
+    AsnConvert.serialize(
+      new Certificate({
+        tbsCertificate,
+        signatureAlgorithm: algorithm,
+        signatureValue: new Uint8Array(signatureValue).buffer,
+      }),
+    ),
+  )
+}
+
+/** One for each key: positive, and with no zero in front. */
+function serialOf(publicKey: Buffer): ArrayBuffer {
+  const serial = new Uint8Array(createHash('sha256').update(publicKey).digest()).slice(0, SERIAL_BYTES)
+  serial[0] = (serial[0]! & 0x3f) | 0x40
+  return serial.buffer
+}

@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { createRepo, HubApiError, repoExists, uploadFiles } from '@huggingface/hub'
+import { isLoopback } from '../../http/index.js'
+import { NodeError } from '../errors.js'
+import { CARD_FILE } from './model-card.js'
+import { type CheckedFolder, MANIFEST_FILE } from './pulled-folder.js'
+
+export interface HubRepository {
+  /** Owner and name, as the hub writes them. */
+  readonly name: string
+  /** Of a repository that is made now. */
+  readonly private: boolean
+}
+
+export interface HubAccess {
+  readonly url: string
+  /** Goes to the hub and nowhere else. */
+  readonly token: string
+}
+
+/** One request, its upload included: an adapter of 2 GiB on a line of 10 Mbit/s takes half an hour. */
+const REQUEST_MS = 3_600_000
+const REPOSITORY = /^hf:([A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9][\w.-]{0,95})$/
+
+/** @returns  null when the text names no repository of the hub */
+export const repositoryName = (text: string): string | null => REPOSITORY.exec(text)?.[1] ?? null
+
+/**
+ * The hub that the environment names, as the hub's own programs do.
+ * @throws NodeError `bad_hub`
+ */
+export function hubAccess({
+  HF_TOKEN: token = '',
+  HF_ENDPOINT: url = 'https://huggingface.co',
+}: NodeJS.ProcessEnv): HubAccess {
+  if (!/^hf_\w+$/.test(token))
+    throw new NodeError(
+      'bad_hub',
+      'the environment variable HF_TOKEN must hold a token of the hub that may write, which begins with hf_',
+    )
+  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' }
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)))
+    return { url: url.replace(/\/+$/, ''), token }
+  throw new NodeError('bad_hub', `HF_ENDPOINT is ${url}: the token is sent over https alone`)
+}
+
+/**
+ * Uploads a whole pulled folder in one commit: what was published, the sealed manifest and the card. What else lies there stays there.
+ * @param checked  what was found of the folder: every file as it was published
+ * @returns  URL of the commit
+ * @throws NodeError `bad_hub` with what the hub says; the signal's reason
+ */
+export async function uploadToHub(
+  folder: string,
+  { run, sealed: { manifest, manifestId }, files }: CheckedFolder,
+  {
+    repository,
+    access: { url: hubUrl, token: accessToken },
+  }: { readonly repository: HubRepository; readonly access: HubAccess },
+  signal: AbortSignal,
+): Promise<string> {
+  const repo = { type: 'model', name: repository.name } as const
+  const withinTime: typeof fetch = (input, init) => {
+    const signals = [signal, AbortSignal.timeout(REQUEST_MS), ...(init?.signal ? [init.signal] : [])]
+    return fetch(input, { ...init, signal: AbortSignal.any(signals) })
+  }
+  const hub = { repo, accessToken, hubUrl, fetch: withinTime }
+  const names = [...files.map(({ name }) => name), MANIFEST_FILE, CARD_FILE]
+  try {
+    if (!(await repoExists(hub))) await createRepo({ ...hub, visibility: repository.private ? 'private' : 'public' })
+    const made = await uploadFiles({
+      ...hub,
+      abortSignal: signal,
+      files: names.map((path) => ({ path, content: pathToFileURL(join(folder, path)) })),
+      commitTitle: `Version ${manifest.version} of a PROVE run`,
+      commitDescription: `Manifest ${manifestId}, signed by the run ${run}`,
+    })
+    return made?.commit.url ?? `${hubUrl}/${repository.name}`
+  } catch (cause) {
+    signal.throwIfAborted()
+    if (cause instanceof HubApiError)
+      throw new NodeError('bad_hub', `${hubUrl} answers ${cause.statusCode}: ${cause.message}`, { cause })
+    if (!(cause instanceof Error)) throw cause
+    const why = cause.cause instanceof Error ? cause.cause.message : cause.message
+    throw new NodeError('bad_hub', `${hubUrl}: ${why}`, { cause })
+  }
+}

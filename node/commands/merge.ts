@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { hashFile, mergeAdapter } from '../../engine/index.js'
+import { dataFolder } from './defaults.js'
+import { basePath, wholeAdapter } from './model-options.js'
+import { stopSignal } from './stop-signal.js'
+
+export interface MergeOptions {
+  readonly model?: string
+  readonly dataDir: string
+}
+
+export const MODEL_TO_MERGE = [
+  '--model <gguf>',
+  'the base model in floating point; default: the run’s, as nodes keep it',
+] as const
+
+/** `prove-node adapters merge`: a pulled adapter in the weights of its base model. */
+export function addMergeCommand(adapters: Command): void {
+  adapters
+    .command('merge')
+    .description('Write base model and adapter as one GGUF, for programs that take no adapters')
+    .argument('<folder>', 'as "pull" has made it')
+    .argument('<file>', 'the merged GGUF')
+    .option(...MODEL_TO_MERGE)
+    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
+    .action((folder: string, file: string, options: MergeOptions) => mergePulled(folder, file, options, stopSignal()))
+}
+
+/**
+ * Merges the adapter of a pulled folder, which is checked first, into its base model. Another file than the run's base may be named, for
+ * the same model is often there with its weights in floating point, too: that it is the same model is then the user's word.
+ * @throws NodeError `bad_folder`, `wrong_base`; EngineError `model_refused`, `adapter_refused`
+ */
+export async function mergePulled(
+  folder: string,
+  merged: string,
+  { model, dataDir }: MergeOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { manifest } = await wholeAdapter(folder, signal)
+  const { base: trained, adapter } = manifest.policy
+  const base = model ?? (await basePath(trained, { dataDir }, signal))
+  const { rank, alpha, targetModules } = adapter!
+  const files = { base, adapter: join(folder, 'adapter.gguf'), merged }
+  await mergeAdapter(files, { rank, alpha, targetModules }, signal)
+  process.stdout.write(`${merged}\n`)
+  if (model === undefined || (await hashFile(model, signal)) === trained.ggufSha256) return
+  process.stderr.write(
+    `prove-node: ${model} is not the file that the run trained on (${trained.name} ${trained.quantisation}): rewards were measured with that one\n`,
+  )
+}
