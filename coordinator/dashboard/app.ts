@@ -172,7 +172,12 @@ export function dashboardApp(parts: DashboardParts, access: Access, signal: Abor
   app.get('/coverage', (context) => {
     const { tasks } = parts.taskSet
     const worlds = report.coverage.worlds(tasks.map((task) => task.worlds.map(({ server }) => server)))
-    return show(context, '/coverage', 'Tasks', coverage(worlds, report.coverage.tasks(), tasks.length))
+    return show(
+      context,
+      '/coverage',
+      'Tasks',
+      coverage(worlds, report.coverage.tasks(), tasks.length, report.state.orders),
+    )
   })
   app.get('/versions', (context) => show(context, '/versions', 'Versions', versions(report.run.report())))
   app.get('/versions/:version/adapter.gguf', (context) => download(context, parts))

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { RunReport } from '../../report/run-report.js'
 import { DASHBOARD_LIMITS } from '../limits.js'
-import { decimal, empty, live, type Markup, moment, percent, table } from '../page.js'
+import { decimal, empty, live, type Markup, moment, percent, table, versionName } from '../page.js'
 
 /** What was published, to be fetched. */
 export function versions({ versions: published }: RunReport): Markup {
@@ -14,8 +14,8 @@ ${live(
   table(
     'Published versions, newest first',
     columns.map((name) => ({ name, numeric: ['version', 'reward', 'solved'].includes(name) })),
-    shown.map(({ version, publishedAtMs, reward, solved, adapterSha256 }) => [
-      version,
+    shown.map(({ version, withdrawn, publishedAtMs, reward, solved, adapterSha256 }) => [
+      versionName({ version, withdrawn }),
       moment(publishedAtMs),
       decimal(reward),
       percent(solved),

@@ -55,10 +55,16 @@ test('a tenth of the credit goes with each version, and everything with too many
   )
   const group = { rollouts: [], completions: [] } as unknown as ReplayedGroup
   const fine = accepted(group, null, 5)
-  assert.is(inForce(fine, 2, 2), fine)
-  assert.is(inForce(fine, 3, 2).code, 'stale_policy')
+  const timely = { late: 2, maxStaleness: 2, ban: undefined }
+  const late = { ...timely, late: 3 }
+  const ban = { atMs: 0, by: { who: 'operator', via: 'a test' }, reason: 'two keys, one person' }
+  assert.is(inForce(fine, timely), fine)
+  assert.is(inForce(fine, late).code, 'stale_policy')
+  const banned = inForce(fine, { ...timely, ban })
+  assert.equal([banned.code, banned.detail, banned.credit], ['banned', 'two keys, one person', 0])
   const lie = refused('reward_mismatch', '')
-  assert.is(inForce(lie, 3, 2), lie)
+  assert.is(inForce(lie, late), lie)
+  assert.is(inForce(lie, { ...timely, ban }), lie)
 })
 
 test('a lie is what the table of refusals punishes as one', () => {
