@@ -222,7 +222,7 @@ const MISTAKES: readonly (readonly [OrderAsk, RegExp])[] = [
   [{ order: 'rollback', version: 0, reason: null }, /the trainer cannot go back to version 0/],
   [{ order: 'announce', message: 'x'.repeat(600), addresses: [], reason: null }, /600 bytes, and 512 are told/],
   [{ order: 'announce', message: '', addresses: ['new.example.org'], reason: null }, /is no address: write it like/],
-  [{ order: 'fly' } as unknown as OrderAsk, /Invalid input/],
+  [{ order: 'fly' } as unknown as OrderAsk, /Expected .pause. /],
 ]
 
 test('orders come over the socket, those that make no sense are refused in one line and leave no trace, and events follow', async ({
