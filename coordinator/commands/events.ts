@@ -51,7 +51,7 @@ async function follow(
   const stop = (): void => stopping.abort()
   const { signal } = stopping
   let isFollowing = false
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop)
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, stop)
   try {
     const control = await reachControl(dataDir, signal)
     if (!control)
