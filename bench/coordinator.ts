@@ -44,7 +44,7 @@ async function measureNodes(nodes: number): Promise<BenchResult[]> {
   const names = Array.from({ length: nodes }, () => `12D3KooW${hex(22)}`)
   const recorder = await openRecorder(await openLogInMemory(), () => undefined)
   const { state } = recorder
-  const tasks = [{ id: 'task' } as Task]
+  const tasks = [{ id: 'task', worlds: [] } as unknown as Task]
   const key = await generateKeyPair('Ed25519')
   const author = peerIdOfKey(key)
   const write = (event: RunEvent) => recorder.record(() => event)

@@ -15,8 +15,14 @@ export interface ControlAsk {
   readonly body: unknown
 }
 
-/** What a route answers: one JSON value, or lines of text that are sent as they come. */
-export type ControlAnswer = { readonly json: unknown } | { readonly lines: AsyncIterable<string> }
+/**
+ * What a route answers: one JSON value; lines of text, which are sent many at a time; or `live` lines, each of which is sent when it comes,
+ * until whoever asked has gone. Between these an empty line now and then shows that the program is there.
+ */
+export type ControlAnswer =
+  | { readonly json: unknown }
+  | { readonly lines: AsyncIterable<string> }
+  | { readonly live: AsyncIterableIterator<string> }
 
 /** One thing that commands in another terminal can ask of a running program. */
 export interface ControlRoute {
@@ -35,6 +41,8 @@ const REQUEST_TIMEOUT_MS = 30_000
 const IDLE_TIMEOUT_MS = 120_000
 /** Lines are sent in pieces of about so many characters. */
 const PIECE_CHARS = 64 * 1024
+/** Well within the time that either side waits for a sign of the other. */
+const SIGN_OF_LIFE_MS = 20_000
 
 /**
  * Listens for commands on a socket that only the owner of the data directory can open: `control.sock` in it,
@@ -76,7 +84,8 @@ function appOf(routes: readonly ControlRoute[]): Hono {
       const text = await context.req.text()
       const answered = await answer({ query: context.req.query(), body: text === '' ? undefined : jsonOf(text) })
       if ('json' in answered) return context.json(answered.json as object)
-      return context.body(streamOf(answered.lines), 200, { 'content-type': 'application/jsonl' })
+      const stream = 'live' in answered ? liveStreamOf(answered.live) : streamOf(answered.lines)
+      return context.body(stream, 200, { 'content-type': 'application/jsonl' })
     })
   }
   app.notFound((context) => context.json({ code: 'unknown_route', message: context.req.path }, 404))
@@ -115,6 +124,27 @@ function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
     },
     async cancel() {
       await iterator.return?.()
+    },
+  })
+}
+
+function liveStreamOf(lines: AsyncIterableIterator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  const next = (): Promise<string | null> => lines.next().then(({ done, value }) => (done ? null : value))
+  let coming = next()
+  return new ReadableStream({
+    async pull(controller) {
+      let timer: NodeJS.Timeout | undefined
+      const sign = new Promise<string>((resolve) => {
+        timer = setTimeout(resolve, SIGN_OF_LIFE_MS, '')
+      })
+      const line = await Promise.race([coming, sign]).finally(() => clearTimeout(timer))
+      if (line === null) return controller.close()
+      controller.enqueue(encoder.encode(`${line}\n`))
+      if (line !== '') coming = next()
+    },
+    async cancel() {
+      await lines.return?.()
     },
   })
 }

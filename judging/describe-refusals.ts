@@ -17,7 +17,7 @@ const PARTS: readonly Part[] = [
     title: 'No work at the moment',
     places: ['lease request'],
     advice:
-      'The answer to a request for leases. At `complete` a node ends, unless it was started with `--stay`. Otherwise it asks again by itself; `no_work`, `not_registered`, `influence_cap` and `too_many_leases` need nothing from you. For `uncalibrated`, ask the operator for a calibration of your backend, or start the node with `--cpu` if the CPU has one. For `quarantined`, look at your verdicts: one of them, several failed audits, or small choices that add up led to it; after an exclusion only a new key gets work again.',
+      'The answer to a request for leases. At `complete` a node ends, unless it was started with `--stay`. Otherwise it asks again by itself; `no_work`, `not_registered`, `influence_cap` and `too_many_leases` need nothing from you. For `uncalibrated`, ask the operator for a calibration of your backend, or start the node with `--cpu` if the CPU has one. For `quarantined`, look at your verdicts: one of them, several failed audits, or small choices that add up led to it; after an exclusion only a new key gets work again, or the operator, who can give a key its standing back. For `paused` there is nothing to do: the node works on by itself when the operator says so. `banned` is the operator’s decision, and a verdict too, on groups that were under way: ask who runs the run.',
   },
   {
     title: 'Messages and announcements',
@@ -67,6 +67,8 @@ export const ELSEWHERE: Readonly<Record<Exclude<RefusalCode, StageCode>, Elsewhe
   influence_cap: 'lease request',
   no_work: 'lease request',
   complete: 'lease request',
+  paused: 'lease request',
+  banned: 'lease request',
   wrong_policy: 'lease request',
   quarantined: 'lease request',
   not_registered: 'lease request',

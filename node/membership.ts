@@ -25,6 +25,8 @@ export interface MembershipParts {
   readonly blobs: BlobStore
   /** 0 .. 1, spreads what many nodes do at the same instant. Default: chance. */
   readonly random?: () => number
+  /** Hears what the run's operator says, as often as that changes; null: nothing any more. Of an earlier life it is told at once. */
+  readonly onAnnouncement?: (text: string | null) => void
   /** What others may be sent, and what is fetched, in a time. Default: no limit. */
   readonly bandwidth?: Bandwidth
 }
@@ -43,7 +45,13 @@ export interface Membership {
 
 /** Joins the nodes of a run, which takes neither a model nor an engine. */
 export async function openMembership(parts: MembershipParts): Promise<Membership> {
-  const { coordinator, host, store, blobs, random = Math.random, bandwidth = {} } = parts
+  const { coordinator, host, store, blobs, random = Math.random, bandwidth = {}, onAnnouncement } = parts
+  let said = ''
+  const hear = (message: string): void => {
+    if (message === said) return
+    said = message
+    onAnnouncement?.(message === '' ? null : message)
+  }
   const closing = new AbortController()
   const cleanUps: (() => Promise<unknown>)[] = []
   const close = async (): Promise<void> => {
@@ -55,12 +63,14 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
     const notices = await openAddressNotices({
       host,
       known: await store.notice(),
-      onNews: ({ sealed }) => {
+      onNews: ({ notice, sealed }) => {
+        hear(notice.message)
         store.keepNotice(sealed).catch((error: unknown) => logger.warn({ error }, 'a notice could not be kept'))
         connection.retry()
       },
     })
     cleanUps.push(async () => notices.close())
+    hear(notices.newest()?.notice.message ?? '')
     // The run's key knows best; where the user was told to look may still be right, and is all there is at first.
     const addresses = (): string[] => [
       ...new Set([

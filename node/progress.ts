@@ -47,6 +47,8 @@ export type NodeProgress =
   /** By its owner's wish, or by a limit, the node takes no work. `untilMs`: when that is known to end. */
   | { readonly type: 'rest'; readonly why: string; readonly untilMs: number | null }
   | { readonly type: 'resumed' }
+  /** What the run's operator tells all volunteers, signed; null: nothing any more. */
+  | { readonly type: 'announcement'; readonly text: string | null }
   /** No more work is taken; `waiting`: groups whose verdicts are waited for. */
   | { readonly type: 'finishing'; readonly waiting: number }
   /** A limit that cannot be kept to here, or anything else that the owner should know of. */
@@ -93,6 +95,8 @@ export function progressLine(progress: NodeProgress): string | null {
       return `resting: ${restLine(progress)}`
     case 'resumed':
       return 'working again'
+    case 'announcement':
+      return progress.text === null ? null : `the run's operator says: ${forTerminal(progress.text)}`
     case 'finishing':
       return `no more work is taken; waiting for ${countOf(progress.waiting, 'verdict')}`
     case 'notice':
@@ -125,8 +129,15 @@ const EXPECTED: Readonly<Partial<Record<RefusalCode, string>>> = {
 }
 
 /** Why there is no work at the moment. */
-export const idleLine = (reason: string, detail: string): string =>
-  (isRefusalCode(reason) ? EXPECTED[reason] : undefined) ?? `no work: ${explain(reason, detail)}`
+export function idleLine(reason: string, detail: string): string {
+  const why = detail === '' ? '' : `: ${forTerminal(detail)}`
+  if (reason === 'paused') return `the operator has paused the run${why}`
+  if (reason === 'banned') return `the operator has banned this key${why}`
+  return (isRefusalCode(reason) ? EXPECTED[reason] : undefined) ?? `no work: ${explain(reason, forTerminal(detail))}`
+}
+
+/** Text of a stranger for a terminal: on one line, and with nothing in it that moves the cursor or turns the direction of what follows. */
+export const forTerminal = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
 
 /** Reasons for a pause that come and go by the minute. */
 const ROUTINE: ReadonlySet<string> = new Set<RefusalCode>([

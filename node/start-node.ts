@@ -102,7 +102,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     const host = await listen(options)
     cleanUps.push(() => host.close())
     const blobs = await createBlobStore(join(dataDir, 'blobs'))
-    const membership = await openMembership({ coordinator, host, store, blobs, bandwidth })
+    const membership = await openMembership({
+      ...{ coordinator, host, store, blobs, bandwidth },
+      onAnnouncement: (text) => onProgress({ type: 'announcement', text }),
+    })
     cleanUps.push(() => membership.close())
     const { connection, snapshots, peers } = membership
     const resting = {

@@ -40,6 +40,7 @@ const FOR_WANT_OF_ROOM: ReadonlySet<RefusalCode> = new Set([
   'influence_cap',
   'too_many_leases',
   'rate_limited',
+  'paused',
 ])
 
 /**

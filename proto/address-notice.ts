@@ -1,13 +1,13 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { integer, timeMs } from './bounds.js'
+import { integer, sentence, timeMs } from './bounds.js'
 import { type Codec, codec } from './codec.js'
 import { openEnvelope, sealEnvelope } from './envelope.js'
 import { refusal } from './errors.js'
 import { prove } from './gen/swarm.js'
 import { ADDRESSES, readAddresses } from './peer-addresses.js'
-import { double, number } from './wire-shape.js'
+import { bytes, double, number } from './wire-shape.js'
 
-/** Where a run's coordinator is to be found from now on. Anybody may pass it on: only the run's key can make one. */
+/** Where a run's coordinator is to be found from now on, and what its operator has to say. Anybody may pass it on: only the run's key can make one. */
 export interface AddressNotice {
   /** Of two notices the higher number counts. */
   readonly number: number
@@ -15,6 +15,8 @@ export interface AddressNotice {
   readonly addresses: readonly string[]
   readonly issuedAtMs: number
   readonly expiresAtMs: number
+  /** To the people behind the nodes; empty: nothing. */
+  readonly message: string
 }
 
 const MOST = 2 ** 32 - 1
@@ -23,7 +25,7 @@ export const addressNotice: Codec<AddressNotice> = codec<AddressNotice, prove.Ad
   what: 'address notice',
   limit: 'addressNoticeBytes',
   type: prove.AddressNotice,
-  shape: { 1: number(), 2: ADDRESSES, 3: double(), 4: double() },
+  shape: { 1: number(), 2: ADDRESSES, 3: double(), 4: double(), 5: bytes() },
   read: (wire) => {
     if (wire.addresses.length === 0) throw refusal('malformed', 'a notice without addresses')
     return {
@@ -31,6 +33,7 @@ export const addressNotice: Codec<AddressNotice> = codec<AddressNotice, prove.Ad
       addresses: readAddresses(wire.addresses, 'address of the coordinator'),
       issuedAtMs: timeMs(wire.issuedAtMs, 'time of issue'),
       expiresAtMs: timeMs(wire.expiresAtMs, 'expiry'),
+      message: sentence(wire.message, 'noticeMessageBytes', 'message of the operator'),
     }
   },
   write: (notice) => ({ ...notice, addresses: [...notice.addresses] }),

@@ -57,6 +57,8 @@ export const REFUSALS = {
 
   no_work: ignore('Enough groups are running; ask again later.'),
   complete: ignore('The run is complete: its last version is published.'),
+  paused: ignore('The operator has paused the run, or is taking it back to an earlier version.'),
+  banned: ignore('The operator has banned the key: it gets no work, and what it delivers is not taken.'),
   quarantined: ignore(
     'The key gets no work, for a while or for good: a group of its was a lie, or too many failed their audits.',
   ),

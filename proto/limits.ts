@@ -126,6 +126,7 @@ export const LIMITS = {
   streamBufferBytes: row(2 * MIB, 'B', 'bytes a slow reader lets pile up before the sender is paused'),
 
   addressNoticeBytes: row(2 * KIB, 'B', 'gossiped to every node'),
+  noticeMessageBytes: row(512, 'B', 'what an operator has to say to all volunteers: a few sentences and a link'),
   peersNamed: row(8, 'count', 'providers in one answer: as many as snapshotSources'),
   peersAnnounced: row(4, 'count', 'providers in one announcement, which is gossiped to every node; each names others'),
   addressesPerPeer: row(4, 'count', 'IPv4 and IPv6, TCP and WebSocket'),

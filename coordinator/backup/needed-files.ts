@@ -23,7 +23,7 @@ const newestManifest = ({ rounds }: RunState): string[] =>
 /** Bodies of accepted groups that the pending batch or a later one may be made of. */
 function untrainedBodies(state: RunState): string[] {
   const inTraining = (state.pendingBatch?.leaseIds ?? []).map((leaseId) => state.judged.get(leaseId)!)
-  return [...inTraining, ...state.trainable(LIMITS.staleness.value), ...state.suspects.values()]
+  return [...inTraining, ...state.trainable(LIMITS.staleness.value), ...state.suspects.values(), ...state.heldBack]
     .filter(({ flat, leaseId }) => !flat && !state.lostBodies.has(leaseId))
     .map(({ bodySha256 }) => `${BODIES}/${bodySha256}`)
 }
@@ -48,12 +48,15 @@ export async function neededFiles(state: RunState, root: string, runId: string):
     for (const { sha256 } of manifest.blobs) needed.add(`${BLOBS}/${sha256}`)
   }
   if (state.current) {
-    const { step } = state.current
-    const folder = stepFolder(step)
-    const { files } = await readStep(join(root, 'spool'), step).catch((cause: unknown) => {
-      throw notWhole(`${folder}/step.json`, cause)
-    })
-    for (const name of ['step.json', ...Object.keys(files)]) needed.add(`${folder}/${name}`)
+    const { rollback } = state.orders
+    const steps = [state.current.step, ...(rollback ? [state.publication(rollback.version).step] : [])]
+    for (const step of steps) {
+      const folder = stepFolder(step)
+      const { files } = await readStep(join(root, 'spool'), step).catch((cause: unknown) => {
+        throw notWhole(`${folder}/step.json`, cause)
+      })
+      for (const name of ['step.json', ...Object.keys(files)]) needed.add(`${folder}/${name}`)
+    }
   }
   return [...needed]
 }

@@ -65,7 +65,7 @@ export function listText(groups: readonly GroupReport[]): string {
   const right = new Set(['version', 'task'])
   return tableOf(
     columns.map((name) => ({ name, left: !right.has(name) })),
-    groups.map(({ lease, verdict, audits, batches }) => [
+    groups.map(({ lease, verdict, audits, batches, unusedFor }) => [
       shortLease(lease.leaseId),
       shortKey(lease.node),
       timeOf(verdict!.atMs),
@@ -73,7 +73,7 @@ export function listText(groups: readonly GroupReport[]): string {
       lease.taskIndex,
       audits.find(({ accepted }) => !accepted)?.code ?? verdict!.code ?? (verdict!.flat ? 'flat' : 'accepted'),
       verdict!.rewards.map((reward) => reward.toFixed(2)).join(' '),
-      batches.map(({ step, outcome }) => `step ${step} ${outcome}`).join(', ') || '-',
+      batches.map(({ step, outcome }) => `step ${step} ${outcome}`).join(', ') || unusedFor || '-',
     ]),
   )
 }
@@ -91,7 +91,7 @@ async function show(beginning: string, options: RunOptions & { json: boolean }):
   process.stdout.write(`${options.json ? JSON.stringify(group) : groupText(group)}\n`)
 }
 
-export function groupText({ lease, verdict, audits, batches, released, bodyLost }: GroupReport): string {
+export function groupText({ lease, verdict, audits, batches, unusedFor, released, bodyLost }: GroupReport): string {
   const lines = [
     `lease ${lease.leaseId}`,
     `of ${lease.node}, ${lease.backend}, for version ${lease.version}, round ${lease.round}, task ${lease.taskIndex}`,
@@ -110,6 +110,7 @@ export function groupText({ lease, verdict, audits, batches, released, bodyLost 
   for (const { atMs, accepted, code, detail } of audits)
     lines.push(`audited ${timeOf(atMs)}: ${accepted ? 'passed' : `taken back: ${code} ${detail}`}`)
   for (const { batchId, step, outcome } of batches) lines.push(`batch ${batchId} for step ${step}: ${outcome}`)
+  if (unusedFor !== null) lines.push(`no batch takes it: ${unusedFor}`)
   if (bodyLost !== null) lines.push(`its body is lost: ${bodyLost}`)
   return lines.join('\n')
 }

@@ -70,6 +70,7 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     case 'body-lost':
       return `group ${event.leaseId.slice(0, 8)} is lost to training: ${event.detail}`
     case 'batched':
+      if (event.backTo !== undefined) return `step ${event.step} goes back to the policy of step ${event.backTo}`
       return `batch ${event.batchId}: ${event.leaseIds.length} groups for step ${event.step}`
     case 'batch-doubted': {
       const groups = event.leaseIds.map((leaseId) => leaseId.slice(0, 8)).join(' ')
@@ -79,6 +80,24 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return `batch ${event.batchId} cannot be trained on: ${event.code} ${event.detail}`
     case 'trained':
       return event.skipped ? `step ${event.step} made no update` : null
+    case 'paused':
+      return `the run is paused${orderedBy(event)}: what is under way is finished`
+    case 'resumed':
+      return `the run goes on${orderedBy(event)}`
+    case 'banned':
+      return `${event.node} is banned${orderedBy(event)}`
+    case 'unbanned':
+      return `${event.node} has its standing back${orderedBy(event)}`
+    case 'task-dropped':
+      return `the task ${event.taskId} is dropped${orderedBy(event)}`
+    case 'world-rested':
+      return `the world ${event.server} is at rest${orderedBy(event)}`
+    case 'world-woken':
+      return `the world ${event.server} is awake again${orderedBy(event)}`
+    case 'rollback-ordered':
+      return `the run goes back to version ${event.version}${orderedBy(event)}`
+    case 'announced':
+      return `announced${orderedBy(event)}: ${[event.message, ...event.addresses].filter((said) => said !== '').join(' ') || 'nothing any more'}`
     case 'written-by':
     case 'reopened':
     case 'leased':
@@ -87,6 +106,9 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return null
   }
 }
+
+const orderedBy = ({ by, reason }: { readonly by: { readonly who: string }; readonly reason: string | null }): string =>
+  ` (${by.who}${reason === null ? '' : `: ${reason}`})`
 
 function trainerLine({ event, step, reason, code, message, batchId, ...rest }: TrainerEvent): string | null {
   switch (event) {
@@ -97,7 +119,9 @@ function trainerLine({ event, step, reason, code, message, batchId, ...rest }: T
     case 'skipped':
       return reason === 'drift'
         ? `trainer: the samplers' policy is too far from the trainer's; step ${step} goes back to the adapter of step ${rest.adapterStep}`
-        : `trainer: step ${step} skipped: ${reason}`
+        : reason === 'rollback'
+          ? `trainer: step ${step} has the adapter of step ${rest.adapterStep} again`
+          : `trainer: step ${step} skipped: ${reason}`
     case 'error':
       return `trainer: ended with ${code}: ${message}${batchId == null ? '' : ` (batch ${batchId})`}`
     default:

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { reachControl } from '../../control/index.js'
 import { alarmsOf } from '../report/alarms.js'
+import { ordersAsJson, orderWords } from '../report/order-words.js'
 import { type RunReport, RunTally } from '../report/run-report.js'
 import type { VersionReport } from '../report/version-report.js'
 import { countsOf, durationOf, numberOf, timeOf } from '../report/words.js'
@@ -25,7 +26,7 @@ async function status(options: RunOptions & { json: boolean }): Promise<void> {
     const report = tally.report()
     process.stdout.write(
       options.json
-        ? `${JSON.stringify({ isRunning, ...report, refused: Object.fromEntries(report.refused), alarms: alarmsOf(report) })}\n`
+        ? `${JSON.stringify({ isRunning, ...report, refused: Object.fromEntries(report.refused), orders: ordersAsJson(report.orders), alarms: alarmsOf(report) })}\n`
         : `${statusText(report, isRunning, Date.now())}\n`,
     )
   })
@@ -45,6 +46,7 @@ export function statusText(report: RunReport, isRunning: boolean, nowMs: number)
   const lines = [
     `${isRunning ? 'the coordinator is running' : 'no coordinator is running'}; the last event was ${durationOf(nowMs - report.lastEventAtMs)} ago`,
     `version ${Math.max(0, newest)} of ${terms.versions} of ${terms.base.name}, begun ${timeOf(report.startedAtMs)}, round ${report.round ?? '-'}`,
+    ...orderWords(report.orders),
     forecast(report, newest, nowMs),
     `groups: ${report.accepted} accepted${flat}, ${refused} refused${refused === 0 ? '' : ` (${countsOf(report.refused)})`}`,
     `keys: ${report.keys}; open leases: ${report.openLeases}; tokens judged: ${report.tokens.toLocaleString('en')}`,
@@ -66,6 +68,9 @@ function forecast({ terms, completeAtMs }: RunReport, newest: number, nowMs: num
   return rest > 0 ? `complete in about ${durationOf(rest)}` : 'the next version takes longer than those before it'
 }
 
+const markOf = ({ withdrawn, skipped, skippedFor }: VersionReport): string =>
+  withdrawn ? ' (withdrawn)' : skippedFor === 'rollback' ? ' (rollback)' : skipped ? ' (no update)' : ''
+
 function versionTable(versions: readonly VersionReport[]): string {
   const columns = [
     'version',
@@ -83,7 +88,7 @@ function versionTable(versions: readonly VersionReport[]): string {
   return tableOf(
     columns.map((name) => ({ name, left: name === 'published' })),
     versions.map((version) => [
-      `${version.version}${version.skipped ? ' (no update)' : ''}`,
+      `${version.version}${markOf(version)}`,
       timeOf(version.publishedAtMs),
       numberOf(version.reward),
       numberOf(version.solved, 2),

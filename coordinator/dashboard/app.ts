@@ -178,7 +178,12 @@ export function dashboardApp(parts: DashboardParts, access: Access, signal: Abor
   app.get('/coverage', (context) => {
     const { tasks } = parts.taskSet
     const worlds = report.coverage.worlds(tasks.map((task) => task.worlds.map(({ server }) => server)))
-    return show(context, '/coverage', 'Tasks', coverage(worlds, report.coverage.tasks(), tasks.length))
+    return show(
+      context,
+      '/coverage',
+      'Tasks',
+      coverage(worlds, report.coverage.tasks(), tasks.length, report.state.orders),
+    )
   })
   app.get('/versions', (context) => {
     const inService = versionsInService(parts.manifests())

@@ -148,3 +148,7 @@ export const leaseLink = (leaseId: string): Markup =>
 export const badge = (tone: 'good' | 'bad' | 'dull' | 'warn', words: string): Markup =>
   html`<span class="badge ${tone}">${words}</span>`
 export const empty = (words: string): Markup => html`<p class="empty">${words}</p>`
+
+/** The number of a version, and whether it has given way to an earlier policy. */
+export const versionName = ({ version, withdrawn }: { readonly version: number; readonly withdrawn: boolean }) =>
+  withdrawn ? html`${version} ${badge('warn', 'withdrawn')}` : version

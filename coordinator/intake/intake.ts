@@ -86,7 +86,10 @@ export function createIntake(parts: IntakeParts): Intake {
     const { announcement } = group
     const { rewards, bodySha256 } = announcement
     const drawn = isDrawn(parts, lease, bodySha256)
-    const step = nextStep(announcement, termsOf(lease), versionsLate(state, lease), drawn)
+    const ban = state.orders.banned.get(lease.node)
+    const step = ban
+      ? ({ do: 'refuse', code: 'banned', detail: ban.reason ?? '' } as const)
+      : nextStep(announcement, termsOf(lease), versionsLate(state, lease), drawn)
     let taken: TakenGroup = { lease, group, body: group.body }
     if (step.do === 'refuse') {
       await verdicts.conclude(taken, () => refused(step.code, step.detail))

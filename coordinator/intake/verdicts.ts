@@ -10,6 +10,7 @@ import {
 import type { ReceivedGroup, SwarmHost } from '../../swarm/index.js'
 import { creditFor } from '../ledger/credit.js'
 import type { Audit } from '../ledger/events.js'
+import type { Order } from '../ledger/orders.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { isUnseen, type JudgedGroup, type LeaseRecord, type RunState, type TermsOf } from '../ledger/run-state.js'
 import type { BodyJudge, ReplayedGroup } from './body-judge.js'
@@ -24,9 +25,15 @@ const LIE_PENALTY = 100
 export const versionsLate = ({ current }: Pick<RunState, 'current'>, { version }: LeaseRecord): number =>
   current!.version - version
 
-/** What stands when it is recorded: a group may have become too old while it was judged. */
-export const inForce = (outcome: Outcome, late: number, maxStaleness: number): Outcome =>
-  outcome.accepted && late > maxStaleness ? refused('stale_policy', '') : outcome
+/** What stands when it is recorded: a group may have become too old, or its key been banned, while it was judged. @param ban  of its key */
+export function inForce(
+  outcome: Outcome,
+  { late, ban, maxStaleness }: { late: number; ban: Order | undefined; maxStaleness: number },
+): Outcome {
+  if (!outcome.accepted) return outcome
+  if (ban) return refused('banned', ban.reason ?? '')
+  return late > maxStaleness ? refused('stale_policy', '') : outcome
+}
 
 /** Consequences of a refusal that keep a key from work by themselves. */
 const PROVED: readonly RefusalConsequence[] = ['quarantine', 'exclusion']
@@ -198,7 +205,11 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
           next = 'again'
           return null
         }
-        const outcome = inForce(decided, versionsLate(current, lease), termsOf(lease).maxStaleness)
+        const outcome = inForce(decided, {
+          late: versionsLate(current, lease),
+          ban: current.orders.banned.get(node),
+          maxStaleness: termsOf(lease).maxStaleness,
+        })
         if (isLie(outcome) && !proved) {
           next = 'prove'
           return null

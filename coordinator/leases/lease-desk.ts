@@ -3,6 +3,7 @@ import canonicalize from 'canonicalize'
 import { type Task, taskIndex } from '../../episode/index.js'
 import { leaseSeed } from '../../judging/lease-seed.js'
 import {
+  detailForWire,
   type Lease,
   type LeaseAsk,
   type LeaseRequest,
@@ -13,6 +14,7 @@ import {
 import { type Clock, createRateLimit, type Metrics } from '../../swarm/index.js'
 import { decodeTaskSet } from '../ledger/curriculum.js'
 import type { EventOf } from '../ledger/events.js'
+import { TAKEN_BACK_FROM_BANNED } from '../ledger/orders.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { type LeaseRecord, originOf, type RunState } from '../ledger/run-state.js'
 import type { RunTerms } from '../ledger/terms.js'
@@ -21,7 +23,10 @@ import { meterAnswers } from './metrics.js'
 import { retryAfterMs } from './retry-after.js'
 import { roomForLeases } from './room.js'
 import { hasPlace, keepsPlace } from './unproven-room.js'
+import { isWithheld } from './withheld-tasks.js'
 
+/** Places of a key that are passed over, at most, to find a task that is given: with all but one in a hundred withheld, half of all times. */
+const MOST_PASSED_OVER = 64
 /** A lease lasts no longer than this many times its duration, however often it is renewed. */
 const LONGEST_DURATIONS = 4
 /** Least part of the duration by which a deadline moves: each move is a record for good. */
@@ -46,6 +51,8 @@ export interface LeaseDesk {
   answer(request: LeaseRequest, node: string): Promise<LeaseAnswer>
   /** Releases leases that are past their deadline. */
   releaseLapsed(): Promise<void>
+  /** Releases the leases of keys that are banned. */
+  takeBack(): Promise<void>
 }
 
 export interface LeaseDeskParts {
@@ -84,7 +91,9 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     if (!round) return 'no_work'
     const { terms } = round
     if (round.version >= terms.versions) return 'complete'
+    if (state.orders.banned.has(node)) return 'banned'
     if (state.nodes.get(node)?.standing.isQuarantined(clock.now())) return 'quarantined'
+    if (state.orders.pause || state.orders.rollback) return 'paused'
     if (ask.policyId !== round.policyId) return 'wrong_policy'
     const { calibrations } = terms.audit
     const isAudited = Object.keys(calibrations).length > 0
@@ -98,10 +107,23 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     return mine >= (terms.maxStaleness + 1) * mostOf(state, node, terms) ? 'influence_cap' : null
   }
 
+  /** The next place of a node in the round whose task is given. When nearly all rest, one at rest may be drawn. */
+  const nextPlace = (state: RunState, node: string) => {
+    const { policyId, roundSecret, resting } = state.round!
+    const rests = decodeTaskSet(resting)
+    const first = state.nextLeaseIndex(node)
+    for (let index = first; index <= first + MOST_PASSED_OVER; index++) {
+      const seed = leaseSeed(Buffer.from(roundSecret, 'hex'), policyId, node, index)
+      const drawn = taskIndex(seed, tasks.length, rests)
+      if (!isWithheld(tasks[drawn]!, drawn, state)) return { index, seed, taskIndex: drawn }
+    }
+    return null
+  }
+
   const grant = (state: RunState, node: string, ask: LeaseAsk): LeaseRecord | null => {
     if (objection(state, node, ask)) return null
     const now = clock.now()
-    const { round, version, policyId, roundSecret, resting, terms } = state.round!
+    const { round, version, terms } = state.round!
     const deadlineMs = now + terms.leases.durationMs
     const { agent, backend } = ask
     // What a node leaves lying comes back to it: there is nothing to be gained by waiting for an easier task.
@@ -109,8 +131,9 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     if (owed && !retaken.allow(node)) return null
     const addressBlock = addressBlockOf(node)
     if (owed) return { ...owed, atMs: now, deadlineMs, backend, agent, addressBlock }
-    const index = state.nextLeaseIndex(node)
-    const seed = leaseSeed(Buffer.from(roundSecret, 'hex'), policyId, node, index)
+    const place = nextPlace(state, node)
+    if (!place) return null
+    const { index, seed, taskIndex } = place
     return {
       type: 'leased',
       atMs: now,
@@ -119,7 +142,7 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
       index,
       node,
       version,
-      taskIndex: taskIndex(seed, tasks.length, decodeTaskSet(resting)),
+      taskIndex,
       seed: seed.toString('hex'),
       deadlineMs,
       backend,
@@ -138,7 +161,8 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     if (lease?.node !== node || lease.deadlineMs <= now) return null
     const { terms } = state.roundOf(lease)
     if (state.current!.version - lease.version > terms.maxStaleness) return null
-    if (state.nodes.get(node)?.standing.isQuarantined(now) || !keepsPlace(state, terms, lease)) return null
+    const isKeptOut = state.orders.banned.has(node) || state.nodes.get(node)?.standing.isQuarantined(now)
+    if (isKeptOut || !keepsPlace(state, terms, lease)) return null
     const { durationMs } = terms.leases
     const deadlineMs = Math.min(now + durationMs, lease.atMs + LONGEST_DURATIONS * durationMs)
     const isFurther = deadlineMs - lease.deadlineMs >= LEAST_EXTENSION * durationMs
@@ -223,6 +247,7 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
       return response({
         leases,
         reason,
+        detail: detailForWire(whyOf(reason, recorder.state, node)),
         retryAfterMs: retryAfterMs(reason, recorder.state, node, registrationMs, clock.now()),
       })
     },
@@ -234,7 +259,20 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
         await release(lease.leaseId, null, 'lapsed')
       }
     },
+    async takeBack() {
+      const { state } = recorder
+      for (const node of state.orders.banned.keys())
+        for (const leaseId of [...state.openLeasesOf(node).keys()]) await release(leaseId, node, TAKEN_BACK_FROM_BANNED)
+    },
   }
+}
+
+/** What the operator has to say to a reason. */
+function whyOf(reason: RefusalCode, { orders }: RunState, node: string): string {
+  if (reason === 'banned') return orders.banned.get(node)?.reason ?? ''
+  if (reason !== 'paused') return ''
+  const { pause, rollback } = orders
+  return pause?.reason ?? (rollback ? `it goes back to version ${rollback.version}` : '')
 }
 
 /** Groups of a batch that `node` may give. */

@@ -20,6 +20,7 @@ const BY_REASON: Partial<Record<RefusalCode, number>> = {
   // Twelve leases a minute are given again.
   rate_limited: 5000,
   complete: NEXT_VERSION_MS,
+  banned: NEXT_VERSION_MS,
   uncalibrated: NEXT_VERSION_MS,
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PACKAGE_VERSION } from '../../cli/index.js'
 import { SKETCH_NUMBERS } from '../../judging/likeness.js'
-import { isRefusalCode, type RefusalCode } from '../../proto/index.js'
+import { isRefusalCode, LIMITS, type RefusalCode } from '../../proto/index.js'
 import { termsSchema } from './terms.js'
 
 const count = z.int().min(0)
@@ -32,6 +32,12 @@ const repairs = z
     betterEvidence: share,
   })
   .nullable()
+
+/** What every order of the operator says: who gave it, by which way, and why, in the operator's own words. */
+const order = {
+  by: z.object({ who: z.string().min(1).max(32), via: z.string().min(1).max(32) }),
+  reason: z.string().max(LIMITS.detailBytes.value).nullable(),
+}
 
 /** A field of the terms that is no longer what it was, by its path; values as JSON. */
 const termsChange = z.object({ field: text, from: text, to: text })
@@ -169,7 +175,13 @@ const EVENTS = {
   /** The world disagreed with itself when this lease's group was replayed: no more leases for its tasks. */
   'world-quarantined': z.object({ server: text, leaseId: lease }),
   /** The groups of these leases make training step `step`. */
-  batched: z.object({ batchId: text, step: count, leaseIds: z.array(lease).max(65_536).readonly() }),
+  batched: z.object({
+    batchId: text,
+    step: count,
+    leaseIds: z.array(lease).max(65_536).readonly(),
+    /** The step learns nothing: it has the policy of this earlier step, as the operator ordered. There are no groups then. */
+    backTo: count.optional(),
+  }),
   /** A key was caught that had given the batch these groups, which no audit has looked at. What was learnt from them stays. */
   'batch-doubted': z.object({ batchId: text, node: text, leaseIds: z.array(lease).max(65_536).readonly() }),
   /** `skipped`: the trainer left the policy as it was, for example because a gradient was not finite. */
@@ -184,6 +196,26 @@ const EVENTS = {
   }),
   /** The trainer could not use the batch; its groups are lost to training, and the step number is free again. */
   'batch-refused': z.object({ batchId: text, code: text, detail: text }),
+  /** No leases are given and no batch is formed from here on; what is under way is finished. */
+  paused: z.object(order),
+  resumed: z.object(order),
+  /** The key gets no leases, and what it delivers is refused. Its groups that are in no batch are not trained on while it is banned. */
+  banned: z.object({ ...order, node: text }),
+  /** The key is as it would be if it had never been doubted, see `Standing.absolve`; a ban, a quarantine or an exclusion is over. */
+  unbanned: z.object({ ...order, node: text }),
+  /** No more leases for the task, and no training on groups of it that are in no batch. Those under way still earn their credit. */
+  'task-dropped': z.object({ ...order, taskIndex: count, taskId: text }),
+  /** No leases for tasks of the world until it is woken. Groups of it count as before. */
+  'world-rested': z.object({ ...order, server: text }),
+  'world-woken': z.object({ ...order, server: text }),
+  /** The run shall have the policy of this version again: the next batch goes back to its step, and the versions behind it are withdrawn then. */
+  'rollback-ordered': z.object({ ...order, version: count }),
+  /** Told to all volunteers until the next one; without message and addresses: nothing any more. */
+  announced: z.object({
+    ...order,
+    message: z.string().max(LIMITS.noticeMessageBytes.value),
+    addresses: z.array(text).max(LIMITS.addressesPerPeer.value).readonly(),
+  }),
 } as const
 
 type EventType = keyof typeof EVENTS

@@ -41,10 +41,17 @@ const standing = z.object({
   }),
   steering: z.object({ amount: number, direction: number }),
   quarantines: count,
+  forfeited: count,
   /** Left out: it never was quarantined; null: for good. */
   until: number.nullable().optional(),
 })
 export type StandingImage = z.output<typeof standing>
+
+const order = z.object({
+  atMs: number,
+  by: z.object({ who: text, via: text }),
+  reason: text.nullable(),
+})
 
 const verdict = z.object({
   leaseId: text,
@@ -112,6 +119,9 @@ export const SECTIONS = {
   rests: z.tuple([count, count, count]),
   withdrawn: count,
   quarantinedWorlds: text,
+  banned: z.tuple([text, order]),
+  droppedTasks: z.tuple([count, order.extend({ taskId: text })]),
+  restedWorlds: z.tuple([text, order]),
   batches: event('batched'),
   trained: event('trained'),
   refused: event('batch-refused'),
@@ -130,6 +140,10 @@ export const SECTIONS = {
     keysWaiting: count,
     unprovenYield: number,
     pendingBatch: text.nullable(),
+    wokenSinceRound: z.boolean(),
+    pause: order.nullable(),
+    announcement: order.extend({ message: text, addresses: names }).nullable(),
+    rollback: order.extend({ version: count }).nullable(),
   }),
 } as const
 

@@ -73,6 +73,15 @@ export function meterRun(registers: Metrics, recorder: Pick<Recorder, 'listen' |
       'Accepted groups that a batch could take now',
       () => (state.terms ? state.trainableCount(state.terms.maxStaleness) : 0),
     ],
+    ['prove_paused', 'Whether the operator has paused the run: 1, or 0', () => Number(state.orders.pause !== null)],
+    ['prove_keys_banned', 'Keys that the operator keeps from the run', () => state.orders.banned.size],
+    ['prove_tasks_dropped', 'Tasks that the operator has taken out of the run', () => state.orders.droppedTasks.size],
+    ['prove_worlds_rested', 'Worlds that the operator has put to rest', () => state.orders.restedWorlds.size],
+    [
+      'prove_versions_withdrawn',
+      'Versions among those still served that have given way to an earlier policy',
+      () => state.withdrawn.size,
+    ],
     ['prove_groups_suspect', 'Accepted groups of keys that were caught since', () => state.suspects.size],
   ]
   for (const [name, help, value] of gauges)

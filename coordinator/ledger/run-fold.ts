@@ -6,6 +6,7 @@ import type { EventOf, RunEvent } from './events.js'
 import { type FoldImage, known } from './fold-image.js'
 import { type FoldedNode, Keys } from './keys.js'
 import { OpenLeases } from './open-leases.js'
+import { type OrderEvent, Orders, type RunOrders, TAKEN_BACK_FROM_BANNED } from './orders.js'
 import { Rounds } from './rounds.js'
 import {
   type AcceptedSayings,
@@ -42,6 +43,8 @@ export class RunFold implements RunState {
   readonly #withdrawn = new Set<number>()
   readonly suspects = new Map<string, JudgedGroup>()
   readonly quarantinedWorlds = new Set<string>()
+  #orders = new Orders()
+  wokenSinceRound = false
   curriculum = new Curriculum()
   #batches = new Batches()
   readonly lostBodies = new Set<string>()
@@ -61,6 +64,7 @@ export class RunFold implements RunState {
 
   /** Everything it holds, as it is now. Events and verdicts are shared with it: they never change. */
   get image(): FoldImage {
+    const { pause, announcement, rollback, ...orders } = this.#orders.image
     return {
       ...this.#rounds.image,
       registered: [...this.registered],
@@ -84,6 +88,7 @@ export class RunFold implements RunState {
       rests: this.curriculum.entries,
       withdrawn: [...this.#withdrawn],
       quarantinedWorlds: [...this.quarantinedWorlds],
+      ...orders,
       ...this.#batches.image,
       ...this.#batchedOnTrust.image,
       caughtSinceBatch: [...this.#caughtSinceBatch],
@@ -93,6 +98,8 @@ export class RunFold implements RunState {
           keysWaiting: this.keysWaiting,
           unprovenYield: this.unprovenYield,
           pendingBatch: this.pendingBatch?.batchId ?? null,
+          wokenSinceRound: this.wokenSinceRound,
+          ...{ pause, announcement, rollback },
         },
       ],
     }
@@ -111,7 +118,13 @@ export class RunFold implements RunState {
     for (const server of image.quarantinedWorlds) fold.quarantinedWorlds.add(server)
     for (const version of image.withdrawn) fold.#withdrawn.add(version)
     fold.curriculum = Curriculum.of(image.rests)
-    const { writtenBy, keysWaiting, unprovenYield, pendingBatch } = known(image.rest[0], 'the rest')
+    const { writtenBy, keysWaiting, unprovenYield, pendingBatch, wokenSinceRound, ...standing } = known(
+      image.rest[0],
+      'the rest',
+    )
+    fold.wokenSinceRound = wokenSinceRound
+    fold.#orders = Orders.of({ ...image, ...standing })
+    for (const node of fold.#orders.banned.keys()) fold.#usable.shutOut(node)
     fold.writtenBy = writtenBy
     fold.keysWaiting = keysWaiting
     fold.#keys.unprovenYield = unprovenYield
@@ -157,6 +170,7 @@ export class RunFold implements RunState {
       case 'published':
         for (const { version, adapterStep } of this.publications)
           if (adapterStep > event.adapterStep) this.#withdrawn.add(version)
+        if (this.pendingBatch?.backTo !== undefined) this.#orders.endRollback()
         this.#rounds.publish(event)
         this.#batches.lineage.published(event)
         this.#beginRound()
@@ -196,8 +210,13 @@ export class RunFold implements RunState {
       case 'released': {
         const lease = this.#open.close(event.leaseId)
         if (!lease) break
+        if (event.reason === TAKEN_BACK_FROM_BANNED) {
+          this.#keys.noteSupplier(lease.node)
+          break
+        }
         this.#keys.abandon(this.#keys.get(lease.node))
-        if (lease.version === this.current?.version) this.#owedTo(lease.node).set(lease.leaseId, lease)
+        if (lease.version === this.current?.version && !this.#orders.droppedTasks.has(lease.taskIndex))
+          this.#owedTo(lease.node).set(lease.leaseId, lease)
         break
       }
       case 'judged':
@@ -227,13 +246,66 @@ export class RunFold implements RunState {
         this.#batches.train(event)
         break
       case 'batch-refused':
+        if (this.pendingBatch?.backTo !== undefined) this.#orders.endRollback()
         this.#batches.refuse(event)
+        break
+      case 'paused':
+      case 'resumed':
+      case 'banned':
+      case 'unbanned':
+      case 'task-dropped':
+      case 'world-rested':
+      case 'world-woken':
+      case 'rollback-ordered':
+      case 'announced':
+        this.#obey(event)
         break
     }
   }
 
+  #obey(event: OrderEvent): void {
+    this.#orders.apply(event)
+    switch (event.type) {
+      case 'banned':
+        this.#usable.shutOut(event.node)
+        return
+      case 'unbanned':
+        this.#absolve(event.node)
+        return
+      case 'task-dropped':
+        this.#dropTask(event.taskIndex)
+        return
+      case 'world-woken':
+        this.wokenSinceRound = true
+        return
+    }
+  }
+
+  #absolve(node: string): void {
+    const record = this.#keys.get(node)
+    record.standing.absolve()
+    if (record.lastLease === 'delivered') this.#keys.reliable.add(node)
+    this.#keys.reclassify(record)
+    this.#caughtSinceBatch.delete(node)
+    for (const [leaseId, group] of this.suspects) {
+      if (group.node !== node) continue
+      this.suspects.delete(leaseId)
+      this.#usable.putBack(leaseId)
+    }
+    this.#usable.letIn(node)
+  }
+
+  #dropTask(taskIndex: number): void {
+    const isOfIt = ({ leaseId }: Pick<LeaseRecord, 'leaseId'>): boolean =>
+      this.leases.get(leaseId)?.taskIndex === taskIndex
+    this.#usable.deleteWhere(isOfIt)
+    for (const owed of this.#owed.values())
+      for (const lease of owed.values()) if (isOfIt(lease)) owed.delete(lease.leaseId)
+  }
+
   #beginRound(): void {
     this.keysWaiting = 0
+    this.wokenSinceRound = false
     this.#nextIndex.clear()
     if (this.#rounds.isCrowded) this.#rounds.forget(this.leases.values())
   }
@@ -263,7 +335,7 @@ export class RunFold implements RunState {
     }
     this.#keys.deliver(record)
     this.accepted.set(leaseId, event)
-    if (!flat && !this.#withdrawn.has(version)) this.#usable.add(event)
+    if (!flat && !this.#withdrawn.has(version) && !this.#orders.droppedTasks.has(taskIndex)) this.#usable.add(event)
     if (audit === 'passed') this.#audited.add(leaseId)
     this.curriculum.note(taskIndex, version, flat)
     this.#completions.add(taskIndex, event)
@@ -327,7 +399,8 @@ export class RunFold implements RunState {
     if (!pending?.leaseIds.includes(leaseId)) return
     this.#batches.dissolve(pending)
     this.#batchedOnTrust.forget(new Set([pending.batchId]))
-    const freed = new Set(pending.leaseIds.filter((one) => !this.lostBodies.has(one)))
+    const isDropped = (one: string): boolean => this.#orders.droppedTasks.has(this.leases.get(one)!.taskIndex)
+    const freed = new Set(pending.leaseIds.filter((one) => !this.lostBodies.has(one) && !isDropped(one)))
     const kept = [...this.accepted.values()].filter(
       (group) => freed.has(group.leaseId) || this.#usable.has(group.leaseId),
     )
@@ -359,7 +432,8 @@ export class RunFold implements RunState {
     this.#forgetUseless(oldest)
     this.#forgetLeases(oldest)
     this.#rounds.forget(this.leases.values())
-    for (const withdrawn of this.#withdrawn) if (withdrawn < oldest) this.#withdrawn.delete(withdrawn)
+    const oldestServed = Math.min(oldest, this.publications[0]!.version)
+    for (const withdrawn of this.#withdrawn) if (withdrawn < oldestServed) this.#withdrawn.delete(withdrawn)
     this.#batchedOnTrust.forget(this.#batches.forget(step - LIMITS.staleness.value))
   }
 
@@ -392,6 +466,18 @@ export class RunFold implements RunState {
       this.#owed.set(node, owed)
     }
     return owed
+  }
+
+  get orders(): RunOrders {
+    return this.#orders
+  }
+
+  get withdrawn(): ReadonlySet<number> {
+    return this.#withdrawn
+  }
+
+  get heldBack(): JudgedGroup[] {
+    return this.#usable.heldBack
   }
 
   get nodes(): ReadonlyMap<string, FoldedNode> {

@@ -3,6 +3,7 @@ import type { RefusalCode } from '../../proto/index.js'
 import type { DoubtedBatch } from './batched-on-trust.js'
 import type { Curriculum } from './curriculum.js'
 import type { EventOf } from './events.js'
+import type { RunOrders } from './orders.js'
 import type { Standing } from './standing.js'
 import type { LeaseTerms, RunTerms } from './terms.js'
 
@@ -70,7 +71,10 @@ export const originOf = (node: string, addressBlock: string | null | undefined):
 
 export interface NodeRecord {
   readonly node: string
-  readonly standing: Pick<Standing, 'streak' | 'doubt' | 'record' | 'isQuarantined' | 'quarantinedUntilMs'>
+  readonly standing: Pick<
+    Standing,
+    'streak' | 'doubt' | 'record' | 'isBlemished' | 'isQuarantined' | 'quarantinedUntilMs'
+  >
   /** The newest, as many as `LIMITS.verdictsKept`: all others are in the log, and in the node's own ledger. */
   readonly verdicts: readonly NodeVerdict[]
   /** How many there were in all: the newest one is the last of them. */
@@ -142,6 +146,14 @@ export interface RunState {
    */
   readonly suspects: ReadonlyMap<string, JudgedGroup>
   readonly quarantinedWorlds: ReadonlySet<string>
+  /** What the operator wants, as far as it holds. */
+  readonly orders: RunOrders
+  /** Whether a world was woken in the round in force, which still gives no leases for its tasks. */
+  readonly wokenSinceRound: boolean
+  /** Of the versions that are still served, those that have given way to an earlier one. */
+  readonly withdrawn: ReadonlySet<number>
+  /** Accepted groups of banned keys that could be trained on, were they not. */
+  readonly heldBack: readonly JudgedGroup[]
   readonly curriculum: Pick<Curriculum, 'rests'>
   readonly batches: ReadonlyMap<string, BatchRecord>
   readonly trained: ReadonlyMap<string, EventOf<'trained'>>

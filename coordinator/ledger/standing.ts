@@ -28,25 +28,24 @@ export class Standing {
   #steering = UNSTEERED
   #quarantines = 0
   #until: number | null = Number.NEGATIVE_INFINITY
+  /** Accepted groups that refusals have taken out of its streaks. */
+  #forfeited = 0
 
   get image(): StandingImage {
-    const [streak, suspicion, steering, quarantines] = [
-      this.#streak,
-      this.#suspicion,
-      this.#steering,
-      this.#quarantines,
-    ]
+    const [streak, suspicion, steering] = [this.#streak, this.#suspicion, this.#steering]
+    const [quarantines, forfeited] = [this.#quarantines, this.#forfeited]
     // JSON has no infinity.
     const until = this.#until === Number.NEGATIVE_INFINITY ? {} : { until: this.#until }
-    return { streak, suspicion, steering, quarantines, ...until }
+    return { streak, suspicion, steering, quarantines, forfeited, ...until }
   }
 
-  static of({ streak, suspicion, steering, quarantines, until }: StandingImage): Standing {
+  static of({ streak, suspicion, steering, quarantines, forfeited, until }: StandingImage): Standing {
     const standing = new Standing()
     standing.#streak = streak
     standing.#suspicion = suspicion
     standing.#steering = steering
     standing.#quarantines = quarantines
+    standing.#forfeited = forfeited
     if (until !== undefined) standing.#until = until
     return standing
   }
@@ -60,7 +59,7 @@ export class Standing {
   refused(code: RefusalCode, atMs: number): boolean {
     const { consequence } = REFUSALS[code]
     if (consequence === 'none') return false
-    this.#streak = 0
+    this.#forfeit()
     this.#suspicion = afterAudit(this.#suspicion, true)
     if (consequence === 'exclusion') this.#until = null
     else if (consequence === 'quarantine' || isBeyondChance(this.#suspicion)) this.#quarantine(atMs)
@@ -75,10 +74,29 @@ export class Standing {
     this.#steering = afterRepairs(this.#steering, repairs)
     if (!isSteered(this.#steering)) return false
     this.#steering = UNSTEERED
-    this.#streak = 0
+    this.#forfeit()
     this.#suspicion = afterAudit(this.#suspicion, true)
     this.#quarantine(atMs)
     return true
+  }
+
+  /**
+   * Gives the key back what doubt has cost it: quarantine or exclusion end, failed audits weigh nothing any more, and the accepted groups
+   * that it lost from its streak count again, so that it is audited as seldom as if it never had been doubted. How many audits of its life
+   * failed stays on record.
+   */
+  absolve(): void {
+    this.#streak += this.#forfeited
+    this.#forfeited = 0
+    this.#suspicion = { ...UNSUSPECTED, audits: this.#suspicion.audits, failures: this.#suspicion.failures }
+    this.#steering = UNSTEERED
+    this.#quarantines = 0
+    this.#until = Number.NEGATIVE_INFINITY
+  }
+
+  /** Whether doubt has cost the key anything that `absolve` would give back. */
+  get isBlemished(): boolean {
+    return this.#forfeited > 0 || this.doubt > 0 || this.#quarantines > 0 || this.#until !== Number.NEGATIVE_INFINITY
   }
 
   /** Gets no leases, and no verdicts. */
@@ -104,6 +122,11 @@ export class Standing {
   /** All audits of its life, and those of them that failed. */
   get record(): Pick<Suspicion, 'audits' | 'failures'> {
     return this.#suspicion
+  }
+
+  #forfeit(): void {
+    this.#forfeited += this.#streak
+    this.#streak = 0
   }
 
   #quarantine(atMs: number): void {

@@ -31,11 +31,15 @@ export class GroupsOfNodes {
   }
 }
 
-/** Groups that may be trained on, counted by version and node. Those under suspicion are put aside, and keep their place. */
+/**
+ * Groups that may be trained on, counted by version and node. Those under suspicion are put aside, those of a key that is shut out are
+ * held back; both keep their place.
+ */
 export class UsableGroups {
   readonly #groups = new GroupsOfNodes()
   readonly #aside = new Set<string>()
-  /** Of those that are not put aside; a version without any is not in it. */
+  readonly #shut = new Set<string>()
+  /** Of those that are neither put aside nor held back; a version without any is not in it. */
   readonly #counts = new Map<number, { total: number; readonly ofNode: Map<string, number> }>()
 
   get entries(): FoldImage['usable'] {
@@ -54,13 +58,15 @@ export class UsableGroups {
 
   add(group: JudgedGroup): void {
     this.#groups.add(group)
-    this.#count(group, 1)
+    if (this.#isReady(group)) this.#count(group, 1)
   }
 
   /** @returns  the group that was there */
   delete(leaseId: string): JudgedGroup | undefined {
     const group = this.#groups.delete(leaseId)
-    if (group && !this.#aside.delete(leaseId)) this.#count(group, -1)
+    if (!group) return undefined
+    if (this.#isReady(group)) this.#count(group, -1)
+    this.#aside.delete(leaseId)
     return group
   }
 
@@ -71,28 +77,49 @@ export class UsableGroups {
   putAside({ leaseId }: JudgedGroup): void {
     const group = this.#groups.all.get(leaseId)
     if (!group || this.#aside.has(leaseId)) return
+    if (this.#isReady(group)) this.#count(group, -1)
     this.#aside.add(leaseId)
-    this.#count(group, -1)
   }
 
   putBack(leaseId: string): void {
-    if (this.#aside.delete(leaseId)) this.#count(this.#groups.all.get(leaseId)!, 1)
+    if (!this.#aside.delete(leaseId)) return
+    const group = this.#groups.all.get(leaseId)!
+    if (this.#isReady(group)) this.#count(group, 1)
+  }
+
+  /** Holds back what there is of a key, and what comes, until it is let in again. */
+  shutOut(node: string): void {
+    if (this.#shut.has(node)) return
+    for (const group of this.of(node)) if (this.#isReady(group)) this.#count(group, -1)
+    this.#shut.add(node)
+  }
+
+  letIn(node: string): void {
+    if (!this.#shut.delete(node)) return
+    for (const group of this.of(node)) if (this.#isReady(group)) this.#count(group, 1)
   }
 
   of(node: string): JudgedGroup[] {
     return this.#groups.of(node)
   }
 
+  /** Those of keys that are shut out. */
+  get heldBack(): JudgedGroup[] {
+    return [...this.#shut].flatMap((node) => this.of(node))
+  }
+
   /** Deletes what is of no use any more. */
   prune(isUseless: (version: number) => boolean): void {
-    for (const [leaseId, { version }] of this.#groups.all) if (isUseless(version)) this.delete(leaseId)
+    this.deleteWhere(({ version }) => isUseless(version))
+  }
+
+  deleteWhere(isGone: (group: JudgedGroup) => boolean): void {
+    for (const [leaseId, group] of this.#groups.all) if (isGone(group)) this.delete(leaseId)
   }
 
   /** Of versions from `oldest` on, in the order in which they came. */
   list(oldest: number): JudgedGroup[] {
-    return [...this.#groups.all.values()].filter(
-      ({ leaseId, version }) => version >= oldest && !this.#aside.has(leaseId),
-    )
+    return [...this.#groups.all.values()].filter((group) => group.version >= oldest && this.#isReady(group))
   }
 
   count(oldest: number): number {
@@ -105,6 +132,10 @@ export class UsableGroups {
     let sum = 0
     for (const [version, { ofNode }] of this.#counts) if (version >= oldest) sum += ofNode.get(node) ?? 0
     return sum
+  }
+
+  #isReady({ leaseId, node }: JudgedGroup): boolean {
+    return !this.#aside.has(leaseId) && !this.#shut.has(node)
   }
 
   #count({ version, node }: JudgedGroup, change: 1 | -1): void {

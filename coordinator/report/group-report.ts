@@ -1,4 +1,5 @@
 import type { EventOf, RunEvent } from '../ledger/events.js'
+import { isOrder, Orders } from '../ledger/orders.js'
 import type { JudgedGroup } from '../ledger/run-state.js'
 
 /** The life of one group, from its lease to the step that learned from it. */
@@ -12,6 +13,8 @@ export interface GroupReport {
   readonly batches: readonly { readonly batchId: string; readonly step: number; readonly outcome: BatchOutcome }[]
   /** Given back, lapsed or forgotten, in words; null: it was not. */
   readonly released: string | null
+  /** Why no batch takes the accepted group any more; null: one may, or did. */
+  readonly unusedFor: 'version withdrawn' | 'task dropped' | 'key banned' | null
   /** Why its body is gone; null: it is not known to be. */
   readonly bodyLost: string | null
 }
@@ -37,6 +40,10 @@ interface BatchFate {
 export class GroupsTally {
   readonly #lives = new Map<string, Life>()
   readonly #batches = new Map<string, BatchFate>()
+  readonly #orders = new Orders()
+  /** Of each version the step whose update made its adapter. */
+  readonly #adapterSteps: number[] = []
+  readonly #withdrawn = new Set<number>()
   readonly #most: number
 
   /** @param most  remembers the newest so many leases alone, and batches likewise; default: all */
@@ -45,7 +52,16 @@ export class GroupsTally {
   }
 
   add(event: RunEvent): void {
+    if (isOrder(event)) {
+      this.#orders.apply(event)
+      return
+    }
     switch (event.type) {
+      case 'published':
+        for (const [version, adapterStep] of this.#adapterSteps.entries())
+          if (adapterStep > event.adapterStep) this.#withdrawn.add(version)
+        this.#adapterSteps[event.version] = event.adapterStep
+        return
       case 'leased':
         this.#lives.set(event.leaseId, {
           ...{ lease: event, verdict: null, audits: [], batches: [], released: null, bodyLost: null },
@@ -107,12 +123,23 @@ export class GroupsTally {
     const leftOutOf = new Set(life.audits.filter(({ accepted }) => !accepted).map(({ batchId }) => batchId))
     return {
       ...life,
+      unusedFor: this.#whyUnused(life, batches),
       batches: batches.flatMap((batchId) => {
         const batch = this.#batches.get(batchId)
         if (!batch) return []
         return { batchId, step: batch.step, outcome: leftOutOf.has(batchId) ? ('left out' as const) : batch.outcome }
       }),
     }
+  }
+
+  #whyUnused(
+    { lease, verdict }: Pick<Life, 'lease' | 'verdict'>,
+    batches: readonly string[],
+  ): GroupReport['unusedFor'] {
+    if (!verdict?.accepted || batches.length > 0) return null
+    if (this.#orders.droppedTasks.has(lease.taskIndex)) return 'task dropped'
+    if (this.#withdrawn.has(lease.version)) return 'version withdrawn'
+    return this.#orders.banned.has(lease.node) ? 'key banned' : null
   }
 
   #change(leaseId: string, change: (life: Life) => unknown): void {

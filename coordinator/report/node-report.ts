@@ -36,6 +36,8 @@ export interface NodeReport {
 export type NodeStanding =
   | { readonly kind: 'new' | 'trusted' | 'doubted' | 'excluded' }
   | { readonly kind: 'quarantined'; readonly untilMs: number }
+  /** By the operator. */
+  | { readonly kind: 'banned'; readonly reason: string | null }
 
 interface Seen {
   readonly registeredAtMs: number
@@ -124,6 +126,8 @@ export class NodesTally {
   #standing(node: string, nowMs: number): NodeStanding {
     const standing = this.#fold.nodes.get(node)?.standing
     const probation = this.#fold.terms?.audit.probation ?? 0
+    const ban = this.#fold.orders.banned.get(node)
+    if (ban) return { kind: 'banned', reason: ban.reason }
     if (!standing) return { kind: 'new' }
     if (standing.isQuarantined(nowMs)) {
       const untilMs = standing.quarantinedUntilMs

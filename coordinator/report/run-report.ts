@@ -1,5 +1,6 @@
 import { LIMITS, type RefusalCode } from '../../proto/index.js'
 import type { EventOf, RunEvent } from '../ledger/events.js'
+import { isOrder, Orders, type RunOrders } from '../ledger/orders.js'
 import type { RunTerms } from '../ledger/terms.js'
 import { type CountedGroup, countedOf, type VersionReport, VersionTally } from './version-report.js'
 
@@ -26,6 +27,8 @@ export interface RunReport {
   /** Batches that the trainer could not use, newest last. */
   readonly refusedBatches: readonly { readonly batchId: string; readonly code: string; readonly detail: string }[]
   readonly quarantinedWorlds: readonly string[]
+  /** What the operator wants of the run, as far as it holds. */
+  readonly orders: RunOrders
   /** The batch that the trainer is at. */
   readonly pendingBatch: string | null
   /** When the last version is out if those to come take as long as the newest ones; null: complete, or too early to tell. */
@@ -54,6 +57,7 @@ export class RunTally {
   readonly #refused = new Map<RefusalCode, number>()
   readonly #refusedBatches: { batchId: string; code: string; detail: string }[] = []
   readonly #quarantinedWorlds = new Set<string>()
+  readonly #orders = new Orders()
   #pendingBatch: EventOf<'batched'> | null = null
   /** Of the pending batch. */
   #staleness: number | null = null
@@ -63,6 +67,10 @@ export class RunTally {
   add(event: RunEvent): void {
     this.#startedAtMs ??= event.atMs
     this.#lastEventAtMs = event.atMs
+    if (isOrder(event)) {
+      this.#orders.apply(event)
+      return
+    }
     switch (event.type) {
       case 'terms':
         // As in the fold: settings that are gone may be in an older log, and are not looked at here.
@@ -70,6 +78,8 @@ export class RunTally {
         return
       case 'published':
         this.#round = event.round
+        if (this.#pendingBatch?.backTo !== undefined) this.#orders.endRollback()
+        for (const earlier of this.#versions) earlier.giveWayTo(event)
         this.#versions[event.version] = new VersionTally(event)
         this.#publishedAtMs.push(event.atMs)
         this.#publishedAtMs.splice(0, this.#publishedAtMs.length - RECENT - 1)
@@ -116,6 +126,7 @@ export class RunTally {
         this.#versions.at(-1)!.madeBy(event, this.#staleness)
         return
       case 'batch-refused': {
+        if (this.#pendingBatch?.backTo !== undefined) this.#orders.endRollback()
         this.#pendingBatch = null
         const { batchId, code, detail } = event
         this.#refusedBatches.push({ batchId, code, detail })
@@ -147,6 +158,7 @@ export class RunTally {
       doubtedGroups: this.#doubtedGroups,
       refusedBatches: this.#refusedBatches,
       quarantinedWorlds: [...this.#quarantinedWorlds],
+      orders: this.#orders,
       pendingBatch: this.#pendingBatch?.batchId ?? null,
       completeAtMs: this.#completeAtMs(),
     }
@@ -186,7 +198,7 @@ export class RunTally {
   #completeAtMs(): number | null {
     const left = (this.#terms?.versions ?? 0) - (this.#versions.length - 1)
     const recent = this.#publishedAtMs.slice(-RECENT - 1)
-    if (left <= 0 || recent.length < 2) return null
+    if (left <= 0 || recent.length < 2 || this.#orders.pause) return null
     const intervals = recent.slice(1).map((atMs, i) => atMs - recent[i]!)
     const median = intervals.sort((a, b) => a - b)[Math.floor(intervals.length / 2)]!
     return recent.at(-1)! + left * median

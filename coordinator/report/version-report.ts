@@ -9,6 +9,8 @@ export interface VersionReport {
   readonly skipped: boolean
   /** Why it did; null: it did not, or the log does not say. */
   readonly skippedFor: string | null
+  /** Whether it has given way to the policy of an earlier version: nothing is trained on its groups any more. */
+  readonly withdrawn: boolean
   /** The step that made it; null for the first version. */
   readonly step: number | null
   /** How many versions the groups of that step were behind, on average; null where there was none. */
@@ -55,6 +57,7 @@ export class VersionTally {
   readonly #published: EventOf<'published'>
   #step: EventOf<'trained'> | undefined
   #staleness: number | null = null
+  #withdrawn = false
   #accepted = 0
   #flat = 0
   #refused = 0
@@ -68,6 +71,11 @@ export class VersionTally {
 
   constructor(published: EventOf<'published'>) {
     this.#published = published
+  }
+
+  /** A later version was published, which may have an earlier adapter. */
+  giveWayTo({ adapterStep }: Pick<EventOf<'published'>, 'adapterStep'>): void {
+    if (this.#published.adapterStep > adapterStep) this.#withdrawn = true
   }
 
   /** @param staleness  of its groups, in versions, on average; null: not known */
@@ -116,6 +124,7 @@ export class VersionTally {
       adapterSha256,
       skipped: this.#step?.skipped ?? false,
       skippedFor: this.#step?.reason ?? null,
+      withdrawn: this.#withdrawn,
       step: this.#step?.step ?? null,
       staleness: this.#staleness,
       stats: this.#step?.stats ?? {},

@@ -29,6 +29,8 @@ const MAKES_ROOM: ReadonlySet<RunEvent['type']> = new Set<RunEvent['type']>([
   'batched',
   'trained',
   'batch-refused',
+  'resumed',
+  'banned',
 ])
 
 /**

@@ -2,16 +2,33 @@ import { z } from 'zod'
 import { ControlRefusal, type ControlRoute } from '../../control/index.js'
 import type { Metrics } from '../../swarm/index.js'
 import type { ChainedLog } from '../ledger/event-log.js'
+import type { Recorder } from '../ledger/recorder.js'
+import { newEvents } from './new-events.js'
+import { type OrderDesk, orderSchema } from './order-desk.js'
 
 /** How a command asks for the log of a running coordinator: LevelDB lets only one process at its files. */
 export const LOG_END = '/log/end'
 export const LOG_RECORDS = '/log/records'
 export const METRICS = '/metrics'
+/** Events behind a place of the log, as they come, without secrets. */
+export const NEW_EVENTS = '/events/new'
+export const ORDER = '/order'
 
 const range = z.object({ until: z.coerce.number().int().min(0) })
+const from = z.object({ from: z.coerce.number().int().min(0) })
+
+/** Only the owner of the data folder can open the socket. */
+const OWNER = { who: 'operator', via: 'control socket' } as const
+
+export interface ControlParts {
+  readonly log: ChainedLog
+  readonly recorder: Pick<Recorder, 'listen' | 'record'>
+  readonly metrics: Metrics
+  readonly orders: OrderDesk
+}
 
 /** What the operator's commands can ask of a running coordinator. */
-export const controlRoutes = (log: ChainedLog, metrics: Metrics): readonly ControlRoute[] => [
+export const controlRoutes = ({ log, recorder, metrics, orders }: ControlParts): readonly ControlRoute[] => [
   { method: 'GET', path: LOG_END, answer: async () => ({ json: log.end }) },
   {
     method: 'GET',
@@ -21,6 +38,25 @@ export const controlRoutes = (log: ChainedLog, metrics: Metrics): readonly Contr
       if (!data || data.until > log.end.count)
         throw new ControlRefusal('bad_request', `until is a number of events, at most ${log.end.count}`)
       return { lines: log.records(data.until) }
+    },
+  },
+  {
+    method: 'GET',
+    path: NEW_EVENTS,
+    async answer({ query }) {
+      const { data } = from.safeParse(query)
+      if (!data || data.from > log.end.count)
+        throw new ControlRefusal('bad_request', `from is a number of events, at most ${log.end.count}`)
+      return { live: await newEvents(log, recorder, data.from) }
+    },
+  },
+  {
+    method: 'POST',
+    path: ORDER,
+    async answer({ body }) {
+      const { data, error } = orderSchema.safeParse(body)
+      if (!data) throw new ControlRefusal('bad_request', error.issues[0]!.message)
+      return { json: await orders.take(data, OWNER) }
     },
   },
   { method: 'GET', path: METRICS, answer: async () => ({ lines: textLines(await metrics.metrics()) }) },

@@ -23,6 +23,7 @@ import { createLeaseDesk, type LeaseDesk } from '../leases/lease-desk.js'
 import { roomForLeases } from '../leases/room.js'
 import { createDiskLosses } from '../ledger/disk-losses.js'
 import { meterRun } from '../ledger/metrics.js'
+import type { Announcement } from '../ledger/orders.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { TermsOf } from '../ledger/run-state.js'
 import type { RunConfig } from '../settings/config.js'
@@ -173,7 +174,8 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const frame = policyFrame(state.terms!, servers)
     const idle = createIdleNodes(clock)
     const room = (): number => {
-      const { round } = state
+      const { round, orders } = state
+      if (orders.pause || orders.rollback) return 0
       return round && round.version < round.terms.versions ? Math.max(0, roomForLeases(state, round.terms)) : 0
     }
     const providers = createProviders({
@@ -219,6 +221,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
           keepHouse(
             {
               releaseLapsed: () => desk.releaseLapsed(),
+              takeBack: () => desk.takeBack(),
               openRound: () => publisher.openRound(),
               auditSuspects: () => intake.auditSuspects(),
               nameDoubtedBatches: () => nameDoubtedBatches(recorder, clock),
@@ -239,7 +242,13 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
             signal,
           ),
         ]
-        background.push(tellOwnAddresses({ host, key, notices, file: folder.addressNotice }, signal))
+        const onAnnouncement = (hear: () => void): (() => void) =>
+          recorder.listen(({ type }) => {
+            if (type === 'announced') hear()
+          })
+        const announcement = (): Announcement | null => state.orders.announcement
+        const { addressNotice: file } = folder
+        background.push(tellOwnAddresses({ host, key, notices, file, announcement, onAnnouncement }, signal))
         const training = runTraining(
           {
             ...{ spool, recorder, bodies: judgedBodies, blobs, losses, publisher, trainer },

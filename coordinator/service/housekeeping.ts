@@ -2,6 +2,8 @@ import type { Clock, SwarmLogger } from '../../swarm/index.js'
 
 export interface Duties {
   releaseLapsed(): Promise<void>
+  /** Takes leases back from keys that were banned. */
+  takeBack(): Promise<void>
   /** Opens a further round when somebody waits for one. */
   openRound(): Promise<void>
   auditSuspects(): void
@@ -28,6 +30,7 @@ export async function keepHouse(duties: Duties, signal: AbortSignal): Promise<vo
   }
   while (!signal.aborted) {
     await attempt('lapsed leases', () => duties.releaseLapsed())
+    await attempt('leases of banned keys', () => duties.takeBack())
     await attempt('rounds', () => duties.openRound())
     await attempt('suspects', async () => duties.auditSuspects())
     await attempt('doubted batches', () => duties.nameDoubtedBatches())

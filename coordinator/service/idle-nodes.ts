@@ -16,6 +16,7 @@ const WAITING: ReadonlySet<RefusalCode> = new Set([
   'too_many_leases',
   'rate_limited',
   'not_registered',
+  'paused',
 ])
 /** A node that has not asked for so long has gone: the longest that it waits without news is less. */
 const GONE_MS = 120_000

@@ -4,6 +4,7 @@ import writeFileAtomic from 'write-file-atomic'
 import { PRIVATE_FILE } from '../../control/index.js'
 import { LIMITS, openAddressNotice, SwarmRefusal, sealAddressNotice } from '../../proto/index.js'
 import { type AddressNotices, reachOf, type SwarmHost, widest, withoutPeer } from '../../swarm/index.js'
+import type { Announcement } from '../ledger/orders.js'
 import { unlessMissing } from '../spool/spool-folder.js'
 
 /** A node that comes back after a month finds its run by this; one that was moved twice since has to be told anew. */
@@ -19,15 +20,23 @@ export interface OwnAddressParts {
   readonly notices: Pick<AddressNotices, 'take' | 'publish'>
   /** Where the notice that was published last lies, sealed. */
   readonly file: string
+  /** What the operator has said last. */
+  readonly announcement: () => Announcement | null
+  /** Calls back when that has changed. @returns  stops it */
+  readonly onAnnouncement: (hear: () => void) => () => void
 }
 
 /**
- * Gossips where this coordinator is to be found, signed, and numbers a new notice when that has changed since the last one. Ends
+ * Gossips where this coordinator is to be found and what its operator has announced, signed, and numbers a new notice when that has changed since the last one. Ends
  * when the signal fires; what fails is tried again.
  */
 export async function tellOwnAddresses(parts: OwnAddressParts, signal: AbortSignal): Promise<void> {
   const { host, notices } = parts
+  let news = new AbortController()
+  const stop = parts.onAnnouncement(() => news.abort())
+  signal.addEventListener('abort', stop, { once: true })
   for (let looks = 1; !signal.aborted; looks++) {
+    news = new AbortController()
     try {
       const sealed = await currentNotice(parts)
       if (sealed !== null) {
@@ -37,21 +46,34 @@ export async function tellOwnAddresses(parts: OwnAddressParts, signal: AbortSign
     } catch (error) {
       if (!signal.aborted) host.logger.error({ error }, 'nodes could not be told of the addresses')
     }
-    await host.clock.sleep(looks < EARLY_LOOKS ? LOOK_EARLY_MS : LOOK_EVERY_MS, signal).catch(() => undefined)
+    const ending = AbortSignal.any([signal, news.signal])
+    await host.clock.sleep(looks < EARLY_LOOKS ? LOOK_EARLY_MS : LOOK_EVERY_MS, ending).catch(() => undefined)
   }
 }
 
 /** @returns  null when this host listens nowhere that could be told */
-export async function currentNotice({ host, key, file }: Omit<OwnAddressParts, 'notices'>): Promise<Uint8Array | null> {
+export async function currentNotice({
+  host,
+  key,
+  file,
+  announcement,
+}: Omit<OwnAddressParts, 'notices' | 'onAnnouncement'>): Promise<Uint8Array | null> {
   const nowMs = host.clock.now()
-  const addresses = told(host.addresses())
+  const said = announcement()
+  const message = said?.message ?? ''
+  const own = told(host.addresses())
+  const addresses = [...new Set([...(said?.addresses ?? []), ...own])].slice(0, LIMITS.addressesPerPeer.value)
   const last = await lastNotice(file, host.runId)
-  const isCurrent = last !== null && last.expiresAtMs - nowMs > LIFETIME_MS / 2 && same(last.addresses, addresses)
+  const isCurrent =
+    last !== null &&
+    last.expiresAtMs - nowMs > LIFETIME_MS / 2 &&
+    last.message === message &&
+    same(last.addresses, addresses)
   if (isCurrent) return last.sealed
   if (addresses.length === 0) return null
   // Above all that were ever published, also when this folder comes from a backup.
   const number = Math.max((last?.number ?? 0) + 1, Math.floor(nowMs / 1000))
-  const notice = { number, addresses, issuedAtMs: nowMs, expiresAtMs: nowMs + LIFETIME_MS }
+  const notice = { number, addresses, message, issuedAtMs: nowMs, expiresAtMs: nowMs + LIFETIME_MS }
   const sealed = await sealAddressNotice(key, host.runId, notice)
   // On disk first, or a later one could get the same number.
   await writeFileAtomic(file, Buffer.from(sealed), { mode: PRIVATE_FILE })

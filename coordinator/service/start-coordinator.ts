@@ -45,6 +45,7 @@ import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { controlRoutes } from './control-routes.js'
 import { openCoordinator } from './coordinator.js'
 import { keepInvitation } from './invitation.js'
+import { createOrderDesk } from './order-desk.js'
 import { openRunKey } from './run-key.js'
 
 /** What an operator, or a program that started the coordinator, is told as it happens. */
@@ -107,9 +108,17 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     cleanUps.push(async () => shown?.ended)
     const identity = await openRunKey(config.dataDir, log.end)
     const key = identity.privateKey
-    const control = await serveControl(config.dataDir, controlRoutes(log, metrics)).catch((error: unknown) => {
+    const orders = createOrderDesk({
+      recorder,
+      taskSet,
+      spool: folder.spool,
+      clock: systemClock,
+      signal: closing.signal,
+    })
+    const routes = controlRoutes({ log, recorder, metrics, orders })
+    const control = await serveControl(config.dataDir, routes).catch((error: unknown) => {
       // Some file systems have no sockets. The run does not depend on them.
-      logger.warn({ error }, 'no control socket: this coordinator has to be stopped for a backup')
+      logger.warn({ error }, 'no control socket: this coordinator takes no orders, and has to be stopped for a backup')
     })
     cleanUps.push(async () => control?.close())
     const tokenizer = await openTokenizer(config.base.path)

@@ -45,6 +45,8 @@ export interface BatchContent {
   readonly baseSha256: string
   /** The trainer step that this batch goes on from. */
   readonly parentStep: number
+  /** The step has the policy of this earlier one, and learns nothing; there are no groups. */
+  readonly backTo?: number
   readonly groups: readonly BatchGroup[]
 }
 

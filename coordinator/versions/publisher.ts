@@ -23,7 +23,7 @@ import {
   signerOf,
 } from '../../proto/index.js'
 import { type BlobStore, channelsOf, type SnapshotExchange, type SwarmHost } from '../../swarm/index.js'
-import { givesQuarantined, restingTasks } from '../leases/resting-tasks.js'
+import { namesOthers, restingTasks } from '../leases/withheld-tasks.js'
 import { DataFolderError, type DiskLosses } from '../ledger/disk-losses.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { Publication, RunState } from '../ledger/run-state.js'
@@ -133,7 +133,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
     blobs.describe(await stored, role)
 
   /** What sets the manifest of a round apart from others of its version. */
-  const roundPart = (secret: Uint8Array, resting: string): RoundPart => {
+  const roundPart = (secret: Uint8Array, resting: string, withdrawn: readonly number[]): RoundPart => {
     const { rounds, terms } = recorder.state
     const now = clock.now()
     return {
@@ -145,6 +145,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
         versions: String(terms!.versions),
         leaseMs: String(terms!.leases.durationMs),
         ...(resting === '' ? {} : { resting }),
+        ...(withdrawn.length === 0 ? {} : { withdrawn: withdrawn.join(',') }),
       },
       roundSecretHash: roundSecretHash(secret),
       closedRounds: rounds
@@ -181,14 +182,19 @@ export function createPublisher(parts: PublisherParts): Publisher {
     }
   }
 
-  /** Seals a round's manifest and puts it into service. @param record  appends the event that refers to it */
+  /**
+   * Seals a round's manifest and puts it into service.
+   * @param withdrawn  versions that have given way to an earlier one
+   * @param record  appends the event that refers to it
+   */
   const open = async (
     part: VersionPart,
+    withdrawn: readonly number[],
     record: (sealed: SealedManifest, opened: OpenedRound) => Promise<unknown>,
   ): Promise<void> => {
     const secret = newRoundSecret()
     const resting = restingTasks(recorder.state, taskSet.tasks, part.version)
-    const sealed = await sealManifest(key, host.runId, { ...part, ...roundPart(secret, resting) })
+    const sealed = await sealManifest(key, host.runId, { ...part, ...roundPart(secret, resting, withdrawn) })
     const { round } = sealed.manifest
     // On disk before the event that refers to it.
     await writeFileAtomic(fileOf(round), Buffer.from(sealed.envelope))
@@ -220,6 +226,8 @@ export function createPublisher(parts: PublisherParts): Publisher {
     }
   }
 
+  const withdrawnNow = (): number[] => [...recorder.state.withdrawn].sort((a, b) => a - b)
+
   /** Opens a round in place of one whose manifest, or part of whose publication, is lost: nodes cannot take that one up. */
   const replaceNewest = async (): Promise<void> => {
     const { version, step, adapterSha256 } = recorder.state.current!
@@ -230,17 +238,17 @@ export function createPublisher(parts: PublisherParts): Publisher {
     const part = await describe(version, await readStep(spool, step))
     if (part.policy.adapter!.sha256 !== adapterSha256)
       throw new DataFolderError('step_lost', `${lost} is lost, and the adapter of step ${step} is another one`)
-    await open(part, ({ manifest }, opened) =>
+    await open(part, withdrawnNow(), ({ manifest }, opened) =>
       recorder.record(() => ({ type: 'reopened', ...opened, version: manifest.version })),
     )
     losses.note('manifest', lost, 'replaced', `round ${recorder.state.round!.round} is open in its place`)
   }
 
-  /** Whether a new round is due: for changed terms, for keys that registered in this one, or because a world is out of order. */
+  /** Whether a new round is due: for changed terms, for keys that registered in this one, or because other tasks are given now. */
   const isDue = (state: RunState): boolean => {
     if (!state.round) return false
     if (state.round.terms !== state.terms) return true
-    if (givesQuarantined(state, taskSet.tasks)) return true
+    if (namesOthers(state, taskSet.tasks)) return true
     const ageMs = clock.now() - state.round.openedAtMs
     // Negative when the clock was set back: nobody shall wait until it has caught up.
     return state.keysWaiting > 0 && (ageMs >= config.rounds.registrationMs || ageMs < 0)
@@ -250,7 +258,10 @@ export function createPublisher(parts: PublisherParts): Publisher {
     publish: (version, step) =>
       opening(async () => {
         if (version <= (recorder.state.current?.version ?? -1)) return
-        await open(await describe(version, step), ({ manifest }, opened) =>
+        const { publications, withdrawn } = recorder.state
+        const without = publications.filter((one) => one.adapterStep > step.adapterStep || withdrawn.has(one.version))
+        const gone = without.map((one) => one.version)
+        await open(await describe(version, step), gone, ({ manifest }, opened) =>
           recorder.record(() => ({
             type: 'published',
             ...opened,
@@ -270,7 +281,9 @@ export function createPublisher(parts: PublisherParts): Publisher {
         // Terms may name another reward, and with it another policy of the same adapter.
         const policy = { ...newest.manifest.policy, ...frame }
         const part = { ...newest.manifest, policy, policyId: policyIdOf(policy) }
-        await open(part, (_, opened) => recorder.record(() => ({ type: 'reopened', ...opened, version })))
+        await open(part, withdrawnNow(), (_, opened) =>
+          recorder.record(() => ({ type: 'reopened', ...opened, version })),
+        )
       }),
     async announce() {
       const sealed = snapshots.newest()

@@ -26,7 +26,7 @@ export interface SpoolCheckParts {
 
 /** A batch that was formed, with what its bodies say. */
 export const contentOf = (
-  { batchId, step }: BatchRecord,
+  { batchId, step, backTo }: BatchRecord,
   { terms }: Pick<RunState, 'terms'>,
   groups: BatchContent['groups'],
 ): BatchContent => ({
@@ -34,6 +34,7 @@ export const contentOf = (
   roundId: `round-${step}`,
   baseSha256: terms!.base.ggufSha256,
   parentStep: step - 1,
+  ...(backTo === undefined ? {} : { backTo }),
   groups,
 })
 

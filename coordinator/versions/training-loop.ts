@@ -57,10 +57,16 @@ function checkResumed({ recorder: { state }, spool }: TrainingLoopParts, step: n
   )
 }
 
-/** Forms the next batch when enough groups are there. The log decides which: the first that are fresh enough, within the suppliers' shares. */
+/**
+ * Forms the next batch when enough groups are there. The log decides which: the first that are fresh enough, within the suppliers' shares.
+ * The operator's orders come first: a rollback is a batch of its own, and a run that is paused forms no other.
+ */
 function formBatch({ recorder, clock }: TrainingLoopParts): Promise<BatchRecord | null> {
   return recorder.record((state): BatchRecord | null => {
     if (state.pendingBatch) return null
+    const { pause, rollback } = state.orders
+    if (rollback) return backTo(state.publication(rollback.version).step, state.current!.step + 1, clock.now())
+    if (pause) return null
     const terms = state.terms!
     const chosen = chooseBatch(terms, state.trainable(terms.maxStaleness), [...state.suppliers.values()])
     if (!chosen) return null
@@ -73,6 +79,15 @@ function formBatch({ recorder, clock }: TrainingLoopParts): Promise<BatchRecord 
     return { type: 'batched', atMs: clock.now(), batchId: `step-${step}-${name}`, step, leaseIds }
   })
 }
+
+const backTo = (earlier: number, step: number, atMs: number): BatchRecord => ({
+  type: 'batched',
+  atMs,
+  batchId: `step-${step}-back-to-${earlier}`,
+  step,
+  leaseIds: [],
+  backTo: earlier,
+})
 
 async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
   const { spool, recorder, publisher, trainer, clock } = parts

@@ -15,6 +15,7 @@ export function screenLines(
   const rows: (readonly [string, string])[] = [
     ['', `PROVE node …${view.peerId.slice(-8)}, ${durationOf(nowMs - view.startedAtMs)}`],
     ['now', view.state],
+    ...(view.announcement === null ? [] : [['operator', view.announcement] as const]),
     ['run', `…${view.coordinator.slice(-8)}, ${versionOf(view)}, ${countOf(view.peers, 'peer')}`],
     ['speed', speedOf(view)],
     ['groups', `${view.accepted} accepted, ${view.refused} refused, ${view.waiting} waiting`],

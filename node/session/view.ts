@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Verdict } from '../../proto/index.js'
 import type { LedgerTotals } from '../ledger.js'
-import { countOf, fetchingLine, idleLine, type NodeProgress, restLine, verdictLine } from '../progress.js'
+import { countOf, fetchingLine, forTerminal, idleLine, type NodeProgress, restLine, verdictLine } from '../progress.js'
 
 /** What a node is doing, as its owner sees it: on the screen, and in the answer to `prove-node status`. */
 export const nodeView = z.strictObject({
@@ -28,6 +28,8 @@ export const nodeView = z.strictObject({
   /** Of all time, in this run. */
   allAccepted: z.number(),
   allCredit: z.number(),
+  /** What the run's operator tells all volunteers. */
+  announcement: z.string().nullable(),
   /** What was said last of groups that were refused or not taken, the newest first. */
   reasons: z.array(z.string()),
   peers: z.number(),
@@ -57,6 +59,7 @@ export interface Story
     | 'credit'
     | 'allAccepted'
     | 'allCredit'
+    | 'announcement'
     | 'reasons'
   > {}
 
@@ -78,6 +81,7 @@ export function beginStory(before: Pick<LedgerTotals, 'accepted' | 'credit'>): S
     credit: 0,
     allAccepted: before.accepted,
     allCredit: before.credit,
+    announcement: null,
     reasons: [],
   }
 }
@@ -117,6 +121,8 @@ export function continueStory(story: Story, progress: NodeProgress): Story {
       return story.phase === 'trouble' ? goingOn(story) : story
     case 'resumed':
       return goingOn(story)
+    case 'announcement':
+      return { ...story, announcement: progress.text === null ? null : forTerminal(progress.text) }
     case 'finishing':
       return now('finishing', `ending: waiting for ${countOf(progress.waiting, 'verdict')}`)
     case 'notice':

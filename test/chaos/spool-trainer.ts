@@ -29,6 +29,7 @@ interface BatchManifest {
   readonly batchId: string
   readonly parentStep: number
   readonly tokensSha256: string
+  readonly backTo?: number
   readonly rollouts: readonly { readonly audit?: boolean }[]
 }
 
@@ -67,13 +68,15 @@ export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
   const readStep = async (step: number): Promise<StepFile> =>
     JSON.parse(await readFile(join(folderOf(step), 'step.json'), 'utf8')) as StepFile
 
-  /** @param content  what the step follows from */
-  const makeStep = async (step: number, batchId: string | null, content: string): Promise<void> => {
+  /** @param content  what the step follows from @param backTo  the step whose adapter it has, as the operator ordered */
+  const makeStep = async (step: number, batchId: string | null, content: string, backTo?: number): Promise<void> => {
     const draft = `${folderOf(step)}.tmp`
     await mkdir(join(draft, 'adapter'), { recursive: true })
     const own = { adapterStep: step, seed: createHash('sha256').update(content).digest().readUInt32LE(0) }
     const drifted = step === driftsAt
-    const { adapterStep, seed } = drifted ? await readStep((await readStep(step - 1)).adapterStep - 1) : own
+    const earlier = drifted ? (await readStep(step - 1)).adapterStep - 1 : backTo
+    const { adapterStep, seed } = earlier === undefined ? own : await readStep(earlier)
+    const skipped = drifted ? 'drift' : backTo === undefined ? null : 'rollback'
     const adapter = noise(adapterBytes, seed)
     const files = {
       'adapter/adapter_model.safetensors': noise(4096, seed),
@@ -85,7 +88,7 @@ export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
       await clock.sleep(stepMs / 4, life.signal)
     }
     const record = {
-      ...{ step, batchId, skipped: drifted ? 'drift' : null, adapterStep, seed, lora: LORA, stats: null },
+      ...{ step, batchId, skipped, adapterStep, seed, lora: LORA, stats: null },
       files: Object.fromEntries(Object.entries(files).map(([name, data]) => [name, sha256(data)])),
       canaries: canaries.map(({ prompt, continuation }) => {
         const tokens = [...prompt, ...continuation]
@@ -126,7 +129,7 @@ export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
     if (manifest.parentStep !== current) return refused('parent_mismatch')
     await clock.sleep(stepMs / 4, life.signal)
     if (!manifest.rollouts.some(({ audit }) => audit)) {
-      await makeStep(step, batchId, text)
+      await makeStep(step, batchId, text, manifest.backTo)
       return { kind: 'trained', step }
     }
     await mkdir(join(folder, FOLDERS.evidence), { recursive: true })

@@ -34,7 +34,7 @@ export async function openDeskRun(
   const log: RunEvent[] = [agreed(terms), published(0)]
   const recorder = await openRecorder(memoryLog(log), () => undefined)
   const { state } = recorder
-  const tasks = Array.from({ length: 3 }, (_, i) => ({ id: `task-${i}` }) as Task)
+  const tasks = Array.from({ length: 3 }, (_, i) => ({ id: `task-${i}`, worlds: [] }) as unknown as Task)
   const metrics = createMetrics()
   const desk = createLeaseDesk({ tasks, recorder, registrationMs: REGISTRATION_MS, addressBlockOf, metrics, clock })
   const nextRound = (): number => state.round!.round + 1

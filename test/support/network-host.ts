@@ -138,7 +138,11 @@ async function main({
       await host.clock.sleep(500, signal).catch(() => undefined)
     }
   }
-  if (coordinator === null) void tellOwnAddresses({ host, key, notices, file: `${folder}/address.notice` }, signal)
+  if (coordinator === null) {
+    const file = `${folder}/address.notice`
+    const silence = { announcement: () => null, onAnnouncement: () => () => undefined }
+    void tellOwnAddresses({ host, key, notices, file, ...silence }, signal)
+  }
 
   const act = async (command: NetworkCommand): Promise<void> => {
     if (command.do === 'publish') return publish()

@@ -183,3 +183,22 @@ export const batchRefused = (batchId: string): EventOf<'batch-refused'> => ({
   code: 'bad_batch',
   detail: 'a gradient was not finite',
 })
+
+/** What an order of the operator says of itself. */
+export const ORDERED = { atMs: 0, by: { who: 'operator', via: 'a test' }, reason: null } as const
+
+/** Any order, at any time: a fold takes what a coordinator would not have recorded, too. */
+export const anyOrder = (pick: number, node: string): RunEvent => {
+  const given = { ...ORDERED, atMs: pick }
+  const orders: readonly RunEvent[] = [
+    { type: 'paused', ...given, reason: 'a look at the rewards' },
+    { type: 'resumed', ...given },
+    { type: 'banned', ...given, node },
+    { type: 'unbanned', ...given, node },
+    { type: 'task-dropped', ...given, taskIndex: pick % 3, taskId: `task-${pick % 3}` },
+    { type: 'world-rested', ...given, server: `world ${pick % 2}` },
+    { type: 'world-woken', ...given, server: `world ${pick % 2}` },
+    { type: 'announced', ...given, message: pick % 2 === 0 ? 'we move on Monday' : '', addresses: [] },
+  ]
+  return orders[pick % orders.length]!
+}

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ControlRoute } from '../../control/index.js'
 import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
 import type { Auditor } from '../../coordinator/intake/auditor.js'
 import { agreeOnTerms, termsOf } from '../../coordinator/ledger/agree-terms.js'
 import { type ChainedLog, openEventLog } from '../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
+import { controlRoutes } from '../../coordinator/service/control-routes.js'
 import { type Coordinator, openCoordinator } from '../../coordinator/service/coordinator.js'
+import { createOrderDesk, type OrderAnswer, type OrderAsk } from '../../coordinator/service/order-desk.js'
 import type { RunConfig } from '../../coordinator/settings/config.js'
 import { openDataFolder } from '../../coordinator/settings/data-folder.js'
 import { chatTemplateSha256 } from '../../coordinator/versions/policy-frame.js'
@@ -66,6 +69,10 @@ export interface TestCoordinator extends Coordinator {
   readonly node: TestNode
   readonly recorder: Recorder
   readonly log: ChainedLog
+  /** What the operator's commands ask of it. */
+  readonly routes: readonly ControlRoute[]
+  /** Takes an order of the operator. */
+  order(ask: OrderAsk): Promise<OrderAnswer>
   /** Publishes the next version, with an adapter of its own. */
   publish(): Promise<void>
 }
@@ -158,11 +165,20 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
       await recorder.close()
       throw error
     })
+    const orders = createOrderDesk({
+      recorder,
+      taskSet,
+      spool: data.spool,
+      clock,
+      signal: new AbortController().signal,
+    })
     return {
       ...coordinator,
       node,
       recorder,
       log,
+      routes: controlRoutes({ log, recorder, metrics: createMetrics(), orders }),
+      order: (ask) => orders.take(ask, { who: 'operator', via: 'a test' }),
       async publish() {
         const version = (recorder.state.current?.version ?? -1) + 1
         await coordinator.publisher.publish(version, await trainerStep(folder, version))

@@ -12,8 +12,8 @@ import { interruptible } from '../../coordinator/commands/interruptible.js'
 import { openEventLog } from '../../coordinator/ledger/event-log.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
-import { controlRoutes, LOG_END, LOG_RECORDS } from '../../coordinator/service/control-routes.js'
-import { createMetrics, exportIdentity, importIdentity, readKey } from '../../swarm/index.js'
+import { LOG_END, LOG_RECORDS } from '../../coordinator/service/control-routes.js'
+import { exportIdentity, importIdentity, readKey } from '../../swarm/index.js'
 import { bend } from '../chaos/damage.js'
 import { connect } from '../support/swarm-nodes.js'
 import type { TestRun } from '../support/test-run.js'
@@ -102,7 +102,7 @@ test('a run is backed up over the control socket while it works, and restored as
   await offer(ann, await ann.finish(lease!))
   await verdictOn(run, lease!.leaseId)
   const { log } = run.coordinator
-  const server = await serveControl(run.folder, controlRoutes(log, createMetrics()))
+  const server = await serveControl(run.folder, run.coordinator.routes)
   const target = join(await folder(), 'backup')
   const { count } = log.end
   const control = (await reachControl(run.folder, never))!
@@ -256,7 +256,7 @@ test('the control socket is for the owner alone, refuses what makes no sense, an
   await mkdir(deep, { recursive: true })
   for (const dataDir of [run.folder, deep]) {
     assert.is(await reachControl(dataDir, never), null)
-    const server = await serveControl(dataDir, controlRoutes(log, createMetrics()))
+    const server = await serveControl(dataDir, run.coordinator.routes)
     const control = (await reachControl(dataDir, never))!
     assert.equal(await control.get(LOG_END), log.end)
     for (const until of ['-1', 'x', String(log.end.count + 1)])
@@ -281,7 +281,7 @@ test('the control socket is for the owner alone, refuses what makes no sense, an
 test('what a killed coordinator left of its socket does not keep the next one from its own', async ({ open }) => {
   const run = await open()
   await writeFile(join(run.folder, 'control.sock'), '')
-  const server = await serveControl(run.folder, controlRoutes(run.coordinator.log, createMetrics()))
+  const server = await serveControl(run.folder, run.coordinator.routes)
   assert.ok(await reachControl(run.folder, never))
   await server.close()
 })

@@ -141,6 +141,7 @@ test('a coordinator that has moved is found by its signed notice, which nodes pa
     addresses: coordinator.host.addresses().map(withoutPeer),
     issuedAtMs: Date.now(),
     expiresAtMs: Date.now() + 3_600_000,
+    message: '',
   }
   const sealed = await sealAddressNotice(coordinator.key, swarm.runId, notice)
   const news: SealedNotice[] = []

@@ -1,10 +1,16 @@
 import { html } from 'hono/html'
+import type { RunOrders } from '../../ledger/orders.js'
 import type { TaskCoverage, WorldCoverage } from '../../report/coverage-report.js'
 import { DASHBOARD_LIMITS } from '../limits.js'
-import { decimal, empty, live, type Markup, percent, table, thousands } from '../page.js'
+import { badge, decimal, empty, live, type Markup, percent, table, thousands } from '../page.js'
 
 /** @param tasksInAll  of the data set's training split */
-export function coverage(worlds: readonly WorldCoverage[], tasks: readonly TaskCoverage[], tasksInAll: number): Markup {
+export function coverage(
+  worlds: readonly WorldCoverage[],
+  tasks: readonly TaskCoverage[],
+  tasksInAll: number,
+  { restedWorlds, droppedTasks }: Pick<RunOrders, 'restedWorlds' | 'droppedTasks'>,
+): Markup {
   if (tasks.length === 0) return live('coverage', empty('No task has been given to anybody yet.'))
   const counts = ['leases', 'accepted', 'flat', 'refused', 'reward', 'solved']
   const numeric = (name: string) => ({ name, numeric: true })
@@ -23,12 +29,20 @@ export function coverage(worlds: readonly WorldCoverage[], tasks: readonly TaskC
 <section><h2>By world</h2>${table(
       'Worlds; a task with several counts for each',
       [{ name: 'world' }, numeric('tasks'), numeric('covered'), ...counts.map(numeric)],
-      worlds.map((world) => [world.world, thousands(world.tasks), thousands(world.tasksCovered), ...cells(world)]),
+      worlds.map((world) => [
+        marked(world.world, restedWorlds.has(world.world) && 'at rest'),
+        thousands(world.tasks),
+        thousands(world.tasksCovered),
+        ...cells(world),
+      ]),
     )}</section>
 <section><h2>By task</h2>${table(
       'Tasks, most leases first',
       [{ name: 'task' }, ...counts.map(numeric)],
-      most.map((task) => [task.taskIndex, ...cells(task)]),
+      most.map((task) => [marked(task.taskIndex, droppedTasks.has(task.taskIndex) && 'dropped'), ...cells(task)]),
     )}</section>`,
   )
 }
+
+const marked = (name: string | number, mark: string | false): unknown =>
+  mark === false ? name : html`${name} ${badge('warn', mark)}`

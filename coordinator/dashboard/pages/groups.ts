@@ -65,7 +65,7 @@ ${live(
           group.lease.version,
           group.lease.taskIndex,
           keyLink(group.lease.node),
-          group.batches.map(({ step, outcome }) => `step ${step} ${outcome}`).join(', ') || '–',
+          group.batches.map(({ step, outcome }) => `step ${step} ${outcome}`).join(', ') || group.unusedFor || '–',
           moment(group.verdict!.atMs),
         ]),
       )}${wanted.length > shown.length ? html`<p class="quiet">Older ones: <code>prove-coordinator groups list</code>.</p>` : ''}`,
@@ -84,7 +84,7 @@ export type Rollouts =
 
 /** A group from its lease to the step that learned from it, and one of its rollouts. */
 export function group(report: GroupReport, task: Task | undefined, rollouts: Rollouts): Markup {
-  const { lease, verdict, audits, batches, bodyLost } = report
+  const { lease, verdict, audits, batches, unusedFor, bodyLost } = report
   return html`${live(
     'group',
     html`<p class="long name">${lease.leaseId}</p>
@@ -94,7 +94,7 @@ ${figure('Version', lease.version, `round ${lease.round}, ${lease.backend}`)}
 ${figure('Volunteer', keyLink(lease.node), verdict ? `credit ${decimal(verdict.credit, 1)}` : '')}
 ${figure('Solved', verdict ? `${verdict.solved} of ${verdict.rewards.length}` : '–', verdict ? `${verdict.calls} calls, ${verdict.sampledTokens} tokens` : '')}
 ${figure('Audit', verdict?.audit ?? '–', repairsOf(report))}
-${figure('Training', batches.at(-1)?.outcome ?? '–', batches.map(({ step }) => `step ${step}`).join(', '))}
+${figure('Training', batches.at(-1)?.outcome ?? unusedFor ?? '–', batches.map(({ step }) => `step ${step}`).join(', '))}
 </dl>
 ${verdict?.detail ? html`<p class="note">${verdict.detail}</p>` : ''}
 ${audits.map(({ atMs, accepted, code, detail }) => html`<p class="note">Audited ${moment(atMs)}: ${accepted ? 'passed' : `taken back, ${code} ${detail}`}</p>`)}

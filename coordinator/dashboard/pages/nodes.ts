@@ -20,7 +20,14 @@ import {
   thousands,
 } from '../page.js'
 
-const TONES = { new: 'dull', trusted: 'good', doubted: 'warn', excluded: 'bad', quarantined: 'bad' } as const
+const TONES = {
+  new: 'dull',
+  trusted: 'good',
+  doubted: 'warn',
+  excluded: 'bad',
+  quarantined: 'bad',
+  banned: 'bad',
+} as const
 
 const standingBadge = (standing: NodeStanding): Markup =>
   badge(
@@ -97,7 +104,7 @@ export function node(report: NodeReport, verdicts: readonly NodeVerdict[], nowMs
     html`<p class="long name">${report.node}</p>
 <dl class="figures">
 ${figure('Credit', thousands(Math.round(report.credit)), report.team === null ? '' : `for the team ${report.team}`)}
-${figure('Standing', standingBadge(report.standing))}
+${figure('Standing', standingBadge(report.standing), report.standing.kind === 'banned' ? (report.standing.reason ?? 'by the operator') : '')}
 ${figure('Backend', report.backend ?? '–', report.tokensPerSecond === null ? '' : `${decimal(report.tokensPerSecond, 1)} tokens/s`)}
 ${figure('Accepted', thousands(report.accepted), `${plural(report.flat, 'group')} without variance`)}
 ${figure('Refused', thousands(refusals(report)), countsOf(report.refused))}

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import { alarmsOf } from '../../report/alarms.js'
+import { orderWords } from '../../report/order-words.js'
 import type { RunReport } from '../../report/run-report.js'
 import type { VersionReport } from '../../report/version-report.js'
 import { durationOf } from '../../report/words.js'
@@ -17,6 +18,7 @@ import {
   plural,
   table,
   thousands,
+  versionName,
 } from '../page.js'
 
 /** Versions in the table. */
@@ -29,7 +31,8 @@ export function overview(run: RunReport, nowMs: number): Markup {
       'overview',
       empty('The run has not published its first version yet. That takes a minute after the first start.'),
     )
-  return html`${live('alarms', alarms(run))}
+  return html`${live('orders', orders(run))}
+${live('alarms', alarms(run))}
 ${live('figures', figures(run, nowMs))}
 ${live('reward', chartFigure('reward', 'Mean reward and its parts', rewardChart(run), 'whole'))}
 <div class=\"charts\">
@@ -66,6 +69,12 @@ export const callsChart = ({ versions }: RunReport): LineChart => ({
   ...{ unit: 'calls', from: versions[0]?.version ?? 0 },
   series: [{ name: 'calls', values: series(versions, ({ calls }) => calls) }],
 })
+
+function orders(run: RunReport): Markup | string {
+  const said = orderWords(run.orders).map(sentence)
+  if (said.length === 0) return ''
+  return html`<section class="orders" aria-labelledby="orders-title"><h2 id="orders-title">By the operator</h2><ul>${said.map((text) => html`<li>${text}</li>`)}</ul></section>`
+}
 
 function alarms(run: RunReport): Markup | string {
   const said = [
@@ -110,8 +119,9 @@ ${figure('Staleness', decimal(stale?.staleness, 1), 'versions, last batch')}
 const compact = (value: number): string => value.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 1 })
 const signed = (value: number): string => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`
 
-export function forecast({ terms, versions, completeAtMs }: RunReport, nowMs: number): string {
+export function forecast({ terms, versions, completeAtMs, orders }: RunReport, nowMs: number): string {
   if (versions.length - 1 >= terms!.versions) return 'The run is complete.'
+  if (orders.pause) return 'The run is paused.'
   if (completeAtMs === null) return 'It is too early for a forecast.'
   const rest = completeAtMs - nowMs
   return rest > 0 ? `Complete in about ${durationOf(rest)}.` : 'The next version takes longer than those before it.'
@@ -158,7 +168,7 @@ function newestVersions({ versions }: RunReport): Markup {
     .slice(-SHOWN)
     .reverse()
     .map((one) => [
-      one.version,
+      versionName(one),
       decimal(one.reward),
       percent(one.solved),
       decimal(one.calls, 1),

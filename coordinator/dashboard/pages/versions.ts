@@ -3,7 +3,7 @@ import type { SealedManifest } from '../../../proto/index.js'
 import type { RunReport } from '../../report/run-report.js'
 import { filesOf, SEALED_MANIFEST } from '../downloads.js'
 import { DASHBOARD_LIMITS } from '../limits.js'
-import { decimal, empty, live, type Markup, moment, percent, table } from '../page.js'
+import { decimal, empty, live, type Markup, moment, percent, table, versionName } from '../page.js'
 
 /** What was published, to be fetched. */
 export function versions({ versions: published }: RunReport, inService: readonly SealedManifest[]): Markup {
@@ -17,8 +17,8 @@ ${live(
   table(
     'Published versions, newest first',
     columns.map((name) => ({ name, numeric: ['version', 'reward', 'solved'].includes(name) })),
-    shown.map(({ version, publishedAtMs, reward, solved, adapterSha256 }) => [
-      version,
+    shown.map(({ version, withdrawn, publishedAtMs, reward, solved, adapterSha256 }) => [
+      versionName({ version, withdrawn }),
       moment(publishedAtMs),
       decimal(reward),
       percent(solved),

@@ -96,6 +96,7 @@ class Manifest:
     tokens_sha256: str
     sha256: str
     entries: tuple[_Entry, ...]
+    back_to: int | None = None  # the step whose policy comes back; nothing is learnt then
 
 
 def _entry(fields: Fields) -> _Entry:
@@ -124,8 +125,10 @@ def read_manifest(directory: Path) -> Manifest:
     manifest = parse_manifest(fields, hashlib.sha256(data).hexdigest())
     if manifest.batch_id != directory.name:
         raise fail(f"batchId {manifest.batch_id!r} is not the directory's name")
-    if not manifest.entries:
+    if manifest.back_to is None and not manifest.entries:
         raise fail("a batch needs at least one rollout")
+    if manifest.back_to is not None and (manifest.entries or manifest.back_to >= manifest.parent_step):
+        raise fail("a batch that goes back has no rollouts, and an earlier step than its parent to go back to")
     return manifest
 
 
@@ -140,6 +143,7 @@ def parse_manifest(fields: Fields, sha256: str) -> Manifest:
         tokens_sha256=fields.sha256("tokensSha256"),
         sha256=sha256,
         entries=tuple(_entry(entry) for entry in fields.children("rollouts", MAX_ROLLOUTS)),
+        back_to=fields.integer("backTo", 0, 2**31) if fields.has("backTo") else None,
     )
     fields.done()
     return manifest

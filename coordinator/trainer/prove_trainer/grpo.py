@@ -25,8 +25,8 @@ from .stats import StepSums, summarise
 @dataclass(frozen=True)
 class StepOutcome:
     """
-    `skipped` is None when the adapter moved, otherwise why it did not: 'no_signal', 'nonfinite', or 'drift' when the
-    samplers' policy and ours are too far apart for an update (`LossSettings.drift`).
+    `skipped` is None when the adapter moved, otherwise why it did not: 'no_signal', 'nonfinite', 'drift' when the
+    samplers' policy and ours are too far apart for an update (`LossSettings.drift`), or 'rollback' by order.
     """
 
     skipped: str | None

@@ -63,7 +63,7 @@ def write_step(
     consumed = dict(previous.consumed) if previous else {}
     if batch:
         consumed[batch.batch_id] = step
-    in_a_row = previous.consecutive_skips + 1 if previous and skipped not in (None, "no_signal") else 0
+    in_a_row = previous.consecutive_skips + 1 if previous and skipped not in (None, "no_signal", "rollback") else 0
     with atomic_directory(spool.step_path(step)) as draft:
         write_adapter(draft, trainer.policy, base, config, step)
         write_base_config(draft / BASE_CONFIG_FILE, base)

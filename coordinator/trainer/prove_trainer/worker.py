@@ -103,7 +103,7 @@ class Worker:
             else:
                 self.busy_with = command.batch_id
                 try:
-                    self._train(command.batch_id)
+                    self._take(command.batch_id)
                 except BatchRefused as refusal:  # all ranks raise the same
                     if self.ranks.rank == 0:
                         self._refuse(command.batch_id, refusal)
@@ -131,7 +131,8 @@ class Worker:
                 try:
                     manifest = self._manifest(batch_id)
                     if manifest.parent_step == self.record.step:
-                        self._batch(manifest)
+                        if manifest.back_to is None:
+                            self._batch(manifest)
                         return batch_id
                     self._later[batch_id] = manifest.parent_step
                 except BatchRefused as refusal:
@@ -166,10 +167,45 @@ class Worker:
         self._answered.add(batch_id)
         self.events.emit("rejected", batchId=batch_id, code=refusal.code, message=refusal.detail)
 
-    def _train(self, batch_id: str) -> None:
-        batch = self._batch(self._manifest(batch_id))
+    def _take(self, batch_id: str) -> None:
+        manifest = self._manifest(batch_id)
+        if manifest.back_to is None:
+            self._train(self._batch(manifest))
+        else:
+            self._go_back(manifest, manifest.back_to)
+
+    def _go_back(self, manifest: Manifest, target: int) -> None:
+        """Makes a step that has the policy and the optimizer of an earlier one, as the operator ordered."""
+        if manifest.base_sha256 != self.base.sha256:
+            raise BatchRefused("base_mismatch", f"batch for base {manifest.base_sha256}")
+        try:
+            record = read_step(self.spool, target, self.base, self.config.lora)
+        except TrainerError as error:
+            raise BatchRefused("policy_missing", f"step {target}: {error.detail}") from error
+        before = self.trainer.snapshot()
+        load_state(self.spool, record, self.trainer)
+        batch = Batch(
+            manifest.batch_id,
+            manifest.round_id,
+            manifest.parent_step,
+            self.config.loss,
+            manifest.sha256,
+            manifest.tokens_sha256,
+            (),
+        )
+        outcome = StepOutcome("rollback", {}, {})
+        if not self._write(batch, outcome, record.adapter_step):
+            self.trainer.restore(before)
+            raise BatchRefused("delta_norm", f"the adapter of step {target} is larger than maxDeltaNorm allows by now")
+        self._conclude(batch.batch_id, outcome, record.adapter_step)
+
+    def _train(self, batch: Batch) -> None:
         self.events.emit(
-            "training", batchId=batch_id, step=self.record.step + 1, rollouts=len(batch.rollouts), tokens=batch.tokens
+            "training",
+            batchId=batch.batch_id,
+            step=self.record.step + 1,
+            rollouts=len(batch.rollouts),
+            tokens=batch.tokens,
         )
         before = self.trainer.snapshot()
         examiner = Examiner(self.spool, self.ranks, self.events, self.lifetime, self.config.poll_ms / 1000)
@@ -186,32 +222,34 @@ class Worker:
         adapter_step = number if outcome.skipped is None else self.record.adapter_step
         if outcome.skipped == "drift":
             adapter_step = self._roll_back()
-        content: dict | None = None
-        oversize: DeltaTooLarge | None = None
-
-        def write() -> dict:
-            _, written = write_step(
-                self.spool, number, self.trainer, self.base, self.config, self.record, batch, outcome, adapter_step
-            )
-            return written
-
-        if self.ranks.rank == 0:
-            try:
-                content = write()
-            except DeltaTooLarge as error:
-                oversize = error
-        # The other ranks wait here for rank 0's files, and learn whether the update stands.
-        if not self.ranks.all_agree(oversize is None):
+        if not self._write(batch, outcome, adapter_step):
             self.trainer.restore(before)
             outcome = StepOutcome("delta_norm", outcome.stats, outcome.rejected, outcome.timing)
             adapter_step = self.record.adapter_step
-            if self.ranks.rank == 0:
-                log.warning("update undone: %s", oversize)
-                content = write()
-            self.ranks.all_agree(True)
+            self._write(batch, outcome, adapter_step)
+        self._conclude(batch.batch_id, outcome, adapter_step)
+
+    def _write(self, batch: Batch, outcome: StepOutcome, adapter_step: int) -> bool:
+        """The next step, on disk; False on all ranks when its update is too large to stand."""
+        too_large = False
+        if self.ranks.rank == 0:
+            number = self.record.step + 1
+            try:
+                write_step(
+                    self.spool, number, self.trainer, self.base, self.config, self.record, batch, outcome, adapter_step
+                )
+            except DeltaTooLarge as error:
+                too_large = True
+                log.warning("update undone: %s", error)
+        # The other ranks wait here for rank 0's files.
+        return self.ranks.all_agree(not too_large)
+
+    def _conclude(self, batch_id: str, outcome: StepOutcome, adapter_step: int) -> None:
+        """Takes the step that was written for the one in hand, tells of it, and removes old ones."""
+        number = self.record.step + 1
         self.record = read_step(self.spool, number, self.base, self.config.lora)
         self._answered.add(batch_id)
-        if content is None:
+        if self.ranks.rank != 0:
             return
         self.events.emit(
             "skipped" if outcome.skipped else "step",

@@ -178,6 +178,40 @@ def test_drift_again_and_again_ends_at_the_initial_adapter_whatever_was_pruned(b
     assert bench.step(5)["consecutiveSkips"] == 3
 
 
+def go_back(bench: Bench, name: str, parent: int, target: int) -> None:
+    bench.put(name, parent, manifest={"backTo": target, "rollouts": []})
+
+
+def test_an_order_to_go_back_gives_the_next_step_policy_and_optimizer_of_the_earlier_one(bench):
+    for number in range(3):
+        bench.put(f"batch-{number}", number)
+    bench.work()
+    go_back(bench, "back", 3, 1)
+    (event,) = (event for event in bench.work() if event["event"] == "skipped")
+    assert (event["reason"], event["step"], event["adapterStep"]) == ("rollback", 4, 1)
+    assert (event["consecutiveSkips"], bench.step(4)["batchId"]) == (0, "back")
+    for name in ("adapter.gguf", "adapter/adapter_model.safetensors", "optimizer.safetensors"):
+        assert bench.step(4)["files"][name] == bench.step(1)["files"][name]
+    assert bench.work()[-1]["repeated"]
+    bench.put("batch-4", 4)
+    assert bench.work()[-1]["event"] == "step"
+    assert [bench.step(n)["adapterStep"] for n in range(6)] == [0, 1, 2, 3, 1, 5]
+
+
+def test_an_order_to_go_back_to_a_step_that_is_gone_or_changed_is_refused_and_the_next_batch_is_trained(bench):
+    for number in range(3):
+        bench.put(f"batch-{number}", number)
+    bench.work()
+    path = bench.spool.step_path(1) / "optimizer.safetensors"
+    path.write_bytes(path.read_bytes()[:-1] + b"\x07")
+    go_back(bench, "back", 3, 1)
+    go_back(bench, "forth", 3, 3)
+    refusals = {event["batchId"]: event["code"] for event in bench.work() if event["event"] == "rejected"}
+    assert refusals == {"back": "policy_missing", "forth": "manifest_invalid"}
+    bench.put("batch-3", 3)
+    assert bench.work()[-1]["event"] == "step"
+
+
 def test_a_minority_of_samplers_cannot_roll_the_adapter_back(bench):
     bench.put("batch-1", 0)
     bench.work()

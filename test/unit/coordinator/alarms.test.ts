@@ -1,12 +1,13 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { Orders } from '../../../coordinator/ledger/orders.js'
 import { ALARM_LIMITS, alarmsOf } from '../../../coordinator/report/alarms.js'
 import type { RunReport } from '../../../coordinator/report/run-report.js'
 import type { VersionReport } from '../../../coordinator/report/version-report.js'
 
 const healthy: VersionReport = {
   ...{ version: 0, publishedAtMs: 0, adapterSha256: '', skipped: false, stats: {}, tokens: 0 },
-  ...{ skippedFor: null, step: null, staleness: null, parts: {} },
+  ...{ skippedFor: null, withdrawn: false, step: null, staleness: null, parts: {} },
   ...{ accepted: ALARM_LIMITS.groups, flat: 4, refused: 1, reward: 0.9, solved: 0.5, calls: 3 },
 }
 
@@ -16,7 +17,7 @@ const run = (versions: readonly Partial<VersionReport>[], refused: Record<string
     ...{ terms: undefined, startedAtMs: 0, lastEventAtMs: 0, versions: reports, round: 0, keys: 3, openLeases: 0 },
     ...{ accepted: reports.reduce((sum, { accepted }) => sum + accepted, 0), flat: 0, tokens: 0 },
     ...{ refused: new Map(Object.entries(refused)) as RunReport['refused'], refusedBatches: [] },
-    ...{ quarantinedWorlds: [], pendingBatch: null, completeAtMs: null },
+    ...{ quarantinedWorlds: [], orders: new Orders(), pendingBatch: null, completeAtMs: null },
     ...{ audits: { passed: 0, failed: 0 }, doubtedGroups: 0 },
   }
 }

@@ -15,7 +15,19 @@ import { LOG_START, type LogHead } from '../../../coordinator/ledger/log-chain.j
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { RunFold } from '../../../coordinator/ledger/run-fold.js'
 import { randomLogs } from '../../support/random-logs.js'
-import { agreed, audited, batched, bodyLost, done, published, released, reopened } from '../../support/run-events.js'
+import {
+  agreed,
+  anyOrder,
+  audited,
+  batched,
+  batchRefused,
+  bodyLost,
+  done,
+  ORDERED,
+  published,
+  released,
+  reopened,
+} from '../../support/run-events.js'
 
 const folders: string[] = []
 test.after.each(async () => {
@@ -28,14 +40,25 @@ async function newFolder(): Promise<string> {
   return folder
 }
 
-/** What random logs do not do by themselves: keys that register, other terms, worlds out of order, lost bodies, batches that are named. */
-function enriched(log: readonly RunEvent[], picks: readonly number[]): RunEvent[] {
+/**
+ * What random logs do not do by themselves: keys that register, other terms, worlds out of order, lost bodies, batches that are named, and
+ * orders of the operator, in any sequence.
+ */
+function enriched(log: readonly RunEvent[], picks: readonly number[], orders: readonly number[]): RunEvent[] {
   const state = new RunFold()
   const all: RunEvent[] = []
   const lost = new Set<string>()
   const put = (event: RunEvent): void => {
     state.apply(event)
     all.push(event)
+  }
+  /** Ordered, and then carried out, refused or still to come. */
+  const goBack = (i: number): void => {
+    const { version, step } = state.publications[0]!
+    put({ type: 'rollback-ordered', ...ORDERED, version })
+    if (i % 3 === 0) return
+    put({ ...batched(`back ${i}`, 1000 + i, []), backTo: step })
+    put(batchRefused(`back ${i}`))
   }
   put(agreed({ versions: 99 }))
   for (const [i, event] of log.entries()) {
@@ -55,6 +78,10 @@ function enriched(log: readonly RunEvent[], picks: readonly number[]): RunEvent[
       lost.add(event.batchId)
       put(bodyLost(event.leaseIds[0]!))
     }
+    const order = orders[i % orders.length]!
+    const node = ['ann', 'ben', 'cleo', 'dora'][Math.floor(order / 16) % 4]!
+    if (order % 2 === 0) put(anyOrder(order / 2, node))
+    if (order % 50 === 1 && state.pendingBatch === undefined && state.publications.length > 1) goBack(i)
     const doubted = state.doubtedBatches[0]
     if (pick > 3 && doubted) put({ type: 'batch-doubted', atMs: i, ...doubted })
   }
@@ -62,7 +89,11 @@ function enriched(log: readonly RunEvent[], picks: readonly number[]): RunEvent[
 }
 
 const logs = fc
-  .tuple(randomLogs, fc.array(fc.nat({ max: 9 }), { minLength: 1, maxLength: 30 }))
+  .tuple(
+    randomLogs,
+    fc.array(fc.nat({ max: 9 }), { minLength: 1, maxLength: 30 }),
+    fc.array(fc.nat({ max: 600 }), { minLength: 1, maxLength: 60 }),
+  )
   .map((parts) => enriched(...parts))
 
 const fold = (log: readonly RunEvent[], onto = new RunFold()): RunFold => {
@@ -86,6 +117,8 @@ const derived = (state: RunFold) => ({
     state.owedLease(node),
   ]),
   pendingBatch: state.pendingBatch,
+  orders: state.orders,
+  heldBack: state.heldBack,
   doubted: state.doubtedBatches,
   behind: state.batchesBehind(state.current?.adapterStep ?? 0),
   terms: state.rounds.map(({ terms }) => state.termsHistory.findIndex((agreed) => agreed.terms === terms)),
@@ -246,7 +279,7 @@ test('a checkpoint that is damaged, of another program or of another log costs a
   }
   const wrong = {
     damaged: text.slice(0, text.length / 2),
-    other_version: signed(head!.replace('"schema":2', '"schema":1')),
+    other_version: signed(head!.replace('"schema":3', '"schema":2')),
     elsewhere: signed(
       head!
         .replace(/"hash":"./, '"hash":"x')

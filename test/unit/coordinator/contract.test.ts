@@ -156,6 +156,13 @@ test('batches, findings and audits are written in the form that the trainer read
       await writeFindings(spool, batchId, draws ? ['lease-1'] : [])
       schemaOf(contract.findings).parse(JSON.parse(readFileSync(findingsFile(spool, batchId), 'utf8')))
     }
+    await writeBatch(spool, {
+      ...{ batchId: 'back', roundId: 'round-5', baseSha256 },
+      parentStep: 4,
+      backTo: 2,
+      groups: [],
+    })
+    check(batchFolder(spool, 'back'), contract.batchManifest, contract.tensors.batch)
     const audited = { leaseId: 'lease-1', leaseSeed: new Uint8Array(32), rollouts: [rollout] }
     for (const adapterSha256 of [null, 'cd'.repeat(32)]) {
       const auditId = `audit-${adapterSha256}`

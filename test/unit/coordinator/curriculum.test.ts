@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { givesQuarantined, restingTasks } from '../../../coordinator/leases/resting-tasks.js'
+import { namesOthers, restingTasks } from '../../../coordinator/leases/withheld-tasks.js'
 import { Curriculum, decodeTaskSet, encodeTaskSet } from '../../../coordinator/ledger/curriculum.js'
 import type { RunFold } from '../../../coordinator/ledger/run-fold.js'
 import type { Task } from '../../../episode/index.js'
@@ -63,12 +63,12 @@ test('flat groups of a version put their tasks to rest in the next', () => {
 test('tasks of a world that is out of order rest for good, and a round that still gives them is to be replaced', () => {
   const out = { type: 'world-quarantined', atMs: 0, server: 'banking', leaseId: 'a' } as const
   const state = stateOf(published(0))
-  assert.not(givesQuarantined(state, TASKS))
+  assert.not(namesOthers(state, TASKS))
   state.apply(out)
-  assert.ok(givesQuarantined(state, TASKS))
+  assert.ok(namesOthers(state, TASKS))
   assert.equal(atRest(state, 50), [0, 2])
   state.apply({ ...reopened(1, 0), resting: restingTasks(state, TASKS, 0) })
-  assert.not(givesQuarantined(state, TASKS))
+  assert.not(namesOthers(state, TASKS))
 })
 
 test('when nearly all tasks would rest, the curriculum is set aside', () => {

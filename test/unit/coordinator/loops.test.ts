@@ -28,6 +28,7 @@ test('a duty that fails keeps no other from its turn, nor itself from the next',
         calls.push('lapsed')
         throw new Error('no space left on device')
       },
+      takeBack: async () => undefined,
       openRound: async () => {
         calls.push('round')
         throw new Error('no secret')

@@ -51,10 +51,16 @@ test('tokens that are not one’s own draws are a copy where somebody else had t
 test('a group that comes too many versions late is refused, and a refusal stays what it is', () => {
   const group = { rollouts: [], completions: [] } as unknown as ReplayedGroup
   const fine = accepted(group, null, () => 5)
-  assert.is(inForce(fine, 2, 2), fine)
-  assert.is(inForce(fine, 3, 2).code, 'stale_policy')
+  const timely = { late: 2, maxStaleness: 2, ban: undefined }
+  const late = { ...timely, late: 3 }
+  const ban = { atMs: 0, by: { who: 'operator', via: 'a test' }, reason: 'two keys, one person' }
+  assert.is(inForce(fine, timely), fine)
+  assert.is(inForce(fine, late).code, 'stale_policy')
+  const banned = inForce(fine, { ...timely, ban })
+  assert.equal([banned.code, banned.detail, banned.credit], ['banned', 'two keys, one person', 0])
   const lie = refused('reward_mismatch', '')
-  assert.is(inForce(lie, 3, 2), lie)
+  assert.is(inForce(lie, late), lie)
+  assert.is(inForce(lie, { ...timely, ban }), lie)
 })
 
 test('a lie is what the table of refusals punishes as one', () => {
