@@ -76,7 +76,8 @@ async function openHub({ token = TOKEN, exists = false } = {}): Promise<Hub> {
         .split('\n')
         .map((line) => JSON.parse(line))
       const files = lines.slice(1).map(({ key, value }) => {
-        const content = key === 'lfsFile' ? stored.get(value.oid)! : Buffer.from(value.content, value.encoding ?? 'utf8')
+        const content =
+          key === 'lfsFile' ? stored.get(value.oid)! : Buffer.from(value.content, value.encoding ?? 'utf8')
         return [value.path, content] as const
       })
       commits.push({ header: lines[0].value, files: new Map<string, Uint8Array>(files) })
