@@ -8,6 +8,7 @@ await runProgram({
   description: 'Run a PROVE training swarm',
   commands: {
     setup: async () => (await import('./commands/setup.js')).addSetupCommand,
+    init: async () => (await import('./commands/init.js')).addInitCommand,
     start: async () => (await import('./commands/start.js')).addStartCommand,
     invitation: async () => (await import('./commands/invitation.js')).addInvitationCommand,
     status: async () => (await import('./commands/status.js')).addStatusCommand,

@@ -5,6 +5,7 @@ export { DRAW, noiseOf } from './draw.js'
 export { EngineError, type EngineErrorCode } from './errors.js'
 export { hashFile } from './hash-file.js'
 export { defaultMemoryLimit, residentBytes } from './memory-guard.js'
+export { type ModelFacts, readModelFacts } from './model-facts.js'
 export { openTokenizer } from './tokenizer.js'
 export type {
   AdapterFile,

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import writeFileAtomic from 'write-file-atomic'
 import { packageVersion } from '../../cli/index.js'
 import { serveControl } from '../../control/index.js'
-import { openTokenizer } from '../../engine/index.js'
+import { openTokenizer, readModelFacts } from '../../engine/index.js'
 import { createStage, rulesNamed, type Stage, type Task } from '../../episode/index.js'
 import {
   addressesForOthers,
@@ -134,6 +134,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const terms = termsOf(config, {
       baseSha256,
       chatTemplateSha256: chatTemplateSha256(stage),
+      parameters: readModelFacts(config.base.path).parameters,
       taskSet,
       calibrations: calibrations.current,
     })

@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
@@ -6,6 +6,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { stringify } from 'yaml'
 import { openEventLog } from '../../coordinator/ledger/event-log.js'
+import { readConfig } from '../../coordinator/settings/config.js'
 import { openNodeStore } from '../../node/store.js'
 import { checkout } from '../support/checkout.js'
 import { writeDemoTasks } from '../support/demo-tasks.js'
@@ -113,6 +114,8 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'lab' | 'node',
   ['a command that does not exist', 'node', ['dance'], /unknown command 'dance'/],
   ['no configuration', 'coordinator', ['start'], /required option '--config/],
   ['a missing configuration', 'coordinator', ['start', '--config', 'gone.yaml'], /gone\.yaml: ENOENT/],
+  ['no base model', 'coordinator', ['init'], /init: give --base, a GGUF file, or --base demo/],
+  ['a base model that is none', 'coordinator', ['init', 'x', '--base', 'notes.txt'], /model_refused.*notes\.txt.*GGUF/],
   [
     'an adapter that is missing',
     'lab',
@@ -170,6 +173,25 @@ test('a configuration that is no YAML is named with the place of the mistake', a
   const { code, stderr } = await failure('coordinator', 'start', '--config', 'broken.yaml')
   assert.is(code, 2)
   assert.match(stderr, /^prove-coordinator: broken\.yaml: .*line 1/)
+})
+
+test('a new run.yaml is written for the data set that is there, and never over another one', async () => {
+  const args = ['init', 'fresh', '--base', model, '--dataset', join(folder, 'tasks'), '--operator', 'Ada']
+  const program = join(checkout, 'dist', 'coordinator', 'main.js')
+  const { stdout } = await execa(process.execPath, [program, ...args], { cwd: folder, timeout: PATIENCE_MS })
+  assert.match(
+    stdout,
+    /fresh\/run\.yaml is written and checked[\s\S]*prove-coordinator start --config fresh\/run\.yaml/,
+  )
+  assert.match(stdout, /prove-lab calibrate/)
+  assert.not.match(stdout, /prove-lab synthesize/)
+  const file = join(folder, 'fresh', 'run.yaml')
+  const config = readConfig(file)
+  assert.equal([config.base.path, config.base.name, config.about.operator], [model, 'prove-demo-base', 'Ada'])
+  const before = await readFile(file, 'utf8')
+  assert.match(before, /The longest first prompt of the data set has \d+ tokens/)
+  assert.match((await failure('coordinator', ...args)).stderr, /run\.yaml is there already, and stays as it is/)
+  assert.is(await readFile(file, 'utf8'), before)
 })
 
 test('a set-up without a Python that can be used says what to install', async () => {
