@@ -101,7 +101,10 @@ function nextSteps(
     [`prove-lab synthesize --out ${dataset}${base.path === DEMO_BASE ? ` ${DEMO_TASKS}` : ''}`, 'the tasks'],
     [calibration, `hours; name its file in ${FILE}. Without it take in only people you trust`],
     ['prove-coordinator setup', "the trainer's Python packages"],
-    [`prove-coordinator start --config ${shown(file)}`, 'begins the run, or goes on with it'],
+    [
+      `prove-coordinator start --config ${shown(file)}`,
+      'plays some tasks first, and says if this looks like a run that learns nothing',
+    ],
   ]
   const isDue = [!hasDataset, audit.calibrations.length === 0, defaultPython() === 'python3', true]
   const context =

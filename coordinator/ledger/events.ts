@@ -46,7 +46,7 @@ export const LOG_NEEDS = '0.1.0'
  * What happened in a run, one record each, in the order of the log. The log is the coordinator's only truth: whatever it
  * shows or decides is a fold over it. Every event also has a `type` and the time `atMs`.
  */
-const EVENTS = {
+export const EVENTS = {
   /**
    * Another version of the program writes from here on, and whoever reads on has to be of the version `needs` at least. It keeps this form
    * in all versions, so that an older one can tell a log that it is too old for from a damaged one.
@@ -56,6 +56,28 @@ const EVENTS = {
   terms: z.object({
     terms: termsSchema,
     changes: z.array(termsChange).readonly(),
+  }),
+  /** Before the first version the coordinator played some tasks itself with the base model: a dry run, and what came of it. */
+  rehearsed: z.object({
+    groups: count,
+    /** Groups without reward variance. */
+    flat: count,
+    rollouts: count,
+    /** Rollouts that solved their task exactly. */
+    solved: count,
+    /** Mean over the rollouts. */
+    reward: number,
+    /** Calls of all rollouts, and those that the ground truths of their tasks have. */
+    calls: count,
+    callsDue: count,
+    /** Rollouts of tasks that need a call, and those of them that made none. */
+    asked: count,
+    silent: count,
+    /** Rollouts that ended because there was no room for more tokens. */
+    cut: count,
+    sampledTokens: count,
+    /** Whether everything was played: time and tokens are bounded. */
+    isWhole: z.boolean(),
   }),
   /** Version `version` is the policy in force, and round `round` is open under the newest terms. */
   published: z.object({
@@ -91,6 +113,7 @@ const EVENTS = {
     /** Program and version, as the node says; left out by earlier versions. */
     agent: text.optional(),
   }),
+  /** A node was given a task to make a group of. */
   leased: z.object({
     leaseId: lease,
     /** Its terms are those that the round was opened under. */
@@ -99,6 +122,7 @@ const EVENTS = {
     index: count,
     node: text,
     version: count,
+    /** The task's place in the training split. */
     taskIndex: count,
     /** Hex, 32 bytes. */
     seed: hash,
@@ -114,12 +138,14 @@ const EVENTS = {
   renewed: z.object({ leaseId: lease, deadlineMs: number }),
   /** The lease is not worked on. Its owner gets it again before any other of the same version. */
   released: z.object({ leaseId: lease, reason: text }),
+  /** A group got its verdict. */
   judged: z.object({
     leaseId: lease,
     node: text,
     version: count,
     bodySha256: hash,
     accepted: z.boolean(),
+    /** The reason of a refusal, see docs/verdicts.md. */
     code: code.nullable(),
     detail: text,
     credit: number.min(0),

@@ -7,6 +7,8 @@ import { type CountedGroup, countedOf, type VersionReport, VersionTally } from '
 export interface RunReport {
   /** Undefined before the first event. */
   readonly terms: RunTerms | undefined
+  /** Null: no dry run was played. */
+  readonly rehearsal: EventOf<'rehearsed'> | null
   readonly startedAtMs: number | null
   readonly lastEventAtMs: number | null
   /** Oldest first. */
@@ -43,6 +45,7 @@ const REMEMBERED = 2 * LIMITS.staleness.value
  */
 export class RunTally {
   #terms: RunTerms | undefined
+  #rehearsal: EventOf<'rehearsed'> | null = null
   #startedAtMs: number | null = null
   #lastEventAtMs: number | null = null
   #round: number | null = null
@@ -67,6 +70,9 @@ export class RunTally {
       case 'terms':
         // As in the fold: settings that are gone may be in an older log, and are not looked at here.
         this.#terms = event.terms as RunTerms
+        return
+      case 'rehearsed':
+        this.#rehearsal = event
         return
       case 'published':
         this.#round = event.round
@@ -133,6 +139,7 @@ export class RunTally {
       versions.reduce((total, version) => total + of(version), 0)
     return {
       terms: this.#terms,
+      rehearsal: this.#rehearsal,
       startedAtMs: this.#startedAtMs,
       lastEventAtMs: this.#lastEventAtMs,
       versions,

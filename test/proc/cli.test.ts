@@ -164,7 +164,7 @@ const CONFIGS: readonly (readonly [string, object, RegExp])[] = [
 ]
 for (const [i, [what, change, expected]] of CONFIGS.entries()) {
   test(`a configuration with ${what} stops the coordinator with one line`, async () => {
-    assert.match((await failure('coordinator', 'start', '--config', await config(`bad-${i}`, change))).stderr, expected)
+    assert.match((await failure('coordinator', 'start', '--no-dry-run', '--config', await config(`bad-${i}`, change))).stderr, expected)
   })
 }
 
@@ -205,7 +205,7 @@ test('a trainer that lacks its packages is given up after some attempts, with it
   await writeFile(python, '#!/bin/sh\nexec python3 -S -E "$@"\n', { mode: 0o755 })
   const file = await config('bare', { trainer: { python } })
   assert.match(
-    (await failure('coordinator', 'start', '--config', file)).stderr,
+    (await failure('coordinator', 'start', '--no-dry-run', '--config', file)).stderr,
     /trainer_failed: .*No module named.*trainer\.log.*prove-coordinator setup/,
   )
 })
@@ -241,12 +241,15 @@ test('a node with too little room for the run’s rollouts says how much it need
   const machine = await createMachine()
   closing.push(machine)
   const file = await config('long', { limits: { maxRolloutTokens: 2048 } })
-  const coordinator = machine.start('coordinator', ['start', '--config', file, '--json'])
+  const coordinator = machine.start('coordinator', ['start', '--config', file, '--json', '--no-dry-run'])
   const { addresses } = await coordinator.until('its address', ({ type }) => type === 'listening')
   await coordinator.until(
     'its policy',
     ({ type, event }) => type === 'event' && JSON.stringify(event).includes('published'),
   )
+  await coordinator.until('what volunteers have to know', ({ type, alarm }) => {
+    return type === 'alarm' && (alarm as { code: string }).code === 'long_rollouts'
+  })
   const [address] = addresses as string[]
   const { stderr } = await failure('node', 'join', address!, '--model', model, '--data-dir', 'small', '--cpu')
   assert.match(stderr, /incompatible: .* up to 2048 tokens, .* room for 1024: start it with --context 2048/)
