@@ -15,6 +15,17 @@ writeFileSync(`${root}docs/servers.md`, describeCatalogue(CATALOGUE))
 writeFileSync(`${root}docs/verdicts.md`, describeRefusals())
 writeFileSync(`${root}docs/metrics.md`, await describeMetrics())
 const { withLearningRates } = await import('../dist/coordinator/settings/learning-rates.js')
+await import('../dist/swarm/polyfill.js')
+const { describePrograms, withCommands } = await import('../dist/cli/index.js')
+const { serverProgram } = await import('../dist/environment/commands/program.js')
+const rooms = await Promise.all(
+  ['node', 'coordinator', 'lab'].map((room) => import(`../dist/${room}/commands/program.js`)),
+)
+const programs = await Promise.all(rooms.map(({ PROGRAM }) => withCommands(PROGRAM)))
+writeFileSync(`${root}docs/commands.md`, describePrograms([...programs, serverProgram()]))
+const { describeEvents } = await import('./describe-events.mjs')
+const { EVENTS } = await import('../dist/coordinator/ledger/events.js')
+writeFileSync(`${root}docs/events.md`, describeEvents(EVENTS))
 const trainer = `${root}docs/trainer.md`
 writeFileSync(trainer, withLearningRates(readFileSync(trainer, 'utf8')))
 const configuration = `${root}docs/configuration.md`

@@ -1,0 +1,71 @@
+// What docs/events.md says: the events of the log, their fields from the schemas and the meanings from the comments beside them.
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { z } from 'zod'
+
+const source = fileURLToPath(new URL('../coordinator/ledger/events.ts', import.meta.url))
+
+const HEAD = `# Events
+
+Written by \`npm run docs\` from \`coordinator/ledger/events.ts\`. The log of a run is the only truth about it; these are its records, one JSON object each.
+Every event also has its \`type\` and \`atMs\`, the time in milliseconds since 1970. \`prove-coordinator events\` prints them and \`export\` writes them, without
+\`roundSecret\`. A field with a question mark may be missing.
+`
+
+/** @param {Record<string, z.ZodType>} events  the schemas, by type */
+export function describeEvents(events) {
+  const meanings = readMeanings()
+  const sections = Object.entries(events).map(([type, schema]) => {
+    const { properties, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+    const { meaning, fields } = meanings.get(type)
+    const rows = Object.entries(properties).map(([name, field]) => {
+      const optional = required.includes(name) ? '' : '?'
+      return `| \`${name}${optional}\` | ${typeOf(field)} | ${cell(fields.get(name) ?? '')} |\n`
+    })
+    if (!meaning) throw new Error(`events.ts does not say what ${type} is`)
+    return `\n## \`${type}\`\n\n${meaning}\n\n| field | type | meaning |\n| --- | --- | --- |\n${rows.join('')}`
+  })
+  return HEAD + sections.join('')
+}
+
+function typeOf(schema) {
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ')
+  if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(', ')
+  if (schema.type === 'array') return `list of ${typeOf(schema.items)}`
+  if (schema.contentEncoding === 'base64') return 'base64'
+  if (schema.pattern?.includes('[0-9a-f]{64}')) return 'SHA-256 or 32 bytes, in hex'
+  return schema.type ?? 'anything'
+}
+
+const cell = (text) => text.replaceAll('|', '\\|')
+
+/** The comments before the types of events and before their fields, in the source. A comment before two fields is of the first. */
+function readMeanings() {
+  const file = ts.createSourceFile(source, readFileSync(source, 'utf8'), ts.ScriptTarget.Latest, true)
+  const commentOf = (node) =>
+    ts
+      .getJSDocCommentsAndTags(node)
+      .map(({ comment }) => (typeof comment === 'string' ? comment.replaceAll(/\s*\n\s*/g, ' ') : ''))
+      .join(' ')
+  const found = new Map()
+  const visit = (node) => {
+    if (ts.isVariableDeclaration(node) && node.name.getText() === 'EVENTS')
+      for (const event of objectOf(node.initializer).properties)
+        found.set(event.name.text, {
+          meaning: commentOf(event),
+          fields: new Map(objectOf(event.initializer).properties.map((field) => [field.name.text, commentOf(field)])),
+        })
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return found
+}
+
+/** The object literal within `{…} as const` or `z.object({…})`. */
+function objectOf(node) {
+  if (ts.isObjectLiteralExpression(node)) return node
+  if (ts.isAsExpression(node)) return objectOf(node.expression)
+  if (ts.isCallExpression(node)) return objectOf(node.arguments[0])
+  throw new Error(`no object at ${node.getText().slice(0, 60)}`)
+}
