@@ -1,5 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { scalarsOf } from '../../../coordinator/commands/export.js'
 import { ALARM_LIMITS, alarmsOf } from '../../../coordinator/report/alarms.js'
 import type { RunReport } from '../../../coordinator/report/run-report.js'
 import type { VersionReport } from '../../../coordinator/report/version-report.js'
@@ -108,6 +109,20 @@ test('volunteers have to know how long rollouts are, until one of them has made 
   assert.equal(codes({ ...run([]), terms: long }), ['long_rollouts'])
   assert.match(alarmsOf({ ...run([]), terms: long })[0]!.text, /join with --context 8192/)
   assert.equal(codes({ ...run(times(1)), terms: long }), [])
+})
+
+test('the curves of a version say its numbers by name, and leave out those that nobody knows', () => {
+  const { step, wallTime, values } = scalarsOf({
+    ...healthy,
+    version: 3,
+    publishedAtMs: 1500,
+    parts: { name: 0.2 },
+    solved: null,
+    stats: { loss: -1 },
+  })
+  assert.equal([step, wallTime], [3, 1.5])
+  assert.equal([values.get('policy/reward'), values.get('reward/name'), values.get('step/loss')], [0.9, 0.2, -1])
+  assert.not.ok(values.has('policy/solved'))
 })
 
 test.run()
