@@ -13,6 +13,7 @@ export const PROGRAM: Program = {
     invitation: async () => (await import('./invitation.js')).addInvitationCommand,
     status: async () => (await import('./status.js')).addStatusCommand,
     nodes: async () => (await import('./nodes.js')).addNodesCommand,
+    board: async () => (await import('./board.js')).addBoardCommand,
     groups: async () => (await import('./groups.js')).addGroupsCommand,
     events: async () => (await import('./events.js')).addEventsCommand,
     export: async () => (await import('./export.js')).addExportCommand,
@@ -20,7 +21,8 @@ export const PROGRAM: Program = {
     restore: async () => (await import('./restore.js')).addRestoreCommand,
     metrics: async () => (await import('./metrics.js')).addMetricsCommand,
   },
-  statusOf: (error) => (error instanceof ConfigError ? 2 : 1),
+  statusOf: (error) =>
+    error instanceof ConfigError || (error instanceof TrainerError && error.code === 'no_python') ? 2 : 1,
   advice: (error) =>
     error instanceof TrainerError && /No module named/.test(error.detail)
       ? " (prove-coordinator setup installs the trainer's Python packages)"

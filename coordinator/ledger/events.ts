@@ -113,6 +113,8 @@ export const EVENTS = {
     /** Program and version, as the node says; left out by earlier versions. */
     agent: text.optional(),
   }),
+  /** From now on the key's credit counts for this team, too, all that it has; null: for none. */
+  'team-joined': z.object({ node: text, team: text.nullable() }),
   /** A node was given a task to make a group of. */
   leased: z.object({
     leaseId: lease,

@@ -42,7 +42,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   reward: {
     meaning:
-      "what rollouts earn: `paper` or `state-aware` ([reward.md](reward.md)). Part of the policy's id; nodes that do not know it stop and say so",
+      "what rollouts earn: `paper` or `outcome` ([reward.md](reward.md)). Part of the policy's id; nodes that do not know it stop and say so",
   },
   groupSize: {
     meaning:

@@ -15,6 +15,7 @@ export const PROGRAM: Program = {
     service: async () => (await import('./service.js')).addServiceCommands,
     limits: async () => (await import('./limits.js')).addLimitsCommand,
     identity: async () => (await import('./identity.js')).addIdentityCommands,
+    board: async () => (await import('./board.js')).addBoardCommand,
     verdicts: async () => (await import('./verdicts.js')).addVerdictsCommand,
     verify: async () => (await import('./verify.js')).addVerifyCommand,
     cache: async () => (await import('./cache.js')).addCacheCommands,

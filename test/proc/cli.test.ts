@@ -164,7 +164,10 @@ const CONFIGS: readonly (readonly [string, object, RegExp])[] = [
 ]
 for (const [i, [what, change, expected]] of CONFIGS.entries()) {
   test(`a configuration with ${what} stops the coordinator with one line`, async () => {
-    assert.match((await failure('coordinator', 'start', '--no-dry-run', '--config', await config(`bad-${i}`, change))).stderr, expected)
+    assert.match(
+      (await failure('coordinator', 'start', '--no-dry-run', '--config', await config(`bad-${i}`, change))).stderr,
+      expected,
+    )
   })
 }
 
@@ -195,8 +198,16 @@ test('a new run.yaml is written for the data set that is there, and never over a
 })
 
 test('a set-up without a Python that can be used says what to install', async () => {
-  const { stderr } = await failure('coordinator', 'setup', '--into', 'python', '--python', join(folder, 'no-python'))
-  assert.match(stderr, /^prove-coordinator: trainer_unusable: Python 3\.10 or newer .* was not found: install it/)
+  const { code, stderr } = await failure(
+    'coordinator',
+    'setup',
+    '--into',
+    'python',
+    '--python',
+    join(folder, 'no-python'),
+  )
+  assert.is(code, 2)
+  assert.match(stderr, /^prove-coordinator: no_python: Python 3\.10 or newer .* was not found: install it/)
 })
 
 test('a trainer that lacks its packages is given up after some attempts, with its last words', async () => {
