@@ -59,6 +59,7 @@ async function measureRun(
     })
 
   const coordinator = await startCoordinator({
+    dryRun: false,
     config: configSchema.parse({
       dataDir: join(folder, 'coordinator'),
       listen: ['/ip4/127.0.0.1/tcp/0'],

@@ -26,12 +26,20 @@ export function createProgram(name: string, description: string): Command {
 
 /** Runs the command that the command line names; without one that is known, all are there to be listed or asked for again. */
 export async function runProgram(options: Program): Promise<void> {
-  const { name, description, commands } = options
-  const program = createProgram(name, description).enablePositionalOptions()
+  const { commands } = options
   const asked = process.argv[2] ?? ''
   const all = VERSION_FLAGS.includes(asked) ? [] : Object.keys(commands)
-  for (const command of Object.hasOwn(commands, asked) ? [asked] : all) (await commands[command]!())(program)
-  await parseOrExplain(program, options)
+  await parseOrExplain(await withCommands(options, Object.hasOwn(commands, asked) ? [asked] : all), options)
+}
+
+/** A program with these of its commands. Default: all. */
+export async function withCommands(
+  { name, description, commands }: Program,
+  wanted: readonly string[] = Object.keys(commands),
+): Promise<Command> {
+  const program = createProgram(name, description).enablePositionalOptions()
+  for (const command of wanted) (await commands[command]!())(program)
+  return program
 }
 
 /**

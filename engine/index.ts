@@ -6,6 +6,7 @@ export { EngineError, type EngineErrorCode } from './errors.js'
 export { hashFile } from './hash-file.js'
 export { defaultMemoryLimit, residentBytes } from './memory-guard.js'
 export { type MergeFiles, mergeAdapter } from './merge-adapter.js'
+export { type ModelFacts, readModelFacts } from './model-facts.js'
 export { openTokenizer } from './tokenizer.js'
 export type {
   AdapterFile,

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { type AuditDesk, auditGroups } from '../coordinator/intake/audit-run.js'
 import type { AdapterFile, Engine } from '../engine/types.js'
@@ -9,13 +8,8 @@ import type { Task } from '../episode/task.js'
 import { type GroupStatistics, measureGroup } from '../judging/evidence.js'
 import { measureFalseRefusals } from '../judging/judge-statistics.js'
 import type { AuditedGroup } from '../judging/sampled-turns.js'
-import {
-  type Calibration,
-  CalibrationError,
-  type CalibrationSubject,
-  describeHonest,
-  fitThresholds,
-} from '../judging/thresholds.js'
+import { type Calibration, type CalibrationSubject, describeHonest, fitThresholds } from '../judging/thresholds.js'
+import { openJournal } from './journal.js'
 
 export interface CalibrationSettings {
   readonly groups: number
@@ -47,7 +41,7 @@ const CHUNK = 8
 /**
  * Makes honest groups with the real engine, has them audited, and fits thresholds to them. Goes on from `journal`; while one
  * chunk is audited the next is sampled.
- * @throws CalibrationError when the journal is of another calibration; EngineError, TrainerError, the signal's reason
+ * @throws JournalError; EngineError, TrainerError, the signal's reason
  */
 export async function calibrate(
   parts: CalibrationParts,
@@ -55,14 +49,15 @@ export async function calibrate(
   signal: AbortSignal,
 ): Promise<Calibration> {
   const { engine, adapter, journal, subject } = parts
-  const statistics = await openJournal(journal, parts, settings)
+  const { earlier, add } = await openJournal<GroupStatistics>(journal, workOf(parts, settings), journalLine)
+  const statistics = earlier.slice(0, settings.groups)
   parts.onProgress(statistics.length, settings.groups)
   await engine.usePolicy(adapter, signal)
   let auditing = Promise.resolve()
   // An audit that fails while the next chunk is sampled is reported when that is done.
   const audit = async (groups: readonly AuditedGroup[]): Promise<void> => {
     const found = (await auditGroups(parts.desk, subject.adapterSha256, groups, signal)).map(measureGroup)
-    await appendFile(journal, found.map((group) => `${JSON.stringify(group)}\n`).join(''))
+    await add(found)
     statistics.push(...found)
     parts.onProgress(statistics.length, settings.groups)
   }
@@ -94,6 +89,15 @@ export async function honestGroup(
   return { leaseId: `calibration-${index}`, leaseSeed, rollouts }
 }
 
+/** What the statistics in a journal are of. */
+function workOf({ subject, tasks, desk }: CalibrationParts, settings: CalibrationSettings): unknown {
+  const { groupSize, seed } = settings
+  const taskIds = createHash('sha256')
+    .update(tasks.map(({ id }) => id).join())
+    .digest('hex')
+  return { schema: 3, subject, making: { groupSize, seed }, limits: desk.limits, taskIds }
+}
+
 function summarise(
   statistics: readonly GroupStatistics[],
   subject: CalibrationSubject,
@@ -123,44 +127,3 @@ const tokenStatistics = z.strictObject({
   repairs: z.array(finite),
 })
 const journalLine = z.strictObject({ all: tokenStatistics, arguments: tokenStatistics, leastEnd: finite })
-
-/** The statistics in the journal; begins one when there is none. A line that a crash cut off is made again. */
-async function openJournal(
-  file: string,
-  { subject, tasks }: CalibrationParts,
-  settings: CalibrationSettings,
-): Promise<GroupStatistics[]> {
-  const { groups: _, goal: __, confidence: ___, ...making } = settings
-  const taskIds = createHash('sha256')
-    .update(tasks.map(({ id }) => id).join())
-    .digest('hex')
-  const header = JSON.stringify({ schema: 2, subject, making, taskIds })
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-    return null
-  })
-  const whole = text === null ? [] : text.split('\n').slice(0, -1)
-  if (whole.length === 0) {
-    await writeFile(file, `${header}\n`)
-    return []
-  }
-  if (whole[0] !== header) {
-    throw new CalibrationError('bad_calibration', `${file} is of another model, adapter, task set or seed`)
-  }
-  const lines = whole.slice(1, settings.groups + 1)
-  const statistics = lines.map((line, i) => {
-    const parsed = journalLine.safeParse(parseJson(line))
-    if (!parsed.success) throw new CalibrationError('bad_calibration', `${file}, line ${i + 2}: no group statistics`)
-    return parsed.data
-  })
-  await writeFile(file, [header, ...whole.slice(1)].map((line) => `${line}\n`).join(''))
-  return statistics
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
-}

@@ -19,6 +19,20 @@ export interface EvaluationSettings {
   readonly limits: EpisodeLimits
 }
 
+/** Rollouts of one policy that were sampled together. `policy` and `from`: their places. */
+export interface PlayedTogether {
+  readonly policy: number
+  readonly from: number
+  readonly played: readonly Played[]
+}
+
+/** Results that are there already, and where further ones go. */
+export interface EvaluationRecord {
+  readonly earlier: readonly PlayedTogether[]
+  add(results: readonly PlayedTogether[]): Promise<void>
+  onProgress(done: number, wanted: number): void
+}
+
 /** One rollout to play. */
 interface Attempt {
   readonly task: Task
@@ -26,13 +40,14 @@ interface Attempt {
 }
 
 /** What is kept of a rollout. */
-type Played = Pick<TaskResult, 'reward' | 'solved' | 'calls'>
+export type Played = Pick<TaskResult, 'reward' | 'solved' | 'calls'>
 
 /**
  * Plays every task `samplesPerTask` times at temperature 1 under each policy. Engines share the work, `lanes` rollouts at a
  * time; which of them plays what changes nothing, because the rollouts that are sampled together are always the same.
  * @param policies  adapters; null: the bare base
  * @param engines   one or more, each with `lanes` lanes
+ * @param record   what an interrupted evaluation goes on from; default: none
  * @returns  for each policy the tasks' results, in their order
  */
 export async function evaluatePolicies(
@@ -42,6 +57,7 @@ export async function evaluatePolicies(
   stage: Stage,
   settings: EvaluationSettings,
   signal: AbortSignal,
+  record?: EvaluationRecord,
 ): Promise<TaskResult[][]> {
   const { samplesPerTask, lanes, limits, seed } = settings
   const attempts = tasks.flatMap((task) =>
@@ -51,6 +67,16 @@ export async function evaluatePolicies(
   )
   const played = policies.map(() => new Array<Played>(attempts.length))
   const open = policies.map(() => Array.from({ length: Math.ceil(attempts.length / lanes) }, (_, i) => i * lanes))
+  let done = 0
+  const keep = ({ policy, from, played: found }: PlayedTogether): void => {
+    for (const [i, one] of found.entries()) played[policy]![from + i] = one
+    done += found.length
+    record?.onProgress(done, policies.length * attempts.length)
+  }
+  for (const earlier of record?.earlier ?? []) {
+    keep(earlier)
+    open[earlier.policy] = open[earlier.policy]!.filter((from) => from !== earlier.from)
+  }
   const work = async (engine: Engine, own: number, inner: AbortSignal): Promise<void> => {
     // Its own policy first: another one costs a swap.
     for (let k = 0; k < policies.length; k++) {
@@ -58,7 +84,9 @@ export async function evaluatePolicies(
       if (open[policy]!.length > 0) await engine.usePolicy(policies[policy]!, inner)
       for (let from = open[policy]!.shift(); from !== undefined; from = open[policy]!.shift()) {
         const found = await playTogether(attempts.slice(from, from + lanes), engine, stage, limits, inner)
-        for (const [i, one] of found.entries()) played[policy]![from + i] = one
+        const together = { policy, from, played: found }
+        await record?.add([together])
+        keep(together)
       }
     }
   }

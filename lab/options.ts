@@ -1,5 +1,6 @@
-import { InvalidArgumentError, Option } from 'commander'
-import { DEFAULT_RULES, DIALECTS } from '../episode/index.js'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { DEFAULT_LIMITS, DEFAULT_RULES, DIALECTS } from '../episode/index.js'
+import { LIMITS } from '../proto/index.js'
 import { REWARD_PRESETS } from '../reward/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import type { ServerDefinition } from '../servers/kernel/index.js'
@@ -20,6 +21,21 @@ export function shareOption(text: string): number {
   if (!(value >= 0 && value <= 1)) throw new InvalidArgumentError('Give a number from 0 to 1.')
   return value
 }
+
+/** `--config`, `--turn-tokens` and `--rollout-tokens`: how long rollouts may be, see `limitsOf`. */
+export const withLimitOptions = (command: Command): Command =>
+  command
+    .option('--config <file>', 'a run.yaml, for the limits of its rollouts')
+    .option(
+      '--turn-tokens <number>',
+      `tokens of one answer; default: the run's, or ${DEFAULT_LIMITS.maxTurnTokens}`,
+      integerOption(1, LIMITS.turnTokens.value),
+    )
+    .option(
+      '--rollout-tokens <number>',
+      `tokens of a rollout in all; default: the run's, or ${DEFAULT_LIMITS.maxRolloutTokens}`,
+      integerOption(1, LIMITS.rolloutTokens.value),
+    )
 
 /** `--dialect hermes`: by its name. */
 export function dialectOption(): Option {

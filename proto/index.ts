@@ -123,6 +123,7 @@ export {
   snapshotRequest,
   snapshotResponse,
 } from './snapshot.js'
+export { type Scalars, tensorboardFile } from './tensorboard.js'
 export {
   openVerdictDigest,
   sealVerdictDigest,

@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { stringify } from 'csv-stringify/sync'
 import { CodedError } from '../../errors/index.js'
+import { type Scalars, tensorboardFile } from '../../proto/index.js'
 import { publicEvent } from '../ledger/public-event.js'
 import { type NodeReport, NodesTally } from '../report/node-report.js'
 import { RunTally } from '../report/run-report.js'
@@ -19,10 +20,16 @@ export function addExportCommand(program: Command): void {
       .command('export')
       .description('Write a run for other programs: its log without secrets, and tables of versions and keys')
       .argument('<folder>', 'must not be there yet'),
-  ).action(exportRun)
+  )
+    .option('--tensorboard', 'the curves of the versions too, as TensorBoard and others read them', false)
+    .action(exportRun)
 }
 
-async function exportRun(target: string, options: RunOptions): Promise<void> {
+interface ExportOptions extends RunOptions {
+  readonly tensorboard: boolean
+}
+
+async function exportRun(target: string, options: ExportOptions): Promise<void> {
   const dataDir = dataDirOf('export', options)
   const folder = resolve(target)
   const draft = join(dirname(folder), `.${basename(folder)}-${process.pid}`)
@@ -30,10 +37,12 @@ async function exportRun(target: string, options: RunOptions): Promise<void> {
     await mkdir(dirname(folder), { recursive: true })
     await mkdir(draft)
     try {
-      const count = await writeRun(draft, dataDir, signal)
+      const count = await writeRun(draft, dataDir, options, signal)
       await claim(folder)
       await rename(draft, folder)
-      process.stdout.write(`${folder} holds ${count} events, and tables of versions and keys\n`)
+      process.stdout.write(
+        `${folder} holds ${count} events, and tables of versions and keys${options.tensorboard ? '; for the curves: tensorboard --logdir with it' : ''}\n`,
+      )
     } finally {
       await rm(draft, { recursive: true, force: true })
     }
@@ -47,7 +56,12 @@ async function claim(folder: string): Promise<void> {
   })
 }
 
-async function writeRun(folder: string, dataDir: string, signal: AbortSignal): Promise<number> {
+async function writeRun(
+  folder: string,
+  dataDir: string,
+  { tensorboard }: ExportOptions,
+  signal: AbortSignal,
+): Promise<number> {
   const run = new RunTally()
   const nodes = new NodesTally()
   const file = await open(join(folder, 'events.jsonl'), 'wx')
@@ -62,9 +76,35 @@ async function writeRun(folder: string, dataDir: string, signal: AbortSignal): P
   } finally {
     await file.close()
   }
-  await writeFile(join(folder, 'versions.csv'), versionsCsv(run.report().versions))
+  const { versions, startedAtMs } = run.report()
+  await writeFile(join(folder, 'versions.csv'), versionsCsv(versions))
+  if (tensorboard) {
+    const startedAt = Math.floor((startedAtMs ?? 0) / 1000)
+    const curves = tensorboardFile(startedAt, versions.map(scalarsOf))
+    await writeFile(join(folder, `events.out.tfevents.${startedAt}.prove`), curves)
+  }
   await writeFile(join(folder, 'nodes.csv'), nodesCsv(nodes.report(Date.now())))
   return count
+}
+
+/** What a version's curves say; a number that is not known is left out. */
+export function scalarsOf(version: VersionReport): Scalars {
+  const { reward, solved, calls, accepted, flat, refused, tokens, staleness, parts, stats } = version
+  const groups = Object.entries({ accepted, flat, refused, tokens, staleness })
+  const named: [string, number | null][] = [
+    ...Object.entries({ reward, solved, calls }).map(([name, value]): [string, number | null] => [
+      `policy/${name}`,
+      value,
+    ]),
+    ...Object.entries(parts).map(([name, value]): [string, number] => [`reward/${name}`, value]),
+    ...groups.map(([name, value]): [string, number | null] => [`groups/${name}`, value]),
+    ...Object.entries(stats).map(([name, value]): [string, number] => [`step/${name}`, value]),
+  ]
+  return {
+    step: version.version,
+    wallTime: version.publishedAtMs / 1000,
+    values: new Map(named.filter((one): one is [string, number] => one[1] !== null)),
+  }
 }
 
 /** One row per version, with a column for each number that any of their steps has. */

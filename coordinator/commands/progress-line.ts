@@ -1,4 +1,6 @@
 import type { DirectReach } from '../../swarm/index.js'
+import type { EventOf } from '../ledger/events.js'
+import { durationOf } from '../report/words.js'
 import type { Progress } from '../service/start-coordinator.js'
 import type { TrainerEvent } from '../spool/trainer-process.js'
 
@@ -13,6 +15,12 @@ export function progressLine(progress: Progress): string | null {
       return `there is no dashboard: ${progress.why} The run goes on without it.`
     case 'invitation':
       return invitationLines(progress.invitation, progress.file, progress.reach)
+    case 'dry-run':
+      return `playing ${progress.groups} tasks ${progress.groupSize} times each with the base model first, for ${durationOf(progress.mostMs)} at most (--no-dry-run: not)`
+    case 'no-dry-run':
+      return `the dry run could not be played: ${progress.why}. The run goes on without it.`
+    case 'alarm':
+      return `look at this: ${progress.alarm.text}`
     case 'complete':
       return `version ${progress.version} is published: the run is complete; its adapters are served on`
     case 'refusal': {
@@ -47,6 +55,8 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return event.changes.length === 0
         ? null
         : `the terms change with the next round: ${event.changes.map(({ field, from, to }) => `${field} ${from} -> ${to}`).join(', ')}`
+    case 'rehearsed':
+      return rehearsalLine(event)
     case 'published':
       return `version ${event.version} is published, adapter ${event.adapterSha256.slice(0, 12)}`
     case 'judged': {
@@ -109,6 +119,14 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
 
 const orderedBy = ({ by, reason }: { readonly by: { readonly who: string }; readonly reason: string | null }): string =>
   ` (${by.who}${reason === null ? '' : `: ${reason}`})`
+
+function rehearsalLine({ groups, rollouts, solved, reward, calls, flat, isWhole }: EventOf<'rehearsed'>): string {
+  if (groups === 0)
+    return 'the dry run: not one task was played in the time there was; the model is too slow for this machine, or the machine is busy'
+  const per = (calls / rollouts).toFixed(1)
+  const rest = isWhole ? '' : '; it was stopped there, for the time it takes'
+  return `the dry run: ${rollouts} rollouts of ${groups} tasks, ${solved} solved, mean reward ${reward.toFixed(3)}, ${per} calls each, ${flat} groups without variance${rest}`
+}
 
 function trainerLine({ event, step, reason, code, message, batchId, ...rest }: TrainerEvent): string | null {
   switch (event) {

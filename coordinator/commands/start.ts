@@ -15,6 +15,7 @@ export function addStartCommand(program: Command): void {
     .description('Start a run, or resume it after a stop')
     .requiredOption('--config <file>', 'run.yaml')
     .option('--json', 'report progress as JSON lines on stdout', false)
+    .option('--no-dry-run', 'do not play some tasks with the base model before the first version')
     .option('--exit-when-complete', 'stop when the last version is published instead of serving it on', false)
     .addOption(new Option('--log-level <level>', 'what is logged on stderr').choices(LOG_LEVELS).default('warn'))
     .action(start)
@@ -24,6 +25,7 @@ async function start(options: {
   config: string
   json: boolean
   exitWhenComplete: boolean
+  dryRun: boolean
   logLevel: string
 }): Promise<void> {
   const config = readConfig(options.config)
@@ -40,6 +42,7 @@ async function start(options: {
     config,
     trainerFolder,
     python: defaultPython(),
+    dryRun: options.dryRun,
     logger,
     onProgress,
   })

@@ -2,6 +2,7 @@ import { DRAW } from '../../engine/index.js'
 import { worldSha256 } from '../../servers/kernel/index.js'
 import type { Clock } from '../../swarm/index.js'
 import { episodeLimits, type RunConfig } from '../settings/config.js'
+import { learningRateFor } from '../settings/learning-rates.js'
 import type { TaskSet } from '../settings/task-set.js'
 import type { Recorder } from './recorder.js'
 import { checkTermsChanges, type RunTerms, termsChanges } from './terms.js'
@@ -10,6 +11,8 @@ import { checkTermsChanges, type RunTerms, termsChanges } from './terms.js'
 export interface TermsSources {
   readonly baseSha256: string
   readonly chatTemplateSha256: string
+  /** Numbers in the tensors of the base. */
+  readonly parameters: number
   readonly taskSet: TaskSet
   /** SHA-256 of the calibration of each inference backend. */
   readonly calibrations: Readonly<Record<string, string>>
@@ -19,9 +22,9 @@ export interface TermsSources {
 export function termsOf(config: RunConfig, sources: TermsSources): RunTerms {
   const { base, reward, groupSize, batchGroups, versions, maxStaleness, leases, influence } = config
   const { probation, leastShare } = config.audit
-  const { taskSet, baseSha256, chatTemplateSha256, calibrations } = sources
+  const { taskSet, baseSha256, chatTemplateSha256, parameters, calibrations } = sources
   return {
-    base: { name: base.name, ggufSha256: baseSha256, quantisation: base.quantisation, chatTemplateSha256 },
+    base: { name: base.name, ggufSha256: baseSha256, quantisation: base.quantisation, chatTemplateSha256, parameters },
     dataset: { sha256: taskSet.datasetSha256, tasks: taskSet.tasks.length },
     worlds: Object.fromEntries(taskSet.servers.map((server) => [server.name, worldSha256(server)])),
     dialect: base.dialect,
@@ -35,13 +38,14 @@ export function termsOf(config: RunConfig, sources: TermsSources): RunTerms {
     leases,
     audit: { calibrations, probation, leastShare },
     influence,
-    training: trainingOf(config),
+    training: trainingOf(config, parameters),
   }
 }
 
-/** The run's own staleness limit holds for the trainer too, unless the operator sets another. */
-function trainingOf({ trainer: { settings }, maxStaleness }: RunConfig): RunTerms['training'] {
-  return { ...settings, loss: { maxStaleness, ...settings.loss } }
+/** The run's own staleness limit holds for the trainer too, and the learning rate for its size, unless the operator sets others. */
+function trainingOf({ trainer: { settings }, maxStaleness }: RunConfig, parameters: number): RunTerms['training'] {
+  const { lr } = learningRateFor(parameters)
+  return { ...settings, optimizer: { lr, ...settings.optimizer }, loss: { maxStaleness, ...settings.loss } }
 }
 
 /**

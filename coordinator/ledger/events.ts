@@ -35,7 +35,9 @@ const repairs = z
 
 /** What every order of the operator says: who gave it, by which way, and why, in the operator's own words. */
 const order = {
+  /** `who`: the operator; `via`: the way by which the order came. */
   by: z.object({ who: z.string().min(1).max(32), via: z.string().min(1).max(32) }),
+  /** In the operator's own words. */
   reason: z.string().max(LIMITS.detailBytes.value).nullable(),
 }
 
@@ -52,7 +54,7 @@ export const LOG_NEEDS = '0.1.0'
  * What happened in a run, one record each, in the order of the log. The log is the coordinator's only truth: whatever it
  * shows or decides is a fold over it. Every event also has a `type` and the time `atMs`.
  */
-const EVENTS = {
+export const EVENTS = {
   /**
    * Another version of the program writes from here on, and whoever reads on has to be of the version `needs` at least. It keeps this form
    * in all versions, so that an older one can tell a log that it is too old for from a damaged one.
@@ -62,6 +64,28 @@ const EVENTS = {
   terms: z.object({
     terms: termsSchema,
     changes: z.array(termsChange).readonly(),
+  }),
+  /** Before the first version the coordinator played some tasks itself with the base model: a dry run, and what came of it. */
+  rehearsed: z.object({
+    groups: count,
+    /** Groups without reward variance. */
+    flat: count,
+    rollouts: count,
+    /** Rollouts that solved their task exactly. */
+    solved: count,
+    /** Mean over the rollouts. */
+    reward: number,
+    /** Calls of all rollouts, and those that the ground truths of their tasks have. */
+    calls: count,
+    callsDue: count,
+    /** Rollouts of tasks that need a call, and those of them that made none. */
+    asked: count,
+    silent: count,
+    /** Rollouts that ended because there was no room for more tokens. */
+    cut: count,
+    sampledTokens: count,
+    /** Whether everything was played: time and tokens are bounded. */
+    isWhole: z.boolean(),
   }),
   /** Version `version` is the policy in force, and round `round` is open under the newest terms. */
   published: z.object({
@@ -99,6 +123,7 @@ const EVENTS = {
   }),
   /** From now on the key's credit counts for this team, too, all that it has; null: for none. */
   'team-joined': z.object({ node: text, team: text.nullable() }),
+  /** A node was given a task to make a group of. */
   leased: z.object({
     leaseId: lease,
     /** Its terms are those that the round was opened under. */
@@ -107,6 +132,7 @@ const EVENTS = {
     index: count,
     node: text,
     version: count,
+    /** The task's place in the training split. */
     taskIndex: count,
     /** Hex, 32 bytes. */
     seed: hash,
@@ -122,12 +148,14 @@ const EVENTS = {
   renewed: z.object({ leaseId: lease, deadlineMs: number }),
   /** The lease is not worked on. Its owner gets it again before any other of the same version. */
   released: z.object({ leaseId: lease, reason: text }),
+  /** A group got its verdict. */
   judged: z.object({
     leaseId: lease,
     node: text,
     version: count,
     bodySha256: hash,
     accepted: z.boolean(),
+    /** The reason of a refusal, see docs/verdicts.md. */
     code: code.nullable(),
     detail: text,
     credit: number.min(0),
@@ -198,6 +226,7 @@ const EVENTS = {
   'batch-refused': z.object({ batchId: text, code: text, detail: text }),
   /** No leases are given and no batch is formed from here on; what is under way is finished. */
   paused: z.object(order),
+  /** Leases are given and batches formed again. */
   resumed: z.object(order),
   /** The key gets no leases, and what it delivers is refused. Its groups that are in no batch are not trained on while it is banned. */
   banned: z.object({ ...order, node: text }),
@@ -207,6 +236,7 @@ const EVENTS = {
   'task-dropped': z.object({ ...order, taskIndex: count, taskId: text }),
   /** No leases for tasks of the world until it is woken. Groups of it count as before. */
   'world-rested': z.object({ ...order, server: text }),
+  /** Leases are given for tasks of the world again. */
   'world-woken': z.object({ ...order, server: text }),
   /** The run shall have the policy of this version again: the next batch goes back to its step, and the versions behind it are withdrawn then. */
   'rollback-ordered': z.object({ ...order, version: count }),

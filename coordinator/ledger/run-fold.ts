@@ -225,6 +225,8 @@ export class RunFold implements RunState {
       case 'audited':
         this.#applyAudited(event)
         break
+      case 'rehearsed':
+        return
       case 'world-quarantined':
         this.quarantinedWorlds.add(event.server)
         break

@@ -14,7 +14,14 @@ const name = z.string().min(1).max(256)
  * newest ones, a lease has those of its round, and its group is judged by them, however many terms came after.
  */
 export const termsSchema = z.object({
-  base: z.object({ name, ggufSha256: hash, quantisation: name, chatTemplateSha256: hash }),
+  base: z.object({
+    name,
+    ggufSha256: hash,
+    quantisation: name,
+    chatTemplateSha256: hash,
+    /** Numbers in its tensors; left out by earlier versions. */
+    parameters: count.optional(),
+  }),
   dataset: z.object({ sha256: hash, tasks: count }),
   /** Hash of each world of the data set, see `worldSha256`. */
   worlds: z.record(z.string(), hash),
@@ -63,6 +70,9 @@ export interface TermsChange {
   readonly to: string
 }
 
+/** The JSON of what is not there. */
+const NOTHING = 'null'
+
 /** Characters of a value that an event repeats: the terms beside it hold all of them. */
 const SHOWN_CHARS = 512
 
@@ -71,8 +81,8 @@ export function termsChanges(before: RunTerms, after: RunTerms): TermsChange[] {
   const [old, now] = [leavesOf(before), leavesOf(after)]
   const fields = [...new Set([...old.keys(), ...now.keys()])]
   return fields.flatMap((field) => {
-    const from = old.get(field) ?? 'null'
-    const to = now.get(field) ?? 'null'
+    const from = old.get(field) ?? NOTHING
+    const to = now.get(field) ?? NOTHING
     // An empty object that has fields now, or had some: they say it.
     const filled = (from === '{}' || to === '{}') && fields.some((other) => other.startsWith(`${field}.`))
     return from === to || filled ? [] : [{ field, from: from.slice(0, SHOWN_CHARS), to: to.slice(0, SHOWN_CHARS) }]
@@ -102,9 +112,14 @@ const FIXED: Readonly<Record<string, string>> = {
   worlds: 'Go on with the program that the run began with',
 }
 
+/** Fields of these that earlier versions left out of the terms. */
+const SAID_LATER: ReadonlySet<string> = new Set(['base.parameters'])
+
 /** @throws ConfigError for what may not change, with what to do instead */
 export function checkTermsChanges(changes: readonly TermsChange[]): void {
-  const fixed = changes.filter(({ field }) => Object.hasOwn(FIXED, rootOf(field)))
+  const fixed = changes.filter(
+    ({ field, from }) => Object.hasOwn(FIXED, rootOf(field)) && !(from === NOTHING && SAID_LATER.has(field)),
+  )
   if (fixed.length === 0) return
   const lines = fixed.map(({ field, from, to }) => `${field} was ${from} when the run began and is ${to}`)
   const advice = new Set(fixed.map(({ field }) => FIXED[rootOf(field)]!))

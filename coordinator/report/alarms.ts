@@ -1,9 +1,12 @@
+import { DEFAULT_LIMITS } from '../../episode/index.js'
+import { FAR_OFF, learningRateFor, sizeOf } from '../settings/learning-rates.js'
 import type { RunReport } from './run-report.js'
 import type { VersionReport } from './version-report.js'
 
 export const ALARM_CODES = [
-  ...(['nothing_solved', 'mostly_flat', 'mostly_refused'] as const),
-  ...(['calls_run_away', 'steps_skipped', 'reward_falls'] as const),
+  ...(['nothing_solved', 'no_calls', 'little_reward', 'mostly_flat', 'mostly_refused'] as const),
+  ...(['calls_run_away', 'rollouts_cut', 'steps_skipped', 'reward_falls'] as const),
+  ...(['learning_rate', 'long_rollouts'] as const),
 ] as const
 
 /** A run that goes on and gets nowhere, or is about to. */
@@ -28,20 +31,71 @@ export const ALARM_LIMITS = {
   /** Versions on each side of the comparison, and how much less the newer ones may earn. */
   window: 4,
   rewardFall: 0.15,
+  /** Groups of a dry run: when half of all groups vary, 6 of 6 are flat once in 64 times. */
+  rehearsedGroups: 6,
+  /** A model that writes calls at all is silent now and then. */
+  silentShare: 0.5,
+  /** Presets reach 1.3 and 2.3. The demo model earns 0.83 with its own tasks and 0.19 with those of all worlds, mostly by calling nothing. */
+  littleReward: 0.25,
+  /** Turns without an end are not scored for what they would have done. */
+  cutShare: 0.3,
+  /** Calls against those of the ground truth: the reward's budget is one and a half times. */
+  callsBeyondNeed: 3,
 } as const
 
 /** What an operator should know of a run before anybody works on for it, the most telling first. */
-export function alarmsOf({ versions, accepted, refused: reasons }: RunReport): Alarm[] {
+export function alarmsOf(run: RunReport): Alarm[] {
+  const { versions, accepted, refused: reasons } = run
   const refused = [...reasons.values()].reduce((sum, count) => sum + count, 0)
+  const work = workOf(run)
   const alarms: (Alarm | null)[] = [
-    nothingSolved(versions),
-    mostlyFlat(versions),
+    nothingSolved(work),
+    noCalls(run),
+    littleReward(work),
+    mostlyFlat(work),
     mostlyRefused(accepted, refused, reasons),
+    rolloutsCut(run),
     stepsSkipped(versions),
     rewardFalls(versions),
-    callsRunAway(versions),
+    callsRunAway(versions) ?? callsBeyondNeed(run),
+    learningRate(run),
+    longRollouts(run),
   ]
   return alarms.filter((alarm) => alarm !== null)
+}
+
+/** Groups that say how the run goes. */
+interface Work {
+  /** Which they are, after "of". */
+  readonly name: string
+  readonly groups: number
+  readonly flat: number
+  /** Mean over rollouts. Null: not known. */
+  readonly solved: number | null
+  readonly reward: number | null
+}
+
+/** The dry run, until there are enough groups of volunteers; null: too few of either. */
+function workOf(run: RunReport): Work | null {
+  const recent = newest(run.versions)
+  if (recent) {
+    const groups = sum(recent, ({ accepted }) => accepted)
+    return {
+      ...{ name: `the last ${groups} accepted groups`, groups },
+      flat: sum(recent, ({ flat }) => flat),
+      solved: mean(recent, ({ solved }) => solved),
+      reward: mean(recent, ({ reward }) => reward),
+    }
+  }
+  const played = rehearsalOf(run)
+  if (!played) return null
+  const { groups, flat, solved, rollouts, reward } = played
+  return { name: `the dry run's ${groups} groups`, groups, flat, solved: solved / rollouts, reward }
+}
+
+/** The dry run as long as it says more than the groups of volunteers. */
+function rehearsalOf({ rehearsal, versions }: RunReport): RunReport['rehearsal'] {
+  return rehearsal && rehearsal.groups >= ALARM_LIMITS.rehearsedGroups && !newest(versions) ? rehearsal : null
 }
 
 /** The newest versions that hold enough groups between them. */
@@ -57,20 +111,69 @@ function newest(versions: readonly VersionReport[]): readonly VersionReport[] | 
 const sum = (versions: readonly VersionReport[], of: (version: VersionReport) => number): number =>
   versions.reduce((total, version) => total + of(version), 0)
 
-function nothingSolved(versions: readonly VersionReport[]): Alarm | null {
-  const recent = newest(versions)?.filter(({ solved }) => solved !== null) ?? []
-  if (recent.length === 0 || recent.some(({ solved }) => solved! > 0)) return null
-  const text = `no rollout of the last ${sum(recent, ({ accepted }) => accepted)} accepted groups has solved its task. Does the model speak the tasks' language? Try prove-lab eval, or easier tasks.`
+/** Weighted by groups, over the versions that know it. */
+function mean(versions: readonly VersionReport[], of: (version: VersionReport) => number | null): number | null {
+  const known = versions.filter((version) => of(version) !== null)
+  const groups = sum(known, ({ accepted }) => accepted)
+  return groups === 0 ? null : sum(known, (version) => of(version)! * version.accepted) / groups
+}
+
+function nothingSolved(work: Work | null): Alarm | null {
+  if (work?.solved !== 0) return null
+  const text = `no rollout of ${work.name} has solved its task. Does the model speak the tasks' language? Try prove-lab eval, or easier tasks.`
   return { code: 'nothing_solved', text }
 }
 
-function mostlyFlat(versions: readonly VersionReport[]): Alarm | null {
-  const recent = newest(versions) ?? []
-  const groups = sum(recent, ({ accepted }) => accepted)
-  const flat = sum(recent, (version) => version.flat)
-  if (groups === 0 || flat / groups <= ALARM_LIMITS.flatShare) return null
-  const text = `${flat} of the last ${groups} accepted groups have no reward variance and teach nothing: the tasks are too hard or too easy for this model, or groupSize is too small.`
+function noCalls(run: RunReport): Alarm | null {
+  const played = rehearsalOf(run)
+  if (!played || played.silent <= ALARM_LIMITS.silentShare * played.asked) return null
+  const text = `${played.silent} of ${played.asked} rollouts of the dry run made no call although their tasks need some: the model may write calls in another way than ${run.terms?.dialect ?? 'base.dialect says'}, or does not know tools.`
+  return { code: 'no_calls', text }
+}
+
+function littleReward(work: Work | null): Alarm | null {
+  if (!work || work.reward === null || work.reward >= ALARM_LIMITS.littleReward) return null
+  const text = `rollouts of ${work.name} earn ${work.reward.toFixed(3)} on average, of more than 1: what is learned from that is mostly noise. Begin with easier tasks or a model that solves some.`
+  return { code: 'little_reward', text }
+}
+
+function mostlyFlat(work: Work | null): Alarm | null {
+  if (!work || work.groups === 0 || work.flat / work.groups <= ALARM_LIMITS.flatShare) return null
+  const text = `${work.flat} of ${work.name} have no reward variance and teach nothing: the tasks are too hard or too easy for this model, or groupSize is too small.`
   return { code: 'mostly_flat', text }
+}
+
+function rolloutsCut(run: RunReport): Alarm | null {
+  const played = rehearsalOf(run)
+  if (!played || played.cut <= ALARM_LIMITS.cutShare * played.rollouts) return null
+  const text = `${played.cut} of ${played.rollouts} rollouts of the dry run ended for want of room: raise limits.maxTurnTokens or limits.maxRolloutTokens.`
+  return { code: 'rollouts_cut', text }
+}
+
+function callsBeyondNeed(run: RunReport): Alarm | null {
+  const played = rehearsalOf(run)
+  if (!played || played.calls <= ALARM_LIMITS.callsBeyondNeed * Math.max(played.callsDue, played.rollouts)) return null
+  const per = (calls: number): string => (calls / played.rollouts).toFixed(1)
+  const text = `rollouts of the dry run make ${per(played.calls)} calls each, and their tasks need ${per(played.callsDue)}: the model does not know when to stop.`
+  return { code: 'calls_run_away', text }
+}
+
+/** Terms of earlier versions of the program do not say the size of the base. */
+function learningRate({ terms }: RunReport): Alarm | null {
+  const lr = terms?.training.optimizer?.lr
+  const parameters = terms?.base.parameters
+  if (lr === undefined || parameters === undefined) return null
+  const { lr: usual } = learningRateFor(parameters)
+  if (lr <= usual * FAR_OFF && lr >= usual / FAR_OFF) return null
+  const text = `the learning rate ${lr} is far from what a model of ${sizeOf(parameters)} parameters is trained with: begin with ${usual} (docs/trainer.md).`
+  return { code: 'learning_rate', text }
+}
+
+function longRollouts({ terms, accepted }: RunReport): Alarm | null {
+  const tokens = terms?.limits.maxRolloutTokens ?? 0
+  if (accepted > 0 || tokens <= DEFAULT_LIMITS.maxRolloutTokens) return null
+  const text = `rollouts may have ${tokens} tokens, and volunteers have room for ${DEFAULT_LIMITS.maxRolloutTokens} unless they ask for more: tell them to join with --context ${tokens}.`
+  return { code: 'long_rollouts', text }
 }
 
 function mostlyRefused(accepted: number, refused: number, reasons: RunReport['refused']): Alarm | null {
@@ -88,12 +191,11 @@ function stepsSkipped(versions: readonly VersionReport[]): Alarm | null {
   return { code: 'steps_skipped', text }
 }
 
-/** Means over the rollouts of several versions, weighted by groups. */
-function meanOf(versions: readonly VersionReport[], of: (version: VersionReport) => number | null): number | null {
-  const known = versions.filter((version) => of(version) !== null)
-  const groups = sum(known, ({ accepted }) => accepted)
-  return groups < ALARM_LIMITS.groups ? null : sum(known, (version) => of(version)! * version.accepted) / groups
-}
+/** Null where there are too few groups to compare. */
+const meanOf: typeof mean = (versions, of) =>
+  sum(versions, (version) => (of(version) === null ? 0 : version.accepted)) < ALARM_LIMITS.groups
+    ? null
+    : mean(versions, of)
 
 function rewardFalls(versions: readonly VersionReport[]): Alarm | null {
   const { window } = ALARM_LIMITS

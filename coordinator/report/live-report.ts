@@ -20,7 +20,7 @@ export class LiveReport {
   readonly nodes = new NodesTally(this.#fold)
   readonly groups = new GroupsTally(GROUPS_REMEMBERED)
   readonly coverage = new CoverageTally(this.#fold)
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Set<(event: RunEvent) => void>()
   /** Events so far: it has changed since somebody looked when this has. */
   revision = 0
   /** Events of the log that are not counted yet; 0 once the report is up with the run. */
@@ -35,11 +35,11 @@ export class LiveReport {
     this.#fold.apply(event)
     for (const tally of [this.run, this.nodes, this.groups, this.coverage]) tally.add(event)
     this.revision += 1
-    for (const hear of this.#listeners) hear()
+    for (const hear of this.#listeners) hear(event)
   }
 
   /** Calls back after every further event. @returns  stops that */
-  listen(listener: () => void): () => void {
+  listen(listener: (event: RunEvent) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }

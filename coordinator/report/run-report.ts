@@ -8,6 +8,8 @@ import { type CountedGroup, countedOf, type VersionReport, VersionTally } from '
 export interface RunReport {
   /** Undefined before the first event. */
   readonly terms: RunTerms | undefined
+  /** Null: no dry run was played. */
+  readonly rehearsal: EventOf<'rehearsed'> | null
   readonly startedAtMs: number | null
   readonly lastEventAtMs: number | null
   /** Oldest first. */
@@ -46,6 +48,7 @@ const REMEMBERED = 2 * LIMITS.staleness.value
  */
 export class RunTally {
   #terms: RunTerms | undefined
+  #rehearsal: EventOf<'rehearsed'> | null = null
   #startedAtMs: number | null = null
   #lastEventAtMs: number | null = null
   #round: number | null = null
@@ -75,6 +78,9 @@ export class RunTally {
       case 'terms':
         // As in the fold: settings that are gone may be in an older log, and are not looked at here.
         this.#terms = event.terms as RunTerms
+        return
+      case 'rehearsed':
+        this.#rehearsal = event
         return
       case 'published':
         this.#round = event.round
@@ -144,6 +150,7 @@ export class RunTally {
       versions.reduce((total, version) => total + of(version), 0)
     return {
       terms: this.#terms,
+      rehearsal: this.#rehearsal,
       startedAtMs: this.#startedAtMs,
       lastEventAtMs: this.#lastEventAtMs,
       versions,

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import writeFileAtomic from 'write-file-atomic'
 import { packageVersion } from '../../cli/index.js'
 import { serveControl } from '../../control/index.js'
-import { openTokenizer } from '../../engine/index.js'
+import { openTokenizer, readModelFacts } from '../../engine/index.js'
 import { createStage, rulesNamed, type Stage, type Task } from '../../episode/index.js'
 import {
   addressesForOthers,
@@ -32,6 +32,7 @@ import { openRecorder, type Recorder } from '../ledger/recorder.js'
 import type { RunState } from '../ledger/run-state.js'
 import type { RunTerms } from '../ledger/terms.js'
 import { noteProgram } from '../ledger/written-by.js'
+import type { Alarm } from '../report/alarms.js'
 import { followRun, LiveReport } from '../report/live-report.js'
 import { meterReport } from '../report/metrics.js'
 import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
@@ -44,9 +45,11 @@ import { canaryPrompts } from '../versions/canary.js'
 import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { controlRoutes } from './control-routes.js'
 import { openCoordinator } from './coordinator.js'
+import { type DryRunProgress, dryRun } from './dry-run.js'
 import { keepInvitation } from './invitation.js'
 import { createOrderDesk } from './order-desk.js'
 import { openRunKey } from './run-key.js'
+import { watchAlarms } from './watch-alarms.js'
 
 /** What an operator, or a program that started the coordinator, is told as it happens. */
 export type Progress =
@@ -58,6 +61,9 @@ export type Progress =
   | { readonly type: 'invitation'; readonly invitation: string; readonly file: string; readonly reach: DirectReach }
   | { readonly type: 'event'; readonly event: PublicEvent }
   | { readonly type: 'refusal'; readonly refusal: RefusalEvent }
+  | DryRunProgress
+  /** Something that the operator should know of the run, when it arises. */
+  | { readonly type: 'alarm'; readonly alarm: Alarm }
   | { readonly type: 'trainer'; readonly event: TrainerEvent }
   | { readonly type: 'complete'; readonly version: number }
 
@@ -76,6 +82,8 @@ export interface CoordinatorOptions {
   readonly trainerFolder: string
   /** Python with the trainer's packages, unless the configuration names one. */
   readonly python: string
+  /** Whether some tasks are played before the first version. */
+  readonly dryRun: boolean
   readonly logger: Logger
   readonly onProgress: (progress: Progress) => void
 }
@@ -104,8 +112,12 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       checkpoints,
     })
     cleanUps.push(() => recorder.close())
-    const shown = config.dashboard.enabled ? reportOn(log, recorder, metrics, { signal: closing.signal, logger }) : null
-    cleanUps.push(async () => shown?.ended)
+    const shown = reportOn(log, recorder, metrics, { signal: closing.signal, logger })
+    cleanUps.push(() => shown.ended)
+    const alarms = watchAlarms(shown.report, (alarm) => onProgress({ type: 'alarm', alarm }))
+    void shown.ended.then(() => {
+      if (!closing.signal.aborted) alarms.look()
+    })
     const identity = await openRunKey(config.dataDir, log.end)
     const key = identity.privateKey
     const orders = createOrderDesk({
@@ -143,6 +155,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const terms = termsOf(config, {
       baseSha256,
       chatTemplateSha256: chatTemplateSha256(stage),
+      parameters: readModelFacts(config.base.path).parameters,
       taskSet,
       calibrations: calibrations.current,
     })
@@ -186,6 +199,9 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       logger,
     )
     cleanUps.push(() => trainer.close())
+    if (!recorder.state.current && options.dryRun)
+      await dryRun({ config, taskSet, stage, recorder, clock: systemClock, onProgress }, closing.signal)
+
     const coordinator = await openCoordinator({
       config,
       folder,
@@ -214,13 +230,13 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     coordinator.snapshots.offerInvitation(() => invited.current.sealed)
 
     const dashboard =
-      shown &&
+      config.dashboard.enabled &&
       (await openDashboard(shown.report, {
         ...{ options, metrics, taskSet, tokenizer, blobs, recorder, bodies: coordinator.bodies },
         invitation: () => invited.current.text,
         manifests: coordinator.snapshots.inService,
       }))
-    cleanUps.push(async () => dashboard?.close())
+    if (dashboard) cleanUps.push(() => dashboard.close())
 
     const run = async (): Promise<void> => {
       await coordinator.run(trainer)

@@ -170,13 +170,28 @@ export class ConfigError extends CodedError<'bad_config'> {
 }
 
 /**
- * Reads `run.yaml`. Relative paths in it are relative to its folder.
+ * Reads `run.yaml`.
  * @throws ConfigError that names the file and the field
  */
 export function readConfig(file: string): RunConfig {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new ConfigError(`${file}: ${(cause as Error).message}`, { cause })
+  }
+  return parseConfig(text, file)
+}
+
+/**
+ * @param text  of a `run.yaml`
+ * @param file  where it lies, or is going to: relative paths in it are relative to that folder
+ * @throws ConfigError that names the file and the field
+ */
+export function parseConfig(text: string, file: string): RunConfig {
   let content: unknown
   try {
-    content = parse(readFileSync(file, 'utf8'), { logLevel: 'error' })
+    content = parse(text, { logLevel: 'error' })
   } catch (cause) {
     // A syntax error is followed by an excerpt of the file.
     throw new ConfigError(`${file}: ${(cause as Error).message.split('\n')[0]}`, { cause })

@@ -24,6 +24,15 @@ export function fittingPrompt(task: Task, stage: Stage, limits: EpisodeLimits): 
  * @throws ConfigError
  */
 export function checkPromptRoom(tasks: readonly Task[], stage: Stage, limits: EpisodeLimits): void {
+  for (const task of wordiest(tasks, stage)) fittingPrompt(task, stage, limits)
+}
+
+/** Tokens of the longest first prompt. */
+export const longestPrompt = (tasks: readonly Task[], stage: Stage): number =>
+  wordiest(tasks, stage).reduce((most, task) => Math.max(most, stage.prepare(task).prompt.length), 0)
+
+/** The tasks whose prompts have the most text. */
+function wordiest(tasks: readonly Task[], stage: Stage): Task[] {
   const toolSizes = new Map<string, number>()
   const toolSize = (server: string, tool: string, strip: boolean): number => {
     const key = `${server} ${tool} ${strip}`
@@ -40,5 +49,5 @@ export function checkPromptRoom(tasks: readonly Task[], stage: Stage, limits: Ep
     system.length +
     turns[0]!.length
   const bySize = tasks.map((task) => ({ task, size: sizeOf(task) })).sort((a, b) => b.size - a.size)
-  for (const { task } of bySize.slice(0, RENDERED)) fittingPrompt(task, stage, limits)
+  return bySize.slice(0, RENDERED).map(({ task }) => task)
 }

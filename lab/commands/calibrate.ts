@@ -7,13 +7,15 @@ import { offerAdapter } from '../../coordinator/spool/audit-folder.js'
 import { createAuditProcess } from '../../coordinator/spool/audit-process.js'
 import { defaultPython, trainerFolder } from '../../coordinator/spool/python.js'
 import { DRAW, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
-import { createStage, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../episode/index.js'
+import { createStage, DEFAULT_RULES, rulesNamed } from '../../episode/index.js'
 import type { Calibration } from '../../judging/thresholds.js'
 import { createStderrLogger } from '../../swarm/index.js'
 import { calibrate } from '../calibrate.js'
-import { dialectOption, integerOption } from '../options.js'
+import { fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
+import { dialectOption, integerOption, withLimitOptions } from '../options.js'
+import { createProgress } from '../progress.js'
 
-interface CalibrateOptions {
+interface CalibrateOptions extends LimitOptions {
   model: string
   adapter?: string
   quantisation: string
@@ -35,8 +37,7 @@ const MAX_FAILURES = 3
 const MAX_TASKS = 2000
 
 export function addCalibrateCommand(program: Command): void {
-  program
-    .command('calibrate')
+  withLimitOptions(program.command('calibrate'))
     .description('Measure how far honest work is from exact, and write the thresholds that audits judge by')
     .requiredOption('--model <gguf>', 'base model, as volunteers run it')
     .option('--adapter <gguf>', 'LoRA adapter; the bare base without it')
@@ -73,14 +74,18 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
   const out = resolve(options.out)
   const spool = `${out}.spool`
   const baseSha256 = await hashFile(modelPath)
-  const { tasks, servers } = await readTaskSet(resolve(options.dataset), 'train', Math.min(options.groups, MAX_TASKS))
+  const { tasks: drawn, servers } = await readTaskSet(
+    resolve(options.dataset),
+    'train',
+    Math.min(options.groups, MAX_TASKS),
+  )
   await mkdir(spool, { recursive: true })
   const adapterSha256 =
     options.adapter === undefined ? null : await offerAdapter(spool, await readFile(options.adapter))
   const config = join(spool, 'trainer.json')
   await writeFile(config, JSON.stringify({ schema: 1, baseSha256 }))
 
-  const limits = DEFAULT_LIMITS
+  const limits = limitsOf(options)
   const tokenizer = await openTokenizer(modelPath)
   const logger = createStderrLogger('warn')
   const auditor = createAuditProcess(
@@ -99,6 +104,11 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
     // What the groups earn plays no part.
     const rules = rulesNamed({ dialect: options.dialect, reward: DEFAULT_RULES.reward })
     const stage = createStage(servers, tokenizer, rules)
+    const { tasks, tooLong } = fittingTasks(drawn, stage, limits)
+    if (tooLong > 0)
+      process.stderr.write(
+        `${tooLong} of ${drawn.length} tasks are left out: their prompts leave no room for an answer\n`,
+      )
     const { groupSize: lanes, threads } = options
     const engine = await openEngine({ modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' })
     try {
@@ -118,7 +128,7 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
           desk: { process: auditor, spool, baseSha256, reader: stage, limits },
           tasks,
           journal: `${out}.groups.jsonl`,
-          onProgress: progress(),
+          onProgress: createProgress('groups'),
         },
         {
           groups: options.groups,
@@ -143,21 +153,6 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
 
 /** The engine's adapters are named by their content; this is the copy that audits use. */
 const adapterPath = (spool: string, hash: string): string => join(spool, 'adapters', `${hash}.gguf`)
-
-/** Lines for the operator, at most one per two seconds. */
-function progress(): (done: number, wanted: number) => void {
-  const begun = performance.now()
-  let last = Number.NEGATIVE_INFINITY
-  let from: number | undefined
-  return (done, wanted) => {
-    from ??= done
-    const now = performance.now()
-    if (done < wanted && now - last < 2000) return
-    last = now
-    const left = done > from ? `, ${Math.ceil(((now - begun) * (wanted - done)) / (done - from) / 1000)} s left` : ''
-    process.stderr.write(`${done} of ${wanted} groups${left}\n`)
-  }
-}
 
 function summary({ groups, sampledTokens, thresholds, honest, falseRefusals }: Calibration): string {
   const { measured, goal, confidence } = falseRefusals

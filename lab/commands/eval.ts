@@ -2,13 +2,24 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { z } from 'zod'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
-import { type AdapterFile, type EngineProcess, openEngine, openTokenizer } from '../../engine/index.js'
-import { createStage, DEFAULT_LIMITS, rulesNamed, type Task } from '../../episode/index.js'
-import { type Comparison, comparePolicies, type Estimate, evaluatePolicies } from '../evaluate.js'
-import { dialectOption, integerOption, rewardOption } from '../options.js'
+import { type AdapterFile, type EngineProcess, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
+import { createStage, rulesNamed, type Task } from '../../episode/index.js'
+import {
+  type Comparison,
+  comparePolicies,
+  type Estimate,
+  type EvaluationSettings,
+  evaluatePolicies,
+  type PlayedTogether,
+} from '../evaluate.js'
+import { fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
+import { type Journal, openJournal } from '../journal.js'
+import { dialectOption, integerOption, rewardOption, withLimitOptions } from '../options.js'
+import { createProgress } from '../progress.js'
 
-interface EvalOptions {
+interface EvalOptions extends LimitOptions {
   model: string
   adapter: string
   tasks: number
@@ -20,6 +31,7 @@ interface EvalOptions {
   workers: number
   dialect: string
   reward: string
+  results?: string
   json: boolean
 }
 
@@ -27,8 +39,7 @@ interface EvalOptions {
 const LANE_WAIT_MS = 60_000
 
 export function addEvalCommand(program: Command): void {
-  program
-    .command('eval')
+  withLimitOptions(program.command('eval'))
     .description('Compare a base model with and without an adapter on held-out tasks')
     .requiredOption('--model <gguf>', 'base model')
     .requiredOption('--adapter <gguf>', 'LoRA adapter')
@@ -41,32 +52,65 @@ export function addEvalCommand(program: Command): void {
     .option('--workers <number>', 'engines that share the work, each with the model in memory', integerOption(1, 64), 2)
     .addOption(dialectOption())
     .addOption(rewardOption())
+    .option('--results <file>', 'keeps results as they come: the same command goes on from there after a stop')
     .option('--json', 'print one JSON object', false)
     .action(evaluate)
 }
 
 async function evaluate(options: EvalOptions): Promise<void> {
-  const { servers, tasks } = await readTaskSet(resolve(options.dataset), 'held-out', options.tasks)
+  const { servers, tasks: drawn } = await readTaskSet(resolve(options.dataset), 'held-out', options.tasks)
+  const limits = limitsOf(options)
   const modelPath = resolve(options.model)
   const adapter = adapterFile(options.adapter)
   const tokenizer = await openTokenizer(modelPath)
   const stage = createStage(servers, tokenizer, rulesNamed(options))
-  const limits = DEFAULT_LIMITS
   const { lanes, threads, workers } = options
   const settings = { samplesPerTask: options.samples, lanes, seed: options.seed, limits }
   const engine = { modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' } as const
   const engines: EngineProcess[] = []
   try {
+    const { tasks, tooLong } = fittingTasks(drawn, stage, limits)
+    const journal = await recordOf(options, { modelPath, adapter, tasks, settings })
     for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { laneWaitMs: LANE_WAIT_MS }))
     const { signal } = new AbortController()
-    const [before, after] = await evaluatePolicies(tasks, [null, adapter], engines, stage, settings, signal)
-    const measured = { reward: stage.reward.name, callsTeacher: meanCalls(tasks) }
+    const [before, after] = await evaluatePolicies(tasks, [null, adapter], engines, stage, settings, signal, {
+      ...journal,
+      onProgress: createProgress('rollouts'),
+    })
+    const measured = { reward: stage.reward.name, callsTeacher: meanCalls(tasks), tooLong }
     const comparison = { ...comparePolicies(before!, after!), ...measured }
     process.stdout.write(`${options.json ? JSON.stringify(comparison) : table(comparison)}\n`)
   } finally {
     await Promise.all(engines.map((one) => one.close()))
     await tokenizer.close()
   }
+}
+
+const played = z.strictObject({ reward: z.number(), solved: z.number(), calls: z.number() })
+const playedTogether = z.strictObject({ policy: z.int().min(0).max(1), from: z.int().min(0), played: z.array(played) })
+
+interface EvaluatedWork {
+  readonly modelPath: string
+  readonly adapter: AdapterFile
+  readonly tasks: readonly Task[]
+  readonly settings: EvaluationSettings
+}
+
+/** @throws JournalError */
+async function recordOf(
+  { results, dialect, reward }: EvalOptions,
+  { modelPath, adapter, tasks, settings }: EvaluatedWork,
+): Promise<Journal<PlayedTogether>> {
+  if (results === undefined) return { earlier: [], add: async () => undefined }
+  const taskIds = createHash('sha256')
+    .update(tasks.map(({ id }) => id).join())
+    .digest('hex')
+  const [baseSha256, adapterSha256] = [await hashFile(modelPath), adapter.sha256]
+  return openJournal(
+    resolve(results),
+    { schema: 1, baseSha256, adapterSha256, dialect, reward, settings, taskIds },
+    playedTogether,
+  )
 }
 
 const meanCalls = (tasks: readonly Task[]): number =>
@@ -76,12 +120,17 @@ function adapterFile(path: string): AdapterFile {
   return { path: resolve(path), sha256: createHash('sha256').update(readFileSync(path)).digest('hex') }
 }
 
-function table(comparison: Comparison & { readonly reward: string; readonly callsTeacher: number }): string {
+function table(
+  comparison: Comparison & { readonly reward: string; readonly callsTeacher: number; readonly tooLong: number },
+): string {
   const number = ({ mean, stderr }: Estimate): string => `${mean.toFixed(3)} ± ${stderr.toFixed(3)}`
   return [
     `${comparison.n} held-out tasks, temperature 1, reward ${comparison.reward} (± standard error over tasks)`,
     `mean reward    before ${number(comparison.before)}   after ${number(comparison.after)}   paired difference ${number(comparison.diff)}`,
     `solved exactly before ${number(comparison.solvedBefore)}   after ${number(comparison.solvedAfter)}   paired difference ${number(comparison.solvedDiff)}`,
+    ...(comparison.tooLong > 0
+      ? [`${comparison.tooLong} more were left out: their prompts leave no room for an answer`]
+      : []),
     `calls per rollout before ${comparison.callsBefore.toFixed(2)}   after ${comparison.callsAfter.toFixed(2)}   (the teacher makes ${comparison.callsTeacher.toFixed(2)})`,
   ].join('\n')
 }

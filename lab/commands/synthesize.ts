@@ -60,7 +60,11 @@ export function addSynthesizeCommand(program: Command): void {
     )
     .option('--validation <share>', 'share of the examples for validation', shareOption, SPLIT_SHARES.validation)
     .option('--held-out <share>', 'share of the examples that is held out', shareOption, SPLIT_SHARES['held-out'])
-    .option('--workers <number>', 'threads', integerOption(1, 256), availableParallelism())
+    .addOption(
+      new Option('--workers <number>', 'threads')
+        .argParser(integerOption(1, 256))
+        .default(availableParallelism(), 'the cores'),
+    )
     .addOption(
       new Option('--teacher <url>', 'a server with OpenAI’s chat completions puts the words').conflicts('teacherModel'),
     )

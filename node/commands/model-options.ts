@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type AdapterFile, hashFile } from '../../engine/index.js'
 import { DEFAULT_RULES, dialectNamed } from '../../episode/index.js'
 import { openPolicy, type PolicyOptions, type ServedPolicy } from '../../inference/index.js'
@@ -46,7 +46,11 @@ export function withModelOptions(command: Command): Command {
       'longest conversation; default: the run’s longest rollout, or 2048',
       wholeNumber(64, 1_048_576),
     )
-    .option('--threads <number>', 'CPU threads for inference', wholeNumber(1, 512), threads)
+    .addOption(
+      new Option('--threads <number>', 'CPU threads for inference')
+        .argParser(wholeNumber(1, 512))
+        .default(threads, 'the cores, 8 at most'),
+    )
     .option('--cpu', 'do not use a GPU', false)
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
 }

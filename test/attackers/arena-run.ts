@@ -78,7 +78,7 @@ export async function startArenaRun(calibration: string): Promise<ArenaRun> {
     await makeModels(model, folder, join(dataDir, 'spool'), settings)
     const config = join(folder, 'run.yaml')
     await writeFile(config, stringify(runYaml(model, calibration)))
-    const coordinator = machine.start('coordinator', ['start', '--config', config, '--json'])
+    const coordinator = machine.start('coordinator', ['start', '--config', config, '--json', '--no-dry-run'])
     const { runId, addresses } = await coordinator.until('its address', ({ type }) => type === 'listening')
     await coordinator.until('the first policy', ({ event }) => (event as { type?: string })?.type === 'published')
     return {

@@ -71,6 +71,7 @@ export async function runCoordinator(world: World, process: SimProcess, settings
   const terms = termsOf(config, {
     baseSha256: BASE_SHA256,
     chatTemplateSha256: chatTemplateSha256(stage),
+    parameters: 5_000_000,
     taskSet,
     calibrations: { cpu: '0'.repeat(64) },
   })

@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
@@ -6,6 +6,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { stringify } from 'yaml'
 import { openEventLog } from '../../coordinator/ledger/event-log.js'
+import { readConfig } from '../../coordinator/settings/config.js'
 import { openNodeStore } from '../../node/store.js'
 import { checkout } from '../support/checkout.js'
 import { writeDemoTasks } from '../support/demo-tasks.js'
@@ -113,6 +114,8 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'lab' | 'node',
   ['a command that does not exist', 'node', ['dance'], /unknown command 'dance'/],
   ['no configuration', 'coordinator', ['start'], /required option '--config/],
   ['a missing configuration', 'coordinator', ['start', '--config', 'gone.yaml'], /gone\.yaml: ENOENT/],
+  ['no base model', 'coordinator', ['init'], /init: give --base, a GGUF file, or --base demo/],
+  ['a base model that is none', 'coordinator', ['init', 'x', '--base', 'notes.txt'], /model_refused.*notes\.txt.*GGUF/],
   [
     'an adapter that is missing',
     'lab',
@@ -161,7 +164,10 @@ const CONFIGS: readonly (readonly [string, object, RegExp])[] = [
 ]
 for (const [i, [what, change, expected]] of CONFIGS.entries()) {
   test(`a configuration with ${what} stops the coordinator with one line`, async () => {
-    assert.match((await failure('coordinator', 'start', '--config', await config(`bad-${i}`, change))).stderr, expected)
+    assert.match(
+      (await failure('coordinator', 'start', '--no-dry-run', '--config', await config(`bad-${i}`, change))).stderr,
+      expected,
+    )
   })
 }
 
@@ -170,6 +176,25 @@ test('a configuration that is no YAML is named with the place of the mistake', a
   const { code, stderr } = await failure('coordinator', 'start', '--config', 'broken.yaml')
   assert.is(code, 2)
   assert.match(stderr, /^prove-coordinator: broken\.yaml: .*line 1/)
+})
+
+test('a new run.yaml is written for the data set that is there, and never over another one', async () => {
+  const args = ['init', 'fresh', '--base', model, '--dataset', join(folder, 'tasks'), '--operator', 'Ada']
+  const program = join(checkout, 'dist', 'coordinator', 'main.js')
+  const { stdout } = await execa(process.execPath, [program, ...args], { cwd: folder, timeout: PATIENCE_MS })
+  assert.match(
+    stdout,
+    /fresh\/run\.yaml is written and checked[\s\S]*prove-coordinator start --config fresh\/run\.yaml/,
+  )
+  assert.not.match(stdout, /prove-lab/, 'data set and calibration are there')
+  const file = join(folder, 'fresh', 'run.yaml')
+  const config = readConfig(file)
+  assert.equal([config.base.path, config.base.name, config.about.operator], [model, 'prove-demo-base', 'Ada'])
+  assert.match(config.audit.calibrations.join(), /calibration-f16\.json$/, 'the model of the package has one')
+  const before = await readFile(file, 'utf8')
+  assert.match(before, /The longest first prompt of the data set has \d+ tokens/)
+  assert.match((await failure('coordinator', ...args)).stderr, /run\.yaml is there already, and stays as it is/)
+  assert.is(await readFile(file, 'utf8'), before)
 })
 
 test('a set-up without a Python that can be used says what to install', async () => {
@@ -191,7 +216,7 @@ test('a trainer that lacks its packages is given up after some attempts, with it
   await writeFile(python, '#!/bin/sh\nexec python3 -S -E "$@"\n', { mode: 0o755 })
   const file = await config('bare', { trainer: { python } })
   assert.match(
-    (await failure('coordinator', 'start', '--config', file)).stderr,
+    (await failure('coordinator', 'start', '--no-dry-run', '--config', file)).stderr,
     /trainer_failed: .*No module named.*trainer\.log.*prove-coordinator setup/,
   )
 })
@@ -227,12 +252,15 @@ test('a node with too little room for the run’s rollouts says how much it need
   const machine = await createMachine()
   closing.push(machine)
   const file = await config('long', { limits: { maxRolloutTokens: 2048 } })
-  const coordinator = machine.start('coordinator', ['start', '--config', file, '--json'])
+  const coordinator = machine.start('coordinator', ['start', '--config', file, '--json', '--no-dry-run'])
   const { addresses } = await coordinator.until('its address', ({ type }) => type === 'listening')
   await coordinator.until(
     'its policy',
     ({ type, event }) => type === 'event' && JSON.stringify(event).includes('published'),
   )
+  await coordinator.until('what volunteers have to know', ({ type, alarm }) => {
+    return type === 'alarm' && (alarm as { code: string }).code === 'long_rollouts'
+  })
   const [address] = addresses as string[]
   const { stderr } = await failure('node', 'join', address!, '--model', model, '--data-dir', 'small', '--cpu')
   assert.match(stderr, /incompatible: .* up to 2048 tokens, .* room for 1024: start it with --context 2048/)

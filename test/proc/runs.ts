@@ -81,7 +81,7 @@ export async function startRun(on: Machine, name: string, settings: RunSettings)
   const start = async (change: object = {}): Promise<Run> => {
     fields = { ...fields, ...change }
     await writeFile(join(folder, 'run.yaml'), stringify(fields))
-    const args = ['start', '--config', join(folder, 'run.yaml'), '--json']
+    const args = ['start', '--config', join(folder, 'run.yaml'), '--json', '--no-dry-run']
     const coordinator = on.start('coordinator', args, name, through)
     const { addresses, runId } = await coordinator.until('its address', ({ type }) => type === 'listening')
     const [address] = addresses as string[]

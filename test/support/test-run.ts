@@ -146,6 +146,7 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
     const terms = termsOf(config, {
       baseSha256: sha256(new Uint8Array([1])),
       chatTemplateSha256: chatTemplateSha256(stage),
+      parameters: 5_000_000,
       taskSet,
       calibrations: auditor ? { cpu: hash('calibration') } : {},
     })

@@ -1,9 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { scalarsOf } from '../../../coordinator/commands/export.js'
 import { Orders } from '../../../coordinator/ledger/orders.js'
 import { ALARM_LIMITS, alarmsOf } from '../../../coordinator/report/alarms.js'
 import type { RunReport } from '../../../coordinator/report/run-report.js'
 import type { VersionReport } from '../../../coordinator/report/version-report.js'
+import { TERMS } from '../../support/run-events.js'
 
 const healthy: VersionReport = {
   ...{ version: 0, publishedAtMs: 0, adapterSha256: '', skipped: false, stats: {}, tokens: 0 },
@@ -14,7 +16,16 @@ const healthy: VersionReport = {
 const run = (versions: readonly Partial<VersionReport>[], refused: Record<string, number> = {}): RunReport => {
   const reports = versions.map((change, version) => ({ ...healthy, version, ...change }))
   return {
-    ...{ terms: undefined, startedAtMs: 0, lastEventAtMs: 0, versions: reports, round: 0, keys: 3, openLeases: 0 },
+    ...{
+      terms: undefined,
+      rehearsal: null,
+      startedAtMs: 0,
+      lastEventAtMs: 0,
+      versions: reports,
+      round: 0,
+      keys: 3,
+      openLeases: 0,
+    },
     ...{ accepted: reports.reduce((sum, { accepted }) => sum + accepted, 0), flat: 0, tokens: 0 },
     ...{ refused: new Map(Object.entries(refused)) as RunReport['refused'], refusedBatches: [] },
     ...{ quarantinedWorlds: [], orders: new Orders(), pendingBatch: null, completeAtMs: null },
@@ -51,6 +62,68 @@ test('a policy that stands still, falls, or makes ever more calls is said', () =
   assert.equal(codes(run([...times(3), ...times(2, { skipped: true })])), [])
   assert.equal(codes(run([...times(4), ...times(4, { reward: 0.7 })])), ['reward_falls'])
   assert.equal(codes(run([...times(4, { calls: 3 }), ...times(4, { calls: 5.6 })])), ['calls_run_away'])
+})
+
+const REHEARSAL: NonNullable<RunReport['rehearsal']> = {
+  ...{ type: 'rehearsed', atMs: 0, groups: 8, flat: 2, rollouts: 64, solved: 20, reward: 0.8, calls: 200 },
+  ...{ callsDue: 150, asked: 56, silent: 2, cut: 4, sampledTokens: 9000, isWhole: true },
+}
+const rehearsed = (change: Partial<typeof REHEARSAL>, versions: readonly Partial<VersionReport>[] = []): RunReport => ({
+  ...run(versions),
+  rehearsal: { ...REHEARSAL, ...change },
+})
+
+test('a dry run says what is wrong before anybody has worked', () => {
+  assert.equal(codes(rehearsed({})), [])
+  assert.equal(codes(rehearsed({ solved: 0, reward: 0.02, flat: 8, silent: 50 })), [
+    ...['nothing_solved', 'no_calls', 'little_reward', 'mostly_flat'],
+  ])
+  assert.equal(codes(rehearsed({ calls: 1400 })), ['calls_run_away'])
+  assert.equal(codes(rehearsed({ cut: 30 })), ['rollouts_cut'])
+})
+
+test('a dry run that was cut short says nothing, and none does once volunteers have said more', () => {
+  const bad = { solved: 0, reward: 0.02, flat: 5, silent: 50, cut: 60 }
+  assert.equal(codes(rehearsed({ ...bad, groups: 5 })), [])
+  assert.equal(codes(rehearsed({ ...bad, flat: 8 }, times(1))), [])
+  assert.ok(codes(rehearsed(bad, times(1, { accepted: ALARM_LIMITS.groups - 1 }))).includes('nothing_solved'))
+})
+
+test('rewards around nothing are said of volunteers’ groups too', () => {
+  assert.equal(codes(run(times(2, { reward: 0.05 }))), ['little_reward'])
+})
+
+test('a learning rate is held against the size of the model', () => {
+  const terms = (parameters: number, lr: number): RunReport => {
+    const base = { ...TERMS.base, parameters }
+    return { ...run(times(1)), terms: { ...TERMS, base, training: { optimizer: { lr } } } }
+  }
+  assert.equal(codes(terms(4e9, 1e-3)), ['learning_rate'])
+  assert.equal(codes(terms(4e9, 1e-7)), ['learning_rate'])
+  assert.equal(codes(terms(4e9, 1e-4)), [])
+  assert.equal(codes(terms(5e6, 1e-3)), [])
+  assert.equal(codes({ ...run(times(1)), terms: TERMS }), [], 'earlier terms do not say the size')
+})
+
+test('volunteers have to know how long rollouts are, until one of them has made some', () => {
+  const long = { ...TERMS, limits: { ...TERMS.limits, maxRolloutTokens: 8192 } }
+  assert.equal(codes({ ...run([]), terms: long }), ['long_rollouts'])
+  assert.match(alarmsOf({ ...run([]), terms: long })[0]!.text, /join with --context 8192/)
+  assert.equal(codes({ ...run(times(1)), terms: long }), [])
+})
+
+test('the curves of a version say its numbers by name, and leave out those that nobody knows', () => {
+  const { step, wallTime, values } = scalarsOf({
+    ...healthy,
+    version: 3,
+    publishedAtMs: 1500,
+    parts: { name: 0.2 },
+    solved: null,
+    stats: { loss: -1 },
+  })
+  assert.equal([step, wallTime], [3, 1.5])
+  assert.equal([values.get('policy/reward'), values.get('reward/name'), values.get('step/loss')], [0.9, 0.2, -1])
+  assert.not.ok(values.has('policy/solved'))
 })
 
 test.run()

@@ -80,4 +80,11 @@ test('whatever terms are put into the log are read from it, and differ by name w
   )
 })
 
+test('what earlier terms did not say of the base is no other base', () => {
+  const now: RunTerms = { ...TERMS, base: { ...TERMS.base, parameters: 5_246_976 } }
+  checkTermsChanges(termsChanges(TERMS, now))
+  const other: RunTerms = { ...TERMS, base: { ...TERMS.base, parameters: 7 } }
+  assert.throws(() => checkTermsChanges(termsChanges(now, other)), /base\.parameters was 5246976/)
+})
+
 test.run()

@@ -3,47 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { z } from 'zod'
-import { configSchema, readConfig } from '../../../coordinator/settings/config.js'
+import { readConfig } from '../../../coordinator/settings/config.js'
+import { configFields, withFieldTable } from '../../../coordinator/settings/describe-fields.js'
+import { FIELD_MEANINGS } from '../../../coordinator/settings/field-meanings.js'
 import { checkout } from '../../support/checkout.js'
 
 const text = readFileSync(join(checkout, 'docs', 'configuration.md'), 'utf8')
 
-type Schema = z.core.JSONSchema.JSONSchema
-
-/** Its fields are the trainer's, see trainer.test.ts. */
-const ELSEWHERE = 'trainer.settings'
-
-/** Paths of all fields below `schema` with their documented default; one that is required has none. */
-function fieldsOf(schema: Schema, path = ''): [path: string, standard: string | undefined][] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, field]): [string, string | undefined][] => {
-    if (typeof field === 'boolean') throw new Error(`${path}${name} has no schema`)
-    if (field.properties && path + name !== ELSEWHERE) return fieldsOf(field, `${path}${name}.`)
-    if (field.default !== undefined) return [[path + name, `\`${JSON.stringify(field.default)}\``]]
-    return [[path + name, schema.required?.includes(name) ? 'required' : undefined]]
-  })
-}
-
-const fields = new Map(fieldsOf(z.toJSONSchema(configSchema, { io: 'input' })))
-const table = text.split('## Fields of `run.yaml`')[1]!.split('\n## ')[0]!
-const rows = new Map(
-  table
-    .split('\n')
-    .filter((line) => line.startsWith('| `'))
-    .map((line) => line.split('|').map((cell) => cell.trim()))
-    .map(([, field, standard]) => [field!.replaceAll('`', ''), standard!]),
-)
-
-test('every field of run.yaml is documented, in the order of the schema, and nothing else is', () => {
-  assert.ok(fields.size >= 20)
-  assert.equal([...rows.keys()], [...fields.keys()])
-})
-
-test('the documented defaults are those of the schema', () => {
-  for (const [field, standard] of fields) {
-    if (standard === undefined) assert.ok(rows.get(field), `${field}: say what happens without it`)
-    else assert.is(rows.get(field), standard, field)
-  }
+test('the table of fields is what npm run docs writes, and says all of them', () => {
+  assert.is(withFieldTable(text), text)
+  const rows = [...text.matchAll(/^\| `([\w.]+)` \| /gm)].map(([, field]) => field)
+  const fields = configFields().map(({ path }) => path)
+  assert.ok(fields.length >= 20)
+  assert.equal(rows.slice(0, fields.length), fields)
+  assert.equal(Object.keys(FIELD_MEANINGS), fields, 'field-meanings.ts has the order of the schema')
 })
 
 test('the smallest documented configuration is read, and nothing can be left out of it', () => {

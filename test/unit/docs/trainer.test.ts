@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { LEARNING_RATES, withLearningRates } from '../../../coordinator/settings/learning-rates.js'
 import { checkout } from '../../support/checkout.js'
 
 interface Field {
@@ -45,6 +46,12 @@ test('every setting of trainer.json is documented with its default and its range
     .map((line) => line.split('|').map((cell) => cell.trim()))
     .map(([, key, standard, values]) => [key!.replaceAll('`', ''), standard!, values!])
   assert.equal(documented.sort(), rowsOf(trainerJson).sort())
+})
+
+test('the table of learning rates is what npm run docs writes', () => {
+  const text = readFileSync(join(checkout, 'docs', 'trainer.md'), 'utf8')
+  assert.is(withLearningRates(text), text)
+  for (const { lr } of LEARNING_RATES) assert.ok(text.includes(`| ${lr} | `))
 })
 
 test.run()

@@ -1,8 +1,14 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { z } from 'zod'
 import type { AdapterFile, Engine, LaneRequest } from '../../../engine/types.js'
-import { promptOf } from '../../../episode/index.js'
-import { evaluatePolicies, type TaskResult } from '../../../lab/evaluate.js'
+import { DEFAULT_LIMITS, promptOf } from '../../../episode/index.js'
+import { evaluatePolicies, type PlayedTogether, type TaskResult } from '../../../lab/evaluate.js'
+import { fittingTasks, limitsOf } from '../../../lab/fitting-tasks.js'
+import { type JournalError, openJournal } from '../../../lab/journal.js'
 import { patience } from '../../support/patience.js'
 import {
   AMPLE,
@@ -83,6 +89,53 @@ test('two policies meet the same draws', async () => {
     played.flat().flatMap((entry) => (entry.startsWith(policy) ? entry.split(' ')[1]! : []))
   assert.equal(seeds('undefined'), seeds('adapter.gguf'))
   assert.is(new Set(seeds('undefined').join().split(',')).size, 9)
+})
+
+test('an evaluation that was stopped goes on from what it had, to the same results', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'prove-evaluation-'))
+  const file = join(folder, 'results.jsonl')
+  const line = z.custom<PlayedTogether>((value) => typeof value === 'object')
+  const run = async (): Promise<{ results: TaskResult[][]; played: string[]; seen: number[] }> => {
+    const played: string[] = []
+    const seen: number[] = []
+    const record = { ...(await openJournal(file, SETTINGS, line)), onProgress: (done: number) => seen.push(done) }
+    const policies = [null, ADAPTER]
+    const results = await evaluatePolicies(TASKS, policies, [engineThat(played)], stage, SETTINGS, patience(), record)
+    return { results, played, seen }
+  }
+  try {
+    const whole = await run()
+    const lines = (await readFile(file, 'utf8')).split('\n')
+    // Stopped after three results, in the middle of the fourth.
+    await writeFile(file, [...lines.slice(0, 4), lines[4]!.slice(0, 9)].join('\n'))
+    const rest = await run()
+    assert.equal(rest.results, whole.results)
+    assert.is(rest.played.length, whole.played.length - 3)
+    assert.is(rest.seen.at(-1), 18)
+    assert.is(await readFile(file, 'utf8'), lines.join('\n'))
+    const other = await openJournal(file, { ...SETTINGS, seed: 8 }, line).then(
+      () => null,
+      (error: JournalError) => error,
+    )
+    assert.is(other?.code, 'other_work')
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('a task whose prompt leaves no room is left out and counted, and a set of nothing else is refused', () => {
+  const long = lendingTask({ turns: ['Please lend emma to Ada. '.repeat(500), 'Now take that loan back.'] })
+  const found = fittingTasks([...TASKS, long], stage, { ...AMPLE, maxRolloutTokens: 10_000 })
+  assert.equal(found, { tasks: TASKS, tooLong: 1 })
+  assert.throws(
+    () => fittingTasks([long], stage, { ...AMPLE, maxRolloutTokens: 100 }),
+    /nothing_fits.*--rollout-tokens/,
+  )
+})
+
+test('limits are those of the run, of the command line before them, and else the usual ones', () => {
+  assert.equal(limitsOf({}), DEFAULT_LIMITS)
+  assert.equal(limitsOf({ rolloutTokens: 8192 }), { ...DEFAULT_LIMITS, maxRolloutTokens: 8192 })
 })
 
 test.run()

@@ -1,0 +1,39 @@
+import type { Program } from '../../cli/index.js'
+import { ConfigError } from '../settings/config.js'
+import { TrainerError } from '../spool/errors.js'
+
+/** The commands, in the order in which help names them. */
+export const PROGRAM: Program = {
+  name: 'prove-coordinator',
+  description: 'Run a PROVE training swarm',
+  commands: {
+    setup: async () => (await import('./setup.js')).addSetupCommand,
+    init: async () => (await import('./init.js')).addInitCommand,
+    start: async () => (await import('./start.js')).addStartCommand,
+    invitation: async () => (await import('./invitation.js')).addInvitationCommand,
+    status: async () => (await import('./status.js')).addStatusCommand,
+    nodes: async () => (await import('./nodes.js')).addNodesCommand,
+    board: async () => (await import('./board.js')).addBoardCommand,
+    groups: async () => (await import('./groups.js')).addGroupsCommand,
+    events: async () => (await import('./events.js')).addEventsCommand,
+    pause: async () => (await import('./orders.js')).addPauseCommand,
+    resume: async () => (await import('./orders.js')).addResumeCommand,
+    ban: async () => (await import('./orders.js')).addBanCommand,
+    unban: async () => (await import('./orders.js')).addUnbanCommand,
+    'drop-task': async () => (await import('./orders.js')).addDropTaskCommand,
+    'rest-world': async () => (await import('./orders.js')).addRestWorldCommand,
+    'wake-world': async () => (await import('./orders.js')).addWakeWorldCommand,
+    rollback: async () => (await import('./orders.js')).addRollbackCommand,
+    announce: async () => (await import('./orders.js')).addAnnounceCommand,
+    export: async () => (await import('./export.js')).addExportCommand,
+    backup: async () => (await import('./backup.js')).addBackupCommand,
+    restore: async () => (await import('./restore.js')).addRestoreCommand,
+    metrics: async () => (await import('./metrics.js')).addMetricsCommand,
+  },
+  statusOf: (error) =>
+    error instanceof ConfigError || (error instanceof TrainerError && error.code === 'no_python') ? 2 : 1,
+  advice: (error) =>
+    error instanceof TrainerError && /No module named/.test(error.detail)
+      ? " (prove-coordinator setup installs the trainer's Python packages)"
+      : '',
+}

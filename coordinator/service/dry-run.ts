@@ -1,0 +1,59 @@
+import { availableParallelism } from 'node:os'
+import { openEngine } from '../../engine/index.js'
+import type { Stage } from '../../episode/index.js'
+import { CodedError } from '../../errors/index.js'
+import type { Clock } from '../../swarm/index.js'
+import type { Recorder } from '../ledger/recorder.js'
+import { episodeLimits, type RunConfig } from '../settings/config.js'
+import type { TaskSet } from '../settings/task-set.js'
+import { REHEARSAL, rehearse } from './rehearse.js'
+
+/** More gain little; half of the cores at most, for threads of llama.cpp wait for each other, busily. */
+const MOST_THREADS = 8
+
+/** Told to the operator. */
+export type DryRunProgress =
+  | { readonly type: 'dry-run'; readonly groups: number; readonly groupSize: number; readonly mostMs: number }
+  /** It could not be played; the run goes on without. */
+  | { readonly type: 'no-dry-run'; readonly why: string }
+
+interface DryRunParts {
+  readonly config: RunConfig
+  readonly taskSet: TaskSet
+  readonly stage: Stage
+  readonly recorder: Recorder
+  readonly clock: Clock
+  readonly onProgress: (progress: DryRunProgress) => void
+}
+
+/**
+ * Before anybody works for a run that has no version yet, the coordinator plays some of its tasks itself, and the log says what came
+ * of it: alarms know it from there (`report/alarms.ts`). The engine is gone when it is over: training needs the room.
+ */
+export async function dryRun(parts: DryRunParts, signal: AbortSignal): Promise<void> {
+  const { config, taskSet, stage, recorder, clock, onProgress } = parts
+  const { tasks } = taskSet
+  const limits = episodeLimits(config)
+  const groupSize = Math.min(REHEARSAL.groupSize, config.groupSize)
+  const { milliseconds: mostMs } = REHEARSAL
+  onProgress({ type: 'dry-run', groups: Math.min(REHEARSAL.groups, tasks.length), groupSize, mostMs })
+  try {
+    const engine = await openEngine({
+      modelPath: config.base.path,
+      threads: Math.max(1, Math.min(MOST_THREADS, Math.floor(availableParallelism() / 2))),
+      contextSize: limits.maxRolloutTokens,
+      lanes: groupSize,
+      gpu: 'auto',
+    })
+    try {
+      const timeUp = AbortSignal.timeout(mostMs)
+      const found = await rehearse({ tasks, engine, stage, limits, groupSize }, timeUp, signal)
+      await recorder.record(() => ({ type: 'rehearsed', atMs: clock.now(), ...found }))
+    } finally {
+      await engine.close()
+    }
+  } catch (error) {
+    if (signal.aborted || !(error instanceof CodedError)) throw error
+    onProgress({ type: 'no-dry-run', why: error.message })
+  }
+}

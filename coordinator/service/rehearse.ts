@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import type { Engine } from '../../engine/index.js'
+import { type EpisodeLimits, type Rollout, runGroup, type Stage, type Task } from '../../episode/index.js'
+import type { EventOf } from '../ledger/events.js'
+
+/** What a dry run comes to. */
+export type Rehearsal = Omit<EventOf<'rehearsed'>, 'type' | 'atMs'>
+
+/** How much a dry run plays: enough to see that nothing is solved, little enough that nobody minds the wait. */
+export const REHEARSAL = {
+  /** Nothing solved in eight groups of eight says that fewer than one rollout in 20 solves its task, in 29 of 30 cases. */
+  groups: 8,
+  /** Rollouts of a group, if the run's groups are not smaller. */
+  groupSize: 8,
+  /** No further group is begun after so many sampled tokens: those of 64 rollouts with 800 each. */
+  sampledTokens: 50_000,
+  /** The group that is played then is given up. A model that is too slow for one says so by that. */
+  milliseconds: 120_000,
+} as const
+
+export interface RehearsalParts {
+  readonly tasks: readonly Task[]
+  /** With as many lanes as there are rollouts in a group, and the bare base in force. */
+  readonly engine: Pick<Engine, 'openLanes'>
+  readonly stage: Stage
+  readonly limits: EpisodeLimits
+  /** Of the run. */
+  readonly groupSize: number
+}
+
+/**
+ * Plays tasks from all over the data set, as volunteers will. The same tasks and draws each time.
+ * @param timeUp  aborts when no more time is to be spent
+ * @throws EngineError, EpisodeError, the signal's reason
+ */
+export async function rehearse(parts: RehearsalParts, timeUp: AbortSignal, signal: AbortSignal): Promise<Rehearsal> {
+  const { tasks, engine, stage, limits } = parts
+  const chosen = Math.min(REHEARSAL.groups, tasks.length)
+  const groupSize = Math.min(REHEARSAL.groupSize, parts.groupSize)
+  const played: { readonly task: Task; readonly rollouts: readonly Rollout[] }[] = []
+  let tokens = 0
+  for (let i = 0; i < chosen && tokens < REHEARSAL.sampledTokens && !timeUp.aborted; i++) {
+    const task = tasks[Math.floor((i * tasks.length) / chosen)]!
+    const seed = createHash('sha256')
+      .update(JSON.stringify(['prove/rehearsal/1', i]))
+      .digest()
+    const group = runGroup(task, groupSize, seed, engine, stage, limits, AbortSignal.any([timeUp, signal]))
+    const rollouts = await group.catch((error: unknown) => {
+      if (timeUp.aborted && !signal.aborted) return null
+      throw error
+    })
+    if (rollouts === null) break
+    played.push({ task, rollouts })
+    tokens += count(rollouts, ({ logprobs }) => logprobs.length)
+  }
+  return { ...measured(played), sampledTokens: tokens, isWhole: played.length === chosen }
+}
+
+function measured(
+  played: readonly { readonly task: Task; readonly rollouts: readonly Rollout[] }[],
+): Omit<Rehearsal, 'sampledTokens' | 'isWhole'> {
+  const rollouts = played.flatMap((group) => group.rollouts)
+  const asked = played.filter(({ task }) => task.groundTruth.length > 0).flatMap((group) => group.rollouts)
+  const isFlat = (group: readonly Rollout[]): boolean =>
+    group.every(({ reward }) => reward.total === group[0]!.reward.total)
+  return {
+    groups: played.length,
+    flat: played.filter((group) => isFlat(group.rollouts)).length,
+    rollouts: rollouts.length,
+    solved: rollouts.filter(({ solved }) => solved).length,
+    reward: rollouts.length === 0 ? 0 : count(rollouts, ({ reward }) => reward.total) / rollouts.length,
+    calls: count(rollouts, ({ calls }) => calls.length),
+    callsDue: played.reduce((sum, { task, rollouts: own }) => sum + task.groundTruth.length * own.length, 0),
+    asked: asked.length,
+    silent: asked.filter(({ calls }) => calls.length === 0).length,
+    cut: rollouts.filter(({ end }) => end === 'rollout_length' || end === 'turn_length').length,
+  }
+}
+
+const count = (rollouts: readonly Rollout[], of: (rollout: Rollout) => number): number =>
+  rollouts.reduce((sum, rollout) => sum + of(rollout), 0)

@@ -1,0 +1,117 @@
+/** What a field of `run.yaml` is for. */
+export interface FieldMeaning {
+  /** In Markdown, with links as they are from `docs/`. The first sentence says the most. */
+  readonly meaning: string
+  /** What holds without a field that has no default of its own. */
+  readonly without?: string
+}
+
+/** By the fields' paths: what docs/configuration.md says of them, and the comments of a file that `init` writes. */
+export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
+  dataDir: {
+    meaning:
+      'everything the coordinator keeps: key, event log, manifests, adapters, group bodies, spool, trainer log. One process per directory; only its owner can read it ([operating.md](operating.md), which also says how it is backed up)',
+  },
+  listen: {
+    meaning:
+      "libp2p addresses to listen on: all of the machine's, by IPv4 and IPv6, at port 4001. `/ip4/127.0.0.1/tcp/0` is reachable from the same machine only, at a free port",
+  },
+  announce: {
+    meaning:
+      'addresses to tell others instead of the ones listened on, with DNS names or for a machine behind a port mapping or a proxy: `/dns4/run.example.org/tcp/4001` ([operating.md](operating.md))',
+  },
+  'about.operator': {
+    meaning: 'who runs the run, in your own words, up to 256 bytes. Invitations say it to strangers before they join',
+  },
+  'about.purpose': { meaning: 'what it is for, likewise' },
+  'base.path': { meaning: 'the GGUF that volunteers run and the trainer dequantises' },
+  'base.name': { meaning: "name of the base model: a hub id, or the file's own name" },
+  'base.quantisation': { meaning: "label of the file's quantisation, part of the policy's id" },
+  'base.dialect': {
+    meaning:
+      "how the model writes tool calls and goes on after them; `hermes` is that of Qwen's models. Part of the policy's id",
+  },
+  'base.sources': {
+    meaning:
+      "up to four places where volunteers find the same file beside the run's own nodes: an https URL, or `{hub: owner/name, revision: COMMIT, file: NAME}` for a file on huggingface.co. The file's hash decides, not the place. With any, the coordinator is asked only for what they do not give",
+    without: '`[]`',
+  },
+  'tasks.dataset': {
+    meaning:
+      'folder of a data set of `prove-lab synthesize`; leases are drawn from its training split ([synthesis.md](synthesis.md))',
+  },
+  reward: {
+    meaning:
+      "what rollouts earn: `paper` or `outcome` ([reward.md](reward.md)). Part of the policy's id; nodes that do not know it stop and say so",
+  },
+  groupSize: {
+    meaning:
+      'rollouts per group, G. A volunteer needs at least this many lanes. A group travels as one body of at most 4 MiB: 16 rollouts of 16,000 tokens fit',
+  },
+  batchGroups: { meaning: 'groups with reward variance that make one batch, and so one training step' },
+  versions: { meaning: 'the run is complete when this version is published; version 0 is the bare base' },
+  maxStaleness: {
+    meaning: 'S: versions a group may be behind when it is trained on; also bounds how much work is handed out',
+  },
+  'leases.durationMs': { meaning: 'milliseconds until a lease lapses and is given up' },
+  'leases.perNode': { meaning: 'leases one node may hold' },
+  'audit.calibrations': {
+    meaning:
+      'files of `prove-lab calibrate`, one per inference backend of the volunteers ([judging.md](judging.md)). Without any, stages 5 to 7 of judging are not run: only do so among people you trust. With some, nodes of other backends get no leases',
+  },
+  'audit.probation': {
+    meaning:
+      'groups of a key that are all audited, counted from its first or from its last doubtful one; then a share of this many to the number of groups since. Failed audits double both ([protocol.md](protocol.md), "Judging")',
+  },
+  'audit.leastShare': {
+    meaning:
+      'no key is audited on a smaller share of its groups. One that turns to cheating after a long honest time gets about 1 / share of them past the judge, then half as many each time, and none past the audit of the training forward ([attackers.md](attackers.md))',
+  },
+  'influence.perKey': {
+    meaning:
+      'largest share of a batch from one key, in places: a group more than twice as long as usual takes as many as its sampled tokens are worth. Where the others at work cannot fill the rest it gives way',
+  },
+  'influence.perAddressBlock': {
+    meaning:
+      "the same for a /24 (IPv4) or /48 (IPv6) block of addresses: one person's many keys. It gives way before the share of a key does, so a run among machines of one network needs no other value",
+  },
+  'rounds.registrationMs': {
+    meaning:
+      'a new key gets leases from the next round on. One opens with every version, and when keys wait and the round is this old',
+  },
+  'limits.maxTurnTokens': { meaning: 'tokens the policy may sample in one assistant turn' },
+  'limits.maxRolloutTokens': {
+    meaning:
+      'tokens of a rollout in all. Volunteers open a context of 1024 tokens unless they give `--context`; a node that has too little stops and says so. Tasks of the `paper` profile need several thousand',
+  },
+  'limits.maxAssistantTurns': { meaning: 'assistant turns of a rollout' },
+  'trainer.python': {
+    meaning: 'Python with the packages of `coordinator/trainer/requirements.txt`; a bare name is looked up in PATH',
+    without: "the checkout's `.venv`, else what `prove-coordinator setup` made, else `python3`",
+  },
+  'trainer.processes': { meaning: 'ranks on this machine, several under torchrun' },
+  'trainer.settings': {
+    meaning:
+      'further settings of `trainer.json`: `lora`, `optimizer`, `loss` and more, see [trainer.md](trainer.md). `schema`, `baseSha256`, `baseModel.name` and `canaries` are filled in, and `optimizer.lr` by the size of the base model if it is not given',
+  },
+  'dashboard.enabled': {
+    meaning:
+      'whether the coordinator shows the run to browsers and to collectors of metrics ([operating.md](operating.md), "The dashboard")',
+  },
+  'dashboard.listen': {
+    meaning:
+      "where: an address of this machine with a port; port 0 is any free one. Another than this machine's own needs `tokenFile` or `public`",
+  },
+  'dashboard.tokenFile': {
+    meaning: 'a file with one word of at least 16 characters, which visitors have to know',
+    without: 'none: on this machine everybody may look',
+  },
+  'dashboard.public': {
+    meaning:
+      'whoever has no token may look too, at everything but rollouts and metrics; with a token the operator sees all',
+  },
+  'dashboard.hosts': {
+    meaning: "names by which browsers may call it, beside addresses and `localhost`; a proxy's, for example",
+  },
+  manifestLifetimeMs: { meaning: 'milliseconds after which a published policy loses its force: 30 days' },
+}

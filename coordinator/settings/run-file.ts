@@ -1,0 +1,58 @@
+import wrapAnsi from 'wrap-ansi'
+import { stringify } from 'yaml'
+import { configFields } from './describe-fields.js'
+
+/** Columns of a comment. */
+const WIDTH = 110
+
+const HEAD = `# A run of PROVE. What begins with # holds only when the # is taken away: it shows the default. Relative paths are relative
+# to this file. docs/configuration.md says more of every field, and what happens when it is changed while the run goes on.`
+
+/** What a new run.yaml says of a field. */
+export interface FieldValue {
+  readonly value: unknown
+  /** Why it is this value, where the operator did not choose it. */
+  readonly why?: string
+}
+
+/**
+ * The text of a new `run.yaml`: every field with what it means, those that are given with their values and the others with
+ * their defaults, commented out.
+ * @param values  by the fields' paths
+ */
+export function runFileText(values: ReadonlyMap<string, FieldValue>): string {
+  const lines = [HEAD]
+  let open: readonly string[] = []
+  for (const { path, standard, meaning } of configFields()) {
+    const parts = path.split('.')
+    const [parents, name] = [parts.slice(0, -1), parts.at(-1)!]
+    if (parents.length === 0 || parents[0] !== open[0]) lines.push('')
+    for (const [depth, parent] of parents.entries()) {
+      if (open[depth] === parent) continue
+      const prefix = `${parents.slice(0, depth + 1).join('.')}.`
+      const isGiven = [...values.keys()].some((given) => given.startsWith(prefix))
+      lines.push(`${isGiven ? '' : '#'}${'  '.repeat(depth)}${parent}:`)
+    }
+    open = parents
+    const indent = '  '.repeat(parents.length)
+    const given = values.get(path)
+    const comment = given?.why === undefined ? firstSentence(meaning) : `${firstSentence(meaning)}. ${given.why}`
+    lines.push(
+      ...wrapAnsi(comment, WIDTH)
+        .split('\n')
+        .map((line) => `${indent}# ${line}`),
+    )
+    const text = given ? yamlOf(name, given.value) : standard === undefined ? `${name}:` : yamlOf(name, standard)
+    lines.push(...text.split('\n').map((line) => `${given ? '' : '#'}${indent}${line}`))
+  }
+  return `${lines.join('\n')}\n`
+}
+
+const yamlOf = (name: string, value: unknown): string => stringify({ [name]: value }, { lineWidth: 0 }).trimEnd()
+
+/** Without the Markdown that says where in docs/ there is more. */
+function firstSentence(markdown: string): string {
+  const text = markdown.replaceAll(/ \(\[[^)]*\)[^)]*\)/g, '').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, 'docs/$1')
+  const end = text.search(/\. [A-Z]/)
+  return (end < 0 ? text : text.slice(0, end)).replaceAll('`', '')
+}

@@ -1,0 +1,20 @@
+import type { Command } from 'commander'
+import { createProgram } from '../../cli/index.js'
+import { addEnvCommand } from './env.js'
+import { WRONG_USAGE } from './options.js'
+import { addScoreCommand } from './score.js'
+import { addWorldCommands } from './worlds.js'
+
+/** `prove-server` with its commands, in the order in which help names them. */
+export function serverProgram(): Command {
+  const program = createProgram(
+    'prove-server',
+    'Serve worlds over MCP, and tasks as episodes that any trainer can play and get scored.',
+  )
+  // Before the commands are added: they inherit it.
+  program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
+  addWorldCommands(program)
+  addEnvCommand(program)
+  addScoreCommand(program)
+  return program
+}

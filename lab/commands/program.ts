@@ -1,0 +1,16 @@
+import type { Program } from '../../cli/index.js'
+import { ConfigError } from '../../coordinator/settings/config.js'
+
+/** The commands, in the order in which help names them. */
+export const PROGRAM: Program = {
+  name: 'prove-lab',
+  description: 'Make and inspect data sets, evaluate policies, calibrate audits',
+  commands: {
+    synthesize: async () => (await import('./synthesize.js')).addSynthesizeCommand,
+    dataset: async () => (await import('./dataset.js')).addDatasetCommand,
+    demonstrations: async () => (await import('./demonstrations.js')).addDemonstrationsCommand,
+    eval: async () => (await import('./eval.js')).addEvalCommand,
+    calibrate: async () => (await import('./calibrate.js')).addCalibrateCommand,
+  },
+  statusOf: (error) => (error instanceof ConfigError ? 2 : 1),
+}

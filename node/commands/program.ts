@@ -1,0 +1,26 @@
+import type { Program } from '../../cli/index.js'
+
+/** The commands, in the order in which help names them. */
+export const PROGRAM: Program = {
+  name: 'prove-node',
+  description: 'Take part in a PROVE training swarm',
+  commands: {
+    join: async () => (await import('./join.js')).addJoinCommand,
+    status: async () => (await import('./steer.js')).addStatusCommand,
+    pause: async () => (await import('./steer.js')).addPauseCommand,
+    resume: async () => (await import('./steer.js')).addResumeCommand,
+    finish: async () => (await import('./steer.js')).addFinishCommand,
+    doctor: async () => (await import('./doctor.js')).addDoctorCommand,
+    bench: async () => (await import('./bench.js')).addBenchCommand,
+    service: async () => (await import('./service.js')).addServiceCommands,
+    limits: async () => (await import('./limits.js')).addLimitsCommand,
+    identity: async () => (await import('./identity.js')).addIdentityCommands,
+    board: async () => (await import('./board.js')).addBoardCommand,
+    verdicts: async () => (await import('./verdicts.js')).addVerdictsCommand,
+    verify: async () => (await import('./verify.js')).addVerifyCommand,
+    cache: async () => (await import('./cache.js')).addCacheCommands,
+    serve: async () => (await import('./serve.js')).addServeCommand,
+    chat: async () => (await import('./chat.js')).addChatCommand,
+    adapters: async () => (await import('./adapters.js')).addAdaptersCommands,
+  },
+}

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { describePrograms, withCommands } from '../../../cli/index.js'
+import { PROGRAM as COORDINATOR } from '../../../coordinator/commands/program.js'
+import { EVENTS } from '../../../coordinator/ledger/events.js'
+import { serverProgram } from '../../../environment/commands/program.js'
+import { PROGRAM as LAB } from '../../../lab/commands/program.js'
+import { PROGRAM as NODE } from '../../../node/commands/program.js'
+import { checkout } from '../../support/checkout.js'
+
+const read = (name: string): string => readFileSync(join(checkout, 'docs', name), 'utf8')
+const { describeEvents } = (await import(pathToFileURL(join(checkout, 'scripts', 'describe-events.mjs')).href)) as {
+  describeEvents(events: typeof EVENTS): string
+}
+
+test('docs/commands.md is what npm run docs writes, of all programs and on every machine', async () => {
+  const programs = await Promise.all([NODE, COORDINATOR, LAB].map((program) => withCommands(program)))
+  const text = describePrograms([...programs, serverProgram()])
+  assert.ok(text === read('commands.md'), 'docs/commands.md is out of date: run npm run docs')
+  for (const { commands } of [NODE, COORDINATOR, LAB])
+    for (const name of Object.keys(commands)) assert.match(text, new RegExp(`### \`prove-\\w+ ${name}`))
+  assert.not.match(text, /\| `?\/(root|home|work|tmp)\//, 'a default of this machine')
+})
+
+test('docs/events.md is what npm run docs writes, and says what every event is', () => {
+  const text = describeEvents(EVENTS)
+  assert.ok(text === read('events.md'), 'docs/events.md is out of date: run npm run docs')
+  for (const type of Object.keys(EVENTS)) assert.match(text, new RegExp(`## \`${type}\`\n\n[\\w\`]`))
+})
+
+test.run()
