@@ -12,6 +12,7 @@ await runProgram({
     invitation: async () => (await import('./commands/invitation.js')).addInvitationCommand,
     status: async () => (await import('./commands/status.js')).addStatusCommand,
     nodes: async () => (await import('./commands/nodes.js')).addNodesCommand,
+    board: async () => (await import('./commands/board.js')).addBoardCommand,
     groups: async () => (await import('./commands/groups.js')).addGroupsCommand,
     events: async () => (await import('./commands/events.js')).addEventsCommand,
     export: async () => (await import('./commands/export.js')).addExportCommand,
@@ -19,7 +20,8 @@ await runProgram({
     restore: async () => (await import('./commands/restore.js')).addRestoreCommand,
     metrics: async () => (await import('./commands/metrics.js')).addMetricsCommand,
   },
-  statusOf: (error) => (error instanceof ConfigError ? 2 : 1),
+  statusOf: (error) =>
+    error instanceof ConfigError || (error instanceof TrainerError && error.code === 'no_python') ? 2 : 1,
   advice: (error) =>
     error instanceof TrainerError && /No module named/.test(error.detail)
       ? " (prove-coordinator setup installs the trainer's Python packages)"

@@ -11,7 +11,7 @@ import {
   type Task,
   toolsetOf,
 } from '../episode/index.js'
-import { ExampleError, type LoggedCall, REWARD_PRESETS, type StateDigests } from '../reward/index.js'
+import { ExampleError, type LoggedCall, REWARD_PRESETS, type RolloutFacts } from '../reward/index.js'
 import {
   connectInProcess,
   type McpConnection,
@@ -52,13 +52,19 @@ export async function verifyExample(
   const connections = new Map<string, McpConnection>()
   try {
     const log: LoggedCall[] = []
+    const turns: number[] = []
     let number = 0
-    for (const call of example.exchanges.flatMap(({ calls }) => calls)) {
-      await replay(call, number++, { offered, sessions, connections }, refuse, signal)
-      if (call.truth !== null) log.push({ name: call.name, arguments: call.arguments, ok: call.ok })
+    for (const [turn, { calls }] of example.exchanges.entries()) {
+      for (const call of calls) {
+        await replay(call, number++, { offered, sessions, connections }, refuse, signal)
+        if (call.truth === null) continue
+        log.push({ name: call.name, arguments: call.arguments, ok: call.ok })
+        turns.push(turn)
+      }
     }
     const expected = ofTask(() => statesAtEnd(task, catalogue, worlds), refuse)
-    checkReward(task, offered, log, digestsOf(expected, hashesOf(sessions)), refuse)
+    const states = digestsOf(expected, hashesOf(sessions))
+    checkReward(task, offered, log, { states, turns }, refuse)
   } finally {
     await Promise.all([...connections.values()].map((connection) => connection.close()))
   }
@@ -142,13 +148,13 @@ function checkReward(
   task: Task,
   offered: readonly RoutedTool[],
   log: readonly LoggedCall[],
-  states: readonly StateDigests[],
+  facts: RolloutFacts,
   refuse: Refuse,
 ): void {
   try {
     for (const { name, maximum, score } of REWARD_PRESETS.values()) {
       const highest = task.groundTruth.length === 0 ? maximum.noCall : maximum.calls
-      const { total } = score(exampleOf(task, offered), log, states)
+      const { total } = score(exampleOf(task, offered), log, facts)
       if (total !== highest) refuse('other_reward', `${name}: the ground truth earns ${total} instead of ${highest}`)
     }
   } catch (cause) {

@@ -75,6 +75,8 @@ interface Played {
   readonly sessions: ReadonlyMap<string, Session>
   readonly actions: readonly Action[]
   readonly calls: readonly LoggedCall[]
+  /** Index of the user turn in which each was made. */
+  readonly madeIn: readonly number[]
   readonly turn: number
 }
 
@@ -89,7 +91,10 @@ export async function openEpisode(
   const offered = toolsetOf(task, stage.catalogue)
   const expected = reward.needsStates ? stage.statesAtEnd(task) : null
   const sessions = openSessions(task, stage.catalogue, stage.worlds)
-  const episode = episodeOf({ task, offered, reward, expected }, { sessions, actions: [], calls: [], turn: 0 })
+  const episode = episodeOf(
+    { task, offered, reward, expected },
+    { sessions, actions: [], calls: [], madeIn: [], turn: 0 },
+  )
   for (const action of actions) await episode.act(action)
   return episode
 }
@@ -103,7 +108,7 @@ interface Frame {
 
 function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
   const { task, offered, reward, expected } = frame
-  const [actions, calls] = [[...played.actions], [...played.calls]]
+  const [actions, calls, madeIn] = [[...played.actions], [...played.calls], [...played.madeIn]]
   let { turn } = played
   const isOver = (): boolean => turn >= task.turns.length || calls.length >= MAX_CALLS
 
@@ -117,6 +122,7 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
       return { ok: result.ok, text: responseText(result) }
     })
     calls.push(entry)
+    madeIn.push(turn)
     return { type: 'result', ok: entry.malformed !== true && entry.ok, text: payload }
   }
 
@@ -139,10 +145,10 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
     },
     score() {
       const states = hashesOf(sessions)
-      const digests = expected ? digestsOf(expected, states) : undefined
+      const facts = { turns: madeIn, ...(expected && { states: digestsOf(expected, states) }) }
       return {
         preset: reward.name,
-        ...reward.score(exampleOf(task, offered), calls, digests),
+        ...reward.score(exampleOf(task, offered), calls, facts),
         solved: solvedExactly(task.groundTruth, calls),
         stateHashes: Object.fromEntries(states),
       }
@@ -152,6 +158,7 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
         sessions: new Map([...sessions].map(([server, session]) => [server, session.fork()])),
         actions,
         calls,
+        madeIn,
         turn,
       }),
   }

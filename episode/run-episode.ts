@@ -45,11 +45,12 @@ export async function runEpisode(
     for (const [server, session] of sessions) connections.set(server, await stage.connections.connect(session))
     const transcript = createTranscript(prompt)
     const calls: LoggedCall[] = []
+    const turns: number[] = []
     const responses: string[] = []
-    const progress = { offered, connections, transcript, calls, responses }
+    const progress = { offered, connections, transcript, calls, turns, responses }
     const end = await converse(task, source, stage, limits, progress, signal)
     const states = hashesOf(sessions)
-    const digests = expected ? digestsOf(expected, states) : undefined
+    const facts = { turns, ...(expected && { states: digestsOf(expected, states) }) }
     return {
       ...transcript.finish(),
       calls,
@@ -58,7 +59,7 @@ export async function runEpisode(
         .update(JSON.stringify([...states]))
         .digest('hex'),
       end,
-      reward: stage.reward.score(exampleOf(task, offered), calls, digests),
+      reward: stage.reward.score(exampleOf(task, offered), calls, facts),
       solved: solvedExactly(task.groundTruth, calls),
     }
   } finally {
@@ -71,6 +72,8 @@ interface Progress {
   readonly connections: ReadonlyMap<string, McpConnection>
   readonly transcript: Transcript
   readonly calls: LoggedCall[]
+  /** Index of the user turn in which each was made. */
+  readonly turns: number[]
   readonly responses: string[]
 }
 
@@ -79,7 +82,7 @@ async function converse(
   source: TokenSource,
   { tokenizer, dialect, renderer }: Stage,
   limits: EpisodeLimits,
-  { offered, connections, transcript, calls, responses }: Progress,
+  { offered, connections, transcript, calls, turns, responses }: Progress,
   signal: AbortSignal,
 ): Promise<EpisodeEnd> {
   let feed: Token[] = []
@@ -97,6 +100,7 @@ async function converse(
         connections.get(server)!.callTool(name, { ...args }, signal),
       )
       calls.push(entry)
+      turns.push(userTurns - 1)
       responses.push(payload)
       payloads.push(payload)
     }

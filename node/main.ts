@@ -15,6 +15,7 @@ await runProgram({
     service: async () => (await import('./commands/service.js')).addServiceCommands,
     limits: async () => (await import('./commands/limits.js')).addLimitsCommand,
     identity: async () => (await import('./commands/identity.js')).addIdentityCommands,
+    board: async () => (await import('./commands/board.js')).addBoardCommand,
     verdicts: async () => (await import('./commands/verdicts.js')).addVerdictsCommand,
     verify: async () => (await import('./commands/verify.js')).addVerifyCommand,
     cache: async () => (await import('./commands/cache.js')).addCacheCommands,

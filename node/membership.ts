@@ -1,3 +1,4 @@
+import { refusal } from '../proto/index.js'
 import {
   type Bandwidth,
   type BlobStore,
@@ -11,7 +12,9 @@ import {
   openAddressNotices,
   type SnapshotExchange,
   type SwarmHost,
+  serveBoard,
 } from '../swarm/index.js'
+import { createBoardKeeper } from './board-keeper.js'
 import { createNews, type News } from './news.js'
 import type { NodeStore } from './store.js'
 
@@ -73,6 +76,13 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
       notice: () => notices.newest()?.sealed ?? null,
     })
     cleanUps.push(() => snapshots.close())
+    const board = createBoardKeeper(host)
+    const boards = await serveBoard(host, async () => {
+      await board.refresh(closing.signal)
+      if (board.newest === null) throw refusal('not_found', 'no board has come here so far')
+      return board.newest
+    })
+    cleanUps.push(() => boards.close())
     const neighbours = keepNeighbours({
       host,
       random,
@@ -95,6 +105,7 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
     host.gossip.join(channelsOf(coordinator.peerId).policy, {
       deliver: (announcement) => {
         neighbours.hear(announcement.providers, true)
+        board.refresh(closing.signal).catch((error: unknown) => logger.warn({ error }, 'no board could be asked for'))
         news.tell({ type: 'announced', announcement })
       },
     })

@@ -64,6 +64,8 @@ export interface NodeOptions extends Whereabouts {
   readonly gate: Gate
   /** Go on when the run is complete. */
   readonly stay: boolean
+  /** The team that the credit counts for, too; null: none any more; undefined: as it was. */
+  readonly team: string | null | undefined
   readonly logger: Logger
   readonly metrics: Metrics
   /** Counts what the engine samples. */
@@ -147,6 +149,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       catalogue: CATALOGUE,
       gate: options.gate,
       stay: options.stay,
+      team: options.team,
       // Memory is what a rest is for as much as anything else.
       onRest: () => engine.unload(unloading.signal),
       onProgress,

@@ -9,6 +9,7 @@ import { openOutbox } from './outbox.js'
 import { createPolicyKeeper } from './policy-keeper.js'
 import type { NodeProgress } from './progress.js'
 import type { NodeStore } from './store.js'
+import { teamTeller } from './team-teller.js'
 import { type WorkEnd, type WorkLoopParts, workLoop } from './work-loop.js'
 
 export interface VolunteerParts extends Pick<WorkLoopParts, 'gate' | 'onRest' | 'stay'> {
@@ -26,6 +27,8 @@ export interface VolunteerParts extends Pick<WorkLoopParts, 'gate' | 'onRest' | 
   /** Rollouts that it generates at the same time, as things stand. */
   readonly lanes: () => number
   readonly catalogue: Catalogue
+  /** The team that the credit counts for, too; null: none any more; undefined: as it was. */
+  readonly team?: string | null | undefined
   readonly onProgress: (progress: NodeProgress) => void
   /** 0 .. 1, spreads what many nodes do at the same instant. Default: chance. */
   readonly random?: () => number
@@ -47,7 +50,7 @@ const AGENT = `prove-node/${packageVersion()}`
 /** Works for a run. Groups of an earlier run of the node are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
   const { host, membership, key, store, blobs, engine, tokenizer, baseSha256, contextSize, lanes, catalogue } = parts
-  const { onProgress, random = Math.random, gate: duty, onRest, stay } = parts
+  const { onProgress, random = Math.random, gate: duty, onRest, stay, team } = parts
   const { connection, neighbours, snapshots, news, peers } = membership
   const coordinator = host.runId
   const closing = new AbortController()
@@ -88,6 +91,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
       peers,
       clock: host.clock,
     })
+    const tellTeam = teamTeller(host, { team, onProgress, signal: closing.signal })
     const work = workLoop(
       {
         host,
@@ -100,7 +104,11 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
         agent: AGENT,
         connection,
         news,
-        onProviders: (providers) => neighbours.hear(providers, true),
+        onProviders: (providers) => {
+          neighbours.hear(providers, true)
+          // Whoever has got an answer is registered.
+          tellTeam()
+        },
         random,
         onProgress,
         ...(duty ? { gate: duty } : {}),

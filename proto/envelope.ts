@@ -14,6 +14,7 @@ export const ENVELOPE_KINDS = [
   'group-announcement',
   'verdict-digest',
   'address-notice',
+  'board',
 ] as const
 export type EnvelopeKind = (typeof ENVELOPE_KINDS)[number]
 

@@ -1,4 +1,16 @@
 export { type AddressNotice, addressNotice, openAddressNotice, sealAddressNotice } from './address-notice.js'
+export {
+  type Board,
+  type BoardKey,
+  type BoardRequest,
+  type BoardTeam,
+  board,
+  boardRequest,
+  boardResponse,
+  isTeamName,
+  openBoard,
+  sealBoard,
+} from './board.js'
 export { chunkListOf, chunkListSha256, readChunkList } from './chunk-list.js'
 export type { Codec } from './codec.js'
 export { fromHex, isSha256, type Sha256, sha256, toHex } from './content-id.js'

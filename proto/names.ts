@@ -13,6 +13,7 @@ export const PROTOCOLS = {
   group: '/prove/group/1',
   snapshot: '/prove/snapshot/2',
   verdict: '/prove/verdict/1',
+  board: '/prove/board/1',
 } as const
 export type ProtocolName = keyof typeof PROTOCOLS
 

@@ -10,7 +10,9 @@ export type Reply =
   | { readonly ok: false; readonly code: RefusalCode; readonly detail: string }
 
 /** The reply codec for payloads of one kind. @param payload  the limit that the payload itself keeps to */
-export const reply = (payload: 'leaseResponseBytes' | 'groupBodyBytes' | 'verdictResponseBytes'): Codec<Reply> =>
+export const reply = (
+  payload: 'leaseResponseBytes' | 'groupBodyBytes' | 'verdictResponseBytes' | 'boardResponseBytes',
+): Codec<Reply> =>
   codec<Reply, prove.Reply.$Properties>({
     what: 'reply',
     limit: payload,

@@ -48,7 +48,8 @@ export function callBudget(n: number): number {
   return n + Math.ceil(0.5 * n)
 }
 
-function checkExample({ offered, groundTruth }: ScoredExample): ReadonlyMap<string, OfferedTool> {
+/** The offered tools by name. @throws ExampleError */
+export function checkExample({ offered, groundTruth }: ScoredExample): ReadonlyMap<string, OfferedTool> {
   const tools = new Map(offered.map((tool) => [tool.name, tool]))
   if (tools.size !== offered.length) throw new ExampleError('duplicate_tool', 'a tool name is offered twice')
   groundTruth.forEach((call, i) => {

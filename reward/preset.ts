@@ -1,4 +1,4 @@
-import type { LoggedCall, RewardBreakdown, ScoredExample, StateDigests } from './types.js'
+import type { LoggedCall, RewardBreakdown, RolloutFacts, ScoredExample } from './types.js'
 
 /**
  * A way of turning a rollout into a number, with everything that depends on the choice. A policy names its preset, so
@@ -21,8 +21,8 @@ export interface RewardPreset {
   readonly needsStates: boolean
   /**
    * The reward of one rollout. Pure; the same inputs give the same doubles on every machine, so verifiers compare with `===`.
-   * @param states  of every world of the task, if `needsStates`
+   * @param facts  with `states`, if the preset needs them
    * @throws ExampleError when the example itself is wrong; TypeError when states are needed and missing
    */
-  score(example: ScoredExample, log: readonly LoggedCall[], states?: readonly StateDigests[]): RewardBreakdown
+  score(example: ScoredExample, log: readonly LoggedCall[], facts?: RolloutFacts): RewardBreakdown
 }

@@ -1,11 +1,11 @@
 import { CodedError } from '../errors/index.js'
+import { OUTCOME } from './outcome.js'
 import { PAPER } from './paper.js'
 import type { RewardPreset } from './preset.js'
-import { STATE_AWARE } from './state-aware.js'
 
 /** Every preset that this version knows, by name. */
 export const REWARD_PRESETS: ReadonlyMap<string, RewardPreset> = new Map(
-  [PAPER, STATE_AWARE].map((preset) => [preset.name, preset]),
+  [PAPER, OUTCOME].map((preset) => [preset.name, preset]),
 )
 
 /** A reward that this version does not have. */

@@ -11,6 +11,8 @@ export interface GroundTruthCall {
   readonly arguments: JsonObject
   /** Indices of the calls that must come first, each smaller than this call's own index. */
   readonly after: readonly number[]
+  /** Index of the user turn that asks for the call. Not known: from the first one on. */
+  readonly turn?: number
 }
 
 /** One entry of a rollout's call log, in emission order. */
@@ -50,6 +52,14 @@ export interface StateDigests {
   readonly initial: string
   readonly expected: string
   readonly actual: string
+}
+
+/** What is known of a rollout beside its calls. */
+export interface RolloutFacts {
+  /** Of every world of the task. */
+  readonly states?: readonly StateDigests[]
+  /** Index of the user turn in which each logged call was made. Not known: nothing is held against their order. */
+  readonly turns?: readonly number[]
 }
 
 export interface RewardBreakdown {

@@ -15,6 +15,7 @@ const BENCHES = {
     about: 'what one coordinator can do for 100, 1,000 and 10,000 nodes, and its log',
     packages: ['level', 'libp2p'],
   },
+  credit: { about: 'what useful groups and noise earn', packages: ['node-llama-cpp'] },
   draw: { about: 'what drawing a token costs beside the forward pass', packages: ['node-llama-cpp'] },
   env: { about: 'the worlds: sessions, forks and tool calls', packages: ['@modelcontextprotocol/sdk', 'zod'] },
   judge: {

@@ -13,19 +13,18 @@ const bin = (name) => `${root}node_modules/.bin/${name}`
 /** What hangs is a failure, not a lost afternoon; what takes long on a busy machine is neither. */
 const LONGEST_MS = 30 * 60_000
 
-/** Runs a command and returns whether it went well and what it wrote, which is shown as it comes unless `quiet`. */
-function run(command, args, { quiet = false } = {}) {
+/** Runs a command and returns whether it went well and what it wrote. */
+function run(command, args, env = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: root,
-      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined },
+      env: { ...process.env, ...env, NO_COLOR: '1', FORCE_COLOR: undefined },
       timeout: LONGEST_MS,
     })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk) => {
         output += chunk
-        if (!quiet) process.stdout.write(chunk)
       })
     }
     child.stdin.end()
@@ -37,22 +36,30 @@ function run(command, args, { quiet = false } = {}) {
 /** What failed with what it said, which is said again at the end. */
 const failures = []
 
-const sumOf = (numbers) => numbers.reduce((total, number) => total + number, 0)
-const sum = (results, key) => sumOf(results.map((result) => result[key]))
+const sum = (results, key) => results.reduce((total, result) => total + result[key], 0)
 
 /** A check that passes or fails as a whole. */
 async function check(command, args) {
+  const started = performance.now()
   const { ok, output } = await run(command, args)
-  if (!ok) failures.push({ name: [command, ...args].join(' '), output })
+  const name = [command, ...args].join(' ').replaceAll(root, '')
+  console.log(`${ok ? 'ok  ' : 'FAIL'} ${name} in ${((performance.now() - started) / 1000).toFixed(1)} s`)
+  if (!ok) {
+    console.log(output)
+    failures.push({ name, output })
+  }
   return { passed: Number(ok), failed: Number(!ok) }
 }
 
 /** What takes longest begins first, because begun last it would run alone at the end. The others are alike. */
-const HEAVIEST =
-  'proc/attackers proc/chaos proc/recovery proc/cli proc/audit swarm/chaos unit/synthesis unit/servers'.split(' ')
-const weight = (file) => {
-  const place = HEAVIEST.findIndex((path) => belongs(file, path))
-  return place === -1 ? HEAVIEST.length : place
+const HEAVIEST = [
+  ...['proc/attackers', 'proc/chaos', 'proc/recovery', 'proc/cli', 'release', 'trainer', 'proc/dashboard'],
+  ...['proc/steering', 'proc/mcp-python-client', 'swarm/chaos', 'unit/synthesis', 'unit/servers'],
+]
+/** How early a file, or a suite that is one job, begins. */
+const priorityOf = (name) => {
+  const place = HEAVIEST.findIndex((path) => name === path || belongs(name, path))
+  return place === -1 ? 0 : HEAVIEST.length - place
 }
 
 /** Whether a path such as `unit/reward/score.test.js` is, or lies in, what `unit`, `unit/reward` or `unit/reward/score` names. */
@@ -63,29 +70,31 @@ const allFiles = (suite) =>
     .map((name) => `${suite}/${name}`)
     .filter((name) => name.endsWith('.test.js'))
     .sort()
-    .sort((a, b) => weight(a) - weight(b))
 
 /** Files of one process: loading what they all import takes longer than most of them. */
 const BATCH = 6
 
 /**
- * @param paths   what of the suite is wanted
- * @param atOnce  processes at a time
- * @param inOne   files of a process; 1 where a file's listeners, timers or children could be in another one's way
+ * Jobs that run a suite's files.
+ * @param paths  what of the suite is wanted
+ * @param inOne  files of a process; 1 where a file's listeners, timers or children could be in another one's way
  */
-async function uvu(suite, paths, atOnce, inOne = 1) {
+function uvu(suite, paths, inOne = 1) {
   const found = allFiles(suite)
   const missing = paths.filter((path) => !found.some((file) => belongs(file, path)))
-  for (const path of missing) console.log(`FAIL ${path}: there is no such test`)
   const files = found.filter((file) => paths.some((path) => belongs(file, path)))
-  const { default: pLimit } = await import('p-limit') // installed by the set-up
-  const limit = pLimit(atOnce)
-  const batches = batchesOf(
-    files.map((name) => `dist/test/${name}`),
-    inOne,
-  )
-  const results = await Promise.all(batches.map((batch) => limit(() => uvuFiles(batch))))
-  return { passed: sum(results, 'passed'), failed: sum(results, 'failed') + missing.length }
+  return [
+    ...missing.map((path) => ({ name: path, run: async () => notFound(path) })),
+    ...batchesOf(files, inOne).map((batch) => ({
+      name: batch[0],
+      run: () => uvuFiles(batch.map((file) => `dist/test/${file}`)),
+    })),
+  ]
+}
+
+function notFound(path) {
+  console.log(`FAIL ${path}: there is no such test`)
+  return { passed: 0, failed: 1 }
 }
 
 /** Files of the same folder, which import the same, a few at a time. */
@@ -105,7 +114,7 @@ function batchesOf(files, size) {
  */
 async function uvuFiles(files) {
   const started = performance.now()
-  const { ok, output } = await run(process.execPath, ['scripts/run-test-files.mjs', ...files], { quiet: true })
+  const { ok, output } = await run(process.execPath, ['scripts/run-test-files.mjs', ...files])
   const count = (label) => Number(output.match(new RegExp(`^  ${label}:\\s+(\\d+)`, 'm'))?.[1] ?? 0)
   const total = count('Total')
   const passed = count('Passed')
@@ -130,44 +139,45 @@ async function uvuFiles(files) {
 }
 
 async function pytest(folder) {
-  const { ok, output } = await run(`${root}.venv/bin/python`, [
-    '-m',
-    'pytest',
-    '-q',
-    '-x',
-    '--no-header',
-    '-p',
-    'no:cacheprovider',
-    folder,
-  ])
+  const { ok, output } = await run(
+    `${root}.venv/bin/python`,
+    ['-m', 'pytest', '-q', '-x', '--no-header', '-p', 'no:cacheprovider', folder],
+    // Other tests run beside these: threads of torch that wait for each other would take their time.
+    { OMP_NUM_THREADS: '1' },
+  )
   const count = (word) => Number(output.match(new RegExp(`(\\d+) ${word}`))?.[1] ?? 0)
-  const failed = count('failed') + count('errors?')
-  if (!ok) failures.push({ name: folder, output })
-  return { passed: count('passed'), failed: Math.max(failed, ok && count('passed') > 0 ? 0 : 1) }
+  const passed = count('passed')
+  const failed = Math.max(count('failed') + count('errors?'), ok && passed > 0 ? 0 : 1)
+  console.log(`${failed === 0 ? 'ok  ' : 'FAIL'} ${folder}: ${output.trimEnd().split('\n').at(-1)}`)
+  if (failed > 0) {
+    console.log(output)
+    failures.push({ name: folder, output })
+  }
+  return { passed, failed }
 }
 
 /** Files of `proc` at a time. Each may have a coordinator, its trainer, audits and volunteers: up to 2 GB of memory. */
 const MOST_PROGRAMS = 4
 
+/** What each suite runs, given the paths that are wanted of it. */
 const SUITES = {
-  checks: async () => {
-    const lint = await check(bin('biome'), ['ci', '--colors=off', '.'])
-    const rooms = await check('npm', ['run', '--silent', 'rooms'])
-    const python = await check(process.execPath, ['scripts/lint-python.mjs'])
-    const types = await check(bin('pyright'), ['-p', `${TRAINER}/pyproject.toml`, '--pythonpath', '.venv/bin/python'])
-    const all = [lint, rooms, python, types]
-    return { passed: sum(all, 'passed'), failed: sum(all, 'failed') }
-  },
-  unit: (paths) => uvu('unit', paths, availableParallelism(), BATCH),
-  swarm: (paths) => uvu('swarm', paths, availableParallelism()),
-  proc: (paths) => uvu('proc', paths, Math.min(availableParallelism(), MOST_PROGRAMS)),
+  checks: () =>
+    [
+      [bin('biome'), ['ci', '--colors=off', '.']],
+      ['npm', ['run', '--silent', 'rooms']],
+      [process.execPath, ['scripts/lint-python.mjs']],
+      [bin('pyright'), ['-p', `${TRAINER}/pyproject.toml`, '--pythonpath', '.venv/bin/python']],
+    ].map(([command, args]) => ({ name: 'checks', run: () => check(command, args) })),
+  unit: (paths) => uvu('unit', paths, BATCH),
+  swarm: (paths) => uvu('swarm', paths),
+  proc: (paths) => uvu('proc', paths).map((job) => ({ ...job, program: true })),
   // Two runs: both folders have a test_export.py.
-  trainer: async () => {
-    const trainer = await pytest(`${TRAINER}/tests`)
-    const model = await pytest('scripts/build-demo-model/tests')
-    return { passed: trainer.passed + model.passed, failed: trainer.failed + model.failed }
-  },
-  release: () => check(process.execPath, ['scripts/release-check.mjs']),
+  trainer: () =>
+    [`${TRAINER}/tests`, 'scripts/build-demo-model/tests'].map((folder) => ({
+      name: 'trainer',
+      run: () => pytest(folder),
+    })),
+  release: () => [{ name: 'release', run: () => check(process.execPath, ['scripts/release-check.mjs']) }],
 }
 
 /** `test/proc/recovery.test.ts` and `proc/recovery` are the same. */
@@ -184,18 +194,29 @@ if (unknown !== undefined) {
   process.exit(2)
 }
 await setupOrExit({ tests: true })
-const total = { passed: 0, failed: 0 }
-for (const [name, suite] of Object.entries(SUITES)) {
+const { default: PQueue } = await import('p-queue') // installed by the set-up
+
+const jobs = Object.entries(SUITES).flatMap(([name, suite]) => {
   const paths = wanted.length === 0 ? [name] : wanted.filter((path) => suiteOf(path) === name)
-  if (paths.length === 0) continue
-  console.log(`\n== ${name}`)
-  const started = performance.now()
-  const { passed, failed } = await suite(paths)
-  const seconds = ((performance.now() - started) / 1000).toFixed(0)
-  console.log(`== ${name}: ${passed} passed, ${failed} failed in ${seconds} s`)
-  total.passed += passed
-  total.failed += failed
-}
+  return paths.length === 0 ? [] : suite(paths).map((job) => ({ ...job, suite: name }))
+})
+const cores = new PQueue({ concurrency: availableParallelism() })
+const programs = new PQueue({ concurrency: MOST_PROGRAMS })
+const started = performance.now()
+const results = await Promise.all(
+  jobs.map(async ({ suite, name, program, run }) => {
+    const order = { priority: priorityOf(name) }
+    const onACore = () => cores.add(run, order)
+    return { suite, ...(await (program ? programs.add(onACore, order) : onACore())) }
+  }),
+)
 for (const { name, output } of failures) console.log(`\n== FAILED ${name}\n${output}`)
-process.exitCode = total.failed === 0 ? 0 : 1
-console.log(`\n${total.passed} passed, ${total.failed} failed`)
+console.log('')
+for (const name of new Set(jobs.map(({ suite }) => suite))) {
+  const own = results.filter(({ suite }) => suite === name)
+  console.log(`== ${name}: ${sum(own, 'passed')} passed, ${sum(own, 'failed')} failed`)
+}
+const failed = sum(results, 'failed')
+process.exitCode = failed === 0 ? 0 : 1
+console.log(`in ${((performance.now() - started) / 60_000).toFixed(1)} minutes`)
+console.log(`\n${sum(results, 'passed')} passed, ${failed} failed`)

@@ -1,5 +1,14 @@
-import type { GroupRequest, LeaseRequest, LeaseResponse, VerdictRequest, VerdictResponse } from '../proto/index.js'
+import type {
+  BoardRequest,
+  GroupRequest,
+  LeaseRequest,
+  LeaseResponse,
+  VerdictRequest,
+  VerdictResponse,
+} from '../proto/index.js'
 import {
+  boardRequest,
+  boardResponse,
   type Codec,
   groupRequest,
   LIMITS,
@@ -68,6 +77,30 @@ export const requestVerdicts = (
   signal: AbortSignal,
   timeoutMs?: number,
 ): Promise<VerdictResponse> => sendRequest(host, VERDICT, coordinator, request, signal, timeoutMs)
+
+const BOARD: Exchange<BoardRequest, Uint8Array> = {
+  protocol: PROTOCOLS.board,
+  request: boardRequest,
+  reply: reply('boardResponseBytes'),
+  response: boardResponse,
+  overRelay: true,
+}
+
+/** Answers with a sealed board. @param handler  throws a SwarmRefusal where there is none */
+export const serveBoard = (
+  host: SwarmHost,
+  handler: (request: BoardRequest, caller: Caller) => Promise<Uint8Array>,
+  options?: ServeOptions,
+): Promise<Server> => serveRequests(host, BOARD, handler, options)
+
+/** The board that a peer has, still sealed. @throws TransportError, SwarmRefusal */
+export const requestBoard = (
+  host: SwarmHost,
+  peer: string,
+  request: BoardRequest,
+  signal: AbortSignal,
+  timeoutMs?: number,
+): Promise<Uint8Array> => sendRequest(host, BOARD, peer, request, signal, timeoutMs)
 
 /** Bytes that are checked elsewhere, against a hash. */
 const rawBody: Codec<Uint8Array> = {

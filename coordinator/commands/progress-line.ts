@@ -63,6 +63,8 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     }
     case 'registered':
       return `${event.node.slice(-8)} is new: it gets leases from the next round on`
+    case 'team-joined':
+      return `${event.node.slice(-8)} is ${event.team === null ? 'in no team any more' : `in the team ${event.team}`}`
     case 'world-quarantined':
       return `the world ${event.server} disagrees with itself: no more leases for its tasks`
     case 'body-lost':

@@ -12,6 +12,7 @@ import { packageRoot } from '../../cli/index.js'
 import type { Tokenizer } from '../../engine/index.js'
 import { groupBody } from '../../proto/index.js'
 import type { BlobStore, Clock, Metrics } from '../../swarm/index.js'
+import { rankingOf } from '../report/board.js'
 import type { GroupReport } from '../report/group-report.js'
 import type { LiveReport } from '../report/live-report.js'
 import type { RunConfig } from '../settings/config.js'
@@ -147,7 +148,7 @@ export function dashboardApp(parts: DashboardParts, access: Access, signal: Abor
   app.get('/steps', (context) => show(context, '/steps', 'Training', steps(report.run.report())))
   app.get('/nodes', (context) => {
     const now = clock.now()
-    return show(context, '/nodes', 'Volunteers', nodes(report.nodes.report(now), now))
+    return show(context, '/nodes', 'Volunteers', nodes(report.nodes.report(now), rankingOf(report.state).teams, now))
   })
   app.get('/nodes/:node', (context) => {
     const now = clock.now()

@@ -35,16 +35,20 @@ export const isFlat = (rewards: readonly number[]): boolean => Math.max(...rewar
 /** The verdict on a group that says of itself that it has no reward variance, and is believed. What nobody has seen earns nothing. */
 export const acceptedUnseen = (rewards: readonly number[]): Outcome => ({ ...ACCEPTED, rewards, flat: true })
 
-/** The verdict on a group that passed. @param repairs  of its audit; null: there was none */
+/**
+ * The verdict on a group that passed.
+ * @param repairs  of its audit; null: there was none
+ * @param creditOf  what a group with these rewards earns
+ */
 export function accepted(
   { rollouts, completions, logprobs, sketches, sampled }: ReplayedGroup,
   repairs: RepairSums | null,
-  credit: number,
+  creditOf: (rewards: readonly number[]) => number,
 ): Outcome {
   const rewards = rollouts.map(({ reward }) => reward.total)
   return {
     ...ACCEPTED,
-    credit,
+    credit: creditOf(rewards),
     rewards,
     flat: isFlat(rewards),
     audit: repairs ? 'passed' : 'none',

@@ -8,6 +8,7 @@ import {
   SwarmRefusal,
 } from '../../proto/index.js'
 import type { ReceivedGroup, SwarmHost } from '../../swarm/index.js'
+import { creditFor } from '../ledger/credit.js'
 import type { Audit } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { isUnseen, type JudgedGroup, type LeaseRecord, type RunState, type TermsOf } from '../ledger/run-state.js'
@@ -16,17 +17,12 @@ import { BodyError, type GroupBodies } from './group-bodies.js'
 import { accepted, type Outcome, refused } from './outcome.js'
 import type { ProofStore } from './proofs.js'
 
-/** What is left of a group's credit for each version it came late. */
-const FRESHNESS = 0.9
 /** Gossip score that a provable lie costs: enough that nobody listens to the key for a while. */
 const LIE_PENALTY = 100
 
 /** Versions that were published since the one a lease's group was made with. */
 export const versionsLate = ({ current }: Pick<RunState, 'current'>, { version }: LeaseRecord): number =>
   current!.version - version
-
-/** Credit of a group in whole tokens. */
-export const creditFor = (tokens: number, late: number): number => Math.round(tokens * FRESHNESS ** Math.max(0, late))
 
 /** What stands when it is recorded: a group may have become too old while it was judged. */
 export const inForce = (outcome: Outcome, late: number, maxStaleness: number): Outcome =>
@@ -148,7 +144,10 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
       if (decision === 'audit') return null
       if (decision === 'duplicate')
         return refused('duplicate', `${overlap!.rollouts} rollouts are those of an earlier group`)
-      return accepted(replayed, audited?.repairs ?? null, creditFor(replayed.sampled, versionsLate(current, lease)))
+      const { reward } = parts.termsOf(lease)
+      return accepted(replayed, audited?.repairs ?? null, (rewards) =>
+        creditFor({ rewards, reward, late: versionsLate(current, lease) }),
+      )
     })
     if (!settled) await settle(replayed, taken, true)
   }

@@ -91,6 +91,8 @@ const EVENTS = {
     /** Program and version, as the node says; left out by earlier versions. */
     agent: text.optional(),
   }),
+  /** From now on the key's credit counts for this team, too, all that it has; null: for none. */
+  'team-joined': z.object({ node: text, team: text.nullable() }),
   leased: z.object({
     leaseId: lease,
     /** Its terms are those that the round was opened under. */

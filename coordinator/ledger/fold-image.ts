@@ -81,6 +81,7 @@ export const SECTIONS = {
     terms: count,
   }),
   registered: z.tuple([text, count]),
+  teams: z.tuple([text, text]),
   nodes: z.object({
     node: text,
     standing,

@@ -31,6 +31,7 @@ export class RunFold implements RunState {
   #rounds = new Rounds()
   writtenBy: string | null = null
   readonly registered = new Map<string, number>()
+  readonly teams = new Map<string, string>()
   keysWaiting = 0
   readonly leases = new Map<string, LeaseRecord>()
   #open = new OpenLeases()
@@ -63,6 +64,7 @@ export class RunFold implements RunState {
     return {
       ...this.#rounds.image,
       registered: [...this.registered],
+      teams: [...this.teams],
       ...this.#keys.image,
       leases: [...this.leases.values()],
       open: this.#open.entries,
@@ -101,6 +103,7 @@ export class RunFold implements RunState {
     const fold = new RunFold()
     fold.#rounds = Rounds.of(image)
     for (const [node, round] of image.registered) fold.registered.set(node, round)
+    for (const [node, team] of image.teams) fold.teams.set(node, team)
     fold.#takeGroups(image)
     fold.#keys = Keys.of(image, fold.#open)
     for (const [node, index] of image.nextIndex) fold.#nextIndex.set(node, index)
@@ -169,6 +172,10 @@ export class RunFold implements RunState {
       case 'registered':
         this.registered.set(event.node, event.round)
         this.keysWaiting += 1
+        break
+      case 'team-joined':
+        if (event.team === null) this.teams.delete(event.node)
+        else this.teams.set(event.node, event.team)
         break
       case 'leased':
         this.leases.set(event.leaseId, event)

@@ -116,6 +116,8 @@ export interface RunState {
   readonly rounds: readonly Round[]
   /** Keys, and the round in which each was first seen. */
   readonly registered: ReadonlyMap<string, number>
+  /** The teams that keys have named. */
+  readonly teams: ReadonlyMap<string, string>
   /** The version of the program that writes the log; null: from before that was noted. */
   readonly writtenBy: string | null
   /** Keys that registered since the last round opened. */

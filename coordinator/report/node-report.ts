@@ -14,6 +14,8 @@ export interface NodeReport {
   readonly backend: string | null
   /** Program and version, as it said last; null: it has not. */
   readonly agent: string | null
+  /** That it names as its own; null: none. */
+  readonly team: string | null
   readonly openLeases: number
   readonly accepted: number
   /** Of the accepted groups: those without reward variance. */
@@ -106,6 +108,7 @@ export class NodesTally {
         return {
           node,
           ...seen,
+          team: this.#fold.teams.get(node) ?? null,
           tokensPerSecond: workMs === 0 ? null : (1000 * seen.tokens) / workMs,
           refused: new Map(refused),
           openLeases: this.#fold.openLeasesOf(node).size,

@@ -200,7 +200,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       providers: () => providers.forAnyone(),
       signal,
     })
-    const services = await serveRun({ host, key, state, desk, intake, bodies, idle, providers })
+    const services = await serveRun({ host, key, recorder, desk, intake, bodies, idle, providers })
     cleanUps.push(() => services.close())
     await publisher.restore()
 

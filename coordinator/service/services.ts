@@ -5,13 +5,16 @@ import {
   channelsOf,
   createGroupGate,
   type SwarmHost,
+  serveBoard,
   serveGroups,
   serveLeases,
   serveVerdicts,
 } from '../../swarm/index.js'
 import type { Intake } from '../intake/intake.js'
 import type { LeaseDesk } from '../leases/lease-desk.js'
-import type { NodeVerdict, RunState } from '../ledger/run-state.js'
+import type { Recorder } from '../ledger/recorder.js'
+import type { NodeVerdict } from '../ledger/run-state.js'
+import { createBoardDesk } from './board-desk.js'
 import type { IdleNodes } from './idle-nodes.js'
 import type { Providers } from './providers.js'
 
@@ -21,7 +24,7 @@ const FALSE_ANNOUNCEMENT_PENALTY = 1
 export interface ServiceParts {
   readonly host: SwarmHost
   readonly key: PrivateKey
-  readonly state: RunState
+  readonly recorder: Recorder
   readonly desk: LeaseDesk
   readonly intake: Intake
   readonly bodies: BlobStore
@@ -37,8 +40,9 @@ export interface RunServices {
 }
 
 export async function serveRun(parts: ServiceParts): Promise<RunServices> {
-  const { host, key, state, desk, intake, bodies, idle, providers } = parts
+  const { host, key, recorder, desk, intake, bodies, idle, providers } = parts
   const { clock } = host
+  const { state } = recorder
   const channels = channelsOf(host.runId)
   const digest = (node: string, cursor: number, count: number): Promise<Uint8Array> => {
     const { verdicts, verdictCount, credit } = state.nodes.get(node) ?? { verdicts: [], verdictCount: 0, credit: 0 }
@@ -53,6 +57,7 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
       issuedAtMs: clock.now(),
     })
   }
+  const board = createBoardDesk({ recorder, key, runId: host.runId, clock })
   const servers = await Promise.all([
     serveLeases(host, async (request, { peer }) => {
       const answer = await desk.answer(request, peer)
@@ -65,6 +70,7 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
       digest: await digest(peer, cursor, max),
       more: (state.nodes.get(peer)?.verdictCount ?? 0) > cursor + max,
     })),
+    serveBoard(host, (request, { peer }) => board.answer(request, peer)),
     serveGroups(host, {
       lookup: (hash) => bodies.read(hash),
       onOffer: async (group) => intake.accept(group),

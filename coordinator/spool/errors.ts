@@ -1,5 +1,7 @@
 import { CodedError } from '../../errors/index.js'
 export type TrainerErrorCode =
+  /** Nothing that its packages could be installed on: no Python that is new enough. */
+  | 'no_python'
   /** It cannot be started at all: no such Python. */
   | 'trainer_unusable'
   /** It ends again and again, or says that it cannot work with its settings, its base or its spool. */

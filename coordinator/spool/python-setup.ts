@@ -29,7 +29,7 @@ export const pythonOf = (folder: string): string => join(folder, 'bin', 'python'
 /**
  * Installs pinned Python packages into a virtual environment of their own. Does nothing when they are there.
  * @returns  the interpreter that has them
- * @throws TrainerError `trainer_unusable` with what is missing and how to get it
+ * @throws TrainerError `no_python`, `trainer_unusable` with what is missing and how to get it
  */
 export async function setUpPython(setup: PythonSetup): Promise<string> {
   const { folder, requirements, candidates = ['python3', 'python'], onStep, signal } = setup
@@ -66,7 +66,7 @@ async function findPython(candidates: readonly string[], signal: AbortSignal): P
     if (major === OLDEST[0] && minor >= OLDEST[1]) return command
   }
   throw new TrainerError(
-    'trainer_unusable',
+    'no_python',
     `Python ${OLDEST.join('.')} or newer with the venv module was not found: install it (Debian: apt install python3 python3-venv), or name one`,
   )
 }

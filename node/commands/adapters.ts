@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { PUBLISHED_FILES, type SealedManifest } from '../../proto/index.js'
-import { checkPeerId, type JoinAddress, parseJoinAddress } from '../../swarm/index.js'
+import { checkPeerId, type JoinAddress } from '../../swarm/index.js'
 import { type AdapterLibrary, type ListedVersion, openAdapterLibrary } from '../adapters/library.js'
 import { type CheckedFolder, checkPulledFolder } from '../adapters/pulled-folder.js'
 import { inBytes } from '../base/in-bytes.js'
 import { NodeError } from '../errors.js'
-import { type NamedRun, RUN_ARGUMENT, runArgument } from './arguments.js'
+import { type NamedRun, nodeOption, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder } from './defaults.js'
 import { stopSignal } from './stop-signal.js'
 
@@ -99,14 +99,6 @@ export function addAdaptersCommands(program: Command): void {
 const versionOption = (text: string): number => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('the number of a version, 0 or more')
   return Number(text)
-}
-
-const nodeOption = (text: string, earlier: readonly JoinAddress[]): JoinAddress[] => {
-  try {
-    return [...earlier, parseJoinAddress(text)]
-  } catch (error) {
-    throw new InvalidArgumentError((error as Error).message)
-  }
 }
 
 const runOption = (text: string): (() => Promise<string>) => {

@@ -28,6 +28,15 @@ export const runArgument = (text: string): (() => Promise<NamedRun>) => {
   }
 }
 
+/** Further nodes of a run, one by one. @throws InvalidArgumentError */
+export const nodeOption = (text: string, earlier: readonly JoinAddress[]): JoinAddress[] => {
+  try {
+    return [...earlier, parseJoinAddress(text)]
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message)
+  }
+}
+
 async function invitedRun(text: string): Promise<NamedRun> {
   const invitation = await parseInvitation(text)
   try {

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { PRIVATE_UMASK } from '../../control/index.js'
 import { DEFAULT_LIMITS } from '../../episode/index.js'
-import { LIMITS } from '../../proto/index.js'
+import { isTeamName, LIMITS } from '../../proto/index.js'
 import { createStderrLogger } from '../../swarm/index.js'
 import { type JoinPlan, planText } from '../join-plan.js'
 import type { LimitSettings } from '../limits/settings.js'
@@ -21,6 +21,13 @@ const contextOption = (text: string): number => {
   if (!Number.isInteger(value) || value < 256 || value > most)
     throw new InvalidArgumentError(`Give an integer from 256 to ${most}.`)
   return value
+}
+
+const teamOption = (text: string): string => {
+  const team = text.trim().normalize('NFC')
+  if (isTeamName(team)) return team
+  const most = LIMITS.teamBytes.value
+  throw new InvalidArgumentError(`A team is at most ${most} bytes of visible characters, with single blanks between.`)
 }
 
 /** `prove-node join`: work for a run. */
@@ -42,6 +49,12 @@ export function addJoinCommand(program: Command): void {
       contextOption,
       DEFAULT_LIMITS.maxRolloutTokens,
     )
+    .option(
+      '--team <name>',
+      'count for this team on the board, from now on, with all that this key has earned',
+      teamOption,
+    )
+    .option('--no-team', 'count for no team any more')
     .option('--stay', 'go on when the run is complete, for its adapter and in case it is extended', false)
     .option('--plain', 'lines with their time instead of the live screen, as without a terminal', false)
     .option('--json', 'report progress as JSON lines on stdout', false)
@@ -61,6 +74,8 @@ interface JoinOptions {
   listen?: string[] | false
   announce?: string[]
   relay: boolean
+  /** False: none any more. */
+  team?: string | false
   context: number
   stay: boolean
   plain: boolean
@@ -94,6 +109,7 @@ async function joinRun(
       },
       contextSize: options.context,
       stay: options.stay,
+      team: options.team === false ? null : options.team,
       given: givenLimits(options),
       logger: createStderrLogger(options.logLevel),
       onProgress: report.tell,

@@ -28,7 +28,7 @@ import { beginStory, continueStory, type NodeView } from './view.js'
 export interface SessionOptions
   extends Pick<
     NodeOptions,
-    'coordinator' | 'invitation' | 'dataDir' | 'modelPath' | 'packagedModel' | 'agree' | 'signal'
+    'coordinator' | 'invitation' | 'dataDir' | 'modelPath' | 'packagedModel' | 'agree' | 'team' | 'signal'
   > {
   readonly whereabouts: Whereabouts
   readonly contextSize: number
@@ -207,6 +207,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       mapPort: limits().mapPort ?? false,
       contextSize: options.contextSize,
       stay: options.stay,
+      team: options.team,
       resources: resourcesOf(limits()),
       bandwidth: { upload: rate('upload'), download: rate('download') },
     }).catch((error: unknown) => {

@@ -173,8 +173,16 @@ test('a configuration that is no YAML is named with the place of the mistake', a
 })
 
 test('a set-up without a Python that can be used says what to install', async () => {
-  const { stderr } = await failure('coordinator', 'setup', '--into', 'python', '--python', join(folder, 'no-python'))
-  assert.match(stderr, /^prove-coordinator: trainer_unusable: Python 3\.10 or newer .* was not found: install it/)
+  const { code, stderr } = await failure(
+    'coordinator',
+    'setup',
+    '--into',
+    'python',
+    '--python',
+    join(folder, 'no-python'),
+  )
+  assert.is(code, 2)
+  assert.match(stderr, /^prove-coordinator: no_python: Python 3\.10 or newer .* was not found: install it/)
 })
 
 test('a trainer that lacks its packages is given up after some attempts, with its last words', async () => {

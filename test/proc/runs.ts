@@ -41,8 +41,11 @@ export interface Run {
   readonly coordinator: Program
   /** Starts the coordinator again, where it was. @param change  fields of run.yaml from now on */
   again(change?: object): Promise<Run>
-  /** @param address  where the coordinator is reached, if not where it listens */
-  node(name: string, address?: string): Program
+  /**
+   * @param address  where the coordinator is reached, if not where it listens
+   * @param more     further options
+   */
+  node(name: string, address?: string, more?: readonly string[]): Program
 }
 
 export interface RunSettings {
@@ -90,11 +93,23 @@ export async function startRun(on: Machine, name: string, settings: RunSettings)
       runId: runId as string,
       coordinator,
       again: start,
-      node(node, at = address!) {
+      node(node, at = address!, more = []) {
         const files = ['--data-dir', join(folder, node), '--model', demoModel()]
         return on.start(
           'node',
-          ['join', at, ...files, '--cpu', '--lanes', String(lanes), '--stay', '--priority', 'normal', '--json'],
+          [
+            'join',
+            at,
+            ...files,
+            '--cpu',
+            '--lanes',
+            String(lanes),
+            '--stay',
+            '--priority',
+            'normal',
+            '--json',
+            ...more,
+          ],
           node,
         )
       },

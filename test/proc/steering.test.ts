@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Board } from '../../proto/index.js'
 import { checkout } from '../support/checkout.js'
-import { PATIENCE_MS } from '../support/patience.js'
+import { PATIENCE_MS, patience } from '../support/patience.js'
 import { demoModel, machinesOf } from '../support/programs.js'
 import { ENDLESS, nobodyLeft, startRun } from './runs.js'
 
@@ -31,7 +32,7 @@ async function type(...args: string[]): Promise<Answer> {
 test('a volunteer sees, pauses, limits and ends a node from another terminal', async () => {
   const on = await machine()
   const run = await startRun(on, 'run', { config: { versions: ENDLESS } })
-  const node = run.node('ann')
+  const node = run.node('ann', run.address, ['--team', 'night owls'])
   const dataDir = join(on.folder, 'run', 'ann')
   const here = ['--data-dir', dataDir]
   const told = async (...args: string[]): Promise<string> => {
@@ -49,6 +50,18 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   assert.ok(view.accepted > 0 && view.credit > 0)
   assert.match(await told('status'), /^PROVE node …\w{8}, .*\nnow .*\nrun .* version \d+ of 100000, 1 peer\n/)
   assert.match(await told('verdicts'), / accepted, credit /)
+  // The ranking is of a moment ago.
+  const board = async () => JSON.parse(await told('board', run.address, '--json')) as Board & { own: string }
+  let seenBoard = await board()
+  for (const signal = patience(); seenBoard.keys.length === 0 && !signal.aborted; ) seenBoard = await board()
+  const { own, keys, teams, asked } = seenBoard
+  assert.is(asked?.rank, 1)
+  assert.equal(keys, [{ peerId: own, team: 'night owls', credit: teams[0]?.credit }])
+  const operator = await execa(process.execPath, [
+    ...[join(checkout, 'dist/coordinator/main.js'), 'board', '--data-dir', run.dataDir],
+  ])
+  assert.match(operator.stdout, new RegExp(` ${own} +night owls\n`))
+
   const { code, stderr } = await type('join', run.address, ...here, '--model', demoModel(), '--cpu')
   assert.is(code, 1)
   assert.match(stderr, /^prove-node: in_use: another process works with .*prove-node status/)
@@ -85,6 +98,14 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   await again.until('the rest', ({ type: what }) => what === 'rest')
   again.kill('SIGINT')
   assert.is(await again.ended, 0, again.stderr)
+
+  // The pause outlasts it: the next start rests before it has asked for any work.
+  const resting = run.node('ann')
+  await resting.until('its word', ({ type: what, text }) => what === 'notice' && /^a pause from before/.test(`${text}`))
+  await resting.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'paused by its owner')
+  assert.not.ok(resting.lines.some(({ type: what }) => what === 'leased' || what === 'group'))
+  resting.kill('SIGINT')
+  assert.is(await resting.ended, 0, resting.stderr)
   run.coordinator.kill('SIGTERM')
   assert.is(await run.coordinator.ended, 0)
   await nobodyLeft(on)

@@ -15,7 +15,7 @@ import { bodyOf, groundTruthScript, lendingTask, play, scriptTokenizer, stageOf 
 
 /** Runs to look at, as their logs tell them, and the dashboard over one of them. */
 
-const KEYS = [
+export const KEYS = [
   '12D3KooWAnnoanBook5vB7uGkQ3rj1YcVt9nUsW2pLxFhZdTeRmAnn1',
   '12D3KooWBenoanBook5vB7uGkQ3rj1YcVt9nUsW2pLxFhZdTeRmBen2',
   '12D3KooWCleoanBook5vB7uGkQ3rj1YcVt9nUsW2pLxFhZdTeRmCle3',

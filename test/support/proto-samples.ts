@@ -1,5 +1,6 @@
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import {
+  type Board,
   type GroupAnnouncement,
   type GroupBody,
   type LeaseAsk,
@@ -158,6 +159,19 @@ export const acceptedVerdict: Verdict = {
   detail: '',
   credit: 12.5,
   receivedAtMs: 1_700_000_060_000,
+}
+
+export const flightBoard: Board = {
+  version: 7,
+  issuedAtMs: 1_700_000_080_000,
+  allKeys: 3,
+  allTeams: 1,
+  keys: [
+    { peerId: '12D3KooWvolunteer', team: 'night shift', credit: 240 },
+    { peerId: '12D3KooWhelper', team: null, credit: 12 },
+  ],
+  teams: [{ name: 'night shift', keys: 2, credit: 243 }],
+  asked: { rank: 3, key: { peerId: '12D3KooWlate', team: 'night shift', credit: 3 } },
 }
 
 export const digest: VerdictDigest = {

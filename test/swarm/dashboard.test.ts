@@ -9,7 +9,7 @@ import { createAccess } from '../../coordinator/dashboard/access.js'
 import { type DashboardParts, dashboardApp } from '../../coordinator/dashboard/app.js'
 import { DASHBOARD_LIMITS } from '../../coordinator/dashboard/limits.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
-import { BODY, READABLE, runOf, SECRET, type ShownRun, showRun } from '../support/dashboard-runs.js'
+import { BODY, KEYS, READABLE, runOf, SECRET, type ShownRun, showRun } from '../support/dashboard-runs.js'
 import { patience } from '../support/patience.js'
 import { done, hex } from '../support/run-events.js'
 
@@ -174,6 +174,17 @@ test('a group is shown with its conversation, calls, reward and the probability 
   assert.match(texts, /&lt;script&gt;alert\(1\)&lt;\/script&gt; rather not/)
   for (const strange of ['-1', '7', 'x', '1e9'])
     assert.is((await ask(run, `/groups/${READABLE}?rollout=${strange}`)).status, 200)
+})
+
+test('teams stand beside their keys and for themselves, and a name that looks like markup is none', async () => {
+  const joined = (node: string, team: string): RunEvent => ({ type: 'team-joined', atMs: LATER_MS, node, team })
+  const run = await shown([...runOf('busy', 0), joined(KEYS[0], 'night owls'), joined(KEYS[1], '<b onclick=1>')])
+  const text = await (await ask(run, '/nodes')).text()
+  assert.match(text, /Teams, most credit first/)
+  assert.is(text.match(/>night owls<\/t[dh]>/g)?.length, 2)
+  assert.is(text.match(/&lt;b onclick=1&gt;/g)?.length, 2)
+  assert.not.match(text, /<b onclick/)
+  assert.match(await (await ask(run, `/nodes/${KEYS[0]}`)).text(), /for the team night owls/)
 })
 
 test('every answer is bound to its own place by its headers, and calls under another name are turned away', async () => {

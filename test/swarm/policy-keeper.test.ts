@@ -185,7 +185,7 @@ test('a run in a dialect, or for a reward, that the node does not have is refuse
     return codeOf(keeper.update(soon()))
   }
   assert.match(await other({ dialect: 'morse' }), /^incompatible: .*morse; known are hermes/)
-  assert.match(await other({ reward: 'applause' }), /^incompatible: .*applause; known are paper, state-aware/)
+  assert.match(await other({ reward: 'applause' }), /^incompatible: .*applause; known are paper, outcome/)
   assert.equal(engine.done, [])
 })
 
@@ -196,10 +196,10 @@ test('groups are played for the reward that the policy names, on one stage as lo
   assert.is(first.stage.reward.name, 'paper')
   await offer(run, {})
   assert.is((await keeper.update(soon())).stage, first.stage)
-  const aware = { ...policy, reward: 'state-aware' }
+  const aware = { ...policy, reward: 'outcome' }
   await offer(run, { policy: aware, policyId: policyIdOf(aware), canary: [canary] })
   const second = await keeper.update(soon())
-  assert.is(second.stage.reward.name, 'state-aware')
+  assert.is(second.stage.reward.name, 'outcome')
   assert.is.not(second.manifest.policyId, first.manifest.policyId)
 })
 

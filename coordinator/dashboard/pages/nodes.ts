@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import type { BoardTeam } from '../../../proto/index.js'
 import type { NodeVerdict } from '../../ledger/run-state.js'
 import type { NodeReport, NodeStanding } from '../../report/node-report.js'
 import { countsOf, timeOf } from '../../report/words.js'
@@ -29,8 +30,8 @@ const standingBadge = (standing: NodeStanding): Markup =>
 
 const NUMERIC = new Set(['credit', 'tokens/s', 'accepted', 'refused', 'open', 'abandoned', 'audits'])
 
-/** Everybody who works for the run, most credit first. */
-export function nodes(reports: readonly NodeReport[], nowMs: number): Markup {
+/** Everybody who works for the run, and their teams, most credit first. */
+export function nodes(reports: readonly NodeReport[], teams: readonly BoardTeam[], nowMs: number): Markup {
   if (reports.length === 0)
     return live(
       'nodes',
@@ -39,6 +40,7 @@ export function nodes(reports: readonly NodeReport[], nowMs: number): Markup {
   const columns = [
     'key',
     'credit',
+    'team',
     'standing',
     'backend',
     'tokens/s',
@@ -60,6 +62,7 @@ export function nodes(reports: readonly NodeReport[], nowMs: number): Markup {
         .map((node) => [
           keyLink(node.node),
           thousands(Math.round(node.credit)),
+          node.team ?? '–',
           standingBadge(node.standing),
           node.backend ?? '–',
           decimal(node.tokensPerSecond, 1),
@@ -70,8 +73,19 @@ export function nodes(reports: readonly NodeReport[], nowMs: number): Markup {
           `${node.audits.all - node.audits.failed}/${node.audits.all}`,
           ago(node.lastSeenAtMs, nowMs),
         ]),
-    )}${rest > 0 ? html`<p class="quiet">And ${thousands(rest)} more: <code>prove-coordinator nodes</code> lists them all.</p>` : ''}`,
+    )}${rest > 0 ? html`<p class="quiet">And ${thousands(rest)} more: <code>prove-coordinator nodes</code> lists them all.</p>` : ''}${teams.length === 0 ? '' : teamTable(teams)}`,
   )
+}
+
+function teamTable(teams: readonly BoardTeam[]): Markup {
+  const rest = teams.length - DASHBOARD_LIMITS.rows
+  return html`<section><h2>Teams</h2>${table(
+    'Teams, most credit first',
+    [{ name: 'team' }, { name: 'credit', numeric: true }, { name: 'keys', numeric: true }],
+    teams
+      .slice(0, DASHBOARD_LIMITS.rows)
+      .map(({ name, credit, keys }) => [name, thousands(Math.round(credit)), thousands(keys)]),
+  )}${rest > 0 ? html`<p class="quiet">And ${thousands(rest)} more: <code>prove-coordinator board</code> lists them all.</p>` : ''}</section>`
 }
 
 const refusals = ({ refused }: NodeReport): number => [...refused.values()].reduce((sum, count) => sum + count, 0)
@@ -82,7 +96,7 @@ export function node(report: NodeReport, verdicts: readonly NodeVerdict[], nowMs
     'node',
     html`<p class="long name">${report.node}</p>
 <dl class="figures">
-${figure('Credit', thousands(Math.round(report.credit)))}
+${figure('Credit', thousands(Math.round(report.credit)), report.team === null ? '' : `for the team ${report.team}`)}
 ${figure('Standing', standingBadge(report.standing))}
 ${figure('Backend', report.backend ?? '–', report.tokensPerSecond === null ? '' : `${decimal(report.tokensPerSecond, 1)} tokens/s`)}
 ${figure('Accepted', thousands(report.accepted), `${plural(report.flat, 'group')} without variance`)}

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import {
+  boardRequest,
   groupRequest,
   leaseRequest,
   PROTOCOLS,
@@ -20,6 +21,7 @@ const NAMES = Object.keys(PROTOCOLS) as ProtocolName[]
 const GOOD: Readonly<Record<ProtocolName, Uint8Array>> = {
   lease: leaseRequest.encode({ kind: 'renew', leaseIds: ['ab'.repeat(16)] }),
   group: groupRequest.encode({ kind: 'fetch', bodySha256: 'ab'.repeat(32) }),
+  board: boardRequest.encode({ peerId: '12D3KooWhelper' }),
   verdict: verdictRequest.encode({ cursor: 1, max: 8 }),
   snapshot: snapshotRequest.encode({ id: 1, want: { kind: 'chunk', blobSha256: 'ab'.repeat(32), index: 0 } }),
 }

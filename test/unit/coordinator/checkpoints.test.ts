@@ -45,7 +45,10 @@ function enriched(log: readonly RunEvent[], picks: readonly number[]): RunEvent[
     const step = state.pendingBatch?.step
     const made = step !== undefined && { step, recipe: { settings: { seed: pick } } }
     put(event.type === 'published' && made ? { ...event, ...made } : event)
-    if (pick === 0) put({ type: 'registered', atMs: i, node: `key ${i}`, round: state.round!.round })
+    if (pick === 0) {
+      put({ type: 'registered', atMs: i, node: `key ${i}`, round: state.round!.round })
+      put({ type: 'team-joined', atMs: i, node: `key ${i}`, team: 'owls' })
+    }
     if (pick === 1) put(agreed({ batchGroups: 2 + (i % 5) }))
     if (pick === 2) put({ type: 'world-quarantined', atMs: i, server: `world ${i % 3}`, leaseId: 'lease' })
     if (pick === 3 && event.type === 'batched') {

@@ -6,7 +6,6 @@ import { accepted, refused } from '../../../coordinator/intake/outcome.js'
 import {
   afterAudit,
   createVerdicts,
-  creditFor,
   inForce,
   isLie,
   judgeAuthorship,
@@ -16,6 +15,7 @@ import {
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import type { LeaseRecord } from '../../../coordinator/ledger/run-state.js'
+import type { Rollout } from '../../../episode/index.js'
 import { type Overlap, UNWATCHED } from '../../../judging/index.js'
 import { type GroupAnnouncement, REFUSALS, type RefusalCode, refusal, type SwarmRefusal } from '../../../proto/index.js'
 import { silentLogger, systemClock } from '../../../swarm/index.js'
@@ -48,13 +48,9 @@ test('tokens that are not one’s own draws are a copy where somebody else had t
   assert.equal(afterAudit('internal', true), ['internal', 'none'])
 })
 
-test('a tenth of the credit goes with each version, and everything with too many, but a refusal stays what it is', () => {
-  assert.equal(
-    [0, 1, 2, -1].map((late) => creditFor(100, late)),
-    [100, 90, 81, 100],
-  )
+test('a group that comes too many versions late is refused, and a refusal stays what it is', () => {
   const group = { rollouts: [], completions: [] } as unknown as ReplayedGroup
-  const fine = accepted(group, null, 5)
+  const fine = accepted(group, null, () => 5)
   assert.is(inForce(fine, 2, 2), fine)
   assert.is(inForce(fine, 3, 2).code, 'stale_policy')
   const lie = refused('reward_mismatch', '')
@@ -66,6 +62,9 @@ test('a lie is what the table of refusals punishes as one', () => {
     assert.is(isLie(refused(code, '')), ['quarantine', 'exclusion'].includes(REFUSALS[code].consequence), code)
   assert.not(isLie({ code: null }))
 })
+
+/** What a verdict looks at in a rollout. */
+const EVEN = { reward: { total: 1, components: null }, calls: [], solved: false } as unknown as Rollout
 
 interface Scene {
   readonly overlap?: (lease: LeaseRecord) => Overlap | null
@@ -92,7 +91,7 @@ async function scene({
   const penalised: string[] = []
   const replayed = (leaseId: string): ReplayedGroup => ({
     lease: recorder.state.leases.get(leaseId)!,
-    rollouts: [],
+    rollouts: [EVEN, EVEN],
     completions: [],
     logprobs: [],
     sketches: [],

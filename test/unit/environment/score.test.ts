@@ -42,7 +42,7 @@ test('what cannot be scored says why', async () => {
   assert.match(await why({ task: 'none', actions: [] }), /^unknown_task/)
   assert.match(await why({ task: { id: task }, actions: [] }), /^bad_task/)
   assert.match(await why({ task, actions: [{ name: 'x', arguments: '[' }] }), /^bad_request/)
-  assert.match(await why({ task, calls: [] }, rewardPreset('state-aware')), /^bad_request: the reward state-aware/)
+  assert.match(await why({ task, calls: [] }, rewardPreset('outcome')), /^bad_request: the reward outcome/)
 })
 
 test.run()

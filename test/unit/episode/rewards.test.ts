@@ -30,29 +30,34 @@ const wrongReader = writeCall('lend_book', { book: 'emma', reader: 'Bo' })
 const lending = lendingTask({ turns: [task.turns[0]!], groundTruth: [task.groundTruth[0]!] })
 const another = writeCall('lend_book', { book: 'walden', reader: 'Bo' })
 
-const RUNS: readonly (readonly [what: string, task: Task, script: readonly string[], paper: number, aware: number])[] =
+const RUNS: readonly (readonly [
+  what: string,
+  task: Task,
+  script: readonly string[],
+  paper: number,
+  outcome: number,
+])[] = [
+  ['two calls as they should be', task, groundTruthScript(task), 1.3, 1],
   [
-    ['two calls as they should be', task, groundTruthScript(task), 1.3, 2.3],
-    [
-      'a look first, which changes nothing',
-      task,
-      [writeCall('list_books', {}), ...groundTruthScript(task)],
-      1.233,
-      2.233,
-    ],
-    ['the first of two calls alone', task, [lend, 'Done.', 'Done.'], 1.05, 1.2],
-    ['a loan to the wrong reader that is over', task, [wrongReader, afterLoan, takeBack, 'Done.'], 1.275, 2.125],
-    ['nothing, where nothing would be left of the calls', task, ['No.', 'No.'], 0, 0.5],
-    ['a loan as it should be', lending, groundTruthScript(lending), 1.3, 2.3],
-    ['a loan to the wrong reader', lending, [wrongReader, 'Done.'], 1.25, 1.45],
-    ['a second loan that nobody asked for', lending, [lend, another, 'Done.'], 1.3, 1.6],
-    ['nothing, where a loan should be', lending, ['No.'], 0, 0],
-  ]
-for (const [what, played, script, paper, aware] of RUNS) {
+    'a look first, which changes nothing',
+    task,
+    [writeCall('list_books', {}), ...groundTruthScript(task)],
+    1.233,
+    0.9333,
+  ],
+  ['the first of two calls alone', task, [lend, 'Done.', 'Done.'], 1.05, 0.25],
+  ['a loan to the wrong reader that is over', task, [wrongReader, afterLoan, takeBack, 'Done.'], 1.275, -0.3833],
+  ['nothing, where nothing would be left of the calls', task, ['No.', 'No.'], 0, 0],
+  ['a loan as it should be', lending, groundTruthScript(lending), 1.3, 1],
+  ['a loan to the wrong reader', lending, [wrongReader, 'Done.'], 1.25, -0.35],
+  ['a second loan that nobody asked for', lending, [lend, another, 'Done.'], 1.3, 0.15],
+  ['nothing, where a loan should be', lending, ['No.'], 0, 0],
+]
+for (const [what, played, script, paper, outcome] of RUNS) {
   test(`what is played earns what its reward says: ${what}`, async () => {
     for (const [reward, expected] of [
       ['paper', paper],
-      ['state-aware', aware],
+      ['outcome', outcome],
     ] as const) {
       const { reward: earned } = await play(played, script, stageFor(reward))
       assert.ok(Math.abs(earned.total - expected) < 0.0005, `${reward}: ${earned.total}`)
@@ -81,7 +86,7 @@ test('on synthesised tasks the ground truth earns the maximum of every preset, a
 test('what the ground truth leads to is found out once per task, and only for a reward that asks', async () => {
   for (const [reward, opened] of [
     ['paper', [1, 2]],
-    ['state-aware', [2, 3]],
+    ['outcome', [2, 3]],
   ] as const) {
     const stage = stageFor(reward)
     let sessions = 0
@@ -102,7 +107,7 @@ test('a task whose own calls fail is refused by a reward that needs to know wher
   const second = { ...task.groundTruth[0]!, turn: 1 }
   const twice: Task = lendingTask({ groundTruth: [task.groundTruth[0]!, second] })
   assert.is((await play(twice, ['No.', 'No.'], stageFor('paper'))).reward.total, 0)
-  const error = await play(twice, ['No.', 'No.'], stageFor('state-aware')).catch((cause: unknown) => cause)
+  const error = await play(twice, ['No.', 'No.'], stageFor('outcome')).catch((cause: unknown) => cause)
   assert.instance(error, EpisodeError)
   assert.match((error as EpisodeError).message, /^bad_task: ground-truth call 1: lend_book: .*another reader/)
 })

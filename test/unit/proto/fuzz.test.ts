@@ -2,6 +2,9 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
+  board,
+  boardRequest,
+  boardResponse,
   type Codec,
   type EnvelopeKind,
   encodeFrame,
@@ -40,6 +43,7 @@ import {
   body,
   codeOf,
   digest,
+  flightBoard,
   flightManifest,
   hash,
   id16,
@@ -87,6 +91,9 @@ const SAMPLES: readonly Sample[] = [
   sample('verdict digest', verdictDigest, digest),
   sample('verdict request', verdictRequest, { cursor: 4_294_967_295, max: 1 }),
   sample('verdict response', verdictResponse, { digest: some, more: true }),
+  sample('board', board, flightBoard),
+  sample('board request', boardRequest, { peerId: '12D3KooWhelper', team: 'night shift' }),
+  sample('board response', boardResponse, some),
   sample('snapshot request for a manifest', snapshotRequest, {
     id: 1,
     want: { kind: 'manifest', manifestId: hash('m') },

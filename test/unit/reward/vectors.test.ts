@@ -1,14 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  type LoggedCall,
-  PAPER,
-  type RewardComponents,
-  rewardPreset,
-  type ScoredExample,
-  type StateDigests,
-} from '../../../reward/index.js'
+import { type LoggedCall, PAPER, type RewardComponents, type ScoredExample } from '../../../reward/index.js'
 import type { OfferedTool } from '../../../servers/kernel/index.js'
 import { fixture } from '../../support/checkout.js'
 
@@ -18,20 +11,13 @@ interface Vector {
   offered: string
   groundTruth: ScoredExample['groundTruth']
   calls: { name: string; arguments?: object; ok: boolean; malformed?: true; raw: string }[]
-}
-interface BaseVector extends Vector {
   expected: { components: RewardComponents | null; total: number; alignment: (number | null)[]; covered: boolean[] }
-}
-interface ExtensionVector extends Vector {
-  finalState: Record<string, StateDigests>
-  expected: { base: number; terms: Record<string, number>; totalWithExampleWeights: number }
 }
 
 const TOLERANCE = 0.00006
 const data = JSON.parse(readFileSync(fixture('reward-vectors.json'), 'utf8')) as {
   toolsets: Record<string, Omit<OfferedTool, 'description'>[]>
-  vectors: BaseVector[]
-  extensionVectors: ExtensionVector[]
+  vectors: Vector[]
 }
 
 const exampleOf = (vector: Vector): ScoredExample => ({
@@ -56,21 +42,8 @@ for (const vector of data.vectors) {
   })
 }
 
-for (const vector of data.extensionVectors) {
-  test(`the state-aware vector "${vector.name}" scores as specified: ${vector.note}`, () => {
-    const states = Object.values(vector.finalState)
-    const actual = rewardPreset('state-aware').score(exampleOf(vector), logOf(vector), states)
-    near(PAPER.score(exampleOf(vector), logOf(vector)).total, vector.expected.base, 'base')
-    for (const [name, value] of Object.entries(vector.expected.terms)) {
-      near(actual.components![name]!, value, name)
-    }
-    near(actual.total, vector.expected.totalWithExampleWeights, 'total')
-  })
-}
-
 test('every row of the vector file was read', () => {
   assert.is(data.vectors.length, 48)
-  assert.is(data.extensionVectors.length, 7)
 })
 
 test.run()

@@ -1,0 +1,47 @@
+import { type Board, type BoardKey, type BoardTeam, LIMITS } from '../../proto/index.js'
+import type { RunState } from '../ledger/run-state.js'
+
+/** Every key and team that has earned anything in a run, most credit first. */
+export interface Ranking {
+  readonly version: number
+  readonly keys: readonly BoardKey[]
+  readonly teams: readonly BoardTeam[]
+}
+
+/**
+ * Keys that were excluded for good are left out, and count for no team. Of equal credit, who was judged first stands first.
+ * @param state  of a run that has published a version
+ */
+export function rankingOf(state: Pick<RunState, 'current' | 'nodes' | 'teams'>): Ranking {
+  const keys: BoardKey[] = []
+  const teams = new Map<string, { keys: number; credit: number }>()
+  for (const { node, credit, standing } of state.nodes.values()) {
+    if (credit <= 0 || standing.quarantinedUntilMs === null) continue
+    const team = state.teams.get(node) ?? null
+    keys.push({ peerId: node, team, credit })
+    if (team === null) continue
+    const sum = teams.get(team) ?? { keys: 0, credit: 0 }
+    teams.set(team, { keys: sum.keys + 1, credit: sum.credit + credit })
+  }
+  return {
+    version: state.current?.version ?? 0,
+    keys: keys.sort(byCredit),
+    teams: Array.from(teams, ([name, sum]) => ({ name, ...sum })).sort(byCredit),
+  }
+}
+
+const byCredit = (a: { readonly credit: number }, b: { readonly credit: number }): number => b.credit - a.credit
+
+/** What travels of it. @param asked  key whose place is wanted besides; null: nobody's */
+export function boardOf({ version, keys, teams }: Ranking, asked: string | null, issuedAtMs: number): Board {
+  const place = asked === null ? -1 : keys.findIndex(({ peerId }) => peerId === asked)
+  return {
+    version,
+    issuedAtMs,
+    allKeys: keys.length,
+    allTeams: teams.length,
+    keys: keys.slice(0, LIMITS.boardKeys.value),
+    teams: teams.slice(0, LIMITS.boardTeams.value),
+    asked: place === -1 ? null : { rank: place + 1, key: keys[place]! },
+  }
+}

@@ -1,0 +1,46 @@
+import { LIMITS, openBoard, SwarmRefusal } from '../proto/index.js'
+import { requestBoard, type SwarmHost, TransportError } from '../swarm/index.js'
+
+/** The newest board that a node has heard of, to be passed on: so it can be had while the coordinator is away. */
+export interface BoardKeeper {
+  /** As the run's key has signed it; null: none has come so far. */
+  readonly newest: Uint8Array | null
+  /** Asks the coordinator for a newer one, where that is due. When it gives none, the last one stays. */
+  refresh(signal: AbortSignal): Promise<void>
+}
+
+/** @param host  of a node of the run */
+export function createBoardKeeper(host: SwarmHost): BoardKeeper {
+  const { clock, runId, logger } = host
+  let kept: { readonly sealed: Uint8Array; readonly issuedAtMs: number } | null = null
+  let askedAtMs = Number.NEGATIVE_INFINITY
+  let asking: Promise<void> | null = null
+
+  const ask = async (signal: AbortSignal): Promise<void> => {
+    try {
+      const sealed = await requestBoard(host, runId, { peerId: null }, signal)
+      const { issuedAtMs } = await openBoard(sealed, runId)
+      if (kept === null || issuedAtMs >= kept.issuedAtMs) kept = { sealed, issuedAtMs }
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof TransportError || error instanceof SwarmRefusal)) throw error
+      logger.debug({ error }, 'the coordinator gave no board')
+    } finally {
+      asking = null
+    }
+  }
+
+  return {
+    get newest() {
+      return kept?.sealed ?? null
+    },
+    async refresh(signal) {
+      const now = clock.now()
+      // A clock that was set back must not stop it.
+      if (asking === null && Math.abs(now - askedAtMs) >= LIMITS.boardFreshMs.value && host.isConnected(runId)) {
+        askedAtMs = now
+        asking = ask(signal)
+      }
+      await asking
+    },
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * The one-to-one matching of rows and columns with the greatest sum of weights, by the Hungarian method with potentials (O(rows² columns)).
+ * It is exact, so taking a column away never makes the sum greater: a greedy matching does not promise that.
+ * @param weights  of each pair, above 0; `null` where the two must not be matched. All rows have the same length
+ * @returns the column of each row, or `null` for a row that is left alone
+ */
+export function bestMatching(weights: readonly (readonly (number | null)[])[]): (number | null)[] {
+  const rows = weights.length
+  const real = weights[0]?.length ?? 0
+  // Every row may also take a column of its own that is worth nothing.
+  const columns = real + rows
+  const cost = (row: number, column: number): number => {
+    if (column >= real) return 0
+    return -(weights[row]![column] ?? 0)
+  }
+  const rowPotential = new Array<number>(rows).fill(0)
+  const columnPotential = new Array<number>(columns + 1).fill(0)
+  /** The row that holds each column; the last column is where a row waits to be placed. */
+  const heldBy = new Array<number>(columns + 1).fill(-1)
+  for (let row = 0; row < rows; row++) {
+    const cheapest = new Array<number>(columns).fill(Number.POSITIVE_INFINITY)
+    const before = new Array<number>(columns).fill(columns)
+    const seen = new Array<boolean>(columns + 1).fill(false)
+    heldBy[columns] = row
+    let column = columns
+    do {
+      seen[column] = true
+      const from = heldBy[column]!
+      let step = Number.POSITIVE_INFINITY
+      let next = -1
+      for (let to = 0; to < columns; to++) {
+        if (seen[to]) continue
+        const reduced = cost(from, to) - rowPotential[from]! - columnPotential[to]!
+        if (reduced < cheapest[to]!) {
+          cheapest[to] = reduced
+          before[to] = column
+        }
+        if (cheapest[to]! < step) {
+          step = cheapest[to]!
+          next = to
+        }
+      }
+      for (let to = 0; to <= columns; to++) {
+        if (seen[to]) {
+          rowPotential[heldBy[to]!]! += step
+          columnPotential[to]! -= step
+        } else if (to < columns) cheapest[to]! -= step
+      }
+      column = next
+    } while (heldBy[column] !== -1)
+    while (column !== columns) {
+      const previous = before[column]!
+      heldBy[column] = heldBy[previous]!
+      column = previous
+    }
+  }
+  const columnOf = new Array<number | null>(rows).fill(null)
+  heldBy.slice(0, real).forEach((row, column) => {
+    if (row !== -1 && weights[row]![column] !== null) columnOf[row] = column
+  })
+  return columnOf
+}

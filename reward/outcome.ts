@@ -1,0 +1,112 @@
+import { equalArguments } from './align.js'
+import { bestMatching } from './best-matching.js'
+import { callBudget, checkExample } from './paper.js'
+import type { RewardPreset } from './preset.js'
+import type {
+  GroundTruthCall,
+  JsonObject,
+  LoggedCall,
+  RewardBreakdown,
+  RolloutFacts,
+  ScoredExample,
+  StateDigests,
+} from './types.js'
+
+/** Not tuned: whoever trains with this preset should say so. */
+const COSTS = {
+  /** Of a write that nobody asked for, in calls of the task; a world that ends otherwise for it costs too. */
+  harm: 0.25,
+  /** Of a call that served nothing, against the budget of calls. */
+  idle: 0.2,
+} as const
+/** What a task that was done is still worth if no world ended as it should. */
+const WRONG_STATE = 0.5
+/** A look-up with other values than asked for was not what was asked for, however near: it is worth up to this. */
+const INEXACT = 0.5
+
+/**
+ * Pays for what was done, once, when it was asked for. Nothing but the task's own calls, made with success and exactly, earns the
+ * maximum; a call that failed earns nothing, and a write with other values than asked for is a write that nobody asked for.
+ */
+export const OUTCOME: RewardPreset = {
+  name: 'outcome',
+  description: 'what was done: calls that succeeded, the final states, unwanted writes and idle calls',
+  maximum: { calls: 1, noCall: 1 },
+  components: ['done', 'state', 'harm', 'idle'],
+  needsStates: true,
+  score,
+}
+
+function score(
+  example: ScoredExample,
+  log: readonly LoggedCall[],
+  { states, turns }: RolloutFacts = {},
+): RewardBreakdown {
+  if (!states) throw new TypeError('the reward outcome is asked for without the states of the worlds')
+  const { groundTruth } = example
+  const tools = checkExample(example)
+  const isWrite = (call: LoggedCall): boolean => !call.malformed && call.ok && tools.get(call.name)?.readOnly === false
+  const n = groundTruth.length
+  if (n === 0) {
+    const total = log.length === 0 ? 1 : 0 - COSTS.harm * Math.min(1, log.filter(isWrite).length)
+    return { total, components: null, alignment: [], covered: [] }
+  }
+  const succeeded = log.map((call) => (call.malformed || !call.ok ? null : { ...call, isWrite: isWrite(call) }))
+  const worths = worthsOf(groundTruth, succeeded, turns)
+  const alignment = bestMatching(worths)
+  const earned = alignment.map((at, i) => (at === null ? 0 : worths[i]![at]!))
+  const used = new Set(alignment)
+  const components = {
+    done: earned.reduce((sum, worth) => sum + worth, 0) / n,
+    state: rightStates(states),
+    harm: Math.min(1, log.filter((call, at) => isWrite(call) && !used.has(at)).length / n),
+    idle: Math.min(1, log.filter((_, at) => !used.has(at)).length / callBudget(n)),
+  }
+  const { done, state, harm, idle } = components
+  return {
+    total: done * (WRONG_STATE + (1 - WRONG_STATE) * state) - COSTS.harm * harm - COSTS.idle * idle,
+    components,
+    alignment,
+    covered: alignment.map((at) => at !== null),
+  }
+}
+
+interface SucceededCall {
+  readonly name: string
+  readonly arguments: JsonObject
+  readonly isWrite: boolean
+}
+
+/**
+ * What each logged call would be worth as each call of the ground truth: 1 if it is that call, less than a half for a look-up with other
+ * values (of the tool and each argument of either, the share that is right), `null` if it cannot count: it failed, is a write with other
+ * values, came before the user asked for it, or before any call that could be what it builds on.
+ */
+function worthsOf(
+  truths: readonly GroundTruthCall[],
+  log: readonly (SucceededCall | null)[],
+  turns: readonly number[] | undefined,
+): (number | null)[][] {
+  const firsts: number[] = []
+  return truths.map((truth, i) => {
+    const from = Math.max(-1, ...truth.after.map((j) => firsts[j]!))
+    const row = log.map((call, at) => {
+      if (call?.name !== truth.name || at <= from) return null
+      if ((turns?.[at] ?? Number.POSITIVE_INFINITY) < (truth.turn ?? 0)) return null
+      const keys = new Set([...Object.keys(truth.arguments), ...Object.keys(call.arguments)]).size
+      const equal = equalArguments(truth, call.arguments)
+      if (equal === keys) return 1
+      return call.isWrite ? null : (INEXACT * (1 + equal)) / (1 + keys)
+    })
+    const first = row.findIndex((worth) => worth !== null)
+    firsts[i] = first === -1 ? Number.POSITIVE_INFINITY : first
+    return row
+  })
+}
+
+/** Share of the worlds touched by the ground truth or the rollout that ended in the ground truth's state; 1 if none was. */
+function rightStates(states: readonly StateDigests[]): number {
+  const touched = states.filter(({ initial, expected, actual }) => expected !== initial || actual !== initial)
+  if (touched.length === 0) return 1
+  return touched.filter(({ expected, actual }) => expected === actual).length / touched.length
+}

@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import {
+  type Board,
+  board,
+  boardRequest,
+  isTeamName,
+  LIMITS,
+  openBoard,
+  peerIdOfKey,
+  SwarmRefusal,
+  sealBoard,
+} from '../../../proto/index.js'
+import { codeOf, flightBoard, keyOf } from '../../support/proto-samples.js'
+
+const encoded = (change: Partial<Board>) => () => board.encode({ ...flightBoard, ...change })
+
+test('a board and a question for one survive the wire unchanged', () => {
+  for (const value of [flightBoard, { ...flightBoard, keys: [], teams: [], allKeys: 0, allTeams: 0, asked: null }])
+    assert.equal(board.parse(board.encode(value)), value)
+  for (const peerId of [null, '12D3KooWhelper'])
+    assert.equal(boardRequest.parse(boardRequest.encode({ peerId })), { peerId })
+})
+
+test('a team is told, left alone or left', () => {
+  const teamOf = (team: string | null | undefined): unknown => {
+    const sent = boardRequest.parse(boardRequest.encode({ peerId: null, ...(team === undefined ? {} : { team }) }))
+    return Object.hasOwn(sent, 'team') ? sent.team : 'left alone'
+  }
+  assert.equal(['night shift', null, undefined].map(teamOf), ['night shift', null, 'left alone'])
+})
+
+test('what could hide, reorder, imitate by its form, or break a line or a terminal is no team', () => {
+  for (const good of [
+    'night shift',
+    'Ünïcode',
+    '夜勤',
+    'a',
+    '<b>bold</b>',
+    '🦉 owls',
+    'x'.repeat(LIMITS.teamBytes.value),
+  ])
+    assert.ok(isTeamName(good), good)
+  for (const bad of [
+    ...['', ' ', ' a', 'a ', 'a  b', 'a\nb', 'a\tb', '\u001b[31mred', 'a\u0000', 'a\u202eb', 'a\u200bb', 'a\u00a0b'],
+    ...['a\u2028b', '\ud800', '\ue000', 'u\u0308', 'x'.repeat(LIMITS.teamBytes.value + 1), 'ü'.repeat(17)],
+  ])
+    assert.not.ok(isTeamName(bad), JSON.stringify(bad))
+})
+
+test('no name of a team moves a terminal’s cursor or changes in its encoding', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (name) => {
+      if (!isTeamName(name)) return
+      assert.not.match(name, /[\p{C}\p{Zl}\p{Zp}]/u)
+      assert.is(boardRequest.parse(boardRequest.encode({ peerId: null, team: name })).team, name)
+    }),
+    { seed: 23, numRuns: 2000 },
+  )
+})
+
+test('a board with as many keys and teams as it may have, all with the longest names, fits; one more of either does not', () => {
+  const name = (i: number): string => `${'夜'.repeat(9)}${i}`.padEnd(32 - 18, 'x')
+  const keys = Array.from({ length: LIMITS.boardKeys.value + 1 }, (_, i) => ({
+    ...{ peerId: `12D3KooW${'x'.repeat(40)}${i + 1000}`, team: name(i), credit: 1e9 - i },
+  }))
+  const teams = keys.map(({ team, credit }) => ({ name: team, keys: 1e6, credit }))
+  const full = {
+    ...{ allKeys: 1e6, allTeams: 1e6, asked: { rank: 1e6, key: keys[0]! } },
+    ...{ keys: keys.slice(1), teams: teams.slice(0, LIMITS.boardTeams.value) },
+  }
+  const { length } = encoded(full)()
+  assert.ok(length > 15_000 && length < LIMITS.boardBytes.value - 1024, String(length))
+  assert.is(codeOf(encoded({ ...full, keys })), 'too_large')
+  assert.is(codeOf(encoded({ ...full, teams: teams.slice(0, LIMITS.boardTeams.value + 1) })), 'too_large')
+})
+
+test('a board out of order, with a key or a team twice, with more than it counts, or with numbers that are none is refused', () => {
+  const [first, second] = flightBoard.keys
+  const [team] = flightBoard.teams
+  const rows: [Partial<Board>, string][] = [
+    [{ keys: [second!, first!] }, 'malformed'],
+    [{ keys: [first!, first!] }, 'malformed'],
+    [{ teams: [team!, team!], allTeams: 2 }, 'malformed'],
+    [{ teams: [team!, { ...team!, name: 'other', credit: 1e6 }], allTeams: 2 }, 'malformed'],
+    [{ keys: [{ ...first!, team: 'a\nb' }] }, 'malformed'],
+    [{ allKeys: 1 }, 'out_of_bounds'],
+    [{ allTeams: 0 }, 'out_of_bounds'],
+    [{ asked: { rank: 4, key: second! } }, 'out_of_bounds'],
+    [{ asked: { rank: 0, key: second! } }, 'out_of_bounds'],
+    [{ keys: [{ ...first!, credit: Number.NaN }] }, 'out_of_bounds'],
+    [{ keys: [{ ...first!, credit: Number.POSITIVE_INFINITY }] }, 'out_of_bounds'],
+    [{ issuedAtMs: Number.NaN }, 'out_of_bounds'],
+  ]
+  for (const [change, code] of rows) assert.is(codeOf(encoded(change)), code, JSON.stringify(change))
+})
+
+test('only the run’s key can sign a board, for its own run', async () => {
+  const [run, other] = [await keyOf(1), await keyOf(2)]
+  const runId = peerIdOfKey(run)
+  const codeOfOpening = (sealed: Uint8Array): Promise<string> =>
+    openBoard(sealed, runId).then(
+      () => 'accepted',
+      (why: unknown) => (why instanceof SwarmRefusal ? why.code : String(why)),
+    )
+  const sealed = await sealBoard(run, runId, flightBoard)
+  assert.equal(await openBoard(sealed, runId), flightBoard)
+  assert.is(await codeOfOpening(await sealBoard(other, runId, flightBoard)), 'wrong_signer')
+  assert.is(await codeOfOpening(await sealBoard(run, peerIdOfKey(other), flightBoard)), 'wrong_run')
+  const bent = Uint8Array.from(sealed)
+  bent[bent.indexOf(0xf0) === -1 ? 100 : bent.indexOf(0xf0)]! ^= 1
+  assert.not.equal(await codeOfOpening(bent), 'accepted')
+})
+
+test.run()
