@@ -18,4 +18,8 @@ export const ENVIRONMENT_LIMITS = {
   tasksPerPage: 1000,
   /** Characters of what an assistant says to its user; it is counted, not read. */
   sayingChars: 64 * 1024,
+  /** Requests of one WebSocket that wait for their answers: its clients wait for each, so this is for those who do not. */
+  waitingMessages: 16,
+  /** Bytes of answers that the client of a WebSocket has not taken: a prompt with its tools is some 20 kB. */
+  unreadBytes: 1024 * 1024,
 } as const

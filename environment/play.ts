@@ -164,7 +164,8 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
   }
 }
 
-const openingOf = ({ system, turns }: Task): Message[] => [
+/** What the assistant of a task reads first. */
+export const openingOf = ({ system, turns }: Task): Message[] => [
   ...(system === undefined ? [] : [{ role: 'system' as const, content: system }]),
   { role: 'user', content: turns[0]! },
 ]

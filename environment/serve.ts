@@ -5,6 +5,8 @@ import { ENVIRONMENT_LIMITS } from './limits.js'
 import { episodeApi } from './wire/episode-api.js'
 import { episodeMcp } from './wire/mcp.js'
 import { nemoGymApi } from './wire/nemo-gym.js'
+import { openEnvApi } from './wire/open-env.js'
+import { openEnvSockets } from './wire/open-env-socket.js'
 import { orsApi } from './wire/ors.js'
 import type { EnvironmentService } from './wire/service.js'
 
@@ -46,15 +48,27 @@ export async function serveEpisodes(service: EnvironmentService, options: ServeO
   app.route('/', episodeMcp(service))
   app.route('/', episodeApi(service))
   app.route('/', orsApi(service))
+  app.route('/', openEnvApi(service))
+  const sockets = openEnvSockets(service)
+  app.route('/', sockets.routes)
   // Last: it takes the names of all tools.
   app.route('/', nemoGymApi(service))
   app.notFound(({ req }) => Response.json({ error: 'unknown_path', message: req.path }, { status: 404 }))
-  const listening = await listen(app, { host, port, requestTimeoutMs: ENVIRONMENT_LIMITS.requestTimeoutMs })
-  const sweep = setInterval(() => service.episodes.closeIdle(), SWEEP_MS).unref()
+  const listening = await listen(app, {
+    host,
+    port,
+    requestTimeoutMs: ENVIRONMENT_LIMITS.requestTimeoutMs,
+    webSockets: sockets.server,
+  })
+  const sweep = setInterval(() => {
+    sockets.closeIdle()
+    service.episodes.closeIdle()
+  }, SWEEP_MS).unref()
   return {
     origin: listening.origin,
     close() {
       clearInterval(sweep)
+      sockets.close()
       return listening.close()
     },
   }

@@ -2,6 +2,9 @@ import type { AddressInfo } from 'node:net'
 import { type ServerType, serve } from '@hono/node-server'
 import type { Hono } from 'hono'
 
+/** What takes over connections that routes let become WebSockets: the server of `ws`, without a port of its own. */
+export type WebSockets = NonNullable<Parameters<typeof serve>[0]['websocket']>['server']
+
 export interface ListenOptions {
   /** Name or address. */
   readonly host: string
@@ -9,6 +12,8 @@ export interface ListenOptions {
   readonly port: number
   /** Time to send one request in full, so that slow senders do not hold connections. */
   readonly requestTimeoutMs: number
+  /** Whoever gives it ends its connections. */
+  readonly webSockets?: WebSockets
 }
 
 export interface Listening {
@@ -21,11 +26,12 @@ export interface Listening {
 /** Serves an app over HTTP. @throws the system's error if the address cannot be listened on */
 export async function listen(
   { fetch }: Pick<Hono, 'fetch'>,
-  { host, port, requestTimeoutMs }: ListenOptions,
+  { host, port, requestTimeoutMs, webSockets }: ListenOptions,
 ): Promise<Listening> {
   const serverOptions = { requestTimeout: requestTimeoutMs }
   const listener = await new Promise<ServerType>((resolve, reject) => {
-    const starting = serve({ fetch, hostname: host, port, serverOptions }, () => resolve(starting))
+    const websocket = webSockets === undefined ? {} : { websocket: { server: webSockets } }
+    const starting = serve({ fetch, hostname: host, port, serverOptions, ...websocket }, () => resolve(starting))
     starting.once('error', reject)
   })
   const { port: actual } = listener.address() as AddressInfo

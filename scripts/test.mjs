@@ -9,6 +9,7 @@ import { setupOrExit } from './setup.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const TRAINER = 'coordinator/trainer'
+const WORLDS = 'prove-worlds'
 const bin = (name) => `${root}node_modules/.bin/${name}`
 /** What hangs is a failure, not a lost afternoon; what takes long on a busy machine is neither. */
 const LONGEST_MS = 30 * 60_000
@@ -166,14 +167,17 @@ const SUITES = {
       [bin('biome'), ['ci', '--colors=off', '.']],
       ['npm', ['run', '--silent', 'rooms']],
       [process.execPath, ['scripts/lint-python.mjs']],
-      [bin('pyright'), ['-p', `${TRAINER}/pyproject.toml`, '--pythonpath', '.venv/bin/python']],
+      ...[TRAINER, WORLDS].map((folder) => [
+        bin('pyright'),
+        ['-p', `${folder}/pyproject.toml`, '--pythonpath', '.venv/bin/python'],
+      ]),
     ].map(([command, args]) => ({ name: 'checks', run: () => check(command, args) })),
   unit: (paths) => uvu('unit', paths, BATCH),
   swarm: (paths) => uvu('swarm', paths),
   proc: (paths) => uvu('proc', paths).map((job) => ({ ...job, program: true })),
-  // Two runs: both folders have a test_export.py.
+  // A run each: they have files of the same names.
   trainer: () =>
-    [`${TRAINER}/tests`, 'scripts/build-demo-model/tests'].map((folder) => ({
+    [`${TRAINER}/tests`, 'scripts/build-demo-model/tests', `${WORLDS}/tests`].map((folder) => ({
       name: 'trainer',
       run: () => pytest(folder),
     })),

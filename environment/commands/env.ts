@@ -9,7 +9,7 @@ import { REWARD_SIGNALS, type RewardSignal } from '../reward-signal.js'
 import { serveEpisodes } from '../serve.js'
 import { createTaskStage } from '../stage.js'
 import { readTasks } from '../tasks.js'
-import { countOption, originOption, portOption, rewardOption, stopSignal } from './options.js'
+import { countOption, originOption, portOption, rewardOption, stdinEnded, stopSignal } from './options.js'
 
 interface EnvOptions {
   readonly dataset: string
@@ -22,6 +22,7 @@ interface EnvOptions {
   readonly split: Split
   readonly maxEpisodes: number
   readonly maxEpisodesPerClient: number
+  readonly endWithStdin: boolean
 }
 
 export function addEnvCommand(program: Command): void {
@@ -47,13 +48,27 @@ export function addEnvCommand(program: Command): void {
       countOption,
       ENVIRONMENT_LIMITS.episodesPerClient,
     )
+    .option('--end-with-stdin', 'end when stdin does, as it does with the program that holds its other end', false)
     .action(serve)
 }
 
 async function serve(options: EnvOptions): Promise<void> {
+  const { endWithStdin } = options
+  try {
+    await serveUntil(endWithStdin ? AbortSignal.any([stopSignal(), stdinEnded()]) : stopSignal(), options)
+  } finally {
+    // Being read, it would keep the process from ending.
+    if (endWithStdin) process.stdin.destroy()
+  }
+}
+
+async function serveUntil(stopped: AbortSignal, options: EnvOptions): Promise<void> {
   const { dataset, host, http: port, maxEpisodes, maxEpisodesPerClient: maxPerClient } = options
-  const stopped = stopSignal()
-  const tasks = await readTasks(dataset, CATALOGUE, stopped)
+  const tasks = await readTasks(dataset, CATALOGUE, stopped).catch((error: unknown) => {
+    if (stopped.aborted) return null
+    throw error
+  })
+  if (!tasks) return
   const service = {
     tasks,
     episodes: createEpisodes(createTaskStage(CATALOGUE), { maxEpisodes, maxPerClient }),

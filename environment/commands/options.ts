@@ -35,3 +35,11 @@ export function stopSignal(): AbortSignal {
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort())
   return stop.signal
 }
+
+/** Fires when stdin ends: a program that was started with a pipe there is not left behind, however its parent ended. */
+export function stdinEnded(): AbortSignal {
+  const ended = new AbortController()
+  for (const name of ['end', 'error'] as const) process.stdin.once(name, () => ended.abort())
+  process.stdin.resume()
+  return ended.signal
+}

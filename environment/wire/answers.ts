@@ -1,6 +1,7 @@
 import type { ToolSchema } from '../../dataset/index.js'
-import { EpisodeError, type RoutedTool } from '../../episode/index.js'
+import { EpisodeError } from '../../episode/index.js'
 import { PresetError } from '../../reward/index.js'
+import type { OfferedTool } from '../../servers/kernel/index.js'
 import { EnvironmentError, type EnvironmentErrorCode } from '../errors.js'
 import { ENVIRONMENT_LIMITS } from '../limits.js'
 
@@ -35,7 +36,7 @@ export function errorResponse(error: unknown, bodyOf: (answer: ErrorAnswer) => u
 }
 
 /** A tool as OpenAI's chat format offers it. */
-export const toolSchemaOf = ({ name, description, inputSchema }: RoutedTool): ToolSchema => ({
+export const toolSchemaOf = ({ name, description, inputSchema }: OfferedTool): ToolSchema => ({
   type: 'function',
   function: { name, description, parameters: inputSchema },
 })

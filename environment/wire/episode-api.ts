@@ -6,7 +6,8 @@ import { rewardPreset } from '../../reward/index.js'
 import { actionSchema, parseAs } from '../action.js'
 import type { OpenEpisode } from '../episodes.js'
 import { ENVIRONMENT_LIMITS } from '../limits.js'
-import type { Outcome } from '../play.js'
+import { type Outcome, openingOf } from '../play.js'
+import { REPLY_TOOL } from '../reply-tool.js'
 import { REWARD_SIGNALS } from '../reward-signal.js'
 import { errorResponse, toolSchemaOf } from './answers.js'
 import { clientOf, jsonBody } from './request.js'
@@ -44,7 +45,7 @@ export function chosenTask({ tasks, defaults }: EnvironmentService, choice: z.ou
 
 /**
  * Episodes in plain JSON, for programs that speak no framework's dialect:
- * `GET /tasks`, `POST /episodes`, and of an episode `GET`, `DELETE`, `POST …/actions`, `POST …/fork`.
+ * `GET /tasks`, `GET /tasks/<id>`, `POST /episodes`, and of an episode `GET`, `DELETE`, `POST …/actions`, `POST …/fork`.
  */
 export function episodeApi(service: EnvironmentService): Hono {
   const { tasks, episodes, defaults } = service
@@ -59,6 +60,19 @@ export function episodeApi(service: EnvironmentService): Hono {
       tasks: tasks
         .range(split, start, start + count)
         .map((task, i) => ({ id: task.id, split, index: start + i, kind: task.kind })),
+    })
+  })
+
+  app.get('/tasks/:id', ({ req }) => {
+    const task = tasks.named(req.param('id'))
+    return Response.json({
+      id: task.id,
+      kind: task.kind,
+      worlds: task.worlds,
+      user_turns: task.turns.length,
+      messages: openingOf(task),
+      tools: tasks.toolsOf(task).map(toolSchemaOf),
+      reply_tool: toolSchemaOf(REPLY_TOOL),
     })
   })
 

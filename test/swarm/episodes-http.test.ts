@@ -52,6 +52,10 @@ test('a task is found, opened, played, forked and closed in plain JSON', () =>
       opened.tools.map((tool: { function: { name: string } }) => tool.function.name),
       task.toolset.map(({ tool }) => tool),
     )
+    const shown = await json(ask(`${origin}/tasks/${task.id}`))
+    assert.equal([shown.messages, shown.tools, shown.user_turns], [opened.messages, opened.tools, task.turns.length])
+    assert.is(shown.reply_tool.function.name, REPLY_TOOL.name)
+    assert.is((await ask(`${origin}/tasks/none`)).status, 404)
     const at = `${origin}/episodes/${opened.episode}`
     const results: string[] = []
     let last: { over: boolean; reward: number } | undefined

@@ -1,0 +1,80 @@
+import json
+import re
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "src")]
+
+from prove_worlds import Worlds  # noqa: E402
+
+PROGRAM = CHECKOUT / "bin" / "prove-server.cjs"
+PATIENCE_S = 300.0
+"""Ends what hangs, and nothing else."""
+
+
+def run_node(code: str, *arguments: str) -> str:
+    """What a module of the built checkout writes."""
+    command = ["node", "--input-type=module", "-e", code, *arguments]
+    return subprocess.run(
+        command, cwd=CHECKOUT, check=True, timeout=PATIENCE_S, stdout=subprocess.PIPE, text=True
+    ).stdout
+
+
+@pytest.fixture(scope="session")
+def dataset(tmp_path_factory):
+    """Six tasks in the words that the demo model knows."""
+    folder = tmp_path_factory.mktemp("tasks") / "demo"
+    run_node(
+        "const { writeDemoTasks } = await import('./dist/test/support/demo-tasks.js');"
+        "await writeDemoTasks(process.argv[1], 6, 0)",
+        str(folder),
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def examples(dataset):
+    lines = (dataset / "data" / "train.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.fixture(scope="session")
+def worlds(dataset):
+    with Worlds.start(dataset, program=PROGRAM, start_timeout_s=PATIENCE_S, timeout_s=PATIENCE_S) as worlds:
+        yield worlds
+
+
+@pytest.fixture(scope="session")
+def score(dataset):
+    """`prove-server score`."""
+
+    def run(rollouts):
+        lines = "".join(json.dumps(rollout) + "\n" for rollout in rollouts)
+        command = ["node", str(PROGRAM), "score", "--dataset", str(dataset)]
+        done = subprocess.run(command, input=lines, check=True, timeout=PATIENCE_S, stdout=subprocess.PIPE, text=True)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    return run
+
+
+@pytest.fixture
+def readme(worlds, tmp_path, monkeypatch):
+    """Runs the program of the README that has a word in it, on these worlds, and returns its variables."""
+    text = (CHECKOUT / "prove-worlds" / "README.md").read_text()
+    programs = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    (tmp_path / "models").symlink_to(CHECKOUT / "models")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Worlds, "start", lambda _: nullcontext(worlds))
+
+    def run(word):
+        (program,) = [program for program in programs if word in program]
+        variables = {"__name__": "__main__"}
+        exec(compile(program, "README.md", "exec"), variables)
+        return variables
+
+    return run

@@ -1,0 +1,116 @@
+"""Episodes of a real `prove-server env`."""
+
+import json
+
+import pytest
+from prove_worlds import BadRequest, EpisodeOver, Refused, UnknownEpisode, UnknownTask, Worlds
+
+
+def play(episode, messages):
+    """The conversation of an example, answer by answer. Returns what was done, and how each call went."""
+    actions, calls = [], []
+    answers = iter(message for message in messages if message["role"] == "tool")
+    users = iter(message["content"] for message in messages if message["role"] == "user")
+    next(users)
+    for message in messages:
+        if message["role"] != "assistant":
+            continue
+        for call in message.get("tool_calls") or []:
+            name, arguments = call["function"]["name"], json.loads(call["function"]["arguments"])
+            result = episode.call(name, arguments)
+            assert result.text == next(answers)["content"]
+            actions.append({"name": name, "arguments": arguments})
+            calls.append({**actions[-1], "ok": result.ok})
+        if not message.get("tool_calls"):
+            assert episode.reply(message["content"]) == next(users, None)
+            actions.append({"say": message["content"]})
+    return actions, calls
+
+
+def test_the_ground_truth_earns_through_python_what_prove_server_score_says(worlds, examples, score):
+    played = []
+    for example in examples:
+        with worlds.open(example["id"]) as episode:
+            assert episode.messages == example["messages"][: len(episode.messages)]
+            assert episode.tools == example["tools"]
+            actions, calls = play(episode, example["messages"])
+            assert episode.over
+            assert episode.actions == actions
+            played.append((episode.task, actions, calls, episode.score()))
+    # Played again there, and by the reward alone, from how the calls went here.
+    again = score([{"task": task, "actions": actions} for task, actions, _, _ in played])
+    believed = score([{"task": task, "calls": calls} for task, _, calls, _ in played])
+    for (task, _, _, mine), theirs, alone in zip(played, again, believed, strict=True):
+        assert (theirs["task"], theirs["preset"]) == (task, mine.preset)
+        assert mine.total == theirs["total"] == alone["total"] == 1.3
+        assert mine.components == theirs["components"] == alone["components"]
+        assert mine.solved is theirs["solved"] is alone["solved"] is True
+        assert mine.state_hashes == theirs["stateHashes"]
+
+
+def test_tasks_are_listed_page_by_page_and_opened_by_their_place(worlds, examples, monkeypatch):
+    monkeypatch.setattr("prove_worlds.worlds._PAGE", 4)
+    assert worlds.splits() == {"train": len(examples)}
+    listed = list(worlds.tasks())
+    assert [task.id for task in listed] == [example["id"] for example in examples]
+    assert [task.id for task in worlds.tasks(start=1, stop=3)] == [example["id"] for example in examples[1:3]]
+    with worlds.open(index=2) as episode:
+        assert episode.task == listed[2].id
+        assert worlds.task(episode.task).tools == episode.tools
+
+
+def test_an_episode_is_its_task_and_its_actions_and_forks(worlds, examples):
+    example = max(examples, key=lambda example: len(example["ground_truth"]))
+    truth = [{"name": call["name"], "arguments": json.loads(call["arguments"])} for call in example["ground_truth"]]
+    with worlds.open(example["id"], actions=truth[:1]) as episode, episode.fork() as fork:
+        for call in truth[1:]:
+            assert fork.call(call["name"], call["arguments"]).ok
+        assert fork.score().total == 1.3
+        assert episode.score().total < 1.3
+        assert episode.actions == truth[:1]
+
+
+def test_what_is_no_json_counts_as_a_call_that_could_not_be_read(worlds, examples):
+    with worlds.open(examples[0]["id"]) as episode:
+        assert not episode.call("attach_file", {"draft": float("nan")}).ok
+        assert episode.actions == [{"unreadable": "attach_file"}]
+        assert episode.score().components["validity"] == 0
+
+
+def test_what_a_client_leaves_open_on_a_server_that_runs_already_is_closed_with_it(worlds, examples):
+    with Worlds(worlds.url) as other:
+        left = [other.open(examples[0]["id"]), other.open(examples[0]["id"]).fork()]
+        assert worlds.episode(left[0].id).messages == left[0].messages
+        other.open(examples[0]["id"]).close()
+    for episode in left:
+        with pytest.raises(UnknownEpisode):
+            worlds.episode(episode.id)
+
+
+def test_errors_have_a_class_and_the_code_of_the_server(worlds, examples):
+    with pytest.raises(UnknownTask, match="unknown_task: the data set has no task nothing"):
+        worlds.open("nothing")
+    with pytest.raises(UnknownTask):
+        worlds.task("a/../b")
+    with pytest.raises(BadRequest):
+        worlds.open(index=0, split="nowhere")
+    with pytest.raises(Refused) as unknown:
+        worlds.open(index=0, reward="generous")
+    assert (unknown.value.code, unknown.value.status) == ("unknown_reward", 400)
+    episode = worlds.open(examples[0]["id"])
+    while episode.reply("Done.") is not None:
+        pass
+    with pytest.raises(EpisodeOver):
+        episode.call("attach_file", {})
+    episode.close()
+    episode.close()
+    with pytest.raises(UnknownEpisode):
+        episode.score()
+
+
+def test_the_first_program_of_the_readme_runs(readme, capsys):
+    assert readme("worlds.open(index=0)")["episode"].over
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "{'train': 6}"
+    assert printed[3].startswith('Result(ok=False, text=\'{"error":"invalid_arguments"')
+    assert printed[-1].startswith("Score(total=")
