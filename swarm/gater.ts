@@ -21,6 +21,8 @@ export interface GaterParts {
 export interface Gater extends ConnectionGater {
   /** Dials what our own user, or the run's key, has named: wherever it leads, and however often. */
   deliberately<T>(address: string, dial: () => Promise<T>): Promise<T>
+  /** Whether an address may be dialled that was found under a name. */
+  mayLeadTo(named: Multiaddr, found: Multiaddr): boolean
 }
 
 /**
@@ -37,6 +39,7 @@ export function createGater(parts: GaterParts): Gater {
     if (reach === 'network') return ownNetworks().has(addressBlock(address.toString()))
     return reach !== 'nowhere'
   }
+  const isDeliberate = (address: Multiaddr): boolean => deliberate.has(withoutPeer(address.toString()))
   return {
     async deliberately(address, dial) {
       const key = withoutPeer(address)
@@ -51,9 +54,10 @@ export function createGater(parts: GaterParts): Gater {
       }
     },
     denyDialMultiaddr(address) {
-      if (deliberate.has(withoutPeer(address.toString()))) return false
+      if (isDeliberate(address)) return false
       return !leadsSomewhere(address) || !dials.allow('all')
     },
+    mayLeadTo: (named, found) => isDeliberate(named) || leadsSomewhere(found),
     denyInboundConnection: ({ remoteAddr }) =>
       parts.connectionsFrom(hostOf(remoteAddr)) >= LIMITS.connectionsPerAddress.value,
     denyInboundUpgradedConnection: (peer) => parts.connectionsTo(peer) >= LIMITS.connectionsPerPeer.value,

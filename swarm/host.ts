@@ -3,7 +3,7 @@ import type { GossipSub } from '@chainsafe/libp2p-gossipsub'
 import { autoNATv2 } from '@libp2p/autonat-v2'
 import { circuitRelayServer, circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { dcutr } from '@libp2p/dcutr'
-import { type Identify, identify } from '@libp2p/identify'
+import { type Identify, type IdentifyPush, identify, identifyPush } from '@libp2p/identify'
 import {
   type ComponentLogger,
   type Connection,
@@ -18,7 +18,6 @@ import { mdns } from '@libp2p/mdns'
 import { noise } from '@libp2p/noise'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { type Ping, ping } from '@libp2p/ping'
-import { tcp } from '@libp2p/tcp'
 import { uPnPNAT } from '@libp2p/upnp-nat'
 import { webSockets } from '@libp2p/websockets'
 import { yamux } from '@libp2p/yamux'
@@ -37,6 +36,7 @@ import { otherVersion, programName } from './other-version.js'
 import { addressesToTell, keepLocalRecords } from './peer-records.js'
 import { type Reach, reachOf, withoutPeer } from './reach.js'
 import type { OnRefusal } from './refusal-event.js'
+import { tcpByAddress } from './tcp-by-address.js'
 
 export interface HostOptions {
   readonly privateKey: PrivateKey
@@ -140,7 +140,13 @@ export interface SwarmHost {
   close(): Promise<void>
 }
 
-type Services = { pubsub: GossipSub; identify: Identify; ping: Ping; addresses: AddressBook }
+type Services = {
+  pubsub: GossipSub
+  identify: Identify
+  identifyPush: IdentifyPush
+  ping: Ping
+  addresses: AddressBook
+}
 
 const PENALTY_MS = 3_600_000
 /** Hardly ever are so many answers to be waited for; a coordinator's restart brings all of its nodes at once. */
@@ -174,7 +180,11 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
       announce: [...announce],
       announceFilter: (addresses) => addressesToTell(addresses, isCoordinator ? null : runReach),
     },
-    transports: [tcp(), webSockets(), ...(finding.relay === undefined ? [] : [circuitRelayTransport()])],
+    transports: [
+      tcpByAddress(gater.mayLeadTo),
+      webSockets(),
+      ...(finding.relay === undefined ? [] : [circuitRelayTransport()]),
+    ],
     connectionEncrypters: [noise()],
     streamMuxers: [yamux({ streamOptions: { maxStreamWindowSize: MAX_WINDOW_BYTES } })],
     connectionGater: gater,
@@ -188,6 +198,8 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
     ...(finding.localNetwork ? { peerDiscovery: [localNetwork(runId)] } : {}),
     services: {
       identify: identify(),
+      // What a host finds out of itself, its peers hear, too: when they meet it does not know yet where it can be dialled.
+      identifyPush: identifyPush(),
       ping: ping(),
       pubsub: swarmPubsub({
         topics: Object.values(topicsOf(runId)),

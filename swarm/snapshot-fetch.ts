@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events'
-import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
-import { LIMITS, PROTOCOLS, SwarmRefusal, sha256 } from '../proto/index.js'
+import { LIMITS, PROTOCOLS, SwarmRefusal } from '../proto/index.js'
 import type { BlobStore } from './blob-store.js'
 import type { Pace } from './byte-stream.js'
+import { createChunkChoice } from './chunk-choice.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
-import { bitAt, bitsOf, type PartialBlob } from './partial-blob.js'
+import { bitsOf, type PartialBlob } from './partial-blob.js'
 import { openSnapshotSource, type SnapshotSource } from './snapshot-source.js'
 
 export interface FetchProgress {
@@ -37,10 +37,7 @@ export interface FetchOptions {
   readonly onDropped?: (source: string, why: unknown) => void
   readonly onProgress?: (progress: FetchProgress) => void
   readonly progressTimeoutMs?: number
-  /**
-   * Which of the sources is the one that everybody turns to: the run's coordinator. Others come first: it is asked for one chunk at a time, and
-   * only for those that none of them has, unless they are slow.
-   */
+  /** Which of the sources is the one that everybody turns to: the run's coordinator. Others come first, see `chunk-choice.ts`. */
   readonly origin?: string
   /** How long others may deliver nothing before the origin is asked for what they have; less each time. Default 10 s. */
   readonly originPatienceMs?: number
@@ -60,7 +57,7 @@ const LOOK_MS = 1000
 const FAILED_MS = 30_000
 /** How often a source is asked at most which chunks it has. */
 const LEARN_MS = 50
-/** A chunk takes eight seconds on a line of one megabit a second. */
+/** A chunk takes eight seconds on a line of one megabit a second; and `LEAST_OF_OTHERS` of them are to come in this time. */
 const ORIGIN_PATIENCE_MS = 10_000
 /** Points in gossip that a false chunk costs: below the gossip threshold, above the graylist. */
 const FALSE_CHUNK_PENALTY = 3
@@ -84,14 +81,15 @@ export async function fetchChunks(
   options: FetchOptions,
 ): Promise<void> {
   const { description } = partial
-  const remaining = new Set(inOwnOrder(partial.missing(), host.peerId))
-  /** Chunks of the sources that take part in sharing out the blob; of the origin nothing has to be known. */
-  const holdings = new Map<string, Uint8Array>()
+  const choice = createChunkChoice({
+    missing: partial.missing(),
+    self: host.peerId,
+    origin: options.origin ?? null,
+    patienceMs: options.originPatienceMs ?? ORIGIN_PATIENCE_MS,
+    now: () => host.clock.now(),
+  })
   const everyChunk = bitsOf(description.chunkSha256s.length, () => true)
-  let originSteps = 0
-  const underWay = new Map<number, Set<string>>()
   const done = new AbortController()
-  const { originPatienceMs = ORIGIN_PATIENCE_MS } = options
   const stallMs = options.stallMs ?? LIMITS.snapshotStallMs.value
   const signal = AbortSignal.any([options.signal, done.signal])
   // One for each lane and source that waits.
@@ -104,8 +102,7 @@ export async function fetchChunks(
   let wakeAll: (() => void)[] = []
   let lastFailure: unknown = null
   let diskFailure: unknown = null
-  let lastChunkMs = host.clock.now()
-  if (remaining.size === 0) return
+  if (choice.left === 0) return
 
   const changed = (): void => {
     const sleepers = wakeAll
@@ -122,32 +119,6 @@ export async function fetchChunks(
   }
 
   const isOrigin = (peer: string): boolean => peer === options.origin
-  const othersHold = (index: number): boolean => [...holdings.values()].some((bits) => bitAt(bits, index))
-  const othersAreSlow = (): boolean => host.clock.now() - lastChunkMs > originPatienceMs / (1 + originSteps)
-
-  const next = (peer: string, lacks: ReadonlySet<number>): number | null => {
-    if (!isOrigin(peer)) return nextOf(peer, (index) => !lacks.has(index) && isHeldBy(peer, index))
-    const fresh = nextOf(peer, (index) => !lacks.has(index) && !othersHold(index))
-    if (fresh !== null || !othersAreSlow()) return fresh
-    originSteps += 1
-    return nextOf(peer, (index) => !lacks.has(index))
-  }
-  /** Without an origin nobody is asked what they hold, and each chunk is tried. */
-  const isHeldBy = (peer: string, index: number): boolean =>
-    options.origin === undefined || bitAt(holdings.get(peer) ?? NONE, index)
-
-  const nextOf = (peer: string, isThere: (index: number) => boolean): number | null => {
-    let again: number | null = null
-    for (const index of remaining) {
-      if (!isThere(index)) continue
-      const asked = underWay.get(index)
-      if (!asked || asked.size === 0) return index
-      if (again === null && asked.size === 1 && !asked.has(peer)) again = index
-    }
-    // Among many that share a blob out, a second copy is worth its traffic only at the very end.
-    return options.origin === undefined || [...remaining].every((index) => underWay.get(index)?.size) ? again : null
-  }
-
   /** A disk that takes no more is no fault of the source, and another one would not help. */
   const write = async (index: number, data: Uint8Array): Promise<boolean> => {
     try {
@@ -160,8 +131,7 @@ export async function fetchChunks(
   }
 
   const pull = async (source: SnapshotSource, index: number, lacks: Set<number>): Promise<'ok' | 'later'> => {
-    const asked = underWay.get(index) ?? new Set()
-    underWay.set(index, asked.add(source.peer))
+    const over = choice.ask(source.peer, index)
     // Others that look for something to ask the origin for had better take another.
     if (isOrigin(source.peer)) partial.expected.add(index)
     try {
@@ -172,16 +142,15 @@ export async function fetchChunks(
       if (!(await write(index, data))) {
         throw new SwarmRefusal('reject', 'chunk_mismatch', `chunk ${index} of ${description.sha256}`)
       }
-      if (remaining.delete(index)) {
-        lastChunkMs = host.clock.now()
+      if (choice.arrived(source.peer, index)) {
         const chunks = description.chunkSha256s.length
-        options.onProgress?.({ chunksDone: chunks - remaining.size, chunks, peer: source.peer })
+        options.onProgress?.({ chunksDone: chunks - choice.left, chunks, peer: source.peer })
         // Whoever still waits for a second copy need not.
-        if (remaining.size === 0) done.abort(new TransportError('closed', 'the blob is complete'))
+        if (choice.left === 0) done.abort(new TransportError('closed', 'the blob is complete'))
       }
       return 'ok'
     } finally {
-      asked.delete(source.peer)
+      over()
       if (isOrigin(source.peer)) partial.expected.delete(index)
       changed()
     }
@@ -192,8 +161,7 @@ export async function fetchChunks(
     let asking: Promise<void> | null = null
     const ask = async (): Promise<void> => {
       const { status, data } = await source.ask({ kind: 'held', blobSha256: description.sha256 })
-      if (status === 'ok') holdings.set(source.peer, data)
-      else holdings.delete(source.peer)
+      choice.holds(source.peer, status === 'ok' ? data : null)
       await host.clock.sleep(LEARN_MS, signal)
     }
     return () => {
@@ -205,7 +173,7 @@ export async function fetchChunks(
   }
 
   const lane = async (source: SnapshotSource, lacks: Set<number>, first: boolean): Promise<void> => {
-    while (remaining.size > 0) {
+    while (choice.left > 0) {
       signal.throwIfAborted()
       if (isOrigin(source.peer)) {
         if (!first && drawing.size > 1) {
@@ -216,12 +184,12 @@ export async function fetchChunks(
         const learned = Promise.allSettled([...learning.values()].map((learn) => learn()))
         await Promise.race([learned, host.clock.sleep(RETRY_MS, signal)])
       }
-      const index = next(source.peer, lacks)
+      const index = choice.next(source.peer, lacks)
       if (index !== null && (await pull(source, index, lacks)) === 'ok') {
         await options.pace?.take(LIMITS.chunkBytes.value, signal)
         continue
       }
-      if (host.clock.now() - lastChunkMs > stallMs) throw new TransportError('timeout', `no chunk for ${stallMs} ms`)
+      if (choice.silentMs > stallMs) throw new TransportError('timeout', `no chunk for ${stallMs} ms`)
       await pause()
       // It may have got the chunk meanwhile: sources are often still downloading themselves.
       lacks.clear()
@@ -243,7 +211,7 @@ export async function fetchChunks(
       source = await open(signal)
       const lacks = new Set<number>()
       const opened = source
-      if (!isPeer) holdings.set(name, everyChunk)
+      if (!isPeer) choice.holds(name, everyChunk)
       else if (options.origin !== undefined && !isOrigin(name)) {
         const learn = createLearning(opened)
         await learn()
@@ -274,7 +242,7 @@ export async function fetchChunks(
     } finally {
       source?.close()
       learning.delete(name)
-      holdings.delete(name)
+      choice.holds(name, null)
       changed()
     }
     return false
@@ -313,19 +281,8 @@ export async function fetchChunks(
   await drawFromAll([...others, ...originFirst.map(peerSource)])
   options.signal.throwIfAborted()
   if (diskFailure) throw diskFailure
-  if (remaining.size > 0) {
-    const detail = `${remaining.size} chunks of ${description.sha256} from ${resting.size - 1} sources`
+  if (choice.left > 0) {
+    const detail = `${choice.left} chunks of ${description.sha256} from ${resting.size - 1} sources`
     throw new TransportError('no_source', detail, { cause: lastFailure })
   }
-}
-
-const NONE = new Uint8Array()
-
-/** The same indices, in an order that depends on who asks: then nodes that start together can help each other. */
-function inOwnOrder(indices: readonly number[], peer: string): readonly number[] {
-  const random = xoroshiro128plus(Buffer.from(sha256(new TextEncoder().encode(peer)), 'hex').readInt32LE())
-  return indices
-    .map((index) => ({ index, place: random.next() }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ index }) => index)
 }

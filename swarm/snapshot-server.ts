@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Stream } from '@libp2p/interface'
 import {
   LIMITS,
@@ -27,6 +28,8 @@ const NOTHING = new Uint8Array()
 export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, upload: UploadBudget): Promise<Server> {
   const logger = host.logger.child({ part: 'snapshots' })
   const closing = new AbortController()
+  // One for each stream that waits.
+  setMaxListeners(LIMITS.inboundStreams.value, closing.signal)
   const open = new Map<ByteStream, string>()
   const rate = createRateLimit(host.clock, LIMITS.chunksPerMinute.value)
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { LIMITS, type PeerAddresses } from '../../proto/index.js'
-import { addressBlock, couldBeOf, mayBeTold, type SwarmHost, withoutPeer } from '../../swarm/index.js'
+import { addressBlock, couldBeOf, mayBeTold, reachOf, type SwarmHost, withoutPeer } from '../../swarm/index.js'
 
 export interface ProviderParts {
   readonly host: SwarmHost
@@ -71,7 +71,10 @@ export function createProviders({ host, policyInForce, onDialable, random, signa
   const tryAddresses = async (node: string): Promise<void> => {
     const of = observed(node)
     if (of === null) return void triedAtMs.delete(node)
-    const claimed = (await host.claimedAddresses(node)).filter((address) => couldBeOf(address, of))
+    // Through a relay nobody gets an adapter.
+    const claimed = (await host.claimedAddresses(node)).filter(
+      (address) => reachOf(address) !== 'relayed' && couldBeOf(address, of),
+    )
     // It may not have said anything yet, or may find out later where it can be dialled.
     if (claimed.length === 0) triedAtMs.delete(node)
     const addresses: string[] = []

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../proto/index.js'
 import type { SeededRandom } from '../../servers/kernel/index.js'
+import { KEEP_UP_MS, LEAST_OF_OTHERS } from '../../swarm/chunk-choice.js'
 import type { VirtualTime } from '../chaos/virtual-time.js'
 
 /** Somebody who takes part in passing adapters on. */
@@ -18,8 +19,9 @@ export interface FlowCounts {
 
 /**
  * How the chunks of adapters spread, as a flow: in each step every line carries what it can. Who asks whom for what follows
- * `swarm/snapshot-fetch.ts`: up to eight sources, chunks that a source holds in no order that others share, and from the
- * coordinator one at a time and only what no neighbour has or awaits, unless nothing has come for long.
+ * `swarm/snapshot-fetch.ts` and `chunk-choice.ts`: up to eight sources, chunks that a source holds in no order that others share, and from
+ * the coordinator one at a time: while the neighbours deliver and have more to give nothing, then what none of them has or awaits, and
+ * anything when they are silent or slow.
  */
 export interface AdapterFlow {
   readonly counts: FlowCounts
@@ -57,7 +59,10 @@ interface Fetching {
   lookAtMs: number
   /** Asked of the coordinator. */
   expected: number | null
+  readonly startMs: number
   lastChunkMs: number
+  lastOfOthersMs: number
+  ofOthers: number
   originSteps: number
   missing: number
 }
@@ -133,6 +138,8 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
         source.up -= chunkBytes
         member.down -= chunkBytes
         counts.fromPeers += chunkBytes
+        one.lastOfOthersMs = time.nowMs
+        one.ofOthers += 1
         arrived.push([member, chunk])
       }
     }
@@ -149,8 +156,13 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
         fromOthers[other.expected >> 5]! |= 1 << (other.expected & 31)
     }
     const all = fullBits()
-    let chunk = pick((word) => all[word]! & ~taken[word]! & ~fromOthers[word]!)
-    if (chunk === null && time.nowMs - one.lastChunkMs > ORIGIN_PATIENCE_MS / (1 + one.originSteps)) {
+    const othersKeepUp =
+      time.nowMs - one.lastOfOthersMs < KEEP_UP_MS && fromOthers.some((bits, word) => (bits & ~taken[word]!) !== 0)
+    let chunk = othersKeepUp ? null : pick((word) => all[word]! & ~taken[word]! & ~fromOthers[word]!)
+    const dueOfOthers = Math.floor((time.nowMs - one.startMs) / ORIGIN_PATIENCE_MS) * LEAST_OF_OTHERS
+    const othersAreSlow =
+      time.nowMs - one.lastChunkMs > ORIGIN_PATIENCE_MS / (1 + one.originSteps) || one.ofOthers < dueOfOthers
+    if (chunk === null && othersAreSlow) {
       one.originSteps += 1
       chunk = pick((word) => all[word]! & ~taken[word]!)
     }
@@ -236,7 +248,14 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
       signal.addEventListener('abort', onAbort, { once: true })
       member.fetching = {
         ...{ version, done, sources: [], lookAtMs: 0, expected: null },
-        ...{ lastChunkMs: time.nowMs, originSteps: 0, missing },
+        ...{
+          startMs: time.nowMs,
+          lastChunkMs: time.nowMs,
+          lastOfOthersMs: time.nowMs,
+          ofOthers: 0,
+          originSteps: 0,
+          missing,
+        },
       }
       fetching.add(member)
       if (!isRunning) {

@@ -46,6 +46,22 @@ test('a connection that is kept tells why there is none, until there is one', as
   }
 })
 
+test('a connection that was dialled by a name says which address that stood for', async ({
+  coordinator,
+  volunteer,
+}) => {
+  const { peerId } = coordinator.host
+  const named = coordinator.host.addresses()[0]!.replace('/ip4/127.0.0.1/', '/dns4/localhost/')
+  assert.is(await volunteer.host.dial(named, soon()), peerId)
+  assert.match(volunteer.host.connections(peerId)[0]!.address, /^\/ip4\/127\.0\.0\.1\/tcp\//)
+})
+
+test('a name that nobody has is told as such', async ({ volunteer }) => {
+  const named = `/dns4/nobody.invalid/tcp/4001/p2p/${NOBODY}`
+  const error = await volunteer.host.dial(named, soon()).catch((reason: unknown) => reason)
+  assert.match((error as TransportError).detail, /nobody\.invalid/)
+})
+
 const REFUSED: readonly (readonly [string, RegExp])[] = [
   [`/ip4/127.0.0.1/tcp/1/quic-v1/p2p/${NOBODY}`, /\/quic-v1\/ cannot be dialled/],
   [`/ip4/127.0.0.1/tcp/1/p2p/${NOBODY}/p2p-circuit/p2p/${NOBODY}`, /\/p2p-circuit\/ cannot be dialled/],
