@@ -1,6 +1,8 @@
+import { WebSocket } from 'ws'
+
 /**
- * Node 20 lacks `Promise.withResolvers`, and libp2p 3 dies in its queues without it. Import this file before libp2p.
- * The only import of the swarm with an effect; unnecessary from Node 22 on, where it does nothing.
+ * What Node 20 lacks: `Promise.withResolvers`, without which libp2p 3 dies in its queues, and the global `WebSocket`, with which it dials.
+ * Import this file before libp2p. The only import of the swarm with an effect; unnecessary from Node 22 on, where it does nothing.
  */
 const promises = Promise as unknown as Record<string, unknown>
 
@@ -9,3 +11,7 @@ promises.withResolvers ??= function withResolvers<T>() {
   const promise = new Promise<T>((resolve, reject) => Object.assign(parts, { resolve, reject }))
   return { promise, ...parts }
 }
+
+const globals = globalThis as unknown as Record<string, unknown>
+
+globals.WebSocket ??= WebSocket

@@ -1,8 +1,16 @@
 import { Writable } from 'node:stream'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createStderrLogger, keepConnected, parseJoinAddress, TransportError } from '../../swarm/index.js'
-import { createTestSwarm, eventually, soon, type TestNode, type TestSwarm } from '../support/swarm-nodes.js'
+import {
+  createHost,
+  createStderrLogger,
+  keepConnected,
+  parseJoinAddress,
+  requestVerdicts,
+  serveVerdicts,
+  TransportError,
+} from '../../swarm/index.js'
+import { createTestSwarm, eventually, keyOf, soon, type TestNode, type TestSwarm } from '../support/swarm-nodes.js'
 
 const test = suite<{ swarm: TestSwarm; coordinator: TestNode; volunteer: TestNode }>('joining')
 test.before.each(async (context) => {
@@ -54,6 +62,20 @@ test('a connection that was dialled by a name says which address that stood for'
   const named = coordinator.host.addresses()[0]!.replace('/ip4/127.0.0.1/', '/dns4/localhost/')
   assert.is(await volunteer.host.dial(named, soon()), peerId)
   assert.match(volunteer.host.connections(peerId)[0]!.address, /^\/ip4\/127\.0\.0\.1\/tcp\//)
+})
+
+test('a node joins over WebSocket', async ({ swarm, volunteer }) => {
+  const listen = ['/ip4/127.0.0.1/tcp/0/ws']
+  const host = await createHost({ privateKey: await keyOf(3), runId: swarm.runId, listen })
+  try {
+    await serveVerdicts(host, async () => ({ digest: new Uint8Array([7]), more: false }))
+    await volunteer.host.dial(host.addresses()[0]!, soon())
+    assert.match(volunteer.host.connections(host.peerId)[0]!.address, /\/ws\/p2p\//)
+    const { digest } = await requestVerdicts(volunteer.host, host.peerId, { cursor: 0, max: 1 }, soon())
+    assert.equal([...digest], [7])
+  } finally {
+    await host.close()
+  }
 })
 
 test('a name that nobody has is told as such', async ({ volunteer }) => {
