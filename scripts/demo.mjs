@@ -164,7 +164,8 @@ async function main() {
     const complete = Promise.withResolvers()
     const coordinator = start(
       'coordinator',
-      [bin('coordinator'), 'start', '--config', 'run.yaml', '--json'],
+      // The evaluation of the base says what a dry run would.
+      [bin('coordinator'), 'start', '--config', 'run.yaml', '--json', '--no-dry-run'],
       (progress) => {
         if (progress.type === 'listening') address.resolve(progress.addresses[0])
         if (progress.type === 'complete') complete.resolve()

@@ -28,14 +28,14 @@ export const ALARM_LIMITS = {
   callsGrowth: 1.75,
   /** Steps in a row that changed nothing: one may be a bad batch, three are a setting. */
   skippedSteps: 3,
-  /** Versions on each side of the comparison, and how much less the newer ones may earn. */
+  /** Versions on each side of the comparison, and how much less the newer ones may earn: a share of what was earned, which may be below 0. */
   window: 4,
   rewardFall: 0.15,
   /** Groups of a dry run: when half of all groups vary, 6 of 6 are flat once in 64 times. */
   rehearsedGroups: 6,
   /** A model that writes calls at all is silent now and then. */
   silentShare: 0.5,
-  /** Presets reach 1.3 and 2.3. The demo model earns 0.83 with its own tasks and 0.19 with those of all worlds, mostly by calling nothing. */
+  /** Presets reach 1.3 and 1. The demo model earns 0.83 with its own tasks and 0.19 with those of all worlds, mostly by calling nothing. */
   littleReward: 0.25,
   /** Turns without an end are not scored for what they would have done. */
   cutShare: 0.3,
@@ -133,7 +133,7 @@ function noCalls(run: RunReport): Alarm | null {
 
 function littleReward(work: Work | null): Alarm | null {
   if (!work || work.reward === null || work.reward >= ALARM_LIMITS.littleReward) return null
-  const text = `rollouts of ${work.name} earn ${work.reward.toFixed(3)} on average, of more than 1: what is learned from that is mostly noise. Begin with easier tasks or a model that solves some.`
+  const text = `rollouts of ${work.name} earn ${work.reward.toFixed(3)} on average, of 1 or more: what is learned from that is mostly noise. Begin with easier tasks or a model that solves some.`
   return { code: 'little_reward', text }
 }
 
@@ -201,7 +201,7 @@ function rewardFalls(versions: readonly VersionReport[]): Alarm | null {
   const { window } = ALARM_LIMITS
   const before = meanOf(versions.slice(-2 * window, -window), ({ reward }) => reward)
   const now = meanOf(versions.slice(-window), ({ reward }) => reward)
-  if (before === null || now === null || now >= before * (1 - ALARM_LIMITS.rewardFall)) return null
+  if (before === null || now === null || before - now <= Math.abs(before) * ALARM_LIMITS.rewardFall) return null
   const text = `the mean reward has fallen from ${before.toFixed(3)} to ${now.toFixed(3)} within ${2 * window} versions: the learning rate may be too high.`
   return { code: 'reward_falls', text }
 }

@@ -61,6 +61,8 @@ test('a policy that stands still, falls, or makes ever more calls is said', () =
   assert.equal(codes(run([...times(3), ...times(3, { skipped: true })])), ['steps_skipped'])
   assert.equal(codes(run([...times(3), ...times(2, { skipped: true })])), [])
   assert.equal(codes(run([...times(4), ...times(4, { reward: 0.7 })])), ['reward_falls'])
+  const below = (reward: number) => codes(run([...times(4, { reward: -0.3 }), ...times(4, { reward })]))
+  assert.equal([below(-0.28), below(-0.4)], [['little_reward'], ['little_reward', 'reward_falls']])
   assert.equal(codes(run([...times(4, { calls: 3 }), ...times(4, { calls: 5.6 })])), ['calls_run_away'])
 })
 
