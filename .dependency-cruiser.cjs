@@ -71,7 +71,7 @@ const ONE_ADAPTER = {
   level: '^(node/store|coordinator/ledger/event-log)\\.ts$',
   '@modelcontextprotocol/sdk': '^servers/kernel/mcp/',
   protobufjs: '^proto/',
-  'hyparquet-writer': '^dataset/parquet\\.ts$',
+  'hyparquet-writer': '^(dataset/parquet|coordinator/report/run-tables)\\.ts$',
   echarts: '^(dataset/plots|coordinator/dashboard/charts)\\.ts$',
   'prom-client': '(^swarm|/[a-z]+)/metrics\\.ts$',
   systeminformation: '^node/machine/battery-and-heat\\.ts$',

@@ -1,12 +1,12 @@
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { stringify } from 'csv-stringify/sync'
 import { CodedError } from '../../errors/index.js'
 import { type Scalars, tensorboardFile } from '../../proto/index.js'
 import { publicEvent } from '../ledger/public-event.js'
-import { type NodeReport, NodesTally } from '../report/node-report.js'
+import { NodesTally } from '../report/node-report.js'
 import { RunTally } from '../report/run-report.js'
+import { csvOf, nodeTable, parquetOf, versionTable } from '../report/run-tables.js'
 import type { VersionReport } from '../report/version-report.js'
 import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
@@ -77,13 +77,16 @@ async function writeRun(
     await file.close()
   }
   const { versions, startedAtMs } = run.report()
-  await writeFile(join(folder, 'versions.csv'), versionsCsv(versions))
+  const tables = { versions: versionTable(versions), nodes: nodeTable(nodes.report(Date.now())) }
+  for (const [name, table] of Object.entries(tables)) {
+    await writeFile(join(folder, `${name}.csv`), csvOf(table))
+    await writeFile(join(folder, `${name}.parquet`), parquetOf(table))
+  }
   if (tensorboard) {
     const startedAt = Math.floor((startedAtMs ?? 0) / 1000)
     const curves = tensorboardFile(startedAt, versions.map(scalarsOf))
     await writeFile(join(folder, `events.out.tfevents.${startedAt}.prove`), curves)
   }
-  await writeFile(join(folder, 'nodes.csv'), nodesCsv(nodes.report(Date.now())))
   return count
 }
 
@@ -105,33 +108,4 @@ export function scalarsOf(version: VersionReport): Scalars {
     wallTime: version.publishedAtMs / 1000,
     values: new Map(named.filter((one): one is [string, number] => one[1] !== null)),
   }
-}
-
-/** One row per version, with a column for each number that any of their steps has. */
-export function versionsCsv(versions: readonly VersionReport[]): string {
-  const names = [...new Set(versions.flatMap(({ stats }) => Object.keys(stats)))].sort()
-  return stringify(
-    versions.map(({ stats, publishedAtMs, ...version }) => ({
-      publishedAt: new Date(publishedAtMs).toISOString(),
-      ...version,
-      skipped: Number(version.skipped),
-      ...Object.fromEntries(names.map((name) => [`step.${name}`, stats[name] ?? ''])),
-    })),
-    { header: true },
-  )
-}
-
-export function nodesCsv(nodes: readonly NodeReport[]): string {
-  return stringify(
-    nodes.map(({ registeredAtMs, lastSeenAtMs, refused, audits, standing, ...node }) => ({
-      ...node,
-      registeredAt: new Date(registeredAtMs).toISOString(),
-      lastSeenAt: new Date(lastSeenAtMs).toISOString(),
-      refused: [...refused.values()].reduce((sum, count) => sum + count, 0),
-      audits: audits.all,
-      failedAudits: audits.failed,
-      standing: standing.kind,
-    })),
-    { header: true },
-  )
 }

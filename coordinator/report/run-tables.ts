@@ -1,0 +1,50 @@
+import { stringify } from 'csv-stringify/sync'
+import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer'
+import type { NodeReport } from './node-report.js'
+import type { VersionReport } from './version-report.js'
+
+type Cell = string | number | boolean | null
+
+/** Rows with the same columns, for programs that people look at numbers with. */
+export type Table = readonly Readonly<Record<string, Cell>>[]
+
+/** One row per version, with a column for each part of the reward and each number that any of their steps has. */
+export function versionTable(versions: readonly VersionReport[]): Table {
+  const namesOf = (key: 'parts' | 'stats'): string[] =>
+    [...new Set(versions.flatMap((one) => Object.keys(one[key])))].sort()
+  const [parts, stats] = [namesOf('parts'), namesOf('stats')]
+  return versions.map(({ publishedAtMs, parts: own, stats: numbers, ...version }) => ({
+    publishedAt: new Date(publishedAtMs).toISOString(),
+    ...version,
+    ...Object.fromEntries(parts.map((name) => [`reward.${name}`, own[name] ?? null])),
+    ...Object.fromEntries(stats.map((name) => [`step.${name}`, numbers[name] ?? null])),
+  }))
+}
+
+/** One row per key. */
+export function nodeTable(nodes: readonly NodeReport[]): Table {
+  return nodes.map(({ registeredAtMs, lastSeenAtMs, refused, audits, standing, ...node }) => ({
+    ...node,
+    registeredAt: new Date(registeredAtMs).toISOString(),
+    lastSeenAt: new Date(lastSeenAtMs).toISOString(),
+    refused: [...refused.values()].reduce((sum, count) => sum + count, 0),
+    audits: audits.all,
+    failedAudits: audits.failed,
+    standing: standing.kind,
+  }))
+}
+
+/** Volunteers choose names of teams and programs: none of them becomes a formula of whoever opens the file. */
+export const csvOf = (table: Table): string =>
+  stringify([...table], { header: true, escape_formulas: true, cast: { boolean: String } })
+
+/** Numbers are doubles, and any column may have gaps. */
+export function parquetOf(table: Table): Uint8Array {
+  const columnData = Object.keys(table[0] ?? {}).map((name): ColumnSource => {
+    const data = table.map((row) => row[name] ?? null)
+    const kinds = new Set(data.filter((cell) => cell !== null).map((cell) => typeof cell))
+    const type = kinds.has('string') ? 'STRING' : kinds.has('boolean') ? 'BOOLEAN' : 'DOUBLE'
+    return { name, data, type, nullable: true }
+  })
+  return new Uint8Array(parquetWriteBuffer({ columnData }))
+}
