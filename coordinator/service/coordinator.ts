@@ -122,6 +122,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       store: blobs,
       onLost: (blob) => files.lose(blob),
       notice: () => notices.newest()?.sealed ?? null,
+      ...(config.uploadKiB === undefined ? {} : { upload: perSecond(config.uploadKiB) }),
     })
     cleanUps.push(() => snapshots.close())
     const peers = (): string[] => host.connections().flatMap(({ peer, limited }) => (limited ? [] : [peer]))
@@ -266,3 +267,5 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     throw error
   }
 }
+
+const perSecond = (kib: number) => (): number => kib * 1024

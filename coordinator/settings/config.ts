@@ -56,6 +56,8 @@ export const configSchema = z.strictObject({
   /** libp2p addresses to listen on. Port 0 takes a free one. */
   listen: z.array(z.string().min(1)).min(1).default(['/ip4/0.0.0.0/tcp/4001', '/ip6/::/tcp/4001']),
   announce: z.array(z.string().min(1)).default([]),
+  /** KiB/s that adapters and the base model may take of the line. */
+  uploadKiB: z.number().min(64).optional(),
   /** What invitations say of the run, in the operator's own words. */
   about: z.strictObject({ operator: ownWords.default(''), purpose: ownWords.default('') }).prefault({}),
   base: z.strictObject({

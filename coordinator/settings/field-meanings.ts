@@ -20,6 +20,11 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
     meaning:
       'addresses to tell others instead of the ones listened on, with DNS names or for a machine behind a port mapping or a proxy: `/dns4/run.example.org/tcp/4001` ([operating.md](operating.md))',
   },
+  uploadKiB: {
+    meaning:
+      'KiB/s that the coordinator sends of adapters and of the base model, all volunteers together, 64 at least; whoever finds it busy asks others. What is judged and answered is not counted',
+    without: 'no limit',
+  },
   'about.operator': {
     meaning: 'who runs the run, in your own words, up to 256 bytes. Invitations say it to strangers before they join',
   },
