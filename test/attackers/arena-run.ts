@@ -19,7 +19,7 @@ export const BATCH_GROUPS = 4
 /** Largest share of a batch from one key. */
 export const PER_KEY = 0.5
 /** A key is past its probation soon, and after as many groups again has every other one audited. */
-export const PROBATION = 2
+export const PROBATION = 3
 export const LEAST_SHARE = 0.5
 /** Few, so that copies for the same task come about soon. */
 const TASKS = 8
