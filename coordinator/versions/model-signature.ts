@@ -1,4 +1,3 @@
-import { sign } from 'node:crypto'
 import type { PrivateKey } from '@libp2p/interface'
 import { type Sha256, sha256 } from '../../proto/index.js'
 import { publicationKey } from './run-certificate.js'
@@ -27,7 +26,7 @@ const IGNORED = ['model.sig', 'manifest.sealed', 'README.md', '.git', '.gitattri
  * @returns  what `model.sig` holds
  */
 export function modelSignature(key: PrivateKey, { name, version, atMs, files }: SignedModel): Uint8Array {
-  const { privateKey, chain } = publicationKey(key, version, atMs)
+  const { sign, chain } = publicationKey(key, version, atMs)
   const resources = files
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map((file) => ({ name: file.name, algorithm: 'sha256', digest: file.sha256 }))
@@ -50,7 +49,7 @@ export function modelSignature(key: PrivateKey, { name, version, atMs, files }: 
     dsseEnvelope: {
       payload: payload.toString('base64'),
       payloadType: PAYLOAD_TYPE,
-      signatures: [{ sig: sign('sha256', preAuthentication(payload), privateKey).toString('base64'), keyid: '' }],
+      signatures: [{ sig: Buffer.from(sign(preAuthentication(payload))).toString('base64'), keyid: '' }],
     },
   }
   return Buffer.from(`${JSON.stringify(bundle)}\n`)

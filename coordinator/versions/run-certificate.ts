@@ -1,5 +1,6 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from 'node:crypto'
 import type { PrivateKey } from '@libp2p/interface'
+import { p256 } from '@noble/curves/nist.js'
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema'
 import {
   AlgorithmIdentifier,
@@ -27,8 +28,8 @@ import { peerIdOfKey } from '../../proto/index.js'
 
 /** A key that signs one publication, and what shows that it does so for the run. */
 export interface PublicationKey {
-  /** P-256. */
-  readonly privateKey: KeyObject
+  /** Signs with ECDSA over P-256 and SHA-256. @returns  DER; always the same for the same bytes (RFC 6979) */
+  sign(bytes: Uint8Array): Uint8Array
   /** DER: the key's certificate, and the run's own that it was issued by. */
   readonly chain: readonly [Buffer, Buffer]
 }
@@ -37,6 +38,8 @@ const ED25519 = '1.3.101.112'
 const COMMON_NAME = '2.5.4.3'
 const SERIAL_BYTES = 16
 const SEED_BYTES = 32
+/** Sixteen bytes more than a key has, so that no key is likelier than another (FIPS 186-5, appendix A.2.1). */
+const P256_SEED_BYTES = 48
 /** RFC 5280, section 4.1.2.5: no expiry that means anything. A signature tells of a version for as long as somebody has it. */
 const FOREVER = new Date('9999-12-31T23:59:59Z')
 /** Before any run, and always the same: the certificate of a run is one and the same in all its publications. */
@@ -44,13 +47,16 @@ const RUN_CERTIFICATE_FROM = new Date('2020-01-01T00:00:00Z')
 
 /**
  * Makes a key for one publication and certifies it with the run's. Verifiers of models take elliptic curves of NIST alone, and a run's key
- * is Ed25519; of who issued a certificate they ask nothing of the kind. The key is for one signature and is kept by nobody.
- * @param key  the run's, Ed25519
+ * is  * is Ed25519; of who issued a certificate they ask nothing of the kind. The key is for one signature and is kept by nobody: it follows from
+ * the run's, so the same publication has the same bytes whenever it is made.
+ key  the run's, Ed25519
  */
 export function publicationKey(key: PrivateKey, version: number, atMs: number): PublicationKey {
   const runKey = keyObjectOf(key)
   const runPublic = createPublicKey(runKey).export({ type: 'spki', format: 'der' })
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const secret = p256.utils.randomSecretKey(
+    new Uint8Array(hkdfSync('sha256', seedOf(key), '', `prove/publication-key/1 ${version} ${atMs}`, P256_SEED_BYTES)),
+  )
   const run = nameOf(`PROVE run ${peerIdOfKey(key)}`)
   const ofRun = certificate(runKey, {
     issuer: run,
@@ -65,7 +71,7 @@ export function publicationKey(key: PrivateKey, version: number, atMs: number): 
   const ofPublication = certificate(runKey, {
     issuer: run,
     subject: nameOf(`Version ${version} of a PROVE run`),
-    publicKey: publicKey.export({ type: 'spki', format: 'der' }),
+    publicKey: spkiOf(p256.getPublicKey(secret, false)),
     // Certificates know no fractions of a second; checked as of its beginning, it shall have begun.
     validity: [new Date(Math.floor(atMs / 1000) * 1000), FOREVER],
     extensions: [
@@ -74,17 +80,32 @@ export function publicationKey(key: PrivateKey, version: number, atMs: number): 
       extension(id_ce_extKeyUsage, new ExtendedKeyUsage([id_kp_codeSigning])),
     ],
   })
-  return { privateKey, chain: [ofPublication, ofRun] }
+  return { sign: (bytes) => p256.sign(bytes, secret, { format: 'der', lowS: false }), chain: [ofPublication, ofRun] }
 }
 
-function keyObjectOf({ type, raw }: PrivateKey): KeyObject {
+const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url')
+
+function seedOf({ type, raw }: PrivateKey): Uint8Array {
   if (type !== 'Ed25519') throw new TypeError(`the key of a run is Ed25519, not ${type}`)
-  const [seed, point] = [raw.subarray(0, SEED_BYTES), raw.subarray(SEED_BYTES)]
-  const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url')
+  return raw.subarray(0, SEED_BYTES)
+}
+
+function keyObjectOf(key: PrivateKey): KeyObject {
+  const [seed, point] = [seedOf(key), key.raw.subarray(SEED_BYTES)]
   return createPrivateKey({
     key: { kty: 'OKP', crv: 'Ed25519', d: base64url(seed), x: base64url(point) },
     format: 'jwk',
   })
+}
+
+/** @param point  of P-256, uncompressed: a byte that says so, and both coordinates */
+function spkiOf(point: Uint8Array): Buffer {
+  const [x, y] = [point.subarray(1, 33), point.subarray(33)]
+  const key = createPublicKey({
+    key: { kty: 'EC', crv: 'P-256', x: base64url(x), y: base64url(y) },
+    format: 'jwk',
+  })
+  return key.export({ type: 'spki', format: 'der' })
 }
 
 const nameOf = (text: string): Name =>

@@ -21,6 +21,7 @@ const EDITS: Readonly<Record<string, (config: RunConfig) => Partial<RunConfig>>>
   'audit.probation': ({ audit }) => ({ audit: { ...audit, probation: 1 } }),
   'audit.leastShare': ({ audit }) => ({ audit: { ...audit, leastShare: 1 } }),
   'influence.perKey': ({ influence }) => ({ influence: { ...influence, perKey: 0.9 } }),
+  'training.optimizer.lr': ({ trainer }) => ({ trainer: { ...trainer, settings: { optimizer: { lr: 0.002 } } } }),
   'influence.perAddressBlock': ({ influence }) => ({ influence: { ...influence, perAddressBlock: 0.9 } }),
 }
 

@@ -28,6 +28,14 @@ const opened = (text: string) => {
   return { leaf: new X509Certificate(leaf), run: new X509Certificate(run), payload, signature }
 }
 
+test('the same publication has the same signature each time it is made, and another one another key', () => {
+  assert.is(signed(), signed())
+  assert.not.equal(
+    opened(signed()).leaf.publicKey.export({ type: 'spki', format: 'der' }),
+    opened(signed(4)).leaf.publicKey.export({ type: 'spki', format: 'der' }),
+  )
+})
+
 test('a publication is signed by a key that the run’s own has certified, for signing and for nothing else', () => {
   const { leaf, run, payload, signature } = opened(signed())
   const envelope = Buffer.concat([Buffer.from(`DSSEv1 28 application/vnd.in-toto+json ${payload.length} `), payload])
