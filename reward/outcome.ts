@@ -1,6 +1,7 @@
 import { equalArguments } from './align.js'
 import { bestMatching } from './best-matching.js'
-import { callBudget, checkExample } from './paper.js'
+import { checkExample } from './check-example.js'
+import { callBudget } from './paper.js'
 import type { RewardPreset } from './preset.js'
 import type {
   GroundTruthCall,

@@ -1,14 +1,8 @@
 import { type OfferedTool, takesArguments } from '../servers/kernel/index.js'
 import { type Alignment, align, equalArguments } from './align.js'
+import { checkExample } from './check-example.js'
 import type { RewardPreset } from './preset.js'
-import {
-  ExampleError,
-  type GroundTruthCall,
-  type LoggedCall,
-  type RewardBreakdown,
-  type RewardComponents,
-  type ScoredExample,
-} from './types.js'
+import type { GroundTruthCall, LoggedCall, RewardBreakdown, RewardComponents, ScoredExample } from './types.js'
 
 /** Weights of the paper's total (section 3.3); the maximum is 1.3. */
 const WEIGHTS = { validity: 0.5, coverage: 0.5, efficiency: 0.15, name: 0.2, arg: 0.1 } as const
@@ -46,23 +40,6 @@ function score(example: ScoredExample, log: readonly LoggedCall[]): PaperBreakdo
 /** Number of calls up to which efficiency costs nothing, for a ground truth of `n` calls. */
 export function callBudget(n: number): number {
   return n + Math.ceil(0.5 * n)
-}
-
-/** The offered tools by name. @throws ExampleError */
-export function checkExample({ offered, groundTruth }: ScoredExample): ReadonlyMap<string, OfferedTool> {
-  const tools = new Map(offered.map((tool) => [tool.name, tool]))
-  if (tools.size !== offered.length) throw new ExampleError('duplicate_tool', 'a tool name is offered twice')
-  groundTruth.forEach((call, i) => {
-    if (!call.after.every((j) => Number.isInteger(j) && j >= 0 && j < i)) {
-      throw new ExampleError('forward_edge', `ground-truth call ${i} must come after calls ${call.after.join(', ')}`)
-    }
-    const tool = tools.get(call.name)
-    if (!tool) throw new ExampleError('call_not_offered', `ground-truth call ${i}: ${call.name}`)
-    if (!takesArguments(tool, call.arguments)) {
-      throw new ExampleError('call_does_not_fit', `ground-truth call ${i}: arguments of ${call.name}`)
-    }
-  })
-  return tools
 }
 
 function validity(log: readonly LoggedCall[], offered: ReadonlyMap<string, OfferedTool>): number {
