@@ -137,8 +137,8 @@ function factsOf(path: string): ModelFacts {
   return facts
 }
 
-/** Of prove_trainer/gguf_base.py. */
-const TRAINED_ARCHITECTURES = ['qwen3']
+/** Of prove_trainer/architectures.py. */
+const TRAINED_ARCHITECTURES = ['qwen3', 'qwen2', 'granite']
 
 async function promptTokens(dataset: string, base: string): Promise<number> {
   const { tasks, servers } = await readTaskSet(dataset, 'train')

@@ -46,7 +46,7 @@ def random_adapter(source: Path, target: Path, size: float) -> None:
     policy = new_policy(base, lora, 0, None, None)
     randomise(policy, size)
     tensors = {name: parameter.detach().numpy() for name, parameter in policy.adapter_parameters()}
-    write_gguf_lora(target, tensors, lora, base.architecture)
+    write_gguf_lora(target, tensors, lora, base.row_order)
 
 
 def first_step(source: Path, spool: Path, settings: Path, size: float) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from .architectures import RowOrder
 from .config import PROJECTIONS, LoraSettings
 from .errors import BatchRefused
 from .gguf_base import Base
@@ -47,20 +48,20 @@ def published_policy(base: Base, path: Path, expected_sha256: str) -> Policy:
     if not modules:
         raise BatchRefused("adapter_unsupported", f"{path.name} adapts no projection")
     policy = new_policy(base, LoraSettings(rank, alpha, modules), 0, None, None)
-    tensors = _match(stored, policy, path.name)
+    tensors = _match(stored, policy, base.row_order, path.name)
     with torch.no_grad():
         for name, parameter in policy.adapter_parameters():
             parameter.copy_(tensors[name])
     return policy
 
 
-def published_adapter(policy: Policy, path: Path, expected_sha256: str) -> dict[str, torch.Tensor]:
+def published_adapter(base: Base, policy: Policy, path: Path, expected_sha256: str) -> dict[str, torch.Tensor]:
     """The adapter in `path` as volunteers load it, for `Policy.under` of this policy; raises as `published_policy`."""
-    return _match(_read(path, expected_sha256)[0], policy, path.name)
+    return _match(_read(path, expected_sha256)[0], policy, base.row_order, path.name)
 
 
-def _match(stored: dict[str, np.ndarray], policy: Policy, where: str) -> dict[str, torch.Tensor]:
-    """The tensors by the policy's names, float32."""
+def _match(stored: dict[str, np.ndarray], policy: Policy, order: RowOrder, where: str) -> dict[str, torch.Tensor]:
+    """The tensors by the policy's names and in its order of rows, float32."""
     parameters = {gguf_name(name): (name, parameter) for name, parameter in policy.adapter_parameters()}
     if set(parameters) != set(stored):
         raise BatchRefused("adapter_unsupported", f"{where} does not adapt the same modules in every layer")
@@ -71,7 +72,7 @@ def _match(stored: dict[str, np.ndarray], policy: Policy, where: str) -> dict[st
             raise BatchRefused("adapter_unsupported", f"{name} is {values.dtype} {list(values.shape)}")
         if not np.isfinite(values).all():
             raise BatchRefused("adapter_invalid", f"{name} holds a non-finite weight")
-        found[own] = torch.from_numpy(values.astype(np.float32))
+        found[own] = torch.from_numpy(order.read(name, values.astype(np.float32)))
     return found
 
 

@@ -12,6 +12,7 @@ import torch
 from peft import PeftModel
 from safetensors.numpy import load_file
 
+from .architectures import ARCHITECTURES, RowOrder
 from .canary import default_canary, largest_gap, score_canaries
 from .config import LoraSettings, TrainerConfig
 from .errors import TrainerError
@@ -57,7 +58,7 @@ def write_adapter(directory: Path, policy: Policy, base: Base, config: TrainerCo
     readme = _README.format(base=named, step=step, rank=config.lora.rank, alpha=config.lora.alpha, sha256=base.sha256)
     (adapter / "README.md").write_text(readme, encoding="utf-8")
     tensors = load_file(adapter / "adapter_model.safetensors")
-    write_gguf_lora(directory / "adapter.gguf", tensors, config.lora, base.architecture)
+    write_gguf_lora(directory / "adapter.gguf", tensors, config.lora, base.row_order)
 
 
 def write_base_config(path: Path, base: Base) -> None:
@@ -65,7 +66,7 @@ def write_base_config(path: Path, base: Base) -> None:
     The base model's `config.json` for transformers, which reads a Qwen3's GGUF without its head length and then builds
     heads of another size.
     """
-    settings = {**base.config.to_dict(), "architectures": ["Qwen3ForCausalLM"]}
+    settings = {**base.config.to_dict(), "architectures": [ARCHITECTURES[base.architecture].model.__name__]}
     path.parent.mkdir()
     path.write_text(json.dumps(settings, indent=2, sort_keys=True, allow_nan=False) + "\n", encoding="utf-8")
 
@@ -87,7 +88,9 @@ def delta_norms(tensors: dict[str, np.ndarray], lora: LoraSettings, base: Base) 
     return norms
 
 
-def _check_gguf(path: Path, tensors: dict[str, np.ndarray], lora: LoraSettings) -> dict[str, np.ndarray]:
+def _check_gguf(
+    path: Path, tensors: dict[str, np.ndarray], lora: LoraSettings, order: RowOrder
+) -> dict[str, np.ndarray]:
     stored, alpha = read_gguf_lora(path)
     if abs(alpha - effective_alpha(lora)) > 1e-6 * abs(alpha):
         raise TrainerError("export_check_failed", f"GGUF alpha is {alpha}")
@@ -95,7 +98,7 @@ def _check_gguf(path: Path, tensors: dict[str, np.ndarray], lora: LoraSettings) 
         raise TrainerError("export_check_failed", "GGUF and safetensors hold different tensors")
     rounded = {}
     for name, values in tensors.items():
-        half = stored[gguf_name(name)]
+        half = order.read(gguf_name(name), stored[gguf_name(name)])
         if half.dtype != np.float16 or not np.array_equal(half, values.astype(np.float16)):
             raise TrainerError("export_check_failed", f"{name} differs between GGUF and safetensors")
         if not np.isfinite(half).all():
@@ -130,7 +133,7 @@ def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerCo
     worst = max(norms, key=norms.__getitem__)
     if not norms[worst] <= config.max_delta_norm:
         raise DeltaTooLarge("delta_norm", f"{worst}: {norms[worst]:.4g} > {config.max_delta_norm:g}")
-    rounded = _check_gguf(directory / "adapter.gguf", tensors, config.lora)
+    rounded = _check_gguf(directory / "adapter.gguf", tensors, config.lora, base.row_order)
 
     canaries = list(config.canaries) or [default_canary(base.vocab_size, base.context_length)]
     temperature = config.loss.temperature

@@ -1,7 +1,5 @@
-"""The frozen base model, read from the very GGUF the volunteers run, so that sampler and trainer hold the same weights.
-
-Only architectures whose tensor layout equals the Hugging Face one are allowed: Llama's GGUF permutes q and k rows,
-Qwen3's does not.
+"""
+The frozen base model, read from the very GGUF the volunteers run, so that sampler and trainer hold the same weights.
 """
 
 import re
@@ -11,9 +9,10 @@ from typing import TypeVar, cast
 
 import gguf
 import torch
-from transformers import Qwen3Config, Qwen3ForCausalLM
+from transformers import PreTrainedConfig, Qwen3ForCausalLM
 from transformers.models.qwen3.modeling_qwen3 import Qwen3RotaryEmbedding
 
+from .architectures import ARCHITECTURES, RowOrder
 from .errors import TrainerError
 from .gguf_header import check_header
 from .spool import sha256_file
@@ -25,7 +24,6 @@ _CPU = torch.device("cpu")
 # The precisions of 16 bits: matrices lie and multiply in them, see docs/trainer.md.
 HALVES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
-ARCHITECTURES = ("qwen3",)
 MAX_DIMENSION = 2**24  # of the widths in the metadata: context length, feed-forward width
 MAX_LAYERS = 1_024
 
@@ -48,7 +46,8 @@ OUTER_NAMES = {
     "output_norm.weight": "model.norm.weight",
     "output.weight": "lm_head.weight",
 }
-_BLOCK = re.compile(r"blk\.(\d{1,4})\.([a-z_]+)\.weight")
+BIASED = ("attn_q", "attn_k", "attn_v")  # where the architecture has biases
+_BLOCK = re.compile(r"blk\.(\d{1,4})\.([a-z_]+)\.(weight|bias)")
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class Base:
 
     architecture: str
     sha256: str
-    config: Qwen3Config
+    config: PreTrainedConfig
     tensors: dict[str, torch.Tensor]
     precision: str = "float32"
 
@@ -78,6 +77,10 @@ class Base:
         return self.tensors["model.embed_tokens.weight"].device
 
     @property
+    def row_order(self) -> RowOrder:
+        return RowOrder(self.architecture, self.config.num_attention_heads, self.config.num_key_value_heads)
+
+    @property
     def vocab_size(self) -> int:
         return self.config.vocab_size
 
@@ -86,13 +89,15 @@ class Base:
         return self.config.max_position_embeddings
 
 
-def hugging_face_name(name: str) -> str:
+def hugging_face_name(name: str, architecture: str) -> str:
     """The Hugging Face parameter for a GGUF tensor. Raises TrainerError `base_unknown_tensor`."""
     if name in OUTER_NAMES:
         return OUTER_NAMES[name]
     match = _BLOCK.fullmatch(name)
     if match and match.group(2) in BLOCK_NAMES:
-        return f"model.layers.{int(match.group(1))}.{BLOCK_NAMES[match.group(2)]}.weight"
+        block, kind = match.group(2), match.group(3)
+        if kind == "weight" or (ARCHITECTURES[architecture].biases and block in BIASED):
+            return f"model.layers.{int(match.group(1))}.{BLOCK_NAMES[block]}.{kind}"
     raise TrainerError(
         "base_unknown_tensor", f"{name!r} has no place in the model; training without it would be another model"
     )
@@ -116,7 +121,7 @@ def _metadata(reader: gguf.GGUFReader, key: str, kind: type[T], default: T | Non
     return cast("T", value)
 
 
-def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, tied: bool) -> Qwen3Config:
+def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, tied: bool) -> PreTrainedConfig:
     def value(key: str, kind: type[T], default: T | None = None) -> T:
         found = _metadata(reader, f"{architecture}.{key}", kind, default)
         # Some of these numbers decide how many objects the model's configuration makes.
@@ -133,14 +138,26 @@ def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, ti
     head_dim = value("attention.key_length", int, hidden // heads)
     if value("attention.value_length", int, head_dim) != head_dim:
         raise TrainerError("base_unsupported", "key and value heads of different length")
-    return Qwen3Config(
+    kind = ARCHITECTURES[architecture]
+    if not kind.free_head_length and head_dim * heads != hidden:
+        raise TrainerError("base_unsupported", f"{heads} heads of {head_dim} in a width of {hidden}")
+    # llama.cpp divides by the root of the head length where no scale is named, and leaves the others out.
+    usual = {"attention_multiplier": head_dim**-0.5}
+    multipliers = {
+        name: _metadata(reader, f"{architecture}.{key}", float, usual.get(name, 1.0))
+        for name, key in kind.multipliers.items()
+    }
+    if any(not 0 < value < 1e6 for value in multipliers.values()):
+        raise TrainerError("base_invalid", f"multipliers {multipliers}")
+    return kind.config(
         vocab_size=vocab_size,
         hidden_size=hidden,
         intermediate_size=value("feed_forward_length", int),
         num_hidden_layers=value("block_count", int),
         num_attention_heads=heads,
         num_key_value_heads=value("attention.head_count_kv", int, heads),
-        head_dim=head_dim,
+        **({"head_dim": head_dim} if kind.free_head_length else {}),
+        **multipliers,
         rms_norm_eps=value("attention.layer_norm_rms_epsilon", float),
         max_position_embeddings=value("context_length", int),
         rope_parameters={"rope_type": "default", "rope_theta": value("rope.freq_base", float, 10_000.0)},
@@ -182,8 +199,9 @@ def load_base(path: Path, expected_sha256: str, device: torch.device = _CPU, pre
         raise TrainerError("base_unsupported", f"architecture {architecture!r}; supported: {', '.join(ARCHITECTURES)}")
 
     tensors: dict[str, torch.Tensor] = {}
+    stored: dict[str, str] = {}
     for tensor in reader.tensors:
-        name = hugging_face_name(tensor.name)
+        name = hugging_face_name(tensor.name, architecture)
         if name in tensors:
             raise TrainerError("base_invalid", f"{tensor.name} occurs twice")
         try:
@@ -191,6 +209,7 @@ def load_base(path: Path, expected_sha256: str, device: torch.device = _CPU, pre
         except NotImplementedError as error:
             raise TrainerError("base_unsupported", f"{tensor.name} is stored as {tensor.tensor_type.name}") from error
         weight = torch.from_numpy(values.astype("float32", copy=True))
+        stored[name] = tensor.name
         if not torch.isfinite(weight).all():
             raise TrainerError("base_invalid", f"{tensor.name} holds a non-finite weight")
         tensors[name] = placed(weight, device, precision)
@@ -201,6 +220,10 @@ def load_base(path: Path, expected_sha256: str, device: torch.device = _CPU, pre
         raise TrainerError("base_invalid", "token_embd.weight is missing")
     config = _read_config(reader, architecture, embedding.shape[0], tied="lm_head.weight" not in tensors)
     base = Base(architecture, actual, config, tensors, precision)
+    try:
+        tensors |= {name: base.row_order.read(stored[name], weight) for name, weight in tensors.items()}
+    except RuntimeError as error:
+        raise TrainerError("base_invalid", f"rows that no heads share evenly: {error}") from error
     build_model(base)  # proves now, not at the first batch, that every tensor is there and has the right shape
     return base
 
@@ -209,10 +232,12 @@ def build_model(base: Base, attention: str = "sdpa") -> Qwen3ForCausalLM:
     """
     A frozen model over `base.tensors` (shared, not copied). `attention` names the attention implementation.
     """
-    config = Qwen3Config.from_dict(base.config.to_dict())
+    architecture = ARCHITECTURES[base.architecture]
+    config = architecture.config.from_dict(base.config.to_dict())
     config._attn_implementation = attention
     with torch.device("meta"):
-        model = Qwen3ForCausalLM(config)
+        # The classes of all architectures have the same parts.
+        model = cast("Qwen3ForCausalLM", architecture.model(config))
     tensors = dict(base.tensors)
     if config.tie_word_embeddings:
         tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"]
@@ -221,6 +246,7 @@ def build_model(base: Base, attention: str = "sdpa") -> Qwen3ForCausalLM:
     except RuntimeError as error:
         raise TrainerError("base_invalid", str(error)) from error
     model.tie_weights()
-    model.model.rotary_emb = Qwen3RotaryEmbedding(config)  # its buffers are not in the state dict and were born on meta
+    # Its buffers are not in the state dict and were born on meta.
+    model.model.rotary_emb = cast("Qwen3RotaryEmbedding", architecture.rotary(config))
     model.requires_grad_(False)
     return model.eval()

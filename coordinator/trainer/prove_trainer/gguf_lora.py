@@ -7,9 +7,10 @@ from pathlib import Path
 import gguf
 import numpy as np
 
+from .architectures import RowOrder
 from .config import LoraSettings
 from .errors import TrainerError
-from .gguf_base import ARCHITECTURES, BLOCK_NAMES
+from .gguf_base import BLOCK_NAMES
 from .gguf_header import check_header
 
 _PROJECTION = {module.rpartition(".")[2]: name for name, module in BLOCK_NAMES.items() if module.endswith("_proj")}
@@ -29,21 +30,17 @@ def effective_alpha(lora: LoraSettings) -> float:
     return lora.alpha * math.sqrt(lora.rank) if lora.rs_lora else lora.alpha
 
 
-def write_gguf_lora(path: Path, tensors: dict[str, np.ndarray], lora: LoraSettings, architecture: str) -> None:
+def write_gguf_lora(path: Path, tensors: dict[str, np.ndarray], lora: LoraSettings, order: RowOrder) -> None:
     """
     Writes PEFT tensors (A [r, in], B [out, r], float32) as float16, sorted by name so that equal adapters give equal
     bytes.
     """
-    if architecture not in ARCHITECTURES:
-        raise TrainerError(
-            "export_unsupported", f"row order of architecture {architecture!r} is not known to be unpermuted"
-        )
-    writer = gguf.GGUFWriter(path, architecture)
+    writer = gguf.GGUFWriter(path, order.architecture)
     writer.add_type("adapter")
     writer.add_string("adapter.type", "lora")
     writer.add_float32("adapter.lora.alpha", effective_alpha(lora))
     for name, values in sorted((gguf_name(name), values) for name, values in tensors.items()):
-        writer.add_tensor(name, values.astype(np.float16))
+        writer.add_tensor(name, order.stored(name, values).astype(np.float16))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

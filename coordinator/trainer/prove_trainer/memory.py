@@ -17,11 +17,13 @@ from torch.utils._pytree import tree_leaves
 
 from .config import LoraSettings
 from .gguf_base import Base
+from .limits import HEAD_CHUNK_ELEMENTS
 from .packing import Pack, Segment
 from .policy import Policy, new_policy
 
 _DEPTHS = (1, 2)  # layers of the models that are counted: what a layer adds is the difference
-_LENGTHS = (4_096, 16_384)  # tokens of the forward passes: what a token adds is the difference
+_LENGTH = 16_384  # tokens of the forward passes
+_HEAD = 5 * 4 * HEAD_CHUNK_ELEMENTS  # a chunk as logits, probabilities and between these, and a widened block
 _META = torch.device("meta")
 
 
@@ -29,7 +31,7 @@ _META = torch.device("meta")
 class Forward:
     """Bytes that a forward and its backward pass take at most, beside what stays, for a number of tokens."""
 
-    fixed: float
+    fixed: float  # in the head, whatever the number
     token: float
 
     def bytes(self, tokens: int) -> float:
@@ -64,23 +66,19 @@ def count(base: Base, lora: LoraSettings) -> Costs:
     found = {depth: _measure(_cut(base, depth), lora) for depth in _DEPTHS}
     one, two = (found[depth] for depth in _DEPTHS)
 
-    def forward(checkpointing: bool) -> Forward:
-        low, high = (
-            one[checkpointing, length] + (layers - 1) * (two[checkpointing, length] - one[checkpointing, length])
-            for length in _LENGTHS
-        )
-        token = (high - low) / (_LENGTHS[1] - _LENGTHS[0])
-        return Forward(low - token * _LENGTHS[0], token)
+    def whole(what: str) -> int:
+        return one[what] + (layers - 1) * (two[what] - one[what])
 
-    adapter = one["adapter"] + (layers - 1) * (two["adapter"] - one["adapter"])
-    return Costs(base.bytes, 5 * adapter, forward(False), forward(True))
+    plain, checkpointed = (Forward(_HEAD, whole(what) / _LENGTH) for what in ("plain", "checkpointed"))
+    return Costs(base.bytes, 5 * whole("adapter"), plain, checkpointed)
 
 
 def _cut(base: Base, depth: int) -> Base:
     """The first layers of a model, without its numbers."""
     config = copy(base.config)
     config.num_hidden_layers = depth
-    config.layer_types = None
+    if hasattr(config, "layer_types"):
+        config.layer_types = None  # one for each layer that there was
     tensors = {
         name: torch.empty_like(weight, device=_META)
         for name, weight in base.tensors.items()
@@ -89,20 +87,19 @@ def _cut(base: Base, depth: int) -> Base:
     return replace(base, config=config, tensors=tensors)
 
 
-def _measure(base: Base, lora: LoraSettings) -> dict[Any, int]:
-    """By (checkpointing, tokens) the bytes of a forward and backward pass, and those of the `adapter`."""
+def _measure(base: Base, lora: LoraSettings) -> dict[str, int]:
+    """Bytes of a forward and backward pass, `plain` and `checkpointed`, and of the `adapter`."""
     policy = new_policy(base, lora, 0, None, None)
-    found: dict[Any, int] = {"adapter": sum(4 * p.numel() for _, p in policy.adapter_parameters())}
+    found = {"adapter": sum(4 * p.numel() for _, p in policy.adapter_parameters())}
     with FakeTensorMode():
         resident = _without_numbers(policy)
-        for checkpointing in (False, True):
-            policy.checkpointing = checkpointing
-            for length in _LENGTHS:
-                with _Peak(resident) as peak:
-                    logp, _ = policy(_rollout(length))
-                    logp.sum().backward()
-                policy.zero_grad()
-                found[checkpointing, length] = peak.most
+        for what in ("plain", "checkpointed"):
+            policy.checkpointing = what == "checkpointed"
+            with _Peak(resident) as peak:
+                logp, _ = policy(_rollout(_LENGTH))
+                logp.sum().backward()
+            policy.zero_grad()
+            found[what] = peak.most
     return found
 
 
@@ -124,10 +121,10 @@ def _without_numbers(policy: Policy) -> list[torch.Tensor]:
 
 
 def _rollout(length: int) -> Pack:
-    """One rollout in which every token counts."""
+    """One rollout, of which every 32nd token was sampled: the others are prompt and tool results."""
     ids = torch.zeros(1, length, dtype=torch.int64)
-    none = torch.zeros(length)
-    return Pack(ids, ids, (Segment(0, 0, (length,)),), ids[0], ids[0], none, none, ids[0], ())
+    sampled, none = ids[0, ::32].clone(), torch.zeros(length // 32)
+    return Pack(ids, ids, (Segment(0, 0, (length,)),), sampled, sampled, none, none, sampled, ())
 
 
 class _Peak(TorchDispatchMode):

@@ -180,7 +180,9 @@ class Policy(nn.Module):
                 segments=pack.segments,
                 use_cache=False,
             ).last_hidden_state
-        return hidden[0].index_select(0, pack.rows).float(), causal.lm_head.weight
+        states = hidden[0].index_select(0, pack.rows).float()
+        scaling = getattr(causal.config, "logits_scaling", 1.0)
+        return states if scaling == 1.0 else states / scaling, causal.lm_head.weight
 
     @contextmanager
     def under(self, adapter: Mapping[str, torch.Tensor]) -> Generator[None, None, None]:

@@ -289,7 +289,7 @@ class Worker:
             record = read_step(self.spool, version, self.base, self.config.lora)
             if record.adapter_step != self.record.adapter_step:
                 path = self.spool.step_path(version) / "adapter.gguf"
-                found[version] = published_adapter(self.trainer.policy, path, record.gguf_sha256)
+                found[version] = published_adapter(self.base, self.trainer.policy, path, record.gguf_sha256)
         return found
 
     def _step_before_adapter(self) -> int:

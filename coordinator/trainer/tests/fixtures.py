@@ -9,6 +9,7 @@ from pathlib import Path
 import gguf
 import numpy as np
 import torch
+from prove_trainer.architectures import RowOrder
 from prove_trainer.batch import Batch, Rollout
 from prove_trainer.config import LoraSettings, LossSettings
 from prove_trainer.distributed import Ranks
@@ -25,6 +26,8 @@ VOCAB = 128
 SHAPE = dict(
     hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=32
 )
+
+ROW_ORDER = RowOrder("qwen3", 4, 2)
 
 
 def random_model(seed: int = 0, tied: bool = True) -> Qwen3ForCausalLM:

@@ -43,7 +43,7 @@ def plain_logits(base, rollout) -> torch.Tensor:
 
 def save_adapter(path: Path, policy, alpha: float = 8) -> str:
     tensors = {name: parameter.detach().numpy() for name, parameter in policy.adapter_parameters()}
-    write_gguf_lora(path, tensors, LoraSettings(rank=4, alpha=alpha), "qwen3")
+    write_gguf_lora(path, tensors, LoraSettings(rank=4, alpha=alpha), fixtures.ROW_ORDER)
     return sha256_file(path)
 
 
@@ -171,7 +171,8 @@ def test_an_adapter_file_that_is_not_plain_lora_over_this_base_is_refused(tmp_pa
     refused("adapter_hash_mismatch", "0" * 64)
     tensors = {name: parameter.detach().numpy() for name, parameter in trained.adapter_parameters()}
     last = max(tensors)
-    write_gguf_lora(path, {n: v for n, v in tensors.items() if n != last}, LoraSettings(rank=4, alpha=8), "qwen3")
+    rest = {name: values for name, values in tensors.items() if name != last}
+    write_gguf_lora(path, rest, LoraSettings(rank=4, alpha=8), fixtures.ROW_ORDER)
     refused("adapter_unsupported", sha256_file(path))
     path.write_bytes(b"GGUF, but not really")
     refused("adapter_invalid", sha256_file(path))

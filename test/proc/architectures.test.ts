@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { suite } from 'uvu'
+import { hashFile } from '../../engine/hash-file.js'
+import { openEngine } from '../../engine/index.js'
+import { checkout } from '../support/checkout.js'
+import { patience } from '../support/patience.js'
+import { told } from '../support/told.js'
+
+/**
+ * What the trainer says of a random model of each architecture, and of a random adapter over it, beside llama.cpp over the very
+ * same files: how rows are permuted and where multipliers act is written down on either side.
+ */
+
+/** llama.cpp's cache is float16: 0.004 nats on models as unsure as these. */
+const CLOSE_NATS = 0.02
+
+const python = join(checkout, '.venv', 'bin', 'python')
+const trainer = join(checkout, 'coordinator', 'trainer')
+const test = suite<{ folder: string }>('architectures')
+
+test.before(
+  told(async (context) => {
+    context.folder = await mkdtemp(join(tmpdir(), 'prove-architectures-'))
+    const env = { PYTHONPATH: trainer, OMP_NUM_THREADS: '1' }
+    await execa(python, [join(trainer, 'tests', 'test_architectures.py'), context.folder], { env })
+  }),
+)
+test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
+
+for (const architecture of ['qwen3', 'qwen2', 'granite'])
+  test(`llama.cpp says of a ${architecture} and its adapter what the trainer says`, async ({ folder }) => {
+    const own = join(folder, architecture)
+    const scores = JSON.parse(await readFile(join(own, 'scores.json'), 'utf8'))
+    const path = join(own, 'adapter.gguf')
+    const modelPath = join(own, 'base.gguf')
+    const engine = await openEngine({ modelPath, threads: 1, contextSize: 256, lanes: 1, gpu: false })
+    try {
+      const base = await engine.score(scores.tokens, scores.from, patience())
+      await engine.usePolicy({ path, sha256: await hashFile(path) }, patience())
+      const adapter = await engine.score(scores.tokens, scores.from, patience())
+      const apart = (these: readonly number[], those: readonly number[]): number =>
+        Math.max(...these.map((logprob, i) => Math.abs(logprob - those[i]!)))
+      assert.equal(base.length, scores.base.length)
+      assert.ok(apart(base, scores.base) < CLOSE_NATS, `the base is off by ${apart(base, scores.base)} nats`)
+      assert.ok(apart(adapter, scores.adapter) < CLOSE_NATS, `with the adapter ${apart(adapter, scores.adapter)} nats`)
+      assert.ok(apart(base, adapter) > 20 * CLOSE_NATS, 'the adapter says something')
+    } finally {
+      await engine.close()
+    }
+  })
+
+test.run()
