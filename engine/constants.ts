@@ -14,12 +14,6 @@ export const MAX_TEMPERATURE = 10
 export const MAX_SEED = 2 ** 32 - 1
 
 /**
- * Largest share of the probability that a sampled token's log-probability may leave out, were every token that is left out
- * as likely as it can be: 1.2e-4 nats. Of a trained policy's thin tail it is a tenth of that.
- */
-export const TAIL_SHARE = Math.exp(-9)
-
-/**
  * How long a pass waits for the next feed of a lane whose turn has ended. Tools that run in process answer within
  * milliseconds, so the batch stays full and its composition deterministic; slower ones rejoin at a later pass.
  */

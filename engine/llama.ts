@@ -9,8 +9,9 @@ import {
   type LlamaModel,
   type Token as NativeToken,
 } from 'node-llama-cpp'
-import { BATCH_TOKENS, TAIL_SHARE } from './constants.js'
-import { createDrawTable, type DrawTable, reachOf } from './draw.js'
+import { BATCH_TOKENS } from './constants.js'
+import { createDistributionReader, type DistributionReader, NO_SHIFT } from './distribution.js'
+import { createDrawTable, type DrawTable, noiseOf } from './draw.js'
 import { EngineError } from './errors.js'
 import { readModelFile } from './gguf-file.js'
 import { evidenceOf } from './token-evidence.js'
@@ -30,14 +31,6 @@ const PLAIN = { temperature: 1, topK: NO_TOP_K, topP: 1, minP: 0 } as const
 
 /** Takes the likeliest token, so that its logit can be asked for: what a total weight is relative to. */
 const GREEDY = { temperature: 0 } as const
-
-/** The library's default drops the oldest tokens without a word when a context overflows. */
-const NO_SHIFT = {
-  size: 1,
-  strategy: (): never => {
-    throw new EngineError('context_full')
-  },
-}
 
 /** A GGUF's tokenizer, in llama.cpp's words. */
 export interface LlamaVocabulary {
@@ -159,8 +152,9 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
   let current = adapter
   const vocabularySize = model.fileInfo.metadata.tokenizer.ggml.tokens.length
   const table = createDrawTable(vocabularySize)
+  const readers = Array.from({ length: lanes }, () => createDistributionReader(model))
   const openSequences = () =>
-    Array.from({ length: lanes }, () => wrapSequence(context.getSequence(), table, vocabularySize))
+    readers.map((reader) => wrapSequence(context.getSequence(), table, reader, vocabularySize))
   let sequences = openSequences()
   return {
     version: await getModuleVersion(),
@@ -187,6 +181,7 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
     },
     dispose: async () => {
       await context.dispose()
+      for (const reader of readers) reader.dispose()
       await model.dispose()
       await llama.dispose()
     },
@@ -199,32 +194,30 @@ async function loadModel(llama: Llama, modelPath: string, vocabOnly: boolean): P
   })
 }
 
-function wrapSequence(sequence: LlamaContextSequence, table: DrawTable, vocabularySize: number): LlamaSequence {
-  const leastReach = Math.log(vocabularySize / TAIL_SHARE)
+function wrapSequence(
+  sequence: LlamaContextSequence,
+  table: DrawTable,
+  reader: DistributionReader,
+  vocabularySize: number,
+): LlamaSequence {
+  /** Largest relative error of a sum of so many float32 numbers (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). */
+  const rounding = vocabularySize * 2 ** -24
 
   /** Feeds tokens and takes the one that a draw selects after them. */
-  const sample = async (
+  const sample = (
     feed: readonly Token[],
     draw: Draw,
     temperature: number,
-  ): Promise<{ token: Token; logprob: number }> => {
-    const largest = table.largestNoise(draw)
-    // llama.cpp has to name only the tokens that can be selected, and those that together weigh something.
-    const minP = Math.exp(-Math.max(temperature * reachOf(largest), leastReach))
-    const wanted = { totalLogitWeight: true, logits: true, options: { ...PLAIN, minP } } as const
-    const ids = native(feed)
-    const rows = await sequence.controlledEvaluate([...ids.slice(0, -1), [ids.at(-1)!, { generateNext: wanted }]], {
-      contextShift: NO_SHIFT,
+  ): Promise<{ token: Token; logprob: number }> =>
+    reader.after(sequence, feed, async ({ top, topLogit, totalWeight, near }) => {
+      const largest = table.largestNoise(draw)
+      const reach = temperature * (largest - noiseOf(draw, top))
+      // No other token weighs more than all others together, which is often too little for any noise to make up for.
+      const others = totalWeight - 1 + rounding * totalWeight
+      const logits = new Map(Math.log(others) < -reach ? [[top, topLogit]] : await near(reach))
+      const token = table.select(draw, logits, largest, temperature)
+      return { token, logprob: logprobOf(logits.get(token)!, topLogit, totalWeight) }
     })
-    const { logits, totalLogitWeight } = rows.at(-1)?.next ?? {}
-    const top = logits?.values().next().value
-    if (logits === undefined || top === undefined || totalLogitWeight === undefined)
-      throw new EngineError('engine_failed', 'llama.cpp gave no logits to sample from')
-    const token = table.select(draw, logits, largest, temperature)
-    const own = logits.get(token as NativeToken)
-    if (own === undefined) throw new EngineError('engine_failed', 'llama.cpp gave logits that are no numbers')
-    return { token, logprob: logprobOf(own, top, totalLogitWeight) }
-  }
 
   return {
     clear: () => sequence.clearHistory(),
