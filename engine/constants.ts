@@ -1,7 +1,7 @@
 /** Tokens per decode. It bounds how long an abort waits on a prefill, since a decode in progress cannot be interrupted. */
 export const BATCH_TOKENS = 512
 
-/** Tokens per decode when their whole distributions are looked at: each is a map of the vocabulary, 150,000 entries long. */
+/** Tokens per decode when evidence is wanted: tokens near the likeliest are named for each, up to a vocabulary of 150,000. */
 export const PLACED_TOKENS = 16
 
 /** Sequences one llama.cpp context can hold. */

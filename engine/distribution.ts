@@ -3,10 +3,10 @@ import { EngineError } from './errors.js'
 import type { Token } from './types.js'
 
 /**
- * Two looks at one distribution. The library's public calls give one, and either it is at the whole vocabulary, each logit of
- * which costs more on its way from native code than a multiplication by the model's weights (1.0 ms of CPU for 2,048 of them,
- * where a token of the demo model takes 0.8), or the weight of the rest is not told. So this file uses what the pinned version
- * has inside, and nothing else does.
+ * A distribution over the vocabulary that is looked at several times. The library's public calls give one look, and either it
+ * is at all logits, which cost more on their way from native code than the model's own multiplications (1.0 ms of CPU for
+ * 2,048 of them, where a token of the demo model takes 0.8), or the weight of the rest is not told. So this file uses what the
+ * pinned version has inside, and nothing else does.
  */
 export interface Distribution {
   /** The likeliest token. */
@@ -16,16 +16,23 @@ export interface Distribution {
   readonly totalWeight: number
   /** The tokens whose logit is at most so many nats below the largest, in descending order; perhaps a few more. */
   near(reach: number): Promise<[Token, number][]>
+  logitOf(token: Token): Promise<number>
 }
 
-/** Shows distributions of one sequence after another; each needs one of its own while it is at work. */
+/** Shows the distributions of one sequence; each sequence that is at work needs a reader of its own. */
 export interface DistributionReader {
-  /** Feeds tokens and calls `read` with the distribution after the last of them, which is gone when `read` is over. */
-  after<T>(
+  /**
+   * Feeds tokens, and calls `read` with the distribution after each that is wanted, one after the other. A distribution is
+   * gone when its `read` is over.
+   * @param wanted  for each token
+   * @returns what `read` gave for each; null for what was not wanted
+   */
+  feed<T>(
     sequence: LlamaContextSequence,
     tokens: readonly Token[],
-    read: (distribution: Distribution) => Promise<T>,
-  ): Promise<T>
+    wanted: readonly boolean[],
+    read: (distribution: Distribution, index: number) => Promise<T>,
+  ): Promise<(T | null)[]>
   dispose(): void
 }
 
@@ -38,30 +45,28 @@ export function createDistributionReader(model: LlamaModel): DistributionReader 
   if (Sampler === undefined || nativeModel === undefined) throw unknownLibrary()
   const sampler = new Sampler(nativeModel)
   return {
-    async after(sequence, tokens, read) {
+    async feed(sequence, tokens, wanted, read) {
       const internal = sequence as unknown as InternalSequence
       const native = internal._context?._ctx
       if (typeof internal._decodeTokens !== 'function' || typeof native?.sampleToken !== 'function')
         throw unknownLibrary()
-      const wanted: boolean[] = []
-      wanted[tokens.length - 1] = true
       const found = await internal._decodeTokens(
         [...tokens],
-        wanted,
+        [...wanted],
         PRIORITY,
         internal._tokenMeter,
         NO_SHIFT,
-        async (index) => ({ value: await read(await lookAt(native, sampler, index)) }),
+        async (place, index) => ({ read: await read(await lookAt(native, sampler, place), index) }),
       )
-      return (found.at(-1) as { value: Awaited<ReturnType<typeof read>> }).value
+      return tokens.map((_, i) => (found[i] as { read: Awaited<ReturnType<typeof read>> } | undefined)?.read ?? null)
     },
     dispose: () => sampler.dispose(),
   }
 }
 
-async function lookAt(context: NativeContext, sampler: NativeSampler, index: number): Promise<Distribution> {
+async function lookAt(context: NativeContext, sampler: NativeSampler, place: number): Promise<Distribution> {
   sampler.applyConfig({ temperature: 0 })
-  const [top, , , selected, totalWeight] = await context.sampleToken(index, sampler, false, false, SELECTED_ONLY, true)
+  const [top, , , selected, totalWeight] = await context.sampleToken(place, sampler, false, false, only(), true)
   const topLogit = selected?.[1]
   if (topLogit === undefined || totalWeight === undefined || !Number.isFinite(topLogit) || !(totalWeight >= 1))
     throw new EngineError('engine_failed', 'llama.cpp gave logits that are no numbers')
@@ -72,9 +77,17 @@ async function lookAt(context: NativeContext, sampler: NativeSampler, index: num
     async near(reach) {
       // A sampler that draws: it is the only kind that leaves out tokens. What it draws is of no interest.
       sampler.applyConfig({ temperature: 1, minP: Math.exp(-reach - ROUNDING), seed: 0 })
-      const [, , , pairs] = await context.sampleToken(index, sampler, false, false, true, false)
+      const [, , , pairs] = await context.sampleToken(place, sampler, false, false, true, false)
       if (pairs === undefined) throw new EngineError('engine_failed', 'llama.cpp gave no logits to sample from')
       return Array.from({ length: pairs.length / 2 }, (_, i) => [pairs[2 * i]!, pairs[2 * i + 1]!])
+    },
+    async logitOf(token) {
+      if (token === top) return topLogit
+      sampler.applyConfig({ temperature: 0 })
+      const [, , , pairs] = await context.sampleToken(place, sampler, false, false, only(token), false)
+      const at = pairs?.findIndex((value, i) => i % 2 === 0 && value === token) ?? -1
+      if (at === -1) throw new EngineError('engine_failed', `llama.cpp gave no logit of token ${token}`)
+      return pairs![at + 1]!
     },
   }
 }
@@ -89,8 +102,8 @@ export const NO_SHIFT = {
 
 /** The library's own default. */
 const PRIORITY = 5
-/** Of its filter for logits: no token by name, neither the largest nor the smallest, but the selected one, and none of the top. */
-const SELECTED_ONLY = [[], false, false, true, 0] as const
+/** Its filter for logits: these tokens, neither the largest nor the smallest, but the selected one, and none of the top. */
+const only = (...tokens: Token[]) => [tokens, false, false, true, 0] as const
 
 const unknownLibrary = (): EngineError =>
   new EngineError('engine_failed', 'this is not the version of node-llama-cpp that prove-swarm was made for')
@@ -109,7 +122,7 @@ interface InternalSequence {
     priority: number,
     meter: unknown,
     contextShift: typeof NO_SHIFT,
-    read: (index: number) => Promise<unknown>,
+    read: (place: number, index: number) => Promise<unknown>,
   ): Promise<unknown[]>
 }
 
@@ -125,7 +138,7 @@ interface NativeContext {
     sampler: NativeSampler,
     probabilities: false,
     confidence: false,
-    logits: true | typeof SELECTED_ONLY,
+    logits: true | ReturnType<typeof only>,
     totalWeight: boolean,
   ): Promise<readonly [token: Token, _?: undefined, __?: undefined, logits?: readonly number[], totalWeight?: number]>
 }
