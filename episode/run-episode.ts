@@ -25,6 +25,17 @@ function prepare(task: Task, stage: Stage, limits: EpisodeLimits): PreparedTask 
   return prepared
 }
 
+/** Whether a task's first prompt leaves room for an answer. @throws EpisodeError for a task that is wrong in another way */
+export function hasRoom(task: Task, stage: Stage, limits: EpisodeLimits): boolean {
+  try {
+    promptOf(task, stage, limits)
+    return true
+  } catch (error) {
+    if (error instanceof EpisodeError && error.code === 'prompt_too_long') return false
+    throw error
+  }
+}
+
 /**
  * Plays one conversation between a policy and its worlds and scores it. The policy's tokens come from `source`: the
  * live engine on a node, the recorded body at the coordinator. So judging replays a rollout through the very code that

@@ -46,9 +46,11 @@ import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { controlRoutes } from './control-routes.js'
 import { openCoordinator } from './coordinator.js'
 import { type DryRunProgress, dryRun } from './dry-run.js'
+import { heldOutTasks, type NoScore, scoreVersions } from './held-out.js'
 import { keepInvitation } from './invitation.js'
 import { createOrderDesk } from './order-desk.js'
 import { openRunKey } from './run-key.js'
+import { theatres } from './theatres.js'
 import { watchAlarms } from './watch-alarms.js'
 
 /** What an operator, or a program that started the coordinator, is told as it happens. */
@@ -62,6 +64,7 @@ export type Progress =
   | { readonly type: 'event'; readonly event: PublicEvent }
   | { readonly type: 'refusal'; readonly refusal: RefusalEvent }
   | DryRunProgress
+  | NoScore
   /** Something that the operator should know of the run, when it arises. */
   | { readonly type: 'alarm'; readonly alarm: Alarm }
   | { readonly type: 'trainer'; readonly event: TrainerEvent }
@@ -73,6 +76,8 @@ export interface RunningCoordinator {
   readonly state: RunState
   /** Resolves when the last version of the run is published. @throws what stopped the run before that */
   readonly complete: Promise<void>
+  /** Resolves when the last version has its held-out score, or can have none. */
+  readonly lastScore: Promise<void>
   close(): Promise<void>
 }
 
@@ -141,6 +146,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       rulesNamed({ dialect: config.base.dialect, reward: config.reward }),
     )
     checkPromptRoom(taskSet.tasks, stage, episodeLimits(config))
+    const scoringTasks = await heldOutTasks(config, stage)
     const host = await listen(identity, options, metrics)
     cleanUps.push(() => host.close())
     const blobs = await createBlobStore(folder.blobs)
@@ -238,6 +244,16 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       }))
     if (dashboard) cleanUps.push(() => dashboard.close())
 
+    const scored = scoreVersions(
+      {
+        ...{ config, tasks: scoringTasks, recorder, blobs, clock: systemClock, onProgress },
+        stageOf: theatres(stage, taskSet.servers),
+      },
+      closing.signal,
+    )
+    // A defect there ends nothing but the scores.
+    const lastScore = scored.catch((error: unknown) => logger.error({ error }, 'versions are not scored any more'))
+    cleanUps.push(() => lastScore)
     const run = async (): Promise<void> => {
       await coordinator.run(trainer)
       await trainer.close()
@@ -247,7 +263,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     // Whoever started the run hears of its end through `complete`.
     const ended = complete.catch(() => undefined)
     cleanUps.push(() => Promise.all([coordinator.close(), ended]))
-    return { runId, addresses, state: recorder.state, complete, close }
+    return { runId, addresses, state: recorder.state, complete, lastScore, close }
   } catch (error) {
     await close()
     throw error
