@@ -56,7 +56,7 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     case 'terms':
       return event.changes.length === 0
         ? null
-        : `the terms change with the next round: ${event.changes.map(({ field, from, to }) => `${field} ${from} -> ${to}`).join(', ')}`
+        : `the terms change with the next round${event.ordered ? orderedBy(event.ordered) : ''}: ${event.changes.map(({ field, from, to }) => `${field} ${from} -> ${to}`).join(', ')}`
     case 'rehearsed':
       return rehearsalLine(event)
     case 'published':

@@ -66,6 +66,8 @@ export const EVENTS = {
   terms: z.object({
     terms: termsSchema,
     changes: z.array(termsChange).readonly(),
+    /** Who changed them while the coordinator ran; left out at a start, and by earlier versions. */
+    ordered: z.object(order).optional(),
   }),
   /** Before the first version the coordinator played some tasks itself with the base model: a dry run, and what came of it. */
   rehearsed: z.object({
