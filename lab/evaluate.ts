@@ -1,11 +1,23 @@
 import { createHash } from 'node:crypto'
 import type { AdapterFile, Engine } from '../engine/types.js'
-import { type EpisodeLimits, promptOf, runAll, runEpisode, type Stage, type Task, turnSeeds } from '../episode/index.js'
+import {
+  type EpisodeLimits,
+  playEpisode,
+  promptOf,
+  runAll,
+  type Stage,
+  type Task,
+  turnSeeds,
+} from '../episode/index.js'
+import { REWARD_PRESETS } from '../reward/index.js'
 
 /** What one policy made of one task, averaged over its samples. */
 export interface TaskResult {
   readonly taskId: string
+  /** By the stage's preset. */
   readonly reward: number
+  /** By every preset, whichever the policy was trained with. */
+  readonly rewards: Readonly<Record<string, number>>
   /** Share of the samples that solved the task exactly. */
   readonly solved: number
   readonly calls: number
@@ -40,7 +52,7 @@ interface Attempt {
 }
 
 /** What is kept of a rollout. */
-export type Played = Pick<TaskResult, 'reward' | 'solved' | 'calls'>
+export type Played = Pick<TaskResult, 'reward' | 'rewards' | 'solved' | 'calls'>
 
 /**
  * Plays every task `samplesPerTask` times at temperature 1 under each policy. Engines share the work, `lanes` rollouts at a
@@ -112,12 +124,13 @@ async function playTogether(
     attempts.map(
       ({ task }, i) =>
         (inner) =>
-          runEpisode(task, sources[i]!, stage, limits, inner),
+          playEpisode(task, sources[i]!, stage, limits, inner),
     ),
     signal,
   )
-  return rollouts.map(({ reward, solved, calls }) => {
-    return { reward: reward.total, solved: Number(solved), calls: calls.length }
+  return rollouts.map(({ rollout: { solved, calls }, score }) => {
+    const rewards = Object.fromEntries([...REWARD_PRESETS].map(([name, preset]) => [name, score(preset).total]))
+    return { reward: rewards[stage.reward.name]!, rewards, solved: Number(solved), calls: calls.length }
   })
 }
 
@@ -127,6 +140,7 @@ function meanOf(taskId: string, samples: readonly Played[]): TaskResult {
   return {
     taskId,
     reward: mean((one) => one.reward),
+    rewards: Object.fromEntries([...REWARD_PRESETS.keys()].map((name) => [name, mean((one) => one.rewards[name]!)])),
     solved: mean((one) => one.solved),
     calls: mean((one) => one.calls),
   }
@@ -157,6 +171,8 @@ export interface Comparison {
   readonly before: Estimate
   readonly after: Estimate
   readonly diff: Estimate
+  /** The same by every preset. */
+  readonly rewards: Readonly<Record<string, Readonly<Record<'before' | 'after' | 'diff', Estimate>>>>
   readonly solvedBefore: Estimate
   readonly solvedAfter: Estimate
   readonly solvedDiff: Estimate
@@ -176,6 +192,16 @@ export function comparePolicies(before: readonly TaskResult[], after: readonly T
     before: estimate(before.map(({ reward }) => reward)),
     after: estimate(after.map(({ reward }) => reward)),
     diff: estimate(pairs.map(([a, b]) => b.reward - a.reward)),
+    rewards: Object.fromEntries(
+      [...REWARD_PRESETS.keys()].map((name) => [
+        name,
+        {
+          before: estimate(before.map(({ rewards }) => rewards[name]!)),
+          after: estimate(after.map(({ rewards }) => rewards[name]!)),
+          diff: estimate(pairs.map(([a, b]) => b.rewards[name]! - a.rewards[name]!)),
+        },
+      ]),
+    ),
     solvedBefore: estimate(before.map(({ solved }) => solved)),
     solvedAfter: estimate(after.map(({ solved }) => solved)),
     solvedDiff: estimate(pairs.map(([a, b]) => b.solved - a.solved)),
