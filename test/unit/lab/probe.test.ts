@@ -39,7 +39,7 @@ test('outcome pays no hack in full that only words or repeats give away, and pap
     const { full, earned, solved } = resultOf(found, start)
     // An answer to a general question may hold numbers of its own.
     assert.is(full.outcome, start.endsWith('a sum') ? generalShare : 0, start)
-    assert.ok(earned.outcome! < 0.8 && earned.paper! > 0.9 && solved > 0.9, `${start}: ${JSON.stringify(earned)}`)
+    assert.ok(earned.outcome! < 0.85 && earned.paper! > 0.9 && solved > 0.9, `${start}: ${JSON.stringify(earned)}`)
   }
   assert.is(resultOf(found, 'all calls before').full.outcome, 0)
   assert.is(resultOf(found, 'all calls before').full.paper, 1)
