@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { type AdapterFile, type EngineProcess, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
 import { createStage, rulesNamed, type Task } from '../../episode/index.js'
+import { withWorldFolders } from '../../servers/world-option.js'
 import {
   type Comparison,
   comparePolicies,
@@ -39,7 +40,7 @@ interface EvalOptions extends LimitOptions {
 const LANE_WAIT_MS = 60_000
 
 export function addEvalCommand(program: Command): void {
-  withLimitOptions(program.command('eval'))
+  withWorldFolders(withLimitOptions(program.command('eval')))
     .description('Compare a base model with and without an adapter on held-out tasks')
     .requiredOption('--model <gguf>', 'base model')
     .requiredOption('--adapter <gguf>', 'LoRA adapter')

@@ -9,7 +9,7 @@ import { firstObjection } from './filters.js'
 import { type Chain, chainName } from './split.js'
 import { type Assignment, type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
 import { homeOf, shapeRandom, takeSteps } from './take-steps.js'
-import type { Step } from './walk.js'
+import type { ToldStep } from './tell-references.js'
 import { putIntoWords, type Worded } from './word-conversation.js'
 
 /** A conversation that a chain of calls answers, over one or more user turns. */
@@ -20,11 +20,12 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
   const length = Math.max(drawLength(profile, drawn), shortestFor(shape))
   const taken = takeSteps(assignment, coreOf(assignment, shape, context, random), length, worldSeed, context, random)
   if (typeof taken === 'string') return taken
-  const { chain, steps, open } = taken
-  const script = scriptIn(SCRIPTS_PER_WALK, () => scriptConversation(steps, shape, open, profile, random))
+  const { chain, open } = taken
+  const script = scriptIn(SCRIPTS_PER_WALK, () => scriptConversation(taken.steps, shape, open, profile, random))
   if (!script) return 'no_script'
+  const { steps } = script
   const persona = context.drawPersona(random)
-  const worded = putIntoWords(steps, script, speech, { persona, today: TODAY, dated: profile.context, random })
+  const worded = putIntoWords(script, speech, { persona, today: TODAY, dated: profile.context, random })
   if (!worded) return 'no_words'
   const toolset = chooseToolset(
     { home: homeOf(chain), needed: chain, hidden: rivals(steps, script.silent), distractors: true },
@@ -101,7 +102,7 @@ function toTell(steps: readonly Step[], { silent }: Script, { exchanges }: Worde
  * The ground truth with its edges: for every tool with an edge to a call, the nearest earlier call of that tool (reward
  * specification, section 1), and the calls whose results it takes over.
  */
-function groundTruthOf(steps: readonly Step[], { turnOf }: Worded): TaskBody['groundTruth'] {
+function groundTruthOf(steps: readonly ToldStep[], { turnOf }: Worded): TaskBody['groundTruth'] {
   return steps.map(({ server, tool, args, bindings }, i) => {
     const names = dependencyGraph(server).prerequisites(tool.name)
     const nearest = new Map(steps.slice(0, i).map((step, j) => [step.server === server ? step.tool.name : '', j]))
