@@ -85,7 +85,7 @@ function drawLength({ lengths }: Profile, random: SeededRandom): number {
 const shortestFor = ({ requests }: Shape): number => Math.max(2, requests)
 
 /** What the user wants to hear: of the look-ups that were asked for, and not only made on the way, what the assistant tells. */
-function toTell(steps: readonly Step[], { silent }: Script, { exchanges }: Worded): Pick<TaskBody, 'facts'> {
+function toTell(steps: readonly ToldStep[], { silent }: Script, { exchanges }: Worded): Pick<TaskBody, 'facts'> {
   const isAsked = (step: number | null): step is number =>
     step !== null && steps[step]!.tool.annotations.readOnly === true && !silent.has(step)
   const facts = factsToTell(
