@@ -37,6 +37,7 @@ const MAY_IMPORT = {
     'episode',
     'judging',
     'dataset',
+    'environment',
     'synthesis',
     'swarm',
     'coordinator',
