@@ -28,7 +28,15 @@ export function toolsetOf(task: Task, catalogue: Catalogue): RoutedTool[] {
 }
 
 export function exampleOf(task: Task, offered: readonly OfferedTool[]): ScoredExample {
-  return { offered, groundTruth: task.groundTruth }
+  const { groundTruth, system, turns, facts = [], kind } = task
+  return {
+    offered,
+    groundTruth,
+    turns,
+    asked: facts,
+    isGeneral: kind === 'abstention',
+    ...(system === undefined ? {} : { system }),
+  }
 }
 
 /**
