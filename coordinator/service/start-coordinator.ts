@@ -3,6 +3,7 @@ import { packageVersion } from '../../cli/index.js'
 import { serveControl } from '../../control/index.js'
 import { openTokenizer, readModelFacts } from '../../engine/index.js'
 import { createStage, rulesNamed } from '../../episode/index.js'
+import { admitWorlds } from '../../servers/catalogue.js'
 import {
   addressesForOthers,
   createBlobStore,
@@ -109,6 +110,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const watch = meterStages(metrics)
     const meter = meterTrainer(metrics)
     const folder = await openDataFolder(config.dataDir)
+    await admitWorlds(config.tasks.worlds)
     const taskSet = await readTaskSet(config.tasks.dataset, 'train')
     const log = await openEventLog(folder.log)
     const checkpoints = openCheckpoints({ file: folder.checkpoint, log, logger })

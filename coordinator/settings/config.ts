@@ -74,6 +74,8 @@ export const configSchema = z.strictObject({
   tasks: z.strictObject({
     /** Folder of a data set of `prove-lab synthesize`: leases are drawn from its training split. */
     dataset: z.string().min(1),
+    /** Folders of its worlds that are not of this package. */
+    worlds: z.array(z.string().min(1)).max(64).default([]),
   }),
   /** What rollouts earn. */
   reward: z.enum([...REWARD_PRESETS.keys()]).default(DEFAULT_RULES.reward),
@@ -235,7 +237,7 @@ export function parseConfig(text: string, file: string): RunConfig {
     ...parsed.data,
     dataDir: from(dataDir),
     base: { ...base, path: from(base.path) },
-    tasks: { dataset: from(tasks.dataset) },
+    tasks: { dataset: from(tasks.dataset), worlds: tasks.worlds.map(from) },
     audit: { ...audit, calibrations: audit.calibrations.map(from) },
     dashboard: { ...dashboard, ...(dashboard.tokenFile === undefined ? {} : { tokenFile: from(dashboard.tokenFile) }) },
     trainer: { ...trainer, ...(trainer.python === undefined ? {} : { python: program(trainer.python) }) },

@@ -45,6 +45,10 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
     meaning:
       'folder of a data set of `prove-lab synthesize`; leases are drawn from its training split ([synthesis.md](synthesis.md))',
   },
+  'tasks.worlds': {
+    meaning:
+      'folders of worlds of your own that the data set plays in ([worlds.md](worlds.md)). Their code is run here, and volunteers need the same folders: their nodes are told the names, and never fetch code',
+  },
   reward: {
     meaning:
       "what rollouts earn: `paper` or `outcome` ([reward.md](reward.md)). Part of the policy's id; nodes that do not know it stop and say so",

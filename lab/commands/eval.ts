@@ -14,6 +14,7 @@ import {
   rulesNamed,
   type Task,
 } from '../../episode/index.js'
+import { withWorldFolders } from '../../servers/world-option.js'
 import { type Comparison, comparePolicies } from '../compare-policies.js'
 import { fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
 import { type Journal, openJournal } from '../journal.js'
@@ -40,7 +41,7 @@ interface EvalOptions extends LimitOptions {
 const LANE_WAIT_MS = 60_000
 
 export function addEvalCommand(program: Command): void {
-  withLimitOptions(program.command('eval'))
+  withWorldFolders(withLimitOptions(program.command('eval')))
     .description('Compare a base model with and without an adapter on held-out tasks')
     .requiredOption('--model <gguf>', 'base model')
     .requiredOption('--adapter <gguf>', 'LoRA adapter')
