@@ -10,7 +10,13 @@ export type Recovery = 'corrected' | 'other-tool' | 'gave-up'
 /** Where the value of a ground-truth argument can be read: what a user said, an earlier result, or the system message. */
 export type Origin =
   | { readonly from: 'user'; readonly turn: number; readonly phrase: string }
-  | { readonly from: 'result'; readonly call: number; readonly phrase: string }
+  | {
+      readonly from: 'result'
+      readonly call: number
+      readonly phrase: string
+      /** The words by which the user means it, and where in which turn; absent where nobody speaks of it. */
+      readonly said?: { readonly turn: number; readonly at: number; readonly words: string }
+    }
   | { readonly from: 'context'; readonly phrase: string }
 
 /** A call of the conversation as the teacher made it. */
@@ -58,7 +64,7 @@ export const DROP_REASONS = [
   'reward',
   'provenance',
   'necessity',
-  'determinacy',
+  'reference',
   'duplicate',
 ] as const
 export type DropReason = (typeof DROP_REASONS)[number]

@@ -42,6 +42,8 @@ const originShape = z.strictObject({
   /** The user turn or the ground-truth call that the value can be read from; `null` for the system message. */
   at: count.nullable(),
   phrase: text,
+  /** Of a value that a result holds: the words of the user that mean it. Absent where no words do. */
+  said: z.strictObject({ turn: count, at: count, words: text }).optional(),
 })
 
 /**
@@ -67,6 +69,11 @@ const recordShape = z.strictObject({
     .max(64),
   ground_truth: z.array(z.strictObject({ name, arguments: text, after: z.array(count).max(16), turn: count })).max(16),
   worlds: z.array(z.strictObject({ server: name, seed: z.int() })).max(20),
+  /** What the answers to the user's turns must tell. */
+  facts: z
+    .array(z.strictObject({ turn: count, value: text }))
+    .max(256)
+    .default([]),
   /** The server of each of `tools`. */
   toolset: z.array(z.strictObject({ server: name, tool: name })).max(64),
   strip_enums: z.boolean(),
@@ -123,6 +130,7 @@ export function recordOf(example: Example, catalogue: Catalogue): DatasetRecord 
       turn,
     })),
     worlds: task.worlds.map(({ server, seed }) => ({ server, seed })),
+    facts: (task.facts ?? []).map(({ turn, value }) => ({ turn, value })),
     toolset: task.toolset.map(({ server, tool }) => ({ server, tool })),
     strip_enums: task.stripEnums === true,
     chain: task.chain,
@@ -139,10 +147,11 @@ export function recordOf(example: Example, catalogue: Catalogue): DatasetRecord 
   }
 }
 
-function flatOrigin(origin: Origin): Pick<z.output<typeof originShape>, 'from' | 'at' | 'phrase'> {
+function flatOrigin(origin: Origin): Pick<z.output<typeof originShape>, 'from' | 'at' | 'phrase' | 'said'> {
   const { from, phrase } = origin
   if (from === 'context') return { from, at: null, phrase }
-  return { from, at: from === 'user' ? origin.turn : origin.call, phrase }
+  if (from === 'user') return { from, at: origin.turn, phrase }
+  return { from, at: origin.call, phrase, ...(origin.said ? { said: origin.said } : {}) }
 }
 
 /**
@@ -241,6 +250,7 @@ function readTask(
     toolset: record.toolset,
     ...(record.strip_enums ? { stripEnums: true } : {}),
     ...(system === undefined ? {} : { system }),
+    ...(record.facts.length === 0 ? {} : { facts: record.facts }),
     turns: exchanges.map(({ user }) => user),
     groundTruth: record.ground_truth.map(({ name, arguments: args, after, turn }) => ({
       name,
@@ -287,14 +297,16 @@ function readOrigins(
   refuse: Refuse,
 ): Record<string, Origin>[] {
   const fields: [string, Origin][][] = Array.from({ length: calls }, () => [])
-  for (const { call, argument, from, at, phrase } of origins) {
+  for (const { call, argument, from, at, phrase, said } of origins) {
     const of = fields[call] ?? refuse(`an origin belongs to ground-truth call ${call}, of ${calls}`)
     if (of.some(([known]) => known === argument)) refuse(`${argument} of call ${call} has two origins`)
     if ((from === 'context') !== (at === null)) refuse(`the origin of ${argument} of call ${call} has no place`)
-    of.push([argument, at === null ? { from: 'context', phrase } : originAt(from, at, phrase)])
+    of.push([argument, at === null ? { from: 'context', phrase } : originAt(from, at, phrase, said)])
   }
   return fields.map((entries) => Object.fromEntries(entries))
 }
 
-const originAt = (from: string, at: number, phrase: string): Origin =>
-  from === 'user' ? { from: 'user', turn: at, phrase } : { from: 'result', call: at, phrase }
+function originAt(from: string, at: number, phrase: string, said: z.output<typeof originShape>['said']): Origin {
+  if (from === 'user') return { from: 'user', turn: at, phrase }
+  return { from: 'result', call: at, phrase, ...(said ? { said } : {}) }
+}

@@ -16,6 +16,7 @@ import {
   type LoggedCall,
   type RewardBreakdown,
   type RewardPreset,
+  type Saying,
   solvedExactly,
 } from '../reward/index.js'
 import { responseText, type Session, type ToolResponse } from '../servers/kernel/index.js'
@@ -77,6 +78,9 @@ interface Played {
   readonly calls: readonly LoggedCall[]
   /** Index of the user turn in which each was made. */
   readonly madeIn: readonly number[]
+  /** What each was answered with. */
+  readonly results: readonly string[]
+  readonly said: readonly Saying[]
   readonly turn: number
 }
 
@@ -89,11 +93,11 @@ export async function openEpisode(
   { stage, reward, actions = [] }: { stage: TaskStage; reward: RewardPreset; actions?: readonly Action[] },
 ): Promise<Episode> {
   const offered = toolsetOf(task, stage.catalogue)
-  const expected = reward.needsStates ? stage.statesAtEnd(task) : null
+  const expected = reward.needsFacts ? stage.statesAtEnd(task) : null
   const sessions = openSessions(task, stage.catalogue, stage.worlds)
   const episode = episodeOf(
     { task, offered, reward, expected },
-    { sessions, actions: [], calls: [], madeIn: [], turn: 0 },
+    { sessions, actions: [], calls: [], madeIn: [], results: [], said: [], turn: 0 },
   )
   for (const action of actions) await episode.act(action)
   return episode
@@ -109,6 +113,7 @@ interface Frame {
 function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
   const { task, offered, reward, expected } = frame
   const [actions, calls, madeIn] = [[...played.actions], [...played.calls], [...played.madeIn]]
+  const [results, said] = [[...played.results], [...played.said]]
   let { turn } = played
   const isOver = (): boolean => turn >= task.turns.length || calls.length >= MAX_CALLS
 
@@ -123,6 +128,7 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
     })
     calls.push(entry)
     madeIn.push(turn)
+    results.push(payload)
     return { type: 'result', ok: entry.malformed !== true && entry.ok, text: payload }
   }
 
@@ -139,16 +145,17 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
       if (isOver()) throw new EnvironmentError('episode_over', whyOver(task, turn))
       actions.push(action)
       if (action.type !== 'say') return call(action)
+      said.push({ turn, calls: calls.length, isAnswer: true, text: action.text })
       turn += 1
       const text = task.turns[turn]
       return text === undefined ? { type: 'end' } : { type: 'user', text }
     },
     score() {
       const states = hashesOf(sessions)
-      const facts = { turns: madeIn, ...(expected && { states: digestsOf(expected, states) }) }
+      const facts = expected && { states: digestsOf(expected, states), turns: madeIn, results, said }
       return {
         preset: reward.name,
-        ...reward.score(exampleOf(task, offered), calls, facts),
+        ...reward.score(exampleOf(task, offered), calls, ...(facts ? [facts] : [])),
         solved: solvedExactly(task.groundTruth, calls),
         stateHashes: Object.fromEntries(states),
       }
@@ -159,6 +166,8 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
         actions,
         calls,
         madeIn,
+        results,
+        said,
         turn,
       }),
   }

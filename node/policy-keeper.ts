@@ -101,7 +101,13 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
       )
     const names = (taskSpec.servers ?? '').split(',')
     const servers = names.flatMap((name) => catalogue.get(name) ?? [])
-    if (servers.length < names.length || policy.toolsetSchemaSha256 !== toolsetSchemaSha256(servers))
+    const missing = names.filter((name) => !catalogue.has(name))
+    if (missing.length > 0)
+      throw new NodeError(
+        'incompatible',
+        `the run plays in worlds that this node does not have (${missing.join(', ')}): get their folders from whoever runs it, look at their code, and start the node with --worlds <folder> for each`,
+      )
+    if (policy.toolsetSchemaSha256 !== toolsetSchemaSha256(servers))
       throw new NodeError(
         'incompatible',
         `the run's worlds (${names.join(', ')}) are not those of this version of the node`,

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { PRIVATE_UMASK } from '../../control/index.js'
 import { DEFAULT_LIMITS } from '../../episode/index.js'
 import { isTeamName, LIMITS } from '../../proto/index.js'
+import { withWorldFolders } from '../../servers/world-option.js'
 import { createStderrLogger } from '../../swarm/index.js'
 import { type JoinPlan, planText } from '../join-plan.js'
 import type { LimitSettings } from '../limits/settings.js'
@@ -32,8 +33,7 @@ const teamOption = (text: string): string => {
 
 /** `prove-node join`: work for a run. */
 export function addJoinCommand(program: Command): void {
-  const join = program
-    .command('join')
+  const join = withWorldFolders(program.command('join'))
     .description('Generate rollouts for a run until it is complete, or the node is stopped')
     .argument(...RUN_ARGUMENT, runArgument)
     .option('--data-dir <folder>', 'identity, unsent groups, verdicts, limits and fetched base models', dataFolder)

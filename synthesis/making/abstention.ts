@@ -1,6 +1,6 @@
 import type { ServerDefinition } from '../../servers/kernel/index.js'
 import { nodeName } from '../../servers/kernel/tool-graph.js'
-import { askForAll } from './ask-for-all.js'
+import { askForAll, isUnderstood } from './ask-for-all.js'
 import { assemble, buildTask } from './assemble.js'
 import { chooseToolset } from './draw-toolset.js'
 import { type Chain, chainName, splitOf } from './split.js'
@@ -33,8 +33,11 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
     )
     if (typeof taken === 'string') return taken
     const { chain, steps } = taken
-    const worded = putIntoWords(steps, askForAll(steps), speech, moment)
+    const script = askForAll(steps, random)
+    if (!script) return 'no_script'
+    const worded = putIntoWords(script, speech, moment)
     if (!worded) return 'no_words'
+    if (!isUnderstood(script, worded, context)) return 'reference'
     user = worded.exchanges[0]!.user
     name = chainName(chain)
     const away = servers.filter((server) => !homeOf(chain).includes(server))

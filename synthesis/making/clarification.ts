@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import { nodeName } from '../../servers/kernel/tool-graph.js'
-import { askForAll } from './ask-for-all.js'
+import { askForAll, isUnderstood } from './ask-for-all.js'
 import { assemble, buildTask } from './assemble.js'
 import type { Script } from './conversation-script.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
@@ -23,12 +23,14 @@ export const makeClarification: Maker = (assignment, worldSeed, context, random)
     random,
   )
   if (typeof taken === 'string') return taken
-  const { chain, steps } = taken
+  const { chain } = taken
   const persona = context.drawPersona(random)
-  const script = hides ? askForAll(steps) : withholding(steps, random)
-  if (!script) return 'no_words'
-  const worded = putIntoWords(steps, script, speech, { persona, today: TODAY, dated: profile.context, random })
+  const script = hides ? askForAll(taken.steps, random) : withholding(taken.steps, random)
+  if (!script) return 'no_script'
+  const { steps } = script
+  const worded = putIntoWords(script, speech, { persona, today: TODAY, dated: profile.context, random })
   if (!worded) return 'no_words'
+  if (!isUnderstood(script, worded, context)) return 'reference'
   const hidden = new Set(hides ? [...chain.map(nodeName), ...rivals(steps, new Set(steps.keys()))] : [])
   const toolset = chooseToolset(
     { home: homeOf(chain), needed: hides ? [] : chain, hidden, distractors: true },
@@ -63,5 +65,5 @@ function withholding(steps: readonly Step[], random: SeededRandom): Script | nul
     if (schema.isOptional() || (typeof value !== 'string' && typeof value !== 'number')) return false
     return steps.every((other, i) => i === 0 || !Object.values(other.args).includes(value))
   })
-  return fields.length === 0 ? null : askForAll(steps, { step: 0, field: random.pick(fields)[0] })
+  return fields.length === 0 ? null : askForAll(steps, random, { step: 0, field: random.pick(fields)[0] })
 }

@@ -2,6 +2,7 @@ import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import type { Json, JsonObject } from '../../reward/index.js'
 import { meaningOf, type SeededRandom, type ServerDefinition, type Session } from '../../servers/kernel/index.js'
+import { type ToldStep, tellReferences } from './tell-references.js'
 import type { Step } from './walk.js'
 
 /** A call that fails in the conversation, before it is made good or given up. */
@@ -33,6 +34,8 @@ export interface Withheld {
 
 /** A conversation before it is put into words. */
 export interface Script {
+  /** The calls of the ground truth, with how the user means what they take over. */
+  readonly steps: readonly ToldStep[]
   readonly turns: readonly Turn[]
   readonly information: Information
   readonly recovery: Recovery | null
@@ -75,19 +78,21 @@ const takesTurn = (recovery: Recovery | null): boolean => recovery === 'correcte
  * @returns `null` when the steps do not carry a conversation of this shape
  */
 export function scriptConversation(
-  steps: readonly Step[],
+  walked: readonly Step[],
   { requests, information, recovery }: Shape,
   open: Open,
   profile: Profile,
   random: SeededRandom,
 ): Script | null {
-  if (requests > steps.length) return null
-  const parts = partition(steps.length, requests, random)
+  if (requests > walked.length) return null
+  const parts = partition(walked.length, requests, random)
+  const steps = tellReferences(walked, parts, profile.speech === 'natural', random)
+  if (!steps) return null
   const silent = profile.keys === 'looked-up' ? silentSteps(steps, parts, random) : new Set<number>()
   const material = { parts, steps, open, random }
   const scripted = requestsOf(material, information, silent, recovery)
   const turnsWithFailure = recovery === 'other-tool' && scripted ? otherToolFirst(material, scripted, silent) : scripted
-  return turnsWithFailure && { turns: turnsWithFailure, information, recovery, silent }
+  return turnsWithFailure && { steps, turns: turnsWithFailure, information, recovery, silent }
 }
 
 function drawInformation(turns: number, { information }: Profile, random: SeededRandom): Information {
@@ -115,7 +120,7 @@ function partition(length: number, parts: number, random: SeededRandom): number[
 
 interface Material {
   readonly parts: readonly (readonly number[])[]
-  readonly steps: readonly Step[]
+  readonly steps: readonly ToldStep[]
   readonly open: Open
   readonly random: SeededRandom
 }
@@ -187,7 +192,7 @@ function otherToolFirst({ steps, open }: Material, turns: readonly Turn[], silen
 }
 
 /** The sessions of the task after the first `count` steps. */
-function playUpTo(steps: readonly Step[], count: number, open: Open): Open {
+function playUpTo(steps: readonly ToldStep[], count: number, open: Open): Open {
   const sessions = new Map<ServerDefinition, Session>()
   const sessionOf: Open = (server) => {
     const session = sessions.get(server) ?? open(server)
@@ -201,7 +206,7 @@ function playUpTo(steps: readonly Step[], count: number, open: Open): Open {
 /** A value that a user would have to say and has not said elsewhere. */
 function drawWithheld(
   part: readonly number[],
-  steps: readonly Step[],
+  steps: readonly ToldStep[],
   silent: ReadonlySet<number>,
   random: SeededRandom,
 ): Withheld | undefined {
@@ -249,7 +254,13 @@ function failingVariant({ steps, open, random }: Material, index: number, after 
 }
 
 /** What a person might say instead: ten times as much, a day in the past, somebody else's value. */
-function wrongValue(value: Json, session: Session, step: Step, field: string, random: SeededRandom): Json | undefined {
+function wrongValue(
+  value: Json,
+  session: Session,
+  step: ToldStep,
+  field: string,
+  random: SeededRandom,
+): Json | undefined {
   if (typeof value === 'number') return random.pick([value * 10, value * 20, value + random.int(500, 5000)])
   if (typeof value !== 'string') return undefined
   if (/^\d{4}-\d{2}-\d{2}$/.test(value)) return random.pick(['2026-02-27', '2026-02-20', '2026-01-15'])
@@ -261,7 +272,11 @@ function wrongValue(value: Json, session: Session, step: Step, field: string, ra
  * Look-ups that a person would take for granted: without arguments that would have to be said, and followed in the same
  * turn by a call that uses the result by name.
  */
-function silentSteps(steps: readonly Step[], parts: readonly (readonly number[])[], random: SeededRandom): Set<number> {
+function silentSteps(
+  steps: readonly ToldStep[],
+  parts: readonly (readonly number[])[],
+  random: SeededRandom,
+): Set<number> {
   const silent = new Set<number>()
   for (const part of parts) {
     for (const index of part.slice(0, -1)) {

@@ -2,7 +2,7 @@ import type { Profile } from '../../dataset/profile.js'
 import type { Task } from '../../episode/index.js'
 import { entityKinds, type SeededRandom, type ServerDefinition } from '../../servers/kernel/index.js'
 import { type Node, nodeName } from '../../servers/kernel/tool-graph.js'
-import type { Step } from './walk.js'
+import type { ToldStep } from './tell-references.js'
 
 export interface ToolsetRequest {
   /** Worlds whose tools surround those that are needed. */
@@ -49,7 +49,7 @@ const nodesOf = (servers: readonly ServerDefinition[]): Node[] =>
  * Tools that may not stand beside the ground truth, because they could serve a look-up that the user takes for granted
  * just as well: nobody could then say which of them is right.
  */
-export function rivals(steps: readonly Step[], silent: ReadonlySet<number>): Set<string> {
+export function rivals(steps: readonly ToldStep[], silent: ReadonlySet<number>): Set<string> {
   const own = new Set(steps.map(nodeName))
   const found = new Set<string>()
   for (const index of silent) {

@@ -2,14 +2,14 @@ import type { DropReason, Example, Origin } from '../../dataset/example.js'
 import { exampleOf, toolsetOf } from '../../episode/index.js'
 import { type Json, type JsonObject, PAPER, solvedExactly } from '../../reward/index.js'
 import type { ServerDefinition, Session } from '../../servers/kernel/index.js'
+import { unresolvedIn } from '../resolving/unresolved.js'
 import type { Script } from './conversation-script.js'
-import { meant } from './references.js'
-import type { Step } from './walk.js'
+import type { ToldStep } from './tell-references.js'
 
 /** A candidate as the filters look at it. */
 export interface Candidate {
   readonly example: Example
-  readonly steps: readonly Step[]
+  readonly steps: readonly ToldStep[]
   readonly script: Script
   readonly open: (server: ServerDefinition) => Session
   readonly catalogue: ReadonlyMap<string, ServerDefinition>
@@ -22,10 +22,10 @@ type Filter = (candidate: Candidate) => boolean
 
 /**
  * What a multi-turn candidate has to pass, cheapest first. `replay` and `provenance` are the paper's (section 3.2),
- * stricter: the ground truth replays without any error. `necessity` and `determinacy` are ours.
+ * stricter: the ground truth replays without any error. `reference` and `necessity` are ours.
  */
 const FILTERS: readonly (readonly [DropReason, Filter])[] = [
-  ['determinacy', referencesAreUnique],
+  ['reference', referencesAreUnderstood],
   ['provenance', argumentsAreTraceable],
   ['replay', replays],
   ['reward', earnsTheMaximum],
@@ -37,20 +37,14 @@ export function firstObjection(candidate: Candidate): DropReason | undefined {
   return FILTERS.find(([, passes]) => !passes(candidate))?.[0]
 }
 
-/** Every reference to an earlier result fits one entity of it, and it is the one that the ground truth uses. */
-function referencesAreUnique({ steps }: Candidate): boolean {
-  return steps.every(({ bindings }) =>
-    bindings.every(({ source, entity, way, value }) => {
-      if (entity === undefined) return true
-      const keys = meant(steps[source]!, entity, way)
-      return keys.length === 1 && keys[0] === value
-    }),
-  )
+/** A listener who was not there when they were made finds by every reference what the ground truth uses. */
+function referencesAreUnderstood({ example, catalogue }: Candidate): boolean {
+  return unresolvedIn(example, catalogue).length === 0
 }
 
 /** What is looked at to trace arguments: of the steps, only their results. */
 export interface Traced extends Pick<Candidate, 'example' | 'denotes' | 'today'> {
-  readonly steps: readonly Pick<Step, 'output'>[]
+  readonly steps: readonly Pick<ToldStep, 'output'>[]
 }
 
 /**
@@ -72,7 +66,7 @@ export function argumentsAreTraceable({ example, steps, denotes, today }: Traced
 interface Evidence {
   /** User turns that were said when the call is made. */
   readonly user: readonly string[]
-  readonly steps: readonly Pick<Step, 'output'>[]
+  readonly steps: readonly Pick<ToldStep, 'output'>[]
   readonly system: string
   readonly denotes: Candidate['denotes']
   readonly today: string
@@ -112,7 +106,8 @@ function execute(
   return { outputs, states: new Map([...sessions].map(([server, session]) => [server, session.stateHash()])) }
 }
 
-const callsOf = (steps: readonly Step[]) => steps.map(({ server, tool, args }) => ({ server, name: tool.name, args }))
+const callsOf = (steps: readonly ToldStep[]) =>
+  steps.map(({ server, tool, args }) => ({ server, name: tool.name, args }))
 
 function replays({ steps, open }: Candidate): boolean {
   const { outputs } = execute(callsOf(steps), open)

@@ -1,5 +1,6 @@
 import type { Profile } from '../../dataset/profile.js'
 import type { TaskBody } from '../../episode/index.js'
+import { factsToTell, type Json } from '../../reward/index.js'
 import { dependencyGraph, type SeededRandom } from '../../servers/kernel/index.js'
 import { assemble, buildTask } from './assemble.js'
 import { drawShape, type Script, type Shape, scriptConversation } from './conversation-script.js'
@@ -8,7 +9,7 @@ import { firstObjection } from './filters.js'
 import { type Chain, chainName } from './split.js'
 import { type Assignment, type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
 import { homeOf, shapeRandom, takeSteps } from './take-steps.js'
-import type { Step } from './walk.js'
+import type { ToldStep } from './tell-references.js'
 import { putIntoWords, type Worded } from './word-conversation.js'
 
 /** A conversation that a chain of calls answers, over one or more user turns. */
@@ -19,11 +20,12 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
   const length = Math.max(drawLength(profile, drawn), shortestFor(shape))
   const taken = takeSteps(assignment, coreOf(assignment, shape, context, random), length, worldSeed, context, random)
   if (typeof taken === 'string') return taken
-  const { chain, steps, open } = taken
-  const script = scriptIn(SCRIPTS_PER_WALK, () => scriptConversation(steps, shape, open, profile, random))
+  const { chain, open } = taken
+  const script = scriptIn(SCRIPTS_PER_WALK, () => scriptConversation(taken.steps, shape, open, profile, random))
   if (!script) return 'no_script'
+  const { steps } = script
   const persona = context.drawPersona(random)
-  const worded = putIntoWords(steps, script, speech, { persona, today: TODAY, dated: profile.context, random })
+  const worded = putIntoWords(script, speech, { persona, today: TODAY, dated: profile.context, random })
   if (!worded) return 'no_words'
   const toolset = chooseToolset(
     { home: homeOf(chain), needed: chain, hidden: rivals(steps, script.silent), distractors: true },
@@ -37,6 +39,7 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
       toolset,
       turns: worded.exchanges.map(({ user }) => user),
       groundTruth: groundTruthOf(steps, worded),
+      ...toTell(steps, script, worded),
       chain: chainName(chain),
     },
     { worldSeed, persona, profile, random },
@@ -81,11 +84,25 @@ function drawLength({ lengths }: Profile, random: SeededRandom): number {
 /** Every request of a conversation asks for something. */
 const shortestFor = ({ requests }: Shape): number => Math.max(2, requests)
 
+/** What the user wants to hear: of the look-ups that were asked for, and not only made on the way, what the assistant tells. */
+function toTell(steps: readonly ToldStep[], { silent }: Script, { exchanges }: Worded): Pick<TaskBody, 'facts'> {
+  const isAsked = (step: number | null): step is number =>
+    step !== null && steps[step]!.tool.annotations.readOnly === true && !silent.has(step)
+  const facts = factsToTell(
+    exchanges.map(({ user, calls, assistant }) => ({
+      user,
+      results: calls.flatMap(({ truth, response }) => (isAsked(truth) ? [JSON.parse(response) as Json] : [])),
+      answer: assistant,
+    })),
+  )
+  return facts.length === 0 ? {} : { facts }
+}
+
 /**
  * The ground truth with its edges: for every tool with an edge to a call, the nearest earlier call of that tool (reward
  * specification, section 1), and the calls whose results it takes over.
  */
-function groundTruthOf(steps: readonly Step[], { turnOf }: Worded): TaskBody['groundTruth'] {
+function groundTruthOf(steps: readonly ToldStep[], { turnOf }: Worded): TaskBody['groundTruth'] {
   return steps.map(({ server, tool, args, bindings }, i) => {
     const names = dependencyGraph(server).prerequisites(tool.name)
     const nearest = new Map(steps.slice(0, i).map((step, j) => [step.server === server ? step.tool.name : '', j]))

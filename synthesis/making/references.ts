@@ -2,7 +2,6 @@ import {
   type EntityOccurrence,
   entitiesIn,
   meaningOf,
-  type SeededRandom,
   type ServerDefinition,
   type ToolDefinition,
 } from '../../servers/kernel/index.js'
@@ -47,15 +46,14 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
   const { noun, label } = result.server.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
   const at = found.findIndex((occurrence) => occurrence.key === key)
   if (at < 0) return []
-  // Several of a kind in one entry of a list have no place of their own in it.
-  const oneEach = new Set(found.map(({ within }) => within)).size === found.length
-  const placed: Way[] = oneEach ? [{ how: 'place', noun, place: at + 1, of: found.length }] : []
+  const isList = isOneList(result, found)
+  const placed: Way[] = isList ? [{ how: 'place', noun, place: at + 1, of: found.length }] : []
   const ways: Way[] = found.length === 1 ? [{ how: 'only', noun }] : placed
   const named = label === undefined ? undefined : found[at]!.within[label]
   const namesakes = found.filter(({ within }) => label !== undefined && within[label] === named)
   if (typeof named === 'string' && named === trueLabel && named !== key && namesakes.length === 1)
     ways.push({ how: 'label', noun, label: named })
-  if (found.length === 1 || !oneEach) return ways
+  if (found.length === 1 || !isList) return ways
   for (const [field, value] of Object.entries(found[at]!.within)) {
     if (!isOrdered(value) || field === label || found.some(({ within }) => typeof within[field] !== typeof value))
       continue
@@ -66,30 +64,20 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
   return ways
 }
 
+/** Whether the entities are the entries of one list of the result, one in each: otherwise they have no place in a list. */
+function isOneList({ output }: Result, found: readonly EntityOccurrence[]): boolean {
+  const rows = new Set(found.map(({ within }) => within))
+  if (rows.size < found.length) return false
+  return Object.values(output).some(
+    (list) =>
+      Array.isArray(list) &&
+      list.length === found.length &&
+      list.every((row) => rows.has(row as EntityOccurrence['within'])),
+  )
+}
+
 const isOrdered = (value: unknown): value is number | string =>
   typeof value === 'number' || (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$|^\d{2}:\d{2}$/.test(value))
-
-/** The keys that `way` can mean in `result`: the determinacy filter wants exactly one. */
-export function meant(result: Result, entity: string, way: Way): string[] {
-  const found = ofKind(result, entity)
-  const { label } = result.server.entities[entity] ?? {}
-  const keys = (occurrences: readonly EntityOccurrence[]): string[] => occurrences.map(({ key }) => key)
-  switch (way.how) {
-    case 'only':
-      return keys(found)
-    case 'label':
-      return keys(found.filter(({ within }) => label !== undefined && within[label] === way.label))
-    case 'place':
-      return keys(found.slice(way.place - 1, way.place))
-    case 'extreme': {
-      const values = found.map(({ within }) => within[way.field] as number | string)
-      const best = values.reduce((a, b) => ((way.most === 'lowest' ? b < a : b > a) ? b : a), values[0]!)
-      return keys(found.filter(({ within }) => within[way.field] === best))
-    }
-    case 'value':
-      return [way.value]
-  }
-}
 
 /** Cities, addresses and dates that a result states, with the field that names them. */
 export function commonValuesIn({ tool, output }: Result, kind: string): { field: string; value: string }[] {
@@ -99,8 +87,4 @@ export function commonValuesIn({ tool, output }: Result, kind: string): { field:
     if (meaningOf(schema).common === kind && typeof value === 'string') found.push({ field, value })
   }
   return found
-}
-
-export function pickWay(ways: readonly Way[], random: SeededRandom): Way | undefined {
-  return ways.length === 0 ? undefined : random.pick(ways)
 }

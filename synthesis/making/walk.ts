@@ -8,7 +8,7 @@ import {
   type Session,
 } from '../../servers/kernel/index.js'
 import { kindsGiven, type Link, lookedUp, type Node, type ToolGraph } from '../../servers/kernel/tool-graph.js'
-import { commonValuesIn, pickWay, type Way, waysToRefer } from './references.js'
+import { commonValuesIn, type Way, waysToRefer } from './references.js'
 import type { Chain } from './split.js'
 
 /** An argument that an earlier result supplies. */
@@ -19,7 +19,8 @@ export interface Binding {
   readonly source: number
   /** The entity's kind, or `undefined` for a common value. */
   readonly entity: string | undefined
-  readonly way: Way
+  /** How it can be meant by that result, whatever is said in between. */
+  readonly ways: readonly Way[]
 }
 
 /** A call of the ground truth, as it was executed while the task was made. */
@@ -214,12 +215,10 @@ function bind(
     const candidates = found.filter(({ source }) => source === nearest || random.chance(OLDER_RESULT))
     if (candidates.length > 0 && !(spoken && bindings.length > 0)) {
       const { key, source } = random.pick(candidates)
-      // "That one" and "the second one" mean the result just seen; of an older one only a name is clear.
       const ways = waysToRefer(steps[source]!, entity, key, labelIn(session, node, entity, key))
-      const way = pickWay(source === nearest ? ways : ways.filter(({ how }) => how === 'label'), random)
-      if (way) {
+      if (ways.length > 0) {
         taken.add(key)
-        bindings.push({ field, value: key, source, entity, way })
+        bindings.push({ field, value: key, source, entity, ways })
         continue
       }
     }
@@ -249,5 +248,5 @@ function bindCommon(
   const values = commonValuesIn(step, common)
   if (values.length === 0) return undefined
   const { value } = random.pick(values)
-  return { field, value, source, entity: undefined, way: { how: 'value', noun: common, value } }
+  return { field, value, source, entity: undefined, ways: [{ how: 'value', noun: common, value }] }
 }

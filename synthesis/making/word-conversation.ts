@@ -1,9 +1,9 @@
 import type { Exchange, Origin, TeacherCall } from '../../dataset/example.js'
 import type { JsonObject } from '../../reward/index.js'
-import type { Ask, Moment, Said, Speech } from '../wording/speech.js'
+import type { Ask, Mentioned, Moment, Said, Speech } from '../wording/speech.js'
 import type { Script, Turn } from './conversation-script.js'
 import type { Way } from './references.js'
-import type { Step } from './walk.js'
+import type { ToldStep } from './tell-references.js'
 
 /** A conversation in words, with the evidence for every argument. */
 export interface Worded {
@@ -17,12 +17,8 @@ export interface Worded {
  * Puts a script into words, turn by turn, and notes which words give which argument.
  * @returns `null` when something in it cannot be said
  */
-export function putIntoWords(
-  steps: readonly Step[],
-  script: Script,
-  speech: Speech,
-  moment: Omit<Moment, 'turn'>,
-): Worded | null {
+export function putIntoWords(script: Script, speech: Speech, moment: Omit<Moment, 'turn'>): Worded | null {
+  const { steps } = script
   const origins: Record<string, Origin>[] = steps.map(({ bindings }) =>
     Object.fromEntries(
       bindings.map(({ field, source, way }) => [field, { from: 'result', call: source, phrase: meaning(way) }]),
@@ -35,7 +31,11 @@ export function putIntoWords(
     const at: Moment = { ...moment, turn: index, ...(answering ? { after: 'question' } : {}) }
     const spoken = speak(turn, steps, script, speech, at)
     if (!spoken) return null
-    for (const { step, phrases, skip } of spoken.evidence) {
+    for (const { step, phrases, mentions, skip } of spoken.evidence) {
+      for (const [field, said] of mentions) {
+        const origin = origins[step]![field]
+        if (origin?.from === 'result') origins[step]![field] = { ...origin, said: { turn: index, ...said } }
+      }
       for (const [field, phrase] of phrases) {
         if (field === skip || origins[step]![field]?.from === 'result') continue
         origins[step]![field] = { from: 'user', turn: index, phrase }
@@ -57,12 +57,13 @@ interface Spoken {
   readonly evidence: readonly {
     readonly step: number
     readonly phrases: ReadonlyMap<string, string>
+    readonly mentions: ReadonlyMap<string, Mentioned>
     /** A field whose words give a wrong value, which a later turn corrects. */
     readonly skip?: string | undefined
   }[]
 }
 
-function speak(turn: Turn, steps: readonly Step[], script: Script, speech: Speech, at: Moment): Spoken | undefined {
+function speak(turn: Turn, steps: readonly ToldStep[], script: Script, speech: Speech, at: Moment): Spoken | undefined {
   const evidenceOf = (
     indexes: readonly number[],
     said: Said,
@@ -72,6 +73,7 @@ function speak(turn: Turn, steps: readonly Step[], script: Script, speech: Speec
     evidence: indexes.map((step, i) => ({
       step,
       phrases: said.phrases[i] ?? new Map(),
+      mentions: said.mentions[i] ?? new Map(),
       skip: wrong?.step === step ? wrong.field : undefined,
     })),
   })
@@ -100,24 +102,18 @@ function speak(turn: Turn, steps: readonly Step[], script: Script, speech: Speec
   }
 }
 
-export function askOf(steps: readonly Step[], index: number, { silent }: Pick<Script, 'silent'>): Ask {
+export function askOf(steps: readonly ToldStep[], index: number, { silent }: Pick<Script, 'silent'>): Ask {
   const { server, tool, args, bindings } = steps[index]!
   const references = new Map(bindings.map(({ field, way }) => [field, way]))
   return { server, tool, args, references, ...(silent.has(index) ? { silent: true } : {}) }
 }
 
-function callsOf({ steps: taken, failed }: Turn, steps: readonly Step[]): TeacherCall[] {
-  const calls = taken.map((index): TeacherCall => {
-    const { server, tool, args, output } = steps[index]!
-    return {
-      server: server.name,
-      name: tool.name,
-      arguments: args,
-      response: JSON.stringify(output),
-      ok: true,
-      truth: index,
-    }
-  })
+export function callOf({ server, tool, args, output }: ToldStep, truth: number): TeacherCall {
+  return { server: server.name, name: tool.name, arguments: args, response: JSON.stringify(output), ok: true, truth }
+}
+
+function callsOf({ steps: taken, failed }: Turn, steps: readonly ToldStep[]): TeacherCall[] {
+  const calls = taken.map((index) => callOf(steps[index]!, index))
   if (!failed) return calls
   const { server, tool } = steps[failed.step]!
   const attempt: TeacherCall = {
@@ -134,7 +130,7 @@ function callsOf({ steps: taken, failed }: Turn, steps: readonly Step[]): Teache
   return calls
 }
 
-function answer(turn: Turn, steps: readonly Step[], script: Script, speech: Speech, at: Moment): string {
+function answer(turn: Turn, steps: readonly ToldStep[], script: Script, speech: Speech, at: Moment): string {
   if (turn.says === 'vague') return speech.question(askOf(steps, turn.ask, script), undefined, at)
   if (turn.says === 'request' && turn.withheld)
     return speech.question(askOf(steps, turn.withheld.step, script), turn.withheld.field, at)
@@ -166,7 +162,7 @@ function meaning(way: Way): string {
 }
 
 /** A step that nobody asked for takes its values from what was said about the step that it serves. */
-function fillFromOthers(steps: readonly Step[], { silent }: Script, origins: Record<string, Origin>[]): void {
+function fillFromOthers(steps: readonly ToldStep[], { silent }: Script, origins: Record<string, Origin>[]): void {
   for (const index of silent) {
     for (const [field, value] of Object.entries(steps[index]!.args)) {
       if (origins[index]![field]) continue

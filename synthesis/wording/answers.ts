@@ -108,7 +108,7 @@ function answer(forms: Forms, { tool, args }: Ask, field: string, moment: Moment
     word(quote + (/\?$/.test(said.phrase) ? after.replace(/^\./, '') : after)),
   ]
   const text = textOf(typed(joined(spans), manner))
-  return { text, phrases: [new Map([[field, said.phrase]])] }
+  return { text, phrases: [new Map([[field, said.phrase]])], mentions: [new Map()] }
 }
 
 /** Sentences and other longer words that would run into the rest without quotes. */

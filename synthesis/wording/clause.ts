@@ -76,7 +76,7 @@ function filled(
       if (/(?:^| )(the|a|an|my|our|each|all) $/.test(before)) return undefined
       const words = refer(way, contextOf(ask, field, earlier, moment, way), { ...slot, before }, manner, moment.random)
       if (!words) return undefined
-      spans.push(word(before), ...words)
+      spans.push(word(before), ...words.map((span) => ({ ...span, refers: { ask: index, field } })))
       continue
     }
     const said = sayValue(ask.args[field]!, ask.tool.input.shape[field] as z.ZodType, slot, manner, moment)

@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import { drawWeighted } from './draw-weighted.js'
 import type { Persona } from './speech.js'
-import { type TextSpan, word } from './text-span.js'
+import { type TextSpan, textOf, word } from './text-span.js'
 
 type Register = Persona['register']
 
@@ -185,14 +185,16 @@ export function turned(
 ): { readonly spans: TextSpan[]; readonly asks: boolean } | undefined {
   const head = clause[0]
   if (!head || head.fixed) return undefined
-  const fitting = TURNINGS.filter((turning) => turning.head.test(head.text))
+  const text = textOf(clause)
+  const fitting = TURNINGS.filter((turning) => (turning.head.exec(text)?.[0].length ?? Infinity) <= head.text.length)
   if (fitting.length === 0) return undefined
   const turning = random.pick(fitting)
   // What follows is an order, which goes on from an order only.
   const ways = alone ? turning.as : turning.as.filter(([words, asks]) => !asks && !words.startsWith('I'))
   if (ways.length === 0) return undefined
   const [words, asks] = random.pick(ways)
-  return { spans: [word(head.text.replace(turning.head, words)), ...clause.slice(1)], asks }
+  const matched = turning.head.exec(text)![0].length
+  return { spans: [word(words + head.text.slice(matched)), ...clause.slice(1)], asks }
 }
 
 const DOUBLED = new Set([

@@ -2,7 +2,7 @@ import { CLOSING } from '../../episode/index.js'
 import type { Json } from '../../reward/index.js'
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import type { Way } from '../making/references.js'
-import type { Ask, Moment, Said, Speech } from './speech.js'
+import type { Ask, Mentioned, Moment, Said, Speech } from './speech.js'
 
 const OPENINGS = ['Please {}', 'Can you {}', 'I need you to {}', 'Could you {}', 'Hi, please {}', '{}'] as const
 const CONNECTIVES = [', then {}', ' and then {}', ', after that {}', '. Then {}', '. Next, {}'] as const
@@ -11,6 +11,8 @@ const FOLLOW_UPS = ['Thanks. Now {}', 'Great, now {}', 'Next, {}', 'Now please {
 interface Clause {
   readonly text: string
   readonly phrases: ReadonlyMap<string, string>
+  /** Words that refer to earlier results, by field, and where in the clause they begin. */
+  readonly mentions: ReadonlyMap<string, Mentioned>
 }
 
 /**
@@ -30,7 +32,14 @@ export const plainSpeech: Speech = {
       turn === 0,
       random,
     )
-    return { text, phrases: clauses.map(({ phrases }) => phrases) } satisfies Said
+    let from = 0
+    const mentions = clauses.map((clause) => {
+      // The first letter of the turn may have become a capital.
+      const start = text.toLowerCase().indexOf(clause.text.toLowerCase(), from)
+      from = start + clause.text.length
+      return new Map([...clause.mentions].map(([field, { at, words }]) => [field, { at: start + at, words }]))
+    })
+    return { text, phrases: clauses.map(({ phrases }) => phrases), mentions } satisfies Said
   },
   vague: () => undefined,
   supply: () => undefined,
@@ -63,9 +72,17 @@ function clauseFor({ tool, args, references, withheld, silent }: Ask, random: Se
     )
     .filter((clause) => Object.keys(args).every((field) => clause.includes(`{${field}}`)))
   if (fitting.length === 0) return undefined
-  const text = random.pick(fitting).replaceAll(/\{([^}]*)\}/g, (_, field: string) => said.get(field)!)
-  return { text, phrases }
+  const mentions = new Map<string, Mentioned>()
+  let text = ''
+  for (const [i, part] of random.pick(fitting).split(FIELD).entries()) {
+    const words = i % 2 === 0 ? part : said.get(part)!
+    if (i % 2 === 1 && !phrases.has(part)) mentions.set(part, { at: text.length, words })
+    text += words
+  }
+  return { text, phrases, mentions }
 }
+
+const FIELD = /\{([^}]*)\}/
 
 const fieldsOf = (part: string): string[] => [...part.matchAll(/\{([^}]*)\}/g)].map(([, field]) => field!)
 

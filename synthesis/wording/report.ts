@@ -14,6 +14,8 @@ const MAX_QUOTE = 160
 /** Facts told of one thing, and of each of several. */
 const MAX_FACTS = 4
 const MAX_FACTS_EACH = 1
+/** Lists of one result that are told. */
+const MAX_LISTS = 2
 
 const CONFIRMATIONS = [
   'Done.',
@@ -37,20 +39,26 @@ export function report(done: readonly Done[], { random }: Moment): string {
 /** @param confirms  says that something was done, which one report does once */
 function summary({ ask: { server, tool }, output }: Done, confirms: boolean, random: SeededRandom): string[] {
   const lists = Object.entries(output).filter(([, value]) => Array.isArray(value) && value.every(isObject))
-  const list = lists.find(([, value]) => (value as Json[]).length > 0) ?? lists[0]
+  const filled = lists.filter(([, value]) => (value as Json[]).length > 0)
   const facts = factsOf(server, tool.output, output, MAX_FACTS)
   const { name, rest } = facts
+  // That there is none of something is worth saying where nothing else was asked for.
+  const told = filled.length > 0 || name !== undefined ? filled.slice(0, MAX_LISTS) : lists.slice(0, 1)
   const said: string[] = []
   if (tool.annotations.readOnly) {
-    if (list) said.push(listing(server, tool.output, list[0], list[1] as JsonObject[], output, random))
+    for (const [field, entries] of told) {
+      // What was found in all is counted over every list.
+      const total = lists.length === 1 && typeof output.found === 'number' ? output.found : (entries as Json[]).length
+      said.push(listing(server, tool.output, field, entries as JsonObject[], total, random))
+    }
     if (name !== undefined && rest.length > 0)
       said.push(`${random.pick(['', '', 'Here is '])}${name}: ${listed(rest)}.`)
-    else if (rest.length > 0 && !list) said.push(`${capital(listed(rest))}.`)
-    else if (name !== undefined && !list) said.push(`I found ${name}.`)
+    else if (rest.length > 0 && told.length === 0) said.push(`${capital(listed(rest))}.`)
+    else if (name !== undefined && told.length === 0) said.push(`I found ${name}.`)
   } else {
-    const told = name === undefined ? capital(listed(rest)) : rest.length === 0 ? name : `${name}: ${listed(rest)}`
+    const what = name === undefined ? capital(listed(rest)) : rest.length === 0 ? name : `${name}: ${listed(rest)}`
     if (confirms) said.push(random.pick(CONFIRMATIONS))
-    if (told !== '') said.push(`${told}.`)
+    if (what !== '') said.push(`${what}.`)
   }
   return said.map((sentence) =>
     sentence.replaceAll(/([.!?])"?\.$/g, (all, stop: string) => (all.includes('"') ? `${stop}"` : stop)),
@@ -62,7 +70,7 @@ function listing(
   schema: z.ZodObject,
   field: string,
   entries: readonly JsonObject[],
-  output: JsonObject,
+  total: number,
   random: SeededRandom,
 ): string {
   const element = elementOf(schema.shape[field])
@@ -77,7 +85,6 @@ function listing(
         : plural(noun)
   if (entries.length === 0)
     return random.pick([`I found no ${things(0)}.`, `There are no ${things(0)}.`, `No ${things(0)} came up.`])
-  const total = typeof output.found === 'number' ? output.found : entries.length
   const names = entries.map((entry) => {
     const { name, rest } = element ? factsOf(server, element, entry, MAX_FACTS_EACH) : { name: undefined, rest: [] }
     if (name === undefined) return listed(rest)

@@ -3,7 +3,7 @@ import { clauseOf } from './clause.js'
 import { detailing, followUp, greeting, joiner, movingOn, sentenceOpener, signOff } from './connectives.js'
 import { lead, trail } from './contexts.js'
 import { asGerund, drawFrame, type Frame, turned } from './frames.js'
-import type { Ask, Moment, Said } from './speech.js'
+import type { Ask, Mentioned, Moment, Said } from './speech.js'
 import { joined, type TextSpan, textOf, word } from './text-span.js'
 import { type Manner, mannerOf, typed } from './typing-manner.js'
 
@@ -171,10 +171,26 @@ function finished(sentences: readonly Sentence[], asks: readonly Ask[], manner: 
     return [...retyped, word(end + (isLast ? '' : ' '))]
   })
   const text = textOf(spans).trim()
+  const indent = textOf(spans).indexOf(text)
   const phrases = asks.map((ask, index) => phrasesOf(ask, index, asks, spans))
   if (phrases.some((found) => found === undefined)) return undefined
   if (asks.some(({ withheld, args }) => withheld !== undefined && leaks(text, args[withheld]!))) return undefined
-  return { text, phrases: phrases as ReadonlyMap<string, string>[] }
+  const mentions = asks.map((_, index) => mentionsOf(index, spans, indent))
+  return { text, phrases: phrases as ReadonlyMap<string, string>[], mentions }
+}
+
+/** The words of one ask that stand for values of earlier results. @param indent  characters before the text proper */
+function mentionsOf(index: number, spans: readonly TextSpan[], indent: number): ReadonlyMap<string, Mentioned> {
+  const mentions = new Map<string, Mentioned>()
+  let at = -indent
+  for (const { refers, text } of spans) {
+    if (refers?.ask === index) {
+      const known = mentions.get(refers.field)
+      mentions.set(refers.field, { at: known?.at ?? at, words: (known?.words ?? '') + text })
+    }
+    at += text.length
+  }
+  return mentions
 }
 
 function capitalised(spans: readonly TextSpan[], { lower }: Manner): TextSpan[] {

@@ -41,6 +41,13 @@ export interface Said {
   readonly text: string
   /** Per ask and field, the part of `text` that gives the value. */
   readonly phrases: readonly ReadonlyMap<string, string>[]
+  /** Per ask and field, the words that mean a value of an earlier result, and where in `text` they begin. */
+  readonly mentions: readonly ReadonlyMap<string, Mentioned>[]
+}
+
+export interface Mentioned {
+  readonly at: number
+  readonly words: string
 }
 
 /** Puts conversations into words. All methods are deterministic in `moment.random`; `undefined`: there is no way to say it. */

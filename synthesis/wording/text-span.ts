@@ -7,6 +7,8 @@ export interface TextSpan {
   readonly fixed: boolean
   /** Index of the ask, and its field, whose value the text gives. */
   readonly gives?: { readonly ask: number; readonly field: string }
+  /** Index of the ask, and its field, whose value the text means without giving it. */
+  readonly refers?: { readonly ask: number; readonly field: string }
   /** The text is the label by which an entity is meant. */
   readonly label?: true
 }
@@ -16,13 +18,17 @@ export const fixed = (text: string): TextSpan => ({ text, fixed: true })
 
 export const textOf = (spans: readonly TextSpan[]): string => spans.map(({ text }) => text).join('')
 
+const sameReference = ({ refers: a }: TextSpan, { refers: b }: TextSpan): boolean =>
+  a?.ask === b?.ask && a?.field === b?.field
+
 /** Joins neighbouring words, so that patterns can look across what was put together. */
 export function joined(spans: readonly TextSpan[]): TextSpan[] {
   const out: TextSpan[] = []
   for (const span of spans) {
     const last = out.at(-1)
     if (span.text === '') continue
-    if (last && !last.fixed && !span.fixed) out[out.length - 1] = word(last.text + span.text)
+    if (last && !last.fixed && !span.fixed && sameReference(last, span))
+      out[out.length - 1] = { ...last, text: last.text + span.text }
     else out.push(span)
   }
   return out

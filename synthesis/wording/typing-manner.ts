@@ -46,12 +46,18 @@ const CONTRACTIONS: readonly [RegExp, string][] = [
 
 /** The words as this person types them; values and names stay as they are. */
 export function typed(spans: readonly TextSpan[], manner: Manner): TextSpan[] {
-  return spans.map((span) => (span.fixed ? span : { ...span, text: retyped(span.text, manner) }))
+  return spans.map((span, i) =>
+    span.fixed ? span : { ...span, text: retyped(span.text, manner, /\s$/.test(spans[i - 1]?.text ?? '')) },
+  )
 }
 
-function retyped(text: string, { register, lower, clipped }: Manner): string {
+/** @param spaced  a space stands before the text */
+function retyped(text: string, { register, lower, clipped }: Manner, spaced: boolean): string {
   let out = text
   if (register !== 'polite') for (const [long, short] of CONTRACTIONS) out = out.replaceAll(long, short)
-  if (clipped) out = out.replaceAll(/(?<= )the (?=[a-z"])(?!one\b|other\b|same\b|rest\b)/g, '')
+  if (clipped) {
+    const article = /(?<= )the (?=[a-z"])(?!one\b|other\b|same\b|rest\b)/g
+    out = spaced ? ` ${out}`.replaceAll(article, '').slice(1) : out.replaceAll(article, '')
+  }
   return lower ? out.toLowerCase() : out
 }

@@ -111,6 +111,16 @@ test('a run whose tokens are drawn by another rule is refused', async () => {
   assert.equal(engine.done, [])
 })
 
+test('a run in a world that the node does not have is refused, and it is said what its owner can do', async () => {
+  const { run, engine, keeper } = await open()
+  await offer(run, { taskSpec: { servers: 'library,bakery' } })
+  assert.match(
+    await codeOf(keeper.update(soon())),
+    /^incompatible: .* not have \(bakery\): get their folders .* --worlds/,
+  )
+  assert.equal(engine.done, [])
+})
+
 test('a further round of the same policy costs neither a load nor a canary', async () => {
   const { run, engine, keeper } = await open()
   await offer(run, { canary: [canary] })

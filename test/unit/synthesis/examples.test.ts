@@ -6,6 +6,7 @@ import { PAPER, solvedExactly } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, dependencyGraph } from '../../../servers/kernel/index.js'
 import { createSanityCheck } from '../../../synthesis/index.js'
+import { unresolvedIn } from '../../../synthesis/resolving/unresolved.js'
 import { denotes } from '../../../synthesis/wording/denotes.js'
 import { sampleExamples } from '../../support/synthesis-samples.js'
 
@@ -67,6 +68,16 @@ test('name for every argument where it can be read before its call', async () =>
       }
     }
   }
+})
+
+test('mean by every reference what a listener understands by it', async () => {
+  let references = 0
+  for (const example of await sampleExamples()) {
+    assert.equal(unresolvedIn(example, CATALOGUE), [], example.task.chain)
+    const origins = example.origins.flatMap((fields) => Object.values(fields))
+    references += origins.filter((origin) => origin.from === 'result' && origin.said).length
+  }
+  assert.ok(references > 60, `${references} references`)
 })
 
 test('say no key that only a result could have told', async () => {

@@ -1,0 +1,119 @@
+import { entitiesIn, meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
+import type { Way } from './references.js'
+import type { Binding, Step } from './walk.js'
+
+/** A step whose references are settled: one way for each. */
+export interface ToldStep extends Omit<Step, 'bindings'> {
+  readonly bindings: readonly ToldBinding[]
+}
+
+export interface ToldBinding extends Omit<Binding, 'ways'> {
+  readonly way: Way
+}
+
+/**
+ * Settles how the user means each value of an earlier result, now that it is known which calls are asked for in one turn
+ * and which results have been told of before.
+ * @param parts  the steps of each turn that asks for something
+ * @param told  whether the assistant tells of results; otherwise users see them
+ * @returns `null` when something can be meant in no way
+ */
+export function tellReferences(
+  steps: readonly Step[],
+  parts: readonly (readonly number[])[],
+  told: boolean,
+  random: SeededRandom,
+): ToldStep[] | null {
+  const partOf = (step: number): number => parts.findIndex((part) => part.includes(step))
+  const settled: ToldStep[] = []
+  for (const [i, step] of steps.entries()) {
+    const bindings: ToldBinding[] = []
+    for (const { ways, ...binding } of step.bindings) {
+      const fitting = ways.filter((way) => fits(way, binding, i, { steps, partOf, told }))
+      if (fitting.length === 0) return null
+      bindings.push({ ...binding, way: random.pick(fitting) })
+    }
+    settled.push({ ...step, bindings })
+  }
+  return settled
+}
+
+interface Course {
+  readonly steps: readonly Step[]
+  partOf(step: number): number
+  readonly told: boolean
+}
+
+function fits(
+  way: Way,
+  { value, source, entity }: Omit<Binding, 'ways'>,
+  at: number,
+  { steps, partOf, told }: Course,
+): boolean {
+  if (entity === undefined) return true
+  const earlier = steps.slice(0, at)
+  const { tool, output } = steps[source]!
+  const isPast = partOf(source) < partOf(at)
+  const isReadOnly = steps[at]!.tool.annotations.readOnly
+  switch (way.how) {
+    case 'value':
+      return true
+    case 'label':
+      return earlier.every((step) => namesakes(step, entity, way.label).every((key) => key === value))
+    case 'only': {
+      const newest = earlier.findLast((step) => keysOf(step, entity).size > 0)!
+      if (keysOf(newest, entity).size > 1 || !keysOf(newest, entity).has(value)) return false
+      if (!isPast) return isSoughtBy(steps[source]!, entity, way.noun)
+      return !told || isTold(steps[source]!, entity)
+    }
+    case 'place':
+    case 'extreme': {
+      const newest = earlier.findLastIndex((step) => listsKind(step, entity))
+      if (newest !== source) return false
+      if (isPast) return !told || isTold(steps[source]!, entity)
+      const whole = typeof output.found !== 'number' || output.found <= entitiesIn(tool.output, output).length
+      return isReadOnly && whole && (way.how === 'extreme' || way.place === 1)
+    }
+  }
+}
+
+/** Keys of a kind that a call takes or shows. */
+function keysOf({ tool, args, output }: Step, entity: string): Set<string> {
+  const found = [...entitiesIn(tool.input, args), ...entitiesIn(tool.output, output)]
+  return new Set(found.flatMap((occurrence) => (occurrence.entity === entity ? [occurrence.key] : [])))
+}
+
+/** Keys beside a label, in what a call shows. */
+function namesakes({ server, tool, output }: Step, entity: string, label: string): string[] {
+  const field = server.entities[entity]?.label
+  return entitiesIn(tool.output, output).flatMap((found) =>
+    found.entity === entity && field !== undefined && found.within[field] === label ? [found.key] : [],
+  )
+}
+
+const listsKind = ({ tool, output }: Step, entity: string): boolean =>
+  Object.entries(tool.output.shape).some(
+    ([field, schema]) =>
+      Array.isArray(output[field]) &&
+      entitiesIn(schema as never, output[field]).some((found) => found.entity === entity),
+  )
+
+/** Whether a report of the result names things of this kind: the label in each row is theirs, or people say their keys. */
+function isTold({ server, tool, output }: Step, entity: string): boolean {
+  const { label, sayable } = server.entities[entity] ?? {}
+  const found = entitiesIn(tool.output, output)
+  return found
+    .filter((occurrence) => occurrence.entity === entity)
+    .every(({ within, key }) => {
+      if (sayable) return true
+      const owner = found.find((other) => other.within === within && server.entities[other.entity]?.label === label)
+      return label !== undefined && typeof within[label] === 'string' && owner?.key === key
+    })
+}
+
+/** Whether whoever asks for the call says what kind of thing it is about. */
+function isSoughtBy({ tool }: Step, entity: string, noun: string): boolean {
+  const head = noun.split(' ').at(-1)!
+  const takes = Object.values(tool.input.shape).some((schema) => meaningOf(schema).entity === entity)
+  return takes || tool.name.includes(head) || tool.ask.every((clause) => clause.includes(head))
+}

@@ -1,0 +1,105 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Exchange } from '../../../dataset/example.js'
+import type { JsonObject } from '../../../reward/index.js'
+import { CATALOGUE } from '../../../servers/catalogue.js'
+import { resolve } from '../../../synthesis/resolving/resolve.js'
+import { transcriptOf } from '../../../synthesis/resolving/transcript.js'
+
+const test = suite('a listener')
+
+interface Told {
+  readonly user: string
+  readonly calls: readonly (readonly [name: string, args: JsonObject, output: JsonObject])[]
+  readonly assistant: string
+}
+
+/** What the last call's `field` is, by words of the turn that asks for it. */
+function understood(turns: readonly Told[], server: string, entity: string, noun: string, words: string) {
+  let truth = 0
+  const exchanges = turns.map(
+    ({ user, calls, assistant }): Exchange => ({
+      user,
+      assistant,
+      calls: calls.map(([name, args, output]) => ({
+        server,
+        name,
+        arguments: args,
+        response: JSON.stringify(output),
+        ok: true,
+        truth: truth++,
+      })),
+    }),
+  )
+  const turn = turns.length - 1
+  const at = turns[turn]!.user.indexOf(words)
+  assert.ok(at >= 0)
+  return resolve(
+    { turn, at, words, call: truth - 1, entity, noun },
+    transcriptOf({ exchanges, speech: 'natural' }, CATALOGUE),
+  )
+}
+
+const CARDS = {
+  cards: [
+    { name: 'Blue Visa', card: 'card-1', account: 'main', status: 'active', limit: 900 },
+    { name: 'Red Visa', card: 'card-2', account: 'main', status: 'active', limit: 400 },
+    { name: 'Old Visa', card: 'card-3', account: 'main', status: 'active', limit: 600 },
+  ],
+}
+const list: Told = {
+  user: 'List my cards.',
+  calls: [['list_cards', {}, CARDS]],
+  assistant: 'Here are the cards: Blue Visa, Red Visa, Old Visa.',
+}
+const asking = (user: string): Told => ({ user, calls: [['freeze_card', { card: '?' }, {}]], assistant: '' })
+const card = (turns: readonly Told[], words: string) => understood(turns, 'banking', 'card', 'card', words)
+
+test('counts places and compares in a list that the user was told of', () => {
+  assert.is(card([list, asking('Freeze the second card.')], 'the second card'), 'card-2')
+  assert.is(card([list, asking('Freeze the last one.')], 'the last one'), 'card-3')
+  assert.is(card([list, asking('Freeze the card with the lowest limit.')], 'the card with the lowest limit'), 'card-2')
+  assert.is(card([list, asking('Freeze the fourth card.')], 'the fourth card'), undefined)
+})
+
+test('lets nobody point into a list that was not told of, or stake anything on one that is still to come', () => {
+  const silent = { ...list, assistant: 'Done.' }
+  assert.is(card([silent, asking('Freeze the second card.')], 'the second card'), undefined)
+  const user = 'List my cards and freeze the first one.'
+  const atOnce: Told = { ...list, user, calls: [...list.calls, ['freeze_card', { card: '?' }, {}]] }
+  assert.is(card([atOnce], 'the first one'), undefined)
+})
+
+test('takes a name for the one thing that is called so, and for nothing where two are', () => {
+  assert.is(card([list, asking('Freeze the Red Visa.')], 'the Red Visa'), 'card-2')
+  const twins = { cards: [...CARDS.cards, { ...CARDS.cards[1]!, card: 'card-9' }] }
+  const told: Told = { ...list, calls: [['list_cards', {}, twins]] }
+  assert.is(card([told, asking('Freeze the Red Visa.')], 'the Red Visa'), undefined)
+})
+
+test('understands "that card" as the one spoken of last, not as one of several', () => {
+  assert.is(card([list, asking('Freeze that card.')], 'that card'), undefined)
+  const frozen: Told = {
+    user: 'Freeze the Old Visa.',
+    calls: [['freeze_card', { card: 'card-3' }, { name: 'Old Visa', card: 'card-3', status: 'frozen' }]],
+    assistant: 'Old Visa: status frozen.',
+  }
+  assert.is(card([list, frozen, asking('Now close that card.')], 'that card'), 'card-3')
+})
+
+test('knows no thing that stands only in a result', () => {
+  const search: Told = {
+    user: 'Search my mail for the plan.',
+    calls: [
+      ['search_emails', { words: 'plan' }, { found: 1, emails: [{ subject: 'Plan', email: 'm-1', contact: 'ana' }] }],
+    ],
+    assistant: 'I found 1 email: Plan.',
+  }
+  const draft = 'Write a draft to that contact.'
+  const turns: Told[] = [search, { user: draft, calls: [['write_draft', { contact: '?' }, {}]], assistant: '' }]
+  assert.is(understood(turns, 'email', 'contact', 'contact', 'that contact'), undefined)
+  const told = [{ ...search, assistant: 'I found 1 email: Plan, by ana.' }, turns[1]!]
+  assert.is(understood(told, 'email', 'contact', 'contact', 'that contact'), 'ana')
+})
+
+test.run()
