@@ -9,13 +9,13 @@ import {
   type RoutedTool,
   type Task,
   toolsetOf,
-  type WorldStates,
 } from '../episode/index.js'
 import {
   type JsonObject,
   type LoggedCall,
   type RewardBreakdown,
   type RewardPreset,
+  type RolloutFacts,
   type Saying,
   solvedExactly,
 } from '../reward/index.js'
@@ -63,8 +63,8 @@ export interface Episode {
   readonly isOver: boolean
   /** @throws EnvironmentError `episode_over`; WorldDefect when the world itself is broken */
   act(action: Action): Promise<Outcome>
-  /** Of everything so far, by the reward that the episode was opened with. */
-  score(): Scored
+  /** Of everything so far, by the reward that the episode was opened with, or by another. */
+  score(reward?: RewardPreset): Scored
   /** An independent copy in the same state. */
   fork(): Episode
 }
@@ -93,10 +93,10 @@ export async function openEpisode(
   { stage, reward, actions = [] }: { stage: TaskStage; reward: RewardPreset; actions?: readonly Action[] },
 ): Promise<Episode> {
   const offered = toolsetOf(task, stage.catalogue)
-  const expected = reward.needsFacts ? stage.statesAtEnd(task) : null
+  if (reward.needsFacts) stage.statesAtEnd(task)
   const sessions = openSessions(task, stage.catalogue, stage.worlds)
   const episode = episodeOf(
-    { task, offered, reward, expected },
+    { task, offered, reward, stage },
     { sessions, actions: [], calls: [], madeIn: [], results: [], said: [], turn: 0 },
   )
   for (const action of actions) await episode.act(action)
@@ -107,11 +107,11 @@ interface Frame {
   readonly task: Task
   readonly offered: readonly RoutedTool[]
   readonly reward: RewardPreset
-  readonly expected: WorldStates | null
+  readonly stage: TaskStage
 }
 
 function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
-  const { task, offered, reward, expected } = frame
+  const { task, offered, stage } = frame
   const [actions, calls, madeIn] = [[...played.actions], [...played.calls], [...played.madeIn]]
   const [results, said] = [[...played.results], [...played.said]]
   let { turn } = played
@@ -150,12 +150,17 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
       const text = task.turns[turn]
       return text === undefined ? { type: 'end' } : { type: 'user', text }
     },
-    score() {
+    score(reward = frame.reward) {
       const states = hashesOf(sessions)
-      const facts = expected && { states: digestsOf(expected, states), turns: madeIn, results, said }
+      const facts = (): RolloutFacts => ({
+        states: digestsOf(stage.statesAtEnd(task), states),
+        turns: madeIn,
+        results,
+        said,
+      })
       return {
         preset: reward.name,
-        ...reward.score(exampleOf(task, offered), calls, ...(facts ? [facts] : [])),
+        ...reward.score(exampleOf(task, offered), calls, ...(reward.needsFacts ? [facts()] : [])),
         solved: solvedExactly(task.groundTruth, calls),
         stateHashes: Object.fromEntries(states),
       }

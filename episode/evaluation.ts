@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { AdapterFile, Engine } from '../engine/types.js'
+import { REWARD_PRESETS } from '../reward/index.js'
 import type { EpisodeLimits } from './limits.js'
-import { promptOf, runEpisode } from './run-episode.js'
+import { playEpisode, promptOf } from './run-episode.js'
 import { runAll, turnSeeds } from './run-group.js'
 import type { Stage } from './stage.js'
 import type { Task } from './task.js'
@@ -9,7 +10,10 @@ import type { Task } from './task.js'
 /** What one policy made of one task, averaged over its samples. */
 export interface TaskResult {
   readonly taskId: string
+  /** By the stage's preset. */
   readonly reward: number
+  /** By every preset, whichever the policy was trained with. */
+  readonly rewards: Readonly<Record<string, number>>
   /** Share of the samples that solved the task exactly. */
   readonly solved: number
   readonly calls: number
@@ -47,7 +51,7 @@ interface Attempt {
 export type PlayingEngine = Pick<Engine, 'usePolicy' | 'openLanes'>
 
 /** What is kept of a rollout. */
-export type Played = Pick<TaskResult, 'reward' | 'solved' | 'calls'>
+export type Played = Pick<TaskResult, 'reward' | 'rewards' | 'solved' | 'calls'>
 
 /**
  * Plays every task `samplesPerTask` times at temperature 1 under each policy. Engines share the work, `lanes` rollouts at a
@@ -119,12 +123,13 @@ async function playTogether(
     attempts.map(
       ({ task }, i) =>
         (inner) =>
-          runEpisode(task, sources[i]!, stage, limits, inner),
+          playEpisode(task, sources[i]!, stage, limits, inner),
     ),
     signal,
   )
-  return rollouts.map(({ reward, solved, calls }) => {
-    return { reward: reward.total, solved: Number(solved), calls: calls.length }
+  return rollouts.map(({ rollout: { solved, calls }, score }) => {
+    const rewards = Object.fromEntries([...REWARD_PRESETS].map(([name, preset]) => [name, score(preset).total]))
+    return { reward: rewards[stage.reward.name]!, rewards, solved: Number(solved), calls: calls.length }
   })
 }
 
@@ -134,6 +139,7 @@ function meanOf(taskId: string, samples: readonly Played[]): TaskResult {
   return {
     taskId,
     reward: mean((one) => one.reward),
+    rewards: Object.fromEntries([...REWARD_PRESETS.keys()].map((name) => [name, mean((one) => one.rewards[name]!)])),
     solved: mean((one) => one.solved),
     calls: mean((one) => one.calls),
   }

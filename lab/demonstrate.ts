@@ -27,7 +27,10 @@ export function demonstrate(
   servers: readonly ServerDefinition[],
   random: SeededRandom,
 ): string[] {
-  return task.turns.flatMap((_, turn) => [...messagesOf(task, turn, dialect, flaws, servers, random), closingOf(task, turn)])
+  return task.turns.flatMap((_, turn) => [
+    ...messagesOf(task, turn, dialect, flaws, servers, random),
+    closingOf(task, turn),
+  ])
 }
 
 function messagesOf(

@@ -30,6 +30,7 @@ test('an estimate is the mean and its standard error', () => {
 const result = (taskId: string, reward: number, solved: number, calls: number): TaskResult => ({
   taskId,
   reward,
+  rewards: { paper: reward, outcome: -reward },
   solved,
   calls,
 })
@@ -42,6 +43,7 @@ test('two policies are compared task by task', () => {
     before: was,
     after: is,
     diff,
+    rewards,
     solvedBefore,
     solvedAfter,
     solvedDiff,
@@ -56,6 +58,8 @@ test('two policies are compared task by task', () => {
   // Differences 0.5, 0.25, 0.75: mean 0.5, squared deviations 0 + 0.0625 + 0.0625.
   near(diff.mean, 0.5)
   near(diff.stderr, Math.sqrt(0.125 / 2 / 3))
+  assert.equal(rewards.paper, { before: was, after: is, diff })
+  near(rewards.outcome!.diff.mean, -0.5)
   near(solvedBefore.mean, 1 / 6)
   near(solvedAfter.mean, 5 / 6)
   // Differences 0.5, 0.5, 1: mean 2/3, squared deviations 1/36 + 1/36 + 1/9 = 1/6.
