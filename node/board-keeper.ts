@@ -1,5 +1,6 @@
 import { LIMITS, openBoard, SwarmRefusal } from '../proto/index.js'
 import { requestBoard, type SwarmHost, TransportError } from '../swarm/index.js'
+import { type BoardPlace, placeOn } from './board-place.js'
 
 /** The newest board that a node has heard of, to be passed on: so it can be had while the coordinator is away. */
 export interface BoardKeeper {
@@ -9,8 +10,14 @@ export interface BoardKeeper {
   refresh(signal: AbortSignal): Promise<void>
 }
 
-/** @param host  of a node of the run */
-export function createBoardKeeper(host: SwarmHost): BoardKeeper {
+/**
+ * @param host     of a node of the run
+ * @param onPlace  hears where the node stands, once it has a place, of each newer board
+ */
+export function createBoardKeeper(
+  host: SwarmHost,
+  onPlace: (place: BoardPlace) => void = () => undefined,
+): BoardKeeper {
   const { clock, runId, logger } = host
   let kept: { readonly sealed: Uint8Array; readonly issuedAtMs: number } | null = null
   let askedAtMs = Number.NEGATIVE_INFINITY
@@ -18,9 +25,13 @@ export function createBoardKeeper(host: SwarmHost): BoardKeeper {
 
   const ask = async (signal: AbortSignal): Promise<void> => {
     try {
-      const sealed = await requestBoard(host, runId, { peerId: null }, signal)
-      const { issuedAtMs } = await openBoard(sealed, runId)
-      if (kept === null || issuedAtMs >= kept.issuedAtMs) kept = { sealed, issuedAtMs }
+      const sealed = await requestBoard(host, runId, { peerId: host.peerId }, signal)
+      const board = await openBoard(sealed, runId)
+      const { issuedAtMs } = board
+      if (kept !== null && issuedAtMs < kept.issuedAtMs) return
+      kept = { sealed, issuedAtMs }
+      const place = placeOn(board, host.peerId)
+      if (place !== null) onPlace(place)
     } catch (error) {
       if (!signal.aborted && !(error instanceof TransportError || error instanceof SwarmRefusal)) throw error
       logger.debug({ error }, 'the coordinator gave no board')

@@ -15,6 +15,7 @@ import {
   serveBoard,
 } from '../swarm/index.js'
 import { createBoardKeeper } from './board-keeper.js'
+import type { BoardPlace } from './board-place.js'
 import { createNews, type News } from './news.js'
 import type { NodeStore } from './store.js'
 
@@ -27,6 +28,8 @@ export interface MembershipParts {
   readonly random?: () => number
   /** Hears what the run's operator says, as often as that changes; null: nothing any more. Of an earlier life it is told at once. */
   readonly onAnnouncement?: (text: string | null) => void
+  /** Hears where the node stands on the run's board, when that is known anew. */
+  readonly onPlace?: (place: BoardPlace) => void
   /** What others may be sent, and what is fetched, in a time. Default: no limit. */
   readonly bandwidth?: Bandwidth
 }
@@ -45,7 +48,7 @@ export interface Membership {
 
 /** Joins the nodes of a run, which takes neither a model nor an engine. */
 export async function openMembership(parts: MembershipParts): Promise<Membership> {
-  const { coordinator, host, store, blobs, random = Math.random, bandwidth = {}, onAnnouncement } = parts
+  const { coordinator, host, store, blobs, random = Math.random, bandwidth = {}, onAnnouncement, onPlace } = parts
   let said = ''
   const hear = (message: string): void => {
     if (message === said) return
@@ -86,7 +89,7 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
       notice: () => notices.newest()?.sealed ?? null,
     })
     cleanUps.push(() => snapshots.close())
-    const board = createBoardKeeper(host)
+    const board = createBoardKeeper(host, onPlace)
     const boards = await serveBoard(host, async () => {
       await board.refresh(closing.signal)
       if (board.newest === null) throw refusal('not_found', 'no board has come here so far')

@@ -1,6 +1,7 @@
 import type { Confinement, ConfinementLevel } from '../engine/index.js'
 import { isRefusalCode, REFUSALS, type RefusalCode, type RefusalConsequence, type Verdict } from '../proto/index.js'
 import { inBytes } from './base/in-bytes.js'
+import { type BoardPlace, placeText } from './board-place.js'
 import { type JoinPlan, planText } from './join-plan.js'
 
 /** What a volunteer, or a program that started the node, is told as it happens. */
@@ -49,6 +50,8 @@ export type NodeProgress =
   | { readonly type: 'resumed' }
   /** What the run's operator tells all volunteers, signed; null: nothing any more. */
   | { readonly type: 'announcement'; readonly text: string | null }
+  /** Where the node's key stands on the run's board: a newer board has come. */
+  | { readonly type: 'board'; readonly place: BoardPlace }
   /** No more work is taken; `waiting`: groups whose verdicts are waited for. */
   | { readonly type: 'finishing'; readonly waiting: number }
   /** A limit that cannot be kept to here, or anything else that the owner should know of. */
@@ -97,6 +100,8 @@ export function progressLine(progress: NodeProgress): string | null {
       return 'working again'
     case 'announcement':
       return progress.text === null ? null : `the run's operator says: ${forTerminal(progress.text)}`
+    case 'board':
+      return `on the board: ${placeText(progress.place)}`
     case 'finishing':
       return `no more work is taken; waiting for ${countOf(progress.waiting, 'verdict')}`
     case 'notice':

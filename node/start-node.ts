@@ -107,6 +107,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     const membership = await openMembership({
       ...{ coordinator, host, store, blobs, bandwidth },
       onAnnouncement: (text) => onProgress({ type: 'announcement', text }),
+      onPlace: (place) => onProgress({ type: 'board', place }),
     })
     cleanUps.push(() => membership.close())
     const { connection, snapshots, peers } = membership

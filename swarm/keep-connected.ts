@@ -25,7 +25,6 @@ const DIAL_TIMEOUT_MS = 10_000
 const EARLY_PER_MINUTE = 6
 
 /**
-/**
  * Dials a peer's addresses one after the other, until one answers: libp2p would spend the time of all on the first that is silent.
  * @throws TransportError `unreachable` with what each of them said; the signal's reason
  */

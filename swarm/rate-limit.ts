@@ -6,6 +6,8 @@ import type { Clock } from './clock.js'
 export interface RateLimit {
   /** Takes one from the key's bucket. @returns  false when it is empty */
   allow(key: string): boolean
+  /** Whether it would. */
+  has(key: string): boolean
 }
 
 /**
@@ -18,16 +20,19 @@ export function createRateLimit(
   burst = Math.max(1, Math.ceil(perMinute / 4)),
 ): RateLimit {
   const buckets = new LRUCache<string, { left: number; atMs: number }>({ max: LIMITS.trackedPeers.value })
+  const left = (key: string): number => {
+    const bucket = buckets.get(key)
+    if (!bucket) return burst
+    // A clock that jumps back must not freeze the bucket.
+    const elapsedMs = Math.max(0, clock.now() - bucket.atMs)
+    return Math.min(burst, bucket.left + (elapsedMs * perMinute) / 60_000)
+  }
   return {
     allow(key) {
-      const nowMs = clock.now()
-      const bucket = buckets.get(key) ?? { left: burst, atMs: nowMs }
-      // A clock that jumps back must not freeze the bucket.
-      const elapsedMs = Math.max(0, nowMs - bucket.atMs)
-      const left = Math.min(burst, bucket.left + (elapsedMs * perMinute) / 60_000)
-      const allowed = left >= 1
-      buckets.set(key, { left: allowed ? left - 1 : left, atMs: nowMs })
-      return allowed
+      const before = left(key)
+      buckets.set(key, { left: before >= 1 ? before - 1 : before, atMs: clock.now() })
+      return before >= 1
     },
+    has: (key) => left(key) >= 1,
   }
 }

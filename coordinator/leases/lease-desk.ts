@@ -19,10 +19,11 @@ import type { Recorder } from '../ledger/recorder.js'
 import { type LeaseRecord, originOf, type RunState } from '../ledger/run-state.js'
 import type { RunTerms } from '../ledger/terms.js'
 import { mostOfBatch, shareBeside } from './batch-shares.js'
+import { createFirstLeases } from './first-leases.js'
 import { meterAnswers } from './metrics.js'
 import { retryAfterMs } from './retry-after.js'
 import { roomForLeases } from './room.js'
-import { hasPlace, keepsPlace } from './unproven-room.js'
+import { type Beside, hasPlace, keepsPlace } from './unproven-room.js'
 import { isWithheld } from './withheld-tasks.js'
 
 /** Places of a key that are passed over, at most, to find a task that is given: with all but one in a hundred withheld, half of all times. */
@@ -74,6 +75,7 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     all: createRateLimit(clock, REGISTRATIONS_PER_MINUTE),
     ofOrigin: createRateLimit(clock, REGISTRATIONS_OF_BLOCK.perMinute, REGISTRATIONS_OF_BLOCK.atOnce),
   }
+  const firstLeases = createFirstLeases(clock)
   const retaken = createRateLimit(clock, RETAKEN_PER_MINUTE, RETAKEN_AT_ONCE)
   const encodedTasks = new Map<string, Uint8Array>()
   const encode = (task: Task): Uint8Array => {
@@ -85,7 +87,14 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     return encoded
   }
 
-  /** Why `node` gets no further lease now, or `null`. */
+  const besideIn =
+    (state: RunState): Beside =>
+    (origin) =>
+      firstLeases.open(state, origin)
+  const placeFor = (state: RunState, node: string): boolean =>
+    hasPlace(state, state.round!.terms, { node, addressBlock: addressBlockOf(node) }, besideIn(state))
+
+  /** Why `node` gets no further lease now, whoever else holds some, or `null`. */
   const objection = (state: RunState, node: string, ask: LeaseAsk): RefusalCode | null => {
     const { round } = state
     if (!round) return 'no_work'
@@ -101,11 +110,14 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     if (!state.isAdmitted(node)) return 'not_registered'
     const own = state.openLeasesOf(node).size
     if (own >= terms.leases.perNode) return 'too_many_leases'
-    if (roomForLeases(state, terms) <= 0) return 'no_work'
-    if (!hasPlace(state, terms, node, addressBlockOf(node))) return 'no_work'
+    if (roomForLeases(state, terms, firstLeases.open(state)) <= 0) return 'no_work'
     const mine = state.trainableCountOf(node, terms.maxStaleness) + own
     return mine >= (terms.maxStaleness + 1) * mostOf(state, node, terms) ? 'influence_cap' : null
   }
+
+  /** Why `node` was given fewer leases than it asked for. */
+  const shortage = (state: RunState, node: string, ask: LeaseAsk): RefusalCode =>
+    objection(state, node, ask) ?? (placeFor(state, node) ? 'rate_limited' : 'no_work')
 
   /** The next place of a node in the round whose task is given. When nearly all rest, one at rest may be drawn. */
   const nextPlace = (state: RunState, node: string) => {
@@ -124,20 +136,24 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     if (objection(state, node, ask)) return null
     const now = clock.now()
     const { round, version, terms } = state.round!
+    const addressBlock = addressBlockOf(node)
+    const isBeside = !placeFor(state, node)
+    if (isBeside && !firstLeases.take(state, node, addressBlock)) return null
     const deadlineMs = now + terms.leases.durationMs
     const { agent, backend } = ask
     // What a node leaves lying comes back to it: there is nothing to be gained by waiting for an easier task.
     const owed = state.owedLease(node)
     if (owed && !retaken.allow(node)) return null
-    const addressBlock = addressBlockOf(node)
     if (owed) return { ...owed, atMs: now, deadlineMs, backend, agent, addressBlock }
     const place = nextPlace(state, node)
     if (!place) return null
     const { index, seed, taskIndex } = place
+    const leaseId = randomBytes(16).toString('hex')
+    if (isBeside) firstLeases.note(leaseId)
     return {
       type: 'leased',
       atMs: now,
-      leaseId: randomBytes(16).toString('hex'),
+      leaseId,
       round,
       index,
       node,
@@ -162,7 +178,7 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     const { terms } = state.roundOf(lease)
     if (state.current!.version - lease.version > terms.maxStaleness) return null
     const isKeptOut = state.orders.banned.has(node) || state.nodes.get(node)?.standing.isQuarantined(now)
-    if (isKeptOut || !keepsPlace(state, terms, lease)) return null
+    if (isKeptOut || !keepsPlace(state, terms, lease, besideIn(state))) return null
     const { durationMs } = terms.leases
     const deadlineMs = Math.min(now + durationMs, lease.atMs + LONGEST_DURATIONS * durationMs)
     const isFurther = deadlineMs - lease.deadlineMs >= LEAST_EXTENSION * durationMs
@@ -241,7 +257,7 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
         if (!record) break
         leases.push(toWire(record))
       }
-      const reason = leases.length < request.count ? (objection(recorder.state, node, request) ?? 'rate_limited') : null
+      const reason = leases.length < request.count ? shortage(recorder.state, node, request) : null
       count(leases.length > 0 ? null : reason)
       if (leases.length > 0 || reason === null) return response({ leases, reason })
       return response({

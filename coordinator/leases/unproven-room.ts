@@ -1,6 +1,11 @@
 import { type LeaseRecord, originOf, type RunState } from '../ledger/run-state.js'
 import type { RunTerms } from '../ledger/terms.js'
 
+/** Leases of such keys that were given beside their part, and take none of it. @param origin  by default from anywhere */
+export type Beside = (origin?: string) => number
+
+const NONE_BESIDE: Beside = () => 0
+
 type RoomTerms = Pick<RunTerms, 'maxStaleness' | 'batchGroups'>
 
 /**
@@ -13,9 +18,9 @@ type RoomTerms = Pick<RunTerms, 'maxStaleness' | 'batchGroups'>
  * the part, one alone half of it, and a block that has none finds a place, however many keys the others have. A place is free
  * again when its group is accepted: the key is proven then.
  */
-function unprovenPart(state: RunState, { maxStaleness, batchGroups }: RoomTerms, origin: string) {
+function unprovenPart(state: RunState, { maxStaleness, batchGroups }: RoomTerms, origin: string, beside: Beside) {
   const held = (from?: string) => ({
-    untried: state.openLeasesBy('untried', from),
+    untried: state.openLeasesBy('untried', from) - beside(from),
     doubtful: state.openLeasesBy('doubtful', from),
   })
   const [all, own] = [held(), held(origin)]
@@ -29,10 +34,15 @@ function unprovenPart(state: RunState, { maxStaleness, batchGroups }: RoomTerms,
 }
 
 /** Whether a key may have a further lease, as far as that depends on its record. */
-export function hasPlace(state: RunState, terms: RoomTerms, node: string, addressBlock: string | null): boolean {
+export function hasPlace(
+  state: RunState,
+  terms: RoomTerms,
+  { node, addressBlock }: Pick<LeaseRecord, 'node'> & { readonly addressBlock: string | null },
+  beside = NONE_BESIDE,
+): boolean {
   const kind = state.kindOf(node)
   if (kind === 'proven') return true
-  const { own, free, hasPlaceForDoubtful } = unprovenPart(state, terms, originOf(node, addressBlock))
+  const { own, free, hasPlaceForDoubtful } = unprovenPart(state, terms, originOf(node, addressBlock), beside)
   return own < free && (kind === 'untried' || hasPlaceForDoubtful)
 }
 
@@ -44,8 +54,9 @@ export function keepsPlace(
   state: RunState,
   terms: RoomTerms & Pick<RunTerms, 'leases'>,
   { node, addressBlock }: LeaseRecord,
+  beside = NONE_BESIDE,
 ): boolean {
   if (state.kindOf(node) === 'proven') return true
-  const { own, free } = unprovenPart(state, terms, originOf(node, addressBlock))
+  const { own, free } = unprovenPart(state, terms, originOf(node, addressBlock), beside)
   return own <= Math.max(terms.leases.perNode, free + 1)
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Verdict } from '../../proto/index.js'
+import { boardPlace } from '../board-place.js'
 import type { LedgerTotals } from '../ledger.js'
 import { countOf, fetchingLine, forTerminal, idleLine, type NodeProgress, restLine, verdictLine } from '../progress.js'
 
@@ -28,6 +29,8 @@ export const nodeView = z.strictObject({
   /** Of all time, in this run. */
   allAccepted: z.number(),
   allCredit: z.number(),
+  /** On the newest board that has come; null: it has earned nothing there. */
+  place: boardPlace.nullable(),
   /** What the run's operator tells all volunteers. */
   announcement: z.string().nullable(),
   /** What was said last of groups that were refused or not taken, the newest first. */
@@ -59,6 +62,7 @@ export interface Story
     | 'credit'
     | 'allAccepted'
     | 'allCredit'
+    | 'place'
     | 'announcement'
     | 'reasons'
   > {}
@@ -81,6 +85,7 @@ export function beginStory(before: Pick<LedgerTotals, 'accepted' | 'credit'>): S
     credit: 0,
     allAccepted: before.accepted,
     allCredit: before.credit,
+    place: null,
     announcement: null,
     reasons: [],
   }
@@ -123,6 +128,8 @@ export function continueStory(story: Story, progress: NodeProgress): Story {
       return goingOn(story)
     case 'announcement':
       return { ...story, announcement: progress.text === null ? null : forTerminal(progress.text) }
+    case 'board':
+      return { ...story, place: progress.place }
     case 'finishing':
       return now('finishing', `ending: waiting for ${countOf(progress.waiting, 'verdict')}`)
     case 'notice':

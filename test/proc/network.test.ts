@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { peerIdOfKey } from '../../proto/index.js'
@@ -107,6 +106,8 @@ const reaches =
   (line: Line): boolean =>
     line.type === 'coordinator' && line.connected === connected
 
+const finds = ({ type, count }: Line): boolean => type === 'neighbours' && (count as number) >= NEIGHBOURS
+
 const lacks = await lacksNamespaces()
 if (lacks !== null) {
   console.log(
@@ -131,18 +132,8 @@ if (lacks !== null) {
 
   // Everybody has found others; nobody was told of them but by the coordinator.
   for (const { program } of volunteers) await program.until('it has come', reaches(true))
-  const others = async (station: Station): Promise<number> =>
-    new Set((await peersOf(station)).flatMap(({ peer, limited }) => (limited || peer === runId ? [] : [peer]))).size
-  const counts: number[] = []
-  for (const station of volunteers) {
-    let found = await others(station)
-    while (found < NEIGHBOURS) {
-      await sleep(500)
-      found = await others(station)
-    }
-    counts.push(found)
-  }
-  console.log('connections to other volunteers:', counts.join(' '))
+  const found = await Promise.all(volunteers.map(({ program }) => program.until('it has found others', finds)))
+  console.log('connections to other volunteers:', found.map(({ count }) => count).join(' '))
 
   // All at once.
   await Promise.all(volunteers.map((station) => ask(station, { do: 'fetch' }, 'fetched')))

@@ -106,6 +106,8 @@ async function main({
   const connection = coordinator === null ? null : keepConnected(host, { peerId: runId, addresses })
   host.onPeer(({ peer, connected }) => {
     if (peer === runId) tell({ type: 'coordinator', connected })
+    const others = host.connections().filter((one) => !one.limited && one.peer !== runId)
+    tell({ type: 'neighbours', count: new Set(others.map((one) => one.peer)).size })
     if (!connected || (peer !== runId && host.isConnected(runId))) return
     connection?.retry()
     const pass = async (): Promise<void> => {

@@ -60,7 +60,9 @@ const HELPFUL = (task: Task, leaseId: string): string[] =>
 const LAZY = (words: string): string[] => [`No, ${words}.`, 'No.']
 
 export interface RunSettings
-  extends Partial<Pick<RunConfig, 'batchGroups' | 'maxStaleness' | 'versions' | 'leases' | 'influence' | 'audit'>> {
+  extends Partial<
+    Pick<RunConfig, 'batchGroups' | 'maxStaleness' | 'versions' | 'leases' | 'influence' | 'audit' | 'uploadKiB'>
+  > {
   /** Stages 5 to 7: scripted tokens come from no policy that could be recomputed. Default: none. */
   readonly auditor?: Auditor
   /** Whether a body is drawn for a closer look. Default: as in a run. */

@@ -4,6 +4,7 @@ import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
 import { createBoardDesk } from '../../coordinator/service/board-desk.js'
 import { createBoardKeeper } from '../../node/board-keeper.js'
+import type { BoardPlace } from '../../node/board-place.js'
 import { boardText } from '../../node/commands/board.js'
 import { fetchBoard } from '../../node/fetch-board.js'
 import { teamTeller } from '../../node/team-teller.js'
@@ -54,8 +55,10 @@ test('a stranger gets the board of the coordinator with the place of a key, and 
   const [ann, ben] = [await swarm.node(2), await swarm.node(3)]
   const { coordinator, server } = await openBoardRun(swarm, { [ann.host.peerId]: 30, [ben.host.peerId]: 70 })
   await connect(ann, coordinator)
-  const keeper = createBoardKeeper(ann.host)
+  const places: BoardPlace[] = []
+  const keeper = createBoardKeeper(ann.host, (place) => places.push(place))
   await keeper.refresh(soon())
+  assert.equal(places, [{ rank: 2, keys: 2, team: null, teamRank: null, teams: 0 }], 'and a node hears of its own')
   await serveBoard(ann.host, async () => keeper.newest!)
 
   const own = ann.host.peerId

@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { hasPlace, keepsPlace } from '../../../coordinator/leases/unproven-room.js'
 import type { RunFold } from '../../../coordinator/ledger/run-fold.js'
+import { openDeskRun } from '../../support/desk-run.js'
 import { lockout } from '../../support/lockout.js'
 import { begun, done, leased, published, released } from '../../support/run-events.js'
 
@@ -22,7 +23,7 @@ const TERMS = { maxStaleness: 1, batchGroups: 10, leases: { durationMs: 60_000, 
 /** Keys of a block take what they can get. @returns  how many they got */
 function take(state: RunFold, block: string, most = 100): number {
   let taken = 0
-  while (taken < most && hasPlace(state, TERMS, `${block}-${taken}`, block)) {
+  while (taken < most && hasPlace(state, TERMS, { node: `${block}-${taken}`, addressBlock: block })) {
     state.apply(leased(`${block}-${taken}`, `${block}-${taken}`, 0, { addressBlock: block }))
     taken += 1
   }
@@ -37,7 +38,7 @@ test('a block gets places while it holds fewer than are left, and one that has n
     [5, 3, 1, 1, 0],
     'of half of 20',
   )
-  assert.ok(hasPlace(state, TERMS, 'proven', 'e'), 'a key that delivers needs none of these')
+  assert.ok(hasPlace(state, TERMS, { node: 'proven', addressBlock: 'e' }), 'a key that delivers needs none of these')
 })
 
 test('before anybody has delivered the part is all of the room', () => {
@@ -56,12 +57,12 @@ test('keys that left their last lease lying have half of the part, and the rest 
   for (const node of names) for (const event of [leased(node, node, 0), released(node)]) state.apply(event)
   let held = 0
   for (const node of names) {
-    if (!hasPlace(state, TERMS, node, null)) continue
+    if (!hasPlace(state, TERMS, { node, addressBlock: null })) continue
     state.apply(leased(`${node} again`, node, 0))
     held += 1
   }
   assert.is(held, 5)
-  assert.ok(hasPlace(state, TERMS, 'fresh', null))
+  assert.ok(hasPlace(state, TERMS, { node: 'fresh', addressBlock: null }))
   assert.is(state.nodes.get('left-0')!.abandoned, 1)
 })
 
@@ -75,6 +76,70 @@ test('a block that holds more than its part gives way when its leases lapse, and
   for (const event of done('proof', 'proven', 0)) state.apply(event)
   assert.not(keeps('crowd-0'))
   assert.ok(keeps('slow'))
+})
+
+const MINUTE_MS = 60_000
+const SMALL = {
+  maxStaleness: 1,
+  batchGroups: 4,
+  leases: { durationMs: 20 * MINUTE_MS, perNode: 8 },
+  influence: { perKey: 1, perAddressBlock: 1 },
+}
+/** A run of few places in which somebody delivers, and these keys, admitted. */
+async function small(nodes: readonly string[], blockOf: (node: string) => string) {
+  const run = await openDeskRun(SMALL, blockOf)
+  await run.admit(['volunteer', ...nodes])
+  const { leases } = await run.ask('volunteer')
+  await run.deliver(leases[0]!.leaseId)
+  const take = async (node: string): Promise<number> => (await run.ask(node, { count: 8 })).leases.length
+  return { ...run, take }
+}
+
+for (const [where, blockOf] of [
+  ['of blocks of their own', (node: string) => `ip4/${node}`],
+  ['of the newcomer’s own block', () => 'ip4/one'],
+] as const)
+  test(`three keys ${where} that hold leases of twenty minutes do not keep a newcomer from its first`, async () => {
+    const hoarders = ['h-0', 'h-1', 'h-2']
+    const { take, ask, deliver, clock, desk, recorder } = await small([...hoarders, 'newcomer', 'next'], blockOf)
+    for (const node of hoarders) assert.ok((await take(node)) > 0)
+    for (const node of hoarders) assert.is(await take(node), 0, 'who holds one already gets none of those')
+    const { leases } = await ask('newcomer')
+    assert.is(leases.length, 1)
+    await deliver(leases[0]!.leaseId)
+    assert.ok((await take('newcomer')) > 0, 'who has delivered shares the room of all')
+    // When theirs have lapsed they are no newcomers any more, and hold what is there for such as left theirs lying.
+    clock.advance(SMALL.leases.durationMs + 1)
+    await desk.releaseLapsed()
+    for (const node of hoarders) await take(node)
+    assert.ok((await take('next')) > 0)
+    assert.ok(recorder.state.openLeasesBy('doubtful') <= 2)
+  })
+
+test('ever new keys of one block keep no newcomer of another waiting for a minute', async () => {
+  const hoarders = Array.from({ length: 60 }, (_, i) => `h-${i}`)
+  const newcomers = Array.from({ length: 4 }, (_, i) => `newcomer-${i}`)
+  const blockOf = (node: string): string => (node.startsWith('h-') ? 'ip4/crowd' : `ip4/${node}`)
+  const { take, clock, desk, recorder } = await small([...hoarders, ...newcomers], blockOf)
+  const waitedMs: number[] = []
+  for (const newcomer of newcomers) {
+    for (let minute = 0; minute < 10; minute += 1) {
+      for (const node of hoarders) await take(node)
+      clock.advance(MINUTE_MS)
+      await desk.releaseLapsed()
+    }
+    const sinceMs = clock.now()
+    for (const node of hoarders) await take(node)
+    while (clock.now() - sinceMs < 3 * MINUTE_MS && (await take(newcomer)) === 0) clock.advance(1000)
+    waitedMs.push(clock.now() - sinceMs)
+  }
+  assert.ok(
+    waitedMs.every((waited) => waited < MINUTE_MS),
+    `${waitedMs} ms`,
+  )
+  assert.ok((await take('volunteer')) > 0, 'and take no room from those that deliver')
+  const { state } = recorder
+  assert.ok(state.openLeasesBy('untried') > 8, 'though they did take what they could get')
 })
 
 test.run()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NodeProgress } from '../../../node/progress.js'
+import { type NodeProgress, progressLine } from '../../../node/progress.js'
 import { bytes, screenLines } from '../../../node/screen/screen-lines.js'
 import { openTrafficBook, type Traffic } from '../../../node/session/traffic.js'
 import { beginStory, continueStory, type NodeView, nodeView, type Story } from '../../../node/session/view.js'
@@ -56,6 +56,20 @@ test('a new node waits, and a complete run is complete, in words', () => {
   assert.match(idle('not_registered').state, /^the run has taken this node in/)
   assert.equal([idle('complete').phase, idle('no_work').phase], ['complete', 'waiting'])
   assert.match(idle('quarantined').state, /^no work: quarantined - /)
+})
+
+test('the board’s newest word on the node is shown, with its team', () => {
+  const place = { rank: 3, keys: 12, team: 'night shift', teamRank: 1, teams: 2 }
+  const news: NodeProgress = { type: 'board', place }
+  const shown = (story: Story): string[] => screenLines(viewOf(story), { nowMs: 0, columns: 100 })
+  assert.ok(shown(after(news)).includes('board    place 3 of 12; team "night shift", place 1 of 2'))
+  const alone: NodeProgress = { type: 'board', place: { ...place, rank: 2, team: null, teamRank: null } }
+  assert.ok(shown(after(news, alone)).includes('board    place 2 of 12'))
+  assert.not.ok(
+    shown(after()).some((line) => line.startsWith('board')),
+    'who has earned nothing has no place',
+  )
+  assert.is(progressLine(news), 'on the board: place 3 of 12; team "night shift", place 1 of 2')
 })
 
 test('the picture is as wide as the terminal at most, and holds everything at any width', () => {
