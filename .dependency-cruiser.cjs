@@ -37,6 +37,7 @@ const MAY_IMPORT = {
     'episode',
     'judging',
     'dataset',
+    'environment',
     'synthesis',
     'swarm',
     'coordinator',
@@ -65,11 +66,11 @@ const KERNEL_ONLY = ['reward', 'episode', 'inference', 'judging', 'dataset']
 
 /** Third-party packages that exactly one file may import (one adapter file per third-party API). */
 const ONE_ADAPTER = {
-  'node-llama-cpp': '^engine/llama\\.ts$',
+  'node-llama-cpp': '^engine/(llama|distribution)\\.ts$',
   '@chainsafe/libp2p-gossipsub': '^swarm/(gossip|host)\\.ts$',
   pidusage: '^engine/memory-guard\\.ts$',
   level: '^(node/store|coordinator/ledger/event-log)\\.ts$',
-  '@modelcontextprotocol/sdk': '^servers/kernel/mcp/',
+  '@modelcontextprotocol/(sdk|server)': '^servers/kernel/mcp/',
   protobufjs: '^proto/',
   'hyparquet-writer': '^(dataset/parquet|coordinator/report/run-tables)\\.ts$',
   echarts: '^(dataset/plots|coordinator/dashboard/charts)\\.ts$',
@@ -80,6 +81,7 @@ const ONE_ADAPTER = {
   '@peculiar/asn1-x509': '^coordinator/versions/run-certificate\\.ts$',
   '@huggingface/hub': '^node/adapters/hub\\.ts$',
   openai: '^synthesis/teacher/openai-chat\\.ts$',
+  'es-module-lexer': '^servers/authoring/source\\.ts$',
 }
 
 const mayNot = (folders, own, allowed) => folders.filter((other) => other !== own && !allowed.includes(other)).join('|')
@@ -123,6 +125,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^servers/kernel/' },
       to: { path: '^servers/(?!kernel/)' },
+    },
+    {
+      name: 'authors-know-no-world',
+      comment: 'What checks and loads worlds of others treats ours like them.',
+      severity: 'error',
+      from: { path: '^servers/authoring/' },
+      to: { path: '^servers/(?!kernel/|authoring/|catalogue\\.ts)' },
     },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {

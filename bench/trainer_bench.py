@@ -104,8 +104,7 @@ def make_batch(base: Base, groups: int) -> Batch:
 
 def our_step(base: Base, batch: Batch, packing: str, precision: str = "float32") -> tuple[Seconds, Gradients]:
     """Cost of one step, and its gradients."""
-    policy = make_policy(base)
-    policy.precision = precision
+    policy = make_policy(base.on(torch.device("cpu"), precision))
     trainer = GrpoTrainer(policy, OPTIMIZER, Ranks(0, 1, torch.device("cpu")))
     gradients: Gradients = {}
     trainer.optimizer.register_step_pre_hook(

@@ -199,6 +199,10 @@ const FIELDS = markdownTable(
     ['`messages`', "the conversation in OpenAI's form, one call per assistant message"],
     ['`tools`', "the functions on offer, in OpenAI's form; without the values of enums where `strip_enums` is true"],
     ['`ground_truth`', 'the calls that answer the user turns; `after` names the calls that must come first'],
+    [
+      '`facts`',
+      'what the answers to the user turns must tell, for the reward `outcome`: values that look-ups return, by turn',
+    ],
     ['`worlds`', 'server and seed of every world that the tools on offer belong to'],
     ['`toolset`', 'the server of each tool on offer; servers that `chain` does not name are distractors'],
     ['`chain`', 'the chain of tools that the example was made from'],

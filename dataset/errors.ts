@@ -27,6 +27,8 @@ export class DatasetError extends CodedError<DatasetErrorCode> {}
 export type MismatchCode =
   /** The task names a server or tool that does not exist, or its ground truth does not fit the offered tools. */
   | 'bad_task'
+  /** The teacher's answers leave out what is to be told, or tell what nobody gave. */
+  | 'other_words'
   /** A response, or whether the call succeeded, is not what the world answers. */
   | 'other_response'
   /** The teacher's calls are not the ground truth and failed attempts at it. */

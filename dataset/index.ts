@@ -3,6 +3,7 @@ export { DatasetError, type DatasetErrorCode, ExampleMismatch, type MismatchCode
 export * from './example.js'
 export { renderExample, renderOverview } from './inspect.js'
 export type { Manifest } from './manifest.js'
+export { markdownTable, percent } from './markdown.js'
 export { type ChatMessage, messagesOf, type ToolSchema, toolSchemasOf } from './messages.js'
 export * from './profile.js'
 export { type Dataset, type OpenDatasetOptions, openDataset, type ReadExample, readExamples } from './read.js'

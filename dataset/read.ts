@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { type Catalogue, toolsetSchemaSha256 } from '../episode/index.js'
+import type { ServerDefinition } from '../servers/kernel/index.js'
 import { DatasetError } from './errors.js'
 import type { Example } from './example.js'
 import { type Line, linesOf } from './jsonl-lines.js'
@@ -76,14 +77,27 @@ async function* examplesOf(
 }
 
 function checkTools(folder: string, manifest: Manifest, catalogue: Catalogue): void {
-  const refuse = (problem: string): never => {
-    throw new DatasetError(
-      'other_tools',
-      `${folder}: ${problem}. Use the version of this program that made the data set, or make it anew.`,
-    )
+  const advice = 'Use the version of this program that made the data set, or make it anew.'
+  const refuse = (problem: string, what = advice): never => {
+    throw new DatasetError('other_tools', `${folder}: ${problem}. ${what}`)
   }
-  const servers = manifest.servers.map((name) => catalogue.get(name) ?? refuse(`there is no world ${name} here`))
+  const servers = manifest.servers.map(
+    (name) =>
+      catalogue.get(name) ??
+      refuse(
+        `there is no world ${name} here`,
+        `If it is not of this project, name its folder with --worlds. ${advice}`,
+      ),
+  )
   const sha256 = toolsetSchemaSha256(servers)
   if (sha256 !== manifest.toolset_schema_sha256)
-    refuse(`its worlds offer tools of the schema ${manifest.toolset_schema_sha256}, and here it is ${sha256}`)
+    refuse(
+      `its worlds offer tools of the schema ${manifest.toolset_schema_sha256}, and here it is ${sha256}${ownCode(servers)}`,
+    )
+}
+
+/** What else may be different. */
+function ownCode(servers: readonly ServerDefinition[]): string {
+  const own = servers.filter(({ codeSha256 }) => codeSha256 !== undefined).map(({ name }) => name)
+  return own.length === 0 ? '' : `, which the code of ${own.join(', ')} is part of`
 }

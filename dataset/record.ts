@@ -69,6 +69,11 @@ const recordShape = z.strictObject({
     .max(64),
   ground_truth: z.array(z.strictObject({ name, arguments: text, after: z.array(count).max(16), turn: count })).max(16),
   worlds: z.array(z.strictObject({ server: name, seed: z.int() })).max(20),
+  /** What the answers to the user's turns must tell. */
+  facts: z
+    .array(z.strictObject({ turn: count, value: text }))
+    .max(256)
+    .default([]),
   /** The server of each of `tools`. */
   toolset: z.array(z.strictObject({ server: name, tool: name })).max(64),
   strip_enums: z.boolean(),
@@ -125,6 +130,7 @@ export function recordOf(example: Example, catalogue: Catalogue): DatasetRecord 
       turn,
     })),
     worlds: task.worlds.map(({ server, seed }) => ({ server, seed })),
+    facts: (task.facts ?? []).map(({ turn, value }) => ({ turn, value })),
     toolset: task.toolset.map(({ server, tool }) => ({ server, tool })),
     strip_enums: task.stripEnums === true,
     chain: task.chain,
@@ -244,6 +250,7 @@ function readTask(
     toolset: record.toolset,
     ...(record.strip_enums ? { stripEnums: true } : {}),
     ...(system === undefined ? {} : { system }),
+    ...(record.facts.length === 0 ? {} : { facts: record.facts }),
     turns: exchanges.map(({ user }) => user),
     groundTruth: record.ground_truth.map(({ name, arguments: args, after, turn }) => ({
       name,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import {
   type Catalogue,
+  closingOf,
   digestsOf,
   EpisodeError,
   exampleOf,
@@ -11,7 +12,14 @@ import {
   type Task,
   toolsetOf,
 } from '../episode/index.js'
-import { ExampleError, type LoggedCall, REWARD_PRESETS, type RolloutFacts } from '../reward/index.js'
+import {
+  ExampleError,
+  hearWords,
+  type LoggedCall,
+  REWARD_PRESETS,
+  type RolloutFacts,
+  type Saying,
+} from '../reward/index.js'
 import {
   connectInProcess,
   type McpConnection,
@@ -53,6 +61,8 @@ export async function verifyExample(
   try {
     const log: LoggedCall[] = []
     const turns: number[] = []
+    const results: string[] = []
+    const said: Saying[] = []
     let number = 0
     for (const [turn, { calls }] of example.exchanges.entries()) {
       for (const call of calls) {
@@ -60,11 +70,14 @@ export async function verifyExample(
         if (call.truth === null) continue
         log.push({ name: call.name, arguments: call.arguments, ok: call.ok })
         turns.push(turn)
+        results.push(call.response)
       }
+      said.push({ turn, calls: log.length, isAnswer: true, text: closingOf(task, turn) })
     }
     const expected = ofTask(() => statesAtEnd(task, catalogue, worlds), refuse)
     const states = digestsOf(expected, hashesOf(sessions))
-    checkReward(task, offered, log, { states, turns }, refuse)
+    checkReward(task, offered, log, { states, turns, results, said }, refuse)
+    checkWords(example, offered, refuse)
   } finally {
     await Promise.all([...connections.values()].map((connection) => connection.close()))
   }
@@ -142,6 +155,24 @@ async function replay(
   if (text !== call.response)
     refuse('other_response', `call ${number}, ${call.name}: ${difference(text, call.response)}`)
   if (ok !== call.ok) refuse('other_response', `call ${number}, ${call.name}: it ${ok ? 'succeeds' : 'fails'} now`)
+}
+
+/** The teacher's own words tell what is to be told, and nothing that neither user nor world gave. */
+function checkWords({ task, exchanges }: Example, offered: readonly RoutedTool[], refuse: Refuse): void {
+  const log: LoggedCall[] = []
+  const results: string[] = []
+  const said: Saying[] = []
+  for (const [turn, { calls, assistant }] of exchanges.entries()) {
+    for (const call of calls) {
+      log.push({ name: call.name, arguments: call.arguments, ok: call.ok })
+      results.push(call.response)
+    }
+    said.push({ turn, calls: log.length, isAnswer: true, text: assistant })
+  }
+  const { told, invented } = hearWords(exampleOf(task, offered), log, { results, said })
+  if (told < 1) refuse('other_words', `the answers tell ${Math.round(100 * told)} % of what they should`)
+  if (invented.size > 0)
+    refuse('other_words', `the answers hold what nobody gave: ${[...invented].join(', ').slice(0, 200)}`)
 }
 
 function checkReward(

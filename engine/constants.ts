@@ -1,7 +1,7 @@
 /** Tokens per decode. It bounds how long an abort waits on a prefill, since a decode in progress cannot be interrupted. */
 export const BATCH_TOKENS = 512
 
-/** Tokens per decode when their whole distributions are looked at: each is a map of the vocabulary, 150,000 entries long. */
+/** Tokens per decode when evidence is wanted: tokens near the likeliest are named for each, up to a vocabulary of 150,000. */
 export const PLACED_TOKENS = 16
 
 /** Sequences one llama.cpp context can hold. */
@@ -12,12 +12,6 @@ export const MAX_TEMPERATURE = 10
 
 /** Largest sampler seed. */
 export const MAX_SEED = 2 ** 32 - 1
-
-/**
- * Largest share of the probability that a sampled token's log-probability may leave out, were every token that is left out
- * as likely as it can be: 1.2e-4 nats. Of a trained policy's thin tail it is a tenth of that.
- */
-export const TAIL_SHARE = Math.exp(-9)
 
 /**
  * How long a pass waits for the next feed of a lane whose turn has ended. Tools that run in process answer within

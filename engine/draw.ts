@@ -25,7 +25,7 @@ export interface DrawTable {
   largestNoise(draw: Draw): number
   /**
    * The token that a draw selects.
-   * @param logits   of the tokens that can be selected, in descending order: see `reachOf`
+   * @param logits   in descending order, of all tokens that the noise can lift above the likeliest one
    * @param largest  the draw's largest noise
    * @param temperature  what the noise is multiplied by, which says the same as dividing the logits; default 1
    */
@@ -57,9 +57,6 @@ export function createDrawTable(vocabularySize: number): DrawTable {
   }
 }
 
-/** How far (nats) below the largest logit a token may be and still be selected, if no noise exceeds `largest`. */
-export const reachOf = (largest: number): number => largest - LEAST_NOISE
-
 /** What a draw contributes to the hash, before any token. */
 const rowOf = (seed: number, position: number): number => absorb(seed | 0, blockOf(position))
 
@@ -81,5 +78,3 @@ function absorb(state: number, block: number): number {
 }
 
 const gumbel = (word: number): number => -Math.log(-Math.log((word + 0.5) / 2 ** 32))
-
-const LEAST_NOISE = gumbel(0)

@@ -9,35 +9,19 @@ import {
   type LlamaModel,
   type Token as NativeToken,
 } from 'node-llama-cpp'
-import { BATCH_TOKENS, TAIL_SHARE } from './constants.js'
-import { createDrawTable, type DrawTable, reachOf } from './draw.js'
+import { BATCH_TOKENS } from './constants.js'
+import { createDistributionReader, type DistributionReader, NO_SHIFT } from './distribution.js'
+import { createDrawTable, type DrawTable, noiseOf } from './draw.js'
 import { EngineError } from './errors.js'
 import { readModelFile } from './gguf-file.js'
-import { evidenceOf } from './token-evidence.js'
+import { EVIDENCE_REACH, evidenceOf } from './token-evidence.js'
 import type { AdapterFile, Draw, EngineOptions, Token, TokenEvidence } from './types.js'
 
 /** Token type of the GGUF format: an added token which is not a control token, so it parses in plain text too. */
 const USER_DEFINED = 4
 
-/** No top-k, whose step would sort the vocabulary: the library leaves out what is null and takes 40 for what is not named. */
-const NO_TOP_K = null as unknown as number
-
-/**
- * The policy's distribution itself: no temperature, no filters. With the library's defaults a log-probability is off by up to
- * 2.9 nats.
- */
-const PLAIN = { temperature: 1, topK: NO_TOP_K, topP: 1, minP: 0 } as const
-
 /** Takes the likeliest token, so that its logit can be asked for: what a total weight is relative to. */
 const GREEDY = { temperature: 0 } as const
-
-/** The library's default drops the oldest tokens without a word when a context overflows. */
-const NO_SHIFT = {
-  size: 1,
-  strategy: (): never => {
-    throw new EngineError('context_full')
-  },
-}
 
 /** A GGUF's tokenizer, in llama.cpp's words. */
 export interface LlamaVocabulary {
@@ -96,8 +80,8 @@ export interface LlamaSequence {
   begin(feed: readonly Token[], seed: number, temperature: number): LlamaTurn
   /**
    * Feeds `tokens` in one go and tells what the distribution after `tokens[i]` says of `targets[i]`; null where it is null.
-   * @param draws  behind each target, for all evidence on it (it costs a copy of the vocabulary per token), null where there
-   *               is none; null altogether: the log-probability alone, all else is NaN
+   * @param draws  behind each target, for all evidence on it, null where there is none; null altogether: the log-probability
+   *               alone, all else is NaN
    */
   predict(
     tokens: readonly Token[],
@@ -159,8 +143,9 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
   let current = adapter
   const vocabularySize = model.fileInfo.metadata.tokenizer.ggml.tokens.length
   const table = createDrawTable(vocabularySize)
+  const readers = Array.from({ length: lanes }, () => createDistributionReader(model))
   const openSequences = () =>
-    Array.from({ length: lanes }, () => wrapSequence(context.getSequence(), table, vocabularySize))
+    readers.map((reader) => wrapSequence(context.getSequence(), table, reader, vocabularySize))
   let sequences = openSequences()
   return {
     version: await getModuleVersion(),
@@ -187,6 +172,7 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
     },
     dispose: async () => {
       await context.dispose()
+      for (const reader of readers) reader.dispose()
       await model.dispose()
       await llama.dispose()
     },
@@ -199,8 +185,14 @@ async function loadModel(llama: Llama, modelPath: string, vocabOnly: boolean): P
   })
 }
 
-function wrapSequence(sequence: LlamaContextSequence, table: DrawTable, vocabularySize: number): LlamaSequence {
-  const leastReach = Math.log(vocabularySize / TAIL_SHARE)
+function wrapSequence(
+  sequence: LlamaContextSequence,
+  table: DrawTable,
+  reader: DistributionReader,
+  vocabularySize: number,
+): LlamaSequence {
+  /** Largest relative error of a sum of so many float32 numbers (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). */
+  const rounding = vocabularySize * 2 ** -24
 
   /** Feeds tokens and takes the one that a draw selects after them. */
   const sample = async (
@@ -208,23 +200,32 @@ function wrapSequence(sequence: LlamaContextSequence, table: DrawTable, vocabula
     draw: Draw,
     temperature: number,
   ): Promise<{ token: Token; logprob: number }> => {
-    const largest = table.largestNoise(draw)
-    // llama.cpp has to name only the tokens that can be selected, and those that together weigh something.
-    const minP = Math.exp(-Math.max(temperature * reachOf(largest), leastReach))
-    const wanted = { totalLogitWeight: true, logits: true, options: { ...PLAIN, minP } } as const
-    const ids = native(feed)
-    const rows = await sequence.controlledEvaluate([...ids.slice(0, -1), [ids.at(-1)!, { generateNext: wanted }]], {
-      contextShift: NO_SHIFT,
+    const last = feed.map((_, i) => i === feed.length - 1)
+    const found = await reader.feed(sequence, feed, last, async ({ top, topLogit, totalWeight, near }) => {
+      const largest = table.largestNoise(draw)
+      const reach = temperature * (largest - noiseOf(draw, top))
+      // No other token weighs more than all others together, which is often too little for any noise to make up for.
+      const others = totalWeight - 1 + rounding * totalWeight
+      const logits = new Map(Math.log(others) < -reach ? [[top, topLogit]] : await near(reach))
+      const token = table.select(draw, logits, largest, temperature)
+      return { token, logprob: logprobOf(logits.get(token)!, topLogit, totalWeight) }
     })
-    const { logits, totalLogitWeight } = rows.at(-1)?.next ?? {}
-    const top = logits?.values().next().value
-    if (logits === undefined || top === undefined || totalLogitWeight === undefined)
-      throw new EngineError('engine_failed', 'llama.cpp gave no logits to sample from')
-    const token = table.select(draw, logits, largest, temperature)
-    const own = logits.get(token as NativeToken)
-    if (own === undefined) throw new EngineError('engine_failed', 'llama.cpp gave logits that are no numbers')
-    return { token, logprob: logprobOf(own, top, totalLogitWeight) }
+    return found.at(-1)!
   }
+
+  /** Evidence on each target, given the draw behind it. */
+  const weigh = (tokens: readonly Token[], targets: readonly (Token | null)[], draws: readonly (Draw | null)[]) =>
+    reader.feed(
+      sequence,
+      tokens,
+      targets.map((target) => target !== null),
+      async ({ top, near, logitOf, ...known }, i) => {
+        const [target, draw] = [targets[i]!, draws[i] ?? null]
+        const reach = draw === null ? 0 : table.largestNoise(draw) - noiseOf(draw, top)
+        const logit = await logitOf(target)
+        return evidenceOf(target, { ...known, logit, near: await near(Math.max(EVIDENCE_REACH, reach)) }, draw)
+      },
+    )
 
   return {
     clear: () => sequence.clearHistory(),
@@ -245,11 +246,11 @@ function wrapSequence(sequence: LlamaContextSequence, table: DrawTable, vocabula
       }
     },
     predict: async (tokens, targets, draws) => {
+      if (draws !== null) return weigh(tokens, targets, draws)
       const rows = await sequence.controlledEvaluate(
         native(tokens).map((token, i): ControlledEvaluateInputItem => {
           const target = targets[i] as NativeToken | null | undefined
           if (target === null || target === undefined) return token
-          if (draws !== null) return [token, { generateNext: { logits: true, options: PLAIN } }]
           const logits = { filter: { tokens: [target], includeSelected: true } }
           return [token, { generateNext: { totalLogitWeight: true, logits, options: GREEDY } }]
         }),
@@ -261,7 +262,6 @@ function wrapSequence(sequence: LlamaContextSequence, table: DrawTable, vocabula
         const own = logits?.get(target as NativeToken)
         if (own === undefined || logits === undefined)
           throw new EngineError('engine_failed', `llama.cpp gave no logits at position ${i}`)
-        if (draws !== null) return evidenceOf(target, logits, draws[i] ?? null)
         const logprob = logprobOf(own, Math.max(...logits.values()), totalLogitWeight!)
         return { logprob, evidence: Number.NaN, repair: Number.NaN }
       })

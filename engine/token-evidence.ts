@@ -4,30 +4,41 @@ import type { Draw, Token, TokenEvidence } from './types.js'
 /** Nats: scores are sums of float64 numbers, so a gap this small is none. */
 const ROUNDING = 1e-9
 
-/**
- * What a distribution says of a token, by the definitions of docs/judging.md; the trainer's `evidence.py` computes the same.
- * @param logits  of the whole vocabulary
- * @param draw    that is said to have selected the token; null: `repair` is NaN
- */
-export function evidenceOf(token: Token, logits: ReadonlyMap<Token, number>, draw: Draw | null): TokenEvidence {
-  const own = logits.get(token)
-  if (own === undefined) throw new RangeError(`token ${token} is outside the vocabulary of ${logits.size}`)
-  let top = own
-  for (const logit of logits.values()) if (logit > top) top = logit
-  let total = 0
-  for (const logit of logits.values()) total += Math.exp(logit - top)
-  let evidence = 1
-  for (const logit of logits.values()) evidence -= (Math.exp(logit - top) / total) ** 2
-  return {
-    logprob: own - top - Math.log(total),
-    evidence: Math.max(0, evidence),
-    repair: draw === null ? Number.NaN : repairOf(token, own, logits, draw),
-  }
+/** What is known of a distribution: enough for the evidence on one of its tokens. */
+export interface Glimpse {
+  /** The token's own logit. */
+  readonly logit: number
+  /** The largest of all. */
+  readonly topLogit: number
+  /** Sum of exp(logit - topLogit) over the vocabulary. */
+  readonly totalWeight: number
+  /** The tokens that weigh something, and those that the draw can lift above all others. */
+  readonly near: Iterable<readonly [Token, number]>
 }
 
-function repairOf(token: Token, own: number, logits: ReadonlyMap<Token, number>, draw: Draw): number {
-  const score = own + noiseOf(draw, token)
+/** Nats below the largest logit: beyond it the squares of a whole vocabulary of 150,000 add up to 6e-6 at most. */
+export const EVIDENCE_REACH = 12
+
+/**
+ * What a distribution says of a token, by the definitions of docs/judging.md; the trainer's `evidence.py` computes the same.
+ * @param draw  that is said to have selected the token; null: `repair` is NaN
+ */
+export function evidenceOf(
+  token: Token,
+  { logit, topLogit, totalWeight, near }: Glimpse,
+  draw: Draw | null,
+): TokenEvidence {
+  const score = draw === null ? Number.NaN : logit + noiseOf(draw, token)
   let best = score
-  for (const [other, logit] of logits) best = Math.max(best, logit + noiseOf(draw, other))
-  return best - score > ROUNDING ? (best - score) / 2 : 0
+  let evidence = 1
+  for (const [other, its] of near) {
+    evidence -= (Math.exp(its - topLogit) / totalWeight) ** 2
+    if (draw !== null) best = Math.max(best, its + noiseOf(draw, other))
+  }
+  const repair = best - score > ROUNDING ? (best - score) / 2 : 0
+  return {
+    logprob: Math.min(0, logit - topLogit - Math.log(totalWeight)),
+    evidence: Math.max(0, evidence),
+    repair: draw === null ? Number.NaN : repair,
+  }
 }

@@ -9,13 +9,14 @@ import {
   type RoutedTool,
   type Task,
   toolsetOf,
-  type WorldStates,
 } from '../episode/index.js'
 import {
   type JsonObject,
   type LoggedCall,
   type RewardBreakdown,
   type RewardPreset,
+  type RolloutFacts,
+  type Saying,
   solvedExactly,
 } from '../reward/index.js'
 import { responseText, type Session, type ToolResponse } from '../servers/kernel/index.js'
@@ -62,8 +63,8 @@ export interface Episode {
   readonly isOver: boolean
   /** @throws EnvironmentError `episode_over`; WorldDefect when the world itself is broken */
   act(action: Action): Promise<Outcome>
-  /** Of everything so far, by the reward that the episode was opened with. */
-  score(): Scored
+  /** Of everything so far, by the reward that the episode was opened with, or by another. */
+  score(reward?: RewardPreset): Scored
   /** An independent copy in the same state. */
   fork(): Episode
 }
@@ -77,6 +78,9 @@ interface Played {
   readonly calls: readonly LoggedCall[]
   /** Index of the user turn in which each was made. */
   readonly madeIn: readonly number[]
+  /** What each was answered with. */
+  readonly results: readonly string[]
+  readonly said: readonly Saying[]
   readonly turn: number
 }
 
@@ -89,11 +93,11 @@ export async function openEpisode(
   { stage, reward, actions = [] }: { stage: TaskStage; reward: RewardPreset; actions?: readonly Action[] },
 ): Promise<Episode> {
   const offered = toolsetOf(task, stage.catalogue)
-  const expected = reward.needsStates ? stage.statesAtEnd(task) : null
+  if (reward.needsFacts) stage.statesAtEnd(task)
   const sessions = openSessions(task, stage.catalogue, stage.worlds)
   const episode = episodeOf(
-    { task, offered, reward, expected },
-    { sessions, actions: [], calls: [], madeIn: [], turn: 0 },
+    { task, offered, reward, stage },
+    { sessions, actions: [], calls: [], madeIn: [], results: [], said: [], turn: 0 },
   )
   for (const action of actions) await episode.act(action)
   return episode
@@ -103,12 +107,13 @@ interface Frame {
   readonly task: Task
   readonly offered: readonly RoutedTool[]
   readonly reward: RewardPreset
-  readonly expected: WorldStates | null
+  readonly stage: TaskStage
 }
 
 function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
-  const { task, offered, reward, expected } = frame
+  const { task, offered, stage } = frame
   const [actions, calls, madeIn] = [[...played.actions], [...played.calls], [...played.madeIn]]
+  const [results, said] = [[...played.results], [...played.said]]
   let { turn } = played
   const isOver = (): boolean => turn >= task.turns.length || calls.length >= MAX_CALLS
 
@@ -123,6 +128,7 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
     })
     calls.push(entry)
     madeIn.push(turn)
+    results.push(payload)
     return { type: 'result', ok: entry.malformed !== true && entry.ok, text: payload }
   }
 
@@ -139,16 +145,22 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
       if (isOver()) throw new EnvironmentError('episode_over', whyOver(task, turn))
       actions.push(action)
       if (action.type !== 'say') return call(action)
+      said.push({ turn, calls: calls.length, isAnswer: true, text: action.text })
       turn += 1
       const text = task.turns[turn]
       return text === undefined ? { type: 'end' } : { type: 'user', text }
     },
-    score() {
+    score(reward = frame.reward) {
       const states = hashesOf(sessions)
-      const facts = { turns: madeIn, ...(expected && { states: digestsOf(expected, states) }) }
+      const facts = (): RolloutFacts => ({
+        states: digestsOf(stage.statesAtEnd(task), states),
+        turns: madeIn,
+        results,
+        said,
+      })
       return {
         preset: reward.name,
-        ...reward.score(exampleOf(task, offered), calls, facts),
+        ...reward.score(exampleOf(task, offered), calls, ...(reward.needsFacts ? [facts()] : [])),
         solved: solvedExactly(task.groundTruth, calls),
         stateHashes: Object.fromEntries(states),
       }
@@ -159,6 +171,8 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
         actions,
         calls,
         madeIn,
+        results,
+        said,
         turn,
       }),
   }

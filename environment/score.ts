@@ -60,10 +60,10 @@ export async function scoreRollout(value: unknown, { stage, reward, named }: Sco
     }
     return { task: task.id, ...episode.score(), results }
   }
-  if (reward.needsStates)
+  if (reward.needsFacts)
     throw new EnvironmentError(
       'bad_request',
-      `the reward ${reward.name} looks at final states: give actions, not calls`,
+      `the reward ${reward.name} looks at final states and at what is said: give actions, not calls`,
     )
   const calls = asked.calls.map(
     (call): LoggedCall =>

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { SampledTurn, Token, TokenSource } from '../engine/types.js'
-import { type LoggedCall, solvedExactly } from '../reward/index.js'
+import {
+  type LoggedCall,
+  type RewardBreakdown,
+  type RewardPreset,
+  type RolloutFacts,
+  type Saying,
+  solvedExactly,
+} from '../reward/index.js'
 import type { McpConnection } from '../servers/kernel/index.js'
 import { EpisodeError } from './errors.js'
 import { executeCall } from './execute-call.js'
@@ -25,12 +32,25 @@ function prepare(task: Task, stage: Stage, limits: EpisodeLimits): PreparedTask 
   return prepared
 }
 
-/**
- * Plays one conversation between a policy and its worlds and scores it. The policy's tokens come from `source`: the
- * live engine on a node, the recorded body at the coordinator. So judging replays a rollout through the very code that
- * made it. The source is closed when the episode ends, however it ends.
- * @throws EpisodeError for a bad task; whatever the source or the MCP connection throws. The rollout is then void.
- */
+/** Whether a task's first prompt leaves room for an answer. @throws EpisodeError for a task that is wrong in another way */
+export function hasRoom(task: Task, stage: Stage, limits: EpisodeLimits): boolean {
+  try {
+    promptOf(task, stage, limits)
+    return true
+  } catch (error) {
+    if (error instanceof EpisodeError && error.code === 'prompt_too_long') return false
+    throw error
+  }
+}
+
+/** A rollout that was played and not scored, and what it earns under any reward. */
+export interface PlayedEpisode {
+  readonly rollout: Omit<Rollout, 'reward'>
+  /** @throws EpisodeError `bad_task` when the ground truth cannot be carried out and the reward asks where it leads */
+  score(reward: RewardPreset): RewardBreakdown
+}
+
+/** Plays one conversation and scores it by the stage's reward, see `playEpisode`. */
 export async function runEpisode(
   task: Task,
   source: TokenSource,
@@ -38,6 +58,23 @@ export async function runEpisode(
   limits: EpisodeLimits,
   signal: AbortSignal,
 ): Promise<Rollout> {
+  const { rollout, score } = await playEpisode(task, source, stage, limits, signal)
+  return { ...rollout, reward: score(stage.reward) }
+}
+
+/**
+ * Plays one conversation between a policy and its worlds. The policy's tokens come from `source`: the
+ * live engine on a node, the recorded body at the coordinator. So judging replays a rollout through the very code that
+ * made it. The source is closed when the episode ends, however it ends.
+ * @throws EpisodeError for a bad task; whatever the source or the MCP connection throws. The rollout is then void.
+ */
+export async function playEpisode(
+  task: Task,
+  source: TokenSource,
+  stage: Stage,
+  limits: EpisodeLimits,
+  signal: AbortSignal,
+): Promise<PlayedEpisode> {
   const connections = new Map<string, McpConnection>()
   try {
     const { offered, prompt, expected } = prepare(task, stage, limits)
@@ -47,11 +84,17 @@ export async function runEpisode(
     const calls: LoggedCall[] = []
     const turns: number[] = []
     const responses: string[] = []
-    const progress = { offered, connections, transcript, calls, turns, responses }
+    const said: SaidTokens[] = []
+    const progress = { offered, connections, transcript, calls, turns, responses, said }
     const end = await converse(task, source, stage, limits, progress, signal)
     const states = hashesOf(sessions)
-    const facts = { turns, ...(expected && { states: digestsOf(expected, states) }) }
-    return {
+    const facts = (): RolloutFacts => ({
+      states: digestsOf(expected(), states),
+      turns,
+      results: responses,
+      said: said.map(({ tokens, malformed, ...when }) => ({ ...when, text: proseOf(tokens, malformed, stage) })),
+    })
+    const rollout = {
       ...transcript.finish(),
       calls,
       responses,
@@ -59,8 +102,11 @@ export async function runEpisode(
         .update(JSON.stringify([...states]))
         .digest('hex'),
       end,
-      reward: stage.reward.score(exampleOf(task, offered), calls, facts),
       solved: solvedExactly(task.groundTruth, calls),
+    }
+    return {
+      rollout,
+      score: (reward) => reward.score(exampleOf(task, offered), calls, ...(reward.needsFacts ? [facts()] : [])),
     }
   } finally {
     await Promise.all([source.close(), ...[...connections.values()].map((connection) => connection.close())])
@@ -75,6 +121,21 @@ interface Progress {
   /** Index of the user turn in which each was made. */
   readonly turns: number[]
   readonly responses: string[]
+  readonly said: SaidTokens[]
+}
+
+/** A message of the assistant, before anybody reads what it says to the user. */
+interface SaidTokens extends Omit<Saying, 'text'> {
+  readonly tokens: readonly Token[]
+  /** Its blocks that were meant to be calls. */
+  readonly malformed: readonly string[]
+}
+
+/** What a user reads of a message: neither its calls, readable or not, nor the token that ends it. */
+function proseOf(tokens: readonly Token[], malformed: readonly string[], { tokenizer, dialect }: Stage): string {
+  const ends = tokens.length > 0 && tokenizer.isEndOfGeneration(tokens.at(-1)!)
+  const prose = dialect.prose(tokenizer.detokenize(ends ? tokens.slice(0, -1) : tokens))
+  return malformed.reduce((rest, block) => rest.replace(block, () => ' '), prose)
 }
 
 async function converse(
@@ -82,7 +143,7 @@ async function converse(
   source: TokenSource,
   { tokenizer, dialect, renderer }: Stage,
   limits: EpisodeLimits,
-  { offered, connections, transcript, calls, turns, responses }: Progress,
+  { offered, connections, transcript, calls, turns, responses, said }: Progress,
   signal: AbortSignal,
 ): Promise<EpisodeEnd> {
   let feed: Token[] = []
@@ -93,6 +154,13 @@ async function converse(
     const sampled = await source.next(feed, Math.min(limits.maxTurnTokens, room), signal)
     transcript.append(feed, sampled)
     const parsed = dialect.parseCalls(tokenizer.detokenize(sampled.tokens))
+    said.push({
+      turn: userTurns - 1,
+      calls: calls.length,
+      isAnswer: parsed.length === 0,
+      tokens: sampled.tokens,
+      malformed: parsed.flatMap((call) => (call.malformed ? [call.raw] : [])),
+    })
     const payloads: string[] = []
     for (const call of parsed) {
       if (calls.length === limits.maxCalls) return 'call_limit'

@@ -37,8 +37,11 @@ export interface PreparedTask {
   readonly offered: readonly RoutedTool[]
   /** The first prompt. */
   readonly prompt: readonly Token[]
-  /** The worlds as the ground truth leaves them; null where the reward does not ask for it. */
-  readonly expected: WorldStates | null
+  /**
+   * The worlds as the ground truth leaves them, found out at the first asking: not every reward asks.
+   * @throws EpisodeError `bad_task`
+   */
+  expected(): WorldStates
 }
 
 /**
@@ -74,7 +77,15 @@ export function createStage(
   const prepare = (task: Task): PreparedTask => {
     const offered = toolsetOf(task, catalogue)
     const prompt = renderer.firstPrompt(offered, task.turns[0]!, task.system)
-    return { offered, prompt, expected: reward.needsStates ? statesAtEnd(task, catalogue, worlds) : null }
+    let states: WorldStates | undefined
+    return {
+      offered,
+      prompt,
+      expected() {
+        states ??= statesAtEnd(task, catalogue, worlds)
+        return states
+      },
+    }
   }
   return {
     catalogue,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { z } from 'zod'
-import type { Json } from '../reward/index.js'
+import { FACT_LIMITS, type Json } from '../reward/index.js'
 import { EpisodeError } from './errors.js'
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/)
@@ -36,6 +36,12 @@ const taskBody = z.strictObject({
       }),
     )
     .max(16),
+  /** What the answers to the user's turns must tell; absent where nothing has to be told. */
+  facts: z
+    .array(z.strictObject({ turn: z.int().min(0).max(4), value: z.string().min(1).max(FACT_LIMITS.chars) }))
+    .min(1)
+    .max(5 * FACT_LIMITS.perTurn)
+    .optional(),
   /** Names the tool chain the task was made from: `banking:list_accounts>freeze_card`. */
   chain: z.string().min(1).max(400),
 })

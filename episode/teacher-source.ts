@@ -3,19 +3,25 @@ import type { Dialect } from './dialect.js'
 import type { Stage } from './stage.js'
 import type { Task } from './task.js'
 
-/** What a teacher says when it has made all the calls that a user turn asked for. */
+/** What a teacher says when it has made all the calls that a user turn asked for, and has nothing to tell. */
 export const CLOSING = 'Done.'
+
+/** What a teacher says in the end of a user turn: what is to be told, and no more. */
+export function closingOf({ facts = [] }: Pick<Task, 'facts'>, turn: number): string {
+  const values = facts.filter((fact) => fact.turn === turn).map(({ value }) => value)
+  return values.length === 0 ? CLOSING : values.join('; ')
+}
 
 /** The assistant messages of a demonstration that follows the ground truth: one call per message, then the closing words. */
 export function groundTruthScript(
-  task: Pick<Task, 'turns' | 'groundTruth'>,
+  task: Pick<Task, 'turns' | 'groundTruth' | 'facts'>,
   dialect: Pick<Dialect, 'writeCall'>,
 ): string[] {
   return task.turns.flatMap((_, turn) => [
     ...task.groundTruth
       .filter((call) => call.turn === turn)
       .map((call) => dialect.writeCall(call.name, call.arguments)),
-    CLOSING,
+    closingOf(task, turn),
   ])
 }
 

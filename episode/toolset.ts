@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { ScoredExample } from '../reward/index.js'
-import { type OfferedTool, offeredTool, type ServerDefinition } from '../servers/kernel/index.js'
+import { codeOf, type OfferedTool, offeredTool, type ServerDefinition } from '../servers/kernel/index.js'
 import { EpisodeError } from './errors.js'
 import type { Task } from './task.js'
 
@@ -28,11 +28,26 @@ export function toolsetOf(task: Task, catalogue: Catalogue): RoutedTool[] {
 }
 
 export function exampleOf(task: Task, offered: readonly OfferedTool[]): ScoredExample {
-  return { offered, groundTruth: task.groundTruth }
+  const { groundTruth, system, turns, facts = [], kind } = task
+  return {
+    offered,
+    groundTruth,
+    turns,
+    asked: facts,
+    isGeneral: kind === 'abstention',
+    ...(system === undefined ? {} : { system }),
+  }
 }
 
-/** SHA-256 (hex) over every tool of the servers as it is offered: a node and its judge must play in the same worlds. */
+/**
+ * SHA-256 (hex) over every tool of the servers as it is offered, and over the code of those from outside this package: a node and its
+ * judge must play in the same worlds.
+ */
 export function toolsetSchemaSha256(servers: readonly ServerDefinition[]): string {
-  const offered = servers.map(({ name, tools }) => ({ server: name, tools: tools.map((tool) => offeredTool(tool)) }))
+  const offered = servers.map((server) => ({
+    server: server.name,
+    tools: server.tools.map((tool) => offeredTool(tool)),
+    ...codeOf(server),
+  }))
   return createHash('sha256').update(canonicalize(offered)!).digest('hex')
 }

@@ -1,4 +1,4 @@
-import { CLOSING, type Dialect, groundTruthScript, type Task } from '../episode/index.js'
+import { closingOf, type Dialect, groundTruthScript, type Task } from '../episode/index.js'
 import type { JsonObject } from '../reward/index.js'
 import type { SeededRandom, ServerDefinition } from '../servers/kernel/index.js'
 
@@ -27,7 +27,10 @@ export function demonstrate(
   servers: readonly ServerDefinition[],
   random: SeededRandom,
 ): string[] {
-  return task.turns.flatMap((_, turn) => [...messagesOf(task, turn, dialect, flaws, servers, random), CLOSING])
+  return task.turns.flatMap((_, turn) => [
+    ...messagesOf(task, turn, dialect, flaws, servers, random),
+    closingOf(task, turn),
+  ])
 }
 
 function messagesOf(

@@ -2,8 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { DEFAULT_LIMITS, DEFAULT_RULES, DIALECTS } from '../episode/index.js'
 import { LIMITS } from '../proto/index.js'
 import { REWARD_PRESETS } from '../reward/index.js'
-import { CATALOGUE } from '../servers/catalogue.js'
-import type { ServerDefinition } from '../servers/kernel/index.js'
+import { CATALOGUE, isWorldFolder } from '../servers/catalogue.js'
 
 /** Parses a command-line integer within bounds. */
 export function integerOption(low: number, high: number): (text: string) => number {
@@ -49,15 +48,16 @@ export function rewardOption(): Option {
   return option.choices([...REWARD_PRESETS.keys()]).default(DEFAULT_RULES.reward)
 }
 
-/** `--worlds banking,email`: the worlds by name, all of the catalogue without it. */
+/** `--worlds banking,./library`: worlds by name, or by the folder of one's own; all of the project without it. */
 export function worldsOption(): Option {
-  const parse = (text: string): ServerDefinition[] =>
+  const parse = (text: string): string[] =>
     text.split(',').map((name) => {
-      const server = CATALOGUE.get(name)
-      if (!server) {
-        throw new InvalidArgumentError(`There is no world "${name}". Choose from ${[...CATALOGUE.keys()].join(', ')}.`)
-      }
-      return server
+      if (isWorldFolder(name) || CATALOGUE.has(name)) return name
+      throw new InvalidArgumentError(
+        `There is no world "${name}". Choose from ${[...CATALOGUE.keys()].join(', ')}, or give the folder of your own, such as ./${name}.`,
+      )
     })
-  return new Option('--worlds <names>', 'comma-separated').argParser(parse).default([...CATALOGUE.values()], 'all')
+  return new Option('--worlds <names>', 'comma-separated; folders with worlds of your own begin with ./ or /')
+    .argParser(parse)
+    .default([...CATALOGUE.keys()], 'all')
 }

@@ -12,6 +12,7 @@ import type {
   ScoredExample,
   StateDigests,
 } from './types.js'
+import { hearWords } from './words.js'
 
 /** Not tuned: whoever trains with this preset should say so. */
 const COSTS = {
@@ -19,38 +20,48 @@ const COSTS = {
   harm: 0.25,
   /** Of a call that served nothing, against the budget of calls. */
   idle: 0.2,
+  /** Of words with a number or address that nobody gave: half for one, all for two. */
+  invented: 0.5,
 } as const
 /** What a task that was done is still worth if no world ended as it should. */
 const WRONG_STATE = 0.5
+/** What a task that was done is still worth to a user who hears nothing of it. */
+const UNTOLD = 0.5
 /** A look-up with other values than asked for was not what was asked for, however near: it is worth up to this. */
 const INEXACT = 0.5
+/** A call that was made in a later turn than the one that asks for it is worth this share: the user asked twice, or was told too early that all is done. */
+const LATE = 0.5
+/** Inventions from which on another one costs nothing more. */
+const MOST_INVENTED = 2
 
 /**
- * Pays for what was done, once, when it was asked for. Nothing but the task's own calls, made with success and exactly, earns the
- * maximum; a call that failed earns nothing, and a write with other values than asked for is a write that nobody asked for.
+ * Pays for what was done, once, when it was asked for, and told. Nothing but the task's own calls, made with success and exactly, and
+ * answers with what was asked for earns the maximum; a call that failed earns nothing, and a write with other values than asked for is
+ * a write that nobody asked for.
  */
 export const OUTCOME: RewardPreset = {
   name: 'outcome',
-  description: 'what was done: calls that succeeded, the final states, unwanted writes and idle calls',
+  description:
+    'what was done and told: calls that succeeded, final states, answers; unwanted writes, idle calls, inventions',
   maximum: { calls: 1, noCall: 1 },
-  components: ['done', 'state', 'harm', 'idle'],
-  needsStates: true,
+  components: ['done', 'state', 'told', 'harm', 'idle', 'invented'],
+  needsFacts: true,
   score,
 }
 
-function score(
-  example: ScoredExample,
-  log: readonly LoggedCall[],
-  { states, turns }: RolloutFacts = {},
-): RewardBreakdown {
-  if (!states) throw new TypeError('the reward outcome is asked for without the states of the worlds')
+function score(example: ScoredExample, log: readonly LoggedCall[], facts?: RolloutFacts): RewardBreakdown {
+  if (!facts) throw new TypeError('the reward outcome is asked for without the states of the worlds and the words')
+  const { states, turns } = facts
   const { groundTruth } = example
   const tools = checkExample(example)
   const isWrite = (call: LoggedCall): boolean => !call.malformed && call.ok && tools.get(call.name)?.readOnly === false
+  const words = hearWords(example, log, facts)
+  const told = UNTOLD + (1 - UNTOLD) * words.told
+  const invented = Math.min(1, words.invented.size / MOST_INVENTED)
   const n = groundTruth.length
   if (n === 0) {
-    const total = log.length === 0 ? 1 : 0 - COSTS.harm * Math.min(1, log.filter(isWrite).length)
-    return { total, components: null, alignment: [], covered: [] }
+    const done = log.length === 0 ? told : 0 - COSTS.harm * Math.min(1, log.filter(isWrite).length)
+    return { total: done - COSTS.invented * invented, components: null, alignment: [], covered: [] }
   }
   const succeeded = log.map((call) => (call.malformed || !call.ok ? null : { ...call, isWrite: isWrite(call) }))
   const worths = worthsOf(groundTruth, succeeded, turns)
@@ -60,12 +71,15 @@ function score(
   const components = {
     done: earned.reduce((sum, worth) => sum + worth, 0) / n,
     state: rightStates(states),
+    told: words.told,
     harm: Math.min(1, log.filter((call, at) => isWrite(call) && !used.has(at)).length / n),
     idle: Math.min(1, log.filter((_, at) => !used.has(at)).length / callBudget(n)),
+    invented,
   }
   const { done, state, harm, idle } = components
+  const earnings = done * (WRONG_STATE + (1 - WRONG_STATE) * state) * told
   return {
-    total: done * (WRONG_STATE + (1 - WRONG_STATE) * state) - COSTS.harm * harm - COSTS.idle * idle,
+    total: earnings - COSTS.harm * harm - COSTS.idle * idle - COSTS.invented * invented,
     components,
     alignment,
     covered: alignment.map((at) => at !== null),
@@ -80,24 +94,26 @@ interface SucceededCall {
 
 /**
  * What each logged call would be worth as each call of the ground truth: 1 if it is that call, less than a half for a look-up with other
- * values (of the tool and each argument of either, the share that is right), `null` if it cannot count: it failed, is a write with other
- * values, came before the user asked for it, or before any call that could be what it builds on.
+ * values (of the tool and each argument of either, the share that is right), half of that if it came in a later turn, `null` if it cannot
+ * count: it failed, is a write with other values, came before the user asked for it, or before any call that could be what it builds on.
  */
 function worthsOf(
   truths: readonly GroundTruthCall[],
   log: readonly (SucceededCall | null)[],
-  turns: readonly number[] | undefined,
+  turns: readonly number[],
 ): (number | null)[][] {
   const firsts: number[] = []
   return truths.map((truth, i) => {
     const from = Math.max(-1, ...truth.after.map((j) => firsts[j]!))
     const row = log.map((call, at) => {
       if (call?.name !== truth.name || at <= from) return null
-      if ((turns?.[at] ?? Number.POSITIVE_INFINITY) < (truth.turn ?? 0)) return null
+      const asked = truth.turn ?? turns[at]!
+      if (turns[at]! < asked) return null
+      const share = turns[at]! > asked ? LATE : 1
       const keys = new Set([...Object.keys(truth.arguments), ...Object.keys(call.arguments)]).size
       const equal = equalArguments(truth, call.arguments)
-      if (equal === keys) return 1
-      return call.isWrite ? null : (INEXACT * (1 + equal)) / (1 + keys)
+      if (equal === keys) return share
+      return call.isWrite ? null : (share * INEXACT * (1 + equal)) / (1 + keys)
     })
     const first = row.findIndex((worth) => worth !== null)
     firsts[i] = first === -1 ? Number.POSITIVE_INFINITY : first

@@ -13,7 +13,7 @@ export const PAPER = {
   description: "PROVE's five components: validity, coverage, efficiency, name, arguments",
   maximum: { calls: 1.3, noCall: 1 },
   components: Object.keys(WEIGHTS),
-  needsStates: false,
+  needsFacts: false,
   score,
 } as const satisfies RewardPreset
 

@@ -17,12 +17,12 @@ export interface RewardPreset {
   }
   /** Of the breakdown, in its order. */
   readonly components: readonly string[]
-  /** Whether `score` compares the worlds' final states: whoever scores must then bring their digests. */
-  readonly needsStates: boolean
+  /** Whether `score` looks at more than the calls: whoever scores must then bring the facts. */
+  readonly needsFacts: boolean
   /**
    * The reward of one rollout. Pure; the same inputs give the same doubles on every machine, so verifiers compare with `===`.
-   * @param facts  with `states`, if the preset needs them
-   * @throws ExampleError when the example itself is wrong; TypeError when states are needed and missing
+   * @param facts  where the preset needs them
+   * @throws ExampleError when the example itself is wrong; TypeError when facts are needed and missing
    */
   score(example: ScoredExample, log: readonly LoggedCall[], facts?: RolloutFacts): RewardBreakdown
 }

@@ -11,7 +11,7 @@ export interface GroundTruthCall {
   readonly arguments: JsonObject
   /** Indices of the calls that must come first, each smaller than this call's own index. */
   readonly after: readonly number[]
-  /** Index of the user turn that asks for the call. Not known: from the first one on. */
+  /** Index of the user turn that asks for the call. Not known: it is never early or late. */
   readonly turn?: number
 }
 
@@ -36,6 +36,22 @@ export interface ScoredExample {
   readonly offered: readonly OfferedTool[]
   /** Empty when the right answer is no call (abstention, clarification). */
   readonly groundTruth: readonly GroundTruthCall[]
+  /** What the assistant is told before the first turn. */
+  readonly system?: string
+  /** What the user says, turn by turn. Not known: one turn of which nothing is known. */
+  readonly turns?: readonly string[]
+  /** What the user wants to hear. */
+  readonly asked?: readonly AskedFact[]
+  /** The user asks for nothing that a tool could tell: an answer may hold numbers of its own. */
+  readonly isGeneral?: boolean
+}
+
+/** A value of a result that a user asked for. */
+export interface AskedFact {
+  /** Index of the user turn whose answer is to tell it. */
+  readonly turn: number
+  /** As the result has it; a number as JavaScript writes it. */
+  readonly value: string
 }
 
 /** The five components of the paper's reward (section 3.3). Efficiency is never positive; the others lie in [0, 1]. */
@@ -57,9 +73,23 @@ export interface StateDigests {
 /** What is known of a rollout beside its calls. */
 export interface RolloutFacts {
   /** Of every world of the task. */
-  readonly states?: readonly StateDigests[]
-  /** Index of the user turn in which each logged call was made. Not known: nothing is held against their order. */
-  readonly turns?: readonly number[]
+  readonly states: readonly StateDigests[]
+  /** Index of the user turn in which each logged call was made. */
+  readonly turns: readonly number[]
+  /** What each logged call was answered with: JSON. */
+  readonly results: readonly string[]
+  readonly said: readonly Saying[]
+}
+
+/** Words of the assistant that its user can read, in order. */
+export interface Saying {
+  /** Index of the user turn that they follow. */
+  readonly turn: number
+  /** Logged calls whose results were there before. */
+  readonly calls: number
+  /** Whether the message makes no call, and so ends the assistant's turn. */
+  readonly isAnswer: boolean
+  readonly text: string
 }
 
 export interface RewardBreakdown {

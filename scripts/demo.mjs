@@ -1,5 +1,5 @@
 // The whole loop on one machine: a coordinator and volunteers as separate processes, real rounds of GRPO, and an evaluation
-// on held-out tasks before and after. Usage: npm run demo -- [--seed N] [--versions N] [--nodes N] [--tasks N] [--samples N]
+// on held-out tasks before and after. Usage: npm run demo -- [--seed N] [--versions N] [--nodes N] [--tasks N] [--samples N] [--reward NAME]
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
@@ -15,6 +15,8 @@ const model = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
 /** Honest work of this model on one CPU, as `prove-lab calibrate` measured it. */
 const calibration = join(root, 'models', 'demo', 'calibration-f16.json')
 const DEFAULTS = { seed: 0, versions: 16, nodes: 3, tasks: 300, samples: 2 }
+/** What the volunteers' rollouts earn; the evaluation tells what they earn by each. */
+const REWARDS = ['paper', 'outcome']
 /** Engines of the evaluation: one per core, each with 32 rollouts at a time. */
 const EVALUATORS = Math.min(availableParallelism(), 4)
 const bin = (name) => join(root, 'dist', name, 'main.js')
@@ -22,24 +24,26 @@ const bin = (name) => join(root, 'dist', name, 'main.js')
 const WORLDS = ['banking', 'calendar', 'email', 'issue_tracker']
 
 function readOptions() {
-  const options = Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, { type: 'string' }]))
-  const { values } = parseArgs({ options })
-  return Object.fromEntries(
-    Object.entries(DEFAULTS).map(([name, standard]) => {
-      const value = values[name] === undefined ? standard : Number(values[name])
-      if (!Number.isInteger(value) || value < (name === 'seed' ? 0 : 1))
-        throw new Error(`--${name} must be a positive integer`)
-      return [name, value]
-    }),
-  )
+  const names = [...Object.keys(DEFAULTS), 'reward']
+  const { values } = parseArgs({ options: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) })
+  const numbers = Object.entries(DEFAULTS).map(([name, standard]) => {
+    const value = values[name] === undefined ? standard : Number(values[name])
+    if (!Number.isInteger(value) || value < (name === 'seed' ? 0 : 1))
+      throw new Error(`--${name} must be a positive integer`)
+    return [name, value]
+  })
+  const { reward = REWARDS[0] } = values
+  if (!REWARDS.includes(reward)) throw new Error(`--reward must be one of ${REWARDS.join(', ')}`)
+  return { ...Object.fromEntries(numbers), reward }
 }
 
 /** The demo's run.yaml: small batches of groups, so that a version takes well under a minute on two cores. */
-const runConfig = ({ seed, versions }) => ({
+const runConfig = ({ seed, versions, reward }) => ({
   dataDir: 'coordinator',
   listen: ['/ip4/127.0.0.1/tcp/0'],
   base: { path: model, name: 'prove-demo-base' },
   tasks: { dataset: 'tasks' },
+  reward,
   groupSize: 8,
   batchGroups: 12,
   versions,
@@ -246,7 +250,7 @@ async function main() {
         bin('lab'),
         ...args,
         ...['--samples', `${options.samples}`, '--seed', `${options.seed}`],
-        ...['--workers', `${EVALUATORS}`],
+        ...['--workers', `${EVALUATORS}`, '--reward', options.reward],
       ],
       {
         cancelSignal: stop.signal,
@@ -262,6 +266,7 @@ async function main() {
         after: heldOut.after.mean,
         diff: heldOut.diff.mean,
         diffStderr: heldOut.diff.stderr,
+        rewards: heldOut.rewards,
         solvedBefore: heldOut.solvedBefore.mean,
         solvedAfter: heldOut.solvedAfter.mean,
         solvedDiffStderr: heldOut.solvedDiff.stderr,
@@ -269,6 +274,7 @@ async function main() {
         callsAfter: heldOut.callsAfter,
         callsTeacher: heldOut.callsTeacher,
       },
+      reward: options.reward,
       versions: options.versions,
       nodes: options.nodes,
       seed: options.seed,
@@ -293,11 +299,17 @@ const round = (seconds) => Math.round(seconds * 10) / 10
 
 function report({ groups, seconds, versions }, heldOut) {
   const estimate = ({ mean, stderr }) => `${mean.toFixed(3)} ± ${stderr.toFixed(3)}`
+  const rewards = Object.entries(heldOut.rewards)
+    .map(
+      ([name, { before, after, diff }]) =>
+        `  reward ${name.padEnd(8)}   ${estimate(before)}      ${estimate(after)}      ${estimate(diff)}`,
+    )
+    .join('\n')
   const share = ({ mean, stderr }) => `${(100 * mean).toFixed(1)} ± ${(100 * stderr).toFixed(1)} %`
   console.log(`
 ${heldOut.n} held-out tasks, temperature 1 (± standard error over tasks)
                     version 0          version ${String(versions).padEnd(6)}     paired difference
-  mean reward       ${estimate(heldOut.before)}      ${estimate(heldOut.after)}      ${estimate(heldOut.diff)}
+${rewards}
   solved exactly    ${share(heldOut.solvedBefore).padEnd(14)}     ${share(heldOut.solvedAfter).padEnd(14)}     ${share(heldOut.solvedDiff)}
   calls per task    ${heldOut.callsBefore.toFixed(2)}               ${heldOut.callsAfter.toFixed(2)}               (the teacher makes ${heldOut.callsTeacher.toFixed(2)})
 

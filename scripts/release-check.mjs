@@ -102,6 +102,20 @@ async function server() {
   }
 }
 
+async function ownWorld() {
+  await run('prove-server', ['new', 'library'])
+  const { stdout } = await run('prove-server', ['check', './library'])
+  assert.match(stdout, /all \d+ checks passed/)
+  const made = ['--examples', '6', '--seed', '1', '--profile', 'demo', '--validation', '0']
+  await run('prove-lab', ['synthesize', '--out', 'own-tasks', '--worlds', './library', ...made])
+  const [first] = (await readFile(join(elsewhere, 'own-tasks/data/train.jsonl'), 'utf8')).split('\n')
+  const { id: task, ground_truth: actions } = JSON.parse(first)
+  const scoring = ['score', '--dataset', 'own-tasks', '--worlds', './library']
+  const { stdout: scored } = await run('prove-server', scoring, { input: JSON.stringify({ task, actions }) })
+  assert.equal(JSON.parse(scored).solved, true)
+  return 'begun, checked, synthesised over and scored'
+}
+
 async function lab() {
   const worlds = ['--worlds', 'banking,email', '--profile', 'demo', '--validation', '0']
   await run('prove-lab', ['synthesize', '--out', 'my-tasks', '--examples', '40', '--seed', '1', ...worlds])
@@ -197,6 +211,7 @@ try {
   await step('prove-node doctor', doctor)
   await step('prove-node service install --print', service)
   await step('prove-server', server)
+  await step('a world of one’s own', ownWorld)
   await step('prove-lab', lab)
   await step('prove-coordinator and prove-node', swarm)
 } catch (error) {

@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { WorldFolderError } from './authoring/errors.js'
+import { loadWorldFolder } from './authoring/load-world.js'
 import { type ServerDefinition, WorldDefect } from './kernel/index.js'
 
-/** A folder beside this file is a world unless it is the kernel. */
-const KERNEL = 'kernel'
+/** A folder beside this file is a world unless it is one of these. */
+const NO_WORLDS = ['kernel', 'authoring']
 /** `index.js` when built, `index.ts` when run from the sources. */
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 
@@ -15,7 +17,9 @@ const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
  */
 export async function loadCatalogue(folder: string): Promise<ReadonlyMap<string, ServerDefinition>> {
   const entries = await readdir(folder, { withFileTypes: true })
-  const names = entries.filter((entry) => entry.isDirectory() && entry.name !== KERNEL).map(({ name }) => name)
+  const names = entries
+    .filter((entry) => entry.isDirectory() && !NO_WORLDS.includes(entry.name))
+    .map(({ name }) => name)
   const servers = await Promise.all(names.sort().map((name) => loadServer(folder, name)))
   return new Map(servers.map((server) => [server.name, server]))
 }
@@ -34,5 +38,56 @@ async function loadServer(folder: string, name: string): Promise<ServerDefinitio
 const isServer = (value: unknown): value is ServerDefinition =>
   typeof value === 'object' && value !== null && 'toolsByName' in value
 
-/** Every world of this project, by name, in alphabetical order. */
-export const CATALOGUE = await loadCatalogue(import.meta.dirname)
+const worlds = new Map(await loadCatalogue(import.meta.dirname))
+
+/** Every world that this process knows, by name: those of the project, in alphabetical order, then those admitted from outside. */
+export const CATALOGUE: ReadonlyMap<string, ServerDefinition> = worlds
+
+const admitted = new Map<string, ServerDefinition>()
+
+/**
+ * Takes worlds from outside the project into the catalogue, once for the life of the process: before anything asks for it.
+ * @param folders  as the user of the program named them: their code is run
+ * @throws WorldFolderError also `name_taken`, for a world or tool that is called like another
+ */
+export async function admitWorlds(folders: readonly string[]): Promise<ServerDefinition[]> {
+  const found: ServerDefinition[] = []
+  for (const named of folders) {
+    const folder = resolve(named)
+    let server = admitted.get(folder)
+    if (!server) {
+      server = await loadWorldFolder(folder)
+      checkNames(server, folder)
+      admitted.set(folder, server)
+      worlds.set(server.name, server)
+    }
+    found.push(server)
+  }
+  return found
+}
+
+/** Whether what a user typed where a world is expected is a folder, and not a name: `./library`, `../library`, `/srv/library`. */
+export const isWorldFolder = (text: string): boolean => /^\.|[/\\]/.test(text)
+
+/**
+ * The worlds of these names, and of these folders.
+ * @param named  names of the catalogue, see `isWorldFolder`
+ * @throws WorldFolderError
+ */
+export async function worldsNamed(named: readonly string[]): Promise<ServerDefinition[]> {
+  const found: ServerDefinition[] = []
+  for (const name of named) found.push(...(isWorldFolder(name) ? await admitWorlds([name]) : [CATALOGUE.get(name)!]))
+  return [...new Set(found)]
+}
+
+/** A rollout calls tools by their names alone, and a task may offer those of several worlds. */
+function checkNames({ name, tools }: ServerDefinition, folder: string): void {
+  const taken = (what: string): never => {
+    throw new WorldFolderError('name_taken', `${folder}: ${what}. Give it another name.`)
+  }
+  for (const other of worlds.values()) {
+    if (other.name === name) taken(`there is a world ${name} already`)
+    const same = tools.find((tool) => other.toolsByName.has(tool.name))
+    if (same) taken(`its tool ${same.name} is also one of ${other.name}`)
+  }
+}

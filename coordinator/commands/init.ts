@@ -5,6 +5,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { packageRoot } from '../../cli/index.js'
 import { type ModelFacts, openTokenizer, readModelFacts } from '../../engine/index.js'
 import { createStage, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../episode/index.js'
+import { withWorldFolders } from '../../servers/world-option.js'
 import { ConfigError, parseConfig, type RunConfig } from '../settings/config.js'
 import { longestPrompt } from '../settings/first-prompts.js'
 import { proposedFields, type RunWishes } from '../settings/proposed-run.js'
@@ -22,8 +23,7 @@ const DEMO_CALIBRATION = join(packageRoot, 'models', 'demo', 'calibration-f16.js
 const DEMO_TASKS = '--profile demo --worlds banking,calendar,email,issue_tracker --examples 2000'
 
 export function addInitCommand(program: Command): void {
-  program
-    .command('init')
+  withWorldFolders(program.command('init'))
     .description(`Write a commented ${FILE} for a new run, by questions on a terminal or by these options`)
     .argument('[folder]', 'where it goes', '.')
     .option('--base <gguf>', `base model, a GGUF file; ${DEMO}: the small one that comes with this package`)
@@ -82,6 +82,7 @@ function wishesOf(
   return {
     ...{ base: path, operator, purpose, port, announce },
     dataset: resolve(folder, answers.dataset),
+    worlds: answers.worlds.map((one) => resolve(one)),
     dataDir: resolve(folder, answers.dataDir),
     name: answers.name ?? facts.name ?? basename(path, '.gguf'),
     calibrations: calibration.length > 0 ? calibration.map((one) => resolve(one)) : own,

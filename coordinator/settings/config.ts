@@ -74,6 +74,8 @@ export const configSchema = z.strictObject({
   tasks: z.strictObject({
     /** Folder of a data set of `prove-lab synthesize`: leases are drawn from its training split. */
     dataset: z.string().min(1),
+    /** Folders of its worlds that are not of this package. */
+    worlds: z.array(z.string().min(1)).max(64).default([]),
   }),
   /** What rollouts earn. */
   reward: z.enum([...REWARD_PRESETS.keys()]).default(DEFAULT_RULES.reward),
@@ -120,6 +122,23 @@ export const configSchema = z.strictObject({
       maxTurnTokens: positive.max(LIMITS.turnTokens.value).default(DEFAULT_LIMITS.maxTurnTokens),
       maxRolloutTokens: positive.max(LIMITS.rolloutTokens.value).default(DEFAULT_LIMITS.maxRolloutTokens),
       maxAssistantTurns: positive.max(LIMITS.turns.value).default(DEFAULT_LIMITS.maxAssistantTurns),
+    })
+    .prefault({}),
+  /** How the coordinator itself scores versions, on tasks that nobody trains on. */
+  heldOut: z
+    .strictObject({
+      /** 0: it does not. */
+      tasks: z
+        .int()
+        .min(0)
+        .max(10_000)
+        .refine((tasks) => tasks !== 1, 'one task has no standard error: 0 for none, or 2 and more')
+        .default(0),
+      /** Versions from one score to the next. */
+      every: positive.default(1),
+      /** Of the processor, beside training. */
+      threads: positive.max(256).default(1),
+      gpu: z.boolean().default(false),
     })
     .prefault({}),
   trainer: z
@@ -218,7 +237,7 @@ export function parseConfig(text: string, file: string): RunConfig {
     ...parsed.data,
     dataDir: from(dataDir),
     base: { ...base, path: from(base.path) },
-    tasks: { dataset: from(tasks.dataset) },
+    tasks: { dataset: from(tasks.dataset), worlds: tasks.worlds.map(from) },
     audit: { ...audit, calibrations: audit.calibrations.map(from) },
     dashboard: { ...dashboard, ...(dashboard.tokenFile === undefined ? {} : { tokenFile: from(dashboard.tokenFile) }) },
     trainer: { ...trainer, ...(trainer.python === undefined ? {} : { python: program(trainer.python) }) },

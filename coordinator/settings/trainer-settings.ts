@@ -57,11 +57,15 @@ export const trainerSettings = z.strictObject({
   keepSteps: z.strictObject({ last: whole(0, 1_000_000), every: whole(0, 1_000_000) }).optional(),
   seed: whole(0, 2 ** 32 - 1),
   device: z.enum(['cpu', 'cuda']).optional(),
-  precision: z.enum(['float32', 'bfloat16']).optional(),
+  precision: z.enum(['float32', 'bfloat16', 'float16']).optional(),
   /** Per rank. */
   threads: whole(1, 1024),
   packing: z.enum(['shared', 'packed', 'single']).optional(),
-  maxTokensPerForward: whole(1, 2 ** 22),
+  checkpointing: z.enum(['none', 'layer', 'auto']).optional(),
+  /** Of the device that a step is planned for. */
+  memoryGiB: from(0, 4096),
+  /** 0: as many as fit. */
+  maxTokensPerForward: whole(0, 2 ** 22),
   maxDeltaNorm: from(1e-6, 1e6),
   pollMs: whole(10, 60_000),
 })

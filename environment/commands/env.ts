@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { SPLITS, type Split } from '../../dataset/index.js'
 import type { RewardPreset } from '../../reward/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
+import { withWorldFolders } from '../../servers/world-option.js'
 import { createEpisodes } from '../episodes.js'
 import { ENVIRONMENT_LIMITS } from '../limits.js'
 import { REWARD_SIGNALS, type RewardSignal } from '../reward-signal.js'
@@ -26,8 +27,7 @@ interface EnvOptions {
 }
 
 export function addEnvCommand(program: Command): void {
-  program
-    .command('env')
+  withWorldFolders(program.command('env'))
     .description('serve the tasks of a data set as episodes: worlds, tools, user turns and rewards, for any trainer')
     .requiredOption('--dataset <folder>', 'a data set, as prove-lab synthesize makes it')
     .option('--http <port>', 'port to listen on; 0 takes a free one', portOption, 8080)

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { createProgram } from '../../cli/index.js'
+import { addAuthorCommands } from './author.js'
 import { addEnvCommand } from './env.js'
 import { WRONG_USAGE } from './options.js'
 import { addScoreCommand } from './score.js'
@@ -16,5 +17,6 @@ export function serverProgram(): Command {
   addWorldCommands(program)
   addEnvCommand(program)
   addScoreCommand(program)
+  addAuthorCommands(program)
   return program
 }

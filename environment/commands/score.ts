@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { CodedError } from '../../errors/index.js'
 import type { RewardPreset } from '../../reward/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
+import { withWorldFolders } from '../../servers/world-option.js'
 import { EnvironmentError } from '../errors.js'
 import { type ScoredRollout, type ScoreParts, scoreRollout } from '../score.js'
 import { createTaskStage } from '../stage.js'
@@ -11,8 +12,7 @@ import { readTasks } from '../tasks.js'
 import { rewardOption, stopSignal } from './options.js'
 
 export function addScoreCommand(program: Command): void {
-  program
-    .command('score')
+  withWorldFolders(program.command('score'))
     .description('score rollouts: one JSON object per line on stdin, one on stdout')
     .option('--dataset <folder>', 'data set whose tasks are named by their ids; without it, each line holds its task')
     .addOption(rewardOption())

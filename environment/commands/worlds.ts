@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type Command, InvalidArgumentError } from 'commander'
-import { CATALOGUE } from '../../servers/catalogue.js'
+import { CATALOGUE, isWorldFolder, worldsNamed } from '../../servers/catalogue.js'
 import { describeServer } from '../../servers/describe.js'
 import {
   createWorldCache,
@@ -10,6 +10,7 @@ import {
   serveHttp,
   serveStdio,
 } from '../../servers/kernel/index.js'
+import { withWorldFolders } from '../../servers/world-option.js'
 import { countOption, originOption, portOption, stopSignal, WRONG_USAGE } from './options.js'
 
 const seedOption = (text: string): number => {
@@ -18,11 +19,12 @@ const seedOption = (text: string): number => {
   return Number(text)
 }
 
-function worldNamed(name: string): ServerDefinition {
-  const server = CATALOGUE.get(name)
-  if (server) return server
+/** @throws WorldFolderError */
+async function worldsOf(names: readonly string[]): Promise<ServerDefinition[]> {
+  const unknown = names.find((name) => !isWorldFolder(name) && !CATALOGUE.has(name))
+  if (unknown === undefined) return worldsNamed(names)
   process.stderr.write(
-    `prove-server: there is no server "${name}". Choose one of: ${[...CATALOGUE.keys()].join(', ')}.\n`,
+    `prove-server: there is no server "${unknown}". Choose one of: ${[...CATALOGUE.keys()].join(', ')}; or give the folder of a world of your own, such as ./${unknown}.\n`,
   )
   return process.exit(WRONG_USAGE)
 }
@@ -48,13 +50,13 @@ interface ServeOptions {
 }
 
 async function serveWorlds(names: string[], options: ServeOptions): Promise<void> {
-  const offer = offerWorlds([...new Set(names)].map(worldNamed))
+  const offer = offerWorlds(await worldsOf(names))
   const worlds = createWorldCache()
   const open = (server: ServerDefinition, seed = options.seed) => worlds.open(server, seed)
   const offered = `${offer.servers.map(({ name }) => name).join(', ')}, seed ${options.seed}, ${offer.tools.length} tools`
   if (options.http === undefined) {
     process.stderr.write(`prove-server: ${offered}, MCP on stdio\n`)
-    return serveStdio(offer, open)
+    return serveStdio(offer, open, options.seed)
   }
   const stopped = stopSignal()
   const { http: port, host, allowHost: allowedHosts, allowOrigin: allowedOrigins } = options
@@ -64,6 +66,7 @@ async function serveWorlds(names: string[], options: ServeOptions): Promise<void
     host,
     allowedHosts,
     allowedOrigins,
+    defaultSeed: options.seed,
     ...(maxSessionsPerClient === undefined ? {} : { maxSessionsPerClient }),
     ...(maxSessions === undefined ? {} : { maxSessions }),
   }).catch((error: Error) => {
@@ -76,18 +79,19 @@ async function serveWorlds(names: string[], options: ServeOptions): Promise<void
 }
 
 export function addWorldCommands(program: Command): void {
-  program.command('list').description('list the worlds').action(list)
+  withWorldFolders(program.command('list')).description('list the worlds').action(list)
 
   program
     .command('describe')
     .description('tools, failures and dependency graph of a world, in Markdown')
-    .argument('<server>', 'a name from the list')
-    .action((name: string) => void process.stdout.write(`${describeServer(worldNamed(name))}\n`))
+    .argument('<server>', 'a name from the list, or the folder of a world of your own')
+    .action(async (name: string) => {
+      for (const server of await worldsOf([name])) process.stdout.write(`${describeServer(server)}\n`)
+    })
 
-  program
-    .command('serve', { isDefault: true })
+  withWorldFolders(program.command('serve', { isDefault: true }))
     .description('serve one or more worlds, on stdin and stdout unless --http is given; "serve" may be left out')
-    .argument('[servers...]', 'names from the list; without any, lists them')
+    .argument('[servers...]', 'names from the list, or folders of worlds of your own; without any, lists them')
     .option('--seed <number>', 'seed of the worlds; HTTP clients may ask for another with ?seed=N', seedOption, 0)
     .option('--http <port>', 'serve streamable HTTP at /mcp on this port; 0 takes a free one', portOption)
     .option('--host <address>', 'address to listen on', '127.0.0.1')

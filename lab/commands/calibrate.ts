@@ -9,6 +9,7 @@ import { defaultPython, trainerFolder } from '../../coordinator/spool/python.js'
 import { DRAW, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
 import { createStage, DEFAULT_RULES, rulesNamed } from '../../episode/index.js'
 import type { Calibration } from '../../judging/thresholds.js'
+import { withWorldFolders } from '../../servers/world-option.js'
 import { createStderrLogger } from '../../swarm/index.js'
 import { calibrate } from '../calibrate.js'
 import { fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
@@ -37,7 +38,7 @@ const MAX_FAILURES = 3
 const MAX_TASKS = 2000
 
 export function addCalibrateCommand(program: Command): void {
-  withLimitOptions(program.command('calibrate'))
+  withWorldFolders(withLimitOptions(program.command('calibrate')))
     .description('Measure how far honest work is from exact, and write the thresholds that audits judge by')
     .requiredOption('--model <gguf>', 'base model, as volunteers run it')
     .option('--adapter <gguf>', 'LoRA adapter; the bare base without it')

@@ -14,6 +14,7 @@ import {
 } from '../../dataset/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { createWorldCache } from '../../servers/kernel/index.js'
+import { withWorldFolders } from '../../servers/world-option.js'
 import { integerOption } from '../options.js'
 
 /** Exit codes for scripts, beside 0: everything is as it should be. */
@@ -37,8 +38,7 @@ export function addDatasetCommand(program: Command): void {
       if (options.task !== undefined && options.index !== undefined) command.error('give either --task or --index')
       return reporting(() => inspectFile(file, options))
     })
-  const verify = dataset
-    .command('verify')
+  const verify = withWorldFolders(dataset.command('verify'))
     .description('Play every example again in fresh sessions and compare every byte')
     .argument('<path>', 'the folder of a data set, or one of its .jsonl files')
     .action((path: string) => reporting(() => verifyPath(path)))
@@ -53,7 +53,7 @@ async function reporting(run: () => Promise<string>): Promise<void> {
     process.stdout.write(await run())
   } catch (error) {
     if (!(error instanceof DatasetError) && !(error instanceof ExampleMismatch)) throw error
-    process.stderr.write(`prove-coordinator: ${error.message}\n`)
+    process.stderr.write(`prove-lab: ${error.message}\n`)
     process.exitCode = error instanceof ExampleMismatch ? DOES_NOT_REPRODUCE : CANNOT_BE_READ
   }
 }

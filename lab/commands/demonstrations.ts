@@ -7,6 +7,7 @@ import { encodeSafetensors } from '../../coordinator/spool/safetensors.js'
 import { DEMO_PROFILE, SPLITS, type Split } from '../../dataset/index.js'
 import { openTokenizer } from '../../engine/tokenizer.js'
 import { dialectNamed, type Task } from '../../episode/index.js'
+import { worldsNamed } from '../../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition } from '../../servers/kernel/index.js'
 import { contextFor, streamExamples } from '../../synthesis/index.js'
 import { codePointTokenizer, type Demonstrators, demonstrations } from '../demonstrations.js'
@@ -15,7 +16,7 @@ import { dialectOption, integerOption, shareOption, worldsOption } from '../opti
 interface DemonstrationsOptions {
   count: number
   seed: number
-  worlds: ServerDefinition[]
+  worlds: string[]
   split: Split
   corpus?: string
   chatTemplate?: string
@@ -51,13 +52,14 @@ export function addDemonstrationsCommand(program: Command): void {
 
 async function play(options: DemonstrationsOptions, command: Command): Promise<void> {
   const worlds = createWorldCache()
+  const servers = await worldsNamed(options.worlds)
   const dialect = dialectNamed(options.dialect)
   const demonstrators: Demonstrators = { expertShare: options.experts, flaws: DEMO_FLAWS }
   if (options.corpus !== undefined) {
     if (options.chatTemplate === undefined) command.error('--corpus needs --chat-template')
     const tokenizer = codePointTokenizer(readFileSync(options.chatTemplate, 'utf8'))
     const language = { tokenizer, dialect }
-    const rollouts = demonstrations(tasksOf(options), options.worlds, worlds, language, demonstrators, options.seed)
+    const rollouts = demonstrations(tasksOf(options, servers), servers, worlds, language, demonstrators, options.seed)
     await writeLines(options.corpus, rollouts, ({ tokens }) => ({ text: tokenizer.detokenize(tokens) }))
   }
   if (options.shards !== undefined) {
@@ -65,7 +67,7 @@ async function play(options: DemonstrationsOptions, command: Command): Promise<v
     const tokenizer = await openTokenizer(options.model)
     const language = { tokenizer, dialect }
     try {
-      const rollouts = demonstrations(tasksOf(options), options.worlds, worlds, language, demonstrators, options.seed)
+      const rollouts = demonstrations(tasksOf(options, servers), servers, worlds, language, demonstrators, options.seed)
       await writeShards(options.shards, options.shardSize, rollouts)
     } finally {
       await tokenizer.close()
@@ -73,8 +75,11 @@ async function play(options: DemonstrationsOptions, command: Command): Promise<v
   }
 }
 
-function* tasksOf({ worlds, seed, split, count }: DemonstrationsOptions): Generator<Task> {
-  const context = contextFor(worlds, DEMO_PROFILE, seed, createWorldCache())
+function* tasksOf(
+  { seed, split, count }: DemonstrationsOptions,
+  servers: readonly ServerDefinition[],
+): Generator<Task> {
+  const context = contextFor(servers, DEMO_PROFILE, seed, createWorldCache())
   for (const { task } of streamExamples(context, split, count)) yield task
 }
 

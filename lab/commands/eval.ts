@@ -5,15 +5,17 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { type AdapterFile, type EngineProcess, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
-import { createStage, rulesNamed, type Task } from '../../episode/index.js'
 import {
-  type Comparison,
-  comparePolicies,
+  createStage,
   type Estimate,
   type EvaluationSettings,
   evaluatePolicies,
   type PlayedTogether,
-} from '../evaluate.js'
+  rulesNamed,
+  type Task,
+} from '../../episode/index.js'
+import { withWorldFolders } from '../../servers/world-option.js'
+import { type Comparison, comparePolicies } from '../compare-policies.js'
 import { fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
 import { type Journal, openJournal } from '../journal.js'
 import { dialectOption, integerOption, rewardOption, withLimitOptions } from '../options.js'
@@ -39,7 +41,7 @@ interface EvalOptions extends LimitOptions {
 const LANE_WAIT_MS = 60_000
 
 export function addEvalCommand(program: Command): void {
-  withLimitOptions(program.command('eval'))
+  withWorldFolders(withLimitOptions(program.command('eval')))
     .description('Compare a base model with and without an adapter on held-out tasks')
     .requiredOption('--model <gguf>', 'base model')
     .requiredOption('--adapter <gguf>', 'LoRA adapter')
@@ -86,7 +88,12 @@ async function evaluate(options: EvalOptions): Promise<void> {
   }
 }
 
-const played = z.strictObject({ reward: z.number(), solved: z.number(), calls: z.number() })
+const played = z.strictObject({
+  reward: z.number(),
+  rewards: z.record(z.string(), z.number()),
+  solved: z.number(),
+  calls: z.number(),
+})
 const playedTogether = z.strictObject({ policy: z.int().min(0).max(1), from: z.int().min(0), played: z.array(played) })
 
 interface EvaluatedWork {
@@ -108,7 +115,7 @@ async function recordOf(
   const [baseSha256, adapterSha256] = [await hashFile(modelPath), adapter.sha256]
   return openJournal(
     resolve(results),
-    { schema: 1, baseSha256, adapterSha256, dialect, reward, settings, taskIds },
+    { schema: 2, baseSha256, adapterSha256, dialect, reward, settings, taskIds },
     playedTogether,
   )
 }
@@ -120,13 +127,14 @@ function adapterFile(path: string): AdapterFile {
   return { path: resolve(path), sha256: createHash('sha256').update(readFileSync(path)).digest('hex') }
 }
 
-function table(
-  comparison: Comparison & { readonly reward: string; readonly callsTeacher: number; readonly tooLong: number },
-): string {
+function table(comparison: Comparison & { readonly callsTeacher: number; readonly tooLong: number }): string {
   const number = ({ mean, stderr }: Estimate): string => `${mean.toFixed(3)} ± ${stderr.toFixed(3)}`
   return [
-    `${comparison.n} held-out tasks, temperature 1, reward ${comparison.reward} (± standard error over tasks)`,
-    `mean reward    before ${number(comparison.before)}   after ${number(comparison.after)}   paired difference ${number(comparison.diff)}`,
+    `${comparison.n} held-out tasks, temperature 1 (± standard error over tasks)`,
+    ...Object.entries(comparison.rewards).map(
+      ([name, { before, after, diff }]) =>
+        `reward ${name.padEnd(7)} before ${number(before)}   after ${number(after)}   paired difference ${number(diff)}`,
+    ),
     `solved exactly before ${number(comparison.solvedBefore)}   after ${number(comparison.solvedAfter)}   paired difference ${number(comparison.solvedDiff)}`,
     ...(comparison.tooLong > 0
       ? [`${comparison.tooLong} more were left out: their prompts leave no room for an answer`]

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { createLogUpdate } from 'log-update'
 import { DatasetError, type Drops, type Example, PROFILES, writeDataset } from '../../dataset/index.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
+import { CATALOGUE, isWorldFolder, worldsNamed } from '../../servers/catalogue.js'
 import { SESSION_START, type ServerDefinition } from '../../servers/kernel/index.js'
 import {
   type Composition,
@@ -16,6 +16,7 @@ import {
   openFinishedBatches,
   type Plan,
   produce,
+  type Recipe,
   rephraseAll,
   type Source,
   SPLIT_SHARES,
@@ -28,7 +29,7 @@ interface SynthesizeOptions {
   examples: number
   out: string
   seed: number
-  worlds: ServerDefinition[]
+  worlds: string[]
   heldOutWorlds: string[]
   profile: string
   validation: number
@@ -76,11 +77,12 @@ export function addSynthesizeCommand(program: Command): void {
 }
 
 async function synthesize(options: SynthesizeOptions, command: Command): Promise<void> {
-  const unknown = options.heldOutWorlds.find((name) => !options.worlds.some((world) => world.name === name))
+  const worlds = await worldsNamed(options.worlds)
+  const unknown = options.heldOutWorlds.find((name) => !worlds.some((world) => world.name === name))
   if (unknown !== undefined) command.error(`--held-out-worlds: ${unknown} is not one of the worlds in use`)
   const out = resolve(options.out)
   if (existsSync(out)) throw new DatasetError('already_there', `${out} exists. Remove it, or name another folder.`)
-  const plan = planOf(options)
+  const plan = planOf(options, worlds)
   const finished = await openFinishedBatches(`${out}.parts`, plan)
   const stop = new AbortController()
   const interrupt = (): void => stop.abort(new Error('stopped; the same command goes on where it was'))
@@ -90,7 +92,7 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
   let teacher: Teacher | undefined
   try {
     // Before hours of work, not after: a teacher that is away is noticed here.
-    teacher = await teacherFor(options, plan, `${out}.parts`, stop.signal)
+    teacher = await teacherFor(options, worlds, plan, `${out}.parts`, stop.signal)
     const { examples, drops } = await produce(plan, {
       workers,
       threads: options.workers,
@@ -99,7 +101,7 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
       onProgress: progress.show,
     })
     progress.say('writing the data set …')
-    await write(out, plan, options, examples(), drops, teacher, stop.signal)
+    await write(out, plan, worlds, examples(), drops, teacher, stop.signal)
     await finished.remove()
     progress.say(`${options.examples} examples are in ${out}; its README.md describes them`)
   } finally {
@@ -110,20 +112,40 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
   }
 }
 
-function planOf({ worlds, heldOutWorlds, profile, seed, examples, validation, heldOut }: SynthesizeOptions): Plan {
+function planOf(
+  { worlds: named, heldOutWorlds, profile, seed, examples, validation, heldOut }: SynthesizeOptions,
+  worlds: readonly ServerDefinition[],
+): Plan {
   const composition: Composition =
     profile === 'paper' ? compositionOf(examples) : { 'multi-turn': examples, clarification: 0, abstention: 0 }
   return {
-    recipe: { worlds: worlds.map(({ name }) => name), heldOutWorlds, profile, seed },
+    recipe: { worlds: worlds.map(({ name }) => name), heldOutWorlds, profile, seed, ...outsideOf(named, worlds) },
     composition,
     shares: { validation, 'held-out': heldOut },
   }
 }
 
+/** `4 of the 20 worlds of the project, and the world library from outside it (code 1a2b…)`. */
+function partOfProject(worlds: readonly ServerDefinition[]): string {
+  const own = (server: ServerDefinition): boolean => server.codeSha256 === undefined
+  const all = [...CATALOGUE.values()].filter(own).length
+  const outside = worlds
+    .filter((server) => !own(server))
+    .map(({ name, codeSha256 }) => `, and the world ${name} from outside it (code ${codeSha256})`)
+  return `${worlds.filter(own).length} of the ${all} worlds of the project${outside.join('')}`
+}
+
+/** What worker threads have to know of worlds from outside the project; nothing where there are none. */
+function outsideOf(named: readonly string[], worlds: readonly ServerDefinition[]): Pick<Recipe, 'outside'> {
+  const folders = named.filter(isWorldFolder).map((folder) => resolve(folder))
+  if (folders.length === 0) return {}
+  return { outside: { folders, codeSha256: worlds.flatMap(({ codeSha256 }) => codeSha256 ?? []) } }
+}
+
 async function write(
   out: string,
   { recipe, composition, shares }: Plan,
-  { worlds }: SynthesizeOptions,
+  worlds: readonly ServerDefinition[],
   examples: AsyncIterable<Example>,
   drops: Drops,
   teacher: Teacher | undefined,
@@ -147,7 +169,7 @@ async function write(
       settings: { composition, shares, heldOutWorlds: recipe.heldOutWorlds },
       provenance: [
         `Made by \`prove-lab synthesize\` with the profile \`${recipe.profile}\` and the seed ${recipe.seed}.`,
-        `${worlds.length} of the ${CATALOGUE.size} worlds of the project took part; every call was executed in them.`,
+        `${partOfProject(worlds)} took part; every call was executed in them.`,
         teacher
           ? 'A language model put the words of those examples whose `speech` is `teacher`; the embedded speaker those of the others.'
           : 'The words are those of the embedded speaker: no language model took part.',
@@ -161,7 +183,8 @@ async function write(
 
 /** The language model that puts the words, if one was named. Its replies are kept beside the finished. */
 async function teacherFor(
-  { teacher, teacherName, teacherModel, teacherRequests, teacherTokens, worlds, workers }: SynthesizeOptions,
+  { teacher, teacherName, teacherModel, teacherRequests, teacherTokens, workers }: SynthesizeOptions,
+  worlds: readonly ServerDefinition[],
   { recipe }: Plan,
   finished: string,
   signal: AbortSignal,

@@ -3,13 +3,13 @@ import { styleText } from 'node:util'
 import { type Command, InvalidArgumentError } from 'commander'
 import { EpisodeError } from '../../episode/index.js'
 import { ConversationError, createTable, type Table, type TableNews } from '../../inference/index.js'
-import { CATALOGUE } from '../../servers/catalogue.js'
+import { CATALOGUE, isWorldFolder, worldsNamed } from '../../servers/catalogue.js'
 import type { ServerDefinition } from '../../servers/kernel/index.js'
 import { type ModelOptions, openNamedPolicy, wholeNumber, withModelOptions } from './model-options.js'
 import { stopSignal } from './stop-signal.js'
 
 interface ChatOptions extends ModelOptions {
-  readonly worlds: readonly ServerDefinition[]
+  readonly worlds: readonly string[]
   readonly tools?: ReadonlySet<string>
   readonly seed: number
   readonly temperature: number
@@ -21,16 +21,21 @@ const SHOWN_CHARS = 400
 /** `prove-node chat`: a policy at work on worlds, in the terminal. */
 export function addChatCommand(program: Command): void {
   withModelOptions(program.command('chat').description('Talk to an adapter that is at work on worlds'))
-    .requiredOption('--worlds <names>', 'worlds to work on, with commas between them', worldsOption)
+    .requiredOption(
+      '--worlds <names>',
+      'worlds to work on, with commas between them; folders of your own begin with ./ or /',
+      worldsOption,
+    )
     .option('--tools <names>', 'offer only these tools of theirs', (text: string) => new Set(text.split(',')))
     .option('--seed <number>', 'of the worlds and of the draws', wholeNumber(0, 0xffff_ffff), 0)
     .option('--temperature <number>', '0 takes the likeliest token, 1 is the policy itself', temperatureOption, 1)
     .action(async (folder: string | undefined, options: ChatOptions) => {
       const stop = stopSignal()
-      checkTools(options)
+      const worlds = await worldsNamed(options.worlds)
+      checkTools(worlds, options)
       const policy = await openNamedPolicy(folder, options, 1, stop)
       try {
-        const { worlds, seed, temperature, tools = null } = options
+        const { seed, temperature, tools = null } = options
         const table = await createTable(policy, { worlds, seed, tools, temperature, drawSeed: seed })
         try {
           const names = worlds.map(({ name }) => name).join(', ')
@@ -121,10 +126,9 @@ const shown = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd')
 
-function worldsOption(text: string): ServerDefinition[] {
+function worldsOption(text: string): string[] {
   return [...new Set(text.split(','))].map((name) => {
-    const world = CATALOGUE.get(name)
-    if (world) return world
+    if (isWorldFolder(name) || CATALOGUE.has(name)) return name
     throw new InvalidArgumentError(`there is no world ${name}; there are ${[...CATALOGUE.keys()].join(', ')}`)
   })
 }
@@ -135,7 +139,7 @@ function temperatureOption(text: string): number {
   return value
 }
 
-function checkTools({ worlds, tools }: ChatOptions): void {
+function checkTools(worlds: readonly ServerDefinition[], { tools }: ChatOptions): void {
   const stranger = [...(tools ?? [])].find((name) => !worlds.some((world) => world.toolsByName.has(name)))
   if (stranger !== undefined)
     throw new ConversationError(

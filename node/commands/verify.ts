@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { type Engine, openEngine, openTokenizer } from '../../engine/index.js'
 import { type Calibration, parseCalibration } from '../../judging/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
+import { withWorldFolders } from '../../servers/world-option.js'
 import { createBlobStore } from '../../swarm/index.js'
 import { findBaseModel, readBaseModel } from '../base/find-base.js'
 import { openModelCache } from '../base/model-cache.js'
@@ -26,8 +27,7 @@ interface VerifyOptions {
 
 /** `prove-node verify`: judges the last group with a verdict again, without the network. Exit status 1 when a stage fails. */
 export function addVerifyCommand(program: Command): void {
-  program
-    .command('verify')
+  withWorldFolders(program.command('verify'))
     .description('Judge your last group again, as the coordinator does, with your own engine')
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
     .option('--model <gguf>', 'the base model of the run; default: the one that was fetched, or came with this program')

@@ -157,6 +157,8 @@ export interface ServerDefinition {
   readonly tools: readonly ToolDefinition[]
   readonly toolsByName: ReadonlyMap<string, ToolDefinition>
   readonly invariants: readonly Invariant<Tables>[]
+  /** SHA-256 of the code of a world from outside this package. Those within are as old as the program. */
+  readonly codeSha256?: string
   seed(context: SeedContext): Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
 }
 
@@ -169,7 +171,7 @@ export function toolMaker<F extends string, T extends Tables<F>>(_tables: T, _fa
     spec as unknown as ToolDefinition
 }
 
-const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
+export const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 
 /**
  * Declares a world.

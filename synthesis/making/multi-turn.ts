@@ -1,4 +1,5 @@
 import type { TaskBody } from '../../episode/index.js'
+import { factsToTell, type Json } from '../../reward/index.js'
 import { dependencyGraph, type SeededRandom } from '../../servers/kernel/index.js'
 import { assemble, buildTask } from './assemble.js'
 import { drawShape, type Script, type Shape, scriptConversation } from './conversation-script.js'
@@ -38,6 +39,7 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
       toolset,
       turns: worded.exchanges.map(({ user }) => user),
       groundTruth: groundTruthOf(steps, worded),
+      ...toTell(steps, script, worded),
       chain: chainName(chain),
     },
     { worldSeed, persona, profile, random },
@@ -94,6 +96,20 @@ function drawIndex(weights: readonly number[], random: SeededRandom): number {
     return left < 0
   })
   return Math.max(0, drawn)
+}
+
+/** What the user wants to hear: of the look-ups that were asked for, and not only made on the way, what the assistant tells. */
+function toTell(steps: readonly ToldStep[], { silent }: Script, { exchanges }: Worded): Pick<TaskBody, 'facts'> {
+  const isAsked = (step: number | null): step is number =>
+    step !== null && steps[step]!.tool.annotations.readOnly === true && !silent.has(step)
+  const facts = factsToTell(
+    exchanges.map(({ user, calls, assistant }) => ({
+      user,
+      results: calls.flatMap(({ truth, response }) => (isAsked(truth) ? [JSON.parse(response) as Json] : [])),
+      answer: assistant,
+    })),
+  )
+  return facts.length === 0 ? {} : { facts }
 }
 
 /**

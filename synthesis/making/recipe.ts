@@ -16,6 +16,8 @@ export interface Recipe {
   readonly heldOutWorlds: readonly string[]
   readonly profile: string
   readonly seed: number
+  /** Worlds from outside the project among them: where workers find them, and the code that they must find there. */
+  readonly outside?: { readonly folders: readonly string[]; readonly codeSha256: readonly string[] }
 }
 
 export type SynthesisErrorCode = 'unknown_world' | 'unknown_profile' | 'no_yield' | 'other_plan' | 'no_teacher'

@@ -1,6 +1,6 @@
 import type { Example } from '../../dataset/example.js'
 import { EpisodeError, nameTask, parseTask, type TaskBody } from '../../episode/index.js'
-import type { JsonObject } from '../../reward/index.js'
+import { heardIn, type JsonObject, tells } from '../../reward/index.js'
 import { argumentsAreTraceable } from '../making/filters.js'
 import { denotes } from '../wording/denotes.js'
 import type { TurnWords } from './check.js'
@@ -8,11 +8,11 @@ import type { Problem } from './errors.js'
 
 /**
  * The example with other words. Ground truth, calls, results and origins are those of the example; the task has a new
- * name, since what the user says belongs to it.
+ * name, since what the user says belongs to it. What the other words leave out need not be told.
  * @returns a problem when an argument could no longer be traced to what was said
  */
 export function retell(example: Example, words: readonly TurnWords[], today: string): Example | Problem {
-  const { id: _, ...body } = example.task
+  const { id: _, facts = [], ...body } = example.task
   const exchanges = example.exchanges.map((exchange, i) => ({
     ...exchange,
     user: words[i]!.user,
@@ -20,9 +20,11 @@ export function retell(example: Example, words: readonly TurnWords[], today: str
   }))
   const turns = exchanges.map(({ user }) => user)
   try {
-    const task = parseTask(nameTask({ ...body, turns } satisfies TaskBody))
-    const told: Example = { ...example, task, exchanges, speech: 'teacher' }
-    if (argumentsAreTraceable({ example: told, steps: stepsOf(told), denotes, today })) return told
+    const heard = exchanges.map(({ assistant }) => heardIn(assistant))
+    const told = facts.filter(({ turn, value }) => tells(heard[turn]!, value))
+    const task = parseTask(nameTask({ ...body, turns, ...(told.length > 0 ? { facts: told } : {}) } satisfies TaskBody))
+    const retold: Example = { ...example, task, exchanges, speech: 'teacher' }
+    if (argumentsAreTraceable({ example: retold, steps: stepsOf(retold), denotes, today })) return retold
     return { kind: 'untraceable', detail: 'a value that a call needs is no longer said' }
   } catch (error) {
     if (!(error instanceof EpisodeError)) throw error

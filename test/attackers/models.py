@@ -57,7 +57,7 @@ def first_step(source: Path, spool: Path, settings: Path, size: float) -> None:
     config = load_config(settings)
     base = load_base(source, config.base_sha256)
     torch.manual_seed(config.seed)
-    policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision, config.precision)
+    policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision)
     randomise(policy, size)
     trainer = GrpoTrainer(policy, config.optimizer, join_ranks(config.device))
     write_step(Spool(spool), 0, trainer, base, config, None, None, None, 0)

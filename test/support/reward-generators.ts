@@ -1,5 +1,13 @@
 import * as fc from 'fast-check'
-import type { GroundTruthCall, Json, JsonObject, LoggedCall, ScoredExample } from '../../reward/index.js'
+import type {
+  GroundTruthCall,
+  Json,
+  JsonObject,
+  LoggedCall,
+  RolloutFacts,
+  ScoredExample,
+  StateDigests,
+} from '../../reward/index.js'
 import { equalValues } from '../../reward/values.js'
 import type { OfferedTool } from '../../servers/kernel/index.js'
 
@@ -126,6 +134,16 @@ export const beyondBudget: fc.Arbitrary<readonly [ScoredExample, WellFormed[]]> 
   const calls = fc.oneof(fc.constantFrom(...perfectLog(made.example.groundTruth)), made.onList)
   return fc.array(calls, { minLength: 9, maxLength: 14 }).map((log) => [made.example, log] as const)
 })
+
+/** Facts of a rollout in one turn, with results that tell nothing and an answer that says so. */
+export function plainFacts(log: readonly LoggedCall[], states: readonly StateDigests[] = []): RolloutFacts {
+  return {
+    states,
+    turns: log.map(() => 0),
+    results: log.map(() => '{}'),
+    said: [{ turn: 0, calls: log.length, isAnswer: true, text: 'Done.' }],
+  }
+}
 
 export function perfectLog(groundTruth: readonly GroundTruthCall[]): WellFormed[] {
   return groundTruth.map((call) => ({ name: call.name, arguments: call.arguments, ok: true }))

@@ -27,12 +27,12 @@ def _read(path: Path, expected_sha256: str) -> tuple[dict[str, np.ndarray], floa
         raise BatchRefused("adapter_invalid", f"{path.name}: {error}") from error
 
 
-def bare_policy(base: Base, precision: str = "float32") -> Policy:
+def bare_policy(base: Base) -> Policy:
     """The base model alone, as a policy whose adapter adds exactly zero."""
-    return new_policy(base, LoraSettings(rank=1, alpha=1), 0, None, None, precision)
+    return new_policy(base, LoraSettings(rank=1, alpha=1), 0, None, None)
 
 
-def published_policy(base: Base, path: Path, expected_sha256: str, precision: str = "float32") -> Policy:
+def published_policy(base: Base, path: Path, expected_sha256: str) -> Policy:
     """
     Base and the adapter in `path`, its tensors as they are stored: float16 where the trainer wrote it.
 
@@ -46,7 +46,7 @@ def published_policy(base: Base, path: Path, expected_sha256: str, precision: st
     modules = tuple(module for module in PROJECTIONS if any(f".{_stored_as(module)}." in name for name in stored))
     if not modules:
         raise BatchRefused("adapter_unsupported", f"{path.name} adapts no projection")
-    policy = new_policy(base, LoraSettings(rank, alpha, modules), 0, None, None, precision)
+    policy = new_policy(base, LoraSettings(rank, alpha, modules), 0, None, None)
     tensors = _match(stored, policy, path.name)
     with torch.no_grad():
         for name, parameter in policy.adapter_parameters():

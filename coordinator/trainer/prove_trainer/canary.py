@@ -35,12 +35,12 @@ def check_canaries(canaries: Sequence[Canary], vocab_size: int, context_length: 
 
 @torch.no_grad()
 def score_canaries(
-    policy: Policy, canaries: Sequence[Canary], temperature: float, device: torch.device, reference: bool = False
+    policy: Policy, canaries: Sequence[Canary], temperature: float, reference: bool = False
 ) -> list[list[float]]:
     """Teacher-forced log-probabilities (nats) of each canary's continuation; under the bare base with `reference`."""
     found = []
     for canary in canaries:
-        pack = _pack_of(canary, device)
+        pack = _pack_of(canary, policy.device)
         logp = policy.reference(pack, temperature) if reference else policy(pack, temperature)[0]
         found.append(logp.float().cpu().tolist())
     return found

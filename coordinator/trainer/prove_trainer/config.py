@@ -10,12 +10,15 @@ from .limits import (
     MAX_ALPHA,
     MAX_CANARIES,
     MAX_CANARY_TOKENS,
+    MAX_MEMORY_GIB,
     MAX_NAME,
     MAX_RANK,
     MAX_STALENESS,
+    MAX_TOKENS_PER_FORWARD,
     SCHEMA,
 )
 
+PRECISIONS = ("float32", "bfloat16", "float16")
 PROJECTIONS = ("down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj")
 
 
@@ -77,7 +80,10 @@ class TrainerConfig:
     precision: str = "float32"
     threads: int = 1  # torch threads per rank
     packing: str = "shared"
-    max_tokens_per_forward: int = 1536  # best of 800, 1300, 2048 and 4096 for a 6 x 256 model on one core
+    checkpointing: str = "auto"  # 'layer' keeps only the input of each layer for the backward pass
+    memory_gib: float = 0.0  # of the device that a step is planned for; 0: all that a GPU has, no plan on a CPU
+    # 0: as many as fit. 1536 was the best of 800, 1300, 2048 and 4096 for a 6 x 256 model on one core.
+    max_tokens_per_forward: int = 1536
     max_delta_norm: float = 1.0  # largest ||scale B A|| / ||W|| (Frobenius) of any module in an exported adapter
     keep_last: int = 0  # 0 keeps every step
     keep_every: int = 0  # with keep_last, also keeps every M-th step; 0: none of them
@@ -123,6 +129,8 @@ def training_record(config: TrainerConfig) -> dict[str, Any]:
         "precision": config.precision,
         "threads": config.threads,
         "packing": config.packing,
+        "checkpointing": config.checkpointing,
+        "memoryGiB": config.memory_gib,
         "maxTokensPerForward": config.max_tokens_per_forward,
         "maxDeltaNorm": config.max_delta_norm,
     }
@@ -177,10 +185,14 @@ def parse_config(fields: Fields) -> TrainerConfig:
         optimizer=_parse_optimizer(fields.child("optimizer", {})),
         seed=fields.integer("seed", 0, 2**32 - 1, TrainerConfig.seed),
         device=fields.choice("device", ("cpu", "cuda"), TrainerConfig.device),
-        precision=fields.choice("precision", ("float32", "bfloat16"), TrainerConfig.precision),
+        precision=fields.choice("precision", PRECISIONS, TrainerConfig.precision),
         threads=fields.integer("threads", 1, 1024, TrainerConfig.threads),
         packing=fields.choice("packing", ("shared", "packed", "single"), TrainerConfig.packing),
-        max_tokens_per_forward=fields.integer("maxTokensPerForward", 1, 2**22, TrainerConfig.max_tokens_per_forward),
+        checkpointing=fields.choice("checkpointing", ("none", "layer", "auto"), TrainerConfig.checkpointing),
+        memory_gib=fields.number("memoryGiB", 0.0, MAX_MEMORY_GIB, TrainerConfig.memory_gib),
+        max_tokens_per_forward=fields.integer(
+            "maxTokensPerForward", 0, MAX_TOKENS_PER_FORWARD, TrainerConfig.max_tokens_per_forward
+        ),
         max_delta_norm=fields.number("maxDeltaNorm", 1e-6, 1e6, TrainerConfig.max_delta_norm),
         keep_last=keep.integer("last", 0, 1_000_000, TrainerConfig.keep_last),
         keep_every=keep.integer("every", 0, 1_000_000, TrainerConfig.keep_every),

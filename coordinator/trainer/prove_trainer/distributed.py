@@ -7,7 +7,6 @@ from typing import TypeVar, cast
 
 import torch
 from torch import distributed, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from .errors import TrainerError
 
@@ -57,10 +56,18 @@ class Ranks:
         distributed.broadcast_object_list(box, src=0, device=self.device)
         return cast("T", box[0])
 
-    def wrap(self, module: nn.Module) -> nn.Module:
+    def add_gradients(self, parameters: list[nn.Parameter]) -> None:
+        """
+        Leaves the sum over all ranks in each gradient; a rank may have had nothing to add. One reduction, after the
+        last pack: an adapter's gradients are a few megabytes, and ranks need neither as many packs nor to stay in step.
+        """
         if self.world == 1:
-            return module
-        return DistributedDataParallel(module, forward_sync_buffers=False)
+            return
+        grads = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
+        flat = torch.cat([grad.flatten() for grad in grads])
+        distributed.all_reduce(flat, op=distributed.ReduceOp.SUM)
+        for parameter, total in zip(parameters, flat.split([grad.numel() for grad in grads]), strict=True):
+            parameter.grad = total.view_as(parameter)
 
 
 def join_ranks(device: str) -> Ranks:

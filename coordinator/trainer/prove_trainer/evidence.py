@@ -12,6 +12,7 @@ import torch
 from .batch import Rollout
 from .draw import LARGEST_NOISE, draw_states, noise
 from .draws import join_draws
+from .head import head_logits
 from .limits import AUDIT_CHUNK_ELEMENTS, ROUNDING
 from .packing import Pack, make_packs
 from .policy import Policy
@@ -69,7 +70,7 @@ def token_evidence(
     chunk = max(1, AUDIT_CHUNK_ELEMENTS // weight.shape[0])
     parts = [
         _chunk_evidence(
-            states[i : i + chunk] @ weight.T.to(states.dtype) / temperature,
+            head_logits(states[i : i + chunk], weight) / temperature,
             targets[i : i + chunk],
             draws[i : i + chunk],
         )
@@ -103,12 +104,11 @@ class Witness:
         for place, index in enumerate(indices):
             self.found[index] = {name: piece[place].numpy() for name, piece in pieces.items()}
 
-    def look(self, policy: Policy, packs: Iterable[Pack], should_stop: Callable[[], None]) -> None:
-        """Makes the forward passes itself, without a gradient. `should_stop` is called between them and may raise."""
-        for pack in packs:
-            should_stop()
-            with torch.no_grad():
-                self.see(pack, *policy.states(pack))
+    def look(self, policy: Policy, pack: Pack) -> None:
+        """Makes the forward pass itself, without a gradient."""
+        placed = pack.to(policy.device)
+        with torch.no_grad():
+            self.see(placed, *policy.states(placed))
 
 
 def all_finite(found: Mapping[int, Evidence]) -> bool:
@@ -128,7 +128,6 @@ def audit_rollouts(
     packing: str,
     budget: int,
     temperature: float,
-    device: torch.device,
     should_stop: Callable[[], None] = lambda: None,
 ) -> Evidence:
     """
@@ -138,6 +137,7 @@ def audit_rollouts(
     """
     indices = [rollout.index for rollout in rollouts]
     witness = Witness(dict(zip(indices, draws, strict=True)), temperature)
-    packs = make_packs(rollouts, packing, budget)
-    witness.look(policy, (pack.to(device) for pack in packs), should_stop)
+    for pack in make_packs(rollouts, packing, budget):
+        should_stop()
+        witness.look(policy, pack)
     return in_order(witness.found, indices)

@@ -80,7 +80,7 @@ def delta_norms(tensors: dict[str, np.ndarray], lora: LoraSettings, base: Base) 
         stem = name.removesuffix(".lora_A.weight")
         a, b = half.astype(np.float64), tensors[f"{stem}.lora_B.weight"].astype(np.float64)
         module = stem.removeprefix("base_model.model.")
-        weight = float(torch.linalg.vector_norm(base.tensors[f"{module}.weight"]))
+        weight = float(torch.linalg.vector_norm(base.tensors[f"{module}.weight"], dtype=torch.float32))
         norms[module] = (
             scale * math.sqrt(max(0.0, float(np.sum((b.T @ b) * (a @ a.T))))) / weight if weight else math.inf
         )
@@ -104,15 +104,15 @@ def _check_gguf(path: Path, tensors: dict[str, np.ndarray], lora: LoraSettings) 
     return rounded
 
 
-def _reload(directory: Path, base: Base, precision: str, device: torch.device) -> Policy:
+def _reload(directory: Path, base: Base) -> Policy:
     """What is on disk, over a fresh module around the same frozen weights."""
     # PEFT draws an initial adapter first: a check must not move the run's random state.
     with torch.random.fork_rng(devices=[]):
         model = PeftModel.from_pretrained(frozen_model(base), str(directory))
-    return Policy(model.eval().to(device), precision)
+    return Policy(model.eval().to(base.device), base.precision)
 
 
-def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerConfig, device: torch.device) -> dict:
+def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerConfig) -> dict:
     """
     Reads the written adapter back. Returns `canaries` (canary log-probabilities under the base and under base +
     adapter.gguf, which is what volunteers load) and `checks` (the measured differences).
@@ -134,17 +134,17 @@ def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerCo
 
     canaries = list(config.canaries) or [default_canary(base.vocab_size, base.context_length)]
     temperature = config.loss.temperature
-    fresh = _reload(directory / "adapter", base, config.precision, device)
-    trained = score_canaries(policy, canaries, temperature, device)
-    gap = largest_gap(trained, score_canaries(fresh, canaries, temperature, device))
+    fresh = _reload(directory / "adapter", base)
+    trained = score_canaries(policy, canaries, temperature)
+    gap = largest_gap(trained, score_canaries(fresh, canaries, temperature))
     if not gap <= RELOAD_SLACK:
         raise TrainerError("export_check_failed", f"the reloaded adapter scores canaries {gap:.3g} nats differently")
     with torch.no_grad():
         for name, parameter in fresh.model.named_parameters():
             if "lora_" in name:
                 parameter.copy_(torch.from_numpy(rounded[name.replace(".default.", ".")]))
-    volunteers = score_canaries(fresh, canaries, temperature, device)
-    bare = score_canaries(fresh, canaries, temperature, device, reference=True)
+    volunteers = score_canaries(fresh, canaries, temperature)
+    bare = score_canaries(fresh, canaries, temperature, reference=True)
     expected = [
         {
             "prompt": list(canary.prompt),

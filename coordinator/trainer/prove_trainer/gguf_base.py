@@ -5,7 +5,7 @@ Qwen3's does not.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -19,6 +19,11 @@ from .gguf_header import check_header
 from .spool import sha256_file
 
 T = TypeVar("T")
+
+_CPU = torch.device("cpu")
+
+# The precisions of 16 bits: matrices lie and multiply in them, see docs/trainer.md.
+HALVES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
 ARCHITECTURES = ("qwen3",)
 MAX_DIMENSION = 2**24  # of the widths in the metadata: context length, feed-forward width
@@ -48,12 +53,29 @@ _BLOCK = re.compile(r"blk\.(\d{1,4})\.([a-z_]+)\.weight")
 
 @dataclass(frozen=True)
 class Base:
-    """The base model's weights (float32, Hugging Face names) and what is needed to build modules around them."""
+    """
+    The base model's weights by their Hugging Face names, and what is needed to build modules around them. This is the
+    one copy on the device: policies, however many, are modules over these very tensors.
+    """
 
     architecture: str
     sha256: str
     config: Qwen3Config
     tensors: dict[str, torch.Tensor]
+    precision: str = "float32"
+
+    def on(self, device: torch.device, precision: str) -> "Base":
+        """The same weights elsewhere, or in other bits."""
+        tensors = {name: placed(weight, device, precision) for name, weight in self.tensors.items()}
+        return replace(self, tensors=tensors, precision=precision)
+
+    @property
+    def bytes(self) -> int:
+        return sum(weight.numel() * weight.element_size() for weight in self.tensors.values())
+
+    @property
+    def device(self) -> torch.device:
+        return self.tensors["model.embed_tokens.weight"].device
 
     @property
     def vocab_size(self) -> int:
@@ -128,12 +150,21 @@ def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, ti
     )
 
 
-def load_base(path: Path, expected_sha256: str) -> Base:
+def placed(values: torch.Tensor, device: torch.device, precision: str) -> torch.Tensor:
     """
-    Reads and dequantises a GGUF base model.
+    A float32 weight as it lies on the device: matrices in the 16 bits of `precision`; norms and biases stay float32,
+    they are a thousandth of a model.
+    """
+    half = HALVES.get(precision)
+    return values.to(device, half if half is not None and values.dim() > 1 else torch.float32)
 
-    Raises TrainerError: `base_unreadable`, `base_hash_mismatch`, `base_unsupported` (architecture, quantisation),
-    `base_invalid`, `base_unknown_tensor`.
+
+def load_base(path: Path, expected_sha256: str, device: torch.device = _CPU, precision: str = "float32") -> Base:
+    """
+    Reads and dequantises a GGUF base model, tensor by tensor onto `device`.
+
+    Raises TrainerError: `base_unreadable`, `base_hash_mismatch`, `base_unsupported` (architecture, quantisation, a
+    weight beyond float16 where that is the precision), `base_invalid`, `base_unknown_tensor`.
     """
     try:
         actual = sha256_file(path)
@@ -159,21 +190,24 @@ def load_base(path: Path, expected_sha256: str) -> Base:
             values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
         except NotImplementedError as error:
             raise TrainerError("base_unsupported", f"{tensor.name} is stored as {tensor.tensor_type.name}") from error
-        tensors[name] = torch.from_numpy(values.astype("float32", copy=True))
-        if not torch.isfinite(tensors[name]).all():
+        weight = torch.from_numpy(values.astype("float32", copy=True))
+        if not torch.isfinite(weight).all():
             raise TrainerError("base_invalid", f"{tensor.name} holds a non-finite weight")
+        tensors[name] = placed(weight, device, precision)
+        if not torch.isfinite(tensors[name]).all():
+            raise TrainerError("base_unsupported", f"{tensor.name} holds a weight that {precision} does not reach")
     embedding = tensors.get("model.embed_tokens.weight")
     if embedding is None or embedding.dim() != 2:
         raise TrainerError("base_invalid", "token_embd.weight is missing")
     config = _read_config(reader, architecture, embedding.shape[0], tied="lm_head.weight" not in tensors)
-    base = Base(architecture, actual, config, tensors)
+    base = Base(architecture, actual, config, tensors, precision)
     build_model(base)  # proves now, not at the first batch, that every tensor is there and has the right shape
     return base
 
 
 def build_model(base: Base, attention: str = "sdpa") -> Qwen3ForCausalLM:
     """
-    A frozen float32 model over `base.tensors` (shared, not copied). `attention` names the attention implementation.
+    A frozen model over `base.tensors` (shared, not copied). `attention` names the attention implementation.
     """
     config = Qwen3Config.from_dict(base.config.to_dict())
     config._attn_implementation = attention

@@ -18,6 +18,7 @@ from .examination import Examination
 from .loss import clipped, token_terms
 from .packing import Pack, make_packs, share_out
 from .policy import Policy
+from .room import UNPLANNED, Room
 from .selection import Selection, select
 from .stats import StepSums, summarise
 
@@ -89,20 +90,46 @@ def typical_distance(distances: dict[int, float], rollouts: Sequence[Rollout]) -
     )
 
 
+@dataclass
+class _Verdict:
+    """What an examination has found by now; it holds for all attempts at a step."""
+
+    left_out: frozenset[str] | None = None  # groups; None: nothing is known yet
+    waited: float = 0.0  # seconds
+
+
+class RanOut(Exception):
+    """Some rank had too little memory for a pack. Raised on all ranks."""
+
+    def __init__(self, tokens: int, alone: bool) -> None:
+        super().__init__(f"a forward of {tokens} tokens")
+        self.tokens = tokens
+        self.alone = alone  # the pack held one rollout: there is no smaller one
+
+
 class GrpoTrainer:
     """
-    Policy and optimizer between steps.
+    Policy and optimizer between steps. A step that runs out of memory begins again with less `room`, which is told to
+    `on_less_room` with the tokens of the forward that was too much.
 
     Gradients are accumulated as sums and divided by the number N of kept tokens of all ranks once N is known: the
     guard needs log pi_old, so N is only known after the forward passes, and a pass just to count would cost a third
     of the step.
     """
 
-    def __init__(self, policy: Policy, settings: OptimizerSettings, ranks: Ranks) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        settings: OptimizerSettings,
+        ranks: Ranks,
+        room: Room = UNPLANNED,
+        on_less_room: Callable[[Room, int], None] = lambda *_: None,
+    ) -> None:
+        self.room = room
+        self.on_less_room = on_less_room
         self.policy = policy
         self.settings = settings
         self.ranks = ranks
-        self.module = ranks.wrap(policy)
         self.named = policy.adapter_parameters()
         self.parameters = [parameter for _, parameter in self.named]
         self.updates = 0  # optimizer steps taken so far: the position in the warm-up
@@ -140,21 +167,23 @@ class GrpoTrainer:
         `examination.judge` raises.
         """
         started = perf_counter()
-        waited = 0.0
         before = self.snapshot()
-        attempt = self._begin(batch, step, packing, budget)
-        if examination and attempt.packs:
-            finite, found = self._examine(attempt, examination, packing, budget, should_stop)
-            if finite:
-                asked = perf_counter()
-                left_out = examination.judge(found)
-                waited = perf_counter() - asked
-                if left_out:
-                    attempt = self._begin(batch.without(left_out), step, packing, budget)
-                    finite = self._accumulate(attempt, should_stop)
-        else:
-            finite = self._accumulate(attempt, should_stop)
-        skipped, norms = self._finish(attempt, finite, before, should_stop)
+        verdict = _Verdict()
+        while True:
+            room = self.room.within(budget)
+            self.policy.checkpointing = room.checkpointing
+            try:
+                attempt, finite = self._first_pass(batch, step, packing, room.budget, should_stop, examination, verdict)
+                skipped, norms = self._finish(attempt, finite, before, should_stop)
+                break
+            except RanOut as ran_out:
+                tokens, alone = ran_out.tokens, ran_out.alone
+            # Not in the handler: while an error is handled, what the failed forward had in hand stays in memory.
+            self.restore(before)
+            self.room = room.less(tokens, alone)
+            if self.ranks.device.type == "cuda":
+                torch.cuda.empty_cache()
+            self.on_less_room(self.room, tokens)
         sums, distances = attempt.sums, attempt.distances
         rejected = dict(sorted(attempt.rejected.items()))
         stats = summarise(batch, attempt.selection, rejected, sums)
@@ -165,20 +194,46 @@ class GrpoTrainer:
             "updates": self.updates,
             "learningRate": self.learning_rate() if norms else None,
         }
-        seconds = perf_counter() - started - waited
+        seconds = perf_counter() - started - verdict.waited
         timing = {
             "seconds": seconds,
-            "waitedSeconds": waited,
+            "waitedSeconds": verdict.waited,
             "batchTokensPerSecond": batch.tokens / seconds,
             "computedTokensPerSecond": stats["computedTokens"] / seconds,
         }
         return StepOutcome(skipped, stats, rejected, timing)
 
+    def _first_pass(
+        self,
+        batch: Batch,
+        step: int,
+        packing: str,
+        budget: int,
+        should_stop: Callable[[], None],
+        examination: Examination | None,
+        verdict: _Verdict,
+    ) -> tuple[_Attempt, bool]:
+        """Leaves the gradients of the first pass in the parameters; whether all numbers were finite."""
+        if verdict.left_out is not None:
+            batch = batch.without(verdict.left_out)
+        attempt = self._begin(batch, step, packing, budget)
+        if not examination or verdict.left_out is not None or not attempt.selection.kept:
+            return attempt, self._accumulate(attempt, should_stop)
+        finite, found = self._examine(attempt, examination, packing, budget, should_stop)
+        if finite:
+            asked = perf_counter()
+            verdict.left_out = examination.judge(found)
+            verdict.waited = perf_counter() - asked
+            if verdict.left_out:
+                attempt = self._begin(batch.without(verdict.left_out), step, packing, budget)
+                finite = self._accumulate(attempt, should_stop)
+        return attempt, finite
+
     def _begin(self, batch: Batch, step: int, packing: str, budget: int) -> _Attempt:
         selection = select(batch, step)
         packs = make_packs(selection.kept, packing, budget) if selection.kept else []
         own = share_out(packs, self.ranks.rank, self.ranks.world) if packs else []
-        return _Attempt(batch.loss, selection, [pack.to(self.ranks.device) for pack in own])
+        return _Attempt(batch.loss, selection, own)
 
     def _examine(
         self,
@@ -199,8 +254,16 @@ class GrpoTrainer:
         for adapter, rollouts, draws in examination.hidden(kept):
             packs = share_out(make_packs(rollouts, packing, budget), self.ranks.rank, self.ranks.world)
             other = Witness(draws, temperature)
+            too_much: Pack | None = None
             with self.policy.under(adapter) if adapter else nullcontext():
-                other.look(self.policy, (pack.to(self.ranks.device) for pack in packs), should_stop)
+                for pack in packs:
+                    should_stop()
+                    try:
+                        other.look(self.policy, pack)
+                    except torch.OutOfMemoryError:
+                        too_much = pack
+                        break
+            self._agree_on_memory(too_much)
             found |= other.found
         finite = self.ranks.all_agree(finite and all_finite(found))
         return finite, {index: evidence for part in self.ranks.gather(found) for index, evidence in part.items()}
@@ -210,15 +273,16 @@ class GrpoTrainer:
     ) -> tuple[str | None, list[float]]:
         """From the gradients of the first pass to the updates. Returns why there is none, and the gradient norms."""
         sums, distances, loss = attempt.sums, attempt.distances, attempt.loss
-        skipped = None if attempt.packs else "no_signal"
+        kept = attempt.selection.kept
+        skipped = None if kept else "no_signal"
         norms: list[float] = []
-        for number in range(self.settings.passes if attempt.packs else 0):
+        for number in range(self.settings.passes if kept else 0):
             if number == 0:
                 sums.load(self.ranks.sum(sums.flat()))
                 for part in self.ranks.gather(distances):
                     distances.update(part)
                 attempt.rejected |= {i: "guard" for i, distance in distances.items() if distance > loss.guard}
-                if self.ranks.all_agree(finite) and typical_distance(distances, attempt.selection.kept) > loss.drift:
+                if self.ranks.all_agree(finite) and typical_distance(distances, kept) > loss.drift:
                     skipped = "drift"
                     break
             else:
@@ -243,48 +307,58 @@ class GrpoTrainer:
         not finite. `witness` takes down what the forward shows and changes nothing.
         """
         self.optimizer.zero_grad(set_to_none=True)
-        loss, packs = attempt.loss, attempt.packs
         first = not attempt.remembered
         finite = True
-        for i, pack in enumerate(packs):
+        too_much: Pack | None = None
+        for i, pack in enumerate(attempt.packs):
             should_stop()
-            last = i + 1 == len(packs)
-            quiet = (
-                nullcontext()
-                if last or not isinstance(self.module, nn.parallel.DistributedDataParallel)
-                else self.module.no_sync()
-            )
-            with quiet:
-                logp, entropy = self.module(pack, loss.temperature, witness.see if witness else None)
-                if first:
-                    attempt.remembered.append(self._remember(attempt, pack, logp.detach(), entropy))
-                now = attempt.remembered[i]
-                terms = token_terms(
-                    logp,
-                    now.old,
-                    pack.sampler_logp,
-                    pack.advantage,
-                    now.keep,
-                    clip_low=loss.clip_low,
-                    clip_high=loss.clip_high,
-                    tis_cap=loss.tis_cap,
-                    logp_ref=now.reference,
-                    kl_coefficient=loss.kl_coefficient,
-                )
-                total = terms.sum()
-                value = float(total.detach())
-                # Checked apart: the guard would reject rollouts with a NaN log pi_old and leave a finite loss over
-                # nothing.
-                finite = finite and math.isfinite(value) and bool(torch.isfinite(logp).all())
-                # DistributedDataParallel averages over ranks; the loss is a sum over all of them.
-                (total * self.ranks.world).backward()
-            if first:
-                attempt.sums.add(loss=value)
-            else:
-                attempt.clip_sums.append(
-                    float(clipped(logp, now.old, pack.advantage, now.keep, loss.clip_low, loss.clip_high).sum())
-                )
+            try:
+                # On the device one at a time.
+                finite = self._learn(attempt, i, pack.to(self.ranks.device), first, witness) and finite
+            except torch.OutOfMemoryError:
+                too_much = pack
+                break
+        self._agree_on_memory(too_much)
+        self.ranks.add_gradients(self.parameters)
         return finite
+
+    def _learn(self, attempt: _Attempt, number: int, pack: Pack, first: bool, witness: Witness | None) -> bool:
+        """Adds the gradients of one pack; False when a number was not finite."""
+        loss = attempt.loss
+        logp, entropy = self.policy(pack, loss.temperature, witness.see if witness else None)
+        if first:
+            attempt.remembered.append(self._remember(attempt, pack, logp.detach(), entropy))
+        now = attempt.remembered[number]
+        terms = token_terms(
+            logp,
+            now.old,
+            pack.sampler_logp,
+            pack.advantage,
+            now.keep,
+            clip_low=loss.clip_low,
+            clip_high=loss.clip_high,
+            tis_cap=loss.tis_cap,
+            logp_ref=now.reference,
+            kl_coefficient=loss.kl_coefficient,
+        )
+        total = terms.sum()
+        value = float(total.detach())
+        total.backward()
+        if first:
+            attempt.sums.add(loss=value)
+        else:
+            attempt.clip_sums.append(
+                float(clipped(logp, now.old, pack.advantage, now.keep, loss.clip_low, loss.clip_high).sum())
+            )
+        # Checked apart: the guard would reject rollouts with a NaN log pi_old and leave a finite loss over nothing.
+        return math.isfinite(value) and bool(torch.isfinite(logp).all())
+
+    def _agree_on_memory(self, too_much: Pack | None) -> None:
+        """Raises RanOut on all ranks when one of them had too little memory for a pack."""
+        said = self.ranks.gather(None if too_much is None else (too_much.tokens, len(too_much.rollouts)))
+        failed = [pack for pack in said if pack is not None]
+        if failed:
+            raise RanOut(max(tokens for tokens, _ in failed), alone=any(rollouts == 1 for _, rollouts in failed))
 
     def _remember(self, attempt: _Attempt, pack: Pack, old: torch.Tensor, entropy: torch.Tensor) -> _Remembered:
         loss, sums, distances = attempt.loss, attempt.sums, attempt.distances

@@ -26,3 +26,5 @@ AUDIT_CHUNK_ELEMENTS = 2**22  # logits an audit holds at once, several times ove
 AUDIT_POLICIES = 4  # policies an audit process keeps in memory: volunteers are a few versions apart, the base is shared
 ROUNDING = 1e-9  # nats; scores are sums of float64 numbers, so a gap this small is none
 HEAD_CHUNK_ELEMENTS = 2**25  # logits held at once by the LM head: 128 MB in float32
+MAX_TOKENS_PER_FORWARD = 2**22  # input tokens of one forward pass
+MAX_MEMORY_GIB = 4_096.0  # of one device

@@ -6,10 +6,11 @@ continuations, each of which attends to the prompt and to itself, with positions
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from torch.nn.attention.bias import causal_lower_right
 
 from .batch import Rollout
 
@@ -43,9 +44,30 @@ class Segment:
     start: int
     prefix: int
     branches: tuple[int, ...]
-    masks: tuple[
-        torch.Tensor | None, ...
-    ]  # per branch [length, prefix + length] bool, None where plain causal attention does
+    _masks: dict[int, torch.Tensor] = field(default_factory=dict, repr=False, compare=False)
+
+    def mask(self, length: int, device: torch.device) -> torch.Tensor | None:
+        """
+        For a branch of this length, what it may see of the prefix and of itself, [length, prefix + length]; None where
+        plain causal attention does. The same for all layers.
+        """
+        if self.prefix == 0:
+            return None
+        mask = self._masks.get(length)
+        if mask is None:
+            mask = self._masks[length] = _lower_right(length, self.prefix + length, device)
+        return mask
+
+
+def _lower_right(rows: int, columns: int, device: torch.device) -> torch.Tensor:
+    """
+    Causal, the last row seeing all columns. A GPU gets it as a rule that its fused kernels know, without a number in
+    memory; a CPU's kernel takes numbers to add, and would make its own for every layer from a mask of truth values.
+    """
+    if device.type == "cuda":
+        return causal_lower_right(rows, columns)
+    seen = torch.ones(rows, columns, dtype=torch.bool, device=device).tril(columns - rows)
+    return torch.zeros(rows, columns, device=device).masked_fill_(~seen, -torch.inf)
 
 
 @dataclass(frozen=True)
@@ -67,12 +89,8 @@ class Pack:
         return self.ids.shape[1]
 
     def to(self, device: torch.device) -> "Pack":
-        if device.type == "cpu":
-            return self
-        segments = tuple(
-            Segment(s.start, s.prefix, s.branches, tuple(m if m is None else m.to(device) for m in s.masks))
-            for s in self.segments
-        )
+        """On `device`, with masks of its own: they go when this pack does."""
+        segments = tuple(Segment(s.start, s.prefix, s.branches) for s in self.segments)
         moved = (self.ids, self.positions, self.rows, self.targets, self.sampler_logp, self.advantage, self.owner)
         ids, positions, rows, targets, sampler_logp, advantage, owner = (tensor.to(device) for tensor in moved)
         return Pack(ids, positions, segments, rows, targets, sampler_logp, advantage, owner, self.rollouts)
@@ -134,18 +152,6 @@ def pack_trees(trees: Sequence[Tree], budget: int) -> list[list[Tree]]:
     return packs
 
 
-def _segment(start: int, tree: Tree) -> Segment:
-    prefix = len(tree.prefix)
-    masks: list[torch.Tensor | None] = []
-    for branch in tree.branches:
-        length = len(branch.ids)
-        if prefix == 0 or length == 0:
-            masks.append(None)
-        else:
-            masks.append(torch.arange(prefix + length)[None, :] <= torch.arange(prefix, prefix + length)[:, None])
-    return Segment(start, prefix, tuple(len(branch.ids) for branch in tree.branches), tuple(masks))
-
-
 def build_pack(trees: Sequence[Tree]) -> Pack:
     """
     Lays trees out flat. The first token of a branch is predicted by the last token of the prefix, the others by their
@@ -160,7 +166,7 @@ def build_pack(trees: Sequence[Tree]) -> Pack:
     at = 0
     for tree in trees:
         prefix = len(tree.prefix)
-        segments.append(_segment(at, tree))
+        segments.append(Segment(at, prefix, tuple(len(branch.ids) for branch in tree.branches)))
         ids.append(tree.prefix)
         positions.append(np.arange(prefix))
         start = at
@@ -193,26 +199,6 @@ def build_pack(trees: Sequence[Tree]) -> Pack:
     )
 
 
-def empty_pack() -> Pack:
-    """
-    Two tokens without a loss: keeps the ranks' collectives in step when one of them has fewer packs. Its zero sum
-    still has a graph.
-    """
-    none = torch.zeros(0, dtype=torch.int64)
-    zero = torch.zeros(0)
-    return Pack(
-        torch.zeros(1, 2, dtype=torch.int64),
-        torch.arange(2)[None],
-        (Segment(0, 2, (), ()),),
-        none,
-        none,
-        zero,
-        zero,
-        none,
-        (),
-    )
-
-
 def make_packs(rollouts: Sequence[Rollout], packing: str, budget: int) -> list[Pack]:
     """
     `packing` 'shared': prompts once per group; 'packed': every rollout whole, several per forward; 'single': one
@@ -225,8 +211,7 @@ def make_packs(rollouts: Sequence[Rollout], packing: str, budget: int) -> list[P
 
 def share_out(packs: Sequence[Pack], rank: int, world: int) -> list[Pack]:
     """
-    This rank's packs: largest first to the least loaded rank, then dummies so that every rank has as many. Depends on
-    the batch only.
+    This rank's packs: largest first to the least loaded rank. Depends on the batch only.
     """
     loads = [0] * world
     mine: list[list[int]] = [[] for _ in range(world)]
@@ -234,6 +219,4 @@ def share_out(packs: Sequence[Pack], rank: int, world: int) -> list[Pack]:
         target = min(range(world), key=lambda r: (loads[r], r))
         loads[target] += packs[i].tokens
         mine[target].append(i)
-    count = max(len(part) for part in mine)
-    own = [packs[i] for i in sorted(mine[rank])]
-    return own + [empty_pack() for _ in range(count - len(own))]
+    return [packs[i] for i in sorted(mine[rank])]

@@ -10,13 +10,12 @@ from peft import LoraConfig, PeftModel, get_peft_model
 from peft.tuners.lora.layer import Linear
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
-from torch.utils.checkpoint import checkpoint
 from transformers import Qwen3ForCausalLM
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from .config import LoraSettings
-from .gguf_base import Base, build_model
-from .limits import HEAD_CHUNK_ELEMENTS
+from .gguf_base import HALVES, Base, build_model
+from .head import log_probabilities
 from .packing import Pack, Segment
 
 ATTENTION = "prove_segments"
@@ -27,7 +26,9 @@ def segment_attention(
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
-    attention_mask: tuple[Segment, ...],
+    attention_mask: None,
+    *,
+    segments: tuple[Segment, ...],
     scaling: float | None = None,
     dropout: float = 0.0,
     **_: object,
@@ -36,12 +37,12 @@ def segment_attention(
     Attention over a flat pack, tree by tree, in the shape transformers expects: inputs [1, heads, L, D], output [1,
     L, heads, D].
 
-    `attention_mask` carries the pack's segments. A loop over branches costs less than one dense L x L mask: on one
+    `segments` are the pack's. A loop over branches costs less than one dense L x L mask: on one
     core, 8 branches of 250 tokens after 200, forward and backward of a 6 x 256 model took 0.85 s with the loop, 1.87
     s dense, 0.93 s with padded branches.
     """
     parts = []
-    for segment in attention_mask:
+    for segment in segments:
         at, end = segment.start, segment.start + segment.prefix
         prefix_key, prefix_value = key[:, :, at:end], value[:, :, at:end]
         if segment.prefix:
@@ -50,10 +51,11 @@ def segment_attention(
                     query[:, :, at:end], prefix_key, prefix_value, is_causal=True, scale=scaling, enable_gqa=True
                 )
             )
-        for length, mask in zip(segment.branches, segment.masks, strict=True):
+        for length in segment.branches:
             at, end = end, end + length
             if length == 0:
                 continue
+            mask = segment.mask(length, query.device)
             own_key, own_value = key[:, :, at:end], value[:, :, at:end]
             if mask is not None:
                 own_key, own_value = torch.cat([prefix_key, own_key], 2), torch.cat([prefix_value, own_value], 2)
@@ -114,16 +116,37 @@ def fuse_lora(model: PeftModel) -> None:
 
 
 class Policy(nn.Module):
-    """
-    Wraps a PEFT model. All training forwards go through `forward`, so that DistributedDataParallel sees every
-    gradient: calling the inner model would skip the reduction without an error.
-    """
+    """Wraps a PEFT model: the tokens of a pack in, log-probabilities out."""
 
-    def __init__(self, model: PeftModel, precision: str = "float32") -> None:
+    def __init__(self, model: PeftModel, precision: str) -> None:
         super().__init__()
         fuse_lora(model)
         self.model = model
         self.precision = precision
+        self._checkpointing = False
+
+    @property
+    def checkpointing(self) -> bool:
+        """
+        Whether only the input of each layer is kept for the backward pass, which computes the layer anew: a third
+        more time for a fraction of the memory, and the same numbers.
+        """
+        return self._checkpointing
+
+    @checkpointing.setter
+    def checkpointing(self, wanted: bool) -> None:
+        causal = cast("Qwen3ForCausalLM", self.model.get_base_model())
+        if wanted:
+            # Nothing here is random.
+            causal.gradient_checkpointing_enable({"use_reentrant": False, "preserve_rng_state": False})
+        else:
+            causal.gradient_checkpointing_disable()
+        causal.train(wanted)  # transformers asks for it; without dropout it changes nothing else
+        self._checkpointing = wanted
+
+    @property
+    def device(self) -> torch.device:
+        return self.model.device
 
     def adapter_parameters(self) -> list[tuple[str, nn.Parameter]]:
         """Trainable parameters by their PEFT file name, sorted."""
@@ -143,27 +166,18 @@ class Policy(nn.Module):
         states, weight = self.states(pack)
         if watch:
             watch(pack, states, weight)
-        chunk = max(1, HEAD_CHUNK_ELEMENTS // weight.shape[0])
-        if len(pack.rows) <= chunk:
-            return _score(states, weight, pack.targets, temperature)
-        # Recomputed in the backward pass: the logits of all loss tokens at a 152k vocabulary would not fit.
-        parts = [
-            checkpoint(
-                _score, states[i : i + chunk], weight, pack.targets[i : i + chunk], temperature, use_reentrant=False
-            )
-            for i in range(0, len(pack.rows), chunk)
-        ]
-        return torch.cat([logp for logp, _ in parts]), torch.cat([entropy for _, entropy in parts])
+        return log_probabilities(states, weight, pack.targets, temperature)
 
     def states(self, pack: Pack) -> tuple[torch.Tensor, torch.Tensor]:
         """What the LM head is given for each loss token, [T, hidden] float32, and the head's weight."""
         causal = cast("Qwen3ForCausalLM", self.model.get_base_model())
-        autocast = torch.autocast(pack.ids.device.type, dtype=torch.bfloat16, enabled=self.precision == "bfloat16")
-        with autocast:
+        half = HALVES.get(self.precision)
+        with torch.autocast(pack.ids.device.type, dtype=half, enabled=half is not None):
             hidden = causal.model(
-                input_ids=pack.ids,
+                # What is added up over layers stays float32, also over a base of 16 bits.
+                inputs_embeds=causal.model.embed_tokens(pack.ids).float(),
                 position_ids=pack.positions,
-                attention_mask={"full_attention": pack.segments},
+                segments=pack.segments,
                 use_cache=False,
             ).last_hidden_state
         return hidden[0].index_select(0, pack.rows).float(), causal.lm_head.weight
@@ -190,18 +204,8 @@ class Policy(nn.Module):
             return self.forward(pack, temperature)[0]
 
 
-def _score(
-    states: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, temperature: float
-) -> tuple[torch.Tensor, torch.Tensor]:
-    logits = states @ weight.T.to(states.dtype) / temperature
-    logp = logits - logits.logsumexp(-1, keepdim=True)
-    with torch.no_grad():
-        entropy = -(logp.exp() * logp).sum(-1)
-    return logp.gather(1, targets[:, None])[:, 0], entropy
-
-
 def frozen_model(base: Base):
-    """The base model with segment attention."""
+    """The base model with segment attention, over the one copy of the weights that `base` holds."""
     ALL_ATTENTION_FUNCTIONS.register(ATTENTION, segment_attention)
     return build_model(base, ATTENTION)
 
@@ -212,7 +216,6 @@ def new_policy(
     seed: int,
     base_name: str | None,
     revision: str | None,
-    precision: str = "float32",
 ) -> Policy:
     """A policy whose adapter is new: A random from `seed`, B zero, so it equals the base model."""
     model = frozen_model(base)
@@ -222,4 +225,4 @@ def new_policy(
     # PEFT fills both fields in from the model object, which knows only that it came from memory.
     peft_model.peft_config["default"].base_model_name_or_path = base_name
     peft_model.peft_config["default"].revision = revision
-    return Policy(peft_model.eval(), precision)
+    return Policy(peft_model.eval().to(base.device), base.precision)

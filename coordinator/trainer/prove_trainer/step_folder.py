@@ -67,7 +67,7 @@ def write_step(
     with atomic_directory(spool.step_path(step)) as draft:
         write_adapter(draft, trainer.policy, base, config, step)
         write_base_config(draft / BASE_CONFIG_FILE, base)
-        checked = check_adapter(draft, trainer.policy, base, config, trainer.ranks.device)
+        checked = check_adapter(draft, trainer.policy, base, config)
         state = {name: tensor for name, tensor in trainer.snapshot().items() if not name.startswith("adapter/")}
         save_file(state, draft / "optimizer.safetensors")
         _write_rng(draft / "rng.json", config.seed)

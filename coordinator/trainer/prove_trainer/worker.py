@@ -25,8 +25,9 @@ from .export import DeltaTooLarge
 from .gguf_base import Base, load_base
 from .grpo import GrpoTrainer, StepOutcome
 from .lifetime import Lifetime, Stopped
-from .limits import MAX_DETAIL
+from .limits import MAX_DETAIL, MAX_TOKENS_PER_FORWARD
 from .policy import new_policy
+from .room import Room, find_room
 from .spool import Spool
 from .step_folder import StepRecord, load_state, read_step, write_step
 
@@ -54,14 +55,25 @@ class Worker:
         self.events = events
         self.lifetime = lifetime
         torch.manual_seed(config.seed)
-        policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision, config.precision)
-        self.trainer = GrpoTrainer(policy.to(ranks.device), config.optimizer, ranks)
+        policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision)
+        room = find_room(config, base, lambda **found: events.emit("memory", **found))
+        self.trainer = GrpoTrainer(policy, config.optimizer, ranks, room, self._tell_less_room)
         self.record = self._resume()
         self.busy_with: str | None = (
             None  # the batch in hand, named in an error event so that the coordinator can count its failures
         )
         self._answered: set[str] = set()  # batches in the spool that need no further look
         self._later: dict[str, int] = {}  # batches whose turn has not come -> the step they wait for
+
+    def _tell_less_room(self, room: Room, tokens: int) -> None:
+        log.warning("a forward of %d tokens ran out of memory; going on with %s", tokens, room)
+        self.events.emit(
+            "memory",
+            batchId=self.busy_with,
+            ranOutAt=tokens,
+            tokensPerForward=room.budget,
+            checkpointing=room.checkpointing,
+        )
 
     def _resume(self) -> StepRecord:
         """
@@ -214,7 +226,7 @@ class Worker:
             batch,
             self.record.step,
             self.config.packing,
-            self.config.max_tokens_per_forward,
+            self.config.max_tokens_per_forward or MAX_TOKENS_PER_FORWARD,
             self.lifetime.check,
             examination,
         )
@@ -326,11 +338,11 @@ def run(argv: list[str] | None = None) -> int:
         ranks = join_ranks(config.device)
         if args.audits and ranks.world != 1:
             raise TrainerError("config_invalid", "--audits takes one process, not several ranks")
-        base = load_base(args.base, config.base_sha256)
+        base = load_base(args.base, config.base_sha256, ranks.device, config.precision)
         check_canaries(config.canaries, base.vocab_size, base.context_length)
         spool = Spool(args.spool)
         worker = (
-            AuditWorker(spool, base, config, ranks.device, events, lifetime)
+            AuditWorker(spool, base, config, events, lifetime)
             if args.audits
             else Worker(spool, base, config, ranks, events, lifetime)
         )

@@ -22,8 +22,6 @@ from safetensors.numpy import load_file
 from safetensors.numpy import save as save_safetensors
 from test_process import DEADLINE, Process
 
-CPU = torch.device("cpu")
-
 
 def scores(logits: torch.Tensor, draws: np.ndarray | torch.Tensor) -> torch.Tensor:
     """Logit and noise of every token, [T, V] float64."""
@@ -33,7 +31,7 @@ def scores(logits: torch.Tensor, draws: np.ndarray | torch.Tensor) -> torch.Tens
 
 
 def audit(policy, rollouts, draws, packing="shared", budget=4096):
-    return audit_rollouts(policy, rollouts, draws, packing, budget, 1.0, CPU)
+    return audit_rollouts(policy, rollouts, draws, packing, budget, 1.0)
 
 
 def plain_logits(base, rollout) -> torch.Tensor:

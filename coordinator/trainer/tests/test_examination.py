@@ -23,8 +23,6 @@ from test_audit import drawn
 from test_process import Process
 from test_worker import Bench, UntilIdle, kinds
 
-CPU = torch.device("cpu")
-
 
 @pytest.fixture
 def bench(tmp_path, base):
@@ -134,7 +132,7 @@ def test_the_training_forward_shows_what_an_audit_shows_under_the_adapter_that_w
         group = [rollout for rollout in rollouts if rollout.policy_version == version]
         path = bench.spool.step_path(version) / "adapter.gguf"
         policy = published_policy(bench.base, path, bench.step(version)["files"]["adapter.gguf"])
-        expected = audit_rollouts(policy, group, [r.draws for r in group], "shared", 1536, 1.0, CPU)
+        expected = audit_rollouts(policy, group, [r.draws for r in group], "shared", 1536, 1.0)
         count = len(expected["logp"])
         for name in EVIDENCE:
             # The adapter in hand is float32, the published one float16: of older ones only the packing differs.
@@ -147,7 +145,7 @@ def test_the_training_forward_shows_what_an_audit_shows_under_the_adapter_that_w
         bench.base, bench.spool.step_path(0) / "adapter.gguf", bench.step(0)["files"]["adapter.gguf"]
     )
     group = [rollout for rollout in rollouts if rollout.policy_version == 2]
-    wrong = audit_rollouts(first, group, [r.draws for r in group], "shared", 1536, 1.0, CPU)
+    wrong = audit_rollouts(first, group, [r.draws for r in group], "shared", 1536, 1.0)
     assert np.abs(tensors["logp"][: len(wrong["logp"])] - wrong["logp"]).max() > 0.05
 
 

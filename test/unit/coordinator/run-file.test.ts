@@ -10,7 +10,13 @@ import type { ModelFacts } from '../../../engine/index.js'
 
 const FOLDER = '/runs/first'
 const WISHES: RunWishes = {
-  ...{ base: '/models/base.gguf', dataset: '/runs/first/tasks', dataDir: '/runs/first/data', name: 'a model' },
+  ...{
+    base: '/models/base.gguf',
+    dataset: '/runs/first/tasks',
+    dataDir: '/runs/first/data',
+    name: 'a model',
+    worlds: [],
+  },
   ...{ operator: 'Ada: "me", #1', purpose: '', port: 4001, announce: ['/dns4/run.example/tcp/1'], calibrations: [] },
 }
 const facts = (parameters: number): ModelFacts => {

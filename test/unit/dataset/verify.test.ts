@@ -53,6 +53,12 @@ function withCall(example: Example, number: number, change: (call: TeacherCall) 
   }
 }
 
+/** The example with another last answer. */
+const withAnswer = (example: Example, assistant: string): Example => ({
+  ...example,
+  exchanges: example.exchanges.with(-1, { ...example.exchanges.at(-1)!, assistant }),
+})
+
 /** The example with another task, under that task's name. */
 function withTask(example: Example, change: Partial<Task>): Example {
   const { id, ...body } = { ...example.task, ...change }
@@ -84,6 +90,14 @@ const CHANGES: readonly (readonly [string, Example, string, RegExp])[] = [
     withCall(recovered, 0, ({ response }) => ({ response: response.replace('"message":"', '"message":"Well. ') })),
     'other_response',
     /call 0, /,
+  ],
+  ['an answer holds a number that nobody gave', withAnswer(recovered, 'Done, for 987654.'), 'other_words', /n987654/],
+  ['an answer is empty', withAnswer(recovered, '…'), 'other_words', /tell 50 %/],
+  [
+    'something is to be told that no look-up returns',
+    withTask(recovered, { facts: [{ turn: 0, value: 'nothing that was said' }] }),
+    'other_reward',
+    /outcome: the ground truth earns 0\.75/,
   ],
   [
     'a world begins elsewhere',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createDrawTable, DRAW, noiseOf, reachOf } from '../../../engine/draw.js'
+import { createDrawTable, DRAW, noiseOf } from '../../../engine/draw.js'
 import { evidenceOf } from '../../../engine/token-evidence.js'
 import type { Draw, Token } from '../../../engine/types.js'
 import { checkout } from '../../support/checkout.js'
@@ -36,13 +36,16 @@ const noisy = (values: readonly number[], by: Draw): number[] =>
   values.map((logit, token) => logit + noiseOf(by, token))
 const descending = (values: readonly number[]): [Token, number][] => [...values.entries()].sort(([, a], [, b]) => b - a)
 
-test('the tokens within reach of the largest logit are enough to find the one whose logit and noise are the largest', () => {
+/** How far below the likeliest token another one may be and still be selected. */
+const reachOf = (values: readonly number[], by: Draw, largest: number): number => largest - noiseOf(by, argmax(values))
+
+test('the tokens that noise can lift above the likeliest one are enough to find that whose logit and noise are the largest', () => {
   fc.assert(
     fc.property(logits, draw, (values, by) => {
       const table = createDrawTable(values.length)
       const largest = table.largestNoise(by)
       assert.is(largest, Math.max(...values.map((_, token) => noiseOf(by, token))))
-      const near = descending(values).filter(([, logit]) => logit >= Math.max(...values) - reachOf(largest))
+      const near = descending(values).filter(([, logit]) => logit >= Math.max(...values) - reachOf(values, by, largest))
       assert.is(table.select(by, near, largest), argmax(noisy(values, by)))
     }),
     RUNS,
@@ -54,7 +57,7 @@ test('a temperature says the same as logits that are divided by it, and at 0 the
     fc.property(logits, draw, fc.constantFrom(0.25, 0.5, 2, 4), (values, by, temperature) => {
       const table = createDrawTable(values.length)
       const largest = table.largestNoise(by)
-      const reach = temperature * reachOf(largest)
+      const reach = temperature * reachOf(values, by, largest)
       const near = descending(values).filter(([, logit]) => logit >= Math.max(...values) - reach)
       const divided = values.map((logit) => logit / temperature)
       assert.is(table.select(by, near, largest, temperature), argmax(noisy(divided, by)))
@@ -91,8 +94,11 @@ test('the draws of a policy are its samples', () => {
   assert.ok(chiSquare < 16.3, `${counts}: a chance below 0.001`)
 })
 
-const evidence = (token: Token, values: readonly number[], by: Draw | null) =>
-  evidenceOf(token, new Map(values.entries()), by)
+const evidence = (token: Token, values: readonly number[], by: Draw | null) => {
+  const topLogit = Math.max(...values)
+  const totalWeight = values.reduce((sum, logit) => sum + Math.exp(logit - topLogit), 0)
+  return evidenceOf(token, { logit: values[token]!, topLogit, totalWeight, near: values.entries() }, by)
+}
 
 test('a token that its draw selects needs no repair, and no error of the logits needs a larger one than itself', () => {
   const errors = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 300, maxLength: 300 })
@@ -120,7 +126,6 @@ test('a repair is half of what a token is behind; log-probability and evidence a
   assert.ok(
     Math.abs(evidence(0, [1, 0, Number.NEGATIVE_INFINITY], by).evidence - evidence(0, [1, 0], by).evidence) < 1e-12,
   )
-  assert.throws(() => evidence(3, values, by), RangeError)
 })
 
 test.run()

@@ -80,6 +80,8 @@ const PATHS = [
   ['groundTruth', 1, 'after'],
   ['groundTruth', 1, 'turn'],
   ['chain'],
+  ['facts'],
+  ['facts', 0, 'value'],
   ['system'],
   ['stripEnums'],
   ['__proto__'],

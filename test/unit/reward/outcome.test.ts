@@ -9,7 +9,7 @@ import {
   type ScoredExample,
   type StateDigests,
 } from '../../../reward/index.js'
-import { example, hasTwins, perfectLog, scored } from '../../support/reward-generators.js'
+import { example, hasTwins, perfectLog, plainFacts, scored } from '../../support/reward-generators.js'
 
 const RUNS = { numRuns: 400, seed: 20261122 }
 const { score, maximum } = rewardPreset('outcome')
@@ -64,22 +64,26 @@ const CASES: readonly [what: string, log: LoggedCall[], states: StateDigests[], 
   ],
   ['the payment before what it builds on', [pay, find], right, 0.5 - 0.25 / 2 - 0.2 / 3],
   ['the payment before the user asked', [find, pay], right, 0.5 - 0.25 / 2 - 0.2 / 3, [0, 0]],
-  ['later than asked', [find, pay], right, 1, [1, 1]],
+  ['the look-up later than asked', [find, pay], right, 0.75, [1, 1]],
   ['a block that cannot be read, then the task', [{ malformed: true, raw: '{' }, find, pay], right, 1 - 0.2 / 3],
 ]
+/** The bill is asked for in the first turn, everything else in the second. */
+const whenAsked = (log: readonly LoggedCall[]): number[] =>
+  log.map((call) => (call.malformed || call.name === find.name ? 0 : 1))
+
 for (const [what, log, states, expected, turns] of CASES) {
   test(`outcome pays for what was done: ${what}`, () => {
-    const { total } = score(task, log, { states, ...(turns && { turns }) })
+    const { total } = score(task, log, { ...plainFacts(log, states), turns: turns ?? whenAsked(log) })
     assert.ok(Math.abs(total - expected) < 1e-12, `${total} instead of ${expected}`)
   })
 }
 
 test('where no call is the answer, a look earns nothing and a write costs', () => {
   const silent = { offered, groundTruth: [] }
-  assert.is(score(silent, [], { states: [] }).total, maximum.noCall)
-  assert.is(score(silent, [find], { states: [] }).total, 0)
-  assert.is(score(silent, [{ ...pay, ok: false }], { states: [] }).total, 0)
-  assert.is(score(silent, [find, pay, pay], { states: [] }).total, -0.25)
+  assert.is(score(silent, [], plainFacts([])).total, maximum.noCall)
+  assert.is(score(silent, [find], plainFacts([find])).total, 0)
+  assert.is(score(silent, [{ ...pay, ok: false }], plainFacts([{ ...pay, ok: false }])).total, 0)
+  assert.is(score(silent, [find, pay, pay], plainFacts([find, pay, pay])).total, -0.25)
 })
 
 const digest = fc.constantFrom('a', 'b')
@@ -88,7 +92,7 @@ const anyStates = fc.array(fc.record({ initial: digest, expected: digest, actual
 test('nothing but the calls of the task, each once and with success, reaches the maximum', () => {
   fc.assert(
     fc.property(scored, anyStates, ([given, log], states) => {
-      const { total, alignment } = score(given, log, { states })
+      const { total, alignment } = score(given, log, plainFacts(log, states))
       assert.ok(total <= maximum.calls)
       if (total < maximum.calls) return
       assert.is(log.length, given.groundTruth.length)
@@ -115,7 +119,7 @@ test('whoever does strictly less of the task earns less', () => {
         const log = perfectLog(given.groundTruth).filter(() => kept.next().value)
         fc.pre(log.length > 0)
         const less = log.toSpliced(draw % log.length, 1)
-        const [more, fewer] = [score(given, log, { states }), score(given, less, { states })]
+        const [more, fewer] = [score(given, log, plainFacts(log, states)), score(given, less, plainFacts(less, states))]
         assert.ok(fewer.components!.done! <= more.components!.done!)
         if (fewer.components!.done! < more.components!.done!) assert.ok(fewer.total < more.total)
       },
@@ -129,13 +133,15 @@ test('a call that failed, or could not be read, never pays', () => {
     fc.property(scored, anyStates, fc.nat({ max: 1000 }), ([given, log], states, draw) => {
       const at = draw % (log.length + 1)
       const truth = given.groundTruth[draw % given.groundTruth.length]!
-      const before = score(given, log, { states }).total
+      const before = score(given, log, plainFacts(log, states)).total
       const failures: LoggedCall[] = [
         { name: truth.name, arguments: truth.arguments, ok: false },
         { malformed: true, raw: '{' },
       ]
-      for (const failure of failures)
-        assert.ok(score(given, log.toSpliced(at, 0, failure), { states }).total <= before + 1e-12)
+      for (const failure of failures) {
+        const longer = log.toSpliced(at, 0, failure)
+        assert.ok(score(given, longer, plainFacts(longer, states)).total <= before + 1e-12)
+      }
     }),
     RUNS,
   )
@@ -153,7 +159,10 @@ test('a write with other values than asked for is no better than none', () => {
     fc.property(amounts, (payments) => {
       const inexact = payments.filter(({ amount, to }) => amount !== 40 || to !== 'water')
       const log = [find, ...inexact.map((args) => ({ ...pay, arguments: args }))]
-      assert.ok(score(task, log, { states: wrong }).total <= score(task, [find], { states: untouched }).total)
+      assert.ok(
+        score(task, log, { ...plainFacts(log, wrong), turns: whenAsked(log) }).total <=
+          score(task, [find], plainFacts([find], untouched)).total,
+      )
     }),
     RUNS,
   )

@@ -20,6 +20,7 @@ import {
   hasTwins,
   orderRespectingEdges,
   perfectLog,
+  plainFacts,
   reorderKeys,
   scored,
 } from '../../support/reward-generators.js'
@@ -227,20 +228,20 @@ test('an alignment binds a logged call once, to a ground-truth call of its name,
 const digest = fc.constantFrom('a', 'b')
 const states = fc.array(fc.record({ initial: digest, expected: digest, actual: digest }), { maxLength: 3 })
 type States = { initial: string; expected: string; actual: string }[]
-const reached = (digests: States) => ({ states: digests.map((each) => ({ ...each, actual: each.expected })) })
-const untouched = (digests: States) => ({ states: digests.map((each) => ({ ...each, actual: each.initial })) })
+const reached = (digests: States) => digests.map((each) => ({ ...each, actual: each.expected }))
+const untouched = (digests: States) => digests.map((each) => ({ ...each, actual: each.initial }))
 
 test('under every preset the ground truth earns exactly the maximum, and no log earns more', () => {
   for (const { score: scoreBy, maximum, components } of REWARD_PRESETS.values()) {
     fc.assert(
       fc.property(scored, states, ([given, log], digests) => {
-        const best = scoreBy(given, perfect(given), reached(digests))
+        const best = scoreBy(given, perfect(given), plainFacts(perfect(given), reached(digests)))
         assert.is(best.total, maximum.calls)
         assert.equal(Object.keys(best.components!), components)
-        assert.ok(scoreBy(given, log, { states: digests }).total <= maximum.calls)
+        assert.ok(scoreBy(given, log, plainFacts(log, digests)).total <= maximum.calls)
         const silent = { ...given, groundTruth: [] }
-        assert.is(scoreBy(silent, [], untouched(digests)).total, maximum.noCall)
-        if (log.length > 0) assert.ok(scoreBy(silent, log, { states: digests }).total <= 0)
+        assert.is(scoreBy(silent, [], plainFacts([], untouched(digests))).total, maximum.noCall)
+        if (log.length > 0) assert.ok(scoreBy(silent, log, plainFacts(log, digests)).total <= 0)
       }),
       RUNS,
     )
@@ -253,8 +254,11 @@ test('under every preset a run in which every call failed earns less than the gr
       fc.property(scored, states, ([given, log], digests) => {
         const failed = [...log, ...perfect(given)].map((call) => (call.malformed ? call : { ...call, ok: false }))
         for (const run of [failed, failed.slice(log.length), []]) {
-          const { total } = scoreBy(given, run, untouched(digests))
-          assert.ok(total < scoreBy(given, perfect(given), reached(digests)).total, `${total}`)
+          const { total } = scoreBy(given, run, plainFacts(run, untouched(digests)))
+          assert.ok(
+            total < scoreBy(given, perfect(given), plainFacts(perfect(given), reached(digests))).total,
+            `${total}`,
+          )
         }
       }),
       RUNS,
@@ -262,8 +266,8 @@ test('under every preset a run in which every call failed earns less than the gr
   }
 })
 
-test('a reward that compares states is not given without them', () => {
-  const needing = [...REWARD_PRESETS.values()].filter(({ needsStates }) => needsStates)
+test('a reward that looks at more than the calls is not given without it', () => {
+  const needing = [...REWARD_PRESETS.values()].filter(({ needsFacts }) => needsFacts)
   assert.ok(needing.length > 0)
   for (const { score: scoreBy } of needing)
     assert.throws(() => scoreBy({ offered: [], groundTruth: [] }, []), TypeError)

@@ -31,7 +31,6 @@ const dispute = (row: Transaction) =>
   ['dispute_transaction', { transaction: row.transaction, reason: 'duplicate' }] as const
 
 checkWorldContract(banking, {
-  toolCount: 17,
   sampleFloor: 1,
   provoke: {
     unknown_account: () => ['get_balance', { account: 'checking-7' }],

@@ -59,7 +59,6 @@ function tidy(session: Session, month: string): void {
 }
 
 checkWorldContract(budget, {
-  toolCount: 12,
   sampleFloor: 1,
   maxResultChars: 580,
   provoke: {

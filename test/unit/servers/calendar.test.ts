@@ -56,7 +56,6 @@ const calendarWith = (session: Session, access: string) =>
   sceneOf(session).db.calendars.find((row) => row.access === access)!.calendar
 
 checkWorldContract(calendar, {
-  toolCount: 17,
   sampleFloor: 1,
   maxResultChars: 480,
   provoke: {

@@ -57,10 +57,11 @@ async function withFolder(
 const libraryWorld = pathToFileURL(join(import.meta.dirname, '..', '..', 'support', `library-world${extension}`)).href
 const exporting = (names: string): string => `export { ${names} } from ${JSON.stringify(libraryWorld)}\n`
 
-test('holds the 20 servers and 343 tools of the paper', () => {
-  assert.equal(Object.fromEntries([...CATALOGUE].map(([name, { tools }]) => [name, tools.length])), TOOLS)
-  assert.is(CATALOGUE.size, 20)
-  assert.is(offerWorlds([...CATALOGUE.values()]).tools.length, 343)
+test('holds the servers of the paper with as many tools, and all can be offered together', () => {
+  const counts = [...CATALOGUE].map(([name, { tools }]) => [name, tools.length] as const)
+  assert.equal(Object.fromEntries(counts.filter(([name]) => name in TOOLS)), TOOLS)
+  const all = counts.reduce((sum, [, count]) => sum + count, 0)
+  assert.is(offerWorlds([...CATALOGUE.values()]).tools.length, all)
 })
 
 test('gives every tool a name that no other world uses, so that all can be offered together', () => {

@@ -79,7 +79,6 @@ const ripe = (session: Session, warm: boolean) => (row: Deal) =>
   row.stage === 'negotiation' && row.request === null && isWarm(session)(row) === warm
 
 checkWorldContract(crm, {
-  toolCount: 16,
   provoke: {
     unknown_rep: () => ['find_deals', { stage: 'won', rep: 'nobody-here' }],
     unknown_company: (s) => ['hand_over_company', { company: 'acme', rep: colleague(s).rep }],

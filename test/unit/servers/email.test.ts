@@ -218,7 +218,7 @@ const provoke: Record<string, Provocation> = {
   ],
 }
 
-checkWorldContract(server, { toolCount: 17, provoke, sampleFloor: 0.98, maxResultChars: 450, provokeSeed: 2 })
+checkWorldContract(server, { provoke, sampleFloor: 0.98, maxResultChars: 450, provokeSeed: 2 })
 
 const open = (seed = 1) => Session.open(generateWorld(server, seed))
 

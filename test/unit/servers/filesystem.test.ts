@@ -40,7 +40,6 @@ function fillUp(session: Session): Args {
 }
 
 checkWorldContract(filesystem, {
-  toolCount: 40,
   sampleFloor: 1,
   maxResultChars: 800,
   provoke: {

@@ -83,7 +83,6 @@ const general = (session: Session, isValid: boolean): string =>
 const redeem = (promo: string): Call => ['apply_promo', { promo }]
 
 checkWorldContract(foodDelivery, {
-  toolCount: 17,
   provoke: {
     unknown_restaurant: () => ['show_menu', { restaurant: 'cafe-nowhere' }],
     unknown_dish: () => ['show_dish', { dish: 'stone-soup-5' }],

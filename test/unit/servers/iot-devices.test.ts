@@ -84,7 +84,6 @@ const isRich = (session: Session) =>
   rivals(session) !== undefined
 
 checkWorldContract(iotDevices, {
-  toolCount: 25,
   sampleFloor: 1,
   provokeSeed: openWhere(isRich).world.seed,
   provoke: {

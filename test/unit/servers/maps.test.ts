@@ -25,7 +25,6 @@ const close = (session: Session, street: string, city: string) =>
   succeed(session, 'report_closed_road', { street, city })
 
 checkWorldContract(maps, {
-  toolCount: 16,
   provoke: {
     unknown_address: () => ['geocode_address', { address: '121 Mill Lane, Lisbon' }],
     unknown_city: () => ['list_closed_roads', { city: 'Atlantis' }],

@@ -98,7 +98,6 @@ const pass = (session: Session, minutes: number) => {
 }
 
 checkWorldContract(marketplace, {
-  toolCount: 13,
   sampleFloor: 1,
   provokeSeed: IN_DEBT,
   provoke: {

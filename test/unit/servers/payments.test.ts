@@ -39,7 +39,6 @@ const isRefundable = (s: Session) => (row: Invoice) =>
   row.status === 'paid' && refundable(dbOf(s), TODAY, row.invoice) === row.captured && row.captured <= 900
 
 checkWorldContract(payments, {
-  toolCount: 10,
   sampleFloor: 1,
   provoke: {
     unknown_customer: () => ['create_invoice', { customer: 'nobody-books', title: 'Garden fence', amount: 10 }],

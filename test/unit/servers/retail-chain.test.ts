@@ -68,7 +68,6 @@ const countable = ({ counted, on_hand, reserved }: Stock) =>
   counted !== TODAY && reserved === 0 && on_hand > 2 * LIMITS.countTolerance
 
 checkWorldContract(retailChain, {
-  toolCount: 11,
   sampleFloor: 1,
   provoke: {
     unknown_store: () => ['show_store', { store: 'atlantis-harbour' }],

@@ -85,7 +85,6 @@ const spare = (session: Session, count: number): Variant[] =>
 const isUsable = ({ used, expires }: Coupon) => !used && expires >= TODAY
 
 checkWorldContract(shopping, {
-  toolCount: 23,
   sampleFloor: 1,
   provoke: {
     unknown_brand: () => ['browse_products', { brand: 'noname' }],

@@ -41,7 +41,6 @@ const publishAll = (s: Session) => {
 const feedOf = (s: Session, feed: string) => succeed(s, 'open_feed', { feed }).posts as { post: string }[]
 
 checkWorldContract(socialMedia, {
-  toolCount: 15,
   sampleFloor: 1,
   provoke: {
     unknown_profile: () => ['follow_profile', { profile: 'nobody-known' }],

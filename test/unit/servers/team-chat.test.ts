@@ -48,7 +48,6 @@ function invitation(s: Session, code: string) {
 }
 
 checkWorldContract(teamChat, {
-  toolCount: 11,
   sampleFloor: 1,
   provoke: {
     unknown_channel: () => ['read_channel', { channel: 'moon-talk' }],

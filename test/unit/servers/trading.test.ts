@@ -42,7 +42,6 @@ const unwatched = (session: Session) =>
   marketOf(session).instruments.find(({ instrument }) => !marketOf(session).watches.has(instrument))!
 
 checkWorldContract(trading, {
-  toolCount: 13,
   sampleFloor: 1,
   provoke: {
     unknown_instrument: () => ['get_quote', { instrument: 'acme-rockets' }],

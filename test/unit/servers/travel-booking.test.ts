@@ -19,7 +19,6 @@ import {
 import { checkWorldContract } from '../../support/world-contract.js'
 
 checkWorldContract(travelBooking, {
-  toolCount: 20,
   provoke: {
     unknown_city: () => ['search_hotels', { city: 'Atlantis', date: '2026-03-05', nights: 2 }],
     unknown_flight: () => ['get_flight', { flight: 'lis-lis-mar05-1' }],

@@ -99,7 +99,6 @@ const bookCritical = (session: Session) => {
 }
 
 checkWorldContract(vehicle, {
-  toolCount: 20,
   sampleFloor: 1,
   provokeSeed: NEARLY_EMPTY,
   provoke: {

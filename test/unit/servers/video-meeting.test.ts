@@ -102,7 +102,6 @@ const isRich = (session: Session): boolean => {
 }
 
 checkWorldContract(videoMeeting, {
-  toolCount: 10,
   sampleFloor: 1,
   provokeSeed: openWhere(isRich).world.seed,
   provoke: {

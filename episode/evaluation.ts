@@ -1,11 +1,19 @@
 import { createHash } from 'node:crypto'
 import type { AdapterFile, Engine } from '../engine/types.js'
-import { type EpisodeLimits, promptOf, runAll, runEpisode, type Stage, type Task, turnSeeds } from '../episode/index.js'
+import { REWARD_PRESETS } from '../reward/index.js'
+import type { EpisodeLimits } from './limits.js'
+import { playEpisode, promptOf } from './run-episode.js'
+import { runAll, turnSeeds } from './run-group.js'
+import type { Stage } from './stage.js'
+import type { Task } from './task.js'
 
 /** What one policy made of one task, averaged over its samples. */
 export interface TaskResult {
   readonly taskId: string
+  /** By the stage's preset. */
   readonly reward: number
+  /** By every preset, whichever the policy was trained with. */
+  readonly rewards: Readonly<Record<string, number>>
   /** Share of the samples that solved the task exactly. */
   readonly solved: number
   readonly calls: number
@@ -39,8 +47,11 @@ interface Attempt {
   readonly seeds: readonly number[]
 }
 
+/** What of an engine plays tasks. */
+export type PlayingEngine = Pick<Engine, 'usePolicy' | 'openLanes'>
+
 /** What is kept of a rollout. */
-export type Played = Pick<TaskResult, 'reward' | 'solved' | 'calls'>
+export type Played = Pick<TaskResult, 'reward' | 'rewards' | 'solved' | 'calls'>
 
 /**
  * Plays every task `samplesPerTask` times at temperature 1 under each policy. Engines share the work, `lanes` rollouts at a
@@ -53,7 +64,7 @@ export type Played = Pick<TaskResult, 'reward' | 'solved' | 'calls'>
 export async function evaluatePolicies(
   tasks: readonly Task[],
   policies: readonly (AdapterFile | null)[],
-  engines: readonly Engine[],
+  engines: readonly PlayingEngine[],
   stage: Stage,
   settings: EvaluationSettings,
   signal: AbortSignal,
@@ -77,7 +88,7 @@ export async function evaluatePolicies(
     keep(earlier)
     open[earlier.policy] = open[earlier.policy]!.filter((from) => from !== earlier.from)
   }
-  const work = async (engine: Engine, own: number, inner: AbortSignal): Promise<void> => {
+  const work = async (engine: PlayingEngine, own: number, inner: AbortSignal): Promise<void> => {
     // Its own policy first: another one costs a swap.
     for (let k = 0; k < policies.length; k++) {
       const policy = (own + k) % policies.length
@@ -101,7 +112,7 @@ export async function evaluatePolicies(
 
 async function playTogether(
   attempts: readonly Attempt[],
-  engine: Engine,
+  engine: PlayingEngine,
   stage: Stage,
   limits: EpisodeLimits,
   signal: AbortSignal,
@@ -112,12 +123,13 @@ async function playTogether(
     attempts.map(
       ({ task }, i) =>
         (inner) =>
-          runEpisode(task, sources[i]!, stage, limits, inner),
+          playEpisode(task, sources[i]!, stage, limits, inner),
     ),
     signal,
   )
-  return rollouts.map(({ reward, solved, calls }) => {
-    return { reward: reward.total, solved: Number(solved), calls: calls.length }
+  return rollouts.map(({ rollout: { solved, calls }, score }) => {
+    const rewards = Object.fromEntries([...REWARD_PRESETS].map(([name, preset]) => [name, score(preset).total]))
+    return { reward: rewards[stage.reward.name]!, rewards, solved: Number(solved), calls: calls.length }
   })
 }
 
@@ -127,6 +139,7 @@ function meanOf(taskId: string, samples: readonly Played[]): TaskResult {
   return {
     taskId,
     reward: mean((one) => one.reward),
+    rewards: Object.fromEntries([...REWARD_PRESETS.keys()].map((name) => [name, mean((one) => one.rewards[name]!)])),
     solved: mean((one) => one.solved),
     calls: mean((one) => one.calls),
   }
@@ -149,37 +162,4 @@ export function estimate(values: readonly number[]): Estimate {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1)
   return { mean, stderr: Math.sqrt(variance / values.length) }
-}
-
-/** Two policies on the same tasks. Differences are paired by task. */
-export interface Comparison {
-  readonly n: number
-  readonly before: Estimate
-  readonly after: Estimate
-  readonly diff: Estimate
-  readonly solvedBefore: Estimate
-  readonly solvedAfter: Estimate
-  readonly solvedDiff: Estimate
-  readonly callsBefore: number
-  readonly callsAfter: number
-}
-
-export function comparePolicies(before: readonly TaskResult[], after: readonly TaskResult[]): Comparison {
-  if (before.length !== after.length) throw new RangeError('the two evaluations are not of the same tasks')
-  const pairs = before.map((result, i) => {
-    const other = after[i]
-    if (other?.taskId !== result.taskId) throw new RangeError('the two evaluations are not of the same tasks')
-    return [result, other] as const
-  })
-  return {
-    n: pairs.length,
-    before: estimate(before.map(({ reward }) => reward)),
-    after: estimate(after.map(({ reward }) => reward)),
-    diff: estimate(pairs.map(([a, b]) => b.reward - a.reward)),
-    solvedBefore: estimate(before.map(({ solved }) => solved)),
-    solvedAfter: estimate(after.map(({ solved }) => solved)),
-    solvedDiff: estimate(pairs.map(([a, b]) => b.solved - a.solved)),
-    callsBefore: estimate(before.map(({ calls }) => calls)).mean,
-    callsAfter: estimate(after.map(({ calls }) => calls)).mean,
-  }
 }

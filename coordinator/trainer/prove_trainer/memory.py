@@ -1,0 +1,163 @@
+"""
+What a training step takes of a device's memory, counted before the first one: the policy's own forward and backward
+pass at its real shapes, on tensors that have sizes and no numbers.
+"""
+
+import weakref
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from .config import LoraSettings
+from .gguf_base import Base
+from .packing import Pack, Segment
+from .policy import Policy, new_policy
+
+_DEPTHS = (1, 2)  # layers of the models that are counted: what a layer adds is the difference
+_LENGTHS = (4_096, 16_384)  # tokens of the forward passes: what a token adds is the difference
+_META = torch.device("meta")
+
+
+@dataclass(frozen=True)
+class Forward:
+    """Bytes that a forward and its backward pass take at most, beside what stays, for a number of tokens."""
+
+    fixed: float
+    token: float
+
+    def bytes(self, tokens: int) -> float:
+        return self.fixed + self.token * tokens
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Bytes on one device."""
+
+    base: int
+    adapter: int  # with gradients, both moments of AdamW, and a copy while gradients are summed
+    plain: Forward
+    checkpointed: Forward
+
+    def forward(self, checkpointing: bool) -> Forward:
+        return self.checkpointed if checkpointing else self.plain
+
+    def of(self, tokens: int, checkpointing: bool) -> float:
+        """A step whose forward passes have this many tokens."""
+        return self.base + self.adapter + self.forward(checkpointing).bytes(tokens)
+
+    def fitting(self, memory: float, checkpointing: bool) -> int:
+        """Tokens of the largest forward within `memory` bytes; below 1: none."""
+        forward = self.forward(checkpointing)
+        return int((memory - self.base - self.adapter - forward.fixed) / forward.token)
+
+
+def count(base: Base, lora: LoraSettings) -> Costs:
+    """For policies over `base`. Only the shapes of its tensors matter: they may lie on the meta device."""
+    layers = base.config.num_hidden_layers
+    found = {depth: _measure(_cut(base, depth), lora) for depth in _DEPTHS}
+    one, two = (found[depth] for depth in _DEPTHS)
+
+    def forward(checkpointing: bool) -> Forward:
+        low, high = (
+            one[checkpointing, length] + (layers - 1) * (two[checkpointing, length] - one[checkpointing, length])
+            for length in _LENGTHS
+        )
+        token = (high - low) / (_LENGTHS[1] - _LENGTHS[0])
+        return Forward(low - token * _LENGTHS[0], token)
+
+    adapter = one["adapter"] + (layers - 1) * (two["adapter"] - one["adapter"])
+    return Costs(base.bytes, 5 * adapter, forward(False), forward(True))
+
+
+def _cut(base: Base, depth: int) -> Base:
+    """The first layers of a model, without its numbers."""
+    config = copy(base.config)
+    config.num_hidden_layers = depth
+    config.layer_types = None
+    tensors = {
+        name: torch.empty_like(weight, device=_META)
+        for name, weight in base.tensors.items()
+        if not name.startswith("model.layers.") or int(name.split(".")[2]) < depth
+    }
+    return replace(base, config=config, tensors=tensors)
+
+
+def _measure(base: Base, lora: LoraSettings) -> dict[Any, int]:
+    """By (checkpointing, tokens) the bytes of a forward and backward pass, and those of the `adapter`."""
+    policy = new_policy(base, lora, 0, None, None)
+    found: dict[Any, int] = {"adapter": sum(4 * p.numel() for _, p in policy.adapter_parameters())}
+    with FakeTensorMode():
+        resident = _without_numbers(policy)
+        for checkpointing in (False, True):
+            policy.checkpointing = checkpointing
+            for length in _LENGTHS:
+                with _Peak(resident) as peak:
+                    logp, _ = policy(_rollout(length))
+                    logp.sum().backward()
+                policy.zero_grad()
+                found[checkpointing, length] = peak.most
+    return found
+
+
+def _without_numbers(policy: Policy) -> list[torch.Tensor]:
+    """Puts tensors of the mode at hand in the place of all parameters and buffers; returns them."""
+    made: dict[torch.Tensor, nn.Parameter] = {}
+    buffers: list[torch.Tensor] = []
+    for module in policy.modules():
+        for name, own in module._parameters.items():
+            if own is not None:
+                if own not in made:  # a tied head is one tensor
+                    made[own] = nn.Parameter(torch.empty(own.shape, dtype=own.dtype), own.requires_grad)
+                module._parameters[name] = made[own]
+        for name, buffer in module._buffers.items():
+            if buffer is not None:
+                buffers.append(torch.empty(buffer.shape, dtype=buffer.dtype))
+                module._buffers[name] = buffers[-1]
+    return [*made.values(), *buffers]
+
+
+def _rollout(length: int) -> Pack:
+    """One rollout in which every token counts."""
+    ids = torch.zeros(1, length, dtype=torch.int64)
+    none = torch.zeros(length)
+    return Pack(ids, ids, (Segment(0, 0, (length,)),), ids[0], ids[0], none, none, ids[0], ())
+
+
+class _Peak(TorchDispatchMode):
+    """The largest sum of storages that were alive at once, beside those of `resident`."""
+
+    def __init__(self, resident: list[torch.Tensor]) -> None:
+        super().__init__()
+        self.most = 0
+        self._now = 0
+        self._known = {tensor.untyped_storage()._cdata for tensor in resident}
+
+    def __torch_dispatch__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        out = func(*args, **(kwargs or {}))
+        for tensor in tree_leaves(out):
+            if isinstance(tensor, torch.Tensor):
+                self._note(tensor.untyped_storage())
+        return out
+
+    def _note(self, storage: torch.UntypedStorage) -> None:
+        key, size = storage._cdata, storage.nbytes()
+        if key in self._known:
+            return
+        self._known.add(key)
+        self._now += size
+        self.most = max(self.most, self._now)
+
+        def gone() -> None:
+            self._known.discard(key)
+            self._now -= size
+
+        weakref.finalize(storage, gone)

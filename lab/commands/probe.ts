@@ -1,0 +1,67 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { type Example, markdownTable, openDataset, percent } from '../../dataset/index.js'
+import { createTaskStage } from '../../environment/index.js'
+import { REWARD_PRESETS } from '../../reward/index.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { integerOption } from '../options.js'
+import { type Probed, probe } from '../probe.js'
+
+interface ProbeOptions {
+  dataset: string
+  tasks: number
+  json: boolean
+}
+
+export function addProbeCommand(program: Command): void {
+  program
+    .command('probe')
+    .description('Play held-out tasks rightly, wrongly and cunningly, without a model: what does each reward pay?')
+    .requiredOption('--dataset <folder>', 'data set whose held-out tasks are used')
+    .option('--tasks <number>', 'held-out tasks', integerOption(1, 100_000), 200)
+    .option('--json', 'print one JSON object', false)
+    .action(run)
+}
+
+async function run({ dataset, tasks, json }: ProbeOptions): Promise<void> {
+  const stop = new AbortController()
+  const interrupt = (): void => stop.abort(new Error('stopped'))
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt)
+  const { examples } = await openDataset(resolve(dataset), CATALOGUE, { splits: ['held-out'], signal: stop.signal })
+  const found = await probe(first(examples('held-out'), tasks), createTaskStage(CATALOGUE), stop.signal)
+  process.stdout.write(`${json ? JSON.stringify(found) : tables(found)}\n`)
+}
+
+async function* first(examples: AsyncIterable<Example>, count: number): AsyncGenerator<Example> {
+  let left = count
+  for await (const example of examples) {
+    if (left-- <= 0) return
+    yield example
+  }
+}
+
+/** In Markdown, as docs/reward.md holds them. */
+export function tables({ tasks, results, rankings }: Probed): string {
+  const presets = [...REWARD_PRESETS.keys()]
+  const share = (value: number): string => (Number.isNaN(value) ? '-' : percent(value))
+  return [
+    `${tasks} held-out tasks. Mean share of the maximum, and share of the tasks that earn all of it.`,
+    '',
+    markdownTable(
+      ['what is done', 'tasks', ...presets.flatMap((name) => [`\`${name}\``, 'in full']), 'solved exactly'],
+      results.map(({ name, tasks: own, earned, full, solved }) => [
+        name,
+        String(own),
+        ...presets.flatMap((preset) => [share(earned[preset]!), share(full[preset]!)]),
+        share(solved),
+      ]),
+    ),
+    '',
+    'Ranking right ways of playing before wrong ones (area under the curve; ½ is chance):',
+    '',
+    markdownTable(
+      ['reward', 'over all tasks', 'within a task'],
+      presets.map((name) => [`\`${name}\``, rankings[name]!.over.toFixed(3), rankings[name]!.within.toFixed(3)]),
+    ),
+  ].join('\n')
+}

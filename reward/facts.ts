@@ -1,0 +1,95 @@
+import { claimsIn, dateName, numberName, onTwelve, timeName } from './claims.js'
+import type { AskedFact, Json } from './types.js'
+
+/** A text as a listener has it. */
+export interface Heard {
+  readonly claims: ReadonlySet<string>
+  /** Its words in small letters, one space before, between and after them. */
+  readonly words: string
+}
+
+export const heardIn = (text: string): Heard => ({ claims: claimsIn(text), words: wordsOf(text) })
+
+const wordsOf = (text: string): string =>
+  ` ${text
+    .normalize('NFKC')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '')
+    .join(' ')} `
+
+const NUMBER = /^-?\d{1,300}(?:\.\d{1,300})?$/
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::\d{2}(?:\.\d{1,9})?)?Z?)?$/
+const TIME = /^(\d{2}):(\d{2})$/
+const MONTHS = [
+  ...['january', 'february', 'march', 'april', 'may', 'june'],
+  ...['july', 'august', 'september', 'october', 'november', 'december'],
+]
+
+/** Whether a text tells a value of a result: numbers and dates however they are written, anything else in its own words. */
+export function tells(heard: Heard, value: string): boolean {
+  if (NUMBER.test(value)) return heard.claims.has(numberName(Number(value)))
+  const moment = MOMENT.exec(value)
+  if (moment)
+    return tellsDate(heard, moment[1]!) && (moment[2] === undefined || tellsTime(heard, moment[2], moment[3]!))
+  const time = TIME.exec(value)
+  if (time) return tellsTime(heard, time[1]!, time[2]!)
+  const words = wordsOf(value)
+  return words !== '  ' && heard.words.includes(words)
+}
+
+function tellsDate({ claims, words }: Heard, iso: string): boolean {
+  const [, month, day] = iso.split('-').map(Number) as [number, number, number]
+  const name = MONTHS[month - 1]
+  if (claims.has(dateName(iso))) return true
+  if (name === undefined || !claims.has(numberName(day))) return false
+  return words.includes(` ${name} `) || words.includes(` ${name.slice(0, 3)} `)
+}
+
+function tellsTime({ claims }: Heard, hours: string, minutes: string): boolean {
+  const [hour, minute] = [Number(hours), Number(minutes)]
+  const hourOf = [hour, onTwelve(hour)]
+  return hourOf.some((each) => claims.has(timeName(each, minute)) || (minute === 0 && claims.has(numberName(each))))
+}
+
+/** The texts and numbers of a JSON value, as texts, in order. */
+export function* leavesOf(value: Json): Generator<string> {
+  if (typeof value === 'string' || typeof value === 'number') yield String(value)
+  if (typeof value !== 'object' || value === null) return
+  for (const part of Object.values(value)) yield* leavesOf(part as Json)
+}
+
+/** One user turn of a good conversation. */
+export interface ReferenceTurn {
+  readonly user: string
+  /** What the look-ups that the user asked for were answered with. */
+  readonly results: readonly Json[]
+  /** What the assistant said in the end. */
+  readonly answer: string
+}
+
+/** Facts of one turn, and characters of one: an answer that reads out more is not the only good one. */
+export const FACT_LIMITS = { perTurn: 16, chars: 160 } as const
+
+/**
+ * What a user wanted to hear: of each turn the values that the look-ups returned, a good answer tells, and nobody had said before.
+ * @param system  what the assistant was told before the first turn
+ */
+export function factsToTell(turns: readonly ReferenceTurn[], system = ''): AskedFact[] {
+  const known = [heardIn(system)]
+  const facts: AskedFact[] = []
+  for (const [turn, { user, results, answer }] of turns.entries()) {
+    known.push(heardIn(user))
+    const heard = heardIn(answer)
+    const told = new Set(results.flatMap((result) => [...leavesOf(result)]))
+    const fresh = [...told].filter(
+      (value) =>
+        value.length <= FACT_LIMITS.chars &&
+        tells(heard, value) &&
+        !facts.some((fact) => fact.value === value) &&
+        !known.some((earlier) => tells(earlier, value)),
+    )
+    facts.push(...fresh.slice(0, FACT_LIMITS.perTurn).map((value) => ({ turn, value })))
+  }
+  return facts
+}

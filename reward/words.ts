@@ -1,0 +1,94 @@
+import { claimsFrom, claimsFromJson, claimsIn, isAddress, isName } from './claims.js'
+import { heardIn, leavesOf, tells } from './facts.js'
+import type { Json, LoggedCall, RolloutFacts, ScoredExample } from './types.js'
+
+export interface HeardWords {
+  /** Mean over the user's turns of the share of its facts that the answer tells; 0 of a turn without an answer, or with an empty one. */
+  readonly told: number
+  /** Numbers, dates, names and addresses that were said though nobody had given them, by the names of claims. */
+  readonly invented: ReadonlySet<string>
+}
+
+/**
+ * What a user hears of a rollout. Given is what the system message and the user said so far, the values that the task is about so far,
+ * and what results say. A call gives no address and no name back that it was made with, and one that failed nothing that it was made with:
+ * otherwise looking for `evil.example` would make it known.
+ */
+export function hearWords(
+  example: ScoredExample,
+  log: readonly LoggedCall[],
+  facts: Pick<RolloutFacts, 'results' | 'said'>,
+): HeardWords {
+  const { turns = [''], asked = [], isGeneral = false } = example
+  const spoken = turns.map(() => false)
+  const told = turns.map(() => new Set<string>())
+  const invented = new Set<string>()
+  const listener = createListener(example, log, facts)
+  for (const { turn, calls, isAnswer, text } of facts.said) {
+    listener.hearUntil(turn, calls)
+    const heard = heardIn(text)
+    for (const claim of heard.claims)
+      if (!listener.given.has(claim) && (!isGeneral || isAddress(claim))) invented.add(claim)
+    if (!isAnswer) continue
+    if (heard.words.trim() !== '') spoken[turn] = true
+    for (const { value } of asked.filter((fact) => fact.turn === turn)) {
+      if (listener.values.has(value) && tells(heard, value)) told[turn]!.add(value)
+    }
+  }
+  const shares = turns.map((_, turn) => {
+    const wanted = asked.filter((fact) => fact.turn === turn).length
+    if (!spoken[turn]) return 0
+    return wanted === 0 ? 1 : told[turn]!.size / wanted
+  })
+  return { told: shares.reduce((sum, share) => sum + share, 0) / turns.length, invented }
+}
+
+interface Listener {
+  /** What may be said, by the names of claims. */
+  readonly given: ReadonlySet<string>
+  /** Texts and numbers of the results of calls that succeeded. */
+  readonly values: ReadonlySet<string>
+  /** Goes on to the user turn, and over the first `calls` logged calls. */
+  hearUntil(turn: number, calls: number): void
+}
+
+function createListener(
+  { system = '', turns = [''], groundTruth }: ScoredExample,
+  log: readonly LoggedCall[],
+  { results }: Pick<RolloutFacts, 'results'>,
+): Listener {
+  const given = claimsFrom(system)
+  const values = new Set<string>()
+  let [nextTurn, nextCall] = [0, 0]
+  const give = (claims: Iterable<string>): void => {
+    for (const claim of claims) given.add(claim)
+  }
+  const hearResult = (call: LoggedCall, text: string): void => {
+    const result = parsed(text)
+    const own = call.malformed ? claimsIn(call.raw) : claimsFromJson(call.arguments)
+    const succeeded = !call.malformed && call.ok
+    give([...claimsFromJson(result)].filter((claim) => !own.has(claim) || (succeeded && !isName(claim))))
+    if (succeeded) for (const value of leavesOf(result)) values.add(value)
+  }
+  return {
+    given,
+    values,
+    hearUntil(turn, calls) {
+      for (; nextTurn <= turn && nextTurn < turns.length; nextTurn++) {
+        give(claimsFrom(turns[nextTurn]!))
+        for (const truth of groundTruth.filter((each) => (each.turn ?? 0) === nextTurn))
+          give(claimsFromJson(truth.arguments))
+      }
+      for (; nextCall < calls && nextCall < log.length; nextCall++) hearResult(log[nextCall]!, results[nextCall] ?? '')
+    },
+  }
+}
+
+/** Results are JSON; what is not is a text. */
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}

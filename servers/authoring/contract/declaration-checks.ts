@@ -1,0 +1,97 @@
+import type { z } from 'zod'
+import { entityKinds, requiredReferences, type ServerDefinition, type ToolDefinition } from '../../kernel/index.js'
+import { hold, type WorldCheck } from './breach.js'
+
+/** Ways in which one can be asked for a tool, at least: fewer make tasks that sound alike. */
+const LEAST_CLAUSES = 3
+
+export interface DeclarationFloor {
+  readonly leastFailures: number
+  readonly leastInvariants: number
+}
+
+/** What can be seen without opening a session. */
+export function declarationChecks(
+  server: ServerDefinition,
+  { leastFailures, leastInvariants }: DeclarationFloor,
+): WorldCheck[] {
+  return [
+    {
+      name: `declares tools, failures (${leastFailures} at least) and invariants (${leastInvariants} at least)`,
+      run() {
+        const [failures, invariants] = [Object.keys(server.failures).length, server.invariants.length]
+        hold(server.tools.length > 0, 'it has no tools', 'Name them in the list tools of defineServer.')
+        hold(
+          failures >= leastFailures,
+          `it has ${failures} failure codes`,
+          'A world in which every call succeeds teaches nothing: think of what its rules refuse.',
+        )
+        hold(
+          invariants >= leastInvariants,
+          `it has ${invariants} invariants`,
+          'State what holds after any calls: they are looked at thousands of times, and find mistakes of the tools.',
+        )
+      },
+    },
+    {
+      name: 'can be asked for every tool in several ways that carry every argument',
+      run() {
+        for (const tool of server.tools) checkClauses(tool)
+      },
+    },
+    {
+      name: 'produces every entity and fact that one of its tools consumes',
+      run() {
+        for (const tool of server.tools) checkSources(tool, server)
+      },
+    },
+  ]
+}
+
+function checkClauses({ name, ask, input }: ToolDefinition): void {
+  hold(
+    ask.length >= LEAST_CLAUSES,
+    `${name} can be asked for in ${ask.length} ways`,
+    `Give it at least ${LEAST_CLAUSES} clauses in ask.`,
+  )
+  hold(new Set(ask).size === ask.length, `${name} repeats a clause of ask`, 'Say it in other words.')
+  for (const clause of ask) {
+    hold(
+      /^[a-z]/.test(clause) && !/[.!?]$/.test(clause),
+      `${name}: the clause "${clause}" is a whole sentence`,
+      'Begin in lower case and end without a full stop, so that it fits after "Please" and after "then".',
+    )
+  }
+  for (const [field, schema] of Object.entries(input.shape)) {
+    if (!(schema as z.ZodType).isOptional()) continue
+    const optional = new RegExp(`\\[[^\\]]*\\{${field}\\}[^\\]]*\\]`)
+    hold(
+      ask.some((clause) => optional.test(clause)),
+      `${name}: no clause can carry the optional {${field}}`,
+      `Put it in brackets with the words around it, such as "…[ for {${field}}]".`,
+    )
+  }
+}
+
+function checkSources(consumer: ToolDefinition, { tools, entities }: ServerDefinition): void {
+  const others = tools.filter((tool) => tool !== consumer)
+  for (const [field, entity] of requiredReferences(consumer.input)) {
+    hold(
+      entities[entity] !== undefined,
+      `${consumer.name}: {${field}} refers to the entity ${entity}, which is not declared`,
+      'Declare it in entities, with its noun and its table.',
+    )
+    hold(
+      others.some((tool) => entityKinds(tool.output).has(entity)),
+      `no other tool gives the key of a ${entity}, which ${consumer.name} needs for {${field}}`,
+      `Let a tool that lists or finds show it, as a field ref('${entity}') of its output.`,
+    )
+  }
+  for (const fact of consumer.needs ?? []) {
+    hold(
+      others.some((tool) => tool.establishes?.includes(fact)),
+      `no other tool establishes ${fact}, which ${consumer.name} needs`,
+      'Name it in establishes of the tool that leaves it true.',
+    )
+  }
+}

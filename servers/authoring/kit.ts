@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import * as dates from '../kernel/dates.js'
+import {
+  addressIn,
+  ascending,
+  CITIES,
+  choices,
+  choose,
+  chooseByDraws,
+  common,
+  defineServer,
+  descending,
+  newestPage,
+  PAGE,
+  page,
+  pickFrom,
+  ref,
+  STREETS,
+  sensitive,
+  toolMaker,
+} from '../kernel/index.js'
+import * as text from '../kernel/text.js'
+
+/**
+ * What a world from outside this package is made with. It is handed to the world, which imports nothing of ours: so a world runs on
+ * the kernel of the program that loads it, whatever is installed beside its folder, and its own files are all there is of it.
+ */
+export const WORLD_KIT = {
+  z,
+  defineServer,
+  toolMaker,
+  ref,
+  sensitive,
+  common,
+  page,
+  newestPage,
+  PAGE,
+  ascending,
+  descending,
+  choose,
+  chooseByDraws,
+  choices,
+  pickFrom,
+  addressIn,
+  CITIES,
+  STREETS,
+  ...dates,
+  ...text,
+} as const
+
+export type WorldKit = typeof WORLD_KIT

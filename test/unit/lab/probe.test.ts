@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { tables } from '../../../lab/commands/probe.js'
+import { areaUnderCurve, type Probed, type ProbeResult, probe } from '../../../lab/probe.js'
+import { PROBES } from '../../../lab/probes.js'
+import { checkout } from '../../support/checkout.js'
+import { examples, stage } from '../../support/episodes.js'
+import { patience } from '../../support/patience.js'
+
+let probed: Probed | undefined
+const once = async (): Promise<Probed> => {
+  probed ??= await probe(examples, stage, patience())
+  return probed
+}
+const generalShare = examples.filter(({ task }) => task.kind === 'abstention').length / examples.length
+const resultOf = ({ results }: Probed, start: string): ProbeResult =>
+  results.find(({ name }) => name.startsWith(start))!
+
+test('every way of playing is played in some task, and what the teacher does earns all there is', async () => {
+  const found = await once()
+  assert.is(found.tasks, examples.length)
+  assert.equal(
+    found.results.map(({ name }) => name),
+    PROBES.map(({ name }) => name),
+  )
+  for (const { name, tasks } of found.results)
+    assert.ok(tasks > 0 || name === 'independent calls of a turn in another order', name)
+  const [teacher] = found.results
+  assert.equal(teacher!.full, { paper: 1, outcome: 1 })
+  assert.is(teacher!.solved, 1)
+})
+
+test('outcome pays no hack in full that only words or repeats give away, and paper pays most of them', async () => {
+  const found = await once()
+  for (const start of ['right calls, and “', 'right calls, and a sum', 'right calls, empty', 'every call twice']) {
+    const { full, earned, solved } = resultOf(found, start)
+    // An answer to a general question may hold numbers of its own.
+    assert.is(full.outcome, start.endsWith('a sum') ? generalShare : 0, start)
+    assert.ok(earned.outcome! < 0.85 && earned.paper! > 0.9 && solved > 0.9, `${start}: ${JSON.stringify(earned)}`)
+  }
+  assert.is(resultOf(found, 'all calls before').full.outcome, 0)
+  assert.is(resultOf(found, 'all calls before').full.paper, 1)
+})
+
+test('under outcome a run whose calls all failed earns less than half of the calls, and than none', async () => {
+  const found = await once()
+  const failed = resultOf(found, 'every call failed').earned
+  assert.ok(failed.outcome! < 0 && failed.paper! > 0.7)
+  assert.ok(failed.outcome! < resultOf(found, 'the first half').earned.outcome!)
+})
+
+test('outcome ranks right before wrong better than paper does', async () => {
+  const { paper, outcome } = (await once()).rankings
+  assert.ok(outcome!.over > paper!.over && outcome!.within > paper!.within)
+  assert.ok(outcome!.over > 0.9, `${outcome!.over}`)
+})
+
+test('the document has a row for every way of playing', async () => {
+  const document = readFileSync(join(checkout, 'docs', 'reward.md'), 'utf8')
+  const shown = tables(await once())
+  for (const { name } of PROBES) {
+    assert.ok(document.includes(`| ${name} |`), `docs/reward.md lacks: ${name}`)
+    assert.ok(shown.includes(`| ${name} |`), name)
+  }
+})
+
+test('the area under the curve is the share of pairs in order, equals counting half', () => {
+  const values = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 12 })
+  fc.assert(
+    fc.property(values, values, (rights, wrongs) => {
+      const pairs = rights.flatMap((right) =>
+        wrongs.map((wrong): number => (right > wrong ? 1 : right === wrong ? 0.5 : 0)),
+      )
+      const share = pairs.reduce((sum, pair) => sum + pair, 0) / pairs.length
+      assert.ok(Math.abs(areaUnderCurve(rights, wrongs) - share) < 1e-12)
+    }),
+    { numRuns: 200, seed: 6 },
+  )
+})
+
+test.run()
