@@ -32,6 +32,7 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
       random,
     )
     if (typeof taken === 'string') return taken
+    if (taken.undoings.length > 0) return 'undone'
     const { chain, steps } = taken
     const script = askForAll(steps, random)
     if (!script) return 'no_script'

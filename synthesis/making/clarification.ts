@@ -23,6 +23,7 @@ export const makeClarification: Maker = (assignment, worldSeed, context, random)
     random,
   )
   if (typeof taken === 'string') return taken
+  if (taken.undoings.length > 0) return 'undone'
   const { chain } = taken
   const persona = context.drawPersona(random)
   const script = hides ? askForAll(taken.steps, random) : withholding(taken.steps, random)

@@ -2,8 +2,9 @@ import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import type { Json, JsonObject } from '../../reward/index.js'
 import { meaningOf, type SeededRandom, type ServerDefinition, type Session } from '../../servers/kernel/index.js'
+import type { Taken } from './take-steps.js'
 import { type ToldStep, tellReferences } from './tell-references.js'
-import type { Step } from './walk.js'
+import type { Undoing } from './undoing.js'
 
 /** A call that fails in the conversation, before it is made good or given up. */
 export interface FailedCall {
@@ -61,13 +62,24 @@ export interface Shape {
   readonly recovery: Recovery | null
 }
 
-export function drawShape(profile: Profile, random: SeededRandom): Shape {
+/** @param length  steps of the conversation: every request asks for one at least */
+export function drawShape(profile: Profile, length: number, random: SeededRandom): Shape {
   const [second, third] = profile.nextTurn
-  const turns = 1 + (random.chance(second) ? 1 + (random.chance(third) ? 1 : 0) : 0)
-  const information = drawInformation(turns, profile, random)
+  const several = random.chance(second)
+  const information = drawInformation(several ? 2 : 1, profile, random)
   const recovery = random.chance(profile.recovery) ? drawRecovery(random) : null
   const others = (information === 'complete' ? 0 : 1) + (takesTurn(recovery) ? 1 : 0)
+  // Two steps do not fill three requests, so the other conversations take over their third turns.
+  const full = shareWithoutThird(profile)
+  const turns = several ? 2 + (length + others > 2 && random.chance(Math.min(1, third / (1 - full))) ? 1 : 0) : 1
   return { requests: Math.max(1, turns - others), information, recovery }
+}
+
+/** Share of the conversations whose two steps leave no third turn to be filled. */
+function shareWithoutThird({ lengths, information, recovery }: Profile): number {
+  const asTurn = RECOVERY_KINDS.reduce((sum, [kind, share]) => sum + (takesTurn(kind) ? share : 0), 0)
+  const pairs = lengths[0] / lengths.reduce((sum, weight) => sum + weight, 0)
+  return pairs * (1 - information.missing - information.minimal) * (1 - recovery * asTurn)
 }
 
 const takesTurn = (recovery: Recovery | null): boolean => recovery === 'corrected' || recovery === 'gave-up'
@@ -78,14 +90,16 @@ const takesTurn = (recovery: Recovery | null): boolean => recovery === 'correcte
  * @returns `null` when the steps do not carry a conversation of this shape
  */
 export function scriptConversation(
-  walked: readonly Step[],
+  { steps: walked, open, undoings }: Taken,
   { requests, information, recovery }: Shape,
-  open: Open,
   profile: Profile,
   random: SeededRandom,
 ): Script | null {
   if (requests > walked.length) return null
   const parts = partition(walked.length, requests, random)
+  const isAtOnce = ({ earlier, later }: Undoing): boolean =>
+    parts.some((part) => part.includes(earlier) && part.includes(later))
+  if (undoings.some(isAtOnce)) return null
   const steps = tellReferences(walked, parts, profile.speech === 'natural', random)
   if (!steps) return null
   const silent = profile.keys === 'looked-up' ? silentSteps(steps, parts, random) : new Set<number>()

@@ -31,13 +31,16 @@ export function makeExample(assignment: Assignment, context: SynthesisContext): 
  * Worlds of different splits never coincide: their seeds differ modulo four. Examples that are made together share
  * their worlds: generating one costs more than all else.
  */
-function worldSeedOf({ index, split }: Assignment, world: number, seed: number): number {
-  const drawn = deriveSeed('prove/world/1', seed, Math.floor(index / EXAMPLES_PER_WORLD), world)
+function worldSeedOf({ index, round, split }: Assignment, world: number, seed: number): number {
+  const sharing = round === 0 ? EXAMPLES_PER_WORLD : LATER_EXAMPLES_PER_WORLD
+  const drawn = deriveSeed('prove/world/1', seed, Math.floor(index / sharing), world)
   return drawn - (drawn % 4) + { train: 0, validation: 1, 'held-out': 3 }[split]
 }
 
 /** Neighbouring examples whose attempts draw on the same worlds: those of one batch. */
 const EXAMPLES_PER_WORLD = 50
+/** The same for later rounds, whose batches hold what is left from all over the data set. */
+const LATER_EXAMPLES_PER_WORLD = 5000
 
 const MAKERS: Readonly<Record<Task['kind'], Maker>> = {
   'multi-turn': makeMultiTurn,

@@ -1,4 +1,3 @@
-import type { Profile } from '../../dataset/profile.js'
 import type { TaskBody } from '../../episode/index.js'
 import { factsToTell, type Json } from '../../reward/index.js'
 import { dependencyGraph, type SeededRandom } from '../../servers/kernel/index.js'
@@ -6,6 +5,7 @@ import { assemble, buildTask } from './assemble.js'
 import { drawShape, type Script, type Shape, scriptConversation } from './conversation-script.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
+import { isInPair } from './pairs.js'
 import { type Chain, chainName } from './split.js'
 import { type Assignment, type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
 import { homeOf, shapeRandom, takeSteps } from './take-steps.js'
@@ -16,12 +16,12 @@ import { putIntoWords, type Worded } from './word-conversation.js'
 export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => {
   const { profile, speech, catalogue, denotes } = context
   const drawn = shapeRandom(assignment, context)
-  const shape = drawShape(profile, drawn)
-  const length = Math.max(drawLength(profile, drawn), shortestFor(shape))
+  const length = drawLength(assignment, context, drawn)
+  const shape = drawShape(profile, length, drawn)
   const taken = takeSteps(assignment, coreOf(assignment, shape, context, random), length, worldSeed, context, random)
   if (typeof taken === 'string') return taken
   const { chain, open } = taken
-  const script = scriptIn(SCRIPTS_PER_WALK, () => scriptConversation(taken.steps, shape, open, profile, random))
+  const script = scriptIn(SCRIPTS_PER_WALK, () => scriptConversation(taken, shape, profile, random))
   if (!script) return 'no_script'
   const { steps } = script
   const persona = context.drawPersona(random)
@@ -72,17 +72,31 @@ function coreOf({ target }: Assignment, { recovery }: Shape, { graph }: Synthesi
   return [from, to]
 }
 
-function drawLength({ lengths }: Profile, random: SeededRandom): number {
-  let left = (random.int(0, 999_999) / 1_000_000) * lengths.reduce((sum, weight) => sum + weight, 0)
-  const drawn = lengths.findIndex((weight) => {
-    left -= weight
-    return left < 0
-  })
-  return 2 + Math.max(0, drawn)
+/**
+ * A length by the profile's weights. Some tools have no chains of two: the others take these over, so that their share is
+ * as it should be.
+ */
+function drawLength({ target }: Assignment, { profile, graph }: SynthesisContext, random: SeededRandom): number {
+  const [two, ...longer] = shareOf(profile.lengths)
+  const spoken = profile.keys === 'spoken'
+  const able = graph.nodes.filter((node) => isInPair(node, graph, spoken)).length
+  const pairs = isInPair(target, graph, spoken) ? Math.min(1, (two! * graph.nodes.length) / able) : 0
+  return random.chance(pairs) ? 2 : 3 + drawIndex(longer, random)
 }
 
-/** Every request of a conversation asks for something. */
-const shortestFor = ({ requests }: Shape): number => Math.max(2, requests)
+const shareOf = (weights: readonly number[]): number[] => {
+  const whole = weights.reduce((sum, weight) => sum + weight, 0)
+  return weights.map((weight) => weight / whole)
+}
+
+function drawIndex(weights: readonly number[], random: SeededRandom): number {
+  let left = random.int(0, 999_999) / 1_000_000
+  const drawn = shareOf(weights).findIndex((share) => {
+    left -= share
+    return left < 0
+  })
+  return Math.max(0, drawn)
+}
 
 /** What the user wants to hear: of the look-ups that were asked for, and not only made on the way, what the assistant tells. */
 function toTell(steps: readonly ToldStep[], { silent }: Script, { exchanges }: Worded): Pick<TaskBody, 'facts'> {

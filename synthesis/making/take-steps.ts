@@ -4,7 +4,17 @@ import { deriveSeed, type SeededRandom, type ServerDefinition, seededRandom } fr
 import type { Open } from './conversation-script.js'
 import { type Chain, splitOf } from './split.js'
 import type { Assignment, SynthesisContext } from './synthesis-context.js'
+import { hasNoOtherUse, type Undoing, undoingsIn } from './undoing.js'
 import { drawChain, type Step, walk } from './walk.js'
+
+/** A chain as it was executed. */
+export interface Taken {
+  readonly chain: Chain
+  readonly steps: readonly Step[]
+  readonly open: Open
+  /** What is taken back in it, which has to be asked for in a later turn. */
+  readonly undoings: readonly Undoing[]
+}
 
 /** A chain of the assignment's split around `core`, executed in fresh sessions. */
 export function takeSteps(
@@ -14,12 +24,14 @@ export function takeSteps(
   worldSeed: number,
   context: SynthesisContext,
   random: SeededRandom,
-): { chain: Chain; steps: Step[]; open: Open } | DropReason {
+): Taken | DropReason {
   const chain = drawChainOf(split, core, length, context, random)
   if (!chain) return 'no_walk'
   const open: Open = (server) => context.worlds.open(server, worldSeed)
   const steps = walk(chain, open, context.profile, random)
-  return steps ? { chain, steps, open } : 'no_walk'
+  if (!steps) return 'no_walk'
+  const undoings = undoingsIn(steps, open)
+  return undoings.every(({ later }) => hasNoOtherUse(steps[later]!)) ? { chain, steps, open, undoings } : 'undone'
 }
 
 /** Short chains around one tool are few, and perhaps none belongs to a rare split: others may then take its place. */

@@ -139,12 +139,9 @@ function about(server: ServerDefinition, tool: ToolDefinition, random: SeededRan
   if (noun === undefined) return undefined
   return random.pick([
     `I need help with ${withArticle(noun)}.`,
-    `Something has to be done about ${withArticle(noun)}.`,
     `Can you help me with one of the ${plural(noun)}?`,
     `It's about ${withArticle(noun)}.`,
     `I have a request about one of the ${plural(noun)}.`,
-    `There is ${withArticle(noun)} I need you to look after.`,
-    `Could you take care of ${withArticle(noun)} for me?`,
-    `I need something done with one of the ${plural(noun)}.`,
+    `I have a question about ${withArticle(noun)}.`,
   ])
 }

@@ -124,7 +124,7 @@ function withStandIn(
   tool: ToolDefinition,
 ): string | undefined {
   const unit = UNITS.exec(after)
-  if (unit && !quoted && /^ (minutes|points|stars|packs|spans|shares|bytes|bags|nights)$/.test(unit[0])) {
+  if (unit && !quoted && /^ (points|packs|shares|bags)$/.test(unit[0])) {
     return /\b(the|a|an|first|last) $/.test(before) || before.endsWith('} ') ? undefined : `${before}some${after}`
   }
   if (unit || /\b(a|an|the|my|our|is|are) $/.test(before) || (!quoted && !BOUNDARY.test(after) && field !== 'amount'))

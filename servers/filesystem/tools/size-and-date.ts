@@ -108,7 +108,7 @@ const findFilesByDate = tool({
     // A day near the end that is asked about: one to three files lie beyond it.
     const place = random.int(1, Math.min(3, Math.max(1, dates.length - 1)))
     const date = bound.date ?? dates.at(when === 'since' ? -place : place) ?? dates[0]
-    return date === undefined ? null : { directory: chosen.path, when, date }
+    return date === undefined || date > context.today() ? null : { directory: chosen.path, when, date }
   },
   run({ directory, when, date }, context) {
     const byAge = when === 'since' ? descending('modified') : ascending('modified')

@@ -1,0 +1,24 @@
+import { kindsGiven, lookedUp, type Node, type ToolGraph } from '../../servers/kernel/tool-graph.js'
+
+const known = new WeakMap<ToolGraph, ReadonlySet<Node>[]>()
+
+/** Whether a tool has a chain of two: nothing in it has to be looked up by a third. */
+export function isInPair(node: Node, graph: ToolGraph, spokenKeys: boolean): boolean {
+  let paired = known.get(graph)
+  if (!paired) {
+    paired = [pairedIn(graph, false), pairedIn(graph, true)]
+    known.set(graph, paired)
+  }
+  return paired[spokenKeys ? 1 : 0]!.has(node)
+}
+
+function pairedIn(graph: ToolGraph, spokenKeys: boolean): ReadonlySet<Node> {
+  const paired = new Set<Node>()
+  for (const { kind, from, to } of graph.links) {
+    if (kind === 'cross-world' || lookedUp(from, spokenKeys).size > 0) continue
+    const given = kindsGiven(from)
+    if ([...lookedUp(to, spokenKeys).values()].some((entity) => !given.has(entity))) continue
+    paired.add(from).add(to)
+  }
+  return paired
+}

@@ -1,0 +1,62 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { JsonObject } from '../../../reward/index.js'
+import { CATALOGUE } from '../../../servers/catalogue.js'
+import { createWorldCache, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
+import { hasNoOtherUse, type Undoing, undoingsIn } from '../../../synthesis/making/undoing.js'
+import type { Step } from '../../../synthesis/making/walk.js'
+
+const test = suite('what a chain takes back')
+const worlds = createWorldCache(8)
+const open = (server: ServerDefinition): Session => worlds.open(server, 4)
+
+/** Executes calls in one world; a call may take over values of the results before it. */
+function played(
+  name: string,
+  calls: readonly (readonly [tool: string, args: (results: readonly JsonObject[]) => JsonObject])[],
+): Step[] {
+  const server = CATALOGUE.get(name)!
+  const session = open(server)
+  const outputs: JsonObject[] = []
+  return calls.map(([toolName, argsOf]) => {
+    const args = argsOf(outputs)
+    const result = session.call(toolName, args)
+    assert.ok(result.ok, `${toolName} ${JSON.stringify(args)} ${JSON.stringify(result)}`)
+    outputs.push(result.output as JsonObject)
+    const tool = server.toolsByName.get(toolName)!
+    return { server, tool, args, output: result.output as JsonObject, bindings: [] }
+  })
+}
+
+const undoings = (steps: readonly Step[]): Undoing[] => undoingsIn(steps, open)
+
+test('is what was made and is ended, though a row of it stays', () => {
+  const listing = { title: 'Red Chair', format: 'fixed', price: 40 }
+  const steps = played('marketplace', [
+    ['create_listing', () => listing],
+    ['withdraw_listing', ([made]) => ({ own_listing: made!.listing ?? made!.own_listing! })],
+  ])
+  assert.equal(undoings(steps), [{ earlier: 0, later: 1 }])
+  assert.not.ok(hasNoOtherUse(steps[1]!), 'listings of one’s own can be looked up')
+})
+
+test('is what was set and is as before', () => {
+  const { card, pin } = open(CATALOGUE.get('banking')!)
+    .db.cards!.list()
+    .find(({ status }) => status === 'active') as { card: string; pin: string }
+  const steps = played('banking', [
+    ['freeze_card', () => ({ card })],
+    ['unfreeze_card', () => ({ card, pin })],
+  ])
+  assert.equal(undoings(steps), [{ earlier: 0, later: 1 }])
+})
+
+test('is nothing where calls build on each other', () => {
+  const steps = played('marketplace', [
+    ['create_listing', () => ({ title: 'Red Chair', format: 'fixed', price: 40 })],
+    ['search_listings', () => ({ text: 'Chair' })],
+  ])
+  assert.equal(undoings(steps), [])
+})
+
+test.run()
