@@ -32,6 +32,17 @@ function prepare(task: Task, stage: Stage, limits: EpisodeLimits): PreparedTask 
   return prepared
 }
 
+/** Whether a task's first prompt leaves room for an answer. @throws EpisodeError for a task that is wrong in another way */
+export function hasRoom(task: Task, stage: Stage, limits: EpisodeLimits): boolean {
+  try {
+    promptOf(task, stage, limits)
+    return true
+  } catch (error) {
+    if (error instanceof EpisodeError && error.code === 'prompt_too_long') return false
+    throw error
+  }
+}
+
 /** A rollout that was played and not scored, and what it earns under any reward. */
 export interface PlayedEpisode {
   readonly rollout: Omit<Rollout, 'reward'>

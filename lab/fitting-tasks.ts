@@ -1,5 +1,5 @@
 import { readConfig } from '../coordinator/settings/config.js'
-import { DEFAULT_LIMITS, EpisodeError, type EpisodeLimits, promptOf, type Stage, type Task } from '../episode/index.js'
+import { DEFAULT_LIMITS, type EpisodeLimits, hasRoom, type Stage, type Task } from '../episode/index.js'
 import { CodedError } from '../errors/index.js'
 
 /** No task of the data set can be played within the limits. */
@@ -13,7 +13,7 @@ export interface FittingTasks {
 
 /** The tasks that can be played within the limits. @throws NothingFits; EpisodeError for a task that is wrong in another way */
 export function fittingTasks(tasks: readonly Task[], stage: Stage, limits: EpisodeLimits): FittingTasks {
-  const fitting = tasks.filter((task) => fits(task, stage, limits))
+  const fitting = tasks.filter((task) => hasRoom(task, stage, limits))
   const tooLong = tasks.length - fitting.length
   if (fitting.length === 0)
     throw new NothingFits(
@@ -21,16 +21,6 @@ export function fittingTasks(tasks: readonly Task[], stage: Stage, limits: Episo
       `the prompts of all ${tooLong} tasks have ${limits.maxRolloutTokens} tokens and more: raise --rollout-tokens, or give the run's --config`,
     )
   return { tasks: fitting, tooLong }
-}
-
-function fits(task: Task, stage: Stage, limits: EpisodeLimits): boolean {
-  try {
-    promptOf(task, stage, limits)
-    return true
-  } catch (error) {
-    if (error instanceof EpisodeError && error.code === 'prompt_too_long') return false
-    throw error
-  }
 }
 
 /** Limits on the command line; a run's own come from its configuration. */

@@ -35,7 +35,7 @@ export interface Gossip {
    */
   publish(channel: Channel<unknown>, data: Uint8Array): Promise<number>
   /** Peers that listen on the channel, as far as known. */
-  listeners(channel: Channel<unknown>): readonly string[]
+  listeners(channel: Pick<Channel<unknown>, 'topic'>): readonly string[]
   /** Those of them that messages of others are passed on to at once; to the rest only what they ask for. */
   mesh(channel: Channel<unknown>): readonly string[]
   close(): void

@@ -7,7 +7,7 @@ import { publicEvent } from '../ledger/public-event.js'
 import { NodesTally } from '../report/node-report.js'
 import { RunTally } from '../report/run-report.js'
 import { csvOf, nodeTable, parquetOf, versionTable } from '../report/run-tables.js'
-import type { VersionReport } from '../report/version-report.js'
+import type { HeldOutScore, VersionReport } from '../report/version-report.js'
 import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 
@@ -90,9 +90,14 @@ async function writeRun(
   return count
 }
 
+const heldOutScalars = (score: HeldOutScore | null): Record<string, number> =>
+  score === null
+    ? {}
+    : { 'heldOut/reward': score.reward.mean, 'heldOut/solved': score.solved.mean, 'heldOut/calls': score.calls }
+
 /** What a version's curves say; a number that is not known is left out. */
 export function scalarsOf(version: VersionReport): Scalars {
-  const { reward, solved, calls, accepted, flat, refused, tokens, staleness, parts, stats } = version
+  const { reward, solved, calls, accepted, flat, refused, tokens, staleness, parts, stats, heldOut } = version
   const groups = Object.entries({ accepted, flat, refused, tokens, staleness })
   const named: [string, number | null][] = [
     ...Object.entries({ reward, solved, calls }).map(([name, value]): [string, number | null] => [
@@ -100,6 +105,7 @@ export function scalarsOf(version: VersionReport): Scalars {
       value,
     ]),
     ...Object.entries(parts).map(([name, value]): [string, number] => [`reward/${name}`, value]),
+    ...Object.entries(heldOutScalars(heldOut)),
     ...groups.map(([name, value]): [string, number | null] => [`groups/${name}`, value]),
     ...Object.entries(stats).map(([name, value]): [string, number] => [`step/${name}`, value]),
   ]

@@ -18,8 +18,11 @@ const orderCommand = (program: Command, name: string, description: string): Comm
 const withReason = (command: Command): Command =>
   command.option('--reason <text>', 'why: it goes into the log, and volunteers whom it concerns are told')
 
-async function give(name: string, options: OrderOptions, ask: OrderAsk): Promise<void> {
-  const folder = dataDirOf(name, options)
+const give = (name: string, options: OrderOptions, ask: OrderAsk): Promise<void> =>
+  postOrder(dataDirOf(name, options), ask)
+
+/** Gives an order to the coordinator that runs on a data folder, and prints what changes by it. @throws ControlError */
+export async function postOrder(folder: string, ask: OrderAsk): Promise<void> {
   const control = await reachControl(folder, AbortSignal.timeout(TIMEOUT_MS))
   if (!control)
     throw new ControlError('unreachable', `no coordinator is running on ${folder}, and only a running one takes orders`)

@@ -1,6 +1,6 @@
 import type { DirectReach } from '../../swarm/index.js'
 import type { EventOf } from '../ledger/events.js'
-import { durationOf } from '../report/words.js'
+import { durationOf, scoreWords } from '../report/words.js'
 import type { Progress } from '../service/start-coordinator.js'
 import type { TrainerEvent } from '../spool/trainer-process.js'
 
@@ -19,6 +19,8 @@ export function progressLine(progress: Progress): string | null {
       return `playing ${progress.groups} tasks ${progress.groupSize} times each with the base model first, for ${durationOf(progress.mostMs)} at most (--no-dry-run: not)`
     case 'no-dry-run':
       return `the dry run could not be played: ${progress.why}. The run goes on without it.`
+    case 'no-score':
+      return `version ${progress.version} has no held-out score: ${progress.why}. The run goes on without it.`
     case 'alarm':
       return `look at this: ${progress.alarm.text}`
     case 'complete':
@@ -54,11 +56,13 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     case 'terms':
       return event.changes.length === 0
         ? null
-        : `the terms change with the next round: ${event.changes.map(({ field, from, to }) => `${field} ${from} -> ${to}`).join(', ')}`
+        : `the terms change with the next round${event.ordered ? orderedBy(event.ordered) : ''}: ${event.changes.map(({ field, from, to }) => `${field} ${from} -> ${to}`).join(', ')}`
     case 'rehearsed':
       return rehearsalLine(event)
     case 'published':
       return `version ${event.version} is published, adapter ${event.adapterSha256.slice(0, 12)}`
+    case 'scored':
+      return scoreLine(event)
     case 'judged': {
       const rewards = event.rewards.map((reward) => reward.toFixed(2)).join(' ')
       const outcome = event.accepted
@@ -127,6 +131,9 @@ function rehearsalLine({ groups, rollouts, solved, reward, calls, flat, isWhole 
   const rest = isWhole ? '' : '; it was stopped there, for the time it takes'
   return `the dry run: ${rollouts} rollouts of ${groups} tasks, ${solved} solved, mean reward ${reward.toFixed(3)}, ${per} calls each, ${flat} groups without variance${rest}`
 }
+
+const scoreLine = (event: EventOf<'scored'>): string =>
+  `version ${event.version} on ${event.tasks} held-out tasks: ${scoreWords(event)}`
 
 function trainerLine({ event, step, reason, code, message, batchId, ...rest }: TrainerEvent): string | null {
   switch (event) {

@@ -52,7 +52,9 @@ async function start(options: {
   try {
     await Promise.race([
       stopped,
-      options.exitWhenComplete ? coordinator.complete : coordinator.complete.then(() => stopped),
+      options.exitWhenComplete
+        ? coordinator.complete.then(() => coordinator.lastScore)
+        : coordinator.complete.then(() => stopped),
     ])
   } finally {
     await coordinator.close()

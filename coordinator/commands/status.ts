@@ -4,7 +4,7 @@ import { alarmsOf } from '../report/alarms.js'
 import { ordersAsJson, orderWords } from '../report/order-words.js'
 import { type RunReport, RunTally } from '../report/run-report.js'
 import type { VersionReport } from '../report/version-report.js'
-import { countsOf, durationOf, numberOf, timeOf } from '../report/words.js'
+import { countsOf, durationOf, numberOf, scoreWords, timeOf } from '../report/words.js'
 import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 import { tableOf } from './table.js'
@@ -50,6 +50,7 @@ export function statusText(report: RunReport, isRunning: boolean, nowMs: number)
     forecast(report, newest, nowMs),
     `groups: ${report.accepted} accepted${flat}, ${refused} refused${refused === 0 ? '' : ` (${countsOf(report.refused)})`}`,
     `keys: ${report.keys}; open leases: ${report.openLeases}; tokens judged: ${report.tokens.toLocaleString('en')}`,
+    heldOutLine(versions),
     report.pendingBatch === null ? null : `in training: ${report.pendingBatch}`,
     ...alarmsOf(report).map(({ text }) => `look at this: ${text}`),
     ...report.quarantinedWorlds.map((world) => `the world ${world} disagrees with itself and gets no leases`),
@@ -68,6 +69,15 @@ function forecast({ terms, completeAtMs }: RunReport, newest: number, nowMs: num
   return rest > 0 ? `complete in about ${durationOf(rest)}` : 'the next version takes longer than those before it'
 }
 
+/** The newest score, and the first one to compare it with. */
+function heldOutLine(versions: readonly VersionReport[]): string | null {
+  const scored = versions.flatMap(({ version, heldOut }) => (heldOut ? [{ version, heldOut }] : []))
+  const [first, last] = [scored[0], scored.at(-1)]
+  if (!first || !last) return null
+  const before = first === last ? '' : ` (version ${first.version}: ${first.heldOut.reward.mean.toFixed(3)})`
+  return `version ${last.version} on ${last.heldOut.tasks} held-out tasks: ${scoreWords(last.heldOut)}${before}`
+}
+
 const markOf = ({ withdrawn, skipped, skippedFor }: VersionReport): string =>
   withdrawn ? ' (withdrawn)' : skippedFor === 'rollback' ? ' (rollback)' : skipped ? ' (no update)' : ''
 
@@ -78,6 +88,7 @@ function versionTable(versions: readonly VersionReport[]): string {
     'reward',
     'solved',
     'calls',
+    'held-out',
     'accepted',
     'flat',
     'refused',
@@ -93,6 +104,7 @@ function versionTable(versions: readonly VersionReport[]): string {
       numberOf(version.reward),
       numberOf(version.solved, 2),
       numberOf(version.calls, 1),
+      numberOf(version.heldOut?.reward.mean),
       version.accepted,
       version.flat,
       version.refused,

@@ -51,7 +51,10 @@ export function createDownloads({ blobs, manifests, adapterOf }: DownloadParts):
   const checked = new LRUCache<Sha256, number>({ max: DASHBOARD_LIMITS.checkedFiles })
 
   const isWhole = async (sha256: Sha256, signal: AbortSignal): Promise<boolean> => {
-    const found = await stat(blobs.path(sha256)).catch(() => null)
+    const found = await stat(blobs.path(sha256)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null
+      throw error
+    })
     if (found === null) return false
     if (checked.get(sha256) === found.mtimeMs) return true
     if (!(await blobs.isWhole(sha256, signal))) return false

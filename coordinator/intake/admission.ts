@@ -85,7 +85,7 @@ export class InHand {
 
   /** @param perNode  groups of one node @param most  of nodes that are known to deliver, and as many of all others */
   constructor(
-    readonly perNode: number,
+    readonly perNode: () => number,
     readonly most = MAX_IN_HAND,
   ) {}
 
@@ -98,7 +98,7 @@ export class InHand {
     const groups = [...this.#groups.values()]
     const held = groups.filter((other) => other.node === node).length
     const alike = groups.filter((other) => other.reliable === reliable).length
-    if (held >= this.perNode || alike >= this.most)
+    if (held >= this.perNode() || alike >= this.most)
       throw refusal('overloaded', `${held} groups of this node wait for their verdicts, ${groups.length} in all`)
     this.#groups.set(leaseId, { node, reliable })
   }

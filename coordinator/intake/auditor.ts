@@ -65,7 +65,7 @@ export interface AuditorParts {
   readonly blobs: Pick<BlobStore, 'read' | 'path'>
   readonly clock: Pick<Clock, 'sleep' | 'timeout'>
   /** Adapters that stay in the spool: of so many versions groups are under audit at a time. Another one is put there again. */
-  readonly adaptersKept: number
+  readonly adaptersKept: () => number
   readonly watch?: StageWatch
   readonly signal: AbortSignal
 }
@@ -85,7 +85,7 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
     if (!offered.includes(adapterSha256)) {
       const adapter = await adapterOf(adapterSha256, parts)
       await offerAdapter(desk.spool, adapter)
-      offered = [adapterSha256, ...offered].slice(0, adaptersKept)
+      offered = [adapterSha256, ...offered].slice(0, adaptersKept())
       await pruneAdapters(desk.spool, offered)
     }
     return auditGroups({ ...desk, limits }, adapterSha256, groups, ending)

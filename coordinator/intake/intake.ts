@@ -32,7 +32,7 @@ export interface IntakeParts {
   readonly tasks: readonly Task[]
   readonly termsOf: TermsOf
   /** Groups of one node that may wait for their verdicts. */
-  readonly perNode: number
+  readonly perNode: () => number
   readonly recorder: Recorder
   readonly judge: BodyJudge
   readonly judgedBodies: GroupBodies

@@ -11,6 +11,8 @@ const text = z.string().max(4096)
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const bitmap = z.base64()
 const packageVersion = z.string().max(32).regex(PACKAGE_VERSION)
+/** A mean over tasks, with its standard error. */
+const estimate = z.object({ mean: number, stderr: number.min(0) })
 /** In base64: two bytes for each of its numbers. */
 const SKETCH_CHARS = 4 * Math.ceil((2 * SKETCH_NUMBERS) / 3)
 const lease = z.string().min(1).max(128)
@@ -64,6 +66,8 @@ export const EVENTS = {
   terms: z.object({
     terms: termsSchema,
     changes: z.array(termsChange).readonly(),
+    /** Who changed them while the coordinator ran; left out at a start, and by earlier versions. */
+    ordered: z.object(order).optional(),
   }),
   /** Before the first version the coordinator played some tasks itself with the base model: a dry run, and what came of it. */
   rehearsed: z.object({
@@ -104,6 +108,20 @@ export const EVENTS = {
     roundSecret: hash,
     /** Tasks that this round gives no leases for, see curriculum.ts. */
     resting: bitmap,
+  }),
+  /** The coordinator itself had a version play tasks that nobody trains on, each once, with the same draws for every version. */
+  scored: z.object({
+    version: count,
+    adapterSha256: hash,
+    tasks: count,
+    /** Further ones that were left out: their prompts leave no room for an answer. */
+    tooLong: count,
+    reward: estimate,
+    /** Share of the rollouts that solved their task exactly. */
+    solved: estimate,
+    /** Calls of a rollout on average, and those that the ground truth of its task has. */
+    calls: number,
+    callsDue: number,
   }),
   /** A further round of the version in force: for keys that registered since, for changed terms, or because a world is quarantined. */
   reopened: z.object({

@@ -110,6 +110,8 @@ export const SECTIONS = {
   accepted: text,
   audited: text,
   lostBodies: text,
+  /** Two at most. */
+  scores: event('scored'),
   /** With whether they are put aside. */
   usable: z.tuple([text, z.boolean()]),
   onTrust: text,

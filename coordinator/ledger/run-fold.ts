@@ -48,6 +48,7 @@ export class RunFold implements RunState {
   curriculum = new Curriculum()
   #batches = new Batches()
   readonly lostBodies = new Set<string>()
+  #scores: readonly EventOf<'scored'>[] = []
   #batchedOnTrust = new BatchedOnTrust()
   /** Nodes that were caught since the last batch was formed. */
   readonly #caughtSinceBatch = new Set<string>()
@@ -78,6 +79,7 @@ export class RunFold implements RunState {
       accepted: [...this.accepted.keys()],
       audited: [...this.#audited],
       lostBodies: [...this.lostBodies],
+      scores: this.#scores,
       usable: this.#usable.entries,
       onTrust: [...this.#onTrust.all.keys()],
       suspects: [...this.suspects.keys()],
@@ -131,6 +133,7 @@ export class RunFold implements RunState {
     const pending = image.batches.find(({ batchId }) => batchId === pendingBatch)
     fold.#batches = Batches.of(image, pendingBatch === null ? undefined : known(pending, pendingBatch))
     fold.#batchedOnTrust = BatchedOnTrust.of(image)
+    fold.#scores = image.scores
     return fold
   }
 
@@ -227,6 +230,9 @@ export class RunFold implements RunState {
         break
       case 'rehearsed':
         return
+      case 'scored':
+        this.#scores = [...this.#scores.slice(0, 1), event]
+        break
       case 'world-quarantined':
         this.quarantinedWorlds.add(event.server)
         break
@@ -468,6 +474,10 @@ export class RunFold implements RunState {
       this.#owed.set(node, owed)
     }
     return owed
+  }
+
+  get scores(): readonly EventOf<'scored'>[] {
+    return this.#scores
   }
 
   get orders(): RunOrders {

@@ -164,6 +164,8 @@ export interface RunState {
   readonly dissolvedBatches: ReadonlySet<string>
   /** Accepted groups whose bodies nobody has any more. */
   readonly lostBodies: ReadonlySet<string>
+  /** The first score on held-out tasks, and the newest. */
+  readonly scores: readonly EventOf<'scored'>[]
   /** The policy in force, once one was published. */
   readonly current: Publication | undefined
   /** The round that leases are given for, once a policy was published. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { z } from 'zod'
+import { changedFields, type FieldChange, NOTHING } from '../settings/changed-fields.js'
 import { ConfigError } from '../settings/config.js'
 import type { TrainerSettings } from '../settings/trainer-settings.js'
 
@@ -62,43 +63,8 @@ export function termsIdOf(terms: RunTerms): string {
     .digest('hex')
 }
 
-/** A field of the terms that is no longer what it was; `from` and `to` are JSON, `null` where there was nothing. */
-export interface TermsChange {
-  /** Path with dots, as in `limits.maxTurnTokens`. */
-  readonly field: string
-  readonly from: string
-  readonly to: string
-}
-
-/** The JSON of what is not there. */
-const NOTHING = 'null'
-
-/** Characters of a value that an event repeats: the terms beside it hold all of them. */
-const SHOWN_CHARS = 512
-
 /** What differs between two terms, in the order of their fields. */
-export function termsChanges(before: RunTerms, after: RunTerms): TermsChange[] {
-  const [old, now] = [leavesOf(before), leavesOf(after)]
-  const fields = [...new Set([...old.keys(), ...now.keys()])]
-  return fields.flatMap((field) => {
-    const from = old.get(field) ?? NOTHING
-    const to = now.get(field) ?? NOTHING
-    // An empty object that has fields now, or had some: they say it.
-    const filled = (from === '{}' || to === '{}') && fields.some((other) => other.startsWith(`${field}.`))
-    return from === to || filled ? [] : [{ field, from: from.slice(0, SHOWN_CHARS), to: to.slice(0, SHOWN_CHARS) }]
-  })
-}
-
-/** Values by path, as JSON. A list is one value, and so is an object without fields. */
-function leavesOf(value: object, path = ''): Map<string, string> {
-  return new Map(
-    Object.entries(value).flatMap(([key, inner]): [string, string][] =>
-      typeof inner === 'object' && inner !== null && !Array.isArray(inner) && Object.keys(inner).length > 0
-        ? [...leavesOf(inner, `${path}${key}.`)]
-        : [[path + key, canonicalize(inner)!]],
-    ),
-  )
-}
+export const termsChanges = (before: RunTerms, after: RunTerms): FieldChange[] => changedFields(before, after)
 
 /**
  * What a run keeps from its first event to its last, with what to do when it was changed. The log refers to tasks by their
@@ -116,7 +82,7 @@ const FIXED: Readonly<Record<string, string>> = {
 const SAID_LATER: ReadonlySet<string> = new Set(['base.parameters'])
 
 /** @throws ConfigError for what may not change, with what to do instead */
-export function checkTermsChanges(changes: readonly TermsChange[]): void {
+export function checkTermsChanges(changes: readonly FieldChange[]): void {
   const fixed = changes.filter(
     ({ field, from }) => Object.hasOwn(FIXED, rootOf(field)) && !(from === NOTHING && SAID_LATER.has(field)),
   )

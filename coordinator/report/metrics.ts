@@ -31,6 +31,31 @@ export function meterReport(registers: Metrics, report: LiveReport): void {
       'Versions that the groups of the last step were behind, on average',
       () => newest(({ staleness }) => staleness),
     ],
+    [
+      'prove_heldout_reward_mean',
+      'Mean reward on held-out tasks of the newest version that has a score',
+      () => newest(({ heldOut }) => heldOut?.reward.mean ?? null),
+    ],
+    [
+      'prove_heldout_reward_stderr',
+      'Standard error of the mean reward on held-out tasks of the newest version that has a score',
+      () => newest(({ heldOut }) => heldOut?.reward.stderr ?? null),
+    ],
+    [
+      'prove_heldout_solved_ratio',
+      'Share of held-out tasks solved by the newest version that has a score',
+      () => newest(({ heldOut }) => heldOut?.solved.mean ?? null),
+    ],
+    [
+      'prove_heldout_calls_mean',
+      'Tool calls of a rollout on held-out tasks by the newest version that has a score',
+      () => newest(({ heldOut }) => heldOut?.calls ?? null),
+    ],
+    [
+      'prove_heldout_version',
+      'The newest version that has a score on held-out tasks',
+      () => newest(({ heldOut, version }) => (heldOut ? version : null)),
+    ],
     ['prove_groups_accepted', 'Accepted groups of the whole run', () => report.run.report().accepted],
     [
       'prove_groups_flat',

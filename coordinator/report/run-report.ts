@@ -82,6 +82,9 @@ export class RunTally {
       case 'rehearsed':
         this.#rehearsal = event
         return
+      case 'scored':
+        this.#versions[event.version]?.scored(event)
+        return
       case 'published':
         this.#round = event.round
         if (this.#pendingBatch?.backTo !== undefined) this.#orders.endRollback()

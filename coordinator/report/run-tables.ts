@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync'
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer'
 import type { NodeReport } from './node-report.js'
-import type { VersionReport } from './version-report.js'
+import type { HeldOutScore, VersionReport } from './version-report.js'
 
 type Cell = string | number | boolean | null
 
@@ -13,13 +13,23 @@ export function versionTable(versions: readonly VersionReport[]): Table {
   const namesOf = (key: 'parts' | 'stats'): string[] =>
     [...new Set(versions.flatMap((one) => Object.keys(one[key])))].sort()
   const [parts, stats] = [namesOf('parts'), namesOf('stats')]
-  return versions.map(({ publishedAtMs, parts: own, stats: numbers, ...version }) => ({
+  return versions.map(({ publishedAtMs, parts: own, stats: numbers, heldOut, ...version }) => ({
     publishedAt: new Date(publishedAtMs).toISOString(),
     ...version,
+    ...heldOutCells(heldOut),
     ...Object.fromEntries(parts.map((name) => [`reward.${name}`, own[name] ?? null])),
     ...Object.fromEntries(stats.map((name) => [`step.${name}`, numbers[name] ?? null])),
   }))
 }
+
+const heldOutCells = (score: HeldOutScore | null) => ({
+  'heldOut.tasks': score?.tasks ?? null,
+  'heldOut.reward': score?.reward.mean ?? null,
+  'heldOut.rewardStderr': score?.reward.stderr ?? null,
+  'heldOut.solved': score?.solved.mean ?? null,
+  'heldOut.solvedStderr': score?.solved.stderr ?? null,
+  'heldOut.calls': score?.calls ?? null,
+})
 
 /** One row per key. */
 export function nodeTable(nodes: readonly NodeReport[]): Table {

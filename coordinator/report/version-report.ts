@@ -30,7 +30,11 @@ export interface VersionReport {
   readonly calls: number | null
   /** Sampled in groups that were replayed. */
   readonly tokens: number
+  /** What the coordinator found of it on tasks that nobody trains on; null: it has no score. */
+  readonly heldOut: HeldOutScore | null
 }
+
+export type HeldOutScore = Pick<EventOf<'scored'>, 'tasks' | 'tooLong' | 'reward' | 'solved' | 'calls' | 'callsDue'>
 
 /** What a version counts of an accepted group: all that has to be remembered to take it back. */
 export type CountedGroup = Pick<EventOf<'judged'>, 'version' | 'flat' | 'solved' | 'calls' | 'sampledTokens'> & {
@@ -58,6 +62,7 @@ export class VersionTally {
   #step: EventOf<'trained'> | undefined
   #staleness: number | null = null
   #withdrawn = false
+  #score: HeldOutScore | null = null
   #accepted = 0
   #flat = 0
   #refused = 0
@@ -82,6 +87,10 @@ export class VersionTally {
   madeBy(step: EventOf<'trained'>, staleness: number | null): void {
     this.#step = step
     this.#staleness = staleness
+  }
+
+  scored({ tasks, tooLong, reward, solved, calls, callsDue }: EventOf<'scored'>): void {
+    this.#score = { tasks, tooLong, reward, solved, calls, callsDue }
   }
 
   accepted(group: CountedGroup): void {
@@ -138,6 +147,7 @@ export class VersionTally {
       solved: per(this.#solved, this.#replayed),
       calls: per(this.#calls, this.#replayed),
       tokens: this.#tokens,
+      heldOut: this.#score,
     }
   }
 }

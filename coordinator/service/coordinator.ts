@@ -29,10 +29,10 @@ import type { TermsOf } from '../ledger/run-state.js'
 import type { RunConfig } from '../settings/config.js'
 import type { DataFolder } from '../settings/data-folder.js'
 import type { TaskSet } from '../settings/task-set.js'
-import type { TrainEngine } from '../spool/trainer-process.js'
 import { policyFrame } from '../versions/policy-frame.js'
 import { createPublishedFiles } from '../versions/published-files.js'
 import { createPublisher, type Publisher } from '../versions/publisher.js'
+import type { RunTrainer } from '../versions/run-trainer.js'
 import { runTraining } from '../versions/training-loop.js'
 import { broadcast } from './broadcast.js'
 import { nameDoubtedBatches } from './doubted-batches.js'
@@ -83,7 +83,7 @@ export interface Coordinator {
    * @returns  when the last version of the run is published
    * @throws what stopped the run before that
    */
-  run(trainer: TrainEngine): Promise<void>
+  run(trainer: RunTrainer): Promise<void>
   /** Stops the work. What it was given stays open: it is its owner's. */
   close(): Promise<void>
 }
@@ -154,7 +154,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const intake = createIntake({
       tasks,
       termsOf,
-      perNode: state.terms!.leases.perNode,
+      perNode: () => state.terms!.leases.perNode,
       recorder,
       judge,
       judgedBodies,
@@ -172,7 +172,6 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     failure.catch(() => undefined)
     const { registrationMs } = config.rounds
     const desk = createLeaseDesk({ tasks, recorder, registrationMs, addressBlockOf, metrics, clock })
-    const frame = policyFrame(state.terms!, servers)
     const idle = createIdleNodes(clock)
     const room = (): number => {
       const { round, orders } = state
@@ -189,7 +188,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const publisher = createPublisher({
       config,
       taskSet,
-      frame,
+      frame: () => policyFrame(state.terms!, servers),
       recorder,
       blobs,
       files,

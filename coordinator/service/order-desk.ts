@@ -11,6 +11,7 @@ import type { Recorder } from '../ledger/recorder.js'
 import type { Publication, RunState } from '../ledger/run-state.js'
 import type { TaskSet } from '../settings/task-set.js'
 import { damagedFiles, readStep } from '../spool/step-folder.js'
+import type { SettingsDesk } from './settings-desk.js'
 
 const name = z.string().min(1).max(LIMITS.nameBytes.value)
 const reason = z.string().max(4096).nullable()
@@ -31,6 +32,8 @@ export const orderSchema = z.discriminatedUnion('order', [
   order('rollback', { version: z.int().min(0) }),
   /** Without both: what was announced is told no more. */
   order('announce', { message: z.string().max(4096), addresses: z.array(z.string().max(512)).max(64) }),
+  /** The `run.yaml` that shall hold from now on, and where it lies: relative paths in it are relative to its folder. */
+  order('settings', { text: z.string().max(48 * 1024), file: z.string().max(4096) }),
 ])
 export type OrderAsk = z.output<typeof orderSchema>
 
@@ -42,9 +45,13 @@ export const orderAnswer = z.strictObject({
 })
 export type OrderAnswer = z.output<typeof orderAnswer>
 
+/** All but those that are settled elsewhere. */
+type PlainAsk = Exclude<OrderAsk, { readonly order: 'settings' }>
+
 export interface OrderDeskParts {
   readonly recorder: Pick<Recorder, 'record' | 'state'>
   readonly taskSet: Pick<TaskSet, 'tasks' | 'servers'>
+  readonly settings: SettingsDesk
   /** Of the trainer. */
   readonly spool: string
   readonly clock: Pick<Clock, 'now'>
@@ -59,11 +66,11 @@ export interface OrderDesk {
 
 const refuse = (why: string): ControlRefusal => new ControlRefusal('bad_request', why)
 
-export function createOrderDesk({ recorder, taskSet, spool, clock, signal }: OrderDeskParts): OrderDesk {
+export function createOrderDesk({ recorder, taskSet, settings, spool, clock, signal }: OrderDeskParts): OrderDesk {
   const { tasks } = taskSet
 
   /** @returns  the event to be recorded, or why there is nothing to do */
-  const decide = (ask: OrderAsk, given: Order, state: RunState): OrderEvent | string => {
+  const decide = (ask: PlainAsk, given: Order, state: RunState): OrderEvent | string => {
     const { orders } = state
     switch (ask.order) {
       case 'pause':
@@ -116,6 +123,10 @@ export function createOrderDesk({ recorder, taskSet, spool, clock, signal }: Ord
       if (!recorder.state.round) throw refuse('the run has not published its first version yet: try again in a minute')
       if (ask.order === 'rollback') await checkStep(checkTarget(ask.version, recorder.state), spool, signal)
       const reason = ask.reason === null || ask.reason.trim() === '' ? null : detailForWire(ask.reason.trim())
+      if (ask.order === 'settings') {
+        const said = await settings.take(ask.text, ask.file, { by, reason })
+        return { changed: said !== null, said: said ?? ['the run goes by these settings already'] }
+      }
       let nothing = ''
       const recorded = await recorder.record((state) => {
         const decided = decide(ask, { atMs: clock.now(), by, reason }, state)

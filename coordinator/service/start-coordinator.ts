@@ -1,9 +1,8 @@
 import type { Logger } from 'pino'
-import writeFileAtomic from 'write-file-atomic'
 import { packageVersion } from '../../cli/index.js'
 import { serveControl } from '../../control/index.js'
 import { openTokenizer, readModelFacts } from '../../engine/index.js'
-import { createStage, rulesNamed, type Stage, type Task } from '../../episode/index.js'
+import { createStage, rulesNamed } from '../../episode/index.js'
 import { admitWorlds } from '../../servers/catalogue.js'
 import {
   addressesForOthers,
@@ -31,7 +30,6 @@ import { type ChainedLog, openEventLog } from '../ledger/event-log.js'
 import { type PublicEvent, publicEvent } from '../ledger/public-event.js'
 import { openRecorder, type Recorder } from '../ledger/recorder.js'
 import type { RunState } from '../ledger/run-state.js'
-import type { RunTerms } from '../ledger/terms.js'
 import { noteProgram } from '../ledger/written-by.js'
 import type { Alarm } from '../report/alarms.js'
 import { followRun, LiveReport } from '../report/live-report.js'
@@ -42,14 +40,17 @@ import { checkPromptRoom } from '../settings/first-prompts.js'
 import { readTaskSet } from '../settings/task-set.js'
 import { meterTrainer } from '../spool/metrics.js'
 import { createTrainerProcess, type TrainerEvent } from '../spool/trainer-process.js'
-import { canaryPrompts } from '../versions/canary.js'
 import { chatTemplateSha256 } from '../versions/policy-frame.js'
+import { createRunTrainer } from '../versions/run-trainer.js'
 import { controlRoutes } from './control-routes.js'
 import { openCoordinator } from './coordinator.js'
 import { type DryRunProgress, dryRun } from './dry-run.js'
+import { heldOutTasks, type NoScore, scoreVersions } from './held-out.js'
 import { keepInvitation } from './invitation.js'
 import { createOrderDesk } from './order-desk.js'
 import { openRunKey } from './run-key.js'
+import { createSettingsDesk, type SettingsDesk } from './settings-desk.js'
+import { theatres } from './theatres.js'
 import { watchAlarms } from './watch-alarms.js'
 
 /** What an operator, or a program that started the coordinator, is told as it happens. */
@@ -63,6 +64,7 @@ export type Progress =
   | { readonly type: 'event'; readonly event: PublicEvent }
   | { readonly type: 'refusal'; readonly refusal: RefusalEvent }
   | DryRunProgress
+  | NoScore
   /** Something that the operator should know of the run, when it arises. */
   | { readonly type: 'alarm'; readonly alarm: Alarm }
   | { readonly type: 'trainer'; readonly event: TrainerEvent }
@@ -74,6 +76,8 @@ export interface RunningCoordinator {
   readonly state: RunState
   /** Resolves when the last version of the run is published. @throws what stopped the run before that */
   readonly complete: Promise<void>
+  /** Resolves when the last version has its held-out score, or can have none. */
+  readonly lastScore: Promise<void>
   close(): Promise<void>
 }
 
@@ -122,12 +126,11 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     })
     const identity = await openRunKey(config.dataDir, log.end)
     const key = identity.privateKey
+    // Once it is known what the terms are made of.
+    const settings = Promise.withResolvers<SettingsDesk>()
     const orders = createOrderDesk({
-      recorder,
-      taskSet,
-      spool: folder.spool,
-      clock: systemClock,
-      signal: closing.signal,
+      ...{ recorder, taskSet, spool: folder.spool, clock: systemClock, signal: closing.signal },
+      settings: { take: async (...order) => (await settings.promise).take(...order) },
     })
     const routes = controlRoutes({ log, recorder, metrics, orders })
     const control = await serveControl(config.dataDir, routes).catch((error: unknown) => {
@@ -143,6 +146,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       rulesNamed({ dialect: config.base.dialect, reward: config.reward }),
     )
     checkPromptRoom(taskSet.tasks, stage, episodeLimits(config))
+    const scoringTasks = await heldOutTasks(config, stage)
     const host = await listen(identity, options, metrics)
     cleanUps.push(() => host.close())
     const blobs = await createBlobStore(folder.blobs)
@@ -154,19 +158,25 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       earlier: recorder.state.termsHistory.flatMap(({ terms }) => Object.values(terms.audit.calibrations)),
       base: { sha256: baseSha256, quantisation: config.base.quantisation },
     })
-    const terms = termsOf(config, {
+    const sources = {
       baseSha256,
       chatTemplateSha256: chatTemplateSha256(stage),
       parameters: readModelFacts(config.base.path).parameters,
       taskSet,
       calibrations: calibrations.current,
-    })
+    }
+    const terms = termsOf(config, sources)
     // Before anything is written by what they say: a run that cannot go on under them stays as it is.
     await noteProgram(recorder, systemClock)
     await agreeOnTerms(recorder, terms, systemClock)
-    await writeFileAtomic(folder.trainerConfig, trainerConfig(terms, taskSet.tasks, stage))
-
     const { spool } = folder
+    settings.resolve(
+      createSettingsDesk({
+        ...{ config, recorder, clock: systemClock },
+        termsOf: (wanted) => termsOf(wanted, sources),
+        checkTasks: (wanted) => checkPromptRoom(taskSet.tasks, stage, episodeLimits(wanted)),
+      }),
+    )
     const python = config.trainer.python ?? options.python
     const audits = await openRunAuditor({
       python,
@@ -177,29 +187,33 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       logger,
       base: config.base.path,
       calibrations: calibrations.bySha256,
-      adaptersKept: config.maxStaleness + 1,
+      adaptersKept: () => recorder.state.terms!.maxStaleness + 1,
       watch,
       signal: closing.signal,
       desk: { spool, baseSha256, reader: stage },
     })
     cleanUps.push(async () => audits?.close())
-    const trainer = createTrainerProcess(
-      {
-        python,
-        packageFolder,
-        spool,
-        base: config.base.path,
-        config: folder.trainerConfig,
-        processes: config.trainer.processes,
-        logFile: folder.trainerLog,
-        maxFailures: MAX_TRAINER_FAILURES,
-        onEvent: (event) => {
-          meter(event)
-          onProgress({ type: 'trainer', event })
+    const launch = () =>
+      createTrainerProcess(
+        {
+          python,
+          packageFolder,
+          spool,
+          base: config.base.path,
+          config: folder.trainerConfig,
+          processes: config.trainer.processes,
+          logFile: folder.trainerLog,
+          maxFailures: MAX_TRAINER_FAILURES,
+          onEvent: (event) => {
+            meter(event)
+            onProgress({ type: 'trainer', event })
+          },
         },
-      },
-      logger,
-    )
+        logger,
+      )
+    const trainer = createRunTrainer({ file: folder.trainerConfig, tasks: taskSet.tasks, stage, launch })
+    // The audits read its file, too.
+    await trainer.settle(terms, closing.signal)
     cleanUps.push(() => trainer.close())
     if (!recorder.state.current && options.dryRun)
       await dryRun({ config, taskSet, stage, recorder, clock: systemClock, onProgress }, closing.signal)
@@ -240,6 +254,16 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       }))
     if (dashboard) cleanUps.push(() => dashboard.close())
 
+    const scored = scoreVersions(
+      {
+        ...{ config, tasks: scoringTasks, recorder, blobs, clock: systemClock, onProgress },
+        stageOf: theatres(stage, taskSet.servers),
+      },
+      closing.signal,
+    )
+    // A defect there ends nothing but the scores.
+    const lastScore = scored.catch((error: unknown) => logger.error({ error }, 'versions are not scored any more'))
+    cleanUps.push(() => lastScore)
     const run = async (): Promise<void> => {
       await coordinator.run(trainer)
       await trainer.close()
@@ -249,7 +273,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     // Whoever started the run hears of its end through `complete`.
     const ended = complete.catch(() => undefined)
     cleanUps.push(() => Promise.all([coordinator.close(), ended]))
-    return { runId, addresses, state: recorder.state, complete, close }
+    return { runId, addresses, state: recorder.state, complete, lastScore, close }
   } catch (error) {
     await close()
     throw error
@@ -319,16 +343,5 @@ function listen(
     // The library's message goes on with a stack trace.
     const reason = cause.message.split(/\n +at /)[0]!.replaceAll(/\s+/g, ' ')
     throw new ConfigError(`listen: ${config.listen.join(', ')}: ${reason}`, { cause })
-  })
-}
-
-/** `trainer.json` (docs/trainer.md). */
-function trainerConfig({ base, limits, training }: RunTerms, tasks: readonly Task[], stage: Stage): string {
-  return JSON.stringify({
-    schema: 1,
-    baseSha256: base.ggufSha256,
-    canaries: canaryPrompts(tasks, stage, limits),
-    ...training,
-    baseModel: { name: base.name, ...training.baseModel },
   })
 }

@@ -124,6 +124,23 @@ export const configSchema = z.strictObject({
       maxAssistantTurns: positive.max(LIMITS.turns.value).default(DEFAULT_LIMITS.maxAssistantTurns),
     })
     .prefault({}),
+  /** How the coordinator itself scores versions, on tasks that nobody trains on. */
+  heldOut: z
+    .strictObject({
+      /** 0: it does not. */
+      tasks: z
+        .int()
+        .min(0)
+        .max(10_000)
+        .refine((tasks) => tasks !== 1, 'one task has no standard error: 0 for none, or 2 and more')
+        .default(0),
+      /** Versions from one score to the next. */
+      every: positive.default(1),
+      /** Of the processor, beside training. */
+      threads: positive.max(256).default(1),
+      gpu: z.boolean().default(false),
+    })
+    .prefault({}),
   trainer: z
     .strictObject({
       /** Python with the packages of coordinator/trainer/requirements.txt; default: the checkout's own. */

@@ -94,6 +94,13 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
       'tokens of a rollout in all. Volunteers open a context of 1024 tokens unless they give `--context`; a node that has too little stops and says so. Tasks of the `paper` profile need several thousand',
   },
   'limits.maxAssistantTurns': { meaning: 'assistant turns of a rollout' },
+  'heldOut.tasks': {
+    meaning:
+      'held-out tasks of the data set that the coordinator itself has versions play, for a score that nobody trains on; 0 for none ([operating.md](operating.md), "Held-out scores")',
+  },
+  'heldOut.every': { meaning: 'versions from one score to the next; the last version of a run always gets one' },
+  'heldOut.threads': { meaning: 'CPU threads that this takes, beside training' },
+  'heldOut.gpu': { meaning: 'whether it takes a GPU. Base model and contexts then need room there beside training' },
   'trainer.python': {
     meaning: 'Python with the packages of `coordinator/trainer/requirements.txt`; a bare name is looked up in PATH',
     without: "the checkout's `.venv`, else what `prove-coordinator setup` made, else `python3`",

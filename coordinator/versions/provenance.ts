@@ -7,7 +7,7 @@ import type { PolicyFrame } from './policy-frame.js'
 
 export interface ProvenanceParts {
   readonly runId: string
-  readonly state: Pick<RunState, 'batchesBehind' | 'nodes' | 'termsHistory'>
+  readonly state: Pick<RunState, 'batchesBehind' | 'nodes' | 'scores' | 'termsHistory'>
   readonly base: PolicyFrame['base']
   readonly taskSet: TaskSet
   /** Of the coordinator. */
@@ -62,6 +62,8 @@ export function provenanceOf(
     coordinator: program,
     /** Of the batch of the step in hand, as its trainer says: rewards of training tasks, sampled by the versions before it. */
     measured: made.stats && Object.fromEntries(MEASURED.flatMap((name) => numberOf(made.stats!, name))),
+    /** Of versions before this one, on tasks that nobody trains on: the first that has a score, and the newest. */
+    heldOut: state.scores.map(({ type: _, atMs: __, ...score }) => score),
     steps,
     recipes,
     // What the operator asked of the trainer is in the recipes, as it was understood.

@@ -25,6 +25,7 @@ import {
 import { type BlobStore, channelsOf, type SnapshotExchange, type SwarmHost } from '../../swarm/index.js'
 import { namesOthers, restingTasks } from '../leases/withheld-tasks.js'
 import { DataFolderError, type DiskLosses } from '../ledger/disk-losses.js'
+import type { EventOf } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { Publication, RunState } from '../ledger/run-state.js'
 import { type RunTerms, termsIdOf } from '../ledger/terms.js'
@@ -58,7 +59,8 @@ export interface Publisher {
 export interface PublisherParts {
   readonly config: RunConfig
   readonly taskSet: TaskSet
-  readonly frame: PolicyFrame
+  /** By the newest terms. */
+  readonly frame: () => PolicyFrame
   readonly recorder: Recorder
   readonly blobs: BlobStore
   readonly files: Pick<PublishedFiles, 'check'>
@@ -78,7 +80,7 @@ export interface PublisherParts {
 }
 
 /** The parts of a manifest that all rounds of a version share. */
-type VersionPart = Omit<PolicyManifest, keyof RoundPart>
+type VersionPart = Omit<PolicyManifest, keyof RoundPart | 'policyId'>
 type RoundPart = Pick<
   PolicyManifest,
   'round' | 'taskSpec' | 'roundSecretHash' | 'closedRounds' | 'createdAtMs' | 'expiresAtMs' | 'limits' | 'termsId'
@@ -119,14 +121,14 @@ export function createPublisher(parts: PublisherParts): Publisher {
   const describeProvenance = (version: number, step: TrainerStep): Uint8Array => {
     const { state } = recorder
     const program = packageVersion()
-    const provenance = provenanceOf(version, step, { runId: host.runId, state, base: frame.base, taskSet, program })
+    const provenance = provenanceOf(version, step, { runId: host.runId, state, base: frame().base, taskSet, program })
     return new TextEncoder().encode(`${JSON.stringify(provenance, null, 2)}\n`)
   }
 
   const signModel = (version: number, described: readonly BlobDescription[]): Uint8Array => {
     const nameOf = (role: BlobRole): string => PUBLISHED_FILES.find((file) => file.role === role)!.name
     const signed = described.map(({ role, sha256 }) => ({ name: nameOf(role), sha256 }))
-    return modelSignature(key, { name: `${frame.base.name}-v${version}`, version, atMs: clock.now(), files: signed })
+    return modelSignature(key, { name: `${frame().base.name}-v${version}`, version, atMs: clock.now(), files: signed })
   }
 
   const describeBlob = async (stored: Promise<string>, role: BlobRole): Promise<BlobDescription> =>
@@ -170,12 +172,11 @@ export function createPublisher(parts: PublisherParts): Publisher {
     const adapter = described[0]!
     const { rank, alpha, targetModules } = step.lora
     const policy = {
-      ...frame,
+      ...frame(),
       adapter: { sha256: adapter.sha256, sizeBytes: adapter.sizeBytes, rank, alpha, targetModules },
     }
     return {
       version,
-      policyId: policyIdOf(policy),
       policy,
       blobs: [...described, signature],
       canary: canariesOf(step.canaries),
@@ -185,23 +186,32 @@ export function createPublisher(parts: PublisherParts): Publisher {
   /**
    * Seals a round's manifest and puts it into service.
    * @param withdrawn  versions that have given way to an earlier one
-   * @param record  appends the event that refers to it
+   * @param eventOf  the event that refers to it
    */
   const open = async (
     part: VersionPart,
     withdrawn: readonly number[],
-    record: (sealed: SealedManifest, opened: OpenedRound) => Promise<unknown>,
+    eventOf: (sealed: SealedManifest, opened: OpenedRound) => EventOf<'published'> | EventOf<'reopened'>,
   ): Promise<void> => {
     const secret = newRoundSecret()
     const resting = restingTasks(recorder.state, taskSet.tasks, part.version)
-    const sealed = await sealManifest(key, host.runId, { ...part, ...roundPart(secret, resting, withdrawn) })
-    const { round } = sealed.manifest
+    const termsSoFar = recorder.state.termsHistory.length
+    // Terms may name another reward, and with it another policy of the same adapter.
+    const policy = { ...part.policy, ...frame() }
+    const manifest = { ...part, policy, policyId: policyIdOf(policy), ...roundPart(secret, resting, withdrawn) }
+    const sealed = await sealManifest(key, host.runId, manifest)
+    const { round, policyId } = sealed.manifest
     // On disk before the event that refers to it.
     await writeFileAtomic(fileOf(round), Buffer.from(sealed.envelope))
     const { manifestId } = sealed
-    const { policyId } = sealed.manifest
-    const roundSecret = secret.toString('hex')
-    await record(sealed, { atMs: clock.now(), round, policyId, manifestId, roundSecret, resting })
+    const event = eventOf(sealed, {
+      ...{ atMs: clock.now(), round, policyId, manifestId, roundSecret: secret.toString('hex'), resting },
+    })
+    // A round is under the newest terms: if these changed meanwhile, its manifest has to say the new ones.
+    const isOpen = await recorder.record<typeof event>(({ termsHistory }) =>
+      termsHistory.length === termsSoFar ? event : null,
+    )
+    if (!isOpen) return open(part, withdrawn, eventOf)
     snapshots.offer(sealed)
     // Nobody is served it any more, and strangers that come one by one open a round every few seconds.
     await rm(fileOf(round - LIMITS.manifestsServed.value), { force: true })
@@ -238,9 +248,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
     const part = await describe(version, await readStep(spool, step))
     if (part.policy.adapter!.sha256 !== adapterSha256)
       throw new DataFolderError('step_lost', `${lost} is lost, and the adapter of step ${step} is another one`)
-    await open(part, withdrawnNow(), ({ manifest }, opened) =>
-      recorder.record(() => ({ type: 'reopened', ...opened, version: manifest.version })),
-    )
+    await open(part, withdrawnNow(), (_, opened) => ({ type: 'reopened', ...opened, version }))
     losses.note('manifest', lost, 'replaced', `round ${recorder.state.round!.round} is open in its place`)
   }
 
@@ -261,29 +269,22 @@ export function createPublisher(parts: PublisherParts): Publisher {
         const { publications, withdrawn } = recorder.state
         const without = publications.filter((one) => one.adapterStep > step.adapterStep || withdrawn.has(one.version))
         const gone = without.map((one) => one.version)
-        await open(await describe(version, step), gone, ({ manifest }, opened) =>
-          recorder.record(() => ({
-            type: 'published',
-            ...opened,
-            version,
-            step: step.step,
-            adapterStep: step.adapterStep,
-            adapterSha256: manifest.policy.adapter!.sha256,
-            recipe: step.recipe,
-          })),
-        )
+        await open(await describe(version, step), gone, ({ manifest }, opened) => ({
+          type: 'published',
+          ...opened,
+          version,
+          step: step.step,
+          adapterStep: step.adapterStep,
+          adapterSha256: manifest.policy.adapter!.sha256,
+          recipe: step.recipe,
+        }))
       }),
     openRound: () =>
       opening(async () => {
         const newest = snapshots.newest()
         if (!newest || !isDue(recorder.state)) return
         const { version } = newest.manifest
-        // Terms may name another reward, and with it another policy of the same adapter.
-        const policy = { ...newest.manifest.policy, ...frame }
-        const part = { ...newest.manifest, policy, policyId: policyIdOf(policy) }
-        await open(part, withdrawnNow(), (_, opened) =>
-          recorder.record(() => ({ type: 'reopened', ...opened, version })),
-        )
+        await open(newest.manifest, withdrawnNow(), (_, opened) => ({ type: 'reopened', ...opened, version }))
       }),
     async announce() {
       const sealed = snapshots.newest()

@@ -7,10 +7,10 @@ import type { BatchRecord } from '../ledger/run-state.js'
 import { hasBatch, writeBatch } from '../spool/batch-folder.js'
 import { TrainerError } from '../spool/errors.js'
 import { readStep } from '../spool/step-folder.js'
-import type { TrainEngine } from '../spool/trainer-process.js'
 import { auditBatch, type BatchAuditParts, isUnaudited } from './batch-audit.js'
 import { readBatchGroups } from './batch-groups.js'
 import type { Publisher } from './publisher.js'
+import type { RunTrainer } from './run-trainer.js'
 import { checkSpool, contentOf, type SpoolCheckParts } from './spool-check.js'
 
 export interface TrainingLoopParts extends SpoolCheckParts {
@@ -18,7 +18,7 @@ export interface TrainingLoopParts extends SpoolCheckParts {
   /** Of accepted groups. */
   readonly bodies: GroupBodies
   readonly publisher: Publisher
-  readonly trainer: TrainEngine
+  readonly trainer: RunTrainer
   readonly judge: BatchAuditParts['judge']
   readonly intake: BatchAuditParts['intake']
   readonly logger: SwarmLogger
@@ -92,6 +92,7 @@ const backTo = (earlier: number, step: number, atMs: number): BatchRecord => ({
 async function train(batch: BatchRecord, parts: TrainingLoopParts, signal: AbortSignal): Promise<void> {
   const { spool, recorder, publisher, trainer, clock } = parts
   const { batchId, step } = batch
+  await trainer.settle(recorder.state.terms!, signal)
   if (!(await offerBatch(batch, parts, signal))) return
   const auditParts = { ...parts, state: recorder.state }
   let outcome = await trainer.outcome(batchId, signal)

@@ -5,16 +5,17 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { type AdapterFile, type EngineProcess, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
-import { createStage, rulesNamed, type Task } from '../../episode/index.js'
-import { withWorldFolders } from '../../servers/world-option.js'
 import {
-  type Comparison,
-  comparePolicies,
+  createStage,
   type Estimate,
   type EvaluationSettings,
   evaluatePolicies,
   type PlayedTogether,
-} from '../evaluate.js'
+  rulesNamed,
+  type Task,
+} from '../../episode/index.js'
+import { withWorldFolders } from '../../servers/world-option.js'
+import { type Comparison, comparePolicies } from '../compare-policies.js'
 import { fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
 import { type Journal, openJournal } from '../journal.js'
 import { dialectOption, integerOption, rewardOption, withLimitOptions } from '../options.js'

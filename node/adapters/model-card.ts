@@ -53,9 +53,11 @@ export function modelCard({ manifest, manifestId }: SealedManifest, provenance: 
     '',
     '## What was measured',
     '',
-    ...(provenance ? measured(provenance) : ['The provenance was not to be had when this folder was made.']),
+    ...(provenance
+      ? [...measured(provenance), ...heldOut(provenance)]
+      : ['The provenance was not to be had when this folder was made.']),
     '',
-    'No benchmark is part of a run. `prove-lab eval` plays held-out tasks with base and adapter.',
+    'No benchmark is part of a run. `prove-lab eval` plays held-out tasks with base and this very adapter.',
     '',
   ].join('\n')
 }
@@ -83,6 +85,24 @@ function measured({ measured: numbers, step }: Provenance): string[] {
     '| measure | value |',
     '| --- | ---: |',
     ...Object.entries(numbers).map(([name, value]) => `| ${code(name)} | ${Number(value.toPrecision(6))} |`),
+  ]
+}
+
+/** A score is made after its version is published: a later one tells of it. */
+function heldOut({ heldOut: scores }: Provenance): string[] {
+  if (scores.length === 0) return []
+  const within = ({ mean, stderr }: { readonly mean: number; readonly stderr: number }): string =>
+    `${mean.toFixed(3)} ± ${(1.96 * stderr).toFixed(3)}`
+  return [
+    '',
+    'By the coordinator, on tasks that nobody trains on, each played once at temperature 1, with 95 % intervals: versions before this one.',
+    '',
+    '| version | tasks | reward | solved | calls |',
+    '| ---: | ---: | ---: | ---: | ---: |',
+    ...scores.map(
+      ({ version, tasks, reward, solved, calls }) =>
+        `| ${version} | ${tasks} | ${within(reward)} | ${within(solved)} | ${calls.toFixed(1)} |`,
+    ),
   ]
 }
 

@@ -92,6 +92,8 @@ async function checkFile(
 const place = z.int().min(0)
 const facts = z.record(z.string(), z.unknown())
 
+const estimate = z.object({ mean: z.number(), stderr: z.number() })
+
 /** What a card tells of a provenance; a coordinator of another version may tell otherwise. */
 const provenanceShape = z.object({
   schema: z.literal(2),
@@ -99,6 +101,10 @@ const provenanceShape = z.object({
   tasks: z.object({ dataset: z.string(), examples: place }),
   volunteers: place,
   measured: z.record(z.string(), z.number()).nullable(),
+  /** Left out by earlier versions. */
+  heldOut: z
+    .array(z.object({ version: place, tasks: place, reward: estimate, solved: estimate, calls: z.number() }))
+    .default([]),
   steps: z.array(z.object({ step: place, groups: place, recipe: place.nullable() })),
   recipes: z.array(z.object({ settings: facts, program: facts })),
 })

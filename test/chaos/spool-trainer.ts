@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { awaitsFindings } from '../../coordinator/spool/batch-folder.js'
 import { TrainerError } from '../../coordinator/spool/errors.js'
 import { FOLDERS, findingsFile } from '../../coordinator/spool/layout.js'
-import type { BatchOutcome, TrainEngine } from '../../coordinator/spool/trainer-process.js'
+import type { BatchOutcome } from '../../coordinator/spool/trainer-process.js'
+import type { RunTrainer } from '../../coordinator/versions/run-trainer.js'
 import { sha256 } from '../../proto/index.js'
 import type { Clock } from '../../swarm/index.js'
 import { noise } from '../support/swarm-nodes.js'
@@ -20,7 +21,7 @@ export interface SpoolTrainerOptions {
   readonly canaries: readonly { readonly prompt: readonly number[]; readonly continuation: readonly number[] }[]
 }
 
-export interface SpoolTrainer extends TrainEngine {
+export interface SpoolTrainer extends RunTrainer {
   /** Ends it in the middle of what it does; it is started again as the real one would be. */
   crash(): void
 }
@@ -163,6 +164,7 @@ export function createSpoolTrainer(options: SpoolTrainerOptions): SpoolTrainer {
       return { step: current }
     },
     outcome: (batchId, signal) => persist(() => train(batchId), signal),
+    settle: async () => undefined,
     async close() {
       life.abort(new TrainerError('closed', 'the trainer was closed'))
     },

@@ -10,7 +10,18 @@ import { groupBody, sha256 } from '../../proto/index.js'
 import { createMetrics, createStderrLogger, systemClock } from '../../swarm/index.js'
 import { memoryLog } from './memory-log.js'
 import { smallRun } from './run-config.js'
-import { agreed, audited, batched, batchRefused, judged, leased, published, released, trained } from './run-events.js'
+import {
+  agreed,
+  audited,
+  batched,
+  batchRefused,
+  judged,
+  leased,
+  published,
+  released,
+  scored,
+  trained,
+} from './run-events.js'
 import { bodyOf, groundTruthScript, lendingTask, play, scriptTokenizer, stageOf } from './scripted.js'
 
 /** Runs to look at, as their logs tell them, and the dashboard over one of them. */
@@ -74,6 +85,7 @@ export function runOf(kind: Kind, beganMs: number): RunEvent[] {
     }
     if (version === 7)
       put(audited('7f1'.padEnd(32, 'e'), KEYS[1], kind === 'failing' ? 'sampler_mismatch' : null, atMs))
+    if (kind !== 'failing' && version % 8 === 0) put(scored(version))
     if (version === last) break
     const batchId = `batch-${version + 1}`
     put(batched(batchId, version + 1, ids))

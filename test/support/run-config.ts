@@ -6,8 +6,8 @@ export function smallRun(change: Partial<RunConfig>): RunConfig {
   const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } = AMPLE
   return configSchema.parse({
     dataDir: 'data',
-    base: { path: 'base.gguf', name: 'village-model' },
-    tasks: { dataset: 'library tasks' },
+    base: { path: '/base.gguf', name: 'village-model' },
+    tasks: { dataset: '/library tasks' },
     batchGroups: 2,
     maxStaleness: 1,
     leases: { durationMs: 60_000, perNode: 2 },

@@ -184,6 +184,13 @@ export const batchRefused = (batchId: string): EventOf<'batch-refused'> => ({
   detail: 'a gradient was not finite',
 })
 
+export const scored = (version: number): EventOf<'scored'> => ({
+  ...{ type: 'scored', atMs: 0, version, adapterSha256: hex(3), tasks: 100, tooLong: 2 },
+  reward: { mean: 0.25 + version / 35, stderr: 0.02 },
+  solved: { mean: Math.min(1, version / 40), stderr: 0.01 },
+  ...{ calls: 2.4 + version / 50, callsDue: 2.75 },
+})
+
 /** What an order of the operator says of itself. */
 export const ORDERED = { atMs: 0, by: { who: 'operator', via: 'a test' }, reason: null } as const
 

@@ -11,8 +11,10 @@ import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.j
 import { controlRoutes } from '../../coordinator/service/control-routes.js'
 import { type Coordinator, openCoordinator } from '../../coordinator/service/coordinator.js'
 import { createOrderDesk, type OrderAnswer, type OrderAsk } from '../../coordinator/service/order-desk.js'
-import type { RunConfig } from '../../coordinator/settings/config.js'
+import { createSettingsDesk } from '../../coordinator/service/settings-desk.js'
+import { episodeLimits, type RunConfig } from '../../coordinator/settings/config.js'
 import { openDataFolder } from '../../coordinator/settings/data-folder.js'
+import { checkPromptRoom } from '../../coordinator/settings/first-prompts.js'
 import { chatTemplateSha256 } from '../../coordinator/versions/policy-frame.js'
 import type { Rollout, Task } from '../../episode/index.js'
 import { UNWATCHED } from '../../judging/index.js'
@@ -143,13 +145,14 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
     const recorder = await openRecorder(log, (event) => events.push(event))
     const node = await swarm.node(1, true, clock)
     const { host, key } = node
-    const terms = termsOf(config, {
+    const sources = {
       baseSha256: sha256(new Uint8Array([1])),
       chatTemplateSha256: chatTemplateSha256(stage),
       parameters: 5_000_000,
       taskSet,
       calibrations: auditor ? { cpu: hash('calibration') } : {},
-    })
+    }
+    const terms = termsOf(config, sources)
     const open = async (): Promise<Coordinator> => {
       await agreeOnTerms(recorder, terms, clock)
       return openCoordinator({
@@ -166,8 +169,14 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
       await recorder.close()
       throw error
     })
+    const settings = createSettingsDesk({
+      ...{ config, recorder, clock },
+      termsOf: (wanted) => termsOf(wanted, sources),
+      checkTasks: (wanted) => checkPromptRoom(TASKS, stage, episodeLimits(wanted)),
+    })
     const orders = createOrderDesk({
       recorder,
+      settings,
       taskSet,
       spool: data.spool,
       clock,

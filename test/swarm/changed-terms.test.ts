@@ -1,7 +1,9 @@
 import * as assert from 'uvu/assert'
 import { termsChanges } from '../../coordinator/ledger/terms.js'
+import type { OrderAsk } from '../../coordinator/service/order-desk.js'
 import type { RunConfig } from '../../coordinator/settings/config.js'
 import { connect } from '../support/swarm-nodes.js'
+import type { TestRun, Volunteer } from '../support/test-run.js'
 import { leaseFor, offer, runSuite, verdictOn } from './run-suite.js'
 
 const { test } = runSuite('terms that change', { batchGroups: 50 })
@@ -10,7 +12,7 @@ const { test } = runSuite('terms that change', { batchGroups: 50 })
 const EDITS: Readonly<Record<string, (config: RunConfig) => Partial<RunConfig>>> = {
   groupSize: ({ groupSize }) => ({ groupSize: groupSize + 1 }),
   'limits.maxTurnTokens': ({ limits }) => ({ limits: { ...limits, maxTurnTokens: 1 } }),
-  'limits.maxRolloutTokens': ({ limits }) => ({ limits: { ...limits, maxRolloutTokens: 2 } }),
+  'limits.maxRolloutTokens': ({ limits }) => ({ limits: { ...limits, maxRolloutTokens: 110 } }),
   'limits.maxAssistantTurns': ({ limits }) => ({ limits: { ...limits, maxAssistantTurns: 1 } }),
   reward: () => ({ reward: 'outcome' }),
   maxStaleness: ({ maxStaleness }) => ({ maxStaleness: maxStaleness - 1 }),
@@ -30,48 +32,115 @@ const OTHERS = ['limits.maxCalls', 'audit.calibrations']
 /** Follows another field. */
 const FOLLOWS: Readonly<Record<string, string>> = { 'training.loss.maxStaleness': 'maxStaleness' }
 
-test('whatever field changes between a lease and its group, no honest group is refused and no honest node loses standing', async ({
+/** How a run comes to go by another `run.yaml`. */
+const WAYS: Readonly<Record<string, (run: TestRun, config: RunConfig, ann: Volunteer) => Promise<unknown>>> = {
+  'over a restart': async (run, config, ann) => {
+    await run.restart(config)
+    await connect(ann, run.coordinator.node)
+  },
+  'while the coordinator runs': (run, config) => run.coordinator.order(settingsOf(config)),
+}
+const settingsOf = (config: RunConfig, reason: string | null = null): OrderAsk => ({
+  ...{ order: 'settings', reason, file: '/run.yaml', text: JSON.stringify(config) },
+})
+
+for (const [way, change] of Object.entries(WAYS))
+  test(`whatever field changes ${way} between a lease and its group, no honest group is refused and no honest node loses standing`, async ({
+    open,
+  }) => {
+    const run = await open()
+    const ann = await run.admitted(2)
+    const usual = run.config
+    for (const [field, edit] of Object.entries(EDITS)) {
+      await change(run, usual, ann)
+      await run.coordinator.publisher.openRound()
+      const lease = await leaseFor(ann)
+      const group = await ann.finish(lease)
+      const before = run.coordinator.recorder.state
+      const { terms } = before
+      const streak = before.nodes.get(ann.host.peerId)?.standing.streak ?? 0
+      await change(run, { ...usual, ...edit(usual) }, ann)
+      const { state } = run.coordinator.recorder
+      const changes = termsChanges(terms!, state.terms!).map((one) => one.field)
+      assert.equal(
+        changes.filter((one) => FOLLOWS[one] === undefined),
+        [field],
+      )
+      assert.equal(
+        run
+          .eventsOf('terms')
+          .at(-1)!
+          .changes.map((one) => one.field),
+        changes,
+        'the log says so',
+      )
+      await offer(ann, group)
+      const { accepted, code, detail } = await verdictOn(run, lease.leaseId)
+      assert.ok(accepted, `${field}: ${code} ${detail}`)
+      const { standing } = state.nodes.get(ann.host.peerId)!
+      assert.is(standing.isQuarantined(run.clock.now()), false, field)
+      assert.is(standing.streak, streak + 1, field)
+
+      await run.coordinator.publisher.openRound()
+      const { manifest } = run.coordinator.snapshots.newest()!
+      assert.is(manifest.termsId, state.round!.termsId, field)
+      assert.is(manifest.policy.reward, state.round!.terms.reward, field)
+      const next = await leaseFor(ann)
+      assert.equal([next.groupSize, next.termsId], [manifest.limits.groupSize, manifest.termsId], field)
+      await run.coordinator.desk.answer(
+        { kind: 'return', leaseIds: [next.leaseId], reason: 'shutdown' },
+        ann.host.peerId,
+      )
+    }
+  })
+
+test('a setting that changes while the coordinator runs says who did it, and what may not change is refused with what to do', async ({
   open,
 }) => {
   const run = await open()
-  const ann = await run.admitted(2)
   const usual = run.config
-  for (const [field, edit] of Object.entries(EDITS)) {
-    await run.restart(usual)
-    await connect(ann, run.coordinator.node)
-    await run.coordinator.publisher.openRound()
-    const lease = await leaseFor(ann)
-    const group = await ann.finish(lease)
-    const before = run.coordinator.recorder.state
-    await run.restart(edit(usual))
-    await connect(ann, run.coordinator.node)
-    const { state } = run.coordinator.recorder
-    const changes = termsChanges(before.terms!, state.terms!).map((change) => change.field)
-    assert.equal(
-      changes.filter((change) => FOLLOWS[change] === undefined),
-      [field],
-    )
-    assert.equal(
-      run
-        .eventsOf('terms')
-        .at(-1)!
-        .changes.map((change) => change.field),
-      changes,
-      'the log says so',
-    )
-    await offer(ann, group)
-    const { accepted, code, detail } = await verdictOn(run, lease.leaseId)
-    assert.ok(accepted, `${field}: ${code} ${detail}`)
-    const { standing } = state.nodes.get(ann.host.peerId)!
-    assert.is(standing.isQuarantined(run.clock.now()), false, field)
-    assert.is(standing.streak, (before.nodes.get(ann.host.peerId)?.standing.streak ?? 0) + 1, field)
+  const { changed, said } = await run.coordinator.order(settingsOf({ ...usual, batchGroups: 7 }, 'fewer volunteers'))
+  assert.ok(changed)
+  assert.match(said.join('\n'), /^batchGroups: 50 -> 7\na new round opens under these terms/)
+  const { ordered, changes } = run.eventsOf('terms').at(-1)!
+  assert.equal(ordered, { by: { who: 'operator', via: 'a test' }, reason: 'fewer volunteers' })
+  assert.equal(changes, [{ field: 'batchGroups', from: '50', to: '7' }])
+  const { length } = run.events
+  assert.is((await run.coordinator.order(settingsOf({ ...usual, batchGroups: 7 }))).changed, false)
+  const refusals: readonly (readonly [object, RegExp])[] = [
+    [
+      { listen: ['/ip4/0.0.0.0/tcp/1'] },
+      /listen is .* and would be .*Stop the coordinator and start it with this file/,
+    ],
+    [{ base: { ...usual.base, name: 'another' } }, /base\.name is "village-model".*begin a new run in another dataDir/],
+    [{ trainer: { settings: { lora: { rank: 2 } } } }, /trainer\.settings\.lora\.rank is null and would be 2/],
+    [{ limits: { ...usual.limits, maxRolloutTokens: 20 } }, /limits\.maxRolloutTokens is too small for the tasks/],
+    [{ batchGroups: 0 }, /batchGroups: Too small/],
+    [{ colour: 'red' }, /colour/],
+  ]
+  for (const [change, words] of refusals) {
+    const text = JSON.stringify({ ...usual, batchGroups: 7, ...change })
+    const why = await run.coordinator
+      .order({ order: 'settings', reason: null, file: '/run.yaml', text })
+      .catch((error: Error) => error)
+    assert.match(String(why), words)
+  }
+  assert.is(run.events.length, length, 'the log stays as it was')
+})
 
-    await run.coordinator.publisher.openRound()
-    const { manifest } = run.coordinator.snapshots.newest()!
-    assert.is(manifest.termsId, state.round!.termsId, field)
-    const next = await leaseFor(ann)
-    assert.equal([next.groupSize, next.termsId], [manifest.limits.groupSize, manifest.termsId], field)
-    await run.coordinator.desk.answer({ kind: 'return', leaseIds: [next.leaseId], reason: 'shutdown' }, ann.host.peerId)
+test('terms that change while a round is being opened are those of its manifest', async ({ open }) => {
+  const run = await open()
+  const ann = await run.admitted(2)
+  const { coordinator, config } = run
+  for (const reward of ['outcome', 'paper', 'outcome'] as const) {
+    // A publication and a change at once: whichever comes first.
+    await Promise.all([coordinator.publish(), coordinator.order(settingsOf({ ...config, reward }))])
+    const { round } = coordinator.recorder.state
+    const { manifest } = coordinator.snapshots.newest()!
+    assert.equal([manifest.termsId, manifest.policy.reward], [round!.termsId, round!.terms.reward])
+    await coordinator.publisher.openRound()
+    assert.is(coordinator.recorder.state.round!.terms.reward, reward)
+    await leaseFor(ann)
   }
 })
 

@@ -268,6 +268,13 @@ test('an adapter is given away whole under its hash, and one that the disk has l
   assert.is(digest(new Uint8Array(await answer.arrayBuffer())), digest(BODY))
   assert.is((await ask(run, '/versions/2/adapter.gguf')).status, 404)
   assert.is((await ask(run, '/versions/x/adapter.gguf')).status, 404)
+  // Below a file there is no folder to look into: nobody knows whether it is lost.
+  const unread = await shown(
+    runOf('busy', 0),
+    {},
+    { blobs: { path: () => join(path, 'below'), isWhole: async () => true } },
+  )
+  assert.is((await ask(unread, '/versions/1/adapter.gguf')).status, 500)
 })
 
 test('a run that takes no events any more is not healthy', async () => {

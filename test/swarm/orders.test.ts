@@ -4,6 +4,7 @@ import { reachControl, serveControl } from '../../control/index.js'
 import { NEW_EVENTS, ORDER } from '../../coordinator/service/control-routes.js'
 import { type OrderAsk, orderAnswer } from '../../coordinator/service/order-desk.js'
 import { forTerminal } from '../../node/progress.js'
+import { topicsOf } from '../../proto/index.js'
 import { createBlobStore, createSnapshotExchange, openAddressNotices, type SealedNotice } from '../../swarm/index.js'
 import { createSpoolTrainer, type SpoolTrainer } from '../chaos/spool-trainer.js'
 import { connect, eventually, patientClock, soon } from '../support/swarm-nodes.js'
@@ -177,15 +178,16 @@ test('what is announced reaches nodes signed, is told again after a restart, and
   const blobs = await createBlobStore(await run.swarm.folder())
   const snapshots = await createSnapshotExchange(ann.host, { store: blobs })
   opened.push(() => snapshots.close())
-  /** Asks for the notice, as a node does that has just connected, until it says this. */
+  const { addresses: topic } = topicsOf(run.swarm.runId)
+  const listens = () =>
+    eventually('it listens', () => run.coordinator.node.host.gossip.listeners({ topic }).length === 1)
+  /** By gossip, as a node does that is connected; and whoever has just connected and asks for it is given the same. */
   const hears = async (message: string): Promise<void> => {
-    const until = soon()
-    while (news.at(-1)?.message !== message) {
-      const sealed = await snapshots.fetchNotice(run.swarm.runId, until)
-      if (sealed) await notices.take(sealed)
-      await patientClock.sleep(50, until)
-    }
+    await eventually(`it hears "${message}"`, () => news.at(-1)?.message === message)
+    const sealed = await snapshots.fetchNotice(run.swarm.runId, soon())
+    assert.equal(Buffer.from(sealed!), Buffer.from(notices.newest()!.sealed))
   }
+  await listens()
   const address = '/dns4/new.example.org/tcp/4001'
   const message = 'We move on\nMonday \u202eevening'
   await run.coordinator.order({
@@ -198,6 +200,7 @@ test('what is announced reaches nodes signed, is told again after a restart, and
   const { number } = news.at(-1)!
   await restart(run, ann)
   work(run, trainer)
+  await listens()
   await run.coordinator.order({ order: 'announce', reason: null, message: '', addresses: [] })
   await hears('')
   assert.is(news.at(-1)!.number > number, true)

@@ -61,6 +61,7 @@ test('whoever waits for work is woken by a further round, by a version, and by r
     start: async () => ({ step: 0 }),
     outcome: (_, signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     close: async () => undefined,
+    settle: async () => undefined,
   })
   running.catch(() => undefined)
   const ann = await run.admitted(2)

@@ -2,8 +2,8 @@ import { html } from 'hono/html'
 import { alarmsOf } from '../../report/alarms.js'
 import { orderWords } from '../../report/order-words.js'
 import type { RunReport } from '../../report/run-report.js'
-import type { VersionReport } from '../../report/version-report.js'
-import { durationOf } from '../../report/words.js'
+import type { HeldOutScore, VersionReport } from '../../report/version-report.js'
+import { durationOf, marginOf } from '../../report/words.js'
 import type { LineChart } from '../charts.js'
 import {
   ago,
@@ -49,12 +49,19 @@ ${live('versions', newestVersions(run))}`
 const series = (versions: readonly VersionReport[], of: (version: VersionReport) => number | null | undefined) =>
   versions.map((version) => of(version) ?? null)
 
+/** No line at all in a run that has no scores. */
+const heldOutSeries = (versions: readonly VersionReport[], of: (score: HeldOutScore) => number) =>
+  versions.some(({ heldOut }) => heldOut)
+    ? [{ name: 'held-out', values: series(versions, ({ heldOut }) => heldOut && of(heldOut)) }]
+    : []
+
 export function rewardChart({ versions }: RunReport): LineChart {
   const parts = [...new Set(versions.flatMap((version) => Object.keys(version.parts)))]
   return {
     ...{ unit: 'reward', from: versions[0]?.version ?? 0 },
     series: [
       { name: 'reward', values: series(versions, ({ reward }) => reward) },
+      ...heldOutSeries(versions, ({ reward }) => reward.mean),
       ...parts.map((name) => ({ name, values: series(versions, (version) => version.parts[name]) })),
     ],
   }
@@ -62,12 +69,18 @@ export function rewardChart({ versions }: RunReport): LineChart {
 
 export const solvedChart = ({ versions }: RunReport): LineChart => ({
   ...{ unit: 'share of rollouts', most: 1, from: versions[0]?.version ?? 0 },
-  series: [{ name: 'solved', values: series(versions, ({ solved }) => solved) }],
+  series: [
+    { name: 'solved', values: series(versions, ({ solved }) => solved) },
+    ...heldOutSeries(versions, ({ solved }) => solved.mean),
+  ],
 })
 
 export const callsChart = ({ versions }: RunReport): LineChart => ({
   ...{ unit: 'calls', from: versions[0]?.version ?? 0 },
-  series: [{ name: 'calls', values: series(versions, ({ calls }) => calls) }],
+  series: [
+    { name: 'calls', values: series(versions, ({ calls }) => calls) },
+    ...heldOutSeries(versions, ({ calls }) => calls),
+  ],
 })
 
 function orders(run: RunReport): Markup | string {
@@ -107,6 +120,7 @@ function figures(run: RunReport, nowMs: number): Markup {
 <dl class="figures">
 ${figure('Mean reward', decimal(last?.reward), last ? `version ${last.version}${since === '' ? '' : `, ${since}`}` : 'no group yet')}
 ${figure('Solved', percent(last?.solved ?? null), 'of replayed rollouts')}
+${heldOutFigure(versions)}
 ${figure('Calls', decimal(last?.calls, 1), 'per rollout')}
 ${figure('Groups accepted', thousands(run.accepted), run.accepted === 0 ? '' : `${percent(run.flat / run.accepted)} without variance`)}
 ${figure('Volunteers', thousands(run.keys), `${plural(run.openLeases, 'open lease')}`)}
@@ -114,6 +128,15 @@ ${figure('Tokens judged', compact(run.tokens))}
 ${figure('Drift', decimal(step?.stats.mismatchKl, 4), 'KL of samplers to trainer')}
 ${figure('Staleness', decimal(stale?.staleness, 1), 'versions, last batch')}
 </dl>`
+}
+
+function heldOutFigure(versions: readonly VersionReport[]): Markup | string {
+  const found = versions.findLast(({ heldOut }) => heldOut)
+  if (!found?.heldOut) return ''
+  const { reward, solved, calls, tasks } = found.heldOut
+  const value = `${decimal(reward.mean)} ± ${decimal(marginOf(reward))}`
+  const more = `version ${found.version}, ${thousands(tasks)} tasks, ${percent(solved.mean)} solved, ${decimal(calls, 1)} calls`
+  return figure('Held-out reward', value, more)
 }
 
 const compact = (value: number): string => value.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 1 })
@@ -163,7 +186,7 @@ function care({ audits, doubtedGroups, quarantinedWorlds, refusedBatches, versio
 }
 
 function newestVersions({ versions }: RunReport): Markup {
-  const columns = ['version', 'reward', 'solved', 'calls', 'accepted', 'flat', 'refused', 'published']
+  const columns = ['version', 'reward', 'solved', 'calls', 'held-out', 'accepted', 'flat', 'refused', 'published']
   const rows = versions
     .slice(-SHOWN)
     .reverse()
@@ -172,6 +195,7 @@ function newestVersions({ versions }: RunReport): Markup {
       decimal(one.reward),
       percent(one.solved),
       decimal(one.calls, 1),
+      decimal(one.heldOut?.reward.mean),
       one.accepted,
       one.flat,
       one.refused,

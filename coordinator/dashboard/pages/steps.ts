@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { RunReport } from '../../report/run-report.js'
+import { marginOf } from '../../report/words.js'
 import type { LineChart } from '../charts.js'
 import { DASHBOARD_LIMITS } from '../limits.js'
 import { badge, chartFigure, decimal, empty, live, type Markup, table, thousands } from '../page.js'
@@ -22,10 +23,10 @@ export const stepChart = ({ versions }: RunReport, name: keyof typeof STEP_CHART
 export function steps(run: RunReport): Markup {
   const made = run.versions.filter(({ step }) => step !== null)
   if (made.length === 0)
-    return live(
+    return html`${live('scores', scores(run))}${live(
       'steps',
       empty('The trainer has made no step yet: it waits for a batch of groups with reward variance.'),
-    )
+    )}`
   const columns = [
     'version',
     'loss',
@@ -64,7 +65,32 @@ ${live(
     ]),
   ),
 )}
+${live('scores', scores(run))}
 ${live('refused-batches', refusedBatches(run))}`
+}
+
+/** What the coordinator has measured itself, on tasks that nobody trains on. */
+function scores({ versions }: RunReport): Markup | string {
+  const scored = versions.flatMap(({ version, heldOut }) => (heldOut ? [{ version, ...heldOut }] : []))
+  if (scored.length === 0) return ''
+  const within = (estimate: { readonly mean: number; readonly stderr: number }): string =>
+    `${decimal(estimate.mean)} ± ${decimal(marginOf(estimate))}`
+  const columns = ['version', 'tasks', 'reward', 'solved', 'calls', 'calls needed']
+  return html`<section aria-labelledby="scores-title"><h2 id="scores-title">Held-out scores</h2>${table(
+    'Scores on tasks that nobody trains on, newest first, with 95 % intervals',
+    columns.map((name) => ({ name, numeric: true })),
+    scored
+      .slice(-DASHBOARD_LIMITS.rows)
+      .reverse()
+      .map(({ version, tasks, reward, solved, calls, callsDue }) => [
+        version,
+        thousands(tasks),
+        within(reward),
+        within(solved),
+        decimal(calls, 1),
+        decimal(callsDue, 1),
+      ]),
+  )}</section>`
 }
 
 function refusedBatches({ refusedBatches: refused }: RunReport): Markup | string {

@@ -183,7 +183,7 @@ test('the largest body follows from the terms of the lease: wider ones never tur
 })
 
 test('no node has more groups in hand than one may, and strangers leave room for nodes that deliver', () => {
-  const hand = new InHand(2, 3)
+  const hand = new InHand(() => 2, 3)
   const of = (node: string, leaseId: string) => leased(leaseId, node, 0)
   hand.take(of('ann', 'a1'), false)
   hand.take(of('ann', 'a2'), false)

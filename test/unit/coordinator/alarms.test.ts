@@ -9,7 +9,7 @@ import { TERMS } from '../../support/run-events.js'
 
 const healthy: VersionReport = {
   ...{ version: 0, publishedAtMs: 0, adapterSha256: '', skipped: false, stats: {}, tokens: 0 },
-  ...{ skippedFor: null, withdrawn: false, step: null, staleness: null, parts: {} },
+  ...{ skippedFor: null, withdrawn: false, heldOut: null, step: null, staleness: null, parts: {} },
   ...{ accepted: ALARM_LIMITS.groups, flat: 4, refused: 1, reward: 0.9, solved: 0.5, calls: 3 },
 }
 

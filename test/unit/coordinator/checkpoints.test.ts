@@ -27,6 +27,7 @@ import {
   published,
   released,
   reopened,
+  scored,
 } from '../../support/run-events.js'
 
 const folders: string[] = []
@@ -74,6 +75,7 @@ function enriched(log: readonly RunEvent[], picks: readonly number[], orders: re
     }
     if (pick === 1) put(agreed({ batchGroups: 2 + (i % 5) }))
     if (pick === 2) put({ type: 'world-quarantined', atMs: i, server: `world ${i % 3}`, leaseId: 'lease' })
+    if (pick === 4) put(scored(i))
     if (pick === 3 && event.type === 'batched') {
       lost.add(event.batchId)
       put(bodyLost(event.leaseIds[0]!))
@@ -279,7 +281,7 @@ test('a checkpoint that is damaged, of another program or of another log costs a
   }
   const wrong = {
     damaged: text.slice(0, text.length / 2),
-    other_version: signed(head!.replace('"schema":3', '"schema":2')),
+    other_version: signed(head!.replace('"schema":4', '"schema":3')),
     elsewhere: signed(
       head!
         .replace(/"hash":"./, '"hash":"x')

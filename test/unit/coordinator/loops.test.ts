@@ -131,6 +131,7 @@ async function resume(
           outcome: async (batchId) =>
             audit && !(await isAnswered(batchId)) ? { kind: 'measured' } : { kind: 'trained', step: 1 },
           close: async () => undefined,
+          settle: async (terms) => assert.is(terms, recorder.state.terms, 'a batch is trained by the newest terms'),
         },
         judge: { canAudit: () => audit !== null, auditBatch: async (_, groups) => audit!(groups) },
         intake: {

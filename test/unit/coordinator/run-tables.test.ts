@@ -5,12 +5,24 @@ import type { NodeReport } from '../../../coordinator/report/node-report.js'
 import { csvOf, nodeTable, parquetOf, versionTable } from '../../../coordinator/report/run-tables.js'
 import type { VersionReport } from '../../../coordinator/report/version-report.js'
 
+const SCORE = {
+  ...{ tasks: 50, tooLong: 0, reward: { mean: 0.75, stderr: 0.05 }, solved: { mean: 0.5, stderr: 0.07 } },
+  ...{ calls: 2.5, callsDue: 2 },
+}
 const first: VersionReport = {
   ...{ version: 0, publishedAtMs: 0, adapterSha256: 'ab', skipped: false, skippedFor: null, withdrawn: false },
   ...{ step: null, staleness: null, stats: {}, accepted: 2, flat: 1, refused: 0, reward: 0.5, parts: { done: 0.4 } },
-  ...{ solved: 0.25, calls: 3, tokens: 900 },
+  ...{ solved: 0.25, calls: 3, tokens: 900, heldOut: null },
 }
-const second: VersionReport = { ...first, version: 1, step: 1, stats: { loss: -0.5 }, parts: {}, reward: null }
+const second: VersionReport = {
+  ...first,
+  version: 1,
+  step: 1,
+  stats: { loss: -0.5 },
+  parts: {},
+  reward: null,
+  heldOut: SCORE,
+}
 
 const bufferOf = (bytes: Uint8Array) => ({
   byteLength: bytes.length,
@@ -21,10 +33,19 @@ test('a table is the same as CSV and as Parquet, with a column for all that any 
   const table = versionTable([first, second])
   const rows = (await parquetReadObjects({ file: bufferOf(parquetOf(table)) })) as Record<string, unknown>[]
   assert.equal(
-    rows.map((row) => [row.version, row.publishedAt, row.skipped, row.reward, row['reward.done'], row['step.loss']]),
+    rows.map((row) => [
+      row.version,
+      row.publishedAt,
+      row.skipped,
+      row.reward,
+      row['reward.done'],
+      row['step.loss'],
+      row['heldOut.reward'],
+      row['heldOut.rewardStderr'],
+    ]),
     [
-      [0, '1970-01-01T00:00:00.000Z', false, 0.5, 0.4, null],
-      [1, '1970-01-01T00:00:00.000Z', false, null, null, -0.5],
+      [0, '1970-01-01T00:00:00.000Z', false, 0.5, 0.4, null, null, null],
+      [1, '1970-01-01T00:00:00.000Z', false, null, null, -0.5, 0.75, 0.05],
     ],
   )
   const [header, ...lines] = csvOf(table).trim().split('\n')

@@ -5,8 +5,13 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import type { AdapterFile, Engine, LaneRequest } from '../../../engine/types.js'
-import { DEFAULT_LIMITS, promptOf } from '../../../episode/index.js'
-import { evaluatePolicies, type PlayedTogether, type TaskResult } from '../../../lab/evaluate.js'
+import {
+  DEFAULT_LIMITS,
+  evaluatePolicies,
+  type PlayedTogether,
+  promptOf,
+  type TaskResult,
+} from '../../../episode/index.js'
 import { fittingTasks, limitsOf } from '../../../lab/fitting-tasks.js'
 import { type JournalError, openJournal } from '../../../lab/journal.js'
 import { patience } from '../../support/patience.js'

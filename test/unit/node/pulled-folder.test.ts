@@ -114,6 +114,8 @@ test('what lies beside the publication is named as signed by nobody', async () =
   assert.equal((await checkPulledFolder(folder, null, signal)).unsigned, ['adapter_model.bin'])
 })
 
+const SCORE = { reward: { mean: 0.5, stderr: 0.05 }, solved: { mean: 0.25, stderr: 0.01 } }
+
 test('a card claims nothing that the signed files do not say', async () => {
   const { sealed } = await pulled()
   const named = { ...sealed, manifest: { ...sealed.manifest, policy: { ...sealed.manifest.policy } } }
@@ -123,6 +125,7 @@ test('a card claims nothing that the signed files do not say', async () => {
   const provenance = {
     ...{ schema: 2 as const, step: 2, tasks: { dataset: 'd', examples: 9 }, volunteers: 3 },
     measured: { rewardMean: 0.51234567 },
+    heldOut: [{ version: 1, tasks: 50, ...SCORE, calls: 2.25 }],
     steps: [
       { step: 1, groups: 4, recipe: 0 },
       { step: 2, groups: 5, recipe: 1 },
@@ -134,6 +137,8 @@ test('a card claims nothing that the signed files do not say', async () => {
   assert.match(card, /learning rate \| 0\.0001 in the last step/)
   assert.match(card, /`rewardMean` \| 0\.512346/)
   assert.match(card, /no score of this version/)
+  assert.match(card, /\| 1 \| 50 \| 0\.500 ± 0\.098 \| 0\.250 ± 0\.020 \| 2\.3 \|/)
+  assert.not.match(modelCard(named, { ...provenance, heldOut: [] }), /95 % intervals/)
   assert.match(modelCard(named, { ...provenance, step: 0 }), /no step has been trained/)
 })
 

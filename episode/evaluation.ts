@@ -1,15 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { AdapterFile, Engine } from '../engine/types.js'
-import {
-  type EpisodeLimits,
-  playEpisode,
-  promptOf,
-  runAll,
-  type Stage,
-  type Task,
-  turnSeeds,
-} from '../episode/index.js'
 import { REWARD_PRESETS } from '../reward/index.js'
+import type { EpisodeLimits } from './limits.js'
+import { playEpisode, promptOf } from './run-episode.js'
+import { runAll, turnSeeds } from './run-group.js'
+import type { Stage } from './stage.js'
+import type { Task } from './task.js'
 
 /** What one policy made of one task, averaged over its samples. */
 export interface TaskResult {
@@ -51,6 +47,9 @@ interface Attempt {
   readonly seeds: readonly number[]
 }
 
+/** What of an engine plays tasks. */
+export type PlayingEngine = Pick<Engine, 'usePolicy' | 'openLanes'>
+
 /** What is kept of a rollout. */
 export type Played = Pick<TaskResult, 'reward' | 'rewards' | 'solved' | 'calls'>
 
@@ -65,7 +64,7 @@ export type Played = Pick<TaskResult, 'reward' | 'rewards' | 'solved' | 'calls'>
 export async function evaluatePolicies(
   tasks: readonly Task[],
   policies: readonly (AdapterFile | null)[],
-  engines: readonly Engine[],
+  engines: readonly PlayingEngine[],
   stage: Stage,
   settings: EvaluationSettings,
   signal: AbortSignal,
@@ -89,7 +88,7 @@ export async function evaluatePolicies(
     keep(earlier)
     open[earlier.policy] = open[earlier.policy]!.filter((from) => from !== earlier.from)
   }
-  const work = async (engine: Engine, own: number, inner: AbortSignal): Promise<void> => {
+  const work = async (engine: PlayingEngine, own: number, inner: AbortSignal): Promise<void> => {
     // Its own policy first: another one costs a swap.
     for (let k = 0; k < policies.length; k++) {
       const policy = (own + k) % policies.length
@@ -113,7 +112,7 @@ export async function evaluatePolicies(
 
 async function playTogether(
   attempts: readonly Attempt[],
-  engine: Engine,
+  engine: PlayingEngine,
   stage: Stage,
   limits: EpisodeLimits,
   signal: AbortSignal,
@@ -163,49 +162,4 @@ export function estimate(values: readonly number[]): Estimate {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1)
   return { mean, stderr: Math.sqrt(variance / values.length) }
-}
-
-/** Two policies on the same tasks. Differences are paired by task. */
-export interface Comparison {
-  readonly n: number
-  readonly before: Estimate
-  readonly after: Estimate
-  readonly diff: Estimate
-  /** The same by every preset. */
-  readonly rewards: Readonly<Record<string, Readonly<Record<'before' | 'after' | 'diff', Estimate>>>>
-  readonly solvedBefore: Estimate
-  readonly solvedAfter: Estimate
-  readonly solvedDiff: Estimate
-  readonly callsBefore: number
-  readonly callsAfter: number
-}
-
-export function comparePolicies(before: readonly TaskResult[], after: readonly TaskResult[]): Comparison {
-  if (before.length !== after.length) throw new RangeError('the two evaluations are not of the same tasks')
-  const pairs = before.map((result, i) => {
-    const other = after[i]
-    if (other?.taskId !== result.taskId) throw new RangeError('the two evaluations are not of the same tasks')
-    return [result, other] as const
-  })
-  return {
-    n: pairs.length,
-    before: estimate(before.map(({ reward }) => reward)),
-    after: estimate(after.map(({ reward }) => reward)),
-    diff: estimate(pairs.map(([a, b]) => b.reward - a.reward)),
-    rewards: Object.fromEntries(
-      [...REWARD_PRESETS.keys()].map((name) => [
-        name,
-        {
-          before: estimate(before.map(({ rewards }) => rewards[name]!)),
-          after: estimate(after.map(({ rewards }) => rewards[name]!)),
-          diff: estimate(pairs.map(([a, b]) => b.rewards[name]! - a.rewards[name]!)),
-        },
-      ]),
-    ),
-    solvedBefore: estimate(before.map(({ solved }) => solved)),
-    solvedAfter: estimate(after.map(({ solved }) => solved)),
-    solvedDiff: estimate(pairs.map(([a, b]) => b.solved - a.solved)),
-    callsBefore: estimate(before.map(({ calls }) => calls)).mean,
-    callsAfter: estimate(after.map(({ calls }) => calls)).mean,
-  }
 }

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import writeFileAtomic from 'write-file-atomic'
+import { ConfigError, parseConfig } from '../settings/config.js'
+import { withField } from '../settings/edit-run-file.js'
+import { postOrder } from './orders.js'
+
+interface SettingsOptions {
+  readonly config: string
+  readonly reason?: string
+}
+
+const withOptions = (command: Command): Command =>
+  command.requiredOption('--config <file>', 'run.yaml').option('--reason <text>', 'why: it goes into the log')
+
+export function addSetCommand(program: Command): void {
+  withOptions(
+    program
+      .command('set')
+      .description('Change one setting of a running coordinator, in run.yaml and at once')
+      .argument('<field>', 'such as batchGroups, limits.maxTurnTokens or trainer.settings.optimizer.lr')
+      .argument('<value>', 'as it would stand in run.yaml'),
+  ).action(async (field: string, value: string, options: SettingsOptions) => {
+    const file = resolve(options.config)
+    const before = await textOf(file)
+    const text = withField(before, field, value)
+    await hold(text, file, options)
+    if (text !== before) await writeFileAtomic(file, text)
+  })
+}
+
+export function addReloadCommand(program: Command): void {
+  withOptions(program.command('reload').description('Let a running coordinator go by run.yaml as it is now')).action(
+    async (options: SettingsOptions) => {
+      const file = resolve(options.config)
+      await hold(await textOf(file), file, options)
+    },
+  )
+}
+
+const textOf = (file: string): Promise<string> =>
+  readFile(file, 'utf8').catch((cause: Error) => {
+    throw new ConfigError(`${file}: ${cause.message}`, { cause })
+  })
+
+/** @throws ConfigError for what no start would take either; ControlError with the coordinator's refusal */
+async function hold(text: string, file: string, { reason }: SettingsOptions): Promise<void> {
+  const { dataDir } = parseConfig(text, file)
+  await postOrder(dataDir, { order: 'settings', reason: reason ?? null, text, file })
+}

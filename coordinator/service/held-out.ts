@@ -1,0 +1,125 @@
+import { type AdapterFile, type EngineOptions, type EngineProcess, openEngine } from '../../engine/index.js'
+import { estimate, evaluatePolicies, hasRoom, type Stage, type Task } from '../../episode/index.js'
+import { CodedError } from '../../errors/index.js'
+import type { BlobStore, Clock } from '../../swarm/index.js'
+import type { EventOf } from '../ledger/events.js'
+import type { Recorder } from '../ledger/recorder.js'
+import type { Publication, RunState } from '../ledger/run-state.js'
+import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
+import { readTaskSet } from '../settings/task-set.js'
+
+/** Told to the operator: a version goes without a score, and the run goes on. */
+export interface NoScore {
+  readonly type: 'no-score'
+  readonly version: number
+  readonly why: string
+}
+
+/** The score of a version on tasks that nobody trains on. */
+export type Score = Omit<EventOf<'scored'>, 'type' | 'atMs'>
+
+/** Rollouts that are sampled together: more gain little on the few threads that training leaves. */
+const LANES = 8
+/** The same draws for every version: what differs between two scores is the policy. */
+const SEED = 0
+/** A version that takes longer is given up: the engine hangs, or the setting asks for more than the machine has. */
+const MOST_MS = 6 * 3_600_000
+const TICK_MS = 1000
+/** Fewer have no standard error. */
+const LEAST_TASKS = 2
+
+export interface HeldOutParts {
+  readonly config: Pick<RunConfig, 'heldOut' | 'base'>
+  /** Held-out ones, in the order of the data set. */
+  readonly tasks: readonly Task[]
+  /** By the name of the reward in the terms. */
+  readonly stageOf: (reward: string) => Stage
+  readonly recorder: Pick<Recorder, 'record' | 'state'>
+  readonly blobs: Pick<BlobStore, 'path'>
+  readonly clock: Pick<Clock, 'now' | 'sleep' | 'timeout'>
+  readonly onProgress: (progress: NoScore) => void
+  readonly open?: (options: EngineOptions) => Promise<Pick<EngineProcess, 'usePolicy' | 'openLanes' | 'close'>>
+}
+
+/**
+ * The tasks by which a run's versions are scored; none where that is off.
+ * @throws ConfigError when the data set has too few that fit the run's limits
+ */
+export async function heldOutTasks(config: RunConfig, stage: Stage): Promise<readonly Task[]> {
+  const { tasks: wanted } = config.heldOut
+  if (wanted === 0) return []
+  const { tasks } = await readTaskSet(config.tasks.dataset, 'held-out', wanted)
+  const limits = episodeLimits(config)
+  if (tasks.filter((task) => hasRoom(task, stage, limits)).length >= LEAST_TASKS) return tasks
+  throw new ConfigError(
+    `heldOut.tasks: of the first ${wanted} held-out tasks of ${config.tasks.dataset} fewer than ${LEAST_TASKS} fit the run's limits: say 0, or synthesize more`,
+  )
+}
+
+/**
+ * Scores every so many versions, and the last one, until the signal fires: the newest that is due, for a run may be faster than its scores.
+ * An engine that fails costs a version its score and nothing else.
+ * @returns  once the last version of the run has its score, or can have none
+ */
+export async function scoreVersions(parts: HeldOutParts, signal: AbortSignal): Promise<void> {
+  const { config, tasks, recorder, clock, onProgress } = parts
+  const { state } = recorder
+  if (tasks.length === 0) return
+  let givenUp = -1
+  while (!signal.aborted) {
+    const due = dueVersion(state, config.heldOut.every)
+    if (due && due.version > givenUp) {
+      const timeUp = clock.timeout(MOST_MS)
+      try {
+        const score = await scoreOf(due, parts, AbortSignal.any([signal, timeUp]))
+        await recorder.record(() => ({ type: 'scored', atMs: clock.now(), ...score }))
+      } catch (error) {
+        if (signal.aborted) return
+        if (!timeUp.aborted && !(error instanceof CodedError)) throw error
+        givenUp = due.version
+        const why = timeUp.aborted ? `it was not through after ${MOST_MS / 3_600_000} hours` : (error as Error).message
+        onProgress({ type: 'no-score', version: due.version, why })
+      }
+    } else if (state.current && state.current.version >= state.terms!.versions) return
+    else await clock.sleep(TICK_MS, signal).catch(() => undefined)
+  }
+}
+
+function dueVersion({ publications, scores, terms }: RunState, every: number): Publication | undefined {
+  const scored = scores.at(-1)?.version ?? -1
+  return publications.findLast(
+    ({ version }) => version > scored && (version % every === 0 || version >= terms!.versions),
+  )
+}
+
+/** @throws EngineError, EpisodeError, the signal's reason */
+async function scoreOf(
+  { version, adapterSha256 }: Publication,
+  { config, tasks, stageOf, recorder, blobs, open = openEngine }: HeldOutParts,
+  signal: AbortSignal,
+): Promise<Score> {
+  const { limits, reward } = recorder.state.terms!
+  const { threads, gpu } = config.heldOut
+  const stage = stageOf(reward)
+  const fitting = tasks.filter((task) => hasRoom(task, stage, limits))
+  const lanes = Math.min(LANES, fitting.length)
+  const adapter: AdapterFile = { path: blobs.path(adapterSha256), sha256: adapterSha256 }
+  const contextSize = limits.maxRolloutTokens
+  const engine = await open({
+    ...{ modelPath: config.base.path, threads, contextSize, lanes },
+    gpu: gpu ? 'auto' : false,
+  })
+  try {
+    const settings = { samplesPerTask: 1, lanes, seed: SEED, limits }
+    const [results] = await evaluatePolicies(fitting, [adapter], [engine], stage, settings, signal)
+    const of = (value: 'reward' | 'solved' | 'calls'): readonly number[] => results!.map((result) => result[value])
+    const meanDue = fitting.reduce((sum, { groundTruth }) => sum + groundTruth.length, 0) / fitting.length
+    return {
+      ...{ version, adapterSha256, tasks: fitting.length, tooLong: tasks.length - fitting.length },
+      ...{ reward: estimate(of('reward')), solved: estimate(of('solved')) },
+      ...{ calls: estimate(of('calls')).mean, callsDue: meanDue },
+    }
+  } finally {
+    await engine.close()
+  }
+}
