@@ -70,7 +70,7 @@ const ONE_ADAPTER = {
   '@chainsafe/libp2p-gossipsub': '^swarm/(gossip|host)\\.ts$',
   pidusage: '^engine/memory-guard\\.ts$',
   level: '^(node/store|coordinator/ledger/event-log)\\.ts$',
-  '@modelcontextprotocol/sdk': '^servers/kernel/mcp/',
+  '@modelcontextprotocol/(sdk|server)': '^servers/kernel/mcp/',
   protobufjs: '^proto/',
   'hyparquet-writer': '^(dataset/parquet|coordinator/report/run-tables)\\.ts$',
   echarts: '^(dataset/plots|coordinator/dashboard/charts)\\.ts$',

@@ -43,6 +43,8 @@ export interface PolicyKeeper {
    * @throws what `update` throws
    */
   fetchAhead(signal: AbortSignal): Promise<void>
+  /** Fetches what else was published with the policy in force, for others to fetch here. @throws TransportError; NodeError `unwritable` */
+  fetchRest(signal: AbortSignal): Promise<void>
 }
 
 export interface PolicyKeeperParts {
@@ -62,6 +64,8 @@ export interface PolicyKeeperParts {
   /** Who may have manifests and blobs, the coordinator first. */
   readonly peers: () => readonly string[]
   readonly clock: Clock
+  /** Whether everything that is published with a policy is kept with its adapter. Default: it is not. */
+  readonly mirrors?: boolean
 }
 
 /** What the engine runs, its canary passed. */
@@ -78,10 +82,23 @@ const adapterOf = ({ blobs }: PolicyManifest): BlobDescription | undefined =>
 const ADAPTERS_KEPT = 3
 
 export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
-  const { engine, contextSize, lanes, tokenizer, baseSha256, catalogue, snapshots, blobs, origin, peers, clock } = parts
+  const {
+    engine,
+    contextSize,
+    lanes,
+    tokenizer,
+    baseSha256,
+    catalogue,
+    snapshots,
+    blobs,
+    origin,
+    peers,
+    clock,
+    mirrors = false,
+  } = parts
   let loaded: LoadedPolicy | null = null
   let inForce: TriedPolicy | null = null
-  let kept: readonly string[] = []
+  let kept: readonly PolicyManifest[] = []
 
   const checkCompatible = ({ policy, taskSpec, limits: { groupSize, ...limits } }: PolicyManifest): void => {
     if (policy.base.ggufSha256 !== baseSha256) {
@@ -149,13 +166,18 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
   }
 
   /** Before a download: what an earlier process left is of no use now, and takes its room. */
-  const makeRoom = async (adapter: BlobDescription): Promise<void> => {
-    kept = [adapter.sha256, ...kept.filter((hash) => hash !== adapter.sha256)].slice(0, ADAPTERS_KEPT)
-    await onDisk(() => blobs.prune(new Set(kept)))
+  const makeRoom = async (manifest: PolicyManifest): Promise<void> => {
+    const { sha256 } = adapterOf(manifest)!
+    kept = [manifest, ...kept.filter((other) => adapterOf(other)!.sha256 !== sha256)].slice(0, ADAPTERS_KEPT)
+    await onDisk(() => blobs.prune(new Set(kept.flatMap((one) => filesOf(one).map((file) => file.sha256)))))
   }
 
-  const fetch = (adapter: BlobDescription, signal: AbortSignal): Promise<string> =>
-    onDisk(() => snapshots.fetchBlob(adapter, peers(), { signal, origin, more: peers }))
+  /** What is kept of a publication. */
+  const filesOf = ({ blobs: files }: PolicyManifest): BlobDescription[] =>
+    files.filter(({ role }) => role === 'adapter' || (mirrors && role !== 'base'))
+
+  const fetch = (blob: BlobDescription, signal: AbortSignal): Promise<string> =>
+    onDisk(() => snapshots.fetchBlob(blob, peers(), { signal, origin, more: peers }))
 
   const applyAdapter = async (blob: BlobDescription, shape: AdapterShape, signal: AbortSignal): Promise<void> => {
     const apply = async (): Promise<void> => {
@@ -192,7 +214,7 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     inForce = null
     const adapter = adapterOf(manifest)
     if (adapter && manifest.policy.adapter) {
-      await makeRoom(adapter)
+      await makeRoom(manifest)
       await applyAdapter(adapter, manifest.policy.adapter, signal)
     } else {
       await engine.usePolicy(null, signal)
@@ -215,8 +237,12 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
       if (!adapter || isInForce(manifest)) return
       checkSuccession(manifest, loaded?.manifest.round ?? null, clock.now())
       checkCompatible(manifest)
-      await makeRoom(adapter)
+      await makeRoom(manifest)
       await fetch(adapter, signal)
+    },
+    async fetchRest(signal) {
+      if (!loaded) return
+      for (const file of filesOf(loaded.manifest)) await fetch(file, signal)
     },
   }
 }

@@ -66,6 +66,8 @@ export interface NodeOptions extends Whereabouts {
   readonly stay: boolean
   /** The team that the credit counts for, too; null: none any more; undefined: as it was. */
   readonly team: string | null | undefined
+  /** Keeps and serves everything that the run publishes, and not adapters alone. */
+  readonly mirrors: boolean
   readonly logger: Logger
   readonly metrics: Metrics
   /** Counts what the engine samples. */
@@ -153,6 +155,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       gate: options.gate,
       stay: options.stay,
       team: options.team,
+      mirrors: options.mirrors,
       // Memory is what a rest is for as much as anything else.
       onRest: () => engine.unload(unloading.signal),
       onProgress,

@@ -5,6 +5,7 @@ import type { Catalogue } from '../episode/index.js'
 import { LIMITS } from '../proto/index.js'
 import { type BlobStore, channelsOf, createGroupGate, type SwarmHost, serveGroups } from '../swarm/index.js'
 import type { Membership } from './membership.js'
+import { mirrorPublications } from './mirror-publications.js'
 import { openOutbox } from './outbox.js'
 import { createPolicyKeeper } from './policy-keeper.js'
 import type { NodeProgress } from './progress.js'
@@ -29,6 +30,8 @@ export interface VolunteerParts extends Pick<WorkLoopParts, 'gate' | 'onRest' | 
   readonly catalogue: Catalogue
   /** The team that the credit counts for, too; null: none any more; undefined: as it was. */
   readonly team?: string | null | undefined
+  /** Keeps and serves everything that is published, and not adapters alone. Default: it does not. */
+  readonly mirrors?: boolean
   readonly onProgress: (progress: NodeProgress) => void
   /** 0 .. 1, spreads what many nodes do at the same instant. Default: chance. */
   readonly random?: () => number
@@ -50,7 +53,7 @@ const AGENT = `prove-node/${packageVersion()}`
 /** Works for a run. Groups of an earlier run of the node are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
   const { host, membership, key, store, blobs, engine, tokenizer, baseSha256, contextSize, lanes, catalogue } = parts
-  const { onProgress, random = Math.random, gate: duty, onRest, stay, team } = parts
+  const { onProgress, random = Math.random, gate: duty, onRest, stay, team, mirrors = false } = parts
   const { connection, neighbours, snapshots, news, peers } = membership
   const coordinator = host.runId
   const closing = new AbortController()
@@ -90,7 +93,12 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
       origin: coordinator,
       peers,
       clock: host.clock,
+      mirrors,
     })
+    if (mirrors) {
+      const mirroring = mirrorPublications({ host, keeper }, closing.signal)
+      cleanUps.push(() => mirroring)
+    }
     const tellTeam = teamTeller(host, { team, onProgress, signal: closing.signal })
     const work = workLoop(
       {

@@ -37,7 +37,7 @@ export function createSettingsDesk({ config, termsOf, checkTasks, recorder, cloc
         const { terms: now, current } = recorder.state
         if (current!.version >= now!.versions)
           throw new ConfigError(
-            'the run is complete, and its trainer has ended: stop the coordinator and start it anew',
+            'the run is complete, and its trainer has ended: stop the coordinator, and start it with the changed file',
           )
         checkTasks(wanted)
         const terms = termsOf(wanted)

@@ -1,8 +1,9 @@
-import { parse, parseDocument } from 'yaml'
+import { isDeepStrictEqual } from 'node:util'
+import { type Document, isCollection, isMap, isNode, isPair, isScalar, parse, parseDocument } from 'yaml'
 import { ConfigError } from './config.js'
 
 /**
- * The text of a `run.yaml` in which one field is another; comments and everything else stay as they are.
+ * The text of a `run.yaml` in which one field is another; everything else stays as it is, letter by letter where that can be.
  * @param field  its path with dots
  * @param value  as it would stand in the file
  * @throws ConfigError for text that is no YAML
@@ -11,10 +12,37 @@ export function withField(text: string, field: string, value: string): string {
   const document = parseDocument(text, { logLevel: 'error' })
   const [problem] = document.errors
   if (problem) throw new ConfigError(`the file: ${problem.message.split('\n')[0]}`)
+  const path = field.split('.')
+  const spliced = splice(text, document, path, value.trim())
   try {
-    document.setIn(field.split('.'), parse(value, { logLevel: 'error' }))
+    document.setIn(path, parse(value, { logLevel: 'error' }))
   } catch (cause) {
     throw new ConfigError(`${field}: ${(cause as Error).message.split('\n')[0]}`, { cause })
   }
-  return document.toString({ lineWidth: 0 })
+  return says(spliced, document.toJS()) ? spliced : document.toString({ lineWidth: 0 })
+}
+
+/** A guess at the new text: whoever asks has to look whether it says what it shall. */
+function splice(text: string, document: Document, path: readonly string[], value: string): string {
+  const old = document.getIn(path, true)
+  if (isNode(old) && old.range) return text.slice(0, old.range[0]) + value + text.slice(old.range[1])
+  let depth = path.length - 1
+  while (depth > 0 && !isCollection(document.getIn(path.slice(0, depth)))) depth -= 1
+  const rest = path.slice(depth)
+  const line = `${rest.join(': { ')}: ${value}${' }'.repeat(rest.length - 1)}`
+  if (depth === 0) return `${text}${text.endsWith('\n') ? '' : '\n'}${line}\n`
+  const parent = document.getIn(path.slice(0, depth))
+  const first = isMap(parent) ? parent.items[0] : undefined
+  const place = isPair(first) && isScalar(first.key) ? first.key.range?.[0] : undefined
+  if (!isMap(parent) || place === undefined) return text
+  const indent = text.slice(text.lastIndexOf('\n', place - 1) + 1, place)
+  return `${text.slice(0, place)}${line}${parent.flow ? ', ' : `\n${indent}`}${text.slice(place)}`
+}
+
+function says(text: string, content: unknown): boolean {
+  try {
+    return isDeepStrictEqual(parse(text, { logLevel: 'error' }), content)
+  } catch {
+    return false
+  }
 }

@@ -39,7 +39,8 @@ export async function runTraining(parts: TrainingLoopParts, signal: AbortSignal)
   const { step } = await trainer.start(signal)
   checkResumed(parts, step)
   if (!state.current) await publisher.publish(0, await readStep(spool, 0))
-  while (state.pendingBatch || state.current!.version < state.terms!.versions) {
+  // A rollback that was ordered while the last version was made comes after it.
+  while (state.pendingBatch || state.orders.rollback || state.current!.version < state.terms!.versions) {
     const batch = state.pendingBatch ?? (await formBatch(parts))
     if (batch) await train(batch, parts, signal)
     else await clock.sleep(TICK_MS, signal)

@@ -56,7 +56,7 @@ async function serveWorlds(names: string[], options: ServeOptions): Promise<void
   const offered = `${offer.servers.map(({ name }) => name).join(', ')}, seed ${options.seed}, ${offer.tools.length} tools`
   if (options.http === undefined) {
     process.stderr.write(`prove-server: ${offered}, MCP on stdio\n`)
-    return serveStdio(offer, open)
+    return serveStdio(offer, open, options.seed)
   }
   const stopped = stopSignal()
   const { http: port, host, allowHost: allowedHosts, allowOrigin: allowedOrigins } = options
@@ -66,6 +66,7 @@ async function serveWorlds(names: string[], options: ServeOptions): Promise<void
     host,
     allowedHosts,
     allowedOrigins,
+    defaultSeed: options.seed,
     ...(maxSessionsPerClient === undefined ? {} : { maxSessionsPerClient }),
     ...(maxSessions === undefined ? {} : { maxSessions }),
   }).catch((error: Error) => {

@@ -36,7 +36,7 @@ export interface ListedVersion {
 export interface Pulled {
   /** Paths of the files, in the order of the manifest, the sealed manifest last. */
   readonly written: readonly string[]
-  /** Names of files that nobody who was asked has: volunteers hold adapters only. */
+  /** Names of files that nobody who was asked has: volunteers hold adapters only, unless they are mirrors. */
   readonly left: readonly string[]
 }
 

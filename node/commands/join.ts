@@ -56,6 +56,11 @@ export function addJoinCommand(program: Command): void {
     )
     .option('--no-team', 'count for no team any more')
     .option('--stay', 'go on when the run is complete, for its adapter and in case it is extended', false)
+    .option(
+      '--mirror',
+      'keep everything that the run publishes, for others to pull while the coordinator is away',
+      false,
+    )
     .option('--plain', 'lines with their time instead of the live screen, as without a terminal', false)
     .option('--json', 'report progress as JSON lines on stdout', false)
     .addOption(
@@ -78,6 +83,7 @@ interface JoinOptions {
   team?: string | false
   context: number
   stay: boolean
+  mirror: boolean
   plain: boolean
   json: boolean
   logLevel: string
@@ -109,6 +115,7 @@ async function joinRun(
       },
       contextSize: options.context,
       stay: options.stay,
+      mirrors: options.mirror,
       team: options.team === false ? null : options.team,
       given: givenLimits(options),
       logger: createStderrLogger(options.logLevel),

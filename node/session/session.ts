@@ -33,6 +33,8 @@ export interface SessionOptions
   readonly whereabouts: Whereabouts
   readonly contextSize: number
   readonly stay: boolean
+  /** Keeps and serves everything that the run publishes. */
+  readonly mirrors: boolean
   /** Limits of the command line: they count before those of the data folder. */
   readonly given: LimitSettings
   readonly logger: Logger
@@ -207,6 +209,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       mapPort: limits().mapPort ?? false,
       contextSize: options.contextSize,
       stay: options.stay,
+      mirrors: options.mirrors,
       team: options.team,
       resources: resourcesOf(limits()),
       bandwidth: { upload: rate('upload'), download: rate('download') },

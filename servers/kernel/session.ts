@@ -178,6 +178,12 @@ export class Session {
     return hash('sha256', state)
   }
 
+  /** Keys of the rows that differ from the seed, by table, those that were removed too. */
+  changedKeys(): ReadonlyMap<string, readonly string[]> {
+    const tables = [...this.#tables].map(([name, table]) => [name, table.changes().map(([key]) => key)] as const)
+    return new Map(tables.filter(([, keys]) => keys.length > 0))
+  }
+
   /** What the world's invariants find wrong with this state; empty when all hold and every row fits its schema. */
   violations(): string[] {
     const { server } = this.world

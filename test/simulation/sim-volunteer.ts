@@ -252,6 +252,7 @@ function createKeeper(
       const { manifest } = await newest(signal)
       if (loaded?.manifest.policyId !== manifest.policyId) await flow.fetch(host.peerId, manifest.version, signal)
     },
+    fetchRest: async () => undefined,
   }
 }
 

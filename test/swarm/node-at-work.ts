@@ -155,6 +155,7 @@ export async function work(
           return loaded
         },
         fetchAhead: setting.fetchAhead ?? (async () => undefined),
+        fetchRest: async () => undefined,
       },
       outbox: {
         waiting,

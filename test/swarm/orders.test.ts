@@ -111,6 +111,28 @@ test('a rollback publishes the earlier policy again, signed, and nothing is trai
   )
 })
 
+test('a rollback that is ordered while the last version is made is carried out after it', async ({ open }) => {
+  const run = await open({ maxStaleness: 4, versions: 2 })
+  const trainer = await trainerOf(run)
+  const running = run.coordinator.run(trainer)
+  running.catch(() => undefined)
+  const ann = await run.admitted(2)
+  await advance(run, ann)
+  const lease = await leaseFor(ann)
+  const { state } = run.coordinator.recorder
+  const ordered = Promise.withResolvers<unknown>()
+  const stop = run.coordinator.recorder.listen(({ type }) => {
+    if (type !== 'batched') return
+    stop()
+    ordered.resolve(run.coordinator.order({ order: 'rollback', version: 0, reason: null }))
+  })
+  await offer(ann, await ann.finish(lease))
+  await ordered.promise
+  await running
+  assert.equal([versionOf(run), state.current!.adapterStep, state.orders.rollback], [3, 0, null])
+  assert.equal([...state.withdrawn], [1, 2])
+})
+
 test('a banned key gets no lease, what it delivers is refused by that name, and an unban lets it in again', async ({
   open,
 }) => {

@@ -57,7 +57,13 @@ const canary: Canary = {
   policyLogprobs: [-1],
 }
 
-async function open({ lanes = LIMITS.maxGroupSize.value }: { readonly lanes?: number } = {}): Promise<{
+async function open({
+  lanes = LIMITS.maxGroupSize.value,
+  mirrors = false,
+}: {
+  readonly lanes?: number
+  readonly mirrors?: boolean
+} = {}): Promise<{
   run: TestRun
   engine: LoggingEngine
   blobs: BlobStore
@@ -82,6 +88,7 @@ async function open({ lanes = LIMITS.maxGroupSize.value }: { readonly lanes?: nu
     origin: run.swarm.runId,
     peers: () => [run.swarm.runId],
     clock: host.clock,
+    mirrors,
   })
   return { run, engine, blobs, keeper }
 }
@@ -132,6 +139,31 @@ test('a further round of the same policy costs neither a load nor a canary', asy
   assert.is.not(second.manifestId, first.manifestId)
   assert.is(second.manifest.round, first.manifest.round + 1)
   assert.is(await keeper.update(soon()), second)
+})
+
+test('a mirror has all that was published with its newest versions, and any other node the adapter alone', async () => {
+  for (const mirrors of [false, true]) {
+    const { run, keeper, blobs } = await open({ mirrors })
+    const published: PolicyManifest['blobs'][] = []
+    for (let version = 0; version < 4; version++) {
+      if (version > 0) await run.coordinator.publish()
+      const { manifest } = await keeper.update(soon())
+      await keeper.fetchRest(soon())
+      published.push(manifest.blobs)
+    }
+    const held = await Promise.all(
+      published.map(async (files) => {
+        const there = await Promise.all(files.map(({ sha256 }) => blobs.isWhole(sha256, soon())))
+        return files.filter((_, i) => there[i]).map(({ role }) => role)
+      }),
+    )
+    const all = published[3]!.map(({ role }) => role)
+    assert.ok(all.length >= 5 && all.includes('model-signature'))
+    const each = mirrors ? all : ['adapter']
+    assert.equal(held[3], each)
+    assert.equal([held[1], held[2]], [each, each], 'three versions are kept')
+    assert.not(held[0]!.includes('adapter'))
+  }
 })
 
 test('an adapter that was fetched ahead is there when its version is taken up, and the engine hears of it only then', async () => {

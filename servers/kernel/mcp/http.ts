@@ -2,19 +2,25 @@ import { randomUUID } from 'node:crypto'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { accessRefusal, createSessionTable, hostsOf, listen } from '../../../http/index.js'
 import type { ServerDefinition } from '../define-server.js'
 import type { Session } from '../session.js'
+import { createHandleServer } from './handle-server.js'
+import { createHandles } from './handles.js'
 import { HOST_LIMITS } from './limits.js'
 import { createMcpServer, openOnce, type WorldOffer } from './server.js'
 
 export const MCP_PATH = '/mcp'
-/** What MCP's transport needs of a browser (specification 2025-11-25, "Transports"). */
+/** What MCP's transport needs of a browser (specifications 2025-11-25 and 2026-07-28, "Transports"). */
 const CORS = {
   allowMethods: ['GET', 'POST', 'DELETE'],
-  allowHeaders: ['content-type', 'accept', 'mcp-session-id', 'mcp-protocol-version', 'last-event-id'],
+  allowHeaders: [
+    ...['content-type', 'accept', 'mcp-session-id', 'mcp-protocol-version', 'last-event-id'],
+    ...['mcp-method', 'mcp-name'],
+  ],
   exposeHeaders: ['mcp-session-id'],
 }
 
@@ -27,6 +33,8 @@ export interface HttpHostOptions {
   readonly allowedHosts?: readonly string[]
   /** Origins whose pages may call, such as `http://localhost:5173`. Without any, only programs may: they send no Origin. */
   readonly allowedOrigins?: readonly string[]
+  /** Seed of sessions that a client opens by itself, without naming one. Default 0. */
+  readonly defaultSeed?: number
   readonly maxSessions?: number
   readonly maxSessionsPerClient?: number
   readonly idleMs?: number
@@ -53,9 +61,9 @@ interface HttpSession {
 export type OpenWorld = (server: ServerDefinition, seed: number | undefined) => Session
 
 /**
- * Serves worlds over MCP's streamable HTTP transport (specification 2025-11-25, "Transports"), with JSON answers. Every
- * MCP session has its own sessions of the worlds; it begins with `initialize` and ends with DELETE, with time, or with
- * the host.
+ * Serves worlds over MCP's streamable HTTP transport, with JSON answers, to clients of either era at one address. Up to
+ * 2025-11-25, every MCP session has its own sessions of the worlds; it begins with `initialize` and ends with DELETE, with
+ * time, or with the host. Since 2026-07-28 MCP has none: clients open theirs by a tool, and name it in each call.
  * @throws the system's error if the address cannot be listened on
  */
 export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: HttpHostOptions): Promise<HttpHost> {
@@ -65,6 +73,12 @@ export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: Htt
   const access = { hosts: hostsOf(host, options.allowedHosts), origins: new Set(allowedOrigins) }
   const limits = { maxSessions, maxPerClient: maxSessionsPerClient, idleMs, restMs: HOST_LIMITS.restMs, now }
   const sessions = createSessionTable<HttpSession>(limits, ({ server }) => server.close())
+  const handles = createHandles(offer, open, { ...limits, defaultSeed: options.defaultSeed ?? 0 })
+  const withHandles = createMcpHandler(
+    // Whoever authenticates clients could tell them apart by more; here the address is all there is.
+    ({ authInfo }) => createHandleServer(offer, handles, authInfo?.clientId ?? ''),
+    { legacy: 'reject', maxRequestBodySize: HOST_LIMITS.maxRequestBytes, maxSubscriptions: 1 },
+  )
 
   const begin = async (request: Request, client: string, seed: number | undefined): Promise<Response> => {
     const release = sessions.reserve(client)
@@ -102,11 +116,14 @@ export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: Htt
   app.use(cors({ origin: [...access.origins], ...CORS }))
   app.all(MCP_PATH, async (context) => {
     const id = context.req.header('mcp-session-id')
+    const client = getConnInfo(context).remote.address ?? ''
     if (id === undefined) {
+      const { raw } = context.req
+      if (!(await isLegacyRequest(raw, undefined, { maxRequestBodySize: HOST_LIMITS.maxRequestBytes })))
+        return withHandles.fetch(raw, { authInfo: { token: '', clientId: client, scopes: [] } })
       const seed = context.req.query('seed')
       if (seed !== undefined && !isSeed(seed))
         return refusal(400, 'bad_seed', 'seed must be an integer from 0 to 4294967295')
-      const client = getConnInfo(context).remote.address ?? ''
       return begin(context.req.raw, client, seed === undefined ? undefined : Number(seed))
     }
     // Only calls keep a session alive: a stream that is merely held open would keep it for ever.
@@ -120,17 +137,18 @@ export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: Htt
   app.notFound(() => refusal(404, 'unknown_path', `MCP is served at ${MCP_PATH}.`))
   app.onError((error) => refusal(500, 'internal', error.message))
 
+  const closeIdle = (): number => sessions.closeIdle() + handles.closeIdle()
   const listening = await listen(app, { host, port, requestTimeoutMs: HOST_LIMITS.requestTimeoutMs })
-  const sweep = setInterval(() => sessions.closeIdle(), Math.min(idleMs, 60_000)).unref()
+  const sweep = setInterval(closeIdle, Math.min(idleMs, 60_000)).unref()
   return {
     url: `${listening.origin}${MCP_PATH}`,
     get sessionCount() {
-      return sessions.size
+      return sessions.size + handles.size
     },
-    closeIdle: () => sessions.closeIdle(),
+    closeIdle,
     async close() {
       clearInterval(sweep)
-      await sessions.closeAll()
+      await Promise.all([sessions.closeAll(), handles.closeAll(), withHandles.close()])
       await listening.close()
     },
   }

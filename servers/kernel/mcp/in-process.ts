@@ -4,7 +4,8 @@ import { type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/
 import type { ServerDefinition } from '../define-server.js'
 import { WorldDefect } from '../errors.js'
 import type { Session } from '../session.js'
-import { createMcpServer, offerWorlds, VERSION } from './server.js'
+import { VERSION } from './answers.js'
+import { createMcpServer, offerWorlds } from './server.js'
 import { lazyValidator } from './validator.js'
 
 /** What a tool call came to, as an MCP client sees it. `text` is the JSON that the policy reads. */

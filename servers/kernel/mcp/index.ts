@@ -1,6 +1,7 @@
+export { STATE_HASH } from './answers.js'
 export * from './http.js'
 export * from './in-process.js'
 export * from './limits.js'
 export { answerMcpRequest, type ToolsAtAddress } from './one-request.js'
-export { offerWorlds, STATE_HASH, type WorldOffer } from './server.js'
+export { offerWorlds, type WorldOffer } from './server.js'
 export * from './stdio.js'

@@ -7,9 +7,9 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { OfferedTool } from '../tool-schema.js'
+import { VERSION } from './answers.js'
 import type { ToolResponse } from './in-process.js'
 import { HOST_LIMITS } from './limits.js'
-import { VERSION } from './server.js'
 import { lazyValidator } from './validator.js'
 
 /** Tools that lie behind one address. */

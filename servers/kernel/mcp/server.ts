@@ -6,24 +6,19 @@ import {
   ListToolsRequestSchema,
   type ListToolsResult,
   McpError,
-  type Tool,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { ServerDefinition } from '../define-server.js'
 import { WorldDefect } from '../errors.js'
-import { type CallResult, callRefused, responseText, type Session } from '../session.js'
+import { callRefused, type Session } from '../session.js'
 import { jsonSchemaOf } from '../tool-schema.js'
-import { HOST_LIMITS } from './limits.js'
+import { answerCall, identityOf, type ListedTool, notACursor, pageOf, toolAnswer } from './answers.js'
+import { instructionsOf, titleOf } from './instructions.js'
 import { lazyValidator } from './validator.js'
-
-export const VERSION = '1.0.0'
-
-/** Key of a call's `_meta`: with `true` in the request, the response carries the hash of the world's state after the call. */
-export const STATE_HASH = 'prove/stateHash'
 
 /** Worlds that one MCP server offers together. */
 export interface WorldOffer {
   readonly servers: readonly ServerDefinition[]
-  readonly tools: readonly Tool[]
+  readonly tools: readonly ListedTool[]
   serverOf(tool: string): ServerDefinition | undefined
 }
 
@@ -40,17 +35,18 @@ export function offerWorlds(servers: readonly ServerDefinition[]): WorldOffer {
   return { servers, tools: servers.flatMap(toolsOf), serverOf: (tool) => owners.get(tool) }
 }
 
-const toolLists = new WeakMap<ServerDefinition, readonly Tool[]>()
+const toolLists = new WeakMap<ServerDefinition, readonly ListedTool[]>()
 
 /** The server's tools in MCP's words. */
-function toolsOf(server: ServerDefinition): readonly Tool[] {
+function toolsOf(server: ServerDefinition): readonly ListedTool[] {
   let list = toolLists.get(server)
   if (!list) {
     list = server.tools.map(({ name, description, input, output, annotations }) => ({
       name,
+      title: titleOf(name),
       description,
-      inputSchema: jsonSchemaOf(input, 'input') as Tool['inputSchema'],
-      outputSchema: jsonSchemaOf(output, 'output') as NonNullable<Tool['outputSchema']>,
+      inputSchema: jsonSchemaOf(input, 'input'),
+      outputSchema: jsonSchemaOf(output, 'output'),
       annotations: {
         readOnlyHint: annotations.readOnly,
         destructiveHint: annotations.destructive ?? false,
@@ -83,39 +79,20 @@ export function openOnce(open: (server: ServerDefinition) => Session): (server: 
  * @param sessionOf  the session in which a world's tool is called, asked at every call
  */
 export function createMcpServer(offer: WorldOffer, sessionOf: (server: ServerDefinition) => Session): Server {
-  const server = new Server(identityOf(offer), {
+  const server = new Server(identityOf(offer.servers), {
     capabilities: { tools: {} },
-    instructions: offer.servers.map(({ description }) => description).join('\n'),
+    instructions: instructionsOf(offer.servers),
     jsonSchemaValidator: lazyValidator,
   })
-  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => pageOf(offer.tools, params?.cursor))
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+    const page = pageOf(offer.tools, params?.cursor)
+    if (page) return page as ListToolsResult
+    throw new McpError(ErrorCode.InvalidParams, notACursor(params?.cursor))
+  })
   server.setRequestHandler(CallToolRequestSchema, ({ params }): CallToolResult => {
     const world = offer.serverOf(params.name)
-    if (!world) return toolResult(callRefused('unknown_tool', `There is no tool called ${params.name}.`))
-    const session = sessionOf(world)
-    const result = toolResult(session.call(params.name, params.arguments ?? {}))
-    return params._meta?.[STATE_HASH] === true ? { ...result, _meta: { [STATE_HASH]: session.stateHash() } } : result
+    if (!world) return toolAnswer(callRefused('unknown_tool', `There is no tool called ${params.name}.`))
+    return answerCall(sessionOf(world), params.name, params.arguments ?? {}, params._meta)
   })
   return server
-}
-
-function identityOf({ servers }: WorldOffer): { name: string; title: string; version: string } {
-  const [first] = servers
-  if (first && servers.length === 1) return { name: first.name, title: first.title, version: VERSION }
-  return { name: 'prove', title: servers.map(({ title }) => title).join(', '), version: VERSION }
-}
-
-/** The cursor is the number of tools already listed. */
-function pageOf(tools: readonly Tool[], cursor = '0'): ListToolsResult {
-  const from = Number(cursor)
-  if (!/^\d{1,6}$/.test(cursor) || from > tools.length) {
-    throw new McpError(ErrorCode.InvalidParams, `${JSON.stringify(cursor)} is not a cursor of this list`)
-  }
-  const to = from + HOST_LIMITS.toolsPerPage
-  return { tools: tools.slice(from, to), ...(to < tools.length ? { nextCursor: String(to) } : {}) }
-}
-
-function toolResult(result: CallResult): CallToolResult {
-  const content: CallToolResult['content'] = [{ type: 'text', text: responseText(result) }]
-  return result.ok ? { content, structuredContent: { ...result.output } } : { isError: true, content }
 }

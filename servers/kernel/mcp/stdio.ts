@@ -1,15 +1,35 @@
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import { serveStdio as serveLine } from '@modelcontextprotocol/server/stdio'
 import type { ServerDefinition } from '../define-server.js'
 import type { Session } from '../session.js'
-import { createMcpServer, openOnce, type WorldOffer } from './server.js'
+import { createHandleServer, createLineServer } from './handle-server.js'
+import { createHandles } from './handles.js'
+import { HOST_LIMITS } from './limits.js'
+import { openOnce, type WorldOffer } from './server.js'
 
-/** Serves one client over stdin and stdout until it goes. stdout carries the protocol and nothing else. */
-export async function serveStdio(offer: WorldOffer, open: (server: ServerDefinition) => Session): Promise<void> {
-  const server = createMcpServer(offer, openOnce(open))
-  const closed = new Promise<void>((resolve) => {
-    server.onclose = resolve
-    process.stdin.once('end', () => void server.close())
+/**
+ * Serves one client over stdin and stdout until it goes. stdout carries the protocol and nothing else. How the client begins decides
+ * which MCP is spoken: after `initialize` there is one session, otherwise the client opens its own.
+ * @param open  opens a world; without a seed, the host's own
+ */
+export async function serveStdio(
+  offer: WorldOffer,
+  open: (server: ServerDefinition, seed?: number) => Session,
+  defaultSeed: number,
+): Promise<void> {
+  const { maxSessions, restMs, idleMs } = HOST_LIMITS
+  const limits = { maxSessions, maxPerClient: maxSessions, restMs, idleMs, now: () => performance.now() }
+  const handles = createHandles(offer, open, { ...limits, defaultSeed })
+  const ended = new Promise<void>((resolve) => {
+    for (const name of ['end', 'close'] as const) process.stdin.once(name, () => resolve())
   })
-  await server.connect(new StdioServerTransport())
-  await closed
+  const line = serveLine(({ era }) =>
+    era === 'modern'
+      ? createHandleServer(offer, handles, 'stdin')
+      : createLineServer(
+          offer,
+          openOnce((world) => open(world)),
+        ),
+  )
+  await ended
+  await line.close()
 }

@@ -38,6 +38,12 @@ const message = (work: () => unknown): string => {
 
 test('one field of a run.yaml is changed, and comments and all else stay as they are', () => {
   assert.is(withField(FILE, 'batchGroups', '8'), FILE.replace('batchGroups: 16', 'batchGroups: 8'))
+  assert.is(withField(FILE, 'versions', '9'), `${FILE}versions: 9\n`)
+  assert.is(withField(FILE, 'leases.perNode', '5'), `${FILE}leases: { perNode: 5 }\n`)
+  const added = FILE.replace('  maxTurnTokens', '  maxRolloutTokens: 99\n  maxTurnTokens')
+  assert.is(withField(FILE, 'limits.maxRolloutTokens', '99'), added)
+  assert.is(withField('a: { b: 1 }', 'a.c', '2'), 'a: { c: 2, b: 1 }')
+  assert.is(withField('a: { b: 1 }', 'a.b', '[1, 2]'), 'a: { b: [1, 2] }')
   const config = (field: string, value: string) => parseConfig(withField(FILE, field, value), '/run/run.yaml')
   assert.is(config('limits.maxTurnTokens', '200').limits.maxTurnTokens, 200)
   assert.is(config('leases.perNode', '5').leases.perNode, 5)

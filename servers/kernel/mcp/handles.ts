@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { createSessionTable, type SessionTableOptions } from '../../../http/index.js'
+import type { ServerDefinition } from '../define-server.js'
+import { type CallResult, callRefused, type Session } from '../session.js'
+import { type JsonSchema, jsonSchemaOf } from '../tool-schema.js'
+import { answerCall, type ListedTool, type ToolAnswer, toolAnswer } from './answers.js'
+import { titleOf } from './instructions.js'
+import type { WorldOffer } from './server.js'
+
+/** The argument by which every call says in which session it is made: no name that a tool of a world has for one of its own. */
+const HANDLE = 'session'
+const handle = z.string().min(1).max(80).describe('The session, as open or fork gave it')
+
+/** Calls that a session is opened with, at most: more than any conversation here makes. */
+const MOST_CALLS = 256
+
+const row = z.record(z.string(), z.unknown()).nullable()
+const opened = z.strictObject({
+  session: z.string().describe('The session: an argument of every other tool'),
+  seed: z.int(),
+  worlds: z.array(z.string()),
+})
+
+/** The tools that every offer has beside those of its worlds. */
+const OWN_TOOLS = {
+  open: {
+    description:
+      'Open a session of the worlds in their first state. The same seed gives the same worlds; calls are made in it at once, so that a session that was lost, or belongs to another server, is there again.',
+    input: z.strictObject({
+      seed: z
+        .int()
+        .min(0)
+        .max(0xffffffff)
+        .optional()
+        .describe('Content of the worlds; without it, the one this server was started with'),
+      calls: z
+        .array(z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) }))
+        .max(MOST_CALLS)
+        .optional()
+        .describe('Calls to begin with, in their order, those that failed may be left out'),
+    }),
+    output: opened,
+    readOnly: false,
+    destructive: false,
+  },
+  fork: {
+    description: 'Open another session in the same state: what is done in one does not show in the other.',
+    input: z.strictObject({ [HANDLE]: handle }),
+    output: opened,
+    readOnly: false,
+    destructive: false,
+  },
+  diff: {
+    description:
+      'Show every row in which a session differs from how it began, or from another session of the same seed.',
+    input: z.strictObject({
+      [HANDLE]: handle,
+      from: z.string().min(1).max(80).optional().describe('Another session; without it, the first state'),
+    }),
+    output: z.strictObject({
+      changes: z.array(
+        z.strictObject({ world: z.string(), table: z.string(), key: z.string(), before: row, after: row }),
+      ),
+    }),
+    readOnly: true,
+    destructive: false,
+  },
+  close: {
+    description: 'End a session. One that is left alone ends by itself.',
+    input: z.strictObject({ [HANDLE]: handle }),
+    output: z.strictObject({ closed: z.literal(true) }),
+    readOnly: false,
+    destructive: true,
+  },
+} as const
+type OwnTool = keyof typeof OWN_TOOLS
+const isOwn = (name: string): name is OwnTool => Object.hasOwn(OWN_TOOLS, name)
+
+/** What a handle stands for: a session of each world, opened when it is first needed. */
+interface Opened {
+  readonly seed: number
+  readonly sessions: Map<ServerDefinition, Session>
+}
+
+/** Sessions by the handles that clients name in their arguments (MCP 2026-07-28 has no sessions of its own, SEP-2567). */
+export interface Handles {
+  /** Tools of the worlds, each with the handle as an argument, and those that open, fork, compare and close. */
+  readonly tools: readonly ListedTool[]
+  readonly size: number
+  /** @param client  who asks, for the limits. A defect of a world is thrown */
+  call(
+    client: string,
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    meta: Readonly<Record<string, unknown>> | undefined,
+  ): ToolAnswer
+  closeIdle(): number
+  closeAll(): Promise<void>
+}
+
+/** @param open  opens a world; without a seed, the host's own */
+export function createHandles(
+  offer: WorldOffer,
+  open: (server: ServerDefinition, seed: number) => Session,
+  { defaultSeed, ...limits }: SessionTableOptions & { readonly defaultSeed: number },
+): Handles {
+  const table = createSessionTable<Opened>(limits, async () => undefined)
+  const worlds = offer.servers.map(({ name }) => name)
+
+  const sessionOf = ({ seed, sessions }: Opened, world: ServerDefinition): Session => {
+    let session = sessions.get(world)
+    if (!session) {
+      session = open(world, seed)
+      sessions.set(world, session)
+    }
+    return session
+  }
+  const keep = (client: string, made: Opened): CallResult => {
+    const release = table.reserve(client)
+    if (!release)
+      return refused(
+        'too_many_sessions',
+        `All sessions are in use (${limits.maxSessions} in all, ${limits.maxPerClient} of one address). Close one, or try again later.`,
+      )
+    const id = randomUUID()
+    table.add(id, client, made)
+    release()
+    return { ok: true, output: { session: id, seed: made.seed, worlds } }
+  }
+  /** The session of that handle, in use from now on. */
+  const named = (id: unknown): Opened | CallResult => {
+    let found: Opened | undefined
+    if (typeof id === 'string')
+      void table.use(id, true, async (session) => {
+        found = session
+      })
+    if (found) return found
+    if (typeof id === 'string' && table.wasEvicted(id))
+      return refused(
+        'session_evicted',
+        'This session rested while others needed its room. Open a new one, with its seed and calls.',
+      )
+    return refused(
+      'unknown_session',
+      `There is no session ${JSON.stringify(id)}, or it was idle too long. Call open first, and give what it answers as ${HANDLE}.`,
+    )
+  }
+
+  const own: {
+    readonly [N in OwnTool]: (client: string, args: z.output<(typeof OWN_TOOLS)[N]['input']>) => CallResult
+  } = {
+    open(client, { seed = defaultSeed, calls = [] }) {
+      const made: Opened = { seed, sessions: new Map() }
+      for (const { name, arguments: args } of calls) {
+        const world = offer.serverOf(name)
+        if (!world) return callRefused('unknown_tool', `There is no tool called ${name}.`)
+        sessionOf(made, world).call(name, args)
+      }
+      return keep(client, made)
+    },
+    fork(client, args) {
+      const from = named(args[HANDLE])
+      if ('ok' in from) return from
+      const sessions = new Map([...from.sessions].map(([world, session]) => [world, session.fork()]))
+      return keep(client, { seed: from.seed, sessions })
+    },
+    diff(_, args) {
+      const [after, before] = [named(args[HANDLE]), args.from === undefined ? null : named(args.from)]
+      if ('ok' in after) return after
+      if (before && 'ok' in before) return before
+      if (before && before.seed !== after.seed)
+        return refused(
+          'other_seed',
+          `They began with the seeds ${after.seed} and ${before.seed}, and have no row in common.`,
+        )
+      const start: Opened = before ?? { seed: after.seed, sessions: new Map() }
+      const changes = offer.servers.flatMap((world) =>
+        differences(world.name, sessionOf(start, world), sessionOf(after, world)),
+      )
+      return { ok: true, output: { changes } }
+    },
+    close(_, args) {
+      const ended = named(args[HANDLE])
+      if ('ok' in ended) return ended
+      table.remove(args[HANDLE])
+      return { ok: true, output: { closed: true } }
+    },
+  }
+
+  return {
+    tools: [...ownTools(), ...offer.tools.map(withHandle)],
+    get size() {
+      return table.size
+    },
+    call(client, name, { [HANDLE]: id, ...args }, meta) {
+      if (isOwn(name)) {
+        const parsed = OWN_TOOLS[name].input.safeParse(id === undefined ? args : { ...args, [HANDLE]: id })
+        if (!parsed.success) return toolAnswer(callRefused('invalid_arguments', z.prettifyError(parsed.error)))
+        return toolAnswer((own[name] as (client: string, args: unknown) => CallResult)(client, parsed.data))
+      }
+      const world = offer.serverOf(name)
+      if (!world) return toolAnswer(callRefused('unknown_tool', `There is no tool called ${name}.`))
+      const session = named(id)
+      return 'ok' in session ? toolAnswer(session) : answerCall(sessionOf(session, world), name, args, meta)
+    },
+    closeIdle: () => table.closeIdle(),
+    closeAll: () => table.closeAll(),
+  }
+}
+
+const refused = (code: string, message: string): CallResult => ({ ok: false, code, message })
+
+function ownTools(): ListedTool[] {
+  return Object.entries(OWN_TOOLS).map(([name, { description, input, output, readOnly, destructive }]) => ({
+    name,
+    title: titleOf(name),
+    description,
+    inputSchema: jsonSchemaOf(input, 'input'),
+    outputSchema: jsonSchemaOf(output, 'output'),
+    annotations: {
+      readOnlyHint: readOnly,
+      destructiveHint: destructive,
+      idempotentHint: readOnly,
+      openWorldHint: false,
+    },
+  }))
+}
+
+function withHandle(tool: ListedTool): ListedTool {
+  const {
+    properties = {},
+    required = [],
+    ...rest
+  } = tool.inputSchema as JsonSchema & {
+    readonly properties?: object
+    readonly required?: readonly string[]
+  }
+  const argument = { type: 'string', description: 'The session, as open or fork gave it' }
+  return {
+    ...tool,
+    inputSchema: { ...rest, properties: { [HANDLE]: argument, ...properties }, required: [HANDLE, ...required] },
+  }
+}
+
+function differences(world: string, before: Session, after: Session) {
+  const tables = new Map<string, Set<string>>()
+  for (const changed of [before.changedKeys(), after.changedKeys()])
+    for (const [table, keys] of changed) tables.set(table, new Set([...(tables.get(table) ?? []), ...keys]))
+  return [...tables]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([table, keys]) =>
+      [...keys].sort().flatMap((key) => {
+        const [old, now] = [before.db[table]!.get(key) ?? null, after.db[table]!.get(key) ?? null]
+        return JSON.stringify(old) === JSON.stringify(now) ? [] : [{ world, table, key, before: old, after: now }]
+      }),
+    )
+}
