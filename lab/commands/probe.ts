@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type Example, markdownTable, openDataset, percent } from '../../dataset/index.js'
+import { DatasetError, type Example, markdownTable, openDataset, percent } from '../../dataset/index.js'
 import { createTaskStage } from '../../environment/index.js'
 import { REWARD_PRESETS } from '../../reward/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
@@ -29,6 +29,7 @@ async function run({ dataset, tasks, json }: ProbeOptions): Promise<void> {
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt)
   const { examples } = await openDataset(resolve(dataset), CATALOGUE, { splits: ['held-out'], signal: stop.signal })
   const found = await probe(first(examples('held-out'), tasks), createTaskStage(CATALOGUE), stop.signal)
+  if (found.tasks === 0) throw new DatasetError('no_such_example', `${dataset}: the split held-out is empty`)
   process.stdout.write(`${json ? JSON.stringify(found) : tables(found)}\n`)
 }
 
@@ -44,6 +45,7 @@ async function* first(examples: AsyncIterable<Example>, count: number): AsyncGen
 export function tables({ tasks, results, rankings }: Probed): string {
   const presets = [...REWARD_PRESETS.keys()]
   const share = (value: number): string => (Number.isNaN(value) ? '-' : percent(value))
+  const area = (value: number): string => (Number.isNaN(value) ? '-' : value.toFixed(3))
   return [
     `${tasks} held-out tasks. Mean share of the maximum, and share of the tasks that earn all of it.`,
     '',
@@ -61,7 +63,7 @@ export function tables({ tasks, results, rankings }: Probed): string {
     '',
     markdownTable(
       ['reward', 'over all tasks', 'within a task'],
-      presets.map((name) => [`\`${name}\``, rankings[name]!.over.toFixed(3), rankings[name]!.within.toFixed(3)]),
+      presets.map((name) => [`\`${name}\``, area(rankings[name]!.over), area(rankings[name]!.within)]),
     ),
   ].join('\n')
 }
