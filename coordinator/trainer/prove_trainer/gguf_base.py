@@ -3,13 +3,14 @@ The frozen base model, read from the very GGUF the volunteers run, so that sampl
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar, cast
 
 import gguf
 import torch
-from transformers import PreTrainedConfig, Qwen3ForCausalLM
+from transformers import Qwen3Config, Qwen3ForCausalLM
 from transformers.models.qwen3.modeling_qwen3 import Qwen3RotaryEmbedding
 
 from .architectures import ARCHITECTURES, RowOrder
@@ -59,7 +60,7 @@ class Base:
 
     architecture: str
     sha256: str
-    config: PreTrainedConfig
+    config: Qwen3Config  # of its architecture; what is read of it here they all have
     tensors: dict[str, torch.Tensor]
     precision: str = "float32"
 
@@ -121,7 +122,7 @@ def _metadata(reader: gguf.GGUFReader, key: str, kind: type[T], default: T | Non
     return cast("T", value)
 
 
-def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, tied: bool) -> PreTrainedConfig:
+def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, tied: bool) -> Qwen3Config:
     def value(key: str, kind: type[T], default: T | None = None) -> T:
         found = _metadata(reader, f"{architecture}.{key}", kind, default)
         # Some of these numbers decide how many objects the model's configuration makes.
@@ -149,7 +150,7 @@ def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, ti
     }
     if any(not 0 < value < 1e6 for value in multipliers.values()):
         raise TrainerError("base_invalid", f"multipliers {multipliers}")
-    return kind.config(
+    return cast("Callable[..., Qwen3Config]", kind.config)(
         vocab_size=vocab_size,
         hidden_size=hidden,
         intermediate_size=value("feed_forward_length", int),
