@@ -156,20 +156,22 @@ test('gets the answers and states of a session in process from every tool over s
   const connections = played.map(({ server, seed, calls }) => ({
     name: server.name,
     stdio: [process.execPath, join(checkout, 'dist', 'environment', 'main.js'), server.name, '--seed', String(seed)],
+    mode: 'legacy',
     tools: namesOf([server]),
     calls,
   }))
   assert.equal(await playWithPython(connections), { listed: listedBy(connections), called: expectedCalls })
 })
 
-test('gets the same over HTTP, where one endpoint offers all worlds page by page', async () => {
+test('gets the same over HTTP in sessions that it opens by itself, where one endpoint offers all worlds page by page', async () => {
   const servers = [...CATALOGUE.values()]
   const host = await serveHttp(offerWorlds(servers), (server, seed = 0) => worlds.open(server, seed), { port: 0 })
   try {
     const connections = played.map(({ server, seed, calls }) => ({
       name: server.name,
       http: `${host.url}?seed=${seed}`,
-      tools: namesOf(servers),
+      mode: '2026-07-28',
+      tools: ['open', 'fork', 'diff', 'close', ...namesOf(servers)],
       calls,
     }))
     assert.equal(await playWithPython(connections), { listed: listedBy(connections), called: expectedCalls })

@@ -1,8 +1,9 @@
 """Plays scripted calls against MCP servers with the reference Python client and compares every answer.
 
 Reads one script as JSON from standard input:
-  {"connections": [{"name", "stdio": [command, ...] | "http": url, "tools": [names], "calls": [
+  {"connections": [{"name", "stdio": [command, ...] | "http": url, "mode", "tools": [names], "calls": [
      {"tool", "arguments", "error": bool, "text": str, "hash": str}]}]}
+`mode` is the client's: "legacy" for MCP with sessions of its own, or a revision without, where one is opened by a tool.
 `hash` is the state hash after the call. Prints one line of JSON, {"listed": n, "called": n}, or fails with the first
 difference.
 """
@@ -34,12 +35,14 @@ async def play(connection: dict) -> tuple[int, int]:
         server = StdioServerParameters(command=command, args=args)
     else:
         server = connection["http"]
-    async with Client(server, read_timeout_seconds=TIMEOUT_S) as client:
+    async with Client(server, mode=connection["mode"], read_timeout_seconds=TIMEOUT_S) as client:
         listed = await all_tools(client)
         assert listed == connection["tools"], f"{connection['name']}: tools/list gave {listed}"
+        opened = await client.call_tool("open", {}) if connection["mode"] != "legacy" else None
+        session = {"session": opened.structured_content["session"]} if opened else {}
         for call in connection["calls"]:
             what = f"{connection['name']}: {call['tool']} {json.dumps(call['arguments'])}"
-            result = await client.call_tool(call["tool"], call["arguments"], meta={STATE_HASH: True})
+            result = await client.call_tool(call["tool"], session | call["arguments"], meta={STATE_HASH: True})
             text = result.content[0].text
             assert bool(result.is_error) == call["error"], f"{what} answered {text}"
             assert text == call["text"], f"{what} answered {text} instead of {call['text']}"
@@ -49,6 +52,8 @@ async def play(connection: dict) -> tuple[int, int]:
             else:
                 assert result.structured_content == json.loads(text), f"{what}: structured content differs"
             assert result.meta[STATE_HASH] == call["hash"], f"{what} left another state"
+        if opened:
+            await client.call_tool("close", session)
         return len(listed), len(connection["calls"])
 
 

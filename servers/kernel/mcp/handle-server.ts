@@ -2,7 +2,7 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import type { ServerDefinition } from '../define-server.js'
 import { callRefused, type Session } from '../session.js'
 import { answerCall, identityOf, type ListedTool, notACursor, pageOf, type ToolAnswer, toolAnswer } from './answers.js'
-import type { Handles } from './handles.js'
+import type { Asker, Handles } from './handles.js'
 import { instructionsOf } from './instructions.js'
 import type { WorldOffer } from './server.js'
 
@@ -24,10 +24,10 @@ function toolServer(offer: WorldOffer, tools: readonly ListedTool[], instruction
   return server
 }
 
-/** For one request, or one line, of MCP 2026-07-28: every call names its session. @param client  see `Handles` */
-export function createHandleServer(offer: WorldOffer, handles: Handles, client: string): Server {
+/** For one request, or one line, of MCP 2026-07-28: every call names its session. */
+export function createHandleServer(offer: WorldOffer, handles: Handles, asker: Asker): Server {
   const instructions = `${instructionsOf(offer.servers)}\n\nCall open first. It answers with a session, which every other call takes as an argument.`
-  return toolServer(offer, handles.tools, instructions, (name, args, meta) => handles.call(client, name, args, meta))
+  return toolServer(offer, handles.tools, instructions, (name, args, meta) => handles.call(asker, name, args, meta))
 }
 
 /** For a line of an earlier MCP, which has one session. */

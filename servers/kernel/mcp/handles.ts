@@ -83,14 +83,22 @@ interface Opened {
   readonly sessions: Map<ServerDefinition, Session>
 }
 
+/** Who calls. */
+export interface Asker {
+  /** For the limits. */
+  readonly client: string
+  /** Of the sessions that it opens without naming one. */
+  readonly defaultSeed: number
+}
+
 /** Sessions by the handles that clients name in their arguments (MCP 2026-07-28 has no sessions of its own, SEP-2567). */
 export interface Handles {
   /** Tools of the worlds, each with the handle as an argument, and those that open, fork, compare and close. */
   readonly tools: readonly ListedTool[]
   readonly size: number
-  /** @param client  who asks, for the limits. A defect of a world is thrown */
+  /** A defect of a world is thrown. */
   call(
-    client: string,
+    asker: Asker,
     name: string,
     args: Readonly<Record<string, unknown>>,
     meta: Readonly<Record<string, unknown>> | undefined,
@@ -99,11 +107,10 @@ export interface Handles {
   closeAll(): Promise<void>
 }
 
-/** @param open  opens a world; without a seed, the host's own */
 export function createHandles(
   offer: WorldOffer,
   open: (server: ServerDefinition, seed: number) => Session,
-  { defaultSeed, ...limits }: SessionTableOptions & { readonly defaultSeed: number },
+  limits: SessionTableOptions,
 ): Handles {
   const table = createSessionTable<Opened>(limits, async () => undefined)
   const worlds = offer.servers.map(({ name }) => name)
@@ -148,9 +155,9 @@ export function createHandles(
   }
 
   const own: {
-    readonly [N in OwnTool]: (client: string, args: z.output<(typeof OWN_TOOLS)[N]['input']>) => CallResult
+    readonly [N in OwnTool]: (asker: Asker, args: z.output<(typeof OWN_TOOLS)[N]['input']>) => CallResult
   } = {
-    open(client, { seed = defaultSeed, calls = [] }) {
+    open({ client, defaultSeed }, { seed = defaultSeed, calls = [] }) {
       const made: Opened = { seed, sessions: new Map() }
       for (const { name, arguments: args } of calls) {
         const world = offer.serverOf(name)
@@ -159,7 +166,7 @@ export function createHandles(
       }
       return keep(client, made)
     },
-    fork(client, args) {
+    fork({ client }, args) {
       const from = named(args[HANDLE])
       if ('ok' in from) return from
       const sessions = new Map([...from.sessions].map(([world, session]) => [world, session.fork()]))
@@ -193,11 +200,11 @@ export function createHandles(
     get size() {
       return table.size
     },
-    call(client, name, { [HANDLE]: id, ...args }, meta) {
+    call(asker, name, { [HANDLE]: id, ...args }, meta) {
       if (isOwn(name)) {
         const parsed = OWN_TOOLS[name].input.safeParse(id === undefined ? args : { ...args, [HANDLE]: id })
         if (!parsed.success) return toolAnswer(callRefused('invalid_arguments', z.prettifyError(parsed.error)))
-        return toolAnswer((own[name] as (client: string, args: unknown) => CallResult)(client, parsed.data))
+        return toolAnswer((own[name] as (asker: Asker, args: unknown) => CallResult)(asker, parsed.data))
       }
       const world = offer.serverOf(name)
       if (!world) return toolAnswer(callRefused('unknown_tool', `There is no tool called ${name}.`))

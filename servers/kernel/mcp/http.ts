@@ -73,10 +73,14 @@ export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: Htt
   const access = { hosts: hostsOf(host, options.allowedHosts), origins: new Set(allowedOrigins) }
   const limits = { maxSessions, maxPerClient: maxSessionsPerClient, idleMs, restMs: HOST_LIMITS.restMs, now }
   const sessions = createSessionTable<HttpSession>(limits, ({ server }) => server.close())
-  const handles = createHandles(offer, open, { ...limits, defaultSeed: options.defaultSeed ?? 0 })
+  const handles = createHandles(offer, open, limits)
   const withHandles = createMcpHandler(
     // Whoever authenticates clients could tell them apart by more; here the address is all there is.
-    ({ authInfo }) => createHandleServer(offer, handles, authInfo?.clientId ?? ''),
+    ({ authInfo, requestInfo }) => {
+      const asked = requestInfo && new URL(requestInfo.url).searchParams.get('seed')
+      const defaultSeed = asked ? Number(asked) : (options.defaultSeed ?? 0)
+      return createHandleServer(offer, handles, { client: authInfo?.clientId ?? '', defaultSeed })
+    },
     { legacy: 'reject', maxRequestBodySize: HOST_LIMITS.maxRequestBytes, maxSubscriptions: 1 },
   )
 
@@ -118,12 +122,12 @@ export async function serveHttp(offer: WorldOffer, open: OpenWorld, options: Htt
     const id = context.req.header('mcp-session-id')
     const client = getConnInfo(context).remote.address ?? ''
     if (id === undefined) {
-      const { raw } = context.req
-      if (!(await isLegacyRequest(raw, undefined, { maxRequestBodySize: HOST_LIMITS.maxRequestBytes })))
-        return withHandles.fetch(raw, { authInfo: { token: '', clientId: client, scopes: [] } })
       const seed = context.req.query('seed')
       if (seed !== undefined && !isSeed(seed))
         return refusal(400, 'bad_seed', 'seed must be an integer from 0 to 4294967295')
+      const { raw } = context.req
+      if (!(await isLegacyRequest(raw, undefined, { maxRequestBodySize: HOST_LIMITS.maxRequestBytes })))
+        return withHandles.fetch(raw, { authInfo: { token: '', clientId: client, scopes: [] } })
       return begin(context.req.raw, client, seed === undefined ? undefined : Number(seed))
     }
     // Only calls keep a session alive: a stream that is merely held open would keep it for ever.

@@ -18,13 +18,13 @@ export async function serveStdio(
 ): Promise<void> {
   const { maxSessions, restMs, idleMs } = HOST_LIMITS
   const limits = { maxSessions, maxPerClient: maxSessions, restMs, idleMs, now: () => performance.now() }
-  const handles = createHandles(offer, open, { ...limits, defaultSeed })
+  const handles = createHandles(offer, open, limits)
   const ended = new Promise<void>((resolve) => {
     for (const name of ['end', 'close'] as const) process.stdin.once(name, () => resolve())
   })
   const line = serveLine(({ era }) =>
     era === 'modern'
-      ? createHandleServer(offer, handles, 'stdin')
+      ? createHandleServer(offer, handles, { client: 'stdin', defaultSeed })
       : createLineServer(
           offer,
           openOnce((world) => open(world)),
