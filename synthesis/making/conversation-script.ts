@@ -5,6 +5,7 @@ import { meaningOf, type SeededRandom, type ServerDefinition, type Session } fro
 import type { Taken } from './take-steps.js'
 import { type ToldStep, tellReferences } from './tell-references.js'
 import type { Undoing } from './undoing.js'
+import type { Open } from './walk.js'
 
 /** A call that fails in the conversation, before it is made good or given up. */
 export interface FailedCall {
@@ -43,9 +44,6 @@ export interface Script {
   /** Steps that the user takes for granted and does not ask for. */
   readonly silent: ReadonlySet<number>
 }
-
-/** Opens the sessions of a task anew, one per world. */
-export type Open = (server: ServerDefinition) => Session
 
 /** Share of the conversations with a failure in which it is made good by other arguments, or by another tool. */
 const RECOVERY_KINDS: readonly [Recovery, number][] = [

@@ -1,11 +1,10 @@
 import type { DropReason } from '../../dataset/example.js'
 import type { Split } from '../../dataset/profile.js'
 import { deriveSeed, type SeededRandom, type ServerDefinition, seededRandom } from '../../servers/kernel/index.js'
-import type { Open } from './conversation-script.js'
 import { type Chain, splitOf } from './split.js'
 import type { Assignment, SynthesisContext } from './synthesis-context.js'
 import { hasNoOtherUse, type Undoing, undoingsIn } from './undoing.js'
-import { drawChain, type Step, walk } from './walk.js'
+import { drawChain, type Open, type Step, walk } from './walk.js'
 
 /** A chain as it was executed. */
 export interface Taken {

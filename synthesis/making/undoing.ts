@@ -1,6 +1,5 @@
 import { entityKinds, requiredReferences, type ServerDefinition, type Session } from '../../servers/kernel/index.js'
-import type { Open } from './conversation-script.js'
-import type { Step } from './walk.js'
+import type { Open, Step } from './walk.js'
 
 /** A row of a world by table and key. */
 type RowName = string

@@ -11,6 +11,9 @@ import { kindsGiven, type Link, lookedUp, type Node, type ToolGraph } from '../.
 import { commonValuesIn, type Way, waysToRefer } from './references.js'
 import type { Chain } from './split.js'
 
+/** Opens the sessions of a task anew, one per world. */
+export type Open = (server: ServerDefinition) => Session
+
 /** An argument that an earlier result supplies. */
 export interface Binding {
   readonly field: string
