@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 import torch
@@ -78,4 +78,4 @@ class RowOrder:
         heads = self.heads if match.group(1) == "q" else self.key_heads
         half = rows.shape[0] // heads // 2
         parts = (2, half) if axis == 1 else (half, 2)
-        return rows.reshape(heads, *parts, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape)
+        return cast("Rows", rows.reshape(heads, *parts, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape))

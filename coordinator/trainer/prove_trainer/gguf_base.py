@@ -79,7 +79,8 @@ class Base:
 
     @property
     def row_order(self) -> RowOrder:
-        return RowOrder(self.architecture, self.config.num_attention_heads, self.config.num_key_value_heads)
+        key_heads = self.config.num_key_value_heads or self.config.num_attention_heads
+        return RowOrder(self.architecture, self.config.num_attention_heads, key_heads)
 
     @property
     def vocab_size(self) -> int:
