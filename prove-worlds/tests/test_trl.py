@@ -74,8 +74,9 @@ def test_tasks_with_the_same_tools_share_a_factory():
 
 
 def test_a_call_that_does_not_fit_counts_and_one_that_was_lost_leaves_no_reward(worlds, examples):
-    example = examples[0]
-    factory = TrlTasks(worlds, count=1).environment_factory[name_of(example["tools"])]
+    # Whose user says all at once: otherwise there would be a tool more, to answer with.
+    example = next(one for one in examples if [said["role"] for said in one["messages"]].count("user") == 1)
+    factory = TrlTasks(worlds).environment_factory[name_of(example["tools"])]
     environment = factory()
     environment.reset(task=example["id"], prompt=example["messages"][:1], kind="ignored")
     name = example["ground_truth"][0]["name"]
@@ -96,6 +97,8 @@ def test_a_user_with_more_to_say_is_answered_by_a_tool(worlds):
     environment.reset(task=task.id)
     assert get_json_schema(environment.reply_to_user)["function"]["parameters"]["required"] == ["text"]
     assert "malformed" in environment.reply_to_user(words="Done.")
+    for _ in range(task.user_turns - 1):
+        assert environment.reply_to_user(text="Done.").startswith("The user says: ")
     assert environment.reply_to_user(text="Done.") == "The conversation is over."
 
 

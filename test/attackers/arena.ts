@@ -107,9 +107,14 @@ export async function openArena({ seed, calibration }: ArenaOptions): Promise<Ar
       const { policyId } = await policies.newest(patience())
       while (reserve.length < RESERVE) {
         const node = await openParticipant(run, await newKey())
-        // A key is known from its first question on.
-        const { leases } = await node.ask(policyId)
-        await node.giveBack(leases)
+        try {
+          // A key is known from its first question on.
+          const { leases } = await node.ask(policyId)
+          await node.giveBack(leases)
+        } catch (error) {
+          await node.close()
+          throw error
+        }
         reserve.push(node)
         await sleep(DIAL_PAUSE_MS)
       }
