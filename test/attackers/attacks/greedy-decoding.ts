@@ -8,8 +8,9 @@ export const greedyDecoding = groupAttack({
   name: 'greedy-decoding',
   about: 'takes the likeliest token each time, and samples one rollout so that the rewards differ',
   provable: false,
-  places: ['5', '6'],
-  codes: ['logprob_mismatch', 'sampler_mismatch', 'implausible_end'],
+  // Another group may have said the same by its own draws: this one is a copy then, by what its audit shows.
+  places: ['4', '5', '6'],
+  codes: ['logprob_mismatch', 'sampler_mismatch', 'implausible_end', 'duplicate'],
   tokens: ENOUGH_TOKENS,
   async make(arena, work, _, signal) {
     const honest = await arena.rollouts(work, signal)
