@@ -217,7 +217,7 @@ const FIELDS = markdownTable(
 
 const LOADING = [
   `The Parquet files hold the same records as the JSON lines (\`${recordsPath('train')}\`): scalars as columns, and
-\`messages\`, \`tools\`, \`ground_truth\`, \`worlds\`, \`toolset\`, \`calls\` and \`metadata\` as JSON text, since columnar structures would
+\`messages\`, \`tools\`, \`ground_truth\`, \`facts\`, \`worlds\`, \`toolset\`, \`calls\` and \`metadata\` as JSON text, since columnar structures would
 be padded with every argument of every tool.`,
   `\`\`\`python
 import json

@@ -56,7 +56,7 @@ test('verify exits with 1 at the first example that does not reproduce, and name
   const { code, stdout, stderr } = await dataset('verify', path)
   assert.equal([code, stdout], [1, ''])
   const { id } = examples[2]!.task
-  assert.match(stderr, new RegExp(`^prove-coordinator: other_response: changed\\.jsonl, line 2: task ${id}: call 0`))
+  assert.match(stderr, new RegExp(`^prove-lab: other_response: changed\\.jsonl, line 2: task ${id}: call 0`))
 })
 
 /** What cannot be read, or is not a command: all exit with 2 and one line for the user. */
