@@ -1,5 +1,4 @@
 import {
-  type ControlledEvaluateInputItem,
   getLlama,
   getModuleVersion,
   type Llama,
@@ -14,14 +13,11 @@ import { createDistributionReader, type DistributionReader, NO_SHIFT } from './d
 import { createDrawTable, type DrawTable, noiseOf } from './draw.js'
 import { EngineError } from './errors.js'
 import { readModelFile } from './gguf-file.js'
-import { EVIDENCE_REACH, evidenceOf } from './token-evidence.js'
+import { EVIDENCE_REACH, evidenceOf, logprobOf } from './token-evidence.js'
 import type { AdapterFile, Draw, EngineOptions, Token, TokenEvidence } from './types.js'
 
 /** Token type of the GGUF format: an added token which is not a control token, so it parses in plain text too. */
 const USER_DEFINED = 4
-
-/** Takes the likeliest token, so that its logit can be asked for: what a total weight is relative to. */
-const GREEDY = { temperature: 0 } as const
 
 /** A GGUF's tokenizer, in llama.cpp's words. */
 export interface LlamaVocabulary {
@@ -208,24 +204,10 @@ function wrapSequence(
       const others = totalWeight - 1 + rounding * totalWeight
       const logits = new Map(Math.log(others) < -reach ? [[top, topLogit]] : await near(reach))
       const token = table.select(draw, logits, largest, temperature)
-      return { token, logprob: logprobOf(logits.get(token)!, topLogit, totalWeight) }
+      return { token, logprob: logprobOf({ logit: logits.get(token)!, topLogit, totalWeight }) }
     })
     return found.at(-1)!
   }
-
-  /** Evidence on each target, given the draw behind it. */
-  const weigh = (tokens: readonly Token[], targets: readonly (Token | null)[], draws: readonly (Draw | null)[]) =>
-    reader.feed(
-      sequence,
-      tokens,
-      targets.map((target) => target !== null),
-      async ({ top, near, logitOf, ...known }, i) => {
-        const [target, draw] = [targets[i]!, draws[i] ?? null]
-        const reach = draw === null ? 0 : table.largestNoise(draw) - noiseOf(draw, top)
-        const logit = await logitOf(target)
-        return evidenceOf(target, { ...known, logit, near: await near(Math.max(EVIDENCE_REACH, reach)) }, draw)
-      },
-    )
 
   return {
     clear: () => sequence.clearHistory(),
@@ -245,33 +227,21 @@ function wrapSequence(
         },
       }
     },
-    predict: async (tokens, targets, draws) => {
-      if (draws !== null) return weigh(tokens, targets, draws)
-      const rows = await sequence.controlledEvaluate(
-        native(tokens).map((token, i): ControlledEvaluateInputItem => {
-          const target = targets[i] as NativeToken | null | undefined
-          if (target === null || target === undefined) return token
-          const logits = { filter: { tokens: [target], includeSelected: true } }
-          return [token, { generateNext: { totalLogitWeight: true, logits, options: GREEDY } }]
-        }),
-        { contextShift: NO_SHIFT },
-      )
-      return targets.map((target, i) => {
-        if (target === null) return null
-        const { logits, totalLogitWeight } = rows[i]?.next ?? {}
-        const own = logits?.get(target as NativeToken)
-        if (own === undefined || logits === undefined)
-          throw new EngineError('engine_failed', `llama.cpp gave no logits at position ${i}`)
-        const logprob = logprobOf(own, Math.max(...logits.values()), totalLogitWeight!)
-        return { logprob, evidence: Number.NaN, repair: Number.NaN }
-      })
-    },
+    predict: (tokens, targets, draws) =>
+      reader.feed(
+        sequence,
+        tokens,
+        targets.map((target) => target !== null),
+        async ({ top, near, logitOf, ...known }, i) => {
+          const [target, draw] = [targets[i]!, draws?.[i] ?? null]
+          const logit = await logitOf(target)
+          if (draws === null)
+            return { logprob: logprobOf({ ...known, logit }), evidence: Number.NaN, repair: Number.NaN }
+          const reach = draw === null ? 0 : table.largestNoise(draw) - noiseOf(draw, top)
+          return evidenceOf(target, { ...known, logit, near: await near(Math.max(EVIDENCE_REACH, reach)) }, draw)
+        },
+      ),
   }
-}
-
-/** @param totalWeight  sum of exp(logit - top) over the vocabulary. It is a float32: the sum may round to less than a part of it */
-function logprobOf(own: number, top: number, totalWeight: number): number {
-  return Math.min(0, own - top - Math.log(totalWeight))
 }
 
 /** Our ids as the library's branded ones, in an array of its own: the library keeps what it is given. */

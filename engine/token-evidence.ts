@@ -16,6 +16,10 @@ export interface Glimpse {
   readonly near: Iterable<readonly [Token, number]>
 }
 
+/** The total weight is a float32 sum: it may round to less than a part of it. */
+export const logprobOf = ({ logit, topLogit, totalWeight }: Omit<Glimpse, 'near'>): number =>
+  Math.min(0, logit - topLogit - Math.log(totalWeight))
+
 /** Nats below the largest logit: beyond it the squares of a whole vocabulary of 150,000 add up to 6e-6 at most. */
 export const EVIDENCE_REACH = 12
 
@@ -23,11 +27,8 @@ export const EVIDENCE_REACH = 12
  * What a distribution says of a token, by the definitions of docs/judging.md; the trainer's `evidence.py` computes the same.
  * @param draw  that is said to have selected the token; null: `repair` is NaN
  */
-export function evidenceOf(
-  token: Token,
-  { logit, topLogit, totalWeight, near }: Glimpse,
-  draw: Draw | null,
-): TokenEvidence {
+export function evidenceOf(token: Token, { near, ...known }: Glimpse, draw: Draw | null): TokenEvidence {
+  const { logit, topLogit, totalWeight } = known
   const score = draw === null ? Number.NaN : logit + noiseOf(draw, token)
   let best = score
   let evidence = 1
@@ -37,7 +38,7 @@ export function evidenceOf(
   }
   const repair = best - score > ROUNDING ? (best - score) / 2 : 0
   return {
-    logprob: Math.min(0, logit - topLogit - Math.log(totalWeight)),
+    logprob: logprobOf(known),
     evidence: Math.max(0, evidence),
     repair: draw === null ? Number.NaN : repair,
   }

@@ -168,8 +168,8 @@ export function reportOf(observed: Observed): Report {
     simulatedMinutes: rounded((endMs - startMs) / 60_000, 1),
     versions: state?.current?.version ?? 0,
     coordinator: {
-      cpuMeasured: rounded(measured),
-      cpuWithReplay: rounded(measured + per(judgedSince) * (MEASURED.replayMs.value / 1000)),
+      cpuMeasured: rounded(measured, 6),
+      cpuWithReplay: rounded(measured + per(judgedSince) * (MEASURED.replayMs.value / 1000), 6),
       messagesPerS: rounded(per(now.messages - from.messages), 1),
       sentBytesPerS: Math.round(per(now.fromCoordinator - from.fromCoordinator + adapters.fromCoordinator)),
       receivedBytesPerS: Math.round(

@@ -141,6 +141,8 @@ test('keys that hold leases without delivering leave half of the room to those t
   const hoarder = await run.admitted(2)
   const ann = await run.admitted(3)
   assert.is((await hoarder.ask({ count: 8 })).leases.length, 4, 'nobody has shown anything yet: as many as are left')
+  const eve = await run.admitted(4)
+  assert.is((await eve.ask({ count: 8 })).leases.length, 1, 'beside them a newcomer has its first one, and no more')
   run.clock.nowMs += 1001
   await run.coordinator.desk.releaseLapsed()
   const { leases, reason } = await hoarder.ask({ count: 8 })
