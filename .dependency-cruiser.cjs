@@ -10,7 +10,7 @@ const MAY_IMPORT = {
   episode: ['servers', 'reward', 'engine'],
   judging: ['proto', 'servers', 'engine', 'reward', 'episode'],
   dataset: ['servers', 'reward', 'episode'],
-  environment: ['cli', 'http', 'servers', 'reward', 'episode', 'dataset'],
+  environment: ['proto', 'cli', 'http', 'servers', 'reward', 'episode', 'judging', 'dataset'],
   synthesis: ['servers', 'reward', 'engine', 'episode', 'dataset'],
   inference: ['http', 'engine', 'reward', 'episode', 'servers'],
   swarm: ['proto'],
@@ -66,7 +66,7 @@ const KERNEL_ONLY = ['reward', 'episode', 'inference', 'judging', 'dataset']
 
 /** Third-party packages that exactly one file may import (one adapter file per third-party API). */
 const ONE_ADAPTER = {
-  'node-llama-cpp': '^engine/(llama|distribution)\\.ts$',
+  'node-llama-cpp': '^engine/(llama|distribution|sequence-copy)\\.ts$',
   '@chainsafe/libp2p-gossipsub': '^swarm/(gossip|host)\\.ts$',
   pidusage: '^engine/memory-guard\\.ts$',
   level: '^(node/store|coordinator/ledger/event-log)\\.ts$',

@@ -7,7 +7,7 @@ import { generateKeyPair } from '@libp2p/crypto/keys'
 import pino from 'pino'
 import { type Progress, startCoordinator } from '../coordinator/service/start-coordinator.js'
 import { configSchema } from '../coordinator/settings/config.js'
-import { openEngine } from '../engine/index.js'
+import { calibratedName, openEngine } from '../engine/index.js'
 import { DEFAULT_LIMITS, parseTask, runGroup } from '../episode/index.js'
 import { quantile } from '../judging/index.js'
 import type { Lease } from '../proto/index.js'
@@ -101,7 +101,12 @@ async function measureRun(
             holding: [],
             agent: 'bench',
           } as const
-          const { leases } = await requestLeases(host, host.runId, { ...ask, backend: engine.build.backend }, signal)
+          const { leases } = await requestLeases(
+            host,
+            host.runId,
+            { ...ask, backend: calibratedName(engine.build) },
+            signal,
+          )
           if (leases[0]) return leases[0]
         }
         await sleep(250, undefined, { signal })

@@ -4,21 +4,23 @@ import { measureAudit } from './judge-audit.js'
 import { measureLatency } from './judge-latency.js'
 import { measureLeases } from './judge-leases.js'
 import { measureStages } from './judge-speed.js'
+import { measureWorkers } from './judge-workers.js'
 import type { BenchResult } from './result.js'
 
 const TASKS = 48
 
 /**
- * What judging costs the coordinator: the stages of every group in one thread, the audit beside a training step, the time to
- * a verdict over the loopback, and the memory of open leases. `PROVE_BENCH_PARTS` names some of stages, leases, audit, latency.
+ * What judging costs the coordinator: the stages of every group in one thread, and in a worker process, the audit beside a training step, the time to
+ * a verdict over the loopback, and the memory of open leases. `PROVE_BENCH_PARTS` names some of stages, workers, leases, audit, latency.
  */
 export async function run(): Promise<{ results: BenchResult[] }> {
-  const parts = (process.env.PROVE_BENCH_PARTS ?? 'stages,leases,audit,latency').split(',')
+  const parts = (process.env.PROVE_BENCH_PARTS ?? 'stages,workers,leases,audit,latency').split(',')
   const demo = await openDemoStage(TASKS)
   try {
     const key = await generateKeyPair('Ed25519')
     const measurements: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
       stages: () => measureStages(demo, key),
+      workers: () => measureWorkers(demo, key),
       leases: () => measureLeases(demo.tasks),
       audit: () => measureAudit(demo),
       latency: () => measureLatency(demo),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../reward/index.js'
+import type { Baselines } from './baselines.js'
 import type { Drops } from './example.js'
 import type { Profile } from './profile.js'
 
@@ -11,6 +12,8 @@ export interface DatasetInfo {
   readonly settings: JsonObject
   /** How it was made, one sentence each: program and version, command line, who put the words. */
   readonly provenance: readonly string[]
+  /** The language model that put words, if one did. */
+  readonly wordsBy?: string
   /** Measures of how varied the user's words are, by name. */
   diversity(userTurns: readonly string[]): Readonly<Record<string, number>>
   /** Asked for when the last example is written. */
@@ -22,6 +25,8 @@ export interface Outcome {
   readonly drops: Drops
   /** What policies of known worth earn: the reward must tell them apart. */
   readonly sanity?: readonly SanityResult[]
+  /** What matching words alone finds out. */
+  readonly baselines?: Baselines
 }
 
 export interface SanityResult {

@@ -1,3 +1,4 @@
+export { type BaselineCheck, type Baselines, baselineTable, createBaselineCheck } from './baselines.js'
 export type { DatasetInfo, Outcome, SanityResult } from './dataset-info.js'
 export { DatasetError, type DatasetErrorCode, ExampleMismatch, type MismatchCode } from './errors.js'
 export * from './example.js'
@@ -7,6 +8,7 @@ export { markdownTable, percent } from './markdown.js'
 export { type ChatMessage, messagesOf, type ToolSchema, toolSchemasOf } from './messages.js'
 export * from './profile.js'
 export { type Dataset, type OpenDatasetOptions, openDataset, type ReadExample, readExamples } from './read.js'
+export { readingSheet } from './reading-sheet.js'
 export {
   type DatasetRecord,
   exampleOfRecord,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { checkAdapterFile } from './adapter-check.js'
+import { backendName, type Placement } from './backend.js'
 import { type EngineChild, type LaneMessage, startChild } from './child.js'
 import type { Confinement } from './confinement.js'
 import {
@@ -48,13 +49,18 @@ export interface EngineProcess extends Engine {
   readonly confinement: Confinement
   /** What of the machine it uses now. */
   readonly resources: EngineResources
+  /** Tokens per lane. */
+  readonly contextSize: number
+  /** What was chosen of it. */
+  readonly placement: Placement
   /** Ends the process once the job under way is over, and with it what it holds of memory; the next call starts it again. */
   unload(signal: AbortSignal): Promise<void>
   /**
    * Starts the process anew with other resources, under the same policy, once the job under way is over.
+   * @param contextSize  tokens per lane from now on; default: as before
    * @throws EngineError what starting throws; the resources before it are in force again then
    */
-  reconfigure(resources: EngineResources, signal: AbortSignal): Promise<void>
+  reconfigure(resources: EngineResources, signal: AbortSignal, contextSize?: number): Promise<void>
 }
 
 /**
@@ -74,6 +80,7 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
   let groups = 0
   let closing: Promise<void> | null = null
   let build: Engine['build'] | null = null
+  let placement: Placement | null = null
 
   const modelPath = resolve(options.modelPath)
   let confinement = await findConfinement(options.gpu)
@@ -100,7 +107,10 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
       killUnlessSettled(child, answer, START_TIMEOUT_MS)
       // Loading cannot be interrupted from within, so an abort ends the process.
       const started = await abortable(answer, signal, () => child.kill())
-      if (started.kind === 'started') build = { nodeLlamaCpp: started.version, backend: started.backend }
+      if (started.kind === 'started') {
+        placement = started.placement
+        build = { nodeLlamaCpp: started.version, backend: backendName(placement) }
+      }
       return child
     } catch (error) {
       await child.stop()
@@ -209,6 +219,12 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
     get resources() {
       return resourcesOf(options)
     },
+    get contextSize() {
+      return options.contextSize
+    },
+    get placement() {
+      return placement!
+    },
     get pid() {
       return running?.child.pid
     },
@@ -236,10 +252,10 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
     score: async (tokens, from, signal) => (await score(tokens, from, null, signal)).map(({ logprob }) => logprob),
     evidence: (tokens, from, signal, draws = []) => score(tokens, from, draws, signal),
     unload: (signal) => exclusively(signal, async () => stop()),
-    reconfigure: (resources, signal) =>
+    reconfigure: (resources, signal, contextSize = options.contextSize) =>
       exclusively(signal, async () => {
         const before = options
-        const { modelPath, contextSize } = before
+        const { modelPath } = before
         const use = async (next: EngineOptions): Promise<void> => {
           await stop()
           options = next
@@ -289,9 +305,9 @@ function checkOptions({ threads, contextSize, lanes }: EngineOptions): void {
   if (lanes > MAX_LANES) throw new EngineError('too_many_lanes', `${lanes} lanes, llama.cpp allows ${MAX_LANES}`)
 }
 
-function checkLanes(requests: readonly LaneRequest[], { lanes, contextSize }: EngineOptions): void {
-  if (requests.length > lanes) {
-    throw new EngineError('too_many_lanes', `${requests.length} rollouts for ${lanes} lanes`)
+function checkLanes(requests: readonly LaneRequest[], { contextSize }: EngineOptions): void {
+  if (requests.length > MAX_LANES) {
+    throw new EngineError('too_many_lanes', `${requests.length} rollouts at once, at most ${MAX_LANES} may be`)
   }
   for (const { prompt, seeds, temperature = 1 } of requests) {
     if (prompt.length === 0) throw new EngineError('bad_request', 'an empty prompt')

@@ -1,3 +1,4 @@
+export { calibratedName, type Placement } from './backend.js'
 export { type EngineProcess, type EngineTuning, openEngine } from './client.js'
 export type { Confinement, ConfinementLevel } from './confinement.js'
 export { MAX_SEED, MAX_TEMPERATURE } from './constants.js'

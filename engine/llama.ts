@@ -1,4 +1,5 @@
 import {
+  GgufInsights,
   getLlama,
   getModuleVersion,
   type Llama,
@@ -7,12 +8,17 @@ import {
   LlamaLogLevel,
   type LlamaModel,
   type Token as NativeToken,
+  readGgufFileInfo,
 } from 'node-llama-cpp'
+import { deviceKind, type Placement } from './backend.js'
 import { BATCH_TOKENS } from './constants.js'
 import { createDistributionReader, type DistributionReader, NO_SHIFT } from './distribution.js'
 import { createDrawTable, type DrawTable, noiseOf } from './draw.js'
 import { EngineError } from './errors.js'
+import { type Estimate, type Fit, fitInto } from './fit.js'
 import { readModelFile } from './gguf-file.js'
+import { defaultMemoryLimit } from './memory-guard.js'
+import { copySequence } from './sequence-copy.js'
 import { EVIDENCE_REACH, evidenceOf, logprobOf } from './token-evidence.js'
 import type { AdapterFile, Draw, EngineOptions, Token, TokenEvidence } from './types.js'
 
@@ -70,9 +76,10 @@ export interface LlamaSequence {
   clear(): Promise<void>
   /** Computes the cache of `tokens`, which follow what the cache already holds. */
   prefill(tokens: readonly Token[]): Promise<void>
-  save(path: string): Promise<void>
-  /** Replaces the cache by a saved one. Only for files which this process wrote: llama.cpp trusts their content. */
-  load(path: string): Promise<void>
+  /** Puts the cache of another sequence of the policy in place of its own. */
+  copyFrom(other: LlamaSequence): Promise<void>
+  /** Drops what the cache holds beyond what it begins with in common with `tokens`. @returns  how many tokens that is */
+  keepPrefix(tokens: readonly Token[]): Promise<number>
   begin(feed: readonly Token[], seed: number, temperature: number): LlamaTurn
   /**
    * Feeds `tokens` in one go and tells what the distribution after `tokens[i]` says of `targets[i]`; null where it is null.
@@ -89,7 +96,7 @@ export interface LlamaSequence {
 /** A base model with one context under one adapter. */
 export interface LlamaPolicy {
   readonly version: string
-  readonly backend: string
+  readonly placement: Placement
   readonly vocabularySize: number
   readonly sequences: readonly LlamaSequence[]
   isEndOfGeneration(token: Token): boolean
@@ -100,19 +107,12 @@ export interface LlamaPolicy {
 
 /** @throws EngineError `model_refused`, `adapter_refused` */
 export async function openPolicy(options: EngineOptions, adapter: AdapterFile | null): Promise<LlamaPolicy> {
-  const { gpu, gpuMemoryShare, lanes, contextSize, modelPath } = options
-  // Both thread settings by hand: the default of at least 4 threads fell to 0.5 tokens/s on 2 busy cores.
-  const llama = await getLlama({
-    gpu,
-    build: 'never',
-    logLevel: LlamaLogLevel.error,
-    logger,
-    maxThreads: options.threads,
-    ...(gpuMemoryShare === undefined
-      ? {}
-      : { vramPadding: (total: number) => Math.ceil((1 - gpuMemoryShare) * total) }),
-  })
-  const model = await loadModel(llama, modelPath, false)
+  const { contextSize, modelPath } = options
+  const { llama, fit, insights, deviceNames } = await openMachine(options)
+  const { lanes, layers } = fit
+  const model = await loadModel(llama, modelPath, false, layers)
+  // On a CPU it makes a prefill differ from single steps by 8e-3 nats, so scores would not reproduce.
+  const flashAttention = layers > 0 && insights.flashAttentionSupported
   const createContext = async (lora: AdapterFile | null): Promise<LlamaContext> => {
     const context = await model
       .createContext({
@@ -120,8 +120,7 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
         sequences: lanes,
         batchSize: BATCH_TOKENS,
         threads: options.threads,
-        // On a CPU it makes a prefill differ from single steps by 8e-3 nats, so scores would not reproduce.
-        flashAttention: llama.gpu === false ? false : 'auto',
+        flashAttention,
         ...(lora === null ? {} : { lora: lora.path }),
       })
       .catch((cause: unknown) => {
@@ -140,12 +139,28 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
   const vocabularySize = model.fileInfo.metadata.tokenizer.ggml.tokens.length
   const table = createDrawTable(vocabularySize)
   const readers = Array.from({ length: lanes }, () => createDistributionReader(model))
+  const natives = new WeakMap<LlamaSequence, LlamaContextSequence>()
   const openSequences = () =>
-    readers.map((reader) => wrapSequence(context.getSequence(), table, reader, vocabularySize))
+    readers.map((reader) => {
+      const native = context.getSequence()
+      const sequence = wrapSequence(native, table, reader, vocabularySize, (other) => natives.get(other)!)
+      natives.set(sequence, native)
+      return sequence
+    })
   let sequences = openSequences()
   return {
     version: await getModuleVersion(),
-    backend: llama.gpu === false ? 'cpu' : llama.gpu,
+    placement: {
+      device: llama.gpu === false ? 'cpu' : deviceKind(llama.gpu, deviceNames),
+      deviceNames,
+      layers: model.gpuLayers,
+      allLayers: insights.totalLayers,
+      flashAttention,
+      lanes,
+      contextSize,
+      mainBytes: fit.needs.main,
+      gpuBytes: fit.needs.gpu,
+    },
     vocabularySize,
     get sequences() {
       return sequences
@@ -175,8 +190,86 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
   }
 }
 
-async function loadModel(llama: Llama, modelPath: string, vocabOnly: boolean): Promise<LlamaModel> {
-  return await llama.loadModel({ modelPath, vocabOnly }).catch((cause: unknown) => {
+interface Machine {
+  readonly llama: Llama
+  readonly insights: GgufInsights
+  readonly fit: Fit
+  readonly deviceNames: readonly string[]
+}
+
+/**
+ * Finds what of the machine a model is to compute on. Where a build for GPUs finds no device, or none with room for a single
+ * layer, it is the CPU's build that is used: the other one would still compute large batches on the device, or by other kernels.
+ * @throws EngineError `model_refused`
+ */
+async function openMachine(options: EngineOptions): Promise<Machine> {
+  if (options.gpu === 'auto') {
+    const machine = await openBuild(options, 'auto')
+    if (machine.llama.gpu === false || machine.fit.layers > 0) return machine
+    await machine.llama.dispose()
+  }
+  return await openBuild(options, false)
+}
+
+async function openBuild(options: EngineOptions, gpu: EngineOptions['gpu']): Promise<Machine> {
+  const { gpuMemoryShare, modelPath, contextSize, memoryLimitBytes = defaultMemoryLimit() } = options
+  // Both thread settings by hand: the default of at least 4 threads fell to 0.5 tokens/s on 2 busy cores.
+  const llama = await getLlama({
+    gpu,
+    build: 'never',
+    logLevel: LlamaLogLevel.error,
+    logger,
+    maxThreads: options.threads,
+    ...(gpuMemoryShare === undefined
+      ? {}
+      : { vramPadding: (total: number) => Math.ceil((1 - gpuMemoryShare) * total) }),
+  })
+  try {
+    const insights = await insightsOf(llama, modelPath)
+    const deviceNames = llama.gpu === false ? [] : await llama.getGpuDeviceNames()
+    const { free } = await llama.getVramState()
+    const room = {
+      main: memoryLimitBytes - process.memoryUsage.rss(),
+      gpu: Math.max(0, free - llama.vramPaddingSize),
+    }
+    const layers = deviceNames.length === 0 ? 0 : insights.totalLayers
+    const fit = await fitInto(room, { layers, lanes: options.lanes }, estimateFor(insights, contextSize)).catch(
+      (cause: unknown) => {
+        if (!(cause instanceof EngineError)) throw cause
+        throw new EngineError(cause.code, `${modelPath}: ${cause.detail}`, { cause })
+      },
+    )
+    return { llama, insights, fit, deviceNames }
+  } catch (error) {
+    await llama.dispose()
+    throw error
+  }
+}
+
+async function insightsOf(llama: Llama, modelPath: string): Promise<GgufInsights> {
+  try {
+    return await GgufInsights.from(await readGgufFileInfo(modelPath, { sourceType: 'filesystem' }), llama)
+  } catch (cause) {
+    throw new EngineError('model_refused', `${modelPath}: ${text(cause)}`, { cause })
+  }
+}
+
+const estimateFor =
+  (insights: GgufInsights, contextSize: number): Estimate =>
+  async (layers, lanes) => {
+    const model = await insights.estimateModelResourceRequirementsV2({ gpuLayers: layers })
+    const context = await insights.estimateContextResourceRequirementsV2({
+      contextSize,
+      modelGpuLayers: layers,
+      batchSize: BATCH_TOKENS,
+      sequences: lanes,
+      flashAttention: layers > 0 && insights.flashAttentionSupported,
+    })
+    return { main: model.cpuRam + context.cpuRam, gpu: model.gpuVram + context.gpuVram }
+  }
+
+async function loadModel(llama: Llama, modelPath: string, vocabOnly: boolean, gpuLayers = 0): Promise<LlamaModel> {
+  return await llama.loadModel({ modelPath, vocabOnly, gpuLayers }).catch((cause: unknown) => {
     throw new EngineError('model_refused', `${modelPath}: ${text(cause)}`, { cause })
   })
 }
@@ -186,6 +279,7 @@ function wrapSequence(
   table: DrawTable,
   reader: DistributionReader,
   vocabularySize: number,
+  nativeOf: (other: LlamaSequence) => LlamaContextSequence,
 ): LlamaSequence {
   /** Largest relative error of a sum of so many float32 numbers (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). */
   const rounding = vocabularySize * 2 ** -24
@@ -212,10 +306,15 @@ function wrapSequence(
   return {
     clear: () => sequence.clearHistory(),
     prefill: (tokens) => sequence.evaluateWithoutGeneratingNewTokens(native(tokens), { contextShift: NO_SHIFT }),
-    save: async (path) => {
-      await sequence.saveStateToFile(path)
+    copyFrom: (other) => copySequence(nativeOf(other), sequence),
+    async keepPrefix(tokens) {
+      const held = sequence.contextTokens
+      const differ = tokens.findIndex((token, i) => token !== held[i])
+      const common = differ === -1 ? tokens.length : differ
+      await sequence.eraseContextTokenRanges([{ start: common, end: held.length }])
+      // What the library could not drop alone, it has dropped with what is before.
+      return sequence.nextTokenIndex
     },
-    load: (path) => sequence.loadStateFromFile(path, { acceptRisk: true }),
     begin: (feed, seed, temperature) => {
       let next = feed
       let position = 0

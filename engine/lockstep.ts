@@ -2,9 +2,8 @@ import { EngineError, toEngineError } from './errors.js'
 import type { LlamaSequence, LlamaTurn } from './llama.js'
 import type { SampledTurn, Token } from './types.js'
 
-/** A rollout's sequence, its prompt already in the cache but for the last token. */
-export interface LockstepLane<Sequence extends Pick<LlamaSequence, 'begin'>> {
-  readonly sequence: Sequence
+/** A rollout whose prompt is in a sequence's cache but for the last token, or will be when it gets one. */
+export interface LockstepLane {
   /** The prompt's last token: fed with the first turn, because sampling needs its logits. */
   readonly last: Token
   /** Sampler seed of each turn. */
@@ -38,6 +37,8 @@ export interface LockstepOptions<Sequence> {
   readonly time?: Timekeeper
   /** Puts the cache of one sequence in place of another one's, which nobody needs any more. Default: lanes stay where they are. */
   move?(from: Sequence, to: Sequence): Promise<void>
+  /** Puts a lane's prompt into a sequence that nobody needs any more. Needed where there are more lanes than sequences. */
+  enter?(lane: number, sequence: Sequence): Promise<void>
   isEndOfGeneration(token: Token): boolean
   onTurn(lane: number, turn: SampledTurn): void
   /** The lane is over: it asked for a turn without a seed, or llama.cpp failed. */
@@ -57,8 +58,8 @@ interface Lane {
   readonly index: number
   readonly seeds: readonly number[]
   readonly temperature: number
-  /** Which of the sequences holds its cache: its own at first. */
-  place: number
+  /** Which of the sequences holds its cache; null: it waits for one. */
+  place: number | null
   last: Token
   turns: number
   state: 'idle' | 'sampling' | 'over'
@@ -124,15 +125,19 @@ function measure(place: number, others: readonly number[]): readonly [number, nu
  * the result, does not depend on timing; only a lane later than `laneWaitMs` is left behind.
  *
  * A lane that begins a turn closes the gap of one that is over: it goes on in another sequence, see `placeWithoutGap`.
+ *
+ * Lanes beyond the sequences wait, in their order, and each takes the place of the next one that is over.
+ * @param sequences  the first lanes' own, in their order
  */
 export function createLockstep<Sequence extends Pick<LlamaSequence, 'begin'>>(
-  setups: readonly LockstepLane<Sequence>[],
+  setups: readonly LockstepLane[],
+  sequences: readonly Sequence[],
   options: LockstepOptions<Sequence>,
 ): Lockstep {
   const { time = systemTime } = options
   const lanes = setups.map(({ last, seeds, temperature = 1 }, index): Lane => {
     const start = { turns: 0, state: 'idle', leaving: false, late: false, current: null } as const
-    return { index, seeds, temperature, place: index, last, ...start }
+    return { index, seeds, temperature, place: index < sequences.length ? index : null, last, ...start }
   })
   /** Set by whatever may change what `gather` waits for, also while it is busy dismissing lanes. */
   let changed = false
@@ -147,22 +152,47 @@ export function createLockstep<Sequence extends Pick<LlamaSequence, 'begin'>>(
     options.onFailed(lane.index, error)
   }
 
-  const closeGap = async (lane: Lane): Promise<void> => {
-    const others = lanes.filter((other) => other !== lane && other.state !== 'over').map(({ place }) => place)
-    const place = placeWithoutGap(lane.place, others, lanes.length)
-    if (place === lane.place || !options.move) return
-    await options.move(setups[lane.place]!.sequence, setups[place]!.sequence)
-    lane.place = place
+  /** Places of the living lanes but for one. */
+  const takenBeside = (lane: Lane): number[] =>
+    lanes.flatMap((other) => (other === lane || other.state === 'over' || other.place === null ? [] : [other.place]))
+
+  /** @returns  the sequence it goes on in */
+  const closeGap = async (lane: Lane, place: number): Promise<Sequence> => {
+    const better = options.move ? placeWithoutGap(place, takenBeside(lane), sequences.length) : place
+    if (better !== place) await options.move?.(sequences[place]!, sequences[better]!)
+    lane.place = better
+    return sequences[better]!
+  }
+
+  /** Gives free places to lanes that wait. @returns  whether one has come in */
+  const admit = async (): Promise<boolean> => {
+    let admitted = false
+    for (const lane of lanes) {
+      if (lane.place !== null || lane.state === 'over') continue
+      const taken = takenBeside(lane)
+      const free = sequences.findIndex((_, place) => !taken.includes(place))
+      if (free === -1) break
+      lane.place = placeWithoutGap(free, taken, sequences.length)
+      admitted = true
+      try {
+        if (!options.enter) throw new EngineError('bad_request', `lane ${lane.index} has no sequence`)
+        await options.enter(lane.index, sequences[lane.place]!)
+      } catch (cause) {
+        lane.current = null
+        fail(lane, toEngineError(cause))
+      }
+    }
+    return admitted
   }
 
   /** One after the other and in the order of the lanes, whatever order their feeds came in. */
   const beginTurns = async (pass: readonly Lane[]): Promise<void> => {
     for (const lane of pass) {
       const turn = lane.current
-      if (turn === null || turn.steps !== null) continue
+      if (turn === null || turn.steps !== null || lane.place === null) continue
       try {
-        await closeGap(lane)
-        turn.steps = setups[lane.place]!.sequence.begin([lane.last, ...turn.feed], turn.seed, lane.temperature)
+        const sequence = await closeGap(lane, lane.place)
+        turn.steps = sequence.begin([lane.last, ...turn.feed], turn.seed, lane.temperature)
       } catch (cause) {
         lane.current = null
         fail(lane, toEngineError(cause))
@@ -209,9 +239,12 @@ export function createLockstep<Sequence extends Pick<LlamaSequence, 'begin'>>(
     for (;;) {
       changed = false
       dismissLeavers()
-      const sampling = lanes.filter(({ state }) => state === 'sampling')
-      const awaited = lanes.filter(({ state, late }) => state === 'idle' && !late)
+      const placed = lanes.filter(({ place }) => place !== null)
+      const sampling = placed.filter(({ state }) => state === 'sampling')
+      const awaited = placed.filter(({ state, late }) => state === 'idle' && !late)
       if (lanes.every(({ state }) => state === 'over')) return []
+      // Not before all of this pass are known: who comes in where must not depend on whose word came first.
+      if (awaited.length === 0 && (await admit())) continue
       if (sampling.length > 0 && awaited.length === 0) return sampling
       // Nobody is held up while nothing samples, so the clock starts with the first lane that could go on.
       if (sampling.length > 0) deadline ??= time.nowMs + options.laneWaitMs
@@ -234,7 +267,7 @@ export function createLockstep<Sequence extends Pick<LlamaSequence, 'begin'>>(
     for (let pass = await gather(); pass.length > 0; pass = await gather()) {
       await beginTurns(pass)
       // llama.cpp takes neighbours together only in their order.
-      await Promise.all(pass.toSorted((a, b) => a.place - b.place).map(stepOrFail))
+      await Promise.all(pass.toSorted((a, b) => a.place! - b.place!).map(stepOrFail))
     }
   }
 

@@ -1,22 +1,18 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { BATCH_TOKENS } from './constants.js'
 import type { LlamaSequence } from './llama.js'
 import type { Token } from './types.js'
 
 /**
  * Puts each prompt but for its last token into its sequence. Lanes with the same prompt share one computation: llama.cpp
- * shares no prefix by itself, so one sequence is computed and its saved state loaded into the others.
+ * shares no prefix by itself, so one sequence is computed and its cache copied into the others.
  *
  * @param sequences  as many as prompts, in order; what they held is dropped
  * @param share      false: compute every lane's prompt separately
- * @param scratch    private directory for the saved states (they hold token ids); nothing is left there
  */
 export async function prefillLanes(
   sequences: readonly LlamaSequence[],
   prompts: readonly (readonly Token[])[],
   share: boolean,
-  scratch: string,
   signal: AbortSignal,
 ): Promise<void> {
   for (const sequence of sequences) await sequence.clear()
@@ -38,30 +34,14 @@ export async function prefillLanes(
         .map(({ chunk, first }) => first.prefill(chunk)),
     )
   }
-  const file = join(scratch, 'prefill.state')
-  try {
-    for (const { lanes } of distinct) {
-      const [first, ...rest] = lanes
-      if (rest.length === 0) continue
-      signal.throwIfAborted()
-      await first!.save(file)
-      for (const sequence of rest) await sequence.load(file)
-    }
-  } finally {
-    await rm(file, { force: true })
-  }
+  signal.throwIfAborted()
+  for (const { lanes } of distinct) for (const sequence of lanes.slice(1)) await sequence.copyFrom(lanes[0]!)
 }
 
-/**
- * Puts the cache of one sequence into another one, in place of what that held.
- * @param scratch  private directory; nothing is left there
- */
-export async function moveCache(from: LlamaSequence, to: LlamaSequence, scratch: string): Promise<void> {
-  const file = join(scratch, 'moved.state')
-  try {
-    await from.save(file)
-    await to.load(file)
-  } finally {
-    await rm(file, { force: true })
-  }
+/** Puts a prompt but for its last token into a sequence whose lane is over; what both begin with stays as it is. */
+export async function refillLane(sequence: LlamaSequence, prompt: readonly Token[]): Promise<void> {
+  const tokens = prompt.slice(0, -1)
+  const kept = await sequence.keepPrefix(tokens)
+  for (let at = kept; at < tokens.length; at += BATCH_TOKENS)
+    await sequence.prefill(tokens.slice(at, at + BATCH_TOKENS))
 }

@@ -1,3 +1,4 @@
+import type { Placement } from './backend.js'
 import type { EngineErrorCode } from './errors.js'
 import type { AdapterFile, Draw, EngineOptions, SampledTurn, TokenEvidence } from './types.js'
 
@@ -13,7 +14,7 @@ export type ToWorker =
       readonly adapter: AdapterFile | null
       readonly laneWaitMs: number
       readonly sharePrefill: boolean
-      /** Private directory for the saved states of shared prefills; the process removes it when its parent goes. */
+      /** Private directory of the process, which removes it when its parent goes. */
       readonly scratch: string
     }
   | { readonly kind: 'swap'; readonly id: number; readonly adapter: AdapterFile | null }
@@ -43,7 +44,7 @@ export interface LaneOpening {
 }
 
 export type FromWorker =
-  | { readonly kind: 'started'; readonly id: number; readonly version: string; readonly backend: string }
+  | { readonly kind: 'started'; readonly id: number; readonly version: string; readonly placement: Placement }
   | { readonly kind: 'done'; readonly id: number }
   | { readonly kind: 'scored'; readonly id: number; readonly evidence: readonly TokenEvidence[] }
   | { readonly kind: 'failed'; readonly id: number; readonly code: EngineErrorCode; readonly detail: string }

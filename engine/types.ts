@@ -63,12 +63,12 @@ export interface EngineOptions {
   readonly threads: number
   /** Tokens per lane: prompt and everything after it. */
   readonly contextSize: number
-  /** Rollouts generated in parallel at most. */
+  /** Rollouts generated in parallel at most; fewer where memory does not hold them. */
   readonly lanes: number
   readonly gpu: 'auto' | false
   /** The only GPU that it may see, as CUDA and Vulkan number them. Default: all of them. */
   readonly gpuDevice?: number
-  /** Share of the GPU's memory that it may take, 0 .. 1: layers that do not fit stay in main memory. Default: the library's. */
+  /** Share of the GPU's memory that it may take, 0 .. 1: layers that do not fit stay in main memory. Default: nearly all. */
   readonly gpuMemoryShare?: number
   /** Resident memory of the engine's process, weights included, beyond which it is killed. Default: 3/4 of the machine's. */
   readonly memoryLimitBytes?: number
@@ -122,8 +122,9 @@ export interface Engine {
    */
   usePolicy(adapter: AdapterFile | null, signal: AbortSignal): Promise<void>
   /**
-   * Opens up to `lanes` rollouts that decode in lockstep as one batch, and returns one token source per request, in
-   * order. The group is over when all its sources are closed; until then other calls wait.
+   * Opens rollouts that decode in lockstep as one batch, and returns one token source per request, in order. Those beyond
+   * the engine's lanes begin, in their order, when an earlier one is closed; until then their first turn is waited for. The
+   * group is over when all its sources are closed; until then other calls wait.
    * @param signal  of the whole group: when it aborts, all lanes end
    * @throws EngineError `too_many_lanes`, `context_full`, `engine_crashed`
    */

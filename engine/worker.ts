@@ -3,7 +3,7 @@ import { STOP_TIMEOUT_MS } from './constants.js'
 import { EngineError, toEngineError } from './errors.js'
 import { type LlamaPolicy, openPolicy } from './llama.js'
 import { createLockstep, type Lockstep } from './lockstep.js'
-import { moveCache, prefillLanes } from './prefill.js'
+import { prefillLanes, refillLane } from './prefill.js'
 import type { Answer, FromWorker, LaneOpening, ToWorker } from './protocol.js'
 import { scoreTokens } from './score.js'
 import type { Token } from './types.js'
@@ -65,7 +65,7 @@ async function serve(request: Request, signal: AbortSignal): Promise<Answer> {
     case 'start':
       ;({ laneWaitMs, sharePrefill, scratch } = request)
       policy = await openPolicy(request.options, request.adapter)
-      return { kind: 'started', id, version: policy.version, backend: policy.backend }
+      return { kind: 'started', id, version: policy.version, placement: policy.placement }
     case 'swap':
       await opened().swap(request.adapter)
       return { kind: 'done', id }
@@ -84,17 +84,15 @@ async function openGroup(number: number, openings: readonly LaneOpening[], signa
   const { sequences, isEndOfGeneration } = opened()
   const prompts = openings.map(({ prompt }) => known(prompt))
   const used = sequences.slice(0, openings.length)
-  await prefillLanes(used, prompts, sharePrefill, scratch!, signal)
+  await prefillLanes(used, prompts.slice(0, used.length), sharePrefill, signal)
   signal.throwIfAborted()
   const lockstep = createLockstep(
-    openings.map(({ prompt: _, ...opening }, lane) => ({
-      ...opening,
-      sequence: used[lane]!,
-      last: prompts[lane]!.at(-1)!,
-    })),
+    openings.map(({ prompt: _, ...opening }, lane) => ({ ...opening, last: prompts[lane]!.at(-1)! })),
+    used,
     {
       laneWaitMs,
-      move: (from, to) => moveCache(from, to, scratch!),
+      move: (from, to) => to.copyFrom(from),
+      enter: (lane, sequence) => refillLane(sequence, prompts[lane]!),
       isEndOfGeneration,
       onTurn: (lane, { tokens, logprobs, stop }) => {
         const arrays = { tokens: Int32Array.from(tokens), logprobs: Float64Array.from(logprobs) }

@@ -16,6 +16,8 @@ export const ENVIRONMENT_LIMITS = {
   retryAfterSeconds: 5,
   /** Tasks in one answer. */
   tasksPerPage: 1000,
+  /** Tasks that a page of the playground can choose from: a list of more is none that people look through. */
+  playgroundTasks: 1000,
   /** Characters of what an assistant says to its user; it is counted, not read. */
   sayingChars: 64 * 1024,
   /** Requests of one WebSocket that wait for their answers: its clients wait for each, so this is for those who do not. */

@@ -59,6 +59,8 @@ export interface Episode {
   readonly opening: readonly Message[]
   readonly actions: readonly Action[]
   readonly calls: readonly LoggedCall[]
+  /** The worlds as they are now, by name. */
+  readonly sessions: ReadonlyMap<string, Session>
   /** The user has nothing more to say, or the most calls are made. */
   readonly isOver: boolean
   /** @throws EnvironmentError `episode_over`; WorldDefect when the world itself is broken */
@@ -138,6 +140,7 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
     opening: openingOf(task),
     actions,
     calls,
+    sessions,
     get isOver() {
       return isOver()
     },

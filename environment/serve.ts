@@ -9,6 +9,7 @@ import { openEnvApi } from './wire/open-env.js'
 import { openEnvSockets } from './wire/open-env-socket.js'
 import { orsApi } from './wire/ors.js'
 import type { EnvironmentService } from './wire/service.js'
+import { taskMcp } from './wire/task-mcp.js'
 
 export interface ServeOptions {
   readonly host: string
@@ -46,6 +47,7 @@ export async function serveEpisodes(service: EnvironmentService, options: ServeO
   )
   app.get('/health', () => Response.json({ status: 'ok', episodes: service.episodes.size }))
   app.route('/', episodeMcp(service))
+  app.route('/', taskMcp(service))
   app.route('/', episodeApi(service))
   app.route('/', orsApi(service))
   app.route('/', openEnvApi(service))

@@ -1,5 +1,6 @@
 import { openDataset, SPLITS, type Split } from '../dataset/index.js'
 import { type Catalogue, type RoutedTool, type Task, toolsetOf } from '../episode/index.js'
+import { type OfferedTool, offeredTool } from '../servers/kernel/index.js'
 import { EnvironmentError } from './errors.js'
 
 /** The tasks that can be opened, in the order of their data set. */
@@ -15,6 +16,8 @@ export interface Tasks {
   named(id: string): Task
   /** As they are offered. */
   toolsOf(task: Task): readonly RoutedTool[]
+  /** A tool of one of the tasks' worlds, whole: with the values of its enums. */
+  toolNamed(server: string, tool: string): OfferedTool
 }
 
 /**
@@ -52,5 +55,6 @@ export function tasksOf(title: string, bySplit: ReadonlyMap<Split, readonly Task
       return task
     },
     toolsOf: (task) => toolsetOf(task, catalogue),
+    toolNamed: (server, tool) => offeredTool(catalogue.get(server)!.toolsByName.get(tool)!),
   }
 }

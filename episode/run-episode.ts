@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { SampledTurn, Token, TokenSource } from '../engine/types.js'
 import {
   type LoggedCall,
@@ -16,7 +15,7 @@ import type { EpisodeEnd, Rollout } from './rollout.js'
 import type { PreparedTask, Stage } from './stage.js'
 import type { Task } from './task.js'
 import { exampleOf, type RoutedTool } from './toolset.js'
-import { digestsOf, hashesOf, openSessions } from './world-states.js'
+import { digestsOf, hashesOf, openSessions, statesHash } from './world-states.js'
 
 /** The first prompt of a task, in token ids. @throws EpisodeError */
 export function promptOf(task: Task, stage: Stage, limits: EpisodeLimits): readonly Token[] {
@@ -98,9 +97,7 @@ export async function playEpisode(
       ...transcript.finish(),
       calls,
       responses,
-      stateHash: createHash('sha256')
-        .update(JSON.stringify([...states]))
-        .digest('hex'),
+      stateHash: statesHash(states),
       end,
       solved: solvedExactly(task.groundTruth, calls),
     }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { StateDigests } from '../reward/index.js'
 import type { Session, WorldCache } from '../servers/kernel/index.js'
 import { EpisodeError } from './errors.js'
@@ -23,6 +24,12 @@ export function openSessions(task: Task, catalogue: Catalogue, worlds: WorldCach
 
 export const hashesOf = (sessions: ReadonlyMap<string, Session>): Map<string, string> =>
   new Map([...sessions].map(([server, session]) => [server, session.stateHash()]))
+
+/** SHA-256 (hex) over the states of all worlds of a rollout, in the order of its task: what a rollout is recorded with. */
+export const statesHash = (states: ReadonlyMap<string, string>): string =>
+  createHash('sha256')
+    .update(JSON.stringify([...states]))
+    .digest('hex')
 
 /**
  * Makes the ground truth's calls in fresh sessions.

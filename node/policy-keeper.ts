@@ -49,10 +49,11 @@ export interface PolicyKeeper {
 
 export interface PolicyKeeperParts {
   readonly engine: Engine
-  /** Tokens of the longest rollout that the engine has room for. */
-  readonly contextSize: number
-  /** Rollouts that it generates at the same time, as things stand. */
-  readonly lanes: () => number
+  /**
+   * Makes room in the engine for rollouts of so many tokens.
+   * @throws NodeError `incompatible` when its owner does not allow so many; EngineError `model_refused`
+   */
+  readonly makeRoomFor: (rolloutTokens: number, signal: AbortSignal) => Promise<void>
   readonly tokenizer: Tokenizer
   readonly baseSha256: string
   readonly catalogue: Catalogue
@@ -84,8 +85,7 @@ const ADAPTERS_KEPT = 3
 export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
   const {
     engine,
-    contextSize,
-    lanes,
+    makeRoomFor,
     tokenizer,
     baseSha256,
     catalogue,
@@ -129,18 +129,6 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
         'incompatible',
         `the run's worlds (${names.join(', ')}) are not those of this version of the node`,
       )
-    if (limits.maxRolloutTokens > contextSize) {
-      throw new NodeError(
-        'incompatible',
-        `the run's rollouts have up to ${limits.maxRolloutTokens} tokens, and this node has room for ${contextSize}: start it with --context ${limits.maxRolloutTokens}`,
-      )
-    }
-    if (groupSize > lanes()) {
-      throw new NodeError(
-        'incompatible',
-        `the run's groups have ${groupSize} rollouts, and this node has room for ${lanes()}: start it with --lanes ${groupSize}`,
-      )
-    }
     if (largestBody(groupSize, { ...DEFAULT_LIMITS, ...limits }) > LIMITS.groupBodyBytes.value) {
       throw new NodeError(
         'incompatible',
@@ -204,6 +192,7 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     const stage = stageOf(manifest)
     const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } = manifest.limits
     const limits = { ...DEFAULT_LIMITS, maxTurnTokens, maxRolloutTokens, maxAssistantTurns }
+    await makeRoomFor(maxRolloutTokens, signal)
     if (!isInForce(manifest)) await apply(manifest, signal)
     loaded = { manifestId, manifest, limits, stage }
     return loaded

@@ -1,4 +1,4 @@
-import type { Confinement, ConfinementLevel } from '../engine/index.js'
+import type { Confinement, ConfinementLevel, Placement } from '../engine/index.js'
 import { isRefusalCode, REFUSALS, type RefusalCode, type RefusalConsequence, type Verdict } from '../proto/index.js'
 import { inBytes } from './base/in-bytes.js'
 import { type BoardPlace, placeText } from './board-place.js'
@@ -18,6 +18,8 @@ export type NodeProgress =
       readonly type: 'ready'
       readonly peerId: string
       readonly backend: string
+      /** What of the machine it computes with. */
+      readonly placement: Placement
       /** What keeps the engine's process from doing harm. */
       readonly confinement: Confinement
     }
@@ -72,7 +74,7 @@ export function progressLine(progress: NodeProgress): string | null {
     case 'base-delayed':
       return `the base model cannot be had now, trying again: ${progress.detail}`
     case 'ready':
-      return `node ${progress.peerId}, inference on ${progress.backend}, ${confinementLine(progress.confinement)}`
+      return `node ${progress.peerId}, inference on ${progress.backend} (${placementLine(progress.placement)}), ${confinementLine(progress.confinement)}`
     case 'policy':
       return `version ${progress.version}${progress.versions === null ? '' : ` of ${progress.versions}`} is loaded and passed its canary`
     case 'group': {
@@ -107,6 +109,18 @@ export function progressLine(progress: NodeProgress): string | null {
     case 'notice':
       return progress.text
   }
+}
+
+/** What an engine took of the machine. */
+export function placementLine({ layers, allLayers, deviceNames, mainBytes, gpuBytes, ...rest }: Placement): string {
+  const { lanes, contextSize, flashAttention } = rest
+  const where = layers === 0 ? [] : [`${layers} of ${allLayers} layers on ${deviceNames.join(' and ')}`]
+  return [
+    ...where,
+    ...(flashAttention ? ['flash attention'] : []),
+    `${countOf(lanes, 'rollout')} of ${contextSize} tokens at a time`,
+    `about ${inBytes(mainBytes)} of memory${gpuBytes > 0 ? ` and ${inBytes(gpuBytes)} of the GPU's` : ''}`,
+  ].join(', ')
 }
 
 const BOUNDS: Readonly<Record<ConfinementLevel, string>> = {

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { packageVersion } from '../cli/index.js'
 import { type EngineProcess, type EngineResources, openEngine, openTokenizer } from '../engine/index.js'
+import { DEFAULT_LIMITS } from '../episode/index.js'
 import type { Invitation } from '../proto/index.js'
 import { CATALOGUE } from '../servers/catalogue.js'
 import {
@@ -23,11 +24,14 @@ import { type Gate, type Rest, whileOnDuty } from './gate.js'
 import type { JoinPlan } from './join-plan.js'
 import { ownListenAddresses } from './listen-port.js'
 import { openMembership } from './membership.js'
-import type { NodeProgress } from './progress.js'
+import { type NodeProgress, placementLine } from './progress.js'
 import type { NodeStore } from './store.js'
 import { startVolunteer, type Volunteer } from './volunteer.js'
 import { untilConnected } from './work-loop.js'
 import { meteredEngine, type WorkMeter } from './work-meter.js'
+
+/** Tokens per lane of an engine that does not know yet what the run needs: enough for the demo's. */
+const FIRST_TOKENS = DEFAULT_LIMITS.maxRolloutTokens
 
 /** Where a node is to be found by others. */
 export interface Whereabouts {
@@ -55,8 +59,8 @@ export interface NodeOptions extends Whereabouts {
   readonly packagedModel: string
   /** Asked once per run, before anything is fetched: whether the user wants it. */
   readonly agree: (plan: JoinPlan, signal: AbortSignal) => Promise<boolean>
-  /** Tokens of the longest rollout that fits, prompt included. */
-  readonly contextSize: number
+  /** Tokens of the longest rollout that it takes part with, prompt included; null: whatever the run needs. */
+  readonly mostTokens: number | null
   /** What of the machine inference may take. */
   readonly resources: EngineResources
   readonly bandwidth: Bandwidth
@@ -77,7 +81,7 @@ export interface NodeOptions extends Whereabouts {
   readonly signal: AbortSignal
 }
 
-export interface RunningNode extends Pick<Volunteer, 'work' | 'waiting' | 'groupSize'> {
+export interface RunningNode extends Pick<Volunteer, 'work' | 'waiting'> {
   readonly engine: EngineProcess
   /** Others that the node is connected with. */
   readonly peers: number
@@ -94,7 +98,7 @@ export const findingOf = ({ relay = false, mapPort = false }: Whereabouts, liste
 
 /** Starts a volunteer: connection to the coordinator, base model, engine, work. Groups of an earlier run of the node are sent first. */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
-  const { coordinator, dataDir, identity, store, contextSize, bandwidth, onProgress, signal } = options
+  const { coordinator, dataDir, identity, store, mostTokens, bandwidth, onProgress, signal } = options
   const cleanUps: (() => Promise<unknown>)[] = []
   const close = async (): Promise<void> => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
@@ -131,12 +135,13 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     snapshots.offerFile(base.blob, base.path)
     const tokenizer = await openTokenizer(base.path)
     cleanUps.push(() => tokenizer.close())
-    const engine = await openEngine({ modelPath: base.path, contextSize, ...options.resources })
+    const engine = await openEngine({ modelPath: base.path, contextSize: FIRST_TOKENS, ...options.resources })
     cleanUps.push(() => engine.close())
     onProgress({
       type: 'ready',
       peerId: identity.peerId,
       backend: engine.build.backend,
+      placement: engine.placement,
       confinement: engine.confinement,
     })
     const unloading = new AbortController()
@@ -150,8 +155,19 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       engine: meteredEngine(engine, options.meter),
       tokenizer,
       baseSha256: base.blob.sha256,
-      contextSize,
-      lanes: () => engine.resources.lanes,
+      makeRoomFor: async (tokens, until) => {
+        if (mostTokens !== null && tokens > mostTokens)
+          throw new NodeError(
+            'incompatible',
+            `the run's rollouts have up to ${tokens} tokens, and this node takes part with ${mostTokens} at most: start it without --context`,
+          )
+        if (tokens <= engine.contextSize) return
+        await engine.reconfigure(engine.resources, until, tokens)
+        onProgress({
+          type: 'notice',
+          text: `room for rollouts of ${tokens} tokens: ${placementLine(engine.placement)}`,
+        })
+      },
       catalogue: CATALOGUE,
       gate: options.gate,
       stay: options.stay,
@@ -167,9 +183,6 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       engine,
       get waiting() {
         return volunteer.waiting
-      },
-      get groupSize() {
-        return volunteer.groupSize
       },
       get peers() {
         return new Set(host.connections().map(({ peer }) => peer)).size

@@ -7,13 +7,15 @@ import { type BlobStore, channelsOf, createGroupGate, type SwarmHost, serveGroup
 import type { Membership } from './membership.js'
 import { mirrorPublications } from './mirror-publications.js'
 import { openOutbox } from './outbox.js'
-import { createPolicyKeeper } from './policy-keeper.js'
+import { createPolicyKeeper, type PolicyKeeperParts } from './policy-keeper.js'
 import type { NodeProgress } from './progress.js'
 import type { NodeStore } from './store.js'
 import { teamTeller } from './team-teller.js'
 import { type WorkEnd, type WorkLoopParts, workLoop } from './work-loop.js'
 
-export interface VolunteerParts extends Pick<WorkLoopParts, 'gate' | 'onRest' | 'stay'> {
+export interface VolunteerParts
+  extends Pick<WorkLoopParts, 'gate' | 'onRest' | 'stay'>,
+    Pick<PolicyKeeperParts, 'makeRoomFor'> {
   readonly host: SwarmHost
   readonly membership: Membership
   readonly key: PrivateKey
@@ -23,10 +25,6 @@ export interface VolunteerParts extends Pick<WorkLoopParts, 'gate' | 'onRest' | 
   readonly engine: Engine
   readonly tokenizer: Tokenizer
   readonly baseSha256: string
-  /** Tokens of the longest rollout that the engine has room for. */
-  readonly contextSize: number
-  /** Rollouts that it generates at the same time, as things stand. */
-  readonly lanes: () => number
   readonly catalogue: Catalogue
   /** The team that the credit counts for, too; null: none any more; undefined: as it was. */
   readonly team?: string | null | undefined
@@ -42,8 +40,6 @@ export interface Volunteer {
   readonly work: Promise<WorkEnd>
   /** Finished groups without a verdict. */
   readonly waiting: number
-  /** Rollouts of a group of the policy in force; null: none is loaded yet. */
-  readonly groupSize: number | null
   /** Stops the work. Host, membership, engine and store stay open: they are their owner's. */
   close(): Promise<void>
 }
@@ -52,7 +48,7 @@ const AGENT = `prove-node/${packageVersion()}`
 
 /** Works for a run. Groups of an earlier run of the node are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
-  const { host, membership, key, store, blobs, engine, tokenizer, baseSha256, contextSize, lanes, catalogue } = parts
+  const { host, membership, key, store, blobs, engine, tokenizer, baseSha256, makeRoomFor, catalogue } = parts
   const { onProgress, random = Math.random, gate: duty, onRest, stay, team, mirrors = false } = parts
   const { connection, neighbours, snapshots, news, peers } = membership
   const coordinator = host.runId
@@ -83,8 +79,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     cleanUps.push(() => outbox.close())
     const keeper = createPolicyKeeper({
       engine,
-      contextSize,
-      lanes,
+      makeRoomFor,
       tokenizer,
       baseSha256,
       catalogue,
@@ -131,9 +126,6 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
       work,
       get waiting() {
         return outbox.waiting.length
-      },
-      get groupSize() {
-        return keeper.loaded?.manifest.limits.groupSize ?? null
       },
       close,
     }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { PrivateKey } from '@libp2p/interface'
-import { type Engine, EngineError } from '../engine/index.js'
+import { calibratedName, type Engine, EngineError } from '../engine/index.js'
 import { EpisodeError, parseTask, runGroup, type Task } from '../episode/index.js'
 import {
   groupBody,
@@ -235,7 +235,7 @@ async function workUnder(
       nonce: randomBytes(16).toString('hex'),
       holding: outbox.waiting,
       agent,
-      backend: engine.build.backend,
+      backend: calibratedName(engine.build),
     }
     const watch = news.listen()
     try {

@@ -7,11 +7,17 @@ export const sha256 = (bytes: Uint8Array): Sha256 => createHash('sha256').update
 
 export const isSha256 = (value: string): boolean => /^[0-9a-f]{64}$/.test(value)
 
-export const toHex = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+/** Of each byte. Browsers, where groups are judged too, have no `Buffer`. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+export function toHex(bytes: Uint8Array): string {
+  let hex = ''
+  for (const byte of bytes) hex += HEX[byte]!
+  return hex
+}
 
 /** @throws TypeError when `hex` is not an even number of lower-case hex digits: the caller built a wrong id. */
 export function fromHex(hex: string): Uint8Array {
   if (!/^([0-9a-f]{2})*$/.test(hex)) throw new TypeError(`not lower-case hex: ${hex.slice(0, 80)}`)
-  return new Uint8Array(Buffer.from(hex, 'hex'))
+  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
 }

@@ -26,7 +26,7 @@ export interface LeaseAsk {
   readonly holding: readonly string[]
   /** Program and version, for the board and for bug reports. */
   readonly agent: string
-  /** Inference backend, for example `cuda`: deviations are metered per backend. */
+  /** Inference backend and build of the engine, for example `cuda-flash@3.22.1`: deviations are metered for each. */
   readonly backend: string
 }
 

@@ -37,7 +37,7 @@ export const LIMITS = {
   boardTeams: row(64, 'count', 'a screen or two'),
   boardFreshMs: row(600_000, 'ms', 'a node keeps a board for so long; of ten thousand nodes 17 ask in a second'),
   teamBytes: row(32, 'B', 'fits a column; anybody may choose any'),
-  snapshotRequestBytes: row(256, 'B', 'one hash and one index'),
+  snapshotRequestBytes: row(2 * KIB + 256, 'B', 'one hash and a bit for each chunk of the largest blob'),
   snapshotResponseBytes: row(1 * MIB + 1 * KIB, 'B', 'one chunk or one sealed manifest and its header'),
   replyOverheadBytes: row(1 * KIB, 'B', 'status, code and detail around the payload of a reply'),
 

@@ -15,6 +15,8 @@ export type SnapshotWant =
   | { readonly kind: 'chunk'; readonly blobSha256: Sha256; readonly index: number }
   /** Which chunks of a blob are there, or under way from the coordinator. */
   | { readonly kind: 'held'; readonly blobSha256: Sha256 }
+  /** Which of the wanted chunks, a bit for each, the coordinator has given to too few of those who pass them on: one of them, for whoever asks. */
+  | { readonly kind: 'share'; readonly blobSha256: Sha256; readonly wanted: Uint8Array }
   /** The newest notice of where the coordinator is to be found. */
   | { readonly kind: 'address-notice' }
 
@@ -26,6 +28,7 @@ export interface SnapshotRequest {
 
 const MAX_ID = 2 ** 32 - 1
 const MAX_INDEX = Math.ceil(LIMITS.blobBytes.value / LIMITS.chunkBytes.value) - 1
+const MOST_BITS = Math.ceil((MAX_INDEX + 1) / 8)
 
 export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, prove.SnapshotRequest.$Properties>({
   what: 'snapshot request',
@@ -41,6 +44,7 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
     6: number(),
     7: number(),
     8: number(),
+    9: message({ 1: bytes(), 2: bytes() }),
   },
   read: (wire) => {
     // The generated declaration calls the members of a oneof present; those that were not sent are null.
@@ -54,6 +58,11 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
     if (manifestId) return { id, want: { kind: 'manifest', manifestId: hexOf(manifestId, 32, 'manifest id') } }
     if (wire.invitation) return { id, want: { kind: 'invitation' } }
     if (heldOf) return { id, want: { kind: 'held', blobSha256: hexOf(heldOf, 32, 'blob hash') } }
+    if (wire.share) {
+      const { blobSha256, wanted } = wire.share
+      if (wanted.length > MOST_BITS) throw refusal('malformed', `${wanted.length} B of bits`)
+      return { id, want: { kind: 'share', blobSha256: hexOf(blobSha256, 32, 'blob hash'), wanted } }
+    }
     if (wire.addressNotice) return { id, want: { kind: 'address-notice' } }
     if (wire.manifestIds) return { id, want: { kind: 'manifest-ids' } }
     if (!wire.newestManifest) throw refusal('malformed', 'a snapshot request wants something')
@@ -65,6 +74,7 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
     if (want.kind === 'manifest-ids') return { id, manifestIds: true }
     if (want.kind === 'manifest') return { id, manifestId: bytesOf(want.manifestId) }
     if (want.kind === 'held') return { id, heldOf: bytesOf(want.blobSha256) }
+    if (want.kind === 'share') return { id, share: { blobSha256: bytesOf(want.blobSha256), wanted: want.wanted } }
     if (want.kind === 'address-notice') return { id, addressNotice: true }
     return { id, chunk: { blobSha256: bytesOf(want.blobSha256), index: want.index } }
   },

@@ -1,4 +1,4 @@
-// Builds dist/ from the TypeScript rooms: protobuf code first, then tsc.
+// Builds dist/ from the TypeScript rooms: protobuf code first, then tsc, then the playground's page.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -31,7 +31,7 @@ export function generateProto() {
 function removeStale() {
   if (!existsSync(`${root}dist/servers`)) return
   for (const file of readdirSync(`${root}dist`, { recursive: true })) {
-    if (!file.endsWith('.js') || file.startsWith('proto/gen')) continue
+    if (!file.endsWith('.js') || file.startsWith('proto/gen') || file.startsWith('playground/')) continue
     if (!existsSync(`${root}${file.slice(0, -3)}.ts`)) rmSync(`${root}dist/${file}`)
   }
   for (const world of readdirSync(`${root}dist/servers`, { withFileTypes: true })) {
@@ -46,6 +46,7 @@ export function build() {
   // First, so that what tsc writes in spite of an error does not run with the codec of another schema.
   if (existsSync(generated)) cpSync(generated, `${root}dist/proto/gen/swarm.js`, { recursive: true })
   execFileSync(bin('tsc'), ['-p', root], { stdio: 'inherit', cwd: root })
+  execFileSync(process.execPath, [`${root}scripts/build-playground.mjs`], { stdio: 'inherit', cwd: root })
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) build()

@@ -46,6 +46,12 @@ async function pack() {
   assert.deepEqual(surplus, [], 'the package holds what no user needs')
   for (const program of ['node', 'coordinator', 'environment', 'lab'])
     assert.ok(own.includes(`dist/${program}/main.js`), `dist/${program}/main.js is not in the package`)
+  for (const file of [
+    'dist/playground/index.html',
+    'dist/playground/playground.js',
+    'environment/playground/tasks.jsonl',
+  ])
+    assert.ok(own.includes(file), `${file} is not in the package`)
   return `${own.length} files and ${bundled.length} bundled packages, ${megabytes(size)}, unpacked ${megabytes(unpackedSize)}`
 }
 
@@ -165,7 +171,7 @@ async function swarm() {
   const base = join(prefix, 'lib/node_modules/prove-swarm/models/demo/prove-demo-base-f16.gguf')
   const config = {
     ...{ dataDir: 'run', base: { path: base, name: 'demo' }, tasks: { dataset: 'my-tasks' } },
-    ...{ groupSize: 2, batchGroups: 2, versions: 1, rounds: { registrationMs: 1000 } },
+    ...{ groupSize: 2, batchGroups: 2, versions: 1000, rounds: { registrationMs: 1000 } },
     listen: ['/ip4/127.0.0.1/tcp/0'],
     dashboard: { listen: '127.0.0.1:0' },
     trainer: { python: join(root, '.venv/bin/python') },
@@ -178,12 +184,8 @@ async function swarm() {
   for (const path of ['/', '/assets/board.css', '/assets/live.js', '/metrics'])
     assert.equal((await fetch(url + path)).status, 200, `${path} of the dashboard`)
   const { stdout: invitation } = await run('prove-coordinator', ['invitation', '--config', 'run.yaml'])
-  const node = start('prove-node', ['join', invitation, '--data-dir', 'volunteer', '--cpu', '--lanes', '2', '--stay'])
-  const begun = performance.now()
-  const accepted = coordinator.until(({ type, event }) => type === 'event' && event.type === 'judged' && event.accepted)
-  await Promise.race([accepted, node.ended.then((why) => Promise.reject(why))])
-  const seconds = ((performance.now() - begun) / 1000).toFixed(1)
-  await node.stop()
+  const { seconds, stop, home } = await volunteer(invitation.trim(), coordinator)
+  await stop()
   await run('prove-node', ['adapters', 'pull', invitation.trim(), 'my-adapter', '--data-dir', 'researcher'])
   await coordinator.stop()
   const { stdout: checked } = await run('prove-node', ['adapters', 'verify', 'my-adapter', '--run', invitation.trim()])
@@ -197,9 +199,36 @@ async function swarm() {
     },
   )
   assert.notEqual(said, '')
-  const { stdout } = await run('prove-node', ['verdicts', '--data-dir', 'volunteer'])
+  const { stdout } = await run('prove-node', ['verdicts'], home)
   assert.match(stdout, /accepted/)
-  return `the first accepted group ${seconds} s after join`
+  return `the first accepted group ${seconds} s after join, with the model from the swarm`
+}
+
+/** Somebody with a home of their own and nothing but the invitation, who then steers the node from another terminal. */
+async function volunteer(invitation, coordinator) {
+  const home = { env: { ...env, HOME: join(folder, 'volunteer'), XDG_DATA_HOME: undefined } }
+  await mkdir(home.env.HOME)
+  const begun = performance.now()
+  const accepted = coordinator.until(({ type, event }) => type === 'event' && event.type === 'judged' && event.accepted)
+  // By default it would listen to the network of whoever runs this.
+  const joining = ['join', invitation, '--listen', '/ip4/127.0.0.1/tcp/0']
+  const node = run('prove-node', joining, { ...home, timeout: undefined, cancelSignal: closing.signal })
+  running.push(node)
+  const early = node.then(({ stdout }) => Promise.reject(new Error(`prove-node ended: ${stdout}`)))
+  early.catch(() => undefined)
+  await Promise.race([accepted, early])
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1)
+  const type = async (...args) => (await run('prove-node', args, home)).stdout
+  assert.match(await type('status'), /accepted/)
+  await type('pause', '--now')
+  assert.match(await type('status'), /paused/)
+  await type('resume')
+  assert.doesNotMatch(await type('status'), /paused/)
+  const stop = async () => {
+    node.kill('SIGINT')
+    assert.equal((await node).exitCode, 0)
+  }
+  return { seconds, stop, home }
 }
 
 try {

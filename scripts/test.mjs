@@ -54,7 +54,8 @@ async function check(command, args) {
 
 /** What takes longest begins first, because begun last it would run alone at the end. The others are alike. */
 const HEAVIEST = [
-  ...['proc/attackers', 'proc/chaos', 'proc/recovery', 'proc/cli', 'release', 'trainer', 'proc/dashboard'],
+  ...['proc/attackers', 'proc/chaos', 'proc/walk', 'proc/recovery', 'proc/cli', 'release', 'trainer'],
+  ...['proc/dashboard'],
   ...['proc/steering', 'proc/mcp-python-client', 'swarm/chaos', 'unit/synthesis', 'unit/servers'],
 ]
 /** How early a file, or a suite that is one job, begins. */

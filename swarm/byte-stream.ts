@@ -33,11 +33,13 @@ export interface Pace {
  * Wraps a stream. Its own iterator is not used because it buffers without bound and ends silently when a relay cuts the
  * stream; `onDrain` is not used because @libp2p/utils 7 keeps its first promise, so that it waits only once.
  * @param progressTimeoutMs  longest wait for the next byte, or for room to write
+ * @param onBytes            hears how many have come, each time some do
  */
 export function createByteStream(
   stream: Stream,
   clock: Clock,
   progressTimeoutMs: number = LIMITS.progressTimeoutMs.value,
+  onBytes?: (count: number) => void,
 ): ByteStream {
   const arrived = createByteQueue()
   /** Size of the read under way: a large frame must not be paused before it is whole. */
@@ -49,7 +51,9 @@ export function createByteStream(
   // yamux lets a full receive window arrive after a pause.
   stream.maxReadBufferLength = MAX_WINDOW_BYTES + SLICE_BYTES
   stream.addEventListener('message', (event) => {
-    arrived.push(event.data.subarray())
+    const bytes = event.data.subarray()
+    arrived.push(bytes)
+    onBytes?.(bytes.length)
     if (arrived.size > Math.max(LIMITS.streamBufferBytes.value, wanted) && stream.readStatus === 'readable')
       stream.pause()
     wake?.()

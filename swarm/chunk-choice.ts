@@ -1,5 +1,5 @@
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
-import { sha256 } from '../proto/index.js'
+import { LIMITS, sha256 } from '../proto/index.js'
 import { bitAt } from './partial-blob.js'
 
 export interface ChunkChoiceParts {
@@ -19,44 +19,66 @@ export interface ChunkChoice {
   readonly left: number
   /** Since a chunk came last, from whomever. */
   readonly silentMs: number
-  /** A source says which chunks it has; null: it takes no part, or no more. */
+  /** A source other than the origin says which chunks it has; null: it takes no part, or no more. */
   holds(source: string, bits: Uint8Array | null): void
+  /** What none of the others has or awaits. */
+  wanted(): readonly number[]
+  /** The origin had rather give this one than leave it to the others. */
+  offer(index: number | null): void
   /** @param lacks  chunks that the source did not have when it was asked for them. @returns  null: nothing at the moment */
   next(source: string, lacks: ReadonlySet<number>): number | null
   /** A source is being asked. @returns  it is not any more, whatever came of it */
   ask(source: string, index: number): () => void
+  /** Some of what may become a chunk has come. */
+  received(source: string, bytes: number): void
   /** @returns  whether it was still missing */
   arrived(source: string, index: number): boolean
 }
 
-/** The origin rests while a chunk came from others within this time: one takes four seconds on a line of two megabits a second. */
+/** How long the others may be silent before the origin is asked for what is on its way among them, at least. */
 export const KEEP_UP_MS = 4000
 /** Chunks that others deliver at least within the patience. Fewer, and a neighbour on a slow line that has everything would hold a fetch up for ever. */
 export const LEAST_OF_OTHERS = 2
+/**
+ * Others may also take as long as the origin takes for so many chunks, in place of the two times above: on a busy machine or a
+ * crowded line everybody is slow, and the origin, which all turn to then, the slowest.
+ */
+export const KEEP_UP_CHUNKS = 4
+export const PATIENCE_CHUNKS = 10
 
 /**
  * Without an origin each source is asked for any chunk that is free, and, when none is, for one that is under way elsewhere.
  *
  * With an origin, nodes that fetch the same blob at the same time share it out among themselves. The origin is asked for chunks that
- * none of the others has or awaits, and for none while the others deliver and have more to give: what one node has had from it comes
- * to all the others from neighbour to neighbour. Only if they are silent or slow it is asked for what they have, too.
+ * it has offered, because too few have them yet. All others come from neighbour to neighbour: the origin is asked for what no neighbour
+ * has only while nothing comes, and for what they have only if they are silent or slow.
  */
 export function createChunkChoice({ missing, self, origin, patienceMs, now }: ChunkChoiceParts): ChunkChoice {
   const remaining = new Set(inOwnOrder(missing, self))
   const holdings = new Map<string, Uint8Array>()
   const underWay = new Map<number, Set<string>>()
   const startMs = now()
+  let offered: number | null = null
+  let chunkMs = startMs
   let lastMs = startMs
+  /** Since the others gave something, or were left in peace because the origin had something to give. */
   let lastOfOthersMs = startMs
-  let ofOthers = 0
+  let bytesOfOthers = 0
+  let heardOfOthers = 0
   let originSteps = 0
+  let originChunkMs = 0
+  let originAskedMs: number | null = null
 
   const othersHold = (index: number): boolean => [...holdings.values()].some((bits) => bitAt(bits, index))
-  const othersKeepUp = (): boolean => now() - lastOfOthersMs < KEEP_UP_MS && [...remaining].some(othersHold)
+  const isUnderWay = (index: number): boolean => (underWay.get(index)?.size ?? 0) > 0
+  const originTakes = (chunks: number): number =>
+    chunks * Math.max(originChunkMs, originAskedMs === null ? 0 : now() - originAskedMs)
+  const othersKeepUp = (): boolean =>
+    now() - lastOfOthersMs < Math.max(KEEP_UP_MS, originTakes(KEEP_UP_CHUNKS)) && holdings.size > 0
   const othersAreSlow = (): boolean => {
-    const elapsedMs = now() - startMs
-    const dueOfOthers = Math.floor(elapsedMs / patienceMs) * LEAST_OF_OTHERS
-    return now() - lastMs > patienceMs / (1 + originSteps) || ofOthers < dueOfOthers
+    const enoughMs = Math.max(patienceMs, originTakes(PATIENCE_CHUNKS))
+    const due = Math.floor((now() - startMs) / enoughMs) * LEAST_OF_OTHERS * LIMITS.chunkBytes.value
+    return now() - lastMs > enoughMs / (1 + originSteps) || bytesOfOthers < due
   }
 
   const free = (source: string, isThere: (index: number) => boolean): number | null => {
@@ -68,9 +90,15 @@ export function createChunkChoice({ missing, self, origin, patienceMs, now }: Ch
       if (again === null && asked.size === 1 && !asked.has(source)) again = index
     }
     // Among many that share a blob out, a second copy is worth its traffic only at the very end.
-    return origin === null || [...remaining].every((index) => underWay.get(index)?.size) ? again : null
+    return origin === null || [...remaining].every(isUnderWay) ? again : null
   }
   const ofOrigin = (lacks: ReadonlySet<number>): number | null => {
+    const ours = offered
+    offered = null
+    if (ours !== null && remaining.has(ours) && !isUnderWay(ours) && !lacks.has(ours)) {
+      lastOfOthersMs = now()
+      return ours
+    }
     const fresh = othersKeepUp() ? null : free(origin!, (index) => !lacks.has(index) && !othersHold(index))
     if (fresh !== null || !othersAreSlow()) return fresh
     originSteps += 1
@@ -82,11 +110,15 @@ export function createChunkChoice({ missing, self, origin, patienceMs, now }: Ch
       return remaining.size
     },
     get silentMs() {
-      return now() - lastMs
+      return now() - chunkMs
     },
     holds(source, bits) {
       if (bits) holdings.set(source, bits)
       else holdings.delete(source)
+    },
+    wanted: () => [...remaining].filter((index) => !isUnderWay(index) && !othersHold(index)),
+    offer(index) {
+      offered = index
     },
     next(source, lacks) {
       if (source === origin) return ofOrigin(lacks)
@@ -96,19 +128,32 @@ export function createChunkChoice({ missing, self, origin, patienceMs, now }: Ch
     ask(source, index) {
       const asked = underWay.get(index) ?? new Set()
       underWay.set(index, asked.add(source))
-      return () => void asked.delete(source)
+      if (source === origin) originAskedMs = now()
+      return () => {
+        asked.delete(source)
+        if (source === origin) originAskedMs = null
+      }
+    },
+    received(source, bytes) {
+      if (source === origin) return
+      bytesOfOthers += bytes
+      if (bytesOfOthers - heardOfOthers < HEARD_BYTES) return
+      heardOfOthers = bytesOfOthers
+      lastMs = now()
+      lastOfOthersMs = lastMs
     },
     arrived(source, index) {
       if (!remaining.delete(index)) return false
-      lastMs = now()
-      if (source !== origin) {
-        lastOfOthersMs = lastMs
-        ofOthers += 1
-      }
+      chunkMs = now()
+      lastMs = chunkMs
+      if (source === origin && originAskedMs !== null) originChunkMs = chunkMs - originAskedMs
       return true
     },
   }
 }
+
+/** Others are not silent who send so much: several chunks that come at once come together, after a long time. Refusals are smaller. */
+export const HEARD_BYTES = 64 * 1024
 
 const NONE = new Uint8Array()
 

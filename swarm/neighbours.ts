@@ -55,9 +55,11 @@ export function keepNeighbours({ host, known, keep, random }: NeighbourParts): N
   let keeping: Promise<void> = Promise.resolve()
   let wake = (): void => undefined
 
-  const direct = (): string[] => [
-    ...new Set(host.connections().flatMap(({ peer, limited }) => (limited || peer === host.runId ? [] : [peer]))),
-  ]
+  const direct = (): string[] => {
+    const peers = new Set<string>()
+    for (const { peer, limited } of host.connections()) if (!limited && peer !== host.runId) peers.add(peer)
+    return [...peers]
+  }
   const note = ({ peerId, addresses }: PeerAddresses): void => {
     const others = reached.filter((peer) => peer.peerId !== peerId && isFresh(peer))
     reached = [{ peerId, addresses, reachedAtMs: clock.now() }, ...others].slice(0, LIMITS.peersKept.value)
@@ -73,9 +75,14 @@ export function keepNeighbours({ host, known, keep, random }: NeighbourParts): N
   })
 
   const hear = (peers: readonly PeerAddresses[]): void => {
-    for (const peer of peers)
-      if (peer.peerId !== host.peerId && peer.peerId !== host.runId) heard.set(peer.peerId, peer)
-    wake()
+    let isNew = false
+    for (const peer of peers) {
+      if (peer.peerId === host.peerId || peer.peerId === host.runId) continue
+      isNew ||= !heard.has(peer.peerId)
+      heard.set(peer.peerId, peer)
+    }
+    // The others it has thought of: announcements name the same nodes every few seconds.
+    if (isNew) wake()
   }
   const stopFinding = host.onFound((peer) => hear([peer]))
 

@@ -13,7 +13,7 @@ const PROGRAM = /^prove-swarm\/(\d{1,9}\.\d{1,9}\.\d{1,9})(?: |$)/
 
 /**
  * Why a peer that does not speak a protocol does not, for whoever can install another program.
- * @returns null when it speaks no version of it: then it is not of this kind, or not ready yet
+ * @returns null when it speaks no version of it, or this one by now: then it is not of this kind, or was not ready yet
  */
 export function otherVersion(protocol: string, { protocols, agent = '' }: Spoken): string | null {
   const [, family, number] = NUMBERED.exec(protocol) ?? []
@@ -21,7 +21,7 @@ export function otherVersion(protocol: string, { protocols, agent = '' }: Spoken
     const [, theirs, version] = NUMBERED.exec(name) ?? []
     return theirs === family && theirs !== undefined ? [Number(version)] : []
   })
-  if (numbers.length === 0) return null
+  if (numbers.length === 0 || numbers.includes(Number(number))) return null
   const newest = Math.max(...numbers)
   const program = PROGRAM.exec(agent)?.[1]
   const what = `it speaks ${family}${newest}${program === undefined ? '' : ` (prove-swarm ${program})`}, and this program ${protocol}`

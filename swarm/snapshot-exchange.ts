@@ -22,6 +22,7 @@ import {
 } from '../proto/index.js'
 import { type BlobStore, readFileChunk } from './blob-store.js'
 import { TransportError } from './errors.js'
+import { createGivenChunks } from './given-chunks.js'
 import type { SwarmHost } from './host.js'
 import { bitAt, bitsOf, openPartialBlob, type PartialBlob } from './partial-blob.js'
 import { type FetchOptions, fetchChunks } from './snapshot-fetch.js'
@@ -108,6 +109,11 @@ export async function createSnapshotExchange(
   const files = new Map<Sha256, ServedFile>()
   const chunkLists = new Map<Sha256, Uint8Array>()
   let invitation: (() => Uint8Array) | null = null
+  /** Only the run's coordinator is everybody's source. */
+  const given = host.peerId === host.runId ? createGivenChunks() : null
+  const stopForgetting = host.onPeer(({ peer, connected }) => {
+    if (!connected && !host.isConnected(peer)) given?.forget(peer)
+  })
 
   const describedAs = (hash: Sha256): BlobDescription | undefined => {
     for (const { manifest } of manifests.values()) {
@@ -157,6 +163,15 @@ export async function createSnapshotExchange(
     return bitsOf(blob.chunkSha256s.length, () => true)
   }
 
+  /** @returns  null: from us, it had better take none; everybody but the coordinator has no say */
+  const share = async (hash: Sha256, wanted: Uint8Array, peer: string): Promise<Uint8Array | null> => {
+    const here = given && (await held(hash))
+    if (!here) return null
+    const possible = here.map((byte, place) => byte & (wanted[place] ?? 0))
+    const promised = given.promise(peer, hash, possible)
+    return promised === null ? null : bitsOf(here.length * 8, (index) => index === promised)
+  }
+
   const inService = (): SealedManifest[] => [...manifests.values()].sort((a, b) => b.manifest.round - a.manifest.round)
 
   const idsInService = (): Uint8Array | null => {
@@ -164,13 +179,14 @@ export async function createSnapshotExchange(
     return newestFirst.length > 0 ? manifestIdList(newestFirst.map(({ manifestId }) => manifestId)) : null
   }
 
-  const lookup = async (want: SnapshotWant): Promise<Uint8Array | null> => {
+  const lookup = async (want: SnapshotWant, peer: string): Promise<Uint8Array | null> => {
     if (want.kind === 'newest-manifest') return newest?.envelope ?? null
     if (want.kind === 'manifest-ids') return idsInService()
     if (want.kind === 'manifest') return manifests.get(want.manifestId)?.envelope ?? null
     if (want.kind === 'invitation') return invitation?.() ?? null
     if (want.kind === 'address-notice') return notice()
     if (want.kind === 'held') return held(want.blobSha256)
+    if (want.kind === 'share') return share(want.blobSha256, want.wanted, peer)
     return chunk(want.blobSha256, want.index)
   }
 
@@ -340,7 +356,10 @@ export async function createSnapshotExchange(
 
     fetchNotice: (peer, signal) => asking(peer, signal, (answer) => answer({ kind: 'address-notice' })),
 
-    close: () => server.close(),
+    async close() {
+      stopForgetting()
+      await server.close()
+    },
   }
 }
 

@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events'
-import { LIMITS, PROTOCOLS, SwarmRefusal } from '../proto/index.js'
+import { LIMITS, PROTOCOLS, type SnapshotResponse, type SnapshotWant, SwarmRefusal } from '../proto/index.js'
 import type { BlobStore } from './blob-store.js'
 import type { Pace } from './byte-stream.js'
 import { createChunkChoice } from './chunk-choice.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
-import { bitsOf, type PartialBlob } from './partial-blob.js'
+import { bitAt, bitsOf, type PartialBlob } from './partial-blob.js'
 import { openSnapshotSource, type SnapshotSource } from './snapshot-source.js'
 
 export interface FetchProgress {
@@ -57,6 +57,8 @@ const LOOK_MS = 1000
 const FAILED_MS = 30_000
 /** How often a source is asked at most which chunks it has. */
 const LEARN_MS = 50
+/** Before the origin is asked again for a share when it had none to give: thousands may be waiting for each other. */
+const SHARE_REST_MS = 2000
 /** A chunk takes eight seconds on a line of one megabit a second; and `LEAST_OF_OTHERS` of them are to come in this time. */
 const ORIGIN_PATIENCE_MS = 10_000
 /** Points in gossip that a false chunk costs: below the gossip threshold, above the graylist. */
@@ -102,6 +104,7 @@ export async function fetchChunks(
   let wakeAll: (() => void)[] = []
   let lastFailure: unknown = null
   let diskFailure: unknown = null
+  let shareRestsUntilMs = host.clock.now()
   if (choice.left === 0) return
 
   const changed = (): void => {
@@ -172,6 +175,16 @@ export async function fetchChunks(
     }
   }
 
+  /** Asks the origin which chunk it would rather give than leave to the others. */
+  const askForShare = async (source: SnapshotSource): Promise<void> => {
+    const wanted = choice.wanted()
+    if (wanted.length === 0 || host.clock.now() < shareRestsUntilMs) return
+    const bits = bitsOf(description.chunkSha256s.length, (index) => wanted.includes(index))
+    const { status, data } = await source.ask({ kind: 'share', blobSha256: description.sha256, wanted: bits })
+    if (status !== 'ok') shareRestsUntilMs = host.clock.now() + SHARE_REST_MS
+    else choice.offer(wanted.find((index) => bitAt(data, index)) ?? null)
+  }
+
   const lane = async (source: SnapshotSource, lacks: Set<number>, first: boolean): Promise<void> => {
     while (choice.left > 0) {
       signal.throwIfAborted()
@@ -182,7 +195,9 @@ export async function fetchChunks(
         }
         // What the others have got since the last chunk; one that does not say so in time is not waited for.
         const learned = Promise.allSettled([...learning.values()].map((learn) => learn()))
-        await Promise.race([learned, host.clock.sleep(RETRY_MS, signal)])
+        const timely = Promise.race([learned, host.clock.sleep(RETRY_MS, signal)])
+        await timely
+        if (drawing.size > 1) await askForShare(source)
       }
       const index = choice.next(source.peer, lacks)
       if (index !== null && (await pull(source, index, lacks)) === 'ok') {
@@ -197,11 +212,24 @@ export async function fetchChunks(
     }
   }
 
-  const others: readonly Source[] = (options.others ?? []).map((other) => ({ ...other, isPeer: false }))
+  const others: readonly Source[] = (options.others ?? []).map(({ name, open }) => ({
+    name,
+    isPeer: false,
+    async open(opening) {
+      const source = await open(opening)
+      const ask = async (want: SnapshotWant): Promise<SnapshotResponse> => {
+        const response = await source.ask(want)
+        choice.received(name, response.data.length)
+        return response
+      }
+      return { ...source, ask }
+    },
+  }))
   const peerSource = (peer: string): Source => ({
     name: peer,
     isPeer: true,
-    open: (opening) => openSnapshotSource(host, peer, opening, options.progressTimeoutMs),
+    open: (opening) =>
+      openSnapshotSource(host, peer, opening, options.progressTimeoutMs, (count) => choice.received(peer, count)),
   })
 
   /** @returns  whether it lied */

@@ -16,8 +16,8 @@ import { createRateLimit } from './rate-limit.js'
 import type { Server } from './request-response.js'
 import type { UploadBudget } from './upload-budget.js'
 
-/** What this node can give away. Null: not here, or not yet. */
-export type SnapshotLookup = (want: SnapshotWant) => Promise<Uint8Array | null>
+/** What this node can give to a peer. Null: not here, or not yet. */
+export type SnapshotLookup = (want: SnapshotWant, peer: string) => Promise<Uint8Array | null>
 
 const NOTHING = new Uint8Array()
 
@@ -33,9 +33,9 @@ export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, up
   const open = new Map<ByteStream, string>()
   const rate = createRateLimit(host.clock, LIMITS.chunksPerMinute.value)
 
-  const answer = async (id: number, want: SnapshotWant): Promise<SnapshotResponse> => {
+  const answer = async (id: number, want: SnapshotWant, peer: string): Promise<SnapshotResponse> => {
     if (upload.spent) return { id, status: 'busy', data: NOTHING }
-    const data = await lookup(want)
+    const data = await lookup(want, peer)
     return data ? { id, status: 'ok', data } : { id, status: 'not_found', data: NOTHING }
   }
 
@@ -54,7 +54,7 @@ export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, up
         const request = snapshotRequest.parse(frame)
         if (!rate.allow(peer))
           throw new SwarmRefusal('ignore', 'rate_limited', `${LIMITS.chunksPerMinute.value} a minute`)
-        const response = await answer(request.id, request.want)
+        const response = await answer(request.id, request.want, peer)
         // Only content counts: a `busy` that waits for its turn would arrive too late to be of use.
         const pace = response.status === 'ok' ? upload : undefined
         await bytes.writeFrame(snapshotResponse.encode(response), closing.signal, pace)

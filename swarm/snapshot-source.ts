@@ -21,12 +21,14 @@ export interface SnapshotSource {
 }
 
 interface Pending {
+  readonly isChunk: boolean
   resolve(response: SnapshotResponse): void
   reject(why: Error): void
 }
 
 /**
  * Opens a source.
+ * @param onChunkBytes       hears how many bytes of chunks have come, each time some do
  * @param progressTimeoutMs  the stream is given up when an answer is due and no byte arrives for so long
  * @throws TransportError `unreachable`
  */
@@ -35,10 +37,15 @@ export async function openSnapshotSource(
   peer: string,
   signal: AbortSignal,
   progressTimeoutMs: number = LIMITS.progressTimeoutMs.value,
+  onChunkBytes?: (count: number) => void,
 ): Promise<SnapshotSource> {
   const opening = AbortSignal.any([signal, host.clock.timeout(progressTimeoutMs)])
   const stream = await host.openStream(peer, PROTOCOLS.snapshot, { overRelay: false, signal: opening })
-  const bytes = createByteStream(stream, host.clock, progressTimeoutMs)
+  const bytes = createByteStream(stream, host.clock, progressTimeoutMs, (count) => {
+    // Answers come in the order of the questions.
+    const [first] = pending.values()
+    if (first?.isChunk) onChunkBytes?.(count)
+  })
   const closing = new AbortController()
   const both = AbortSignal.any([signal, closing.signal])
   const pending = new Map<number, Pending>()
@@ -81,7 +88,9 @@ export async function openSnapshotSource(
       if (failure) throw failure
       const id = nextId
       nextId += 1
-      const answered = new Promise<SnapshotResponse>((resolve, reject) => pending.set(id, { resolve, reject }))
+      const answered = new Promise<SnapshotResponse>((resolve, reject) =>
+        pending.set(id, { isChunk: want.kind === 'chunk', resolve, reject }),
+      )
       // Two writers on one stream would mix their frames.
       writing = writing.then(() => bytes.writeFrame(snapshotRequest.encode({ id, want }), both)).catch(close)
       void readAnswers()

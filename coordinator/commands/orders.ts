@@ -1,34 +1,45 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { ControlError, reachControl } from '../../control/index.js'
 import { ORDER } from '../service/control-routes.js'
-import { type OrderAsk, orderAnswer } from '../service/order-desk.js'
+import { type OrderAnswer, type OrderAsk, orderAnswer } from '../service/order-desk.js'
 import { ConfigError } from '../settings/config.js'
+import { orderRemotely, remoteRun } from './remote-order.js'
 import { dataDirOf, type RunOptions, withRunOptions } from './run-log.js'
 
 const TIMEOUT_MS = 60_000
 
 interface OrderOptions extends RunOptions {
   readonly reason?: string
+  readonly at?: string
+  readonly tokenFile?: string
 }
 
 /** A command that gives an order to the running coordinator of a run, and says what changes by it. */
 const orderCommand = (program: Command, name: string, description: string): Command =>
   withRunOptions(program.command(name).description(`${description}. Takes a running coordinator`))
+    .option('--at <url>', 'the dashboard of a coordinator that runs elsewhere, such as https://run.example.org')
+    .option('--token-file <file>', 'with --at: holds the token of the run (dashboard.tokenFile in run.yaml)')
 
 const withReason = (command: Command): Command =>
   command.option('--reason <text>', 'why: it goes into the log, and volunteers whom it concerns are told')
 
-const give = (name: string, options: OrderOptions, ask: OrderAsk): Promise<void> =>
-  postOrder(dataDirOf(name, options), ask)
+async function give(name: string, options: OrderOptions, ask: OrderAsk): Promise<void> {
+  const { at, tokenFile, config, dataDir } = options
+  if (at === undefined && tokenFile === undefined) return postOrder(dataDirOf(name, options), ask)
+  if (at === undefined || config !== undefined || dataDir !== undefined)
+    throw new ConfigError(`${name}: give --at with --token-file, or --config, or --data-dir`)
+  print(await orderRemotely(await remoteRun(at, tokenFile), ask, AbortSignal.timeout(TIMEOUT_MS)))
+}
 
 /** Gives an order to the coordinator that runs on a data folder, and prints what changes by it. @throws ControlError */
 export async function postOrder(folder: string, ask: OrderAsk): Promise<void> {
   const control = await reachControl(folder, AbortSignal.timeout(TIMEOUT_MS))
   if (!control)
     throw new ControlError('unreachable', `no coordinator is running on ${folder}, and only a running one takes orders`)
-  const { said } = orderAnswer.parse(await control.post(ORDER, ask))
-  process.stdout.write(`${said.join('\n')}\n`)
+  print(orderAnswer.parse(await control.post(ORDER, ask)))
 }
+
+const print = ({ said }: OrderAnswer): void => void process.stdout.write(`${said.join('\n')}\n`)
 
 const why = ({ reason }: OrderOptions): string | null => reason ?? null
 

@@ -25,6 +25,8 @@ export interface Access {
   /** @returns  the cookie of a new session; null for another token than the run's */
   logIn(token: string): string | null
   logOut(session: string | undefined): void
+  /** Whether the header `Authorization` holds the run's token: what changes a run takes that, and neither a session nor being here. */
+  givesToken(authorization: string | undefined): boolean
   /** Whether there is a token to log in with. */
   readonly hasToken: boolean
 }
@@ -45,16 +47,20 @@ export function createAccess({ token, public: isPublic, hosts }: AccessSettings)
   const names = new Set(['localhost', ...hosts])
   const sessions = new LRUCache<string, true>({ max: DASHBOARD_LIMITS.sessions, ttl: DASHBOARD_LIMITS.sessionMs })
   const isToken = (said: string): boolean => token !== null && timingSafeEqual(digest(said), digest(token))
+  const givesToken = (authorization: string | undefined): boolean => {
+    const said = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1]
+    return said !== undefined && isToken(said)
+  }
   return {
     hasToken: token !== null,
+    givesToken,
     refusal({ host, origin }) {
       if (!isAllowed(host, names)) return 'host_not_allowed'
       if (origin === undefined || origin === `http://${host}` || origin === `https://${host}`) return null
       return 'origin_not_allowed'
     },
     visitor({ authorization, session }) {
-      const said = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1]
-      if (said !== undefined && isToken(said)) return 'operator'
+      if (givesToken(authorization)) return 'operator'
       if (session !== undefined && sessions.get(digest(session).toString('hex'))) return 'operator'
       if (isPublic) return 'public'
       return token === null ? 'operator' : 'stranger'

@@ -21,6 +21,7 @@ import { conversationOf } from './conversation.js'
 import { createDownloads, listing, versionsInService } from './downloads.js'
 import { DASHBOARD_LIMITS } from './limits.js'
 import { tellNews } from './news.js'
+import { ORDER, type OrderTaker, takeOrder } from './orders.js'
 import { type Frame, type Markup, page } from './page.js'
 import { coverage } from './pages/coverage.js'
 import { group, groups, type Rollouts } from './pages/groups.js'
@@ -45,6 +46,8 @@ export interface DashboardParts {
   readonly manifests: () => readonly SealedManifest[]
   /** The text that volunteers join with now. */
   readonly invitation: () => string
+  /** Takes an operator's order. */
+  readonly takeOrder: OrderTaker
   /** Whether the run still takes events. */
   readonly isSound: () => boolean
   readonly clock: Pick<Clock, 'now' | 'sleep'>
@@ -133,6 +136,8 @@ export function dashboardApp(parts: DashboardParts, access: Access, signal: Abor
     deleteCookie(context, COOKIE, { path: '/' })
     return context.redirect(access.hasToken ? '/login' : '/', 303)
   })
+
+  app.post(ORDER, (context) => takeOrder(context, access, parts))
 
   app.use(async (context, next) => {
     if (context.var.visitor !== 'stranger') return next()

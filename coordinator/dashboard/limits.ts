@@ -1,7 +1,7 @@
 /** Bounds of what the dashboard does for its visitors. */
 export const DASHBOARD_LIMITS = {
-  /** Bytes of a request's body: the only one is a token in a form. */
-  requestBytes: 4 * 1024,
+  /** Bytes of a request's body: a token in a form, or an order; the longest announces sentences and addresses, with a reason. */
+  requestBytes: 16 * 1024,
   /** Time to send one request in full, so that slow senders hold no connections. */
   requestTimeoutMs: 30_000,
   /** Pages that are kept up to date at a time; each is a connection with a file descriptor. */

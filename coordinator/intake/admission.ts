@@ -9,10 +9,13 @@ import { isFlat } from './outcome.js'
 /** A group that was announced in time may arrive this much after its deadline: gossip and clocks are not exact. */
 export const GRACE_MS = 5000
 /**
- * Announced groups without a verdict, which with their bodies bounds memory: of nodes that are known to deliver, and as many
- * of all others. Judging is one at a time, but whoever announces and never delivers must hold up nobody else.
+ * Announced groups without a verdict, which with their bodies bounds memory: of each kind of node so many. Judging is one at a time,
+ * but whoever announces and never delivers must hold up nobody else, and neither must groups that wait for their audits.
  */
 export const MAX_IN_HAND = 64
+
+/** How far a node is known: not to deliver, to deliver groups that are all audited, or to deliver and be believed. */
+export type NodeKind = 'unknown' | 'watched' | 'trusted'
 
 /** What is known of the lease that an announcement names, when it comes. */
 export interface LeaseFacts {
@@ -81,9 +84,9 @@ export function nextStep(
 
 /** Groups that were taken in and have no verdict yet, with their nodes. */
 export class InHand {
-  readonly #groups = new Map<string, { readonly node: string; readonly reliable: boolean }>()
+  readonly #groups = new Map<string, { readonly node: string; readonly kind: NodeKind }>()
 
-  /** @param perNode  groups of one node @param most  of nodes that are known to deliver, and as many of all others */
+  /** @param perNode  groups of one node @param most  of nodes of each kind */
   constructor(
     readonly perNode: () => number,
     readonly most = MAX_IN_HAND,
@@ -94,13 +97,13 @@ export class InHand {
   }
 
   /** @throws SwarmRefusal `overloaded` */
-  take({ leaseId, node }: LeaseRecord, reliable: boolean): void {
+  take({ leaseId, node }: LeaseRecord, kind: NodeKind): void {
     const groups = [...this.#groups.values()]
     const held = groups.filter((other) => other.node === node).length
-    const alike = groups.filter((other) => other.reliable === reliable).length
+    const alike = groups.filter((other) => other.kind === kind).length
     if (held >= this.perNode() || alike >= this.most)
       throw refusal('overloaded', `${held} groups of this node wait for their verdicts, ${groups.length} in all`)
-    this.#groups.set(leaseId, { node, reliable })
+    this.#groups.set(leaseId, { node, kind })
   }
 
   release(leaseId: string): void {

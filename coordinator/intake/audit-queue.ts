@@ -4,7 +4,7 @@ import type { AuditedGroup } from '../../judging/sampled-turns.js'
 import { TrainerError } from '../spool/errors.js'
 
 /** Groups that one audit job takes: enough to share its loading, few enough to keep verdicts prompt. */
-const JOB_GROUPS = 8
+export const JOB_GROUPS = 8
 /** The same of nodes that are not known to deliver: a job that has begun is what the others may have to wait for. */
 const DOUBTFUL_JOB_GROUPS = 2
 
@@ -26,6 +26,8 @@ export type AuditJobRunner = (
  * that are known to deliver go before all others, see `createTurns`.
  */
 export interface AuditQueue {
+  /** Groups that no job has taken yet. */
+  readonly waiting: number
   /**
    * @param reliable  its node is known to deliver
    * @returns  the evidence on the group's sampled tokens, or null when the recomputation refused this very group
@@ -83,6 +85,9 @@ export function createAuditQueue(run: AuditJobRunner, signal: AbortSignal): Audi
   }
 
   return {
+    get waiting() {
+      return lines.reliable.length + lines.other.length
+    },
     evidence(subject, group, reliable) {
       const done = Promise.withResolvers<SampledToken[] | null>()
       lines[reliable ? 'reliable' : 'other'].push({ subject, group, done })

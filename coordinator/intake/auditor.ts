@@ -20,7 +20,7 @@ import { offerAdapter, pruneAdapters } from '../spool/audit-folder.js'
 import { createAuditProcess } from '../spool/audit-process.js'
 import { readBatchEvidence } from '../spool/batch-folder.js'
 import { TrainerError } from '../spool/errors.js'
-import { createAuditQueue } from './audit-queue.js'
+import { createAuditQueue, JOB_GROUPS } from './audit-queue.js'
 import { type AuditDesk, auditGroups } from './audit-run.js'
 
 // An audit goes from here through audit-queue.ts, which makes jobs of groups, to audit-run.ts, which has one job done.
@@ -44,6 +44,8 @@ export type AuditReport =
 
 /** The stages of judging that need the policy's forward pass, for a run. */
 export interface Auditor {
+  /** More groups wait than are soon looked at. */
+  readonly isBehind: boolean
   /**
    * @returns  what was found, or null when the group cannot be computed at all
    * @throws TrainerError when the audit process is of no use any more; the signal's reason
@@ -73,6 +75,8 @@ export interface AuditorParts {
 /** How long groups of a version wait for an adapter that the disk has lost. */
 const ADAPTER_PATIENCE_MS = 60_000
 const RETRY_MS = 1000
+/** Groups that may wait for their audits before those that need none lose theirs: four jobs, some 25 seconds of a slow process. */
+export const LONGEST_LINE = 4 * JOB_GROUPS
 
 export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
   const { desk, calibrations, adaptersKept, watch = UNWATCHED, signal } = parts
@@ -106,6 +110,9 @@ export async function createAuditor(parts: AuditorParts): Promise<Auditor> {
     return { accepted: true, repairs: sumRepairs(evidence, earned, honest) }
   }
   return {
+    get isBehind() {
+      return queue.waiting >= LONGEST_LINE
+    },
     async audit(request) {
       const { adapterSha256, limits, calibrationSha256, leaseId, leaseSeed, rollouts, reliable } = request
       if (!calibrations.has(calibrationSha256)) return null
@@ -143,6 +150,8 @@ export interface RunAuditorParts extends Omit<AuditorParts, 'desk'> {
   readonly base: string
   /** `trainer.json`; it has to be there when the first group comes. */
   readonly trainerConfig: string
+  /** Ranks of the audit process. */
+  readonly processes: number
   readonly desk: Omit<AuditDesk, 'process' | 'limits'>
   readonly logger: Logger
 }
@@ -155,13 +164,13 @@ const MAX_FAILURES = 3
 export async function openRunAuditor(
   parts: RunAuditorParts,
 ): Promise<{ readonly auditor: Auditor; close(): Promise<void> } | null> {
-  const { python, packageFolder, base, trainerConfig, logger, ...rest } = parts
+  const { python, packageFolder, base, trainerConfig, processes, logger, ...rest } = parts
   if (rest.calibrations.size === 0) {
     logger.warn('no calibration is configured: whether tokens were sampled from the policy is not checked in this run')
     return null
   }
   const { spool } = parts.desk
-  const files = { python, packageFolder, spool, base, config: trainerConfig }
+  const files = { python, packageFolder, spool, base, config: trainerConfig, processes }
   const process = createAuditProcess({ ...files, maxFailures: MAX_FAILURES, timeoutMs: TIMEOUT_MS }, logger)
   const auditor = await createAuditor({ ...rest, desk: { ...parts.desk, process } })
   return { auditor, close: () => process.close() }

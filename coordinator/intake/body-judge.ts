@@ -1,14 +1,12 @@
-import type { Rollout, Stage, Task } from '../../episode/index.js'
+import type { Rollout, Task } from '../../episode/index.js'
 import {
   type AnnouncedGroup,
   type AuditedRollout,
   DUPLICATES_STAGE,
   type ExpectedGroup,
-  judgeGroup,
   type Overlap,
   type RepairSums,
   type Sayings,
-  type StageWatch,
   sayingsOf,
   UnstableWorlds,
 } from '../../judging/index.js'
@@ -17,6 +15,7 @@ import type { BlobStore } from '../../swarm/index.js'
 import type { LeaseRecord, RunState, TermsOf } from '../ledger/run-state.js'
 import type { Auditor, AuditReport, AuditRequest } from './auditor.js'
 import type { GroupBodies } from './group-bodies.js'
+import type { Replays } from './replays.js'
 import { createTurns } from './turns.js'
 
 /** A group that passed the stages that need its body alone, as replayed. */
@@ -46,6 +45,8 @@ export interface BodyJudge {
   overlap(group: ReplayedGroup, state: Pick<RunState, 'acceptedOfTask'>): Overlap | null
   /** Whether the terms of the lease have a calibration for its backend, by which an audit could be judged. */
   canAudit(lease: LeaseRecord): boolean
+  /** Whether audits are asked for faster than they are made. */
+  readonly isBehind: boolean
   /**
    * The stages that need the policy's forward pass.
    * @returns  what the group adds to the sums of its key
@@ -66,8 +67,8 @@ export interface BodyJudge {
 export interface BodyJudgeParts {
   readonly tasks: readonly Task[]
   readonly termsOf: TermsOf
-  /** Where episodes are played again, by the name of their reward. */
-  readonly theatreOf: (reward: string) => Stage
+  /** Where episodes are played again. */
+  readonly replays: Replays
   readonly state: Pick<RunState, 'leases' | 'judged' | 'publication' | 'roundOf' | 'reliable'>
   readonly bodies: Pick<BlobStore, 'put'>
   /** Bodies of accepted groups. */
@@ -76,13 +77,11 @@ export interface BodyJudgeParts {
   readonly auditor: Auditor | null
   /** A world turned out to answer the same calls differently. */
   readonly onUnstable: (server: string, lease: LeaseRecord) => Promise<void>
-  readonly watch: StageWatch
 }
 
 export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
-  const { tasks, termsOf, theatreOf, state, bodies, judgedBodies, auditor, onUnstable, watch } = parts
-  /** Replaying is synchronous work in slices: two at once would only delay each other. */
-  const judging = createTurns()
+  const { tasks, termsOf, replays, state, bodies, judgedBodies, auditor, onUnstable } = parts
+  const judging = createTurns(replays.atOnce)
   const isReliable = ({ node }: LeaseRecord): boolean => state.reliable.has(node)
 
   const expectedOf = (lease: LeaseRecord): ExpectedGroup => {
@@ -114,8 +113,8 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
     signal: AbortSignal,
   ): Promise<ReplayedGroup> => {
     try {
-      const theatre = theatreOf(termsOf(lease).reward)
-      const rollouts = await judgeGroup(bytes, expectedOf(lease), theatre, signal, { announced, watch })
+      const { reward } = termsOf(lease)
+      const rollouts = await replays.judge({ bytes, expected: expectedOf(lease), announced, reward }, signal)
       const sampled = rollouts.reduce((sum, { logprobs }) => sum + logprobs.length, 0)
       return { lease, rollouts, sampled, ...sayingsOf(rollouts) }
     } catch (why) {
@@ -125,6 +124,9 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
   }
 
   return {
+    get isBehind() {
+      return auditor?.isBehind ?? false
+    },
     canAudit: (lease) => auditor !== null && calibrationOf(lease) !== undefined,
     replay(lease, announced, bytes, signal) {
       return judging(isReliable(lease), async () => {

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
-import { DRAW } from '../../engine/index.js'
+import { calibratedName, DRAW } from '../../engine/index.js'
 import { type Calibration, CalibrationError, parseCalibration } from '../../judging/index.js'
 import { DataFolderError } from '../ledger/disk-losses.js'
 import { ConfigError } from '../settings/config.js'
 
 /** The calibrations of a run. */
 export interface Calibrations {
-  /** Those that `run.yaml` names, for its terms: hash of the file by inference backend. */
+  /** Those that `run.yaml` names, for its terms: hash of the file by inference backend and build of the engine. */
   readonly current: Readonly<Record<string, string>>
   /** These and those of earlier terms, by hash: groups of older leases are judged by what their terms name. */
   readonly bySha256: ReadonlyMap<string, Calibration>
@@ -38,7 +38,8 @@ export async function openCalibrations({ folder, files, earlier, base }: Calibra
   const bySha256 = new Map<string, Calibration>()
   for (const file of files) {
     const { calibration, text, sha256 } = await readOne(file)
-    const { backend, quantisation, ...subject } = calibration.subject
+    const { quantisation, ...subject } = calibration.subject
+    const backend = calibratedName(subject)
     const fail = (why: string): never => {
       throw new ConfigError(`audit.calibrations: ${file}: ${why}`)
     }

@@ -6,11 +6,11 @@ import type { Recorder } from '../ledger/recorder.js'
 import { isUnseen, type LeaseRecord, type TermsOf } from '../ledger/run-state.js'
 import { auditShare, UNKNOWN } from '../ledger/standing.js'
 import { TrainerError } from '../spool/errors.js'
-import { createAdmission, InHand, nextStep } from './admission.js'
+import { createAdmission, InHand, type NodeKind, nextStep } from './admission.js'
 import type { AuditLottery } from './audit-lottery.js'
 import type { BodyJudge } from './body-judge.js'
 import type { GroupBodies } from './group-bodies.js'
-import { acceptedUnseen, refused } from './outcome.js'
+import { acceptedUnseen, isFlat, refused } from './outcome.js'
 import type { ProofStore } from './proofs.js'
 import { createPulls } from './pulls.js'
 import { createVerdicts, type TakenGroup, versionsLate } from './verdicts.js'
@@ -103,7 +103,8 @@ export function createIntake(parts: IntakeParts): Intake {
       const body = await pulls.body(lease, group)
       taken = { ...taken, body }
       const replayed = await judge.replay(lease, announcement, body, signal)
-      await verdicts.settle(replayed, taken, drawn && judge.canAudit(lease))
+      const audits = judge.canAudit(lease) && drawn && !(judge.isBehind && isAuditedLater(parts, lease, rewards))
+      await verdicts.settle(replayed, taken, audits)
     } catch (why) {
       signal.throwIfAborted()
       if (why instanceof TrainerError) throw why
@@ -122,7 +123,7 @@ export function createIntake(parts: IntakeParts): Intake {
       const lease = admission.admit(group)
       const { leaseId } = lease
       if (state.judged.has(leaseId) || inHand.has(leaseId)) return
-      inHand.take(lease, state.reliable.has(lease.node))
+      inHand.take(lease, kindOf(parts, lease))
       underWay.add(leaseId, takeIn(lease, group), () => inHand.release(leaseId))
     },
     auditSuspects() {
@@ -148,10 +149,22 @@ export function createIntake(parts: IntakeParts): Intake {
   }
 }
 
+type Known = Pick<IntakeParts, 'recorder' | 'termsOf'>
+
+const auditShareOf = ({ recorder, termsOf }: Known, lease: LeaseRecord): number =>
+  auditShare(recorder.state.nodes.get(lease.node)?.standing ?? UNKNOWN, termsOf(lease).audit)
+
 /** Whether a group is looked at more closely: audited, or, if it claims to teach nothing, judged at all. */
-function isDrawn({ recorder, termsOf, lottery }: IntakeParts, lease: LeaseRecord, bodySha256: string): boolean {
-  const standing = recorder.state.nodes.get(lease.node)?.standing ?? UNKNOWN
-  return lottery.draws(bodySha256, auditShare(standing, termsOf(lease).audit))
+const isDrawn = (parts: IntakeParts, lease: LeaseRecord, bodySha256: string): boolean =>
+  parts.lottery.draws(bodySha256, auditShareOf(parts, lease))
+
+/** Whether a group that was drawn by chance can do without: the forward pass that would train on it is its audit. */
+const isAuditedLater = (parts: Known, lease: LeaseRecord, rewards: readonly number[]): boolean =>
+  auditShareOf(parts, lease) < 1 && !isFlat(rewards)
+
+function kindOf(parts: Known, lease: LeaseRecord): NodeKind {
+  if (!parts.recorder.state.reliable.has(lease.node)) return 'unknown'
+  return auditShareOf(parts, lease) < 1 ? 'trusted' : 'watched'
 }
 
 /** Work that goes on in the background, and what becomes of its failures. */

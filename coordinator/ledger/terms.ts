@@ -40,7 +40,7 @@ export const termsSchema = z.object({
   versions: count,
   leases: z.object({ durationMs: count, perNode: count }),
   audit: z.object({
-    /** What honest work of each inference backend looks like: SHA-256 of the calibration file. */
+    /** What honest work of each inference backend with its build looks like: SHA-256 of the calibration file. */
     calibrations: z.record(z.string(), hash),
     probation: count,
     leastShare: share,

@@ -1,4 +1,3 @@
-import { DEFAULT_LIMITS } from '../../episode/index.js'
 import { FAR_OFF, learningRateFor, sizeOf } from '../settings/learning-rates.js'
 import type { RunReport } from './run-report.js'
 import type { VersionReport } from './version-report.js'
@@ -6,7 +5,7 @@ import type { VersionReport } from './version-report.js'
 export const ALARM_CODES = [
   ...(['nothing_solved', 'no_calls', 'little_reward', 'mostly_flat', 'mostly_refused'] as const),
   ...(['calls_run_away', 'rollouts_cut', 'steps_skipped', 'reward_falls'] as const),
-  ...(['learning_rate', 'long_rollouts'] as const),
+  'learning_rate',
 ] as const
 
 /** A run that goes on and gets nowhere, or is about to. */
@@ -59,7 +58,6 @@ export function alarmsOf(run: RunReport): Alarm[] {
     rewardFalls(versions),
     callsRunAway(versions) ?? callsBeyondNeed(run),
     learningRate(run),
-    longRollouts(run),
   ]
   return alarms.filter((alarm) => alarm !== null)
 }
@@ -167,13 +165,6 @@ function learningRate({ terms }: RunReport): Alarm | null {
   if (lr <= usual * FAR_OFF && lr >= usual / FAR_OFF) return null
   const text = `the learning rate ${lr} is far from what a model of ${sizeOf(parameters)} parameters is trained with: begin with ${usual} (docs/trainer.md).`
   return { code: 'learning_rate', text }
-}
-
-function longRollouts({ terms, accepted }: RunReport): Alarm | null {
-  const tokens = terms?.limits.maxRolloutTokens ?? 0
-  if (accepted > 0 || tokens <= DEFAULT_LIMITS.maxRolloutTokens) return null
-  const text = `rollouts may have ${tokens} tokens, and volunteers have room for ${DEFAULT_LIMITS.maxRolloutTokens} unless they ask for more: tell them to join with --context ${tokens}.`
-  return { code: 'long_rollouts', text }
 }
 
 function mostlyRefused(accepted: number, refused: number, reasons: RunReport['refused']): Alarm | null {

@@ -1,5 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer'
+import { shareInterval } from '../../episode/index.js'
 import type { NodeReport } from './node-report.js'
 import type { HeldOutScore, VersionReport } from './version-report.js'
 
@@ -22,12 +23,19 @@ export function versionTable(versions: readonly VersionReport[]): Table {
   }))
 }
 
+/** Wilson's: with tasks that were all alike a standard error of 0 says too much. */
+function solvedInterval(score: HeldOutScore | null) {
+  const interval = score && shareInterval(score.solved.mean, score.tasks)
+  return { 'heldOut.solvedLow': interval?.low ?? null, 'heldOut.solvedHigh': interval?.high ?? null }
+}
+
 const heldOutCells = (score: HeldOutScore | null) => ({
   'heldOut.tasks': score?.tasks ?? null,
   'heldOut.reward': score?.reward.mean ?? null,
   'heldOut.rewardStderr': score?.reward.stderr ?? null,
   'heldOut.solved': score?.solved.mean ?? null,
   'heldOut.solvedStderr': score?.solved.stderr ?? null,
+  ...solvedInterval(score),
   'heldOut.calls': score?.calls ?? null,
 })
 

@@ -1,4 +1,5 @@
 import prettyMs from 'pretty-ms'
+import { type Estimate, meanInterval, shareInterval } from '../../episode/index.js'
 import type { HeldOutScore } from './version-report.js'
 
 /** How the operator's commands and pages write numbers and times. */
@@ -8,17 +9,31 @@ export const timeOf = (ms: number): string => new Date(ms).toLocaleString('sv')
 
 export const durationOf = (ms: number): string => prettyMs(Math.max(0, ms), { unitCount: 2, secondsDecimalDigits: 0 })
 
-export const numberOf = (value: number | null | undefined, digits = 3): string =>
-  value === null || value === undefined ? '-' : value.toFixed(digits)
+export function numberOf(value: number | null | undefined, digits = 3): string {
+  if (value === null || value === undefined) return '-'
+  const text = value.toFixed(digits)
+  // What rounds to nothing has no sign.
+  return Number(text) === 0 ? (0).toFixed(digits) : text
+}
 
-/** Of a mean over many: it lies within this of the true one in 19 of 20 cases. */
-export const marginOf = ({ stderr }: { readonly stderr: number }): number => 1.96 * stderr
+/** A mean over so many tasks with its 95 % interval, by Student's t. */
+export function meanWords(estimate: Estimate, tasks: number): string {
+  const interval = meanInterval(estimate, tasks)
+  const mean = estimate.mean.toFixed(3)
+  return interval ? `${mean} ± ${(interval.high - estimate.mean).toFixed(3)}` : `${mean} (all ${tasks} alike)`
+}
+
+/** A share of so many tasks with its 95 % interval, by Wilson's score. */
+export function shareWords({ mean }: Pick<Estimate, 'mean'>, tasks: number): string {
+  const { low, high } = shareInterval(mean, tasks)
+  return `${(100 * mean).toFixed(1)} % (${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)})`
+}
 
 /** A score on held-out tasks. */
-export const scoreWords = ({ reward, solved, calls, callsDue }: HeldOutScore): string =>
+export const scoreWords = ({ tasks, reward, solved, calls, callsDue }: HeldOutScore): string =>
   [
-    `reward ${reward.mean.toFixed(3)} ± ${marginOf(reward).toFixed(3)}`,
-    `solved ${(100 * solved.mean).toFixed(1)} ± ${(100 * marginOf(solved)).toFixed(1)} %`,
+    `reward ${meanWords(reward, tasks)}`,
+    `solved ${shareWords(solved, tasks)}`,
     `${calls.toFixed(1)} calls of ${callsDue.toFixed(1)} needed`,
   ].join(', ')
 

@@ -4,7 +4,7 @@ import type { Metrics } from '../../swarm/index.js'
 import type { ChainedLog } from '../ledger/event-log.js'
 import type { Recorder } from '../ledger/recorder.js'
 import { newEvents } from './new-events.js'
-import { type OrderDesk, orderSchema } from './order-desk.js'
+import { type OrderAnswer, type OrderAsk, type OrderDesk, orderSchema } from './order-desk.js'
 
 /** How a command asks for the log of a running coordinator: LevelDB lets only one process at its files. */
 export const LOG_END = '/log/end'
@@ -19,6 +19,8 @@ const from = z.object({ from: z.coerce.number().int().min(0) })
 
 /** Only the owner of the data folder can open the socket. */
 const OWNER = { who: 'operator', via: 'control socket' } as const
+/** Of orders over HTTP. */
+const BEARER = { who: 'operator', via: 'token' } as const
 
 export interface ControlParts {
   readonly log: ChainedLog
@@ -54,13 +56,26 @@ export const controlRoutes = ({ log, recorder, metrics, orders }: ControlParts):
     method: 'POST',
     path: ORDER,
     async answer({ body }) {
-      const { data, error } = orderSchema.safeParse(body)
-      if (!data) throw new ControlRefusal('bad_request', error.issues[0]!.message)
-      return { json: await orders.take(data, OWNER) }
+      return { json: await orders.take(orderIn(body), OWNER) }
     },
   },
   { method: 'GET', path: METRICS, answer: async () => ({ lines: textLines(await metrics.metrics()) }) },
 ]
+
+/** What the dashboard's server does with an order, once its sender has shown the token. @throws ControlRefusal */
+export async function takeByToken(orders: OrderDesk, body: unknown): Promise<OrderAnswer> {
+  const ask = orderIn(body)
+  if (ask.order === 'settings')
+    throw new ControlRefusal('bad_request', 'settings are changed where run.yaml lies, which has to say the same')
+  return orders.take(ask, BEARER)
+}
+
+function orderIn(body: unknown): OrderAsk {
+  const { data, error } = orderSchema.safeParse(body)
+  if (data) return data
+  const { path, message } = error.issues[0]!
+  throw new ControlRefusal('bad_request', `${path.join('.') || 'the order'}: ${message}`)
+}
 
 async function* textLines(text: string): AsyncGenerator<string> {
   yield* text.trimEnd().split('\n')

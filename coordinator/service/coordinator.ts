@@ -1,5 +1,4 @@
 import type { PrivateKey } from '@libp2p/interface'
-import type { Stage } from '../../episode/index.js'
 import type { StageWatch } from '../../judging/index.js'
 import {
   type BlobStore,
@@ -19,6 +18,7 @@ import { createBodyJudge } from '../intake/body-judge.js'
 import { createGroupBodies } from '../intake/group-bodies.js'
 import { createIntake, type Intake } from '../intake/intake.js'
 import { openProofStore } from '../intake/proofs.js'
+import type { Replays } from '../intake/replays.js'
 import { createLeaseDesk, type LeaseDesk } from '../leases/lease-desk.js'
 import { roomForLeases } from '../leases/room.js'
 import { createDiskLosses } from '../ledger/disk-losses.js'
@@ -42,7 +42,6 @@ import { tellOwnAddresses } from './own-addresses.js'
 import { openPeerFile } from './peer-file.js'
 import { createProviders } from './providers.js'
 import { type RunServices, serveRun } from './services.js'
-import { theatres } from './theatres.js'
 
 /** What a coordinator gets from outside. */
 export interface CoordinatorParts {
@@ -56,12 +55,12 @@ export interface CoordinatorParts {
   /** Files that are published. */
   readonly blobs: BlobStore
   readonly taskSet: TaskSet
-  /** With the worlds of the task set and the tokenizer of the base. */
-  readonly stage: Stage
   /** Takes the numbers of all parts; a coordinator has one of its own. */
   readonly metrics: Metrics
   /** Hears what the stages of judging do. */
   readonly watch: StageWatch
+  /** Stages 1 to 3 of judging. */
+  readonly replays: Replays
   /** Stages 5 to 7 of judging; null: the run has no calibration, and they are not run. */
   readonly auditor: Auditor | null
   readonly lottery: AuditLottery
@@ -90,7 +89,7 @@ export interface Coordinator {
 
 /** Puts a coordinator together and into service; earlier publications of its run are served again. */
 export async function openCoordinator(parts: CoordinatorParts): Promise<Coordinator> {
-  const { config, folder, key, host, recorder, blobs, taskSet, stage, metrics, watch, auditor, lottery } = parts
+  const { config, folder, key, host, recorder, blobs, taskSet, metrics, watch, replays, auditor, lottery } = parts
   const { clock } = host
   meterRun(metrics, recorder)
   const { spool, manifests } = folder
@@ -135,12 +134,11 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const judge = createBodyJudge({
       tasks,
       termsOf,
-      theatreOf: theatres(stage, servers),
+      replays,
       state,
       bodies,
       judgedBodies,
       auditor,
-      watch,
       onUnstable: async (server, { leaseId }) => {
         await recorder.record((current) =>
           current.quarantinedWorlds.has(server)

@@ -2,8 +2,9 @@ import type { Logger } from 'pino'
 import { packageVersion } from '../../cli/index.js'
 import { serveControl } from '../../control/index.js'
 import { openTokenizer, readModelFacts } from '../../engine/index.js'
-import { createStage, rulesNamed } from '../../episode/index.js'
+import { createStage, rulesNamed, type Stage } from '../../episode/index.js'
 import { admitWorlds } from '../../servers/catalogue.js'
+import type { ServerDefinition } from '../../servers/kernel/index.js'
 import {
   addressesForOthers,
   createBlobStore,
@@ -24,6 +25,10 @@ import { createAuditLottery } from '../intake/audit-lottery.js'
 import { openRunAuditor } from '../intake/auditor.js'
 import { openCalibrations } from '../intake/calibrations.js'
 import { meterStages } from '../intake/metrics.js'
+import { createReplayPool } from '../intake/replay-pool.js'
+import type { Surroundings } from '../intake/replay-worker.js'
+import { type Replays, replaysHere } from '../intake/replays.js'
+import { theatres } from '../intake/theatres.js'
 import { agreeOnTerms, termsOf } from '../ledger/agree-terms.js'
 import { openCheckpoints } from '../ledger/checkpoints.js'
 import { type ChainedLog, openEventLog } from '../ledger/event-log.js'
@@ -37,12 +42,12 @@ import { meterReport } from '../report/metrics.js'
 import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
 import { openDataFolder } from '../settings/data-folder.js'
 import { checkPromptRoom } from '../settings/first-prompts.js'
-import { readTaskSet } from '../settings/task-set.js'
+import { readTaskSet, type TaskSet } from '../settings/task-set.js'
 import { meterTrainer } from '../spool/metrics.js'
 import { createTrainerProcess, type TrainerEvent } from '../spool/trainer-process.js'
 import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { createRunTrainer } from '../versions/run-trainer.js'
-import { controlRoutes } from './control-routes.js'
+import { controlRoutes, takeByToken } from './control-routes.js'
 import { openCoordinator } from './coordinator.js'
 import { type DryRunProgress, dryRun } from './dry-run.js'
 import { heldOutTasks, type NoScore, scoreVersions } from './held-out.js'
@@ -50,7 +55,6 @@ import { keepInvitation } from './invitation.js'
 import { createOrderDesk } from './order-desk.js'
 import { openRunKey } from './run-key.js'
 import { createSettingsDesk, type SettingsDesk } from './settings-desk.js'
-import { theatres } from './theatres.js'
 import { watchAlarms } from './watch-alarms.js'
 
 /** What an operator, or a program that started the coordinator, is told as it happens. */
@@ -110,7 +114,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const watch = meterStages(metrics)
     const meter = meterTrainer(metrics)
     const folder = await openDataFolder(config.dataDir)
-    await admitWorlds(config.tasks.worlds)
+    const outside = await admitWorlds(config.tasks.worlds)
     const taskSet = await readTaskSet(config.tasks.dataset, 'train')
     const log = await openEventLog(folder.log)
     const checkpoints = openCheckpoints({ file: folder.checkpoint, log, logger })
@@ -186,6 +190,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       clock: systemClock,
       logger,
       base: config.base.path,
+      processes: config.audit.processes,
       calibrations: calibrations.bySha256,
       adaptersKept: () => recorder.state.terms!.maxStaleness + 1,
       watch,
@@ -218,6 +223,15 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     if (!recorder.state.current && options.dryRun)
       await dryRun({ config, taskSet, stage, recorder, clock: systemClock, onProgress }, closing.signal)
 
+    const theatreOf = theatres(stage, taskSet.servers)
+    const replays = (): Replays => {
+      const { workers } = config.judging
+      if (workers === 0) return replaysHere(theatreOf, watch)
+      const surroundings = surroundingsOf(config, { stage, taskSet, outside })
+      const pool = createReplayPool({ workers, surroundings, watch, logger })
+      cleanUps.push(() => pool.close())
+      return pool
+    }
     const coordinator = await openCoordinator({
       config,
       folder,
@@ -226,9 +240,9 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       recorder,
       blobs,
       taskSet,
-      stage,
       metrics,
       watch,
+      replays: replays(),
       auditor: audits?.auditor ?? null,
       lottery: createAuditLottery(key.raw),
     })
@@ -249,6 +263,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       config.dashboard.enabled &&
       (await openDashboard(shown.report, {
         ...{ options, metrics, taskSet, tokenizer, blobs, recorder, bodies: coordinator.bodies },
+        takeOrder: (body) => takeByToken(orders, body),
         invitation: () => invited.current.text,
         manifests: coordinator.snapshots.inService,
       }))
@@ -257,7 +272,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const scored = scoreVersions(
       {
         ...{ config, tasks: scoringTasks, recorder, blobs, clock: systemClock, onProgress },
-        stageOf: theatres(stage, taskSet.servers),
+        stageOf: theatreOf,
       },
       closing.signal,
     )
@@ -280,6 +295,20 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
   }
 }
 
+/** What a process that replays groups has to find as this one did. */
+function surroundingsOf(
+  { base, reward, tasks }: RunConfig,
+  found: { readonly stage: Stage; readonly taskSet: TaskSet; readonly outside: readonly ServerDefinition[] },
+): Surroundings {
+  const { vocabularySize, chatTemplate } = found.stage.tokenizer
+  return {
+    base: { path: base.path, vocabularySize, chatTemplate },
+    ...{ dialect: base.dialect, reward },
+    servers: found.taskSet.servers.map(({ name }) => name),
+    outside: tasks.worlds.map((folder, i) => ({ folder, codeSha256: found.outside[i]!.codeSha256! })),
+  }
+}
+
 /** Counts what happens in the run for those who look at it. To be called before anything is recorded. */
 function reportOn(
   log: ChainedLog,
@@ -296,7 +325,10 @@ function reportOn(
 }
 
 interface DashboardSources
-  extends Pick<DashboardParts, 'metrics' | 'taskSet' | 'tokenizer' | 'blobs' | 'bodies' | 'invitation' | 'manifests'> {
+  extends Pick<
+    DashboardParts,
+    'metrics' | 'taskSet' | 'tokenizer' | 'blobs' | 'bodies' | 'invitation' | 'manifests' | 'takeOrder'
+  > {
   readonly options: CoordinatorOptions
   readonly recorder: Recorder
 }

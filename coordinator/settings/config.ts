@@ -94,6 +94,12 @@ export const configSchema = z.strictObject({
       perNode: z.int().min(1).max(LIMITS.leasesHeld.value).default(2),
     })
     .prefault({}),
+  judging: z
+    .strictObject({
+      /** Processes that replay groups; 0: the coordinator's own thread does. */
+      workers: z.int().min(0).max(64).default(0),
+    })
+    .prefault({}),
   audit: z
     .strictObject({
       /** Files of `prove-lab calibrate`, one per backend. Without any, stages 5 to 7 of judging are not run. */
@@ -102,6 +108,8 @@ export const configSchema = z.strictObject({
       probation: positive.default(20),
       /** No key is audited on a smaller share of its groups. */
       leastShare: z.number().gt(0).max(1).default(0.1),
+      /** torchrun ranks of the audit process. */
+      processes: positive.max(1024).default(1),
     })
     .prefault({}),
   influence: z

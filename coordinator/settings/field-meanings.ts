@@ -54,8 +54,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
       "what rollouts earn: `paper` or `outcome` ([reward.md](reward.md)). Part of the policy's id; nodes that do not know it stop and say so",
   },
   groupSize: {
-    meaning:
-      'rollouts per group, G. A volunteer needs at least this many lanes. A group travels as one body of at most 4 MiB: 16 rollouts of 16,000 tokens fit',
+    meaning: 'rollouts per group, G. A group travels as one body of at most 4 MiB: 16 rollouts of 16,000 tokens fit',
   },
   batchGroups: { meaning: 'groups with reward variance that make one batch, and so one training step' },
   versions: { meaning: 'the run is complete when this version is published; version 0 is the bare base' },
@@ -64,6 +63,10 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   'leases.durationMs': { meaning: 'milliseconds until a lease lapses and is given up' },
   'leases.perNode': { meaning: 'leases one node may hold' },
+  'judging.workers': {
+    meaning:
+      "processes that replay groups beside the coordinator's own, each of which takes 170 MB and up to a core; 0: its own thread replays them, one after the other ([scale.md](scale.md))",
+  },
   'audit.calibrations': {
     meaning:
       'files of `prove-lab calibrate`, one per inference backend of the volunteers ([judging.md](judging.md)). Without any, stages 5 to 7 of judging are not run: only do so among people you trust. With some, nodes of other backends get no leases',
@@ -75,6 +78,10 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   'audit.leastShare': {
     meaning:
       'no key is audited on a smaller share of its groups. One that turns to cheating after a long honest time gets about 1 / share of them past the judge, then half as many each time, and none past the audit of the training forward ([attackers.md](attackers.md))',
+  },
+  'audit.processes': {
+    meaning:
+      'torchrun ranks of the process that audits, which share the forward passes of each audit; with a GPU one per GPU. Each holds the base model',
   },
   'influence.perKey': {
     meaning:
@@ -91,7 +98,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   'limits.maxTurnTokens': { meaning: 'tokens the policy may sample in one assistant turn' },
   'limits.maxRolloutTokens': {
     meaning:
-      'tokens of a rollout in all. Volunteers open a context of 1024 tokens unless they give `--context`; a node that has too little stops and says so. Tasks of the `paper` profile need several thousand',
+      'tokens of a rollout in all. Volunteers make room for so many, as far as their memory has it. Tasks of the `paper` profile need several thousand',
   },
   'limits.maxAssistantTurns': { meaning: 'assistant turns of a rollout' },
   'heldOut.tasks': {

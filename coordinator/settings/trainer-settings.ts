@@ -19,6 +19,8 @@ export const trainerSettings = z.strictObject({
       advantage: z.enum(['none', 'group']).optional(),
       clipLow: from(0, 1),
       clipHigh: from(0, 10),
+      /** 0: none. */
+      dualClip: from(0, 100),
       tisCap: from(0.01, 100),
       klCoefficient: from(0, 10),
       /** Trainer steps. Default here: the run's own `maxStaleness`. */
@@ -62,6 +64,7 @@ export const trainerSettings = z.strictObject({
   threads: whole(1, 1024),
   packing: z.enum(['shared', 'packed', 'single']).optional(),
   checkpointing: z.enum(['none', 'layer', 'auto']).optional(),
+  sharding: z.enum(['none', 'layers']).optional(),
   /** Of the device that a step is planned for. */
   memoryGiB: from(0, 4096),
   /** 0: as many as fit. */

@@ -6,6 +6,7 @@ import { auditFolder, evidenceFolder } from './layout.js'
 import { createPythonProcess } from './python-process.js'
 import { type Refusal, readRefusal } from './refusal-file.js'
 import { exists } from './spool-folder.js'
+import { torchrun } from './torchrun.js'
 
 export interface AuditProcessOptions {
   readonly python: string
@@ -15,6 +16,8 @@ export interface AuditProcessOptions {
   readonly base: string
   /** `trainer.json`; only base, device, precision, threads and packing matter here. */
   readonly config: string
+  /** torchrun ranks. Default 1. */
+  readonly processes?: number
   /** Ends in a row without an answer after which the process is given up. */
   readonly maxFailures: number
   /** For one answer, starts of the process included. */
@@ -24,7 +27,7 @@ export interface AuditProcessOptions {
 /** What became of an audit. */
 export type AuditOutcome = { readonly kind: 'audited' } | ({ readonly kind: 'refused' } & Refusal)
 
-/** The process that answers audits: `prove_trainer --audits`, started when needed and again when it dies. */
+/** The process that answers audits, or the ranks of it: `prove_trainer --audits`, started when needed and again when it dies. */
 export interface AuditProcess {
   /**
    * What becomes of an audit that lies in the spool. Idempotent.
@@ -41,7 +44,7 @@ const CLOSE_TIMEOUT_MS = 10_000
 const errorEvent = z.looseObject({ event: z.literal('error'), code: z.string(), message: z.string() })
 
 export function createAuditProcess(options: AuditProcessOptions, log: Logger): AuditProcess {
-  const { python, packageFolder, spool, base, config, maxFailures, timeoutMs } = options
+  const { python, packageFolder, spool, base, config, processes = 1, maxFailures, timeoutMs } = options
   const stopping = new AbortController()
   /** Ends since the last answer that somebody waited for. */
   let failures = 0
@@ -51,7 +54,19 @@ export function createAuditProcess(options: AuditProcessOptions, log: Logger): A
   const child = createPythonProcess({
     python,
     packageFolder,
-    args: ['-m', 'prove_trainer', '--audits', '--spool', spool, '--base', base, '--config', config],
+    args: [
+      ...torchrun(processes),
+      '-m',
+      'prove_trainer',
+      '--audits',
+      '--spool',
+      spool,
+      '--base',
+      base,
+      '--config',
+      config,
+    ],
+    env: { TORCH_CPP_LOG_LEVEL: 'ERROR' },
     restartPauseMs: RESTART_PAUSE_MS,
     closeTimeoutMs: CLOSE_TIMEOUT_MS,
     onStart() {

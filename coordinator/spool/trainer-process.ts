@@ -8,6 +8,7 @@ import { TrainerError } from './errors.js'
 import { batchFolder } from './layout.js'
 import { createPythonProcess, type Ending } from './python-process.js'
 import { type Refusal, readRefusal } from './refusal-file.js'
+import { torchrun } from './torchrun.js'
 
 const event = z.looseObject({
   event: z.string(),
@@ -134,13 +135,10 @@ export function createTrainerProcess(options: TrainerProcessOptions, log: Logger
     }
   }
 
-  // A launcher of one rank would add nothing but its own start.
-  const torchrun =
-    processes > 1 ? ['-m', 'torch.distributed.run', '--standalone', '--nproc-per-node', String(processes)] : []
   const child = createPythonProcess({
     python,
     packageFolder,
-    args: [...torchrun, '-m', 'prove_trainer', '--spool', spool, '--base', base, '--config', config],
+    args: [...torchrun(processes), '-m', 'prove_trainer', '--spool', spool, '--base', base, '--config', config],
     env: { TORCH_CPP_LOG_LEVEL: 'ERROR' },
     restartPauseMs: RESTART_PAUSE_MS,
     closeTimeoutMs: CLOSE_TIMEOUT_MS,
@@ -195,6 +193,14 @@ function createOutcomes(spool: string) {
     tell(batchId, outcome)
   }
 
+  const waiterFor = (batchId: string): PromiseWithResolvers<BatchOutcome> => {
+    const waiter = awaited.get(batchId) ?? Promise.withResolvers<BatchOutcome>()
+    awaited.set(batchId, waiter)
+    // The trainer may be over before anybody listens.
+    waiter.promise.catch(() => undefined)
+    return waiter
+  }
+
   /** A refusal that is on disk already: the trainer reports each only once, and we may have been away. */
   const settleIfRefused = async (batchId: string): Promise<void> => {
     const refusal = await readRefusal(batchFolder(spool, batchId))
@@ -213,11 +219,10 @@ function createOutcomes(spool: string) {
       const outcome = known.get(batchId)
       if (outcome) return outcome
       if (failure) throw failure
-      const waiter = awaited.get(batchId) ?? Promise.withResolvers<BatchOutcome>()
-      awaited.set(batchId, waiter)
+      const { promise } = waiterFor(batchId)
       // Said before anybody listened, or by a trainer that has ended since. Looked for now that no word of it can be missed.
       if (await awaitsFindings(spool, batchId)) tell(batchId, { kind: 'measured' })
-      return abortable(waiter.promise, signal)
+      return abortable(promise, signal)
     },
     end(why: TrainerError): void {
       failure = why

@@ -3,6 +3,7 @@ import { createProgram } from '../../cli/index.js'
 import { addAuthorCommands } from './author.js'
 import { addEnvCommand } from './env.js'
 import { WRONG_USAGE } from './options.js'
+import { addPlayCommand } from './play.js'
 import { addScoreCommand } from './score.js'
 import { addWorldCommands } from './worlds.js'
 
@@ -17,6 +18,7 @@ export function serverProgram(): Command {
   addWorldCommands(program)
   addEnvCommand(program)
   addScoreCommand(program)
+  addPlayCommand(program)
   addAuthorCommands(program)
   return program
 }

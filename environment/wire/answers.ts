@@ -35,6 +35,14 @@ export function errorResponse(error: unknown, bodyOf: (answer: ErrorAnswer) => u
   return Response.json(bodyOf({ code: 'internal', message }), { status: 500 })
 }
 
+/** The same as JSON-RPC has it, which MCP speaks. */
+export const rpcError = (error: unknown): Response =>
+  errorResponse(error, ({ code, message }) => ({
+    jsonrpc: '2.0',
+    error: { code: -32000, message, data: { code } },
+    id: null,
+  }))
+
 /** A tool as OpenAI's chat format offers it. */
 export const toolSchemaOf = ({ name, description, inputSchema }: OfferedTool): ToolSchema => ({
   type: 'function',

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { answerMcpRequest, type ToolsAtAddress } from '../../servers/kernel/index.js'
 import type { OpenEpisode } from '../episodes.js'
 import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
-import { errorResponse } from './answers.js'
+import { rpcError } from './answers.js'
 import type { EnvironmentService } from './service.js'
 
 /** Key of a result's `_meta` that holds what the action earned, where the episode's signal tells it. */
@@ -19,13 +19,7 @@ export function episodeMcp({ episodes }: EnvironmentService): Hono {
   )
   // There is no stream to hold open and no session to end.
   app.all('/episodes/:id/mcp', () => new Response(null, { status: 405, headers: { allow: 'POST' } }))
-  app.onError((error) =>
-    errorResponse(error, ({ code, message }) => ({
-      jsonrpc: '2.0',
-      error: { code: -32000, message, data: { code } },
-      id: null,
-    })),
-  )
+  app.onError(rpcError)
   return app
 }
 

@@ -3,10 +3,13 @@ import { basename } from 'node:path'
 import type { Command } from 'commander'
 import type { Example } from '../../dataset/example.js'
 import {
+  baselineTable,
+  createBaselineCheck,
   DatasetError,
   ExampleMismatch,
   openDataset,
   readExamples,
+  readingSheet,
   renderExample,
   renderOverview,
   verifyDataset,
@@ -38,11 +41,26 @@ export function addDatasetCommand(program: Command): void {
       if (options.task !== undefined && options.index !== undefined) command.error('give either --task or --index')
       return reporting(() => inspectFile(file, options))
     })
+  const sample = dataset
+    .command('sample')
+    .description('Print a stratified sample of a file of examples, to be read and judged by people')
+    .argument('<file>', 'a .jsonl file of a data set')
+    .requiredOption('--for-reading', 'with room for verdicts; docs/synthesis.md has the protocol')
+    .option('--examples <number>', 'how many', integerOption(1, 10_000), 120)
+    .option('--seed <number>', 'the same seed draws the same examples', integerOption(0, 0xffffffff), 0)
+    .action((file: string, { examples, seed }: { examples: number; seed: number }) =>
+      reporting(() => readingSheet(examplesOf(file), examples, seed)),
+    )
+  const baselines = dataset
+    .command('baselines')
+    .description('Find the tools of held-out tasks by matching words, without a model: what do the words give away?')
+    .argument('<folder>', 'a data set')
+    .action((folder: string) => reporting(() => baselinesOf(folder)))
   const verify = withWorldFolders(dataset.command('verify'))
     .description('Play every example again in fresh sessions and compare every byte')
     .argument('<path>', 'the folder of a data set, or one of its .jsonl files')
     .action((path: string) => reporting(() => verifyPath(path)))
-  for (const command of [dataset, inspect, verify]) {
+  for (const command of [dataset, inspect, sample, baselines, verify]) {
     command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : CANNOT_BE_READ))
   }
 }
@@ -71,6 +89,17 @@ async function inspectFile(file: string, { task, index }: InspectOptions): Promi
 
 async function* examplesOf(file: string): AsyncGenerator<Example> {
   for await (const { example } of readExamples(file)) yield example
+}
+
+async function baselinesOf(folder: string): Promise<string> {
+  const { signal } = new AbortController()
+  const { examples } = await openDataset(folder, CATALOGUE, { signal })
+  const check = createBaselineCheck(CATALOGUE)
+  for (const split of ['train', 'held-out'] as const) for await (const example of examples(split)) check.add(example)
+  const found = check.finish()
+  if (found.heldOut === 0)
+    throw new DatasetError('no_such_example', `${folder}: the split held-out has no tasks with calls`)
+  return `${found.heldOut} held-out tasks\n\n${baselineTable(found)}\n`
 }
 
 async function verifyPath(path: string): Promise<string> {

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { type AdapterFile, type EngineProcess, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
 import {
+  areAlike,
   createStage,
   type Estimate,
   type EvaluationSettings,
@@ -128,7 +129,9 @@ function adapterFile(path: string): AdapterFile {
 }
 
 function table(comparison: Comparison & { readonly callsTeacher: number; readonly tooLong: number }): string {
-  const number = ({ mean, stderr }: Estimate): string => `${mean.toFixed(3)} ± ${stderr.toFixed(3)}`
+  // No spread was seen, which is not the same as none: an error of 0 would say that.
+  const number = ({ mean, stderr }: Estimate): string =>
+    `${mean.toFixed(3)} ${areAlike({ stderr }) ? `(all ${comparison.n} tasks alike)` : `± ${stderr.toFixed(3)}`}`
   return [
     `${comparison.n} held-out tasks, temperature 1 (± standard error over tasks)`,
     ...Object.entries(comparison.rewards).map(

@@ -3,7 +3,14 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { createLogUpdate } from 'log-update'
-import { DatasetError, type Drops, type Example, PROFILES, writeDataset } from '../../dataset/index.js'
+import {
+  createBaselineCheck,
+  DatasetError,
+  type Drops,
+  type Example,
+  PROFILES,
+  writeDataset,
+} from '../../dataset/index.js'
 import { CATALOGUE, isWorldFolder, worldsNamed } from '../../servers/catalogue.js'
 import { SESSION_START, type ServerDefinition } from '../../servers/kernel/index.js'
 import {
@@ -13,9 +20,11 @@ import {
   createTeacher,
   createWorkers,
   diversity,
+  type Missing,
   openFinishedBatches,
   type Plan,
   produce,
+  programHash,
   type Recipe,
   rephraseAll,
   type Source,
@@ -83,9 +92,15 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
   const out = resolve(options.out)
   if (existsSync(out)) throw new DatasetError('already_there', `${out} exists. Remove it, or name another folder.`)
   const plan = planOf(options, worlds)
-  const finished = await openFinishedBatches(`${out}.parts`, plan)
+  const finished = await openFinishedBatches(`${out}.parts`, { ...plan, program: await programHash() })
   const stop = new AbortController()
-  const interrupt = (): void => stop.abort(new Error('stopped; the same command goes on where it was'))
+  const interrupt = (): void =>
+    stop.abort(
+      new SynthesisError(
+        'stopped',
+        `what is finished is in ${out}.parts, and ${out} was not begun. The same command goes on where this one was.`,
+      ),
+    )
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt)
   const progress = createProgress()
   const workers = createWorkers(options.workers)
@@ -93,7 +108,7 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
   try {
     // Before hours of work, not after: a teacher that is away is noticed here.
     teacher = await teacherFor(options, worlds, plan, `${out}.parts`, stop.signal)
-    const { examples, drops } = await produce(plan, {
+    const { examples, drops, missing } = await produce(plan, {
       workers,
       threads: options.workers,
       finished,
@@ -101,9 +116,19 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
       onProgress: progress.show,
     })
     progress.say('writing the data set …')
-    await write(out, plan, worlds, examples(), drops, teacher, stop.signal)
+    await write(out, plan, worlds, examples(), { drops, missing }, teacher, stop.signal)
     await finished.remove()
-    progress.say(`${options.examples} examples are in ${out}; its README.md describes them`)
+    const lacking = missing.reduce((sum, { count }) => sum + count, 0)
+    progress.say(`${options.examples - lacking} examples are in ${out}; its README.md describes them`)
+    if (lacking > 0) {
+      progress.say(
+        `${lacking} are missing: ${saidMissing(missing)}. These worlds give no more that differ; use more worlds.`,
+      )
+      process.exitCode = FEWER_THAN_ASKED
+    }
+  } catch (error) {
+    // Whatever was going on reports the stop in its own way.
+    throw stop.signal.aborted ? stop.signal.reason : error
   } finally {
     progress.close()
     await teacher?.close()
@@ -111,6 +136,12 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt)
   }
 }
+
+/** Exit status of a synthesis that wrote a whole data set of fewer examples than were asked for. */
+const FEWER_THAN_ASKED = 3
+
+const saidMissing = (missing: readonly Missing[]): string =>
+  missing.map(({ kind, split, count }) => `${count} ${kind} of ${split}`).join(', ')
 
 function planOf(
   { worlds: named, heldOutWorlds, profile, seed, examples, validation, heldOut }: SynthesizeOptions,
@@ -147,15 +178,18 @@ async function write(
   { recipe, composition, shares }: Plan,
   worlds: readonly ServerDefinition[],
   examples: AsyncIterable<Example>,
-  drops: Drops,
+  { drops, missing }: { readonly drops: Drops; readonly missing: readonly Missing[] },
   teacher: Teacher | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   const catalogue = new Map(worlds.map((server) => [server.name, server]))
   const sanity = createSanityCheck(catalogue)
+  const baselines = createBaselineCheck(catalogue)
   async function* checked(): AsyncGenerator<Example> {
     for await (const example of inWordsOf(teacher, examples, signal)) {
+      signal.throwIfAborted()
       sanity.add(example)
+      baselines.add(example)
       yield example
     }
   }
@@ -166,16 +200,25 @@ async function write(
       title: 'PROVE tool-use tasks',
       profile: PROFILES.get(recipe.profile)!,
       seed: recipe.seed,
-      settings: { composition, shares, heldOutWorlds: recipe.heldOutWorlds },
+      settings: {
+        composition,
+        shares,
+        heldOutWorlds: recipe.heldOutWorlds,
+        ...(teacher ? { teacher: teacher.name } : {}),
+      },
+      ...(teacher ? { wordsBy: teacher.name } : {}),
       provenance: [
         `Made by \`prove-lab synthesize\` with the profile \`${recipe.profile}\` and the seed ${recipe.seed}.`,
         `${partOfProject(worlds)} took part; every call was executed in them.`,
         teacher
-          ? 'A language model put the words of those examples whose `speech` is `teacher`; the embedded speaker those of the others.'
+          ? `The language model ${teacher.name} put the words of those examples whose \`speech\` is \`teacher\`; the embedded speaker those of the others.`
           : 'The words are those of the embedded speaker: no language model took part.',
+        ...(missing.length === 0
+          ? []
+          : [`Fewer examples than were asked for: ${saidMissing(missing)} could not be made of these worlds.`]),
       ],
       diversity: (texts) => ({ ...diversity(texts) }),
-      outcome: () => ({ drops, sanity: sanity.finish() }),
+      outcome: () => ({ drops, sanity: sanity.finish(), baselines: baselines.finish() }),
     },
     catalogue,
   )

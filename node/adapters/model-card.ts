@@ -1,3 +1,4 @@
+import { type Estimate, type Interval, meanInterval, shareInterval } from '../../episode/index.js'
 import type { SealedManifest } from '../../proto/index.js'
 import type { Provenance } from './pulled-folder.js'
 
@@ -91,17 +92,17 @@ function measured({ measured: numbers, step }: Provenance): string[] {
 /** A score is made after its version is published: a later one tells of it. */
 function heldOut({ heldOut: scores }: Provenance): string[] {
   if (scores.length === 0) return []
-  const within = ({ mean, stderr }: { readonly mean: number; readonly stderr: number }): string =>
-    `${mean.toFixed(3)} ± ${(1.96 * stderr).toFixed(3)}`
+  const within = (estimate: Estimate, interval: Interval | null, tasks: number): string =>
+    `${estimate.mean.toFixed(3)} (${interval ? `${interval.low.toFixed(3)} to ${interval.high.toFixed(3)}` : `all ${tasks} alike`})`
   return [
     '',
-    'By the coordinator, on tasks that nobody trains on, each played once at temperature 1, with 95 % intervals: versions before this one.',
+    'By the coordinator, on tasks that nobody trains on, each played once at temperature 1, with 95 % intervals (reward: Student’s t; solved: Wilson’s score): versions before this one.',
     '',
     '| version | tasks | reward | solved | calls |',
     '| ---: | ---: | ---: | ---: | ---: |',
     ...scores.map(
       ({ version, tasks, reward, solved, calls }) =>
-        `| ${version} | ${tasks} | ${within(reward)} | ${within(solved)} | ${calls.toFixed(1)} |`,
+        `| ${version} | ${tasks} | ${within(reward, meanInterval(reward, tasks), tasks)} | ${within(solved, shareInterval(solved.mean, tasks), tasks)} | ${calls.toFixed(1)} |`,
     ),
   ]
 }

@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { PRIVATE_UMASK } from '../../control/index.js'
-import { DEFAULT_LIMITS } from '../../episode/index.js'
 import { isTeamName, LIMITS } from '../../proto/index.js'
 import { withWorldFolders } from '../../servers/world-option.js'
 import { createStderrLogger } from '../../swarm/index.js'
@@ -45,9 +44,8 @@ export function addJoinCommand(program: Command): void {
     .option('--relay', 'pass small messages on between nodes that cannot dial each other', false)
     .option(
       '--context <tokens>',
-      'longest rollout that fits, prompt included; memory grows with it and with the lanes',
+      'longest rollout that it takes part with, prompt included; default: what the run needs',
       contextOption,
-      DEFAULT_LIMITS.maxRolloutTokens,
     )
     .option(
       '--team <name>',
@@ -81,7 +79,7 @@ interface JoinOptions {
   relay: boolean
   /** False: none any more. */
   team?: string | false
-  context: number
+  context?: number
   stay: boolean
   mirror: boolean
   plain: boolean
@@ -113,7 +111,7 @@ async function joinRun(
         ...(options.announce === undefined ? {} : { announce: options.announce }),
         relay: options.relay,
       },
-      contextSize: options.context,
+      mostTokens: options.context ?? null,
       stay: options.stay,
       mirrors: options.mirror,
       team: options.team === false ? null : options.team,

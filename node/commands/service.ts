@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import writeFileAtomic from 'write-file-atomic'
 import { packageRoot } from '../../cli/index.js'
+import { withWorldFolders } from '../../servers/world-option.js'
 import type { Service } from '../background/service-file.js'
 import { type ServiceManager, serviceManagerOf } from '../background/services-here.js'
 import { RUN_ARGUMENT, runArgument } from './arguments.js'
@@ -11,6 +12,7 @@ import { dataFolder } from './defaults.js'
 
 interface InstallOptions {
   readonly dataDir: string
+  readonly worlds: readonly string[]
   readonly print: boolean
 }
 
@@ -18,8 +20,7 @@ interface InstallOptions {
 export function addServiceCommands(program: Command): void {
   const service = program.command('service').description('Let the system start this node with your session')
   const [name, description] = RUN_ARGUMENT
-  service
-    .command('install')
+  withWorldFolders(service.command('install'))
     .description('Write the file by which systemd (Linux) or launchd (macOS) runs the node; nothing is started')
     .argument(name, description, (text: string) => ({ text, named: runArgument(text) }))
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
@@ -27,7 +28,7 @@ export function addServiceCommands(program: Command): void {
     .action(async (run: { text: string; named: ReturnType<typeof runArgument> }, options: InstallOptions) => {
       const { invitation } = await run.named()
       const asked = invitation && [invitation.operator, invitation.purpose].filter((words) => words !== '')
-      await install(serviceManagerOf(process.platform), serviceFor(run.text, options.dataDir), asked, options.print)
+      await install(serviceManagerOf(process.platform), serviceFor(run.text, options), asked, options.print)
     })
   service
     .command('uninstall')
@@ -35,14 +36,15 @@ export function addServiceCommands(program: Command): void {
     .action(() => uninstall(serviceManagerOf(process.platform)))
 }
 
-/** Whoever installs it takes part: there is nobody to ask later. */
-function serviceFor(run: string, dataDir: string): Service {
+/** Whoever installs it takes part: there is nobody to ask later. @param options  folders, also relative to where we are */
+export function serviceFor(run: string, { dataDir, worlds }: Pick<InstallOptions, 'dataDir' | 'worlds'>): Service {
   const folder = resolve(dataDir)
   return {
     command: [
       process.execPath,
       join(packageRoot, 'bin', 'prove-node.cjs'),
       ...['join', run.replaceAll(/\s+/g, ''), '--data-dir', folder, '--yes', '--plain'],
+      ...worlds.flatMap((world) => ['--worlds', resolve(world)]),
     ],
     workingDirectory: homedir(),
     logFile: join(folder, 'service.log'),

@@ -1,17 +1,18 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { type Engine, openEngine, openTokenizer } from '../../engine/index.js'
 import { type Calibration, parseCalibration } from '../../judging/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { withWorldFolders } from '../../servers/world-option.js'
-import { createBlobStore } from '../../swarm/index.js'
+import { createBlobStore, readKey } from '../../swarm/index.js'
 import { findBaseModel, readBaseModel } from '../base/find-base.js'
 import { openModelCache } from '../base/model-cache.js'
 import { NodeError } from '../errors.js'
 import type { KeptGroup } from '../kept-group.js'
 import { stageFor } from '../policy-stage.js'
 import { verdictLine } from '../progress.js'
+import { publishableGroup } from '../publish-group.js'
 import type { LastGroup } from '../records.js'
 import { type VerifiedStage, verifyGroup } from '../verify.js'
 import { dataFolder, demoModel } from './defaults.js'
@@ -23,6 +24,7 @@ interface VerifyOptions {
   readonly cpu: boolean
   readonly calibration?: string
   readonly json: boolean
+  readonly save?: string
 }
 
 /** `prove-node verify`: judges the last group with a verdict again, without the network. Exit status 1 when a stage fails. */
@@ -34,6 +36,7 @@ export function addVerifyCommand(program: Command): void {
     .option('--cpu', 'do not use a GPU', false)
     .option('--calibration <file>', 'thresholds to judge by; without them numbers are shown')
     .option('--json', 'one JSON object on stdout', false)
+    .option('--save <file>', 'write the group too, signed, for others to judge again: prove-server play --http')
     .action(async (options: VerifyOptions) => {
       const stop = new AbortController()
       for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error('stopped')))
@@ -41,8 +44,17 @@ export function addVerifyCommand(program: Command): void {
       if (record === null) throw new NodeError('nothing_kept', `${options.dataDir} holds no group with a verdict yet`)
       const stages = await verify(record, options, stop.signal)
       process.stdout.write(options.json ? `${JSON.stringify(report(record, stages))}\n` : text(record, stages))
+      if (options.save !== undefined) await save(record, options.dataDir, options.save)
       if (stages.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
     })
+}
+
+/** @throws NodeError `nothing_kept` without the key; the system's error when the file is there already */
+async function save(record: LastGroup, dataDir: string, file: string): Promise<void> {
+  const identity = await readKey(dataDir)
+  if (identity === null) throw new NodeError('nothing_kept', `${dataDir} has no key to sign with`)
+  const group = await publishableGroup(record, identity.privateKey)
+  await writeFile(file, `${JSON.stringify(group)}\n`, { flag: 'wx' })
 }
 
 async function verify(
@@ -104,12 +116,17 @@ async function applyPolicy(engine: Engine, blobs: string, sha256: string | null,
 }
 
 /** Thresholds for other weights or kernels say nothing about this engine. */
-function checkCalibration({ subject }: Calibration, { origin }: KeptGroup, { backend }: Engine['build']): void {
+function checkCalibration(
+  { subject }: Calibration,
+  { origin }: KeptGroup,
+  { backend, nodeLlamaCpp }: Engine['build'],
+): void {
   const { sha256, quantisation } = origin.base
   const differ = [
     subject.baseSha256 === sha256 ? [] : ['base model'],
     subject.quantisation === quantisation ? [] : ['quantisation'],
     subject.backend === backend ? [] : ['backend'],
+    subject.nodeLlamaCpp === nodeLlamaCpp ? [] : ['build of the engine'],
   ].flat()
   if (differ.length > 0) throw new NodeError('wrong_calibration', `it is of another ${differ.join(' and ')}`)
 }

@@ -5,7 +5,6 @@ import pLimit from 'p-limit'
 import type { Logger } from 'pino'
 import { PRIVATE_FOLDER, serveControl } from '../../control/index.js'
 import { createMetrics, openIdentity, systemClock } from '../../swarm/index.js'
-import { NodeError } from '../errors.js'
 import { createGate, turnedTo } from '../gate.js'
 import { totalsOf } from '../ledger.js'
 import { resourcesOf } from '../limits/engine-resources.js'
@@ -31,7 +30,8 @@ export interface SessionOptions
     'coordinator' | 'invitation' | 'dataDir' | 'modelPath' | 'packagedModel' | 'agree' | 'team' | 'signal'
   > {
   readonly whereabouts: Whereabouts
-  readonly contextSize: number
+  /** Tokens of the longest rollout that it takes part with; null: whatever the run needs. */
+  readonly mostTokens: number | null
   readonly stay: boolean
   /** Keeps and serves everything that the run publishes. */
   readonly mirrors: boolean
@@ -137,7 +137,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       const names = Object.keys(changes) as LimitName[]
       given = changed(given, Object.fromEntries(names.map((name) => [name, null])) as LimitChanges)
       try {
-        checkLanes(limits(), node)
         if (needsEngine(before.limits, limits()))
           await node?.engine.reconfigure(resourcesOf(limits()), new AbortController().signal)
         await writeLimits(dataDir, kept)
@@ -207,7 +206,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       ...{ gate, logger, metrics, meter, onProgress, signal: starting },
       ...options.whereabouts,
       mapPort: limits().mapPort ?? false,
-      contextSize: options.contextSize,
+      mostTokens: options.mostTokens,
       stay: options.stay,
       mirrors: options.mirrors,
       team: options.team,
@@ -230,15 +229,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 
 const needsEngine = (before: LimitSettings, after: LimitSettings): boolean =>
   JSON.stringify(resourcesOf(before)) !== JSON.stringify(resourcesOf(after))
-
-function checkLanes({ lanes = DEFAULTS.lanes }: LimitSettings, node: RunningNode | null): void {
-  const groupSize = node?.groupSize ?? 0
-  if (lanes < groupSize)
-    throw new NodeError(
-      'bad_limits',
-      `lanes: the run's groups have ${groupSize} rollouts, and it needs a lane for each`,
-    )
-}
 
 const { PRIORITY_NORMAL, PRIORITY_BELOW_NORMAL, PRIORITY_LOW } = constants.priority
 const PRIORITIES = { normal: PRIORITY_NORMAL, low: PRIORITY_BELOW_NORMAL, lowest: PRIORITY_LOW }

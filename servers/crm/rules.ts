@@ -30,6 +30,9 @@ export const LIMITS = {
   discountMost: 30,
   /** Days within which somebody of the company was reached when a deal is won. */
   reachedDays: 30,
+  /** How far ahead a deal may close and an activity may be planned. Days. */
+  closingDays: 365,
+  planningDays: 180,
 } as const
 
 const BY_COUNTRY: Readonly<Record<string, Territory>> = {
@@ -172,6 +175,13 @@ export function mergeObstacle(db: CrmView, from: CrmContact, into: CrmContact): 
   return inMyTerritory(db, db.companies.get(into.company)!) ? undefined : { code: 'outside_territory' }
 }
 
+/** What stands against a date within so many days from today on, if anything. */
+export function dateObstacle(today: string, date: string, days: number): Obstacle | undefined {
+  if (date < today) return { code: 'date_in_past', detail: `Today is ${today}.` }
+  const last = addDays(today, days)
+  return date > last ? { code: 'date_too_far', detail: `The last day is ${last}.` } : undefined
+}
+
 /** What stands against planning an activity, if anything. */
 export function planObstacle(
   db: CrmView,
@@ -184,7 +194,8 @@ export function planObstacle(
   if (!isMine(db, company)) return { code: 'not_your_company', detail: `${company.name} belongs to ${company.rep}.` }
   if (contact.do_not_contact)
     return { code: 'do_not_contact', detail: `${contact.name} does not want to be contacted.` }
-  if (date < today) return { code: 'date_in_past', detail: `Today is ${today}.` }
+  const undatable = dateObstacle(today, date, LIMITS.planningDays)
+  if (undatable) return undatable
   if (!isWorkday(date)) return { code: 'not_a_workday', detail: `${date} is a Saturday or Sunday.` }
   const open = db.activities.by('date', date).filter((row) => row.status === 'open' && isMine(db, row))
   if (open.some((row) => row.crm_contact === contact.crm_contact && row.kind === kind))

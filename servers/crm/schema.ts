@@ -150,6 +150,7 @@ export const failures = {
   stage_not_allowed: 'The deal cannot move to that stage from where it is.',
   close_date_required: 'A deal in negotiation needs a close date.',
   date_in_past: 'That date has passed.',
+  date_too_far: 'That date is too far ahead.',
   negotiation_full: 'The rep has as many deals in negotiation as a rep may.',
   approval_pending: 'A discount request is open.',
   no_recent_contact: 'Nobody of the company was reached lately.',

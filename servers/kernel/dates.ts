@@ -6,6 +6,12 @@ export function addDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
 }
 
+/** Whether a calendar has it. @param date YYYY-MM-DD */
+export function isRealDate(date: string): boolean {
+  const day = new Date(`${date}T00:00:00Z`)
+  return !Number.isNaN(day.getTime()) && day.toISOString().slice(0, 10) === date
+}
+
 /** Monday to Friday. @param date YYYY-MM-DD */
 export function isWorkday(date: string): boolean {
   const weekday = new Date(`${date}T00:00:00Z`).getUTCDay()

@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import { WorldDefect } from './errors.js'
+import { type ListSizes, paged } from './pages.js'
 import type { SeededRandom } from './random.js'
+import { withSources } from './reference-sources.js'
 import type { Table, TableView } from './table.js'
 
 /** One table of a world. `F`: the failure codes of the world. */
@@ -83,13 +85,18 @@ export interface ToolSpec<T extends Tables, F extends string, I extends z.ZodObj
   /** A `z.strictObject`: undeclared keys are refused. */
   readonly input: I
   readonly output: O
+  /**
+   * Lists at the top of the output that are shown a page at a time, with the size of the page. `run` returns all entries; the kernel
+   * cuts them, takes the number of the page as the optional argument `page`, and answers with `next_page` while there is one.
+   */
+  readonly pages?: ListSizes<z.input<O>>
   readonly annotations: ToolAnnotations
   /** Facts that the call leaves true, such as `card_frozen`: an implicit edge to every tool that `needs` one of them. */
   readonly establishes?: readonly string[]
   readonly needs?: readonly string[]
   readonly ask: readonly string[]
   /** Plausible arguments drawn from the live state, or `null` when the state has nothing to offer. They should usually succeed. */
-  sample(context: SampleContext<T, z.input<I>>): z.input<I> | null
+  sample(context: SampleContext<T, z.input<I>>): (z.input<I> & { readonly page?: number }) | null
   run(args: z.output<I>, context: ToolContext<T, F>): z.input<O>
 }
 
@@ -99,6 +106,7 @@ export interface ToolDefinition {
   readonly description: string
   readonly input: z.ZodObject
   readonly output: z.ZodObject
+  readonly pages?: ListSizes
   readonly annotations: ToolAnnotations
   readonly establishes?: readonly string[]
   readonly needs?: readonly string[]
@@ -167,8 +175,10 @@ export interface ServerDefinition {
  * tables are declared `as const`: a `missing` that is none of the failures then does not compile.
  */
 export function toolMaker<F extends string, T extends Tables<F>>(_tables: T, _failures: Readonly<Record<F, string>>) {
-  return <I extends z.ZodObject, O extends z.ZodObject>(spec: ToolSpec<T, F, I, O>): ToolDefinition =>
-    spec as unknown as ToolDefinition
+  return <I extends z.ZodObject, O extends z.ZodObject>(spec: ToolSpec<T, F, I, O>): ToolDefinition => {
+    const tool = spec as unknown as ToolDefinition
+    return tool.pages ? paged(tool, tool.pages) : tool
+  }
 }
 
 export const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
@@ -181,8 +191,9 @@ export const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
  */
 export function defineServer<T extends Tables>(spec: ServerSpec<T>): ServerDefinition {
   checkDeclaration(spec as unknown as ServerSpec<Tables>)
-  const toolsByName = new Map(spec.tools.map((tool) => [tool.name, tool]))
-  return { ...spec, toolsByName } as unknown as ServerDefinition
+  const tools = withSources(spec)
+  const toolsByName = new Map(tools.map((tool) => [tool.name, tool]))
+  return { ...spec, tools, toolsByName } as unknown as ServerDefinition
 }
 
 function checkDeclaration({ name, tables, entities, failures, tools }: ServerSpec<Tables>): void {

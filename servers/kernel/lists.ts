@@ -5,16 +5,6 @@
  */
 export const PAGE = { short: 5, long: 4, longest: 3 } as const
 
-/** The first entries, as many as a result shows. */
-export function page<R>(rows: readonly R[], entries: keyof typeof PAGE = 'short'): R[] {
-  return rows.slice(0, PAGE[entries])
-}
-
-/** The last entries, the very last first, as many as a result shows: the newest of a table that grows. */
-export function newestPage<R>(rows: readonly R[], entries: keyof typeof PAGE = 'short'): R[] {
-  return rows.slice(-PAGE[entries]).reverse()
-}
-
 type Comparison<K extends string> = (a: Comparable<K>, b: Comparable<K>) => number
 type Comparable<K extends string> = { readonly [F in K]: string | number }
 

@@ -1,3 +1,4 @@
+import { isWorkday } from '../kernel/dates.js'
 import type { Invariant } from '../kernel/define-server.js'
 import { sharesAhead } from './matching.js'
 import { ACCOUNT, isReached, LIMITS, lotObstacle, priceObstacle } from './rules.js'
@@ -185,6 +186,11 @@ const haltsLast: TradingInvariant = {
   },
 }
 
+const exchangesRest: TradingInvariant = {
+  name: 'nothing was traded on a Saturday or Sunday',
+  check: (now) => now.trades.find(({ date }) => !isWorkday(date))?.trade,
+}
+
 const timePriorityHolds: TradingInvariant = {
   name: 'an order of ours has never overtaken those that stood before it at its price',
   check(now, seed) {
@@ -216,4 +222,5 @@ export const tradingInvariants = [
   nothingIsOverdue,
   haltsLast,
   timePriorityHolds,
+  exchangesRest,
 ]

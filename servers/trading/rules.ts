@@ -1,4 +1,4 @@
-import { timeOf } from '../kernel/dates.js'
+import { isWorkday, timeOf } from '../kernel/dates.js'
 import { amountOf, type Match, match, opposite, without } from './matching.js'
 import type { Instrument, Obstacle, Side, TradeOrder, TradingView, Venue, Watch } from './schema.js'
 
@@ -17,10 +17,10 @@ export const LIMITS = {
 /** The only row of the table of accounts. */
 export const ACCOUNT = 'portfolio'
 
-/** Whether the exchange trades at `now` (ISO 8601, UTC). */
+/** Whether the exchange trades at `now` (ISO 8601, UTC): none does on Saturdays and Sundays. */
 export function isOpen({ opens, closes }: Venue, now: string): boolean {
   const time = timeOf(now)
-  return opens <= time && time < closes
+  return isWorkday(now.slice(0, 10)) && opens <= time && time < closes
 }
 
 const deviates = (price: number, reference: number, percent: number): boolean =>
@@ -55,7 +55,10 @@ export function freeShares(db: TradingView, instrument: string): number {
 export function tradingObstacle(db: TradingView, now: string, { instrument, venue, status }: Instrument) {
   const { name, opens, closes } = db.venues.get(venue)!
   if (!isOpen(db.venues.get(venue)!, now))
-    return { code: 'market_closed', detail: `${name} trades from ${opens} to ${closes} UTC.` } satisfies Obstacle
+    return {
+      code: 'market_closed',
+      detail: `${name} trades from Monday to Friday, ${opens} to ${closes} UTC.`,
+    } satisfies Obstacle
   if (status === 'halted')
     return { code: 'instrument_halted', detail: `Trading in ${instrument} is halted.` } satisfies Obstacle
   return undefined

@@ -1,3 +1,4 @@
+import { addDays, isWorkday } from '../kernel/dates.js'
 import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import { ascending } from '../kernel/lists.js'
@@ -22,7 +23,6 @@ import { COMPANY_FIRST, COMPANY_SECOND, VENUES } from './words.js'
 
 const INSTRUMENTS = 40
 const HELD = 12
-const DAY_MS = 86_400_000
 
 /** A portfolio in the middle of a trading day: forty shares on four exchanges, a dozen positions with their history, open orders. */
 export function seedTrading({ random, start }: SeedContext): SeedRows<TradingTables> {
@@ -104,7 +104,7 @@ function seedBook(random: SeededRandom, instrument: Instrument, thin: boolean): 
 
 /** Purchases, some sales and dividends of the last months; a few instruments were sold again altogether. */
 function seedTrades(random: SeededRandom, start: string, instruments: readonly Instrument[]): Trade[] {
-  const day = (age: number): string => new Date(Date.parse(start) - age * DAY_MS).toISOString().slice(0, 10)
+  const day = (age: number): string => tradingDay(addDays(start.slice(0, 10), -age))
   // The first instruments are all tradable, so that there is always something to sell.
   const owned = [
     ...instruments.slice(0, 7),
@@ -130,6 +130,11 @@ function seedTrades(random: SeededRandom, start: string, instruments: readonly I
   })
   const numbers = twoDigitNumbers(random, rows.length)
   return rows.map((row, i): Trade => ({ trade: `trade-${numbers[i]}`, ...row })).sort(ascending('date'))
+}
+
+/** The day itself, or the Friday before a weekend. */
+function tradingDay(date: string): string {
+  return isWorkday(date) ? date : tradingDay(addDays(date, -1))
 }
 
 function positionsFrom(trades: readonly Trade[], instruments: readonly Instrument[]): Position[] {

@@ -1,6 +1,6 @@
 import type { Invariant } from '../kernel/define-server.js'
-import { covers, flightOf, roomsTaken, saltOf } from './availability.js'
-import { clash, LIMITS, passportObstacle } from './rules.js'
+import { covers, flightOf, isCancelled, roomsTaken, saltOf } from './availability.js'
+import { clash, LIMITS, passportObstacle, REFUND } from './rules.js'
 import { type Booking, CABINS, type TravelTables, type TravelView } from './schema.js'
 import { DATES, dayOf } from './time.js'
 import { seatsOffered } from './timetable.js'
@@ -33,6 +33,14 @@ const AHEAD: Readonly<Record<Booking['status'], readonly Booking['status'][]>> =
   lapsed: ['lapsed'],
 }
 
+/** What cancelling may have left of a booking, by what it was paid for and when it was cancelled. */
+function keptOf(db: TravelView, { budget, flight, fare, price, nights }: Booking): number[] {
+  if (budget === null) return [0]
+  if (flight === null) return [0, Math.round(price / nights!)]
+  const kept = price - Math.floor((price * REFUND[fare!]) / 100)
+  return isCancelled(db, flight) ? [0, kept] : [kept]
+}
+
 export const travelInvariants = [
   invariant('what a budget has left and what its bookings have kept is its total', ({ budgets, bookings }) => {
     const wrong = budgets.find(({ budget, total, left }) => {
@@ -49,6 +57,11 @@ export const travelInvariants = [
       return paid !== 0 || budget !== null || held_until === null
     })
     return wrong?.booking
+  }),
+
+  invariant('a cancelled booking has kept what its rules keep, and nothing where nothing was paid', (db) => {
+    const wrong = db.bookings.by('status', 'cancelled').find((row) => !keptOf(db, row).includes(row.paid))
+    return wrong && `${wrong.booking} has kept ${wrong.paid} of ${wrong.price}`
   }),
 
   invariant('no cabin of a flight is overbooked', (db) => {

@@ -2,7 +2,7 @@ import { CITIES } from '../kernel/gazetteer.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { roomsTaken } from './availability.js'
-import { cabinOf, clash, flightTitle, LIMITS, passportObstacle, stayTitle } from './rules.js'
+import { cabinOf, clash, flightTitle, LIMITS, passportObstacle, REFUND, stayTitle } from './rules.js'
 import type { Booking, Budget, Hotel, Itinerary, Traveller } from './schema.js'
 import { DATES, instantOf, minuteOf } from './time.js'
 import { cityNumber, type Fare, type Flight, flightsOn, isFlown, seatsOffered } from './timetable.js'
@@ -96,7 +96,7 @@ class Desk {
     if (!flight) return undefined
     const extra_bags = random.pick([0, 0, 0, 1, 2])
     const price = flight.prices[fare] + extra_bags * LIMITS.bagFee
-    const payment = this.#pay(price, fare === 'business')
+    const payment = this.#pay(price, fare === 'business', price - Math.floor((price * REFUND[fare]) / 100))
     if (!payment) return undefined
     const { status } = payment
     if (status === 'held' || status === 'confirmed') {
@@ -141,7 +141,7 @@ class Desk {
       )
     if (!hotel) return
     const price = hotel.price * nights
-    const payment = this.#pay(price, false)
+    const payment = this.#pay(price, false, 0)
     if (!payment) return
     for (const on of days) this.#used.set(`${hotel.hotel} ${on}`, (this.#used.get(`${hotel.hotel} ${on}`) ?? 0) + 1)
     const check_in = DATES[day]!
@@ -155,8 +155,15 @@ class Desk {
     })
   }
 
-  /** What has become of a booking, paid for from a budget that still has as much. */
-  #pay(price: number, business: boolean): Pick<Booking, 'status' | 'held_until' | 'paid' | 'budget'> | undefined {
+  /**
+   * What has become of a booking, paid for from a budget that still has as much.
+   * @param kept  what a cancellation leaves of it: hotels were cancelled in time
+   */
+  #pay(
+    price: number,
+    business: boolean,
+    kept: number,
+  ): Pick<Booking, 'status' | 'held_until' | 'paid' | 'budget'> | undefined {
     const random = this.#random
     const status: Status = random.pick([
       ...Array<Status>(7).fill('confirmed'),
@@ -173,7 +180,7 @@ class Desk {
     )
     if (payers.length === 0) return undefined
     const { budget } = random.pick(payers)
-    const paid = status === 'cancelled' ? Math.floor(price / 2) : price
+    const paid = status === 'cancelled' ? kept : price
     this.#left.set(budget, this.#left.get(budget)! - paid)
     return { status, held_until: null, paid, budget }
   }

@@ -29,6 +29,17 @@ const carIsHeld: VehicleInvariant = {
   },
 }
 
+const carStartsStanding: VehicleInvariant = {
+  name: 'a car stands when a session begins, and one that moves knows since when and lasts as far as it has come',
+  check(now, seed) {
+    if (theCar(seed).speed > 0) return `it begins at ${theCar(seed).speed} km/h`
+    const { speed, since, metres, engine, energy, consumption } = theCar(now)
+    if (speed > 0 !== (since !== null)) return `${speed} km/h since ${since}`
+    if (engine === 'off' && metres > 0) return `${metres} m with the engine off`
+    return metres * consumption > energy * 1000 ? `${metres} m on ${energy} Wh` : undefined
+  },
+}
+
 const speedIsAllowed: VehicleInvariant = {
   name: 'the speed is within what driver, mode and faults allow, and what follows from it has happened',
   check(now) {
@@ -148,6 +159,7 @@ const routeIsReal: VehicleInvariant = {
 export const vehicleInvariants = [
   motionIsSafe,
   carIsHeld,
+  carStartsStanding,
   speedIsAllowed,
   cruiseHolds,
   cableIsSafe,

@@ -1,4 +1,4 @@
-import { addDays } from '../kernel/dates.js'
+import { addDays, minutesBetween } from '../kernel/dates.js'
 import {
   CAR,
   type Car,
@@ -39,6 +39,24 @@ export const theCar = (db: VehicleView): Car => db.cars.get(CAR)!
 export const chargePercent = ({ energy, capacity }: Car): number => Math.floor((100 * energy) / capacity)
 
 export const rangeKm = ({ energy, consumption }: Car): number => Math.floor(energy / consumption)
+
+/** Metres driven since the engine was started: as far as the battery lasts. */
+export function drivenMetres({ metres, speed, since, energy, consumption }: Car, now: string): number {
+  const lately = since === null ? 0 : Math.floor((speed * 1000 * minutesBetween(since, now)) / 60)
+  return Math.min(metres + lately, Math.floor((1000 * energy) / consumption))
+}
+
+/** The car with what the drive that is under way has taken out of its battery, which is booked when the engine stops. */
+export const withDrive = (car: Car, now: string): Car => ({
+  ...car,
+  energy: car.energy - Math.ceil((drivenMetres(car, now) * car.consumption) / 1000),
+})
+
+/** km of the trip that the log gets if the engine stops now, 0 if there was none. */
+export function tripKm(car: Car, now: string): number {
+  const driven = Math.floor(drivenMetres(car, now) / 1000)
+  return car.under_way ? Math.max(car.route_km, driven) : driven
+}
 
 /** Whether windows, climate and music have power. */
 export const hasPower = (car: Car): boolean => car.engine === 'running' || chargePercent(car) >= LIMITS.standby
@@ -111,19 +129,20 @@ export function brakeOutcome(
 }
 
 /** Why the driver cannot bring the car to `speed`, if so. */
-export function speedObstacle(db: VehicleView, speed: number): Obstacle | undefined {
+export function speedObstacle(db: VehicleView, now: string, speed: number): Obstacle | undefined {
   const car = theCar(db)
   if (car.engine === 'off') return { code: 'engine_off' }
   if (!inGear(car)) return { code: 'no_gear', detail: `The gear is in ${car.gear}.` }
   if (car.foot_brake === 'on' || car.parking_brake === 'on')
     return { code: 'brake_on', detail: `The ${car.foot_brake === 'on' ? 'foot' : 'parking'} brake is on.` }
+  if (rangeKm(withDrive(car, now)) === 0) return { code: 'low_battery', detail: 'The battery is empty.' }
   const { limit, why } = topSpeed(db, car)
   if (speed > limit) return { code: 'over_limit', detail: `At present ${why} at most ${limit} km/h.` }
   return openDoor(db)
 }
 
 /** Why cruise control cannot hold `speed`, if so. */
-export function cruiseObstacle(db: VehicleView, speed: number): Obstacle | undefined {
+export function cruiseObstacle(db: VehicleView, now: string, speed: number): Obstacle | undefined {
   const car = theCar(db)
   if (car.engine === 'off') return { code: 'engine_off' }
   if (car.gear !== 'drive' || car.speed < LIMITS.cruise)
@@ -132,16 +151,17 @@ export function cruiseObstacle(db: VehicleView, speed: number): Obstacle | undef
   if (hold) return { code: 'safety_hold', detail: `"${hold.title}" is critical: book its repair first.` }
   const broken = faultOf(db, 'cruise')
   if (broken) return { code: 'part_faulty', detail: `"${broken.title}" disables cruise control.` }
-  return speedObstacle(db, speed)
+  return speedObstacle(db, now, speed)
 }
 
 /** Lets the car go at `speed`, with all that follows from it: the trip begins, doors lock, the roof shuts. */
-export function goAt(db: VehicleDb, speed: number, cruise: number | null): Car {
+export function goAt(db: VehicleDb, now: string, speed: number, cruise: number | null): Car {
   const car = theCar(db)
   if (speed > LIMITS.autoLock)
     for (const { door } of db.doors.by('locked', false)) db.doors.update(door, { locked: true })
   if (speed > LIMITS.roof && db.windows.get('roof')!.opening > 0) db.windows.update('roof', { opening: 0 })
-  return db.cars.update(CAR, { speed, cruise, under_way: car.under_way || (speed > 0 && car.route !== null) })
+  const drive = speed === car.speed ? {} : { since: speed === 0 ? null : now, metres: drivenMetres(car, now) }
+  return db.cars.update(CAR, { speed, cruise, ...drive, under_way: car.under_way || (speed > 0 && car.route !== null) })
 }
 
 /** Why there can be no route to `place`, if so. */

@@ -37,6 +37,10 @@ const car = z.object({
   engine: z.enum(['off', 'running']),
   gear: z.enum(GEARS),
   speed,
+  /** Since when it goes at this speed; null while it stands. */
+  since: z.string().nullable(),
+  /** Metres driven from the start of the engine until `since`, or until the car stood. */
+  metres: z.int().min(0),
   foot_brake: z.enum(['on', 'off']),
   parking_brake: z.enum(['on', 'off']),
   /** Speed that cruise control holds; null when it is off. */
@@ -57,11 +61,11 @@ const car = z.object({
   charged: z.int().min(0),
   /** km ever driven. */
   odometer: z.int().min(0),
-  /** Destination at which the car stands or from which it set out. */
+  /** Destination at which the car stands or from which it set out, and to which it comes back without a route. */
   location: z.string(),
   /** Destination of the route guidance; null when there is none. */
   route: z.string().nullable(),
-  /** km of the route from `location`; 0 without one. */
+  /** km from where the car set out to the end of the route, with what was driven before the route was chosen; 0 without one. */
   route_km: z.int().min(0),
   /** Whether the car has moved since the route was started. */
   under_way: z.boolean(),

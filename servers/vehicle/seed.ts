@@ -3,7 +3,6 @@ import type { SeedContext, SeedRows } from '../kernel/define-server.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { slug } from '../kernel/text.js'
-import { LIMITS } from './rules.js'
 import {
   CAR,
   type Car,
@@ -22,13 +21,13 @@ import {
 import { seedDestinations } from './seed-destinations.js'
 import * as words from './words.js'
 
-/** How a session finds the car; what is named more often is more common. */
+/** How a session finds the car, which stands; what is named more often is more common. */
 const SCENES = [
   ...['parked', 'parked'],
   ...['ready', 'ready', 'ready', 'ready', 'ready'],
   ...['idling', 'idling', 'idling', 'idling'],
-  ...['waiting', 'waiting', 'waiting', 'waiting'],
-  ...['driving', 'driving', 'driving', 'driving', 'driving', 'driving', 'driving', 'driving', 'driving'],
+  ...['waiting', 'waiting', 'waiting', 'waiting', 'waiting', 'waiting', 'waiting', 'waiting', 'waiting'],
+  ...['ready', 'ready', 'idling', 'idling'],
   ...['charging', 'charging'],
   'stalled',
 ] as const
@@ -46,10 +45,9 @@ export function seedVehicle({ random, start }: SeedContext): SeedRows<VehicleTab
   const { faults, appointments } = seedFaults(random, today, destinations)
   const playlists = seedPlaylists(random, drivers)
   const trips = seedTrips(random, today, drivers, destinations)
-  const car = seedCar(random, start, scene, connector, drivers, destinations, playlists, faults)
-  const shut = scene === 'driving' || car.guard === 'valet'
-  const open = !shut && random.chance(0.3) ? random.pick(DOORS) : undefined
-  const locking = scene === 'driving' || (scene === 'parked' && random.chance(0.6))
+  const car = seedCar(random, start, scene, connector, drivers, destinations, playlists)
+  const open = car.guard !== 'valet' && random.chance(0.3) ? random.pick(DOORS) : undefined
+  const locking = scene === 'parked' && random.chance(0.6)
   return {
     cars: [car],
     drivers,
@@ -60,7 +58,7 @@ export function seedVehicle({ random, start }: SeedContext): SeedRows<VehicleTab
     })),
     windows: WINDOWS.map((window) => ({
       window,
-      opening: random.chance(0.35) && !(window === 'roof' && car.speed > LIMITS.roof) ? random.int(1, 10) * 10 : 0,
+      opening: random.chance(0.35) ? random.int(1, 10) * 10 : 0,
     })),
     tyres: ['front left', 'front right', 'rear left', 'rear right'].map((tyre) => ({
       tyre,
@@ -170,15 +168,12 @@ function seedCar(
   drivers: readonly Driver[],
   destinations: readonly Destination[],
   playlists: readonly Playlist[],
-  faults: readonly Fault[],
 ): Car {
-  const running = scene === 'idling' || scene === 'waiting' || scene === 'driving'
+  const running = scene === 'idling' || scene === 'waiting'
   const guard = random.chance(0.65) ? 'off' : random.pick(GUARDS)
   const driver = random.pick(drivers.filter(({ licence_until }) => licence_until >= start.slice(0, 10)))
   const atCharger = scene === 'charging' || (scene === 'parked' && random.chance(0.7)) || random.chance(0.35)
   const fits = (place: Destination) => (atCharger ? place.connector === connector : place.kind === 'saved')
-  const held = faults.some(({ severity, status }) => severity === 'critical' && status === 'open')
-  const limit = Math.min(driver.top_speed, held ? LIMITS.hold : 130, guard === 'valet' ? LIMITS.valet : 130)
   const capacity = random.int(8, 18) * 5000
   const charge = !running && random.chance(0.2) ? random.int(4, 18) : random.int(25, 92)
   const minutes = random.int(12, 40)
@@ -187,12 +182,12 @@ function seedCar(
     car: CAR,
     model: random.pick(words.MODELS),
     engine: running ? 'running' : 'off',
-    gear: scene === 'waiting' || scene === 'driving' || scene === 'stalled' ? 'drive' : 'park',
-    speed: scene === 'driving' ? random.int(3, Math.floor(limit / 10)) * 10 : 0,
-    foot_brake:
-      scene === 'parked' || scene === 'driving' || (scene === 'charging' && random.chance(0.5)) ? 'off' : 'on',
-    parking_brake:
-      scene === 'parked' || scene === 'charging' || (scene !== 'driving' && random.chance(0.25)) ? 'on' : 'off',
+    gear: scene === 'waiting' || scene === 'stalled' ? 'drive' : 'park',
+    speed: 0,
+    since: null,
+    metres: 0,
+    foot_brake: scene === 'parked' || (scene === 'charging' && random.chance(0.5)) ? 'off' : 'on',
+    parking_brake: scene === 'parked' || scene === 'charging' || random.chance(0.25) ? 'on' : 'off',
     cruise: null,
     driver: driver.driver,
     guard,

@@ -5,7 +5,7 @@ import { assemble, buildTask } from './assemble.js'
 import { chooseToolset } from './draw-toolset.js'
 import { type Chain, chainName, splitOf } from './split.js'
 import { type Maker, TODAY } from './synthesis-context.js'
-import { homeOf, shortCore, takeSteps } from './take-steps.js'
+import { coreAround, homeOf, takeSteps } from './take-steps.js'
 import { putIntoWords } from './word-conversation.js'
 
 /** Nothing on offer can serve the request: it belongs to another world, or to none. */
@@ -25,7 +25,7 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
   } else {
     const taken = takeSteps(
       assignment,
-      shortCore(assignment, context, random),
+      coreAround(assignment, context, random),
       random.int(1, 2),
       worldSeed,
       context,

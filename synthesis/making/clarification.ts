@@ -6,7 +6,7 @@ import type { Script } from './conversation-script.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { chainName } from './split.js'
 import { type Maker, TODAY } from './synthesis-context.js'
-import { homeOf, shapeRandom, shortCore, takeSteps } from './take-steps.js'
+import { coreAround, homeOf, shapeRandom, takeSteps } from './take-steps.js'
 import type { Step } from './walk.js'
 import { putIntoWords, type Worded } from './word-conversation.js'
 
@@ -16,7 +16,7 @@ export const makeClarification: Maker = (assignment, worldSeed, context, random)
   const hides = shapeRandom(assignment, context).chance(profile.missingFunction)
   const taken = takeSteps(
     assignment,
-    shortCore(assignment, context, random),
+    coreAround(assignment, context, random),
     random.int(1, 3),
     worldSeed,
     context,

@@ -61,11 +61,10 @@ export interface Shape {
 }
 
 /** @param length  steps of the conversation: every request asks for one at least */
-export function drawShape(profile: Profile, length: number, random: SeededRandom): Shape {
+export function drawShape(profile: Profile, length: number, recovery: Recovery | null, random: SeededRandom): Shape {
   const [second, third] = profile.nextTurn
   const several = random.chance(second)
   const information = drawInformation(several ? 2 : 1, profile, random)
-  const recovery = random.chance(profile.recovery) ? drawRecovery(random) : null
   const others = (information === 'complete' ? 0 : 1) + (takesTurn(recovery) ? 1 : 0)
   // Two steps do not fill three requests, so the other conversations take over their third turns.
   const full = shareWithoutThird(profile)
@@ -114,7 +113,8 @@ function drawInformation(turns: number, { information }: Profile, random: Seeded
   return draw < information.missing + information.minimal ? 'minimal' : 'complete'
 }
 
-function drawRecovery(random: SeededRandom): Recovery {
+/** What goes wrong, where something does. */
+export function drawRecovery(random: SeededRandom): Recovery {
   let left = random.int(0, 999_999) / 1_000_000
   for (const [kind, share] of RECOVERY_KINDS) {
     left -= share

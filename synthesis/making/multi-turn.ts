@@ -1,14 +1,15 @@
+import type { Recovery } from '../../dataset/example.js'
 import type { TaskBody } from '../../episode/index.js'
 import { factsToTell, type Json } from '../../reward/index.js'
-import { dependencyGraph, type SeededRandom } from '../../servers/kernel/index.js'
+import { dependencyGraph, deriveSeed, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
 import { assemble, buildTask } from './assemble.js'
-import { drawShape, type Script, type Shape, scriptConversation } from './conversation-script.js'
+import { drawRecovery, drawShape, type Script, type Shape, scriptConversation } from './conversation-script.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
 import { isInPair } from './pairs.js'
 import { type Chain, chainName } from './split.js'
 import { type Assignment, type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
-import { homeOf, shapeRandom, takeSteps } from './take-steps.js'
+import { coreAround, homeOf, shapeRandom, takeSteps } from './take-steps.js'
 import type { ToldStep } from './tell-references.js'
 import { putIntoWords, type Worded } from './word-conversation.js'
 
@@ -17,7 +18,7 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
   const { profile, speech, catalogue, denotes } = context
   const drawn = shapeRandom(assignment, context)
   const length = drawLength(assignment, context, drawn)
-  const shape = drawShape(profile, length, drawn)
+  const shape = drawShape(profile, length, recoveryOf(assignment, context), drawn)
   const taken = takeSteps(assignment, coreOf(assignment, shape, context, random), length, worldSeed, context, random)
   if (typeof taken === 'string') return taken
   const { chain, open } = taken
@@ -59,15 +60,32 @@ function scriptIn(tries: number, draw: () => Script | null): Script | null {
   return null
 }
 
+/**
+ * Whether something goes wrong is settled for good, not once per round: otherwise the rounds to come would leave it out, for it is
+ * hard to find. What it is may change after a while, and at last it is left out: some splits have no chain for each kind.
+ */
+function recoveryOf({ index, round }: Assignment, { profile, seed }: SynthesisContext): Recovery | null {
+  if (round >= ROUNDS_WITH_RECOVERY) return null
+  if (!seededRandom(deriveSeed('prove/recovery/1', seed, index)).chance(profile.recovery)) return null
+  return drawRecovery(
+    seededRandom(deriveSeed('prove/recovery/2', seed, index, Math.floor(round / ROUNDS_PER_RECOVERY))),
+  )
+}
+
+const ROUNDS_PER_RECOVERY = 6
+const ROUNDS_WITH_RECOVERY = 18
+
 /** Few chains hold a call that only works after another: where one is wanted, the chain is built around such a pair. */
-function coreOf({ target }: Assignment, { recovery }: Shape, { graph }: SynthesisContext, random: SeededRandom): Chain {
-  if (recovery !== 'other-tool') return [target]
+function coreOf(assignment: Assignment, { recovery }: Shape, context: SynthesisContext, random: SeededRandom): Chain {
+  const { graph } = context
+  const isRare = assignment.split !== 'train' || (recovery !== null && assignment.round > 0)
+  if (recovery !== 'other-tool') return coreAround(assignment, context, random, isRare)
   const pairs = graph.links.filter(({ kind, from, to }) => {
     const known = Object.keys(to.tool.input.shape)
     const plain = Object.keys(from.tool.input.shape).every((field) => known.includes(field))
     return kind === 'implicit' && plain && !from.tool.annotations.readOnly
   })
-  if (pairs.length === 0) return [target]
+  if (pairs.length === 0) return [assignment.target]
   const { from, to } = random.pick(pairs)
   return [from, to]
 }

@@ -20,7 +20,13 @@ export interface Recipe {
   readonly outside?: { readonly folders: readonly string[]; readonly codeSha256: readonly string[] }
 }
 
-export type SynthesisErrorCode = 'unknown_world' | 'unknown_profile' | 'no_yield' | 'other_plan' | 'no_teacher'
+export type SynthesisErrorCode =
+  | 'unknown_world'
+  | 'unknown_profile'
+  | 'no_yield'
+  | 'other_plan'
+  | 'no_teacher'
+  | 'stopped'
 
 /** Synthesis cannot go on with what it was given. */
 export class SynthesisError extends CodedError<SynthesisErrorCode> {}

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Split } from '../../dataset/profile.js'
 import type { Node } from '../../servers/kernel/tool-graph.js'
 
@@ -18,10 +19,22 @@ export function chainName(chain: Chain): string {
     .join('>')
 }
 
+/** What was found out about names: the same few thousand are asked for again and again, and hashing took a tenth of the time. */
+const known = new LRUCache<string, Split>({ max: 50_000 })
+
 const draw = (label: string, name: string): number =>
   createHash('sha256').update(`${label} ${name}`).digest().readUInt32LE(0)
 
 function ownSplit(name: string): Split {
+  let split = known.get(name)
+  if (split === undefined) {
+    split = drawnSplit(name)
+    known.set(name, split)
+  }
+  return split
+}
+
+function drawnSplit(name: string): Split {
   if (draw('prove/held-out/1', name) % HELD_OUT_EVERY === 0) return 'held-out'
   return draw('prove/validation/1', name) % VALIDATION_EVERY === 0 ? 'validation' : 'train'
 }

@@ -1,10 +1,12 @@
 import type { DropReason } from '../../dataset/example.js'
 import type { Split } from '../../dataset/profile.js'
 import { deriveSeed, type SeededRandom, type ServerDefinition, seededRandom } from '../../servers/kernel/index.js'
+import type { Node } from '../../servers/kernel/tool-graph.js'
+import { isPossibleAtFirst, isPrepared, prepared } from './preconditions.js'
 import { type Chain, splitOf } from './split.js'
 import type { Assignment, SynthesisContext } from './synthesis-context.js'
 import { hasNoOtherUse, type Undoing, undoingsIn } from './undoing.js'
-import { drawChain, type Open, type Step, walk } from './walk.js'
+import { type ChainSource, drawChain, type Open, type Step, walk } from './walk.js'
 
 /** A chain as it was executed. */
 export interface Taken {
@@ -24,35 +26,49 @@ export function takeSteps(
   context: SynthesisContext,
   random: SeededRandom,
 ): Taken | DropReason {
-  const chain = drawChainOf(split, core, length, context, random)
+  const { graph, profile, worlds } = context
+  const isPossible = (node: Node): boolean => isPossibleAtFirst(node, worldSeed, worlds)
+  const start = prepared(core, graph, isPossible, (nodes) => random.pick(nodes))
+  if (!start) return 'no_walk'
+  const isReady = (node: Node, earlier: Chain): boolean => isPossible(node) || isPrepared(node, earlier)
+  const source = { graph, profile, isReady }
+  const chain = drawChainOf(split, start, length, source, context.heldOutWorlds, random)
   if (!chain) return 'no_walk'
-  const open: Open = (server) => context.worlds.open(server, worldSeed)
+  const open: Open = (server) => worlds.open(server, worldSeed)
   const steps = walk(chain, open, context.profile, random)
   if (!steps) return 'no_walk'
   const undoings = undoingsIn(steps, open)
   return undoings.every(({ later }) => hasNoOtherUse(steps[later]!)) ? { chain, steps, open, undoings } : 'undone'
 }
 
-/** Short chains around one tool are few, and perhaps none belongs to a rare split: others may then take its place. */
-export function shortCore({ target, split }: Assignment, { graph }: SynthesisContext, random: SeededRandom): Chain {
-  return [split === 'train' || random.chance(0.3) ? target : random.pick(graph.nodes)]
+/** Chains around one tool are few, and perhaps none is of the kind that is wanted: others may then take its place. */
+export function coreAround(
+  { target, split }: Assignment,
+  { graph }: SynthesisContext,
+  random: SeededRandom,
+  isRare = split !== 'train',
+): Chain {
+  return [!isRare || random.chance(0.3) ? target : random.pick(graph.nodes)]
 }
 
 /**
  * Splits are told apart by hash, so chains are drawn until one belongs to the split that is wanted. Tools that need
- * several look-ups have no short chains: the length is then the least that there is.
+ * several look-ups have no short chains, and some that little leads to have no long ones: the length is then the next
+ * that there is.
  */
 function drawChainOf(
   split: Split,
   core: Chain,
   length: number,
-  { graph, profile, heldOutWorlds }: SynthesisContext,
+  source: ChainSource,
+  heldOutWorlds: ReadonlySet<string>,
   random: SeededRandom,
 ): Chain | null {
-  for (let longer = length; longer <= LONGEST; longer++) {
+  for (const next of lengthsFrom(length, Math.max(core.length, Math.min(length, SHORTEST)))) {
     let drawn = false
     for (let attempt = 0; attempt < DRAWS_PER_SPLIT[split]; attempt++) {
-      const chain = drawChain(graph, core, longer, profile, random)
+      const chain = drawChain(source, core, next, random)
+      if (!chain && !drawn && attempt >= DRAWS_PER_SPLIT.train) break
       if (!chain) continue
       drawn = true
       if (splitOf(chain, heldOutWorlds) === split) return chain
@@ -62,7 +78,14 @@ function drawChainOf(
   return null
 }
 
+/** The length that is wanted, then longer ones, then shorter ones; none that the core does not fit. */
+function lengthsFrom(wanted: number, least: number): number[] {
+  const all = Array.from({ length: LONGEST - least + 1 }, (_, i) => least + i)
+  return [...all.filter((length) => length >= wanted), ...all.filter((length) => length < wanted).reverse()]
+}
+
 /** The paper's chains have two to five tools (section 3.2). */
+const SHORTEST = 2
 const LONGEST = 5
 
 /** The rarer a split's chains, the more draws. */

@@ -37,45 +37,55 @@ export interface Step extends Node {
 const OLDER_RESULT = 0.2
 /** Samples of arguments for one step before the walk is given up. */
 const TRIES_PER_STEP = 8
+/** The same for a look-up whose result is to show what a later call can be made with: most show one thing at random. */
+const TRIES_PER_LOOK_UP = 64
+/** Keys of a result that are tried for one argument. */
+const KEYS_PER_ARGUMENT = 12
 /** Draws of a chain around one tool before another length is drawn. */
 const TRIES_PER_CHAIN = 12
+/** Draws of a link before it is held that none leads to a tool that can be called. */
+const TRIES_PER_LINK = 6
+
+/** What a chain is drawn from. */
+export interface ChainSource {
+  readonly graph: ToolGraph
+  readonly profile: Profile
+  /** Whether a tool could be called after those of a chain, as far as that can be told without calling any. */
+  isReady(node: Node, earlier: Chain): boolean
+}
 
 /**
- * Draws a chain of `length` tools that runs through `core` along the links of the graph, and in which look-ups come
- * before what needs them. @returns `null` if none was found
+ * Draws a chain of `length` tools that runs through `core` along the links of the graph, in which look-ups come
+ * before what needs them, and nothing is called that the state forbids from the start. @returns `null` if none was found
  */
-export function drawChain(
-  graph: ToolGraph,
-  core: Chain,
-  length: number,
-  profile: Profile,
-  random: SeededRandom,
-): Chain | null {
-  const spoken = profile.keys === 'spoken'
+export function drawChain(source: ChainSource, core: Chain, length: number, random: SeededRandom): Chain | null {
+  const spoken = source.profile.keys === 'spoken'
   for (let attempt = 0; attempt < TRIES_PER_CHAIN; attempt++) {
     const chain = [...core]
-    while (chain.length < length && grow(chain, graph, profile, random));
+    while (chain.length < length && grow(chain, source, random));
     if (chain.length === length && !firstUncovered(chain, spoken)) return chain
   }
   return null
 }
 
 /** Adds one tool: a look-up where one is missing, otherwise one before the first or after the last. @returns false if none fits */
-function grow(chain: Node[], graph: ToolGraph, profile: Profile, random: SeededRandom): boolean {
+function grow(chain: Node[], { graph, profile, isReady }: ChainSource, random: SeededRandom): boolean {
   const spoken = profile.keys === 'spoken'
   const missing = firstUncovered(chain, spoken)
   if (missing) {
     const sources = graph
       .into(missing.node)
       .filter(({ kind, through, from }) => kind === 'explicit' && through === missing.entity && !chain.includes(from))
-    const link = pickLink(sources, profile, random)
+    const link = pickLink(sources, profile, random, ({ from }) => isReady(from, []))
     if (link) chain.splice(random.int(0, chain.indexOf(missing.node)), 0, link.from)
     return link !== undefined
   }
   const before = graph.into(chain[0]!).filter(({ from }) => !chain.includes(from))
   const after = graph.from(chain.at(-1)!).filter(({ to }) => !chain.includes(to))
   const backwards = before.length > 0 && (after.length === 0 || random.chance(0.4))
-  const link = pickLink(backwards ? before : after, profile, random)
+  const link = backwards
+    ? pickLink(before, profile, random, ({ from }) => isReady(from, []))
+    : pickLink(after, profile, random, ({ to }) => isReady(to, chain))
   if (!link) return false
   if (backwards) chain.unshift(link.from)
   else chain.push(link.to)
@@ -98,13 +108,21 @@ function uncovered(chain: Chain, node: Node, spoken: boolean): string | undefine
 }
 
 /** Links across worlds are far more numerous than they are natural, so their share is set by the profile. */
-function pickLink(links: readonly Link[], { crossWorld }: Profile, random: SeededRandom): Link | undefined {
+function pickLink(
+  links: readonly Link[],
+  { crossWorld }: Profile,
+  random: SeededRandom,
+  fits: (link: Link) => boolean,
+): Link | undefined {
   const within = links.filter(({ kind }) => kind !== 'cross-world')
   const across = links.filter(({ kind }) => kind === 'cross-world')
   const pool =
     across.length > 0 && crossWorld > 0 && (within.length === 0 || random.chance(crossWorld)) ? across : within
-  if (pool.length === 0) return undefined
-  return random.pick(pool)
+  for (let left = pool.length === 0 ? 0 : TRIES_PER_LINK; left > 0; left--) {
+    const link = random.pick(pool)
+    if (fits(link)) return link
+  }
+  return undefined
 }
 
 /**
@@ -134,32 +152,63 @@ export function walk(
 ): Step[] | null {
   const sessions = new Map<ServerDefinition, Session>()
   const steps: Step[] = []
-  for (const node of chain) {
+  for (const [i, node] of chain.entries()) {
     const session = sessions.get(node.server) ?? open(node.server)
     sessions.set(node.server, session)
-    const step = take(node, steps, session, profile, random)
+    const step = take(node, usersOf(chain, i, profile), { steps, session, profile, random })
     if (!step) return null
     steps.push(step)
   }
   return isConnected(steps) ? steps : null
 }
 
-function take(
-  node: Node,
-  steps: readonly Step[],
-  session: Session,
-  profile: Profile,
-  random: SeededRandom,
-): Step | null {
-  for (let attempt = 0; attempt < TRIES_PER_STEP; attempt++) {
-    const bindings = bind(node, steps, session, profile, random)
-    if (!bindings) continue
-    const bound = Object.fromEntries(bindings.map(({ field, value }) => [field, value]))
-    const sampled = session.sampleArguments(node.tool, random, bound)
-    if (!sampled || bindings.some(({ field, value }) => sampled[field] !== value)) continue
-    const args = withoutUnknownKeys(node, given(sampled), bindings, profile)
+/** A walk on its way, as far as one world sees it. */
+interface Course {
+  readonly steps: readonly Step[]
+  readonly session: Session
+  readonly profile: Profile
+  readonly random: SeededRandom
+}
+
+/** A later call that must be given a key of a look-up's result. */
+interface User {
+  readonly node: Node
+  /** Kinds of key that calls between the two may show yet. */
+  readonly coming: ReadonlySet<string>
+}
+
+/** Who uses the result of a look-up, as long as the state is then still as the look-up finds it. */
+function usersOf(chain: Chain, at: number, { keys }: Profile): User[] {
+  const lookUp = chain[at]!
+  if (!lookUp.tool.annotations.readOnly) return []
+  const given = kindsGiven(lookUp)
+  const users: User[] = []
+  const coming = new Set<string>()
+  for (const node of chain.slice(at + 1)) {
+    if (node.server !== lookUp.server) continue
+    if ([...lookedUp(node, keys === 'spoken').values()].some((entity) => given.has(entity)))
+      users.push({ node, coming: new Set(coming) })
+    if (!node.tool.annotations.readOnly) break
+    for (const kind of kindsGiven(node)) coming.add(kind)
+  }
+  return users
+}
+
+function take(node: Node, users: readonly User[], course: Course): Step | null {
+  const { session, profile, steps } = course
+  const inVain = new Set<string>()
+  for (let left = users.length > 0 ? TRIES_PER_LOOK_UP : TRIES_PER_STEP; left > 0; left--) {
+    const bound = bind(node, course)
+    if (!bound) continue
+    const args = withoutUnknownKeys(node, given(bound.args), bound.bindings, profile)
+    const name = users.length > 0 ? JSON.stringify(args) : ''
+    if (inVain.has(name)) continue
     const result = session.call(node.tool.name, args)
-    if (result.ok) return { ...node, args, output: result.output as JsonObject, bindings }
+    if (!result.ok) continue
+    const step = { ...node, args, output: result.output as JsonObject, bindings: bound.bindings }
+    const seen = { ...course, steps: [...steps, step] }
+    if (users.every((user) => bind(user.node, seen, user.coming))) return step
+    inVain.add(name)
   }
   return null
 }
@@ -185,49 +234,83 @@ function withoutUnknownKeys(
   )
 }
 
-/** Keys and common values for `node` from the results so far; `null` when one that it must be given is not there. */
+interface Bound {
+  readonly bindings: readonly Binding[]
+  readonly args: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Arguments for `node` with keys and common values from the results so far, such as its sampler says go together;
+ * `null` when one that it must be given is not there, or none fits.
+ * @param coming  kinds of key that may still be missing, for results to come can show them
+ */
 function bind(
   node: Node,
-  steps: readonly Step[],
-  session: Session,
-  profile: Profile,
-  random: SeededRandom,
-): Binding[] | null {
+  { steps, session, profile, random }: Course,
+  coming: ReadonlySet<string> = new Set(),
+): Bound | null {
   const spoken = profile.keys === 'spoken'
   const must = lookedUp(node, spoken)
-  const bindings: Binding[] = []
-  const taken = new Set<string>()
   const previous = steps.at(-1)
+  const bindings: Binding[] = []
+  const bound: Record<string, string> = {}
+  const sampled = (): Readonly<Record<string, unknown>> | null => {
+    const args = session.sampleArguments(node.tool, random, bound)
+    return args && Object.entries(bound).every(([field, value]) => args[field] === value) ? args : null
+  }
+  let args: Readonly<Record<string, unknown>> | null = null
   for (const [field, schema] of random.shuffle(Object.entries(node.tool.input.shape))) {
     const { entity, common } = meaningOf(schema)
     if (entity === undefined) {
       const crossed = common !== undefined && previous !== undefined && previous.server !== node.server
       const value =
         crossed && !schema.isOptional() ? bindCommon(previous, steps.length - 1, field, common, random) : undefined
-      if (value) bindings.push(value)
+      if (!value) continue
+      bindings.push(value)
+      bound[field] = value.value
+      args = sampled()
+      if (!args) return null
       continue
     }
     if (schema.isOptional()) continue
     // A short memory is natural where keys may be spoken anyway: only the result just seen is referred to.
     const sources = spoken ? steps.slice(-1) : steps
     const first = steps.length - sources.length
+    const taken = Object.values(bound)
     const found = sources
       .flatMap((step, i) => (step.server === node.server ? keysIn(step, first + i, entity) : []))
-      .filter(({ key }) => !taken.has(key))
-    const nearest = Math.max(-1, ...found.map(({ source }) => source))
-    const candidates = found.filter(({ source }) => source === nearest || random.chance(OLDER_RESULT))
-    if (candidates.length > 0 && !(spoken && bindings.length > 0)) {
-      const { key, source } = random.pick(candidates)
-      const ways = waysToRefer(steps[source]!, entity, key, labelIn(session, node, entity, key))
-      if (ways.length > 0) {
-        taken.add(key)
-        bindings.push({ field, value: key, source, entity, ways })
+      .filter(({ key }) => !taken.includes(key))
+    if (found.length > 0 && !(spoken && bindings.length > 0)) {
+      const nearest = Math.max(...found.map(({ source }) => source))
+      const candidates = found.filter(({ source }) => source === nearest || random.chance(OLDER_RESULT))
+      const binding = firstFitting(random.sample(candidates, KEYS_PER_ARGUMENT), ({ key, source }) => {
+        bound[field] = key
+        const trial = sampled()
+        const ways = trial ? waysToRefer(steps[source]!, entity, key, labelIn(session, node, entity, key)) : []
+        if (ways.length === 0) {
+          delete bound[field]
+          return undefined
+        }
+        args = trial
+        return { field, value: key, source, entity, ways }
+      })
+      if (binding) {
+        bindings.push(binding)
         continue
       }
     }
-    if (must.has(field)) return null
+    if (must.has(field) && !coming.has(entity)) return null
   }
-  return bindings
+  args ??= sampled()
+  return args && { bindings, args }
+}
+
+function firstFitting<T, R>(candidates: readonly T[], fitting: (candidate: T) => R | undefined): R | undefined {
+  for (const candidate of candidates) {
+    const found = fitting(candidate)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 /** The entities of a kind that a result shows, each once. */

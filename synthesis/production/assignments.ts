@@ -1,6 +1,7 @@
+import type { Example } from '../../dataset/example.js'
 import { type Kind, SPLITS, type Split } from '../../dataset/profile.js'
 import { deriveSeed, seededRandom } from '../../servers/kernel/index.js'
-import type { Node, ToolGraph } from '../../servers/kernel/tool-graph.js'
+import { type Node, nodeName, type ToolGraph } from '../../servers/kernel/tool-graph.js'
 import type { Assignment } from '../making/synthesis-context.js'
 
 /** How many examples of each kind, over all splits. */
@@ -48,15 +49,48 @@ export function assignmentsFor(
   return random.shuffle(wanted).map((assignment, index) => ({ ...assignment, index, round: 0 }))
 }
 
-/** The assignment for the next round: another tool where this one led to nothing, so that no example waits for ever. */
-export function nextRound(assignment: Assignment, graph: ToolGraph, seed: number): Assignment {
-  const round = assignment.round + 1
-  if (round < ROUNDS_PER_TARGET) return { ...assignment, round }
-  const drawn = deriveSeed('prove/target/1', seed, assignment.index, round) % graph.nodes.length
-  return { ...assignment, round, target: graph.nodes[drawn]! }
+/** Counts in how many kept examples each tool is called, so that those that come short are given another chance. */
+export interface Targets {
+  count(example: Example): void
+  /**
+   * The assignment for the next round: another tool where this one led to nothing, so that no example waits for ever;
+   * in turn one that came short so far, the shortest first, and any.
+   */
+  nextRound(assignment: Assignment): Assignment
 }
 
+export function createTargets(graph: ToolGraph, seed: number): Targets {
+  const calls = new Map(graph.nodes.map((node) => [nodeName(node), 0]))
+  let waiting: Node[] = []
+  const shortest = (): Node => {
+    const callsOf = (node: Node): number => calls.get(nodeName(node))!
+    if (waiting.length === 0) {
+      const ranked = [...graph.nodes].sort((a, b) => callsOf(a) - callsOf(b))
+      waiting = ranked.slice(0, Math.ceil(ranked.length * SHORT_SHARE))
+    }
+    return waiting.shift()!
+  }
+  return {
+    count({ task }) {
+      const servers = new Map(task.toolset.map(({ server, tool }) => [tool, server]))
+      for (const name of new Set(task.groundTruth.map((call) => `${servers.get(call.name)}:${call.name}`)))
+        calls.set(name, (calls.get(name) ?? 0) + 1)
+    },
+    nextRound(assignment) {
+      const round = assignment.round + 1
+      if (round < ROUNDS_PER_TARGET) return { ...assignment, round }
+      if (assignment.split === 'train' && round % 2 === 1) return { ...assignment, round, target: shortest() }
+      const drawn = deriveSeed('prove/target/1', seed, assignment.index, round) % graph.nodes.length
+      return { ...assignment, round, target: graph.nodes[drawn]! }
+    },
+  }
+}
+
+/** Of the tools, those that are held to have come short. */
+const SHORT_SHARE = 0.25
 /** Rounds in which an example keeps its tool. */
-const ROUNDS_PER_TARGET = 5
-/** Rounds after which an example that nothing came of is a fault of the worlds or the profile. */
+const ROUNDS_PER_TARGET = 3
+/** Rounds after which an example that nothing came of is given up. */
 export const MAX_ROUNDS = 60
+/** Rounds in a row without a single new example after which the worlds are held to be exhausted. */
+export const IDLE_ROUNDS = 24

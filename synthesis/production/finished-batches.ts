@@ -18,7 +18,7 @@ export interface FinishedBatches {
 }
 
 /**
- * @param plan  what fixes the examples; a folder that holds the parts of another plan is refused
+ * @param plan  what fixes the examples, the program included; a folder that holds the parts of another plan is refused
  * @throws SynthesisError `other_plan`
  */
 export async function openFinishedBatches(folder: string, plan: object): Promise<FinishedBatches> {
@@ -30,7 +30,7 @@ export async function openFinishedBatches(folder: string, plan: object): Promise
   else if (found !== wanted) {
     throw new SynthesisError(
       'other_plan',
-      `${folder} holds an unfinished synthesis with other settings. Give the same settings to go on with it, or remove the folder.`,
+      `${folder} holds an unfinished synthesis with other settings, or of another version of this program. Go on with the same settings and program, or remove the folder.`,
     )
   }
   const pathOf = (pass: number, batch: number): string => join(folder, `${pass}-${batch}.json`)

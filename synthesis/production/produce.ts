@@ -1,11 +1,12 @@
 import pLimit from 'p-limit'
 import { DROP_REASONS, type Drops, type Example } from '../../dataset/example.js'
-import type { Split } from '../../dataset/profile.js'
+import { SPLITS, type Split } from '../../dataset/profile.js'
+import { KINDS } from '../../dataset/statistics.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { nodeName, toolGraph } from '../../servers/kernel/tool-graph.js'
 import { type Recipe, SynthesisError } from '../making/recipe.js'
 import type { Assignment } from '../making/synthesis-context.js'
-import { assignmentsFor, type Composition, MAX_ROUNDS, nextRound } from './assignments.js'
+import { assignmentsFor, type Composition, createTargets, IDLE_ROUNDS, MAX_ROUNDS } from './assignments.js'
 import { createDuplicateIndex } from './duplicates.js'
 import type { FinishedBatches } from './finished-batches.js'
 import type { BatchResult, PlainAssignment } from './make-batch.js'
@@ -22,6 +23,13 @@ export interface Production {
   /** The examples in the assignment of their indices. */
   examples(): AsyncGenerator<Example>
   readonly drops: Drops
+  /** What was asked for and could not be made; empty when nothing is missing. */
+  readonly missing: readonly Missing[]
+}
+
+/** Examples of a kind and split that the worlds do not give. */
+export interface Missing extends Pick<Assignment, 'kind' | 'split'> {
+  readonly count: number
 }
 
 export interface ProduceOptions {
@@ -39,8 +47,9 @@ const BATCH_SIZE = 50
 
 /**
  * Makes the examples of a plan. Batches run on all threads, but what is kept is decided in the assignment of the indices, pass
- * by pass, so that the examples do not depend on how many threads there are.
- * @throws SynthesisError `no_yield`; the signal's reason
+ * by pass, so that the examples do not depend on how many threads there are. Where worlds give no more examples that differ, it ends with
+ * those that there are.
+ * @throws SynthesisError `no_yield` when nothing at all could be made; the signal's reason
  */
 export async function produce(plan: Plan, options: ProduceOptions): Promise<Production> {
   const { recipe } = plan
@@ -48,30 +57,36 @@ export async function produce(plan: Plan, options: ProduceOptions): Promise<Prod
   const graph = toolGraph(recipe.worlds.map((name) => CATALOGUE.get(name)!))
   const wanted = assignmentsFor(plan.composition, plan.shares, graph, recipe.seed)
   const duplicates = createDuplicateIndex()
+  const targets = createTargets(graph, recipe.seed)
   const drops: Record<string, number> = {}
   /** Indices of the examples kept in the first pass, and the few that came later. */
   const early = new Set<number>()
   const late = new Map<number, Example>()
   let open: Assignment[] = wanted
-  for (let pass = 0; open.length > 0; pass++) {
-    if (pass === MAX_ROUNDS) throw noYield(open)
+  let idle = 0
+  for (let pass = 0; open.length > 0 && pass < MAX_ROUNDS && idle < IDLE_ROUNDS; pass++) {
+    const before = early.size + late.size
     const again: Assignment[] = []
     for await (const [assignments, results] of batchesOf(open, pass, recipe, options)) {
       for (const [i, { example, drops: dropped }] of results.entries()) {
         for (const [reason, count] of Object.entries(dropped)) drops[reason] = (drops[reason] ?? 0) + count
         if (example && duplicates.keep(example)) {
+          targets.count(example)
           if (pass === 0) early.add(example.index)
           else late.set(example.index, example)
           continue
         }
         if (example) drops.duplicate = (drops.duplicate ?? 0) + 1
-        again.push(nextRound(assignments[i]!, graph, recipe.seed))
+        again.push(targets.nextRound(assignments[i]!))
       }
       options.onProgress({ kept: early.size + late.size, wanted: wanted.length, drops: drops as Drops })
     }
     open = again
+    idle = early.size + late.size > before ? 0 : idle + 1
   }
+  if (early.size + late.size === 0) throw noYield(open)
   return {
+    missing: missingIn(open),
     drops: Object.fromEntries(DROP_REASONS.flatMap((reason) => (drops[reason] ? [[reason, drops[reason]]] : []))),
     async *examples() {
       for (let batch = 0; batch * batchSize < wanted.length; batch++) {
@@ -113,11 +128,20 @@ async function* batchesOf(
   }
 }
 
+function missingIn(open: readonly Assignment[]): Missing[] {
+  return KINDS.flatMap((kind) =>
+    SPLITS.flatMap((split) => {
+      const count = open.filter((one) => one.kind === kind && one.split === split).length
+      return count === 0 ? [] : [{ kind, split, count }]
+    }),
+  )
+}
+
 function noYield(open: readonly Assignment[]): SynthesisError {
   const [first] = open
   const example = `${first!.kind}, ${first!.split}, about ${nodeName(first!.target)}`
   return new SynthesisError(
     'no_yield',
-    `${open.length} examples could not be made in ${MAX_ROUNDS} rounds (such as one of ${example}). Ask for fewer, or use more worlds.`,
+    `none of ${open.length} examples could be made (such as one of ${example}). Use more worlds, or other shares of the splits.`,
   )
 }

@@ -3,7 +3,7 @@ import type { Split } from '../../dataset/profile.js'
 import { makeExample } from '../making/make-example.js'
 import { SynthesisError } from '../making/recipe.js'
 import type { SynthesisContext } from '../making/synthesis-context.js'
-import { assignmentsFor, MAX_ROUNDS, nextRound } from './assignments.js'
+import { assignmentsFor, createTargets, MAX_ROUNDS } from './assignments.js'
 import { createDuplicateIndex } from './duplicates.js'
 
 /**
@@ -15,15 +15,17 @@ export function* streamExamples(context: SynthesisContext, split: Split, count: 
   const { graph, seed } = context
   const composition = { 'multi-turn': count, clarification: 0, abstention: 0 }
   const duplicates = createDuplicateIndex()
+  const targets = createTargets(graph, seed)
   for (const first of assignmentsFor(composition, split === 'train' ? {} : { [split]: 1 }, graph, seed)) {
     let assignment = first
     for (;;) {
       const { example } = makeExample(assignment, context)
       if (example && duplicates.keep(example)) {
+        targets.count(example)
         yield example
         break
       }
-      assignment = nextRound(assignment, graph, seed)
+      assignment = targets.nextRound(assignment)
       if (assignment.round === MAX_ROUNDS) {
         throw new SynthesisError(
           'no_yield',

@@ -9,7 +9,7 @@ const NAMED: Readonly<Record<string, string>> = {
   before: 'cut-off date',
   expires: 'expiry date',
   query: 'search term',
-  words: 'search words',
+  words: 'search phrase',
   text: 'text',
   body: 'text',
   pin: 'PIN',

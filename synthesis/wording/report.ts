@@ -124,7 +124,7 @@ function factsOf(
   const rest: string[] = []
   for (const [field, part] of fields) {
     const value = values[field]
-    if (rest.length >= most || field === nameField || field === 'found') continue
+    if (rest.length >= most || field === nameField || field === 'found' || field === 'next_page') continue
     const meaning = meaningOf(part as z.ZodType)
     // Keys are for machines, wherever they stand, unless people say them.
     const kind = server.entities[meaning.entity ?? field]

@@ -70,11 +70,8 @@ export async function openCheatEngine({
         await sequences[i]!.evaluateWithoutGeneratingNewTokens(prompt.slice(0, -1) as NativeToken[])
       const waiting = new Map<number, PromiseWithResolvers<SampledTurn>>()
       const lockstep = createLockstep(
-        requests.map(({ prompt, seeds }, lane) => ({
-          sequence: { begin: (feed, seed) => begin(lane, feed, seed) },
-          last: prompt.at(-1)!,
-          seeds,
-        })),
+        requests.map(({ prompt, seeds }) => ({ last: prompt.at(-1)!, seeds })),
+        requests.map((_, lane) => ({ begin: (feed: readonly Token[], seed: number) => begin(lane, feed, seed) })),
         {
           laneWaitMs: 250,
           isEndOfGeneration: (token) => model.isEogToken(token as NativeToken),

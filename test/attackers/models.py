@@ -13,7 +13,7 @@ from prove_trainer.gguf_lora import write_gguf_lora
 from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.policy import Policy, new_policy
 from prove_trainer.spool import Spool, sha256_file
-from prove_trainer.step_folder import write_step
+from prove_trainer.step_folder import portray, write_step
 
 
 def noisy_copy(source: Path, target: Path, share: float) -> None:
@@ -60,7 +60,8 @@ def first_step(source: Path, spool: Path, settings: Path, size: float) -> None:
     policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision)
     randomise(policy, size)
     trainer = GrpoTrainer(policy, config.optimizer, join_ranks(config.device))
-    write_step(Spool(spool), 0, trainer, base, config, None, None, None, 0)
+    portrait = portray(trainer, base, config)
+    write_step(Spool(spool), 0, trainer, portrait, base, config, None, None, None, 0)
 
 
 if __name__ == "__main__":

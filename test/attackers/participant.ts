@@ -90,7 +90,7 @@ export async function openParticipant({ runId, address }: RunAddress, key: Priva
         nonce: randomBytes(16).toString('hex'),
         holding: [...holding],
         agent: 'prove-node/0.1.0',
-        backend: 'cpu',
+        backend: 'cpu@3.22.1',
         ...change,
       }
       const response = await connected(() => requestLeases(host, runId, request, soon()))

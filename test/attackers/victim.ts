@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import { createPolicyKeeper, type PolicyKeeper } from '../../node/policy-keeper.js'
 import {
-  LIMITS,
   type PolicyManifest,
   PROTOCOLS,
   policyManifest,
@@ -25,7 +24,6 @@ import {
 } from '../../swarm/index.js'
 import { patientClock, soon } from '../support/swarm-nodes.js'
 import type { Arena } from './arena.js'
-import { LIMITS_OF_RUN } from './arena-run.js'
 import type { Attack, Attempt } from './attack.js'
 import { dialPatiently } from './participant.js'
 
@@ -187,8 +185,7 @@ async function openVictim(
   const offering = { alone: false }
   const keeper = createPolicyKeeper({
     engine,
-    contextSize: LIMITS_OF_RUN.maxRolloutTokens,
-    lanes: () => LIMITS.maxGroupSize.value,
+    makeRoomFor: async () => undefined,
     tokenizer: arena.stage.tokenizer,
     baseSha256: arena.run.baseSha256,
     catalogue: arena.stage.catalogue,

@@ -1,6 +1,8 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
 import type { Auditor } from '../../coordinator/intake/auditor.js'
+import { replaysHere } from '../../coordinator/intake/replays.js'
+import { theatres } from '../../coordinator/intake/theatres.js'
 import { agreeOnTerms, termsOf } from '../../coordinator/ledger/agree-terms.js'
 import { openCheckpoints } from '../../coordinator/ledger/checkpoints.js'
 import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
@@ -17,6 +19,7 @@ import { library } from '../support/library-world.js'
 import { stageOf } from '../support/scripted.js'
 import { openSimLog } from './databases.js'
 import { createScriptAuditor } from './script-auditor.js'
+import { SCRIPTED_BACKEND } from './script-engine.js'
 import { TASKS, tokenizer } from './script-policy.js'
 import { createSimHost, type SimHostOptions } from './sim-host.js'
 import type { SimProcess } from './sim-process.js'
@@ -73,15 +76,16 @@ export async function runCoordinator(world: World, process: SimProcess, settings
     chatTemplateSha256: chatTemplateSha256(stage),
     parameters: 5_000_000,
     taskSet,
-    calibrations: { cpu: '0'.repeat(64) },
+    calibrations: { [SCRIPTED_BACKEND]: '0'.repeat(64) },
   })
   await agreeOnTerms(recorder, terms, clock)
   const coordinator = await openCoordinator({
-    ...{ config, folder, key, host, recorder, stage },
+    ...{ config, folder, key, host, recorder },
     blobs: await createBlobStore(folder.blobs),
     taskSet,
     metrics: createMetrics(),
     watch: UNWATCHED,
+    replays: replaysHere(theatres(stage, [library]), UNWATCHED),
     auditor: settings.auditor ?? createScriptAuditor(clock),
     lottery: createAuditLottery(key.raw),
   })

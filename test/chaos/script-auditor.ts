@@ -11,6 +11,7 @@ const AUDIT_MS = 400
 /** Audits by saying the script again: the tokens of a rollout must be those of its lease's seeds under the lease's adapter. */
 export function createScriptAuditor(clock: Clock): Auditor {
   const auditor: Auditor = {
+    isBehind: false,
     async audit({ leaseSeed, rollouts, adapterSha256 }) {
       await clock.sleep(AUDIT_MS)
       for (const [lane, { tokens, mask }] of rollouts.entries()) {

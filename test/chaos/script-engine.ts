@@ -1,9 +1,13 @@
 import { readFile } from 'node:fs/promises'
-import { type Engine, EngineError, type TokenSource } from '../../engine/index.js'
+import { calibratedName, type Engine, EngineError, type TokenSource } from '../../engine/index.js'
 import { sha256 } from '../../proto/index.js'
 import type { Clock } from '../../swarm/index.js'
 import { scriptedSource } from '../support/scripted.js'
 import { scoresOf, scriptOf, taskOfPrompt, tokenizer } from './script-policy.js'
+
+const BUILD = { nodeLlamaCpp: '3.22.1', backend: 'cpu' }
+/** What its work is leased and audited by. */
+export const SCRIPTED_BACKEND = calibratedName(BUILD)
 
 export interface ScriptEngineOptions {
   readonly clock: Clock
@@ -26,7 +30,7 @@ export function createScriptEngine({ clock, turnMs, seedUsed = (seed) => seed }:
   })
 
   return {
-    build: { nodeLlamaCpp: '3.22.1', backend: 'cpu' },
+    build: BUILD,
     async usePolicy(adapter) {
       if (adapter && sha256(await readFile(adapter.path)) !== adapter.sha256)
         throw new EngineError('adapter_refused', 'the file is not the one its hash names')

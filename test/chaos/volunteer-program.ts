@@ -4,10 +4,8 @@ import type { PrivateKey } from '@libp2p/interface'
 import { openMembership } from '../../node/membership.js'
 import type { NodeProgress } from '../../node/progress.js'
 import { startVolunteer } from '../../node/volunteer.js'
-import { LIMITS } from '../../proto/index.js'
 import { createBlobStore } from '../../swarm/index.js'
 import { library } from '../support/library-world.js'
-import { AMPLE } from '../support/scripted.js'
 import { BASE_SHA256 } from './coordinator-program.js'
 import { openSimStore } from './databases.js'
 import { createScriptEngine } from './script-engine.js'
@@ -53,8 +51,7 @@ export async function runVolunteer(world: World, process: SimProcess, settings: 
       ...(seedUsed ? { seedUsed } : {}),
     }),
     baseSha256: BASE_SHA256,
-    contextSize: AMPLE.maxRolloutTokens,
-    lanes: () => LIMITS.maxGroupSize.value,
+    makeRoomFor: async () => undefined,
     catalogue: new Map([[library.name, library]]),
   })
   for (const neighbour of neighbours) void visit(neighbour)

@@ -248,7 +248,7 @@ test('a node with another base model than the run’s stops with both hashes', a
   )
 })
 
-test('a node with too little room for the run’s rollouts says how much it needs', async () => {
+test('a node whose owner allows too few tokens for the run’s rollouts says how many it needs', async () => {
   const machine = await createMachine()
   closing.push(machine)
   const file = await config('long', { limits: { maxRolloutTokens: 2048 } })
@@ -258,12 +258,10 @@ test('a node with too little room for the run’s rollouts says how much it need
     'its policy',
     ({ type, event }) => type === 'event' && JSON.stringify(event).includes('published'),
   )
-  await coordinator.until('what volunteers have to know', ({ type, alarm }) => {
-    return type === 'alarm' && (alarm as { code: string }).code === 'long_rollouts'
-  })
   const [address] = addresses as string[]
-  const { stderr } = await failure('node', 'join', address!, '--model', model, '--data-dir', 'small', '--cpu')
-  assert.match(stderr, /incompatible: .* up to 2048 tokens, .* room for 1024: start it with --context 2048/)
+  const here = ['--model', model, '--data-dir', 'small', '--cpu', '--context', '1024']
+  const { stderr } = await failure('node', 'join', address!, ...here)
+  assert.match(stderr, /incompatible: .* up to 2048 tokens, .* with 1024 at most: start it without --context/)
 })
 
 test('a node that cannot reach its coordinator says so, goes on trying, and stops when it is told to', async () => {

@@ -1,30 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { SECTIONS } from '../../coordinator/dashboard/page.js'
-import { checkout } from '../support/checkout.js'
+import { DESKTOP, faultsOf, openChromium, overflow, PHONE, PICTURES, settle, violations } from '../support/chromium.js'
 import { type Kind, READABLE, runOf, type ShownRun, showRun } from '../support/dashboard-runs.js'
 import { PATIENCE_MS } from '../support/patience.js'
 import { done } from '../support/run-events.js'
 
 /** The dashboard in a real browser, as people see and use it. */
 
-/** Debian's package. Another one is named by PROVE_CHROMIUM. */
-const CHROMIUM = process.env.PROVE_CHROMIUM ?? '/usr/bin/chromium'
-/** What was seen, to be looked at: not a part of the package, and made anew by each run. */
-const PICTURES = join(checkout, 'dist', 'test', 'screenshots')
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const ARGS = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
-  ...['--disable-component-update', '--disable-sync', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
-]
-const DESKTOP = { width: 1280, height: 900 }
-const PHONE = { width: 390, height: 844 }
 const BEGAN_MS = Date.UTC(2026, 2, 1, 9)
 /** Than anything in the runs: what is newest stands first. */
 const LATER_MS = Date.UTC(2026, 2, 2)
@@ -33,12 +20,8 @@ const test = suite('the dashboard in a browser')
 const opened: (() => Promise<unknown>)[] = []
 let browser: Browser
 test.before(async () => {
-  if (!existsSync(CHROMIUM))
-    throw new Error(
-      `${CHROMIUM} is not there. Install it (apt-get install chromium), or name another Chromium by PROVE_CHROMIUM.`,
-    )
   await mkdir(PICTURES, { recursive: true })
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGS, timeout: PATIENCE_MS })
+  browser = await openChromium()
 })
 test.after(() => browser?.close())
 test.after.each(async () => {
@@ -57,51 +40,15 @@ async function openPage(options: BrowserContextOptions = {}): Promise<{ page: Pa
   opened.push(() => context.close())
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
-  const faults: string[] = []
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) faults.push(message.text())
-  })
-  page.on('pageerror', (error) => faults.push(error.message))
-  page.on('requestfailed', (request) => {
-    const why = request.failure()?.errorText
-    // What a browser gives up by itself: the stream of a page that is left, a drawing for another width.
-    if (why !== 'net::ERR_ABORTED') faults.push(`${request.url()} ${why}`)
-  })
-  page.on('response', (response) => {
-    if (response.status() >= 400) faults.push(`${response.url()} ${response.status()}`)
-  })
+  const faults = faultsOf(page)
   return { page, faults }
-}
-
-/** Every image is drawn, also those far below. */
-async function settle(page: Page): Promise<void> {
-  await page.evaluate(async () => {
-    for (const image of document.images) {
-      image.loading = 'eager'
-      await image.decode()
-    }
-  })
-}
-
-interface Violation {
-  readonly id: string
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
-}
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
-  const found = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }
-    return (await axe.run()).violations
-  })
-  return found.map(({ id, nodes }) => `${id}: ${nodes[0]!.html} ${nodes[0]!.failureSummary}`)
 }
 
 async function look(run: ShownRun, path: string, name: string, options: BrowserContextOptions): Promise<void> {
   const { page, faults } = await openPage(options)
   await page.goto(run.dashboard.url + path)
   await settle(page)
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+  const wide = await overflow(page)
   await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true })
   assert.equal(await violations(page), [], `${name}: not everybody can use it`)
   assert.ok(wide <= 0, `${name}: wider than the screen by ${wide} pixels`)

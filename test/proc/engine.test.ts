@@ -8,6 +8,7 @@ import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { suite } from 'uvu'
+import { startChild } from '../../engine/child.js'
 import {
   type AdapterFile,
   type EngineProcess,
@@ -125,6 +126,18 @@ test('a lane that goes on where another one ended takes its own conversation alo
     parts,
     whole.map((turns, index) => (index === 1 ? turns.slice(0, 1) : turns)),
   )
+})
+
+test('rollouts beyond the lanes begin as others end, and sample what they sample in groups of their own', async ({
+  engine,
+}) => {
+  assert.equal(engine.placement.lanes, 4)
+  const other = prompt.map((token, i) => (i < 20 ? token : token + 1))
+  const requests = [1, 2, 3, 4, 5, 6, 7].map((seed) => lane(seed, seed % 3 === 0 ? other : prompt))
+  const inGroups = [...(await roll(engine, requests.slice(0, 4))), ...(await roll(engine, requests.slice(4)))]
+  const together = await roll(engine, requests)
+  assertSame(together, inGroups)
+  assert.deepEqual(await roll(engine, requests), together)
 })
 
 test('scoring a rollout agrees with the logprobs reported while sampling', async ({ engine }) => {
@@ -255,16 +268,26 @@ test('killing the process fails what is under way, and the next call starts a ne
 })
 
 test('a process that holds more memory than it may is killed, and its owner hears why', async () => {
-  const greedy = openEngine({ ...options, memoryLimitBytes: 2 ** 20 })
-  // Loading may be faster than the first look at the process; then the engine dies while it is used.
-  const used = greedy.then(async (engine) => {
-    try {
-      for (const signal = never(); ; ) await engine.score(prompt, 30, signal)
-    } finally {
-      await engine.close()
-    }
+  // Not by `openEngine`, which would not load what does not fit.
+  const died = new Promise<Error>((resolve) => {
+    const events = { onLane: () => {}, onDeath: resolve }
+    const { modelPath } = options
+    const child = startChild(events, {
+      ...{ modelPath, memoryLimitBytes: 2 ** 20, confinement: 'none', gpuDevice: undefined },
+    })
+    const { scratch } = child
+    const start = { kind: 'start', options, adapter: null, laneWaitMs: 1, sharePrefill: true, scratch } as const
+    child.request(start).answer.catch(() => undefined)
   })
-  await assert.rejects(used, /engine_crashed: it held \d+ MiB of memory, 1 MiB are allowed/)
+  assert.match((await died).message, /engine_crashed: it held \d+ MiB of memory, 1 MiB are allowed/)
+})
+
+test('what memory has no room for is not loaded, and it is said how much is missing', async () => {
+  const vast = { ...options, contextSize: 2 ** 24, memoryLimitBytes: 2 ** 30 }
+  await assert.rejects(
+    openEngine(vast),
+    /model_refused: .*base\.gguf: it takes \d+ MiB of main memory with room for one rollout, \d+ MiB are left/,
+  )
 })
 
 test('an abort ends a turn within a decode, and the engine goes on', async ({ engine }) => {
@@ -317,13 +340,8 @@ test('what does not fit the context is refused before anything is dropped', asyn
 })
 
 test('requests beyond the interface are refused', async ({ engine }) => {
-  await assert.rejects(
-    engine.openLanes(
-      [1, 2, 3, 4, 5].map((seed) => lane(seed)),
-      never(),
-    ),
-    code('too_many_lanes'),
-  )
+  const many = Array.from({ length: 257 }, (_, seed) => lane(seed))
+  await assert.rejects(engine.openLanes(many, never()), code('too_many_lanes'))
   await assert.rejects(engine.openLanes([{ prompt, seeds: [2 ** 32] }], never()), code('bad_request'))
   await assert.rejects(engine.openLanes([lane(1, [])], never()), code('bad_request'))
   await assert.rejects(engine.openLanes([lane(1, [1, tokenizer.vocabularySize])], never()), code('bad_request'))

@@ -4,9 +4,14 @@ import { execa } from 'execa'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openEngine } from '../../engine/index.js'
+import { createTaskStage } from '../../environment/index.js'
+import { judgePublished } from '../../environment/playground/judge-published.js'
+import { readPublished } from '../../environment/playground/published.js'
 import { checkCanary } from '../../node/canary.js'
 import { openNodeStore } from '../../node/store.js'
 import { groupBody, openManifest, type Verdict } from '../../proto/index.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { openIdentity } from '../../swarm/index.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS } from '../support/patience.js'
 import { createMachine, demoModel, type Machine } from '../support/programs.js'
@@ -121,8 +126,18 @@ test('an honest group passes at home: its seed, its replay, and its draws to the
     'measured',
   ])
   assert.match(found.stages[6]!.detail, /tokens, claims 0\.00\d* nats off on average/)
-  const { code, stdout } = await verify()
+  const file = join(machine.folder, 'group.json')
+  const { code, stdout } = await verify('--save', file)
   assert.is(code, 0)
+  const published = readPublished(await readFile(file, 'utf8'), (id) => {
+    throw new Error(`the task ${id} is not in the file`)
+  })
+  const { findings, signer } = await judgePublished(published, createTaskStage(CATALOGUE))
+  assert.equal(
+    findings.filter(({ outcome }) => outcome !== 'holds').map(({ outcome, check }) => [outcome, check]),
+    [['open', 'Prompt, tokens, log-probabilities and draws']],
+  )
+  assert.is(signer, (await openIdentity(dataDir)).peerId)
   assert.match(stdout, /^lease seed +ok +it follows from the secret of round \d+$/m)
   assert.match(stdout, /^stage 3, replay +ok +4 rollouts with \d+ calls$/m)
 })

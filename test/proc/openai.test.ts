@@ -1,4 +1,8 @@
 import '../../swarm/polyfill.js'
+import { join } from 'node:path'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { type JSONValue, jsonSchema, stepCountIs, ToolLoopAgent, tool } from 'ai'
+import { execa } from 'execa'
 import OpenAI, { APIError } from 'openai'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -12,11 +16,13 @@ import {
   serveOpenAi,
 } from '../../inference/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { offeredTool } from '../../servers/kernel/index.js'
+import { generateWorld, offeredTool, Session } from '../../servers/kernel/index.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 import { told } from '../support/told.js'
+import { withServedModel } from './served-model.js'
 
+const PYTHON = join(checkout, '.venv', 'bin', 'python')
 const test = suite<{ policy: ServedPolicy; served: ApiServer; client: OpenAI }>('OpenAI’s protocol')
 
 const clientOf = ({ url }: ApiServer, apiKey = 'none') =>
@@ -88,6 +94,70 @@ test('a call comes as a tool call with an id, and its result leads to an answer'
   const second = await client.chat.completions.create({ ...asked, messages: [user, choice!.message, ...results] })
   assert.ok(second.choices[0]!.message.content)
   assert.ok(second.usage!.prompt_tokens > first.usage!.prompt_tokens + first.usage!.completion_tokens)
+})
+
+/** It calls, answers its calls, streams, and gets its own errors. */
+async function askFromPython(url: string): Promise<void> {
+  const job = { url, request: asked, result: { accounts: [{ account: 'ACC-1', balance: 12.5 }] } }
+  const { stdout } = await execa(PYTHON, [join(checkout, 'test', 'proc', 'openai_client.py')], {
+    input: JSON.stringify(job),
+    timeout: PATIENCE_MS,
+  })
+  const told = JSON.parse(stdout)
+  assert.equal([told.models, told.finish], [['demo'], 'tool_calls'])
+  const [[id, name, args]] = told.calls
+  assert.match(id, /^call_[0-9a-f]{24}$/)
+  assert.equal([name, typeof args], ['list_accounts', 'object'])
+  assert.ok(told.answer)
+  assert.equal([told.streamed, told.streamed_tokens], [told.answer, told.tokens])
+  assert.equal(told.refused, [
+    [400, 'unsupported_value', 'top_p'],
+    [404, 'model_not_found', 'model'],
+  ])
+}
+
+/** An agent makes its calls in a world by itself, and ends with an answer. */
+async function workAsAgent(url: string, how: 'generate' | 'stream'): Promise<void> {
+  const provider = createOpenAICompatible({ name: 'prove', baseURL: url, includeUsage: true })
+  const world = generateWorld(banking, 7)
+  const [session, again] = [Session.open(world), Session.open(world)]
+  const results: unknown[] = []
+  const agent = new ToolLoopAgent({
+    ...{ model: provider('demo'), temperature: 0, maxOutputTokens: 96, maxRetries: 0, stopWhen: stepCountIs(4) },
+    tools: Object.fromEntries(
+      offered.map(({ name, description, inputSchema }) => [
+        name,
+        tool({
+          ...{ description, inputSchema: jsonSchema(inputSchema) },
+          execute: async (args) => {
+            const result = session.call(name, args)
+            results.push(result)
+            return (result.ok ? result.output : result) as JSONValue
+          },
+        }),
+      ]),
+    ),
+  })
+  const asking = { prompt: 'Which accounts do I have of the kind checking?', abortSignal: patience() }
+  const done = await agent[how](asking)
+  const steps = await done.steps
+  assert.equal(
+    steps.map(({ finishReason }) => finishReason),
+    ['tool-calls', 'stop'],
+    how,
+  )
+  assert.equal(results, [again.call('list_accounts', steps[0]!.toolCalls[0]!.input)])
+  assert.ok((results[0] as { ok: boolean }).ok, 'the world took the call')
+  assert.ok(await done.text)
+  assert.ok((await done.totalUsage).outputTokens! > 0)
+}
+
+test('OpenAI’s client for Python and an agent of the AI SDK find in prove-node serve what they expect', () => {
+  const model = ['--model', `${checkout}/models/demo/prove-demo-base-f16.gguf`, '--name', 'demo', '--context', '1024']
+  return withServedModel(model, { cwd: checkout, env: {} }, async (url) => {
+    await askFromPython(url)
+    for (const how of ['generate', 'stream'] as const) await workAsAgent(url, how)
+  })
 })
 
 test('a stream brings, piece by piece, what the same request brings at once', async ({ client }) => {

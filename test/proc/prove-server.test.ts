@@ -228,4 +228,21 @@ test('an unknown option exits with 2, and help with 0', async () => {
   assert.match(stdout, /prove-server/)
 })
 
+test('play lets somebody play at the terminal, and refuses a world that there is not', async () => {
+  const [played, refused] = await Promise.all([
+    execa(process.execPath, [program, 'play', 'banking'], {
+      input: 'open 1\ncall no_such_tool\nquit\nopen 2\n',
+      timeout: PATIENCE_MS,
+    }),
+    run('play', 'bank'),
+  ])
+  assert.match(
+    played.stdout,
+    /^\d+ tasks\. help lists what can be typed\.\n> .*user: .*tools: .*A> \{"error":"unknown_tool"/s,
+  )
+  assert.ok(played.stdout.endsWith('A> '), played.stdout)
+  assert.is(refused.exitCode, 2)
+  assert.match(refused.stderr, /there is no world "bank"/)
+})
+
 test.run()

@@ -74,9 +74,8 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   seen = node.lines.length
   await told('limits', 'set', 'threads=2', 'hours=00:00-24:00')
   assert.match(await told('limits'), /^threads +2 /m)
-  const refused = await type('limits', 'set', 'lanes=2', ...here)
-  assert.is(refused.code, 1)
-  assert.match(refused.stderr, /the run's groups have 4 rollouts/)
+  // Fewer than a group has rollouts: they take turns.
+  await told('limits', 'set', 'lanes=3')
   await told('resume')
   await node.until('a group', ({ type: what }) => what === 'group', seen)
 

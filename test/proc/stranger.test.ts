@@ -34,11 +34,13 @@ test('joins with one string and an empty home: the model comes by itself, and a 
   const home = join(on.folder, 'home')
   await mkdir(home)
   const inHome = ['env', '-u', 'XDG_DATA_HOME', `HOME=${home}`]
-  const cache = async (...args: string[]): Promise<string> => {
+  /** Another terminal. */
+  const type = async (...args: string[]): Promise<string> => {
     const program = join(checkout, 'dist', 'node', 'main.js')
-    const [command, ...rest] = [...inHome, process.execPath, program, 'cache', ...args]
+    const [command, ...rest] = [...inHome, process.execPath, program, ...args]
     return (await execa(command!, rest, { timeout: PATIENCE_MS, stdin: 'ignore' })).stdout
   }
+  const cache = (...args: string[]): Promise<string> => type('cache', ...args)
   const began = performance.now()
   const accepted = run.coordinator.until(
     'an accepted group',
@@ -53,6 +55,15 @@ test('joins with one string and an empty home: the model comes by itself, and a 
   await accepted
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   console.log(`  model ${(fetchedMs / 1000).toFixed(1)} s after join, first accepted group ${seconds} s after join`)
+
+  assert.match(await type('status'), /\nrun .* version \d+ of /)
+  let seen = node.lines.length
+  await type('pause', '--now')
+  await node.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'paused by its owner', seen)
+  assert.match(await type('status'), /\nnow +resting: paused by its owner/)
+  seen = node.lines.length
+  await type('resume')
+  await node.until('a group after it', ({ type: what }) => what === 'group', seen)
 
   assert.match(await cache(), /strange-base .*last used/)
   assert.match(await cache('clean', '--all'), /kept .*strange-base .*\(a node is running\)/)

@@ -1,6 +1,8 @@
 import { LIMITS } from '../../proto/index.js'
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import { KEEP_UP_MS, LEAST_OF_OTHERS } from '../../swarm/chunk-choice.js'
+import { createGivenChunks, type GivenChunks } from '../../swarm/given-chunks.js'
+import { bitsOf as chunkBits } from '../../swarm/partial-blob.js'
 import type { VirtualTime } from '../chaos/virtual-time.js'
 
 /** Somebody who takes part in passing adapters on. */
@@ -20,8 +22,8 @@ export interface FlowCounts {
 /**
  * How the chunks of adapters spread, as a flow: in each step every line carries what it can. Who asks whom for what follows
  * `swarm/snapshot-fetch.ts` and `chunk-choice.ts`: up to eight sources, chunks that a source holds in no order that others share, and from
- * the coordinator one at a time: while the neighbours deliver and have more to give nothing, then what none of them has or awaits, and
- * anything when they are silent or slow.
+ * the coordinator one at a time: what it promises (`given-chunks.ts` itself), what none of the neighbours has or awaits while they bring
+ * nothing, and anything when they are silent or slow. Everybody's processor is quick: the coordinator's pace gives nobody more time.
  */
 export interface AdapterFlow {
   readonly counts: FlowCounts
@@ -35,10 +37,11 @@ export interface AdapterFlow {
 }
 
 const STEP_MS = 500
-/** See `LOOK_MS` and `ORIGIN_PATIENCE_MS` of `swarm/snapshot-fetch.ts`, `SPENT_AFTER_MS` of `swarm/upload-budget.ts`. */
+/** See `LOOK_MS`, `ORIGIN_PATIENCE_MS` and `SHARE_REST_MS` of `swarm/snapshot-fetch.ts`, `SPENT_AFTER_MS` of `swarm/upload-budget.ts`. */
 const LOOK_MS = 1000
 const ORIGIN_PATIENCE_MS = 10_000
 const SPENT_AFTER_MS = 2000
+const SHARE_REST_MS = 2000
 /** Adapters that a node keeps, as `node/policy-keeper.ts` has it. */
 const KEPT = 3
 const WORD = 32
@@ -63,6 +66,7 @@ interface Fetching {
   lastChunkMs: number
   lastOfOthersMs: number
   ofOthers: number
+  shareRestsUntilMs: number
   originSteps: number
   missing: number
 }
@@ -81,11 +85,17 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
   const members = new Map<string, Member>()
   const fetching = new Set<Member>()
   const counts: FlowCounts = { fromCoordinator: 0, fromPeers: 0 }
+  const given = new Map<number, GivenChunks>()
   const line: Member[] = []
   let originUp = 0
   let isOpen = true
   let isRunning = false
 
+  const givenOf = (version: number): GivenChunks => {
+    const known = given.get(version) ?? createGivenChunks()
+    given.set(version, known)
+    return known
+  }
   const emptyBits = (): Uint32Array => new Uint32Array(words)
   const fullBits = (): Uint32Array => {
     const bits = emptyBits()
@@ -156,9 +166,17 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
         fromOthers[other.expected >> 5]! |= 1 << (other.expected & 31)
     }
     const all = fullBits()
+    const fresh = (word: number): number => all[word]! & ~taken[word]! & ~fromOthers[word]!
+    let chunk: number | null = null
+    if (one.sources.length > 0 && time.nowMs >= one.shareRestsUntilMs) {
+      const wanted = chunkBits(chunks, (index) => (fresh(index >> 5) & (1 << (index & 31))) !== 0)
+      chunk = givenOf(one.version).promise(member.peer.id, '', wanted)
+      if (chunk === null) one.shareRestsUntilMs = time.nowMs + SHARE_REST_MS
+      else one.lastOfOthersMs = time.nowMs
+    }
     const othersKeepUp =
-      time.nowMs - one.lastOfOthersMs < KEEP_UP_MS && fromOthers.some((bits, word) => (bits & ~taken[word]!) !== 0)
-    let chunk = othersKeepUp ? null : pick((word) => all[word]! & ~taken[word]! & ~fromOthers[word]!)
+      time.nowMs - one.lastOfOthersMs < KEEP_UP_MS && one.sources.some(({ held }) => held.has(one.version))
+    if (chunk === null && !othersKeepUp) chunk = pick(fresh)
     const dueOfOthers = Math.floor((time.nowMs - one.startMs) / ORIGIN_PATIENCE_MS) * LEAST_OF_OTHERS
     const othersAreSlow =
       time.nowMs - one.lastChunkMs > ORIGIN_PATIENCE_MS / (1 + one.originSteps) || one.ofOthers < dueOfOthers
@@ -231,6 +249,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
       const member = members.get(id)
       if (member) end(member)
       members.delete(id)
+      for (const one of given.values()) one.forget(id)
     },
     hold: (id, version) => void members.get(id)!.held.set(version, fullBits()),
     fetch(id, version, signal) {
@@ -253,6 +272,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
           lastChunkMs: time.nowMs,
           lastOfOthersMs: time.nowMs,
           ofOthers: 0,
+          shareRestsUntilMs: time.nowMs,
           originSteps: 0,
           missing,
         },

@@ -25,10 +25,14 @@ const whole = (name: 'nodes' | 'minutes' | 'seed' | 'audit-ms', least: number, m
 // A million waits end by a signal, and each would pay for a trace that nobody reads.
 Error.stackTraceLimit = 1
 
+// What was simulated by then is told all the same.
+const ending = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => ending.abort())
+
 const minutes = whole('minutes', WARM_UP_MINUTES + 1, 1440)
 const started = performance.now()
 const report = await simulate({
-  minutes,
+  ...{ minutes, signal: ending.signal },
   nodes: whole('nodes', 2, 20_000),
   seed: whole('seed', 0, 2 ** 30),
   auditMs: whole('audit-ms', 0, 600_000),

@@ -1,5 +1,5 @@
 import { createAuditQueue } from '../../coordinator/intake/audit-queue.js'
-import type { Auditor, AuditReport, AuditRequest } from '../../coordinator/intake/auditor.js'
+import { type Auditor, type AuditReport, type AuditRequest, LONGEST_LINE } from '../../coordinator/intake/auditor.js'
 import type { RepairSums } from '../../judging/index.js'
 import type { Clock } from '../../swarm/index.js'
 import { NO_REPAIRS } from '../support/audit-groups.js'
@@ -34,6 +34,9 @@ export function createSimAuditor({ clock, poisoned, auditMs, signal }: SimAudito
   }, signal)
   const auditor = {
     busyMs: 0,
+    get isBehind() {
+      return queue.waiting >= LONGEST_LINE
+    },
     async audit(request: AuditRequest) {
       const { adapterSha256, limits, leaseId, leaseSeed, rollouts, reliable } = request
       await queue.evidence({ adapterSha256, limits }, { leaseId, leaseSeed, rollouts }, reliable)

@@ -33,6 +33,8 @@ export interface SimulationOptions {
   readonly seed: number
   /** Of one group. */
   readonly auditMs: number
+  /** Ends it early; the report is of what was simulated by then. */
+  readonly signal?: AbortSignal
   /** Called once a simulated minute. */
   readonly onMinute?: (minute: number, versions: number) => void
 }
@@ -69,7 +71,7 @@ const keyOf = (seed: number, number: number) => {
 
 async function run(
   world: World,
-  { seed, auditMs, onMinute = () => undefined }: SimulationOptions,
+  { seed, auditMs, signal, onMinute = () => undefined }: SimulationOptions,
   meter: ReturnType<typeof cpuMeter>,
   { nodes, endMs }: { readonly nodes: number; readonly endMs: number },
 ): Promise<Report> {
@@ -247,8 +249,8 @@ async function run(
   time.after(endMs - startMs, () => {
     isOver = true
   })
-  await time.drive(() => isOver || observed.errors.length > 0, endMs - startMs + 1)
-  const report = reportOf(observed)
+  await time.drive(() => isOver || signal?.aborted === true || observed.errors.length > 0, endMs - startMs + 1)
+  const report = reportOf({ ...observed, endMs: time.nowMs })
   closing.abort(new Error('the simulation is over'))
   flow.close()
   return report

@@ -1,3 +1,4 @@
+import { ControlRefusal } from '../../control/index.js'
 import type { DashboardParts } from '../../coordinator/dashboard/app.js'
 import { type Dashboard, serveDashboard } from '../../coordinator/dashboard/server.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
@@ -191,6 +192,7 @@ export async function showRun(
     manifests: () => [],
     invitation: () => `prove:${'abcdef'.repeat(40)}`,
     isSound: () => true,
+    takeOrder: () => Promise.reject(new ControlRefusal('bad_request', 'this run takes no orders')),
     clock: systemClock,
     logger: createStderrLogger('error'),
     ...change,

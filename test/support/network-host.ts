@@ -16,7 +16,6 @@ import {
   serveVerdicts,
   TransportError,
 } from '../../swarm/index.js'
-import { PATIENCE_MS } from './patience.js'
 import { flightManifest, flightPolicy } from './proto-samples.js'
 import { keyOf, noise } from './swarm-nodes.js'
 
@@ -29,6 +28,8 @@ export interface NetworkHostOptions {
   readonly runId: string
   readonly folder: string
   readonly listen: readonly string[]
+  /** Where others are told to dial it, in place of where it listens. */
+  readonly announce?: readonly string[]
   /** The coordinator's address; null for itself. */
   readonly coordinator: string | null
   /** It hears of nobody but the coordinator. */
@@ -53,6 +54,7 @@ async function main({
   runId,
   folder,
   listen,
+  announce = [],
   coordinator,
   alone,
   adapterBytes,
@@ -64,6 +66,7 @@ async function main({
     privateKey: key,
     runId,
     listen,
+    announce,
     runReach: 'network',
     finding: { relay: listen.length > 0 && coordinator === null ? 'offered' : 'used' },
   })
@@ -163,7 +166,7 @@ async function main({
     const blob = manifest.blobs.find(({ role }) => role === 'adapter')!
     // What one has already, it is to get again.
     if (command.from) await blobs.remove(blob.sha256)
-    const sharing = { origin: runId, more: () => neighbours.connected(), originPatienceMs: PATIENCE_MS }
+    const sharing = { origin: runId, more: () => neighbours.connected() }
     const options = command.from ? {} : sharing
     // As a node does; what has come is kept. A busy machine is slower than any line.
     const attempt = (): Promise<unknown> =>

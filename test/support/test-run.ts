@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import type { ControlRoute } from '../../control/index.js'
 import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
 import type { Auditor } from '../../coordinator/intake/auditor.js'
+import { replaysHere } from '../../coordinator/intake/replays.js'
+import { theatres } from '../../coordinator/intake/theatres.js'
 import { agreeOnTerms, termsOf } from '../../coordinator/ledger/agree-terms.js'
 import { type ChainedLog, openEventLog } from '../../coordinator/ledger/event-log.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
@@ -158,11 +160,12 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
     const open = async (): Promise<Coordinator> => {
       await agreeOnTerms(recorder, terms, clock)
       return openCoordinator({
-        ...{ config, folder: data, key, host, recorder, stage, auditor },
+        ...{ config, folder: data, key, host, recorder, auditor },
         blobs: await createBlobStore(data.blobs),
         taskSet,
         metrics: createMetrics(),
         watch: UNWATCHED,
+        replays: replaysHere(theatres(stage, [library]), UNWATCHED),
         lottery: draws ? { draws } : createAuditLottery(key.raw),
       })
     }

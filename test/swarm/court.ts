@@ -20,6 +20,8 @@ export const scriptsFor = ({ taskId }: Lease, words: readonly string[]): (readon
 export interface Court extends Auditor {
   /** Leases in the order in which they were audited. */
   readonly audited: string[]
+  /** More is asked of it than it can do. */
+  isBehind: boolean
   /** What an audit finds; null: nothing. */
   find: (request: AuditRequest) => AuditReport | null | Promise<AuditReport>
 }
@@ -27,6 +29,7 @@ export interface Court extends Auditor {
 export function court(): Court {
   const judge: Court = {
     audited: [],
+    isBehind: false,
     find: () => null,
     async audit(request) {
       judge.audited.push(request.leaseId)

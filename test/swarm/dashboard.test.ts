@@ -5,11 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { orderRemotely, remoteRun } from '../../coordinator/commands/remote-order.js'
 import { createAccess } from '../../coordinator/dashboard/access.js'
 import { type DashboardParts, dashboardApp } from '../../coordinator/dashboard/app.js'
 import { DASHBOARD_LIMITS } from '../../coordinator/dashboard/limits.js'
 import type { RunEvent } from '../../coordinator/ledger/events.js'
-import { BODY, KEYS, READABLE, runOf, SECRET, type ShownRun, showRun } from '../support/dashboard-runs.js'
+import { takeByToken } from '../../coordinator/service/control-routes.js'
+import { createOrderDesk, type OrderAsk, type OrderDesk } from '../../coordinator/service/order-desk.js'
+import { systemClock } from '../../swarm/index.js'
+import { BODY, KEYS, READABLE, runOf, SECRET, type ShownRun, showRun, TASKS } from '../support/dashboard-runs.js'
+import { library } from '../support/library-world.js'
 import { patience } from '../support/patience.js'
 import { done, hex } from '../support/run-events.js'
 
@@ -32,11 +37,11 @@ async function shown(
   return run
 }
 
-async function guarded(settings: object = {}): Promise<ShownRun> {
+async function guarded(settings: object = {}, change: Partial<DashboardParts> = {}): Promise<ShownRun> {
   const folder = await mkdtemp(join(tmpdir(), 'prove-dashboard-'))
   opened.push(() => rm(folder, { recursive: true }))
   await writeFile(join(folder, 'token'), TOKEN)
-  return shown(runOf('busy', 0), { tokenFile: join(folder, 'token'), ...settings })
+  return shown(runOf('busy', 0), { tokenFile: join(folder, 'token'), ...settings }, change)
 }
 
 const ask = (
@@ -152,6 +157,88 @@ test('a browser logs in with the token, gets a cookie that no script reads, and 
   assert.is((await ask(run, '/logout', { cookie, origin: 'http://evil.example' }, { method: 'POST' })).status, 403)
   assert.is((await ask(run, '/logout', { cookie, origin: url }, { method: 'POST' })).status, 303)
   assert.is((await ask(run, '/', { cookie })).status, 303)
+})
+
+test('who shows the token gives orders, which are on record as such; a session, a page and a guess do not', async () => {
+  const desk = Promise.withResolvers<OrderDesk>()
+  const takeOrder = async (body: unknown) => takeByToken(await desk.promise, body)
+  const run = await guarded({ public: true }, { takeOrder })
+  const { recorder } = run
+  desk.resolve(
+    createOrderDesk({
+      ...{ recorder, taskSet: { tasks: TASKS, servers: [library] }, spool: '', clock: systemClock, signal: patience() },
+      settings: { take: () => Promise.reject(new Error('nobody may change settings from elsewhere')) },
+    }),
+  )
+  const at = { url: new URL(`${run.dashboard.url}/`), token: TOKEN }
+  const pause: OrderAsk = { order: 'pause', reason: 'the power goes' }
+  const sent = (headers: Record<string, string>, body: string = JSON.stringify(pause)): Promise<Response> =>
+    ask(run, '/order', { 'content-type': 'application/json', ...headers }, { method: 'POST', body })
+  const { url } = run.dashboard
+  const entered = await ask(
+    run,
+    '/login',
+    { origin: url },
+    { method: 'POST', body: new URLSearchParams({ token: TOKEN }) },
+  )
+  const cookie = entered.headers.get('set-cookie')!.split(';')[0]!
+  const statusOf = async (answer: Promise<Response>): Promise<number> => (await answer).status
+  for (const headers of [{}, { cookie }, { cookie, origin: url }, { authorization: `Bearer ${TOKEN}x` }])
+    assert.is(await statusOf(sent(headers)), 401, JSON.stringify(headers))
+  assert.is(await statusOf(sent({ ...asOperator, origin: 'http://evil.example' })), 403)
+  assert.is(await statusOf(sent({ ...asOperator, 'content-type': 'text/plain' })), 415)
+  assert.is(await statusOf(sent(asOperator, 'x'.repeat(DASHBOARD_LIMITS.requestBytes + 1))), 413)
+  for (const body of [
+    '',
+    '{',
+    '[]',
+    '{"order":"pause"}',
+    '{"order":"pause","reason":null,"more":1}',
+    '{"order":"format"}',
+  ])
+    assert.is(await statusOf(sent(asOperator, body)), 400, body)
+  assert.is(await statusOf(ask(run, '/order', asOperator)), 404, 'an order is no link')
+  assert.is(recorder.state.orders.pause, null, 'none of these has done anything')
+
+  const { changed, said } = await orderRemotely(at, pause, patience())
+  assert.ok(changed)
+  assert.match(said.join(), /the run is paused/)
+  assert.equal(recorder.state.orders.pause!.by, { who: 'operator', via: 'token' })
+  assert.is(recorder.state.orders.pause!.reason, 'the power goes')
+  assert.not((await orderRemotely(at, pause, patience())).changed)
+  const why = (work: Promise<unknown>): Promise<string> => work.then(() => 'it went well', String)
+  assert.match(await why(orderRemotely({ ...at, token: 'x' }, pause, patience())), /refused: that is not the token/)
+  const settings: OrderAsk = { order: 'settings', reason: null, text: '', file: '' }
+  assert.match(await why(orderRemotely(at, settings, patience())), /where run\.yaml lies/)
+  const ban: OrderAsk = { order: 'ban', reason: null, key: 'nobody' }
+  assert.match(await why(orderRemotely(at, ban, patience())), /no key of this run/)
+
+  const open = await shown(runOf('busy', 0), {}, { takeOrder })
+  const without = { ...at, url: new URL(`${open.dashboard.url}/`) }
+  assert.match(await why(orderRemotely(without, pause, patience())), /takes no orders here/)
+})
+
+test('a token is sent over TLS or not beyond this machine, and read from a file alone', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'prove-dashboard-'))
+  opened.push(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'token')
+  await writeFile(file, `${TOKEN}\n`)
+  for (const [at, url] of [
+    ['https://run.example.org', 'https://run.example.org/'],
+    ['https://example.org/prove', 'https://example.org/prove/'],
+    ['http://127.0.0.1:4080', 'http://127.0.0.1:4080/'],
+    ['http://[::1]:4080', 'http://[::1]:4080/'],
+  ] as const) {
+    const run = await remoteRun(at, file)
+    assert.equal([run.url.href, run.token], [url, TOKEN])
+  }
+  const why = (at: string, from?: string): Promise<string> => remoteRun(at, from).then(() => 'it went well', String)
+  for (const at of ['http://run.example.org', 'http://203.0.113.5:4080', 'http://127.0.0.1.evil.example'])
+    assert.match(await why(at, file), /could read the token/)
+  for (const at of ['run.example.org', 'file:///etc', '']) assert.match(await why(at, file), /is no address/)
+  assert.match(await why('https://run.example.org'), /needs --token-file/)
+  await writeFile(file, 'two words')
+  assert.match(await why('https://run.example.org', file), /must hold the token/)
 })
 
 test('the public sees the run, but neither rollouts nor metrics, which the operator sees beside it', async () => {

@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
@@ -210,6 +211,118 @@ test('an MCP client plays an episode at its address, over several connections, a
     assert.equal([told.reward, told.over], [earned, true])
     const none = await ask(`${origin}/episodes/none/mcp`, 'POST', {})
     assert.equal([none.status, (await json(none)).error.data.code], [404, 'unknown_episode'])
+  }))
+
+type CallTool = (name: string, args: Record<string, unknown>) => Promise<{ error: boolean; text: string }>
+
+/** A client of the era that plays over the address: it is told the tools that are listed, and plays a task to its reward. */
+async function played(names: readonly string[], call: CallTool): Promise<void> {
+  for (const name of ['open', 'fork', 'close', REPLY_TOOL.name, ...task.toolset.map(({ tool }) => tool)])
+    assert.ok(names.includes(name), name)
+  const open = JSON.parse((await call('open', { index, split: 'train' })).text)
+  assert.equal([open.task, open.messages.at(-1).content, open.over], [task.id, task.turns[0], false])
+  assert.equal(
+    open.tools.map(({ function: { name } }: { function: { name: string } }) => name),
+    [...task.toolset.map(({ tool }) => tool), REPLY_TOOL.name],
+  )
+  let { session } = open
+  const heard: string[] = []
+  for (const [i, action] of actions.entries()) {
+    if (i === 2) {
+      const left = session
+      session = JSON.parse((await call('fork', { session })).text).session
+      await call('close', { session: left })
+    }
+    const { text: answer } =
+      action.type === 'call'
+        ? await call(action.name, { session, ...action.arguments })
+        : await call(REPLY_TOOL.name, { session, text: 'Done.' })
+    if (action.type === 'call') heard.push(answer)
+  }
+  assert.equal(heard, responses)
+  const beyond = await call(REPLY_TOOL.name, { session, text: 'More?' })
+  assert.equal([beyond.error, JSON.parse(beyond.text).error], [true, 'episode_over'])
+  const closed = JSON.parse((await call('close', { session })).text)
+  assert.equal([closed.total, closed.solved, closed.over], [earned, true, true])
+
+  const gone = await call('close', { session })
+  assert.equal([gone.error, JSON.parse(gone.text).error], [true, 'unknown_episode'])
+  const half = actions
+    .slice(0, 1)
+    .map((action) => (action.type === 'call' ? { name: action.name, arguments: action.arguments } : { say: 'Hm?' }))
+  const again = JSON.parse((await call('open', { task: task.id, actions: half })).text)
+  const there = await call('close', { session: again.session })
+  const expected = await openEpisode(task, { stage, reward: PAPER, actions: actions.slice(0, 1) })
+  assert.is(JSON.parse(there.text).total, expected.score().total)
+  for (const [args, code] of [
+    [{ index: 1e6 }, 'unknown_task'],
+    [{}, 'bad_request'],
+    [{ index: 0, task: task.id }, 'bad_request'],
+    [{ task: task.id, actions: [{ dance: true }] }, 'bad_request'],
+  ] as const) {
+    const refused = await call('open', args)
+    assert.equal([refused.error, JSON.parse(refused.text).error], [true, code])
+  }
+  assert.is(JSON.parse((await call(REPLY_TOOL.name, { text: 'No session.' })).text).error, 'bad_request')
+}
+
+/** All pages of a list. */
+async function pages(
+  page: (cursor?: string) => Promise<{ tools: { name: string }[]; nextCursor?: string | undefined }>,
+) {
+  const names: string[] = []
+  for (let cursor: string | undefined; ; ) {
+    const { tools, nextCursor } = await page(cursor)
+    names.push(...tools.map(({ name }) => name))
+    if (nextCursor === undefined) return names
+    cursor = nextCursor
+  }
+}
+
+const textOf = (content: unknown): string => (content as [{ text: string }])[0].text
+
+test('a client of MCP up to 2025-11-25 opens a task by a tool, plays it and gets its reward', () =>
+  served(async (origin) => {
+    const client = new Client({ name: 'test', version: '1.0.0' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)), { timeout: PATIENCE_MS })
+    const names = await pages((cursor) => client.listTools(cursor === undefined ? {} : { cursor }))
+    await played(names, async (name, args) => {
+      const { isError, content } = await client.callTool({ name, arguments: args }, undefined, { timeout: PATIENCE_MS })
+      return { error: isError === true, text: textOf(content) }
+    })
+    await client.close()
+  }))
+
+test('so does a client of MCP 2026-07-28, here and at the address of an episode', () =>
+  served(async (origin) => {
+    const connected = async (path: string): Promise<NewClient> => {
+      const client = new NewClient(
+        { name: 'test', version: '1.0.0' },
+        { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+      )
+      await client.connect(new NewTransport(new URL(origin + path)), { timeout: PATIENCE_MS })
+      return client
+    }
+    const client = await connected('/mcp')
+    const names = await pages((cursor) => client.listTools(cursor === undefined ? {} : { cursor }))
+    await played(names, async (name, args) => {
+      const { isError, content } = await client.callTool({ name, arguments: args }, { timeout: PATIENCE_MS })
+      return { error: isError === true, text: textOf(content) }
+    })
+    await client.close()
+
+    const { episode } = await json(ask(`${origin}/episodes`, 'POST', { index }))
+    const alone = await connected(`/episodes/${episode}/mcp`)
+    assert.is((await alone.listTools()).tools.length, task.toolset.length + 1)
+    let last: Awaited<ReturnType<NewClient['callTool']>> | undefined
+    for (const action of actions)
+      last = await alone.callTool(
+        action.type === 'call'
+          ? { name: action.name, arguments: { ...action.arguments } }
+          : { name: REPLY_TOOL.name, arguments: { text: 'Done.' } },
+      )
+    assert.is((last!._meta!['prove/reward'] as { reward: number }).reward, earned)
+    await alone.close()
   }))
 
 test.run()

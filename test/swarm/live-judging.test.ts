@@ -61,6 +61,31 @@ test('a group that is not drawn is accepted without an audit, and audited when i
   assert.is(run.coordinator.recorder.state.nodes.get(ann.host.peerId)!.credit, 0)
 })
 
+test('while audits do not keep up, groups of keys on probation are audited, and of others those that no training would check', async ({
+  open,
+}) => {
+  const auditor = court()
+  const run = await open({
+    auditor,
+    draws: () => true,
+    audit: { calibrations: [], probation: 1, leastShare: 0.1, processes: 1 },
+  })
+  const ann = await run.admitted(2)
+  auditor.isBehind = true
+  const [fresh, proven] = [await deliver(run, ann), await deliver(run, ann)]
+  const later = await deliver(run, ann)
+  assert.equal(auditor.audited, [fresh.lease.leaseId, proven.lease.leaseId])
+  assert.equal([later.verdict.accepted, later.verdict.audit], [true, 'none'])
+  const [lease] = (await ann.ask()).leases
+  const flat = await ann.finish(lease!, { scripts: [ownWords(), ownWords()] })
+  await offerGroup(ann.host, run.swarm.runId, flat.sealed, soon())
+  await eventually('its verdict', () => run.coordinator.recorder.state.judged.has(lease!.leaseId))
+  assert.is(auditor.audited.at(-1), lease!.leaseId)
+  auditor.isBehind = false
+  const { lease: last } = await deliver(run, ann)
+  assert.is(auditor.audited.at(-1), last.leaseId)
+})
+
 test('suspects survive a restart and are audited then', async ({ open }) => {
   const auditor = court()
   const run = await open({ auditor, draws: () => false })

@@ -5,12 +5,12 @@ import * as assert from 'uvu/assert'
 import { type Engine, EngineError, type LaneRequest } from '../../engine/index.js'
 import { NodeError } from '../../node/errors.js'
 import { createPolicyKeeper, type PolicyKeeper } from '../../node/policy-keeper.js'
-import { type Canary, LIMITS, type PolicyManifest, policyIdOf, sealManifest, sha256 } from '../../proto/index.js'
+import { type Canary, type PolicyManifest, policyIdOf, sealManifest, sha256 } from '../../proto/index.js'
 import { type BlobStore, createBlobStore, createSnapshotExchange } from '../../swarm/index.js'
 import { library } from '../support/library-world.js'
 import { stageOf } from '../support/scripted.js'
 import { soon } from '../support/swarm-nodes.js'
-import { createTestRun, GROUP_SIZE, type TestRun } from '../support/test-run.js'
+import { createTestRun, type TestRun } from '../support/test-run.js'
 
 const test = suite('the policy keeper')
 const closing: (() => Promise<unknown>)[] = []
@@ -57,17 +57,13 @@ const canary: Canary = {
   policyLogprobs: [-1],
 }
 
-async function open({
-  lanes = LIMITS.maxGroupSize.value,
-  mirrors = false,
-}: {
-  readonly lanes?: number
-  readonly mirrors?: boolean
-} = {}): Promise<{
+async function open({ mirrors = false }: { readonly mirrors?: boolean } = {}): Promise<{
   run: TestRun
   engine: LoggingEngine
   blobs: BlobStore
   keeper: PolicyKeeper
+  /** Tokens that room was asked for. */
+  rooms: number[]
 }> {
   const run = await createTestRun()
   closing.push(() => run.close())
@@ -76,10 +72,10 @@ async function open({
   const snapshots = await createSnapshotExchange(host, { store: blobs })
   closing.push(() => snapshots.close())
   const engine = loggingEngine()
+  const rooms: number[] = []
   const keeper = createPolicyKeeper({
     engine,
-    contextSize: 20_000,
-    lanes: () => lanes,
+    makeRoomFor: async (tokens) => void rooms.push(tokens),
     tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
     catalogue: new Map([['library', library]]),
@@ -90,7 +86,7 @@ async function open({
     clock: host.clock,
     mirrors,
   })
-  return { run, engine, blobs, keeper }
+  return { run, engine, blobs, keeper, rooms }
 }
 
 /** Publishes the newest manifest again, changed. */
@@ -100,10 +96,11 @@ async function offer(run: TestRun, change: Partial<PolicyManifest>): Promise<voi
   snapshots.offer(await sealManifest(node.key, run.swarm.runId, { ...manifest, round: manifest.round + 1, ...change }))
 }
 
-test('a policy is in force once its canary has passed', async () => {
-  const { run, engine, keeper } = await open()
+test('a policy is in force once there is room for its rollouts and its canary has passed', async () => {
+  const { run, engine, keeper, rooms } = await open()
   await offer(run, { canary: [canary] })
   await keeper.update(soon())
+  assert.equal(rooms, [run.coordinator.snapshots.newest()!.manifest.limits.maxRolloutTokens])
   const [policy, ...rest] = engine.done
   assert.match(policy!, /^policy [0-9a-f]{8}$/)
   assert.equal(rest, ['score'])
@@ -185,13 +182,6 @@ const codeOf = async (work: Promise<unknown>): Promise<string> => {
   const why = await work.catch((error: unknown) => error)
   return why instanceof NodeError ? why.message : `no refusal: ${why}`
 }
-
-test('a run whose groups have more rollouts than the node has lanes is refused, and what to do is said', async () => {
-  const { run, engine, keeper } = await open({ lanes: GROUP_SIZE - 1 })
-  assert.match(await codeOf(keeper.update(soon())), /^incompatible: .*: start it with --lanes 2$/)
-  assert.equal(engine.done, [])
-  assert.ok(run.coordinator.snapshots.newest())
-})
 
 test('a canary that no rollout could hold is the run’s fault, and said so', async () => {
   const { run, engine, keeper } = await open()

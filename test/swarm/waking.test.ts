@@ -6,7 +6,6 @@ import { startVolunteer } from '../../node/volunteer.js'
 import { sha256 } from '../../proto/index.js'
 import { type Clock, channelsOf, createBlobStore, requestLeases, systemClock } from '../../swarm/index.js'
 import { library } from '../support/library-world.js'
-import { AMPLE } from '../support/scripted.js'
 import { eventually, soon } from '../support/swarm-nodes.js'
 import type { TestRun } from '../support/test-run.js'
 import { engineSaying, stage } from './node-at-work.js'
@@ -41,8 +40,7 @@ async function volunteerOf(run: TestRun): Promise<NodeProgress[]> {
     engine: { ...engineSaying(['No.', 'No.']), usePolicy: async () => undefined },
     tokenizer: stage.tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
-    contextSize: AMPLE.maxRolloutTokens,
-    lanes: () => 16,
+    makeRoomFor: async () => undefined,
     catalogue: new Map([[library.name, library]]),
     onProgress: (progress) => heard.push(progress),
   })

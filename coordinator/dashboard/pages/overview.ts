@@ -3,7 +3,7 @@ import { alarmsOf } from '../../report/alarms.js'
 import { orderWords } from '../../report/order-words.js'
 import type { RunReport } from '../../report/run-report.js'
 import type { HeldOutScore, VersionReport } from '../../report/version-report.js'
-import { durationOf, marginOf } from '../../report/words.js'
+import { durationOf, meanWords, shareWords } from '../../report/words.js'
 import type { LineChart } from '../charts.js'
 import {
   ago,
@@ -134,9 +134,8 @@ function heldOutFigure(versions: readonly VersionReport[]): Markup | string {
   const found = versions.findLast(({ heldOut }) => heldOut)
   if (!found?.heldOut) return ''
   const { reward, solved, calls, tasks } = found.heldOut
-  const value = `${decimal(reward.mean)} ± ${decimal(marginOf(reward))}`
-  const more = `version ${found.version}, ${thousands(tasks)} tasks, ${percent(solved.mean)} solved, ${decimal(calls, 1)} calls`
-  return figure('Held-out reward', value, more)
+  const more = `version ${found.version}, ${thousands(tasks)} tasks, ${shareWords(solved, tasks)} solved, ${decimal(calls, 1)} calls`
+  return figure('Held-out reward', meanWords(reward, tasks), more)
 }
 
 const compact = (value: number): string => value.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 1 })

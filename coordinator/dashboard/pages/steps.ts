@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { RunReport } from '../../report/run-report.js'
-import { marginOf } from '../../report/words.js'
+import { meanWords, shareWords } from '../../report/words.js'
 import type { LineChart } from '../charts.js'
 import { DASHBOARD_LIMITS } from '../limits.js'
 import { badge, chartFigure, decimal, empty, live, type Markup, table, thousands } from '../page.js'
@@ -73,8 +73,6 @@ ${live('refused-batches', refusedBatches(run))}`
 function scores({ versions }: RunReport): Markup | string {
   const scored = versions.flatMap(({ version, heldOut }) => (heldOut ? [{ version, ...heldOut }] : []))
   if (scored.length === 0) return ''
-  const within = (estimate: { readonly mean: number; readonly stderr: number }): string =>
-    `${decimal(estimate.mean)} ± ${decimal(marginOf(estimate))}`
   const columns = ['version', 'tasks', 'reward', 'solved', 'calls', 'calls needed']
   return html`<section aria-labelledby="scores-title"><h2 id="scores-title">Held-out scores</h2>${table(
     'Scores on tasks that nobody trains on, newest first, with 95 % intervals',
@@ -85,8 +83,8 @@ function scores({ versions }: RunReport): Markup | string {
       .map(({ version, tasks, reward, solved, calls, callsDue }) => [
         version,
         thousands(tasks),
-        within(reward),
-        within(solved),
+        meanWords(reward, tasks),
+        shareWords(solved, tasks),
         decimal(calls, 1),
         decimal(callsDue, 1),
       ]),

@@ -1,16 +1,21 @@
-"""The audit process: polls the spool for audits and answers each with its evidence. Trains nothing, writes no steps."""
+"""
+The audit process, or the ranks of one: polls the spool for audits and answers each with its evidence. Trains nothing,
+writes no steps.
+"""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import cast
 
 import torch
 
 from .adapter import bare_policy, published_policy
 from .audit_folder import AuditJob, load_job, write_evidence
 from .config import TrainerConfig
+from .distributed import Ranks
 from .errors import BatchRefused
 from .events import Events
-from .evidence import Evidence, audit_rollouts
+from .evidence import Evidence, find_evidence, in_order
 from .gguf_base import Base
 from .lifetime import Lifetime
 from .limits import AUDIT_POLICIES
@@ -19,71 +24,124 @@ from .room import find_room
 from .spool import Spool
 
 
+@dataclass(frozen=True)
+class Task:
+    """What rank 0 found for all ranks in this poll. The others read no job: it may be gone a moment later."""
+
+    job: AuditJob | None = None
+    stop: bool = False
+
+
 class AuditWorker:
     """
-    One process, apart from the training ranks: a group can be judged while a step is computed, and a job that kills
-    this process costs no batch.
+    Apart from the training ranks: a group can be judged while a step is computed, and a job that kills this process
+    costs no batch. Several ranks share the forward passes of each job, and rank 0 answers it.
     """
 
-    def __init__(self, spool: Spool, base: Base, config: TrainerConfig, events: Events, lifetime: Lifetime) -> None:
+    def __init__(
+        self, spool: Spool, base: Base, config: TrainerConfig, ranks: Ranks, events: Events, lifetime: Lifetime
+    ) -> None:
         self.spool = spool
         self.base = base
         self.config = config
+        self.ranks = ranks
         self.events = events
         self.lifetime = lifetime
         self.busy_with: str | None = None  # the audit in hand, named in an error event
-        self.room = replace(find_room(config, base), may_checkpoint=False)  # nothing is kept without a gradient
+        # Nothing is kept without a gradient.
+        self.room = replace(find_room(config, base, base.device), may_checkpoint=False)
         self._policies: dict[str | None, Policy] = {}  # by adapter, the least recently used first
-        drafts = spool.clean_evidence_drafts()
+        drafts = spool.clean_evidence_drafts() if ranks.rank == 0 else 0
         if drafts:
             events.emit("cleaned", drafts=drafts)
 
     def loop(self) -> str:
         """Works until asked to end; returns the reason."""
-        self.events.emit("ready", device=str(self.base.device))
+        self.events.emit("ready", device=str(self.base.device), worldSize=self.ranks.world)
         while True:
             self.lifetime.check()
-            if self.spool.stop_audits_file.exists():
-                self.spool.stop_audits_file.unlink(missing_ok=True)
+            task = self.ranks.from_first(self._next)
+            if task.stop:
+                self.ranks.all_agree(True)  # nobody leaves while a peer still waits for the task
                 return "stop_file"
-            audit_id = next(iter(self.spool.open_audits()), None)
-            if audit_id is None:
+            if task.job is None:
                 self.lifetime.pause(self.config.poll_ms / 1000)
                 continue
-            self.busy_with = audit_id
+            self.busy_with = task.job.audit_id
             try:
-                self._answer(load_job(self.spool.audits / audit_id, self.base))
+                self._answer(task.job)
             except BatchRefused as refusal:
-                self.spool.refuse_audit(audit_id, refusal.code, refusal.detail)
-                self.events.emit("rejected", auditId=audit_id, code=refusal.code, message=refusal.detail)
+                if self.ranks.rank == 0:
+                    self._refuse(task.job.audit_id, refusal)
             self.busy_with = None
+
+    def _next(self) -> Task:
+        if self.spool.stop_audits_file.exists():
+            self.spool.stop_audits_file.unlink(missing_ok=True)
+            return Task(stop=True)
+        audit_id = next(iter(self.spool.open_audits()), None)
+        if audit_id is None:
+            return Task()
+        self.busy_with = audit_id
+        try:
+            return Task(job=load_job(self.spool.audits / audit_id, self.base))
+        except BatchRefused as refusal:
+            self._refuse(audit_id, refusal)
+            return Task()
+
+    def _refuse(self, audit_id: str, refusal: BatchRefused) -> None:
+        self.spool.refuse_audit(audit_id, refusal.code, refusal.detail)
+        self.events.emit("rejected", auditId=audit_id, code=refusal.code, message=refusal.detail)
 
     def _answer(self, job: AuditJob) -> None:
         started = perf_counter()
         self.events.emit("auditing", auditId=job.audit_id, rollouts=len(job.rollouts), tokens=job.tokens)
         evidence = self._evidence(job)
+        if self.ranks.rank != 0:
+            return
         write_evidence(self.spool.evidence_path(job.audit_id), job.audit_id, job.manifest_sha256, evidence)
         self.events.emit(
             "audited", auditId=job.audit_id, sampled=len(evidence["logp"]), seconds=perf_counter() - started
         )
 
     def _evidence(self, job: AuditJob) -> Evidence:
-        policy = self._policy(job.adapter_sha256)
+        """Of all ranks together. Raises BatchRefused on all of them when it does on one."""
+        policy = self._agreed_policy(job.adapter_sha256)
         while True:
-            budget = self.room.budget
-            try:
-                return audit_rollouts(
-                    policy,
-                    job.rollouts,
-                    job.draws,
-                    self.config.packing,
-                    budget,
-                    self.config.loss.temperature,
-                    self.lifetime.check,
-                )
-            except torch.OutOfMemoryError:
-                alone = budget <= max(len(rollout.ids) for rollout in job.rollouts)
-            self.room = self.room.less(budget, alone)
+            budget = min(self.ranks.gather(self.room.budget))
+            parts = self.ranks.gather(self._own_part(policy, job, budget))
+            if None not in parts:
+                found = {index: evidence for part in parts for index, evidence in (part or {}).items()}
+                return in_order(found, [rollout.index for rollout in job.rollouts])
+            self.room = self.room.less(budget, budget <= max(len(rollout.ids) for rollout in job.rollouts))
+
+    def _own_part(self, policy: Policy, job: AuditJob, budget: int) -> dict[int, Evidence] | None:
+        """This rank's, or None where forward passes of `budget` tokens do not fit its device."""
+        try:
+            return find_evidence(
+                policy,
+                job.rollouts,
+                job.draws,
+                self.config.packing,
+                budget,
+                self.config.loss.temperature,
+                (self.ranks.rank, self.ranks.world),
+                self.lifetime.check,
+            )
+        except torch.OutOfMemoryError:
+            return None
+
+    def _agreed_policy(self, adapter_sha256: str | None) -> Policy:
+        """Raises BatchRefused on all ranks when one of them does not find the adapter."""
+        policy, refused = None, None
+        try:
+            policy = self._policy(adapter_sha256)
+        except BatchRefused as refusal:
+            refused = (refusal.code, refusal.detail)
+        for one in self.ranks.gather(refused):
+            if one is not None:
+                raise BatchRefused(*one)
+        return cast(Policy, policy)
 
     def _policy(self, adapter_sha256: str | None) -> Policy:
         policy = self._policies.pop(adapter_sha256, None)

@@ -19,6 +19,7 @@ from .limits import (
 )
 
 PRECISIONS = ("float32", "bfloat16", "float16")
+SHARDINGS = ("none", "layers")
 PROJECTIONS = ("down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj")
 
 
@@ -31,6 +32,7 @@ class LossSettings:
     )
     clip_low: float = 0.2
     clip_high: float = 0.28  # clip-higher, DAPO, arXiv 2503.14476
+    dual_clip: float = 0.0  # largest ratio that a negative advantage counts with, arXiv 1912.09729; 0: any
     tis_cap: float = 2.0  # truncated importance sampling against the sampler
     kl_coefficient: float = 0.0
     max_staleness: int = 4  # trainer steps between a rollout's policy and now
@@ -81,6 +83,7 @@ class TrainerConfig:
     threads: int = 1  # torch threads per rank
     packing: str = "shared"
     checkpointing: str = "auto"  # 'layer' keeps only the input of each layer for the backward pass
+    sharding: str = "none"  # over the ranks: 'none': each has the whole base; 'layers': a part of every tensor
     memory_gib: float = 0.0  # of the device that a step is planned for; 0: all that a GPU has, no plan on a CPU
     # 0: as many as fit. 1536 was the best of 800, 1300, 2048 and 4096 for a 6 x 256 model on one core.
     max_tokens_per_forward: int = 1536
@@ -97,6 +100,7 @@ def _parse_loss(fields: Fields) -> LossSettings:
         advantage=fields.choice("advantage", ("none", "group"), usual.advantage),
         clip_low=fields.number("clipLow", 0.0, 1.0, usual.clip_low),
         clip_high=fields.number("clipHigh", 0.0, 10.0, usual.clip_high),
+        dual_clip=fields.number("dualClip", 0.0, 100.0, usual.dual_clip),
         tis_cap=fields.number("tisCap", 0.01, 100.0, usual.tis_cap),
         kl_coefficient=fields.number("klCoefficient", 0.0, 10.0, usual.kl_coefficient),
         max_staleness=fields.integer("maxStaleness", 0, MAX_STALENESS, usual.max_staleness),
@@ -130,6 +134,7 @@ def training_record(config: TrainerConfig) -> dict[str, Any]:
         "threads": config.threads,
         "packing": config.packing,
         "checkpointing": config.checkpointing,
+        "sharding": config.sharding,
         "memoryGiB": config.memory_gib,
         "maxTokensPerForward": config.max_tokens_per_forward,
         "maxDeltaNorm": config.max_delta_norm,
@@ -189,6 +194,7 @@ def parse_config(fields: Fields) -> TrainerConfig:
         threads=fields.integer("threads", 1, 1024, TrainerConfig.threads),
         packing=fields.choice("packing", ("shared", "packed", "single"), TrainerConfig.packing),
         checkpointing=fields.choice("checkpointing", ("none", "layer", "auto"), TrainerConfig.checkpointing),
+        sharding=fields.choice("sharding", SHARDINGS, TrainerConfig.sharding),
         memory_gib=fields.number("memoryGiB", 0.0, MAX_MEMORY_GIB, TrainerConfig.memory_gib),
         max_tokens_per_forward=fields.integer(
             "maxTokensPerForward", 0, MAX_TOKENS_PER_FORWARD, TrainerConfig.max_tokens_per_forward

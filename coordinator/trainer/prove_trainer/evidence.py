@@ -14,7 +14,7 @@ from .draw import LARGEST_NOISE, draw_states, noise
 from .draws import join_draws
 from .head import head_logits
 from .limits import AUDIT_CHUNK_ELEMENTS, ROUNDING
-from .packing import Pack, make_packs
+from .packing import Pack, make_packs, share_out
 from .policy import Policy
 
 # Per sampled token, in the order of the rollouts. Probabilities are those of the full softmax at the run's temperature.
@@ -106,9 +106,7 @@ class Witness:
 
     def look(self, policy: Policy, pack: Pack) -> None:
         """Makes the forward pass itself, without a gradient."""
-        placed = pack.to(policy.device)
-        with torch.no_grad():
-            self.see(placed, *policy.states(placed))
+        policy.show(pack.to(policy.device), self.see)
 
 
 def all_finite(found: Mapping[int, Evidence]) -> bool:
@@ -121,6 +119,30 @@ def in_order(found: Mapping[int, Evidence], indices: Iterable[int]) -> Evidence:
     return {name: np.concatenate([part[name] for part in parts]).astype(kind) for name, kind in EVIDENCE.items()}
 
 
+def find_evidence(
+    policy: Policy,
+    rollouts: Sequence[Rollout],
+    draws: Sequence[np.ndarray],
+    packing: str,
+    budget: int,
+    temperature: float,
+    share: tuple[int, int] = (0, 1),
+    should_stop: Callable[[], None] = lambda: None,
+) -> dict[int, Evidence]:
+    """
+    The tensors of `EVIDENCE` over the loss tokens of each rollout, by its index.
+
+    `draws[i]` are those of `rollouts[i]`. `share` is a rank and how many there are: each makes its own part of the
+    forward passes, and finds nothing on rollouts in the others' parts. `should_stop` is called between passes and may
+    raise.
+    """
+    witness = Witness({r.index: own for r, own in zip(rollouts, draws, strict=True)}, temperature)
+    for pack in share_out(make_packs(rollouts, packing, budget), *share):
+        should_stop()
+        witness.look(policy, pack)
+    return witness.found
+
+
 def audit_rollouts(
     policy: Policy,
     rollouts: Sequence[Rollout],
@@ -128,16 +150,7 @@ def audit_rollouts(
     packing: str,
     budget: int,
     temperature: float,
-    should_stop: Callable[[], None] = lambda: None,
 ) -> Evidence:
-    """
-    The tensors of `EVIDENCE`, over the loss tokens of all rollouts in order.
-
-    `draws[i]` are those of `rollouts[i]`. `should_stop` is called between forward passes and may raise.
-    """
-    indices = [rollout.index for rollout in rollouts]
-    witness = Witness(dict(zip(indices, draws, strict=True)), temperature)
-    for pack in make_packs(rollouts, packing, budget):
-        should_stop()
-        witness.look(policy, pack)
-    return in_order(witness.found, indices)
+    """All of `find_evidence`, over the loss tokens of all rollouts in order."""
+    found = find_evidence(policy, rollouts, draws, packing, budget, temperature)
+    return in_order(found, [rollout.index for rollout in rollouts])

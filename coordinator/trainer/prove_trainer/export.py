@@ -5,21 +5,25 @@ them.
 
 import json
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
-from peft import PeftModel
+from peft import LoraConfig, PeftModel
 from safetensors.numpy import load_file
 
 from .architectures import ARCHITECTURES, RowOrder
 from .canary import default_canary, largest_gap, score_canaries
-from .config import LoraSettings, TrainerConfig
+from .config import Canary, LoraSettings, TrainerConfig
 from .errors import TrainerError
 from .gguf_base import Base
 from .gguf_lora import effective_alpha, gguf_name, read_gguf_lora, write_gguf_lora
 from .limits import RELOAD_SLACK
 from .policy import Policy, frozen_model
+from .shards import whole
 
 _README = """---
 {base}library_name: peft
@@ -41,11 +45,53 @@ class DeltaTooLarge(TrainerError):
     """The adapter outgrew `maxDeltaNorm`: the update is undone and recorded as skipped, not published."""
 
 
-def write_adapter(directory: Path, policy: Policy, base: Base, config: TrainerConfig, step: int) -> None:
-    """Writes `adapter/` and `adapter.gguf` into `directory`, in a form whose bytes depend on the adapter only."""
+@dataclass(frozen=True)
+class Scores:
+    """Log-probabilities (nats) of the canaries' continuations."""
+
+    trained: list[list[float]]
+    volunteers: list[list[float]]  # under the adapter as float16 has it
+    bare: list[list[float]]
+
+
+def live_adapter(policy: Policy) -> dict[str, torch.Tensor]:
+    """The adapter by its file names, whole and on the CPU. Of a policy in shards on all ranks together."""
+    return {name: whole(parameter).cpu() for name, parameter in policy.adapter_parameters()}
+
+
+def _canaries(base: Base, config: TrainerConfig) -> list[Canary]:
+    return list(config.canaries) or [default_canary(base.vocab_size, base.context_length)]
+
+
+def score_in_shards(policy: Policy, adapter: Mapping[str, torch.Tensor], base: Base, config: TrainerConfig) -> Scores:
+    """
+    Of a policy in shards, on all ranks together: no rank could load what it exports over a base of its own.
+    `adapter` is that of the policy.
+    """
+    canaries, temperature = _canaries(base, config), config.loss.temperature
+    trained = score_canaries(policy, canaries, temperature)
+    bare = score_canaries(policy, canaries, temperature, reference=True)
+    with policy.under({name: values.half().float() for name, values in adapter.items()}):
+        return Scores(trained, score_canaries(policy, canaries, temperature), bare)
+
+
+def write_adapter(
+    directory: Path,
+    policy: Policy,
+    base: Base,
+    config: TrainerConfig,
+    step: int,
+    live: Mapping[str, torch.Tensor] | None = None,
+) -> None:
+    """
+    Writes `adapter/` and `adapter.gguf` into `directory`, in a form whose bytes depend on the adapter only. `live`:
+    the policy's, where it was gathered already.
+    """
     adapter = directory / "adapter"
+    live = live or live_adapter(policy)
+    named = {name.replace(".weight", ".default.weight"): values for name, values in live.items()}
     # 'auto' would look the base model up on the Hub to see whether the embedding was resized; it is frozen here.
-    policy.model.save_pretrained(str(adapter), safe_serialization=True, save_embedding_layers=False)
+    policy.model.save_pretrained(str(adapter), state_dict=named, safe_serialization=True, save_embedding_layers=False)
     path = adapter / "adapter_config.json"
     settings = json.loads(path.read_text(encoding="utf-8"))
     settings["base_model_name_or_path"] = config.base_name
@@ -54,8 +100,8 @@ def write_adapter(directory: Path, policy: Policy, base: Base, config: TrainerCo
         settings["target_modules"]
     )  # PEFT keeps a set: its order, and so the hash, varies
     path.write_text(json.dumps(settings, indent=2, sort_keys=True, allow_nan=False) + "\n", encoding="utf-8")
-    named = f"base_model: {json.dumps(config.base_name)}\nbase_model_relation: adapter\n" if config.base_name else ""
-    readme = _README.format(base=named, step=step, rank=config.lora.rank, alpha=config.lora.alpha, sha256=base.sha256)
+    front = f"base_model: {json.dumps(config.base_name)}\nbase_model_relation: adapter\n" if config.base_name else ""
+    readme = _README.format(base=front, step=step, rank=config.lora.rank, alpha=config.lora.alpha, sha256=base.sha256)
     (adapter / "README.md").write_text(readme, encoding="utf-8")
     tensors = load_file(adapter / "adapter_model.safetensors")
     write_gguf_lora(directory / "adapter.gguf", tensors, config.lora, base.row_order)
@@ -81,7 +127,7 @@ def delta_norms(tensors: dict[str, np.ndarray], lora: LoraSettings, base: Base) 
         stem = name.removesuffix(".lora_A.weight")
         a, b = half.astype(np.float64), tensors[f"{stem}.lora_B.weight"].astype(np.float64)
         module = stem.removeprefix("base_model.model.")
-        weight = float(torch.linalg.vector_norm(base.tensors[f"{module}.weight"], dtype=torch.float32))
+        weight = base.norm(f"{module}.weight")
         norms[module] = (
             scale * math.sqrt(max(0.0, float(np.sum((b.T @ b) * (a @ a.T))))) / weight if weight else math.inf
         )
@@ -115,28 +161,11 @@ def _reload(directory: Path, base: Base) -> Policy:
     return Policy(model.eval().to(base.device), base.precision)
 
 
-def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerConfig) -> dict:
-    """
-    Reads the written adapter back. Returns `canaries` (canary log-probabilities under the base and under base +
-    adapter.gguf, which is what volunteers load) and `checks` (the measured differences).
-
-    Raises DeltaTooLarge, or TrainerError `export_check_failed` when what was written is not what was trained.
-    """
-    tensors = load_file(directory / "adapter" / "adapter_model.safetensors")
-    live = {name: parameter.detach().cpu().numpy() for name, parameter in policy.adapter_parameters()}
-    if set(tensors) != set(live):
-        raise TrainerError("export_check_failed", "safetensors and the live adapter hold different tensors")
-    for name, values in tensors.items():
-        if values.dtype != np.float32 or not np.array_equal(values, live[name]) or not np.isfinite(values).all():
-            raise TrainerError("export_check_failed", f"{name} differs from the live adapter or is not finite")
-    norms = delta_norms(tensors, config.lora, base)
-    worst = max(norms, key=norms.__getitem__)
-    if not norms[worst] <= config.max_delta_norm:
-        raise DeltaTooLarge("delta_norm", f"{worst}: {norms[worst]:.4g} > {config.max_delta_norm:g}")
-    rounded = _check_gguf(directory / "adapter.gguf", tensors, config.lora, base.row_order)
-
-    canaries = list(config.canaries) or [default_canary(base.vocab_size, base.context_length)]
-    temperature = config.loss.temperature
+def _score_reloaded(
+    directory: Path, policy: Policy, base: Base, config: TrainerConfig, rounded: dict[str, np.ndarray]
+) -> tuple[Scores, float]:
+    """The scores, those of the files over a fresh module, and by how much it differs from the live policy."""
+    canaries, temperature = _canaries(base, config), config.loss.temperature
     fresh = _reload(directory / "adapter", base)
     trained = score_canaries(policy, canaries, temperature)
     gap = largest_gap(trained, score_canaries(fresh, canaries, temperature))
@@ -147,20 +176,64 @@ def check_adapter(directory: Path, policy: Policy, base: Base, config: TrainerCo
             if "lora_" in name:
                 parameter.copy_(torch.from_numpy(rounded[name.replace(".default.", ".")]))
     volunteers = score_canaries(fresh, canaries, temperature)
-    bare = score_canaries(fresh, canaries, temperature, reference=True)
+    return Scores(trained, volunteers, score_canaries(fresh, canaries, temperature, reference=True)), gap
+
+
+def _check_settings(directory: Path, lora: LoraSettings) -> None:
+    """What PEFT would make of the adapter's numbers, where none is made of them here."""
+    stored = cast("LoraConfig", LoraConfig.from_pretrained(str(directory / "adapter")))
+    found = (stored.r, stored.lora_alpha, stored.use_rslora, sorted(stored.target_modules or []))
+    if found != (lora.rank, lora.alpha, lora.rs_lora, sorted(lora.target_modules)):
+        raise TrainerError("export_check_failed", f"adapter_config.json says {found}")
+
+
+def check_adapter(
+    directory: Path,
+    policy: Policy,
+    base: Base,
+    config: TrainerConfig,
+    live: Mapping[str, torch.Tensor] | None = None,
+    scores: Scores | None = None,
+) -> dict:
+    """
+    Reads the written adapter back. Returns `canaries` (canary log-probabilities under the base and under base +
+    adapter.gguf, which is what volunteers load) and `checks` (the measured differences). `live` as of `write_adapter`;
+    `scores` where all ranks have made them, see `score_in_shards`.
+
+    Raises DeltaTooLarge, or TrainerError `export_check_failed` when what was written is not what was trained.
+    """
+    tensors = load_file(directory / "adapter" / "adapter_model.safetensors")
+    live = live or live_adapter(policy)
+    if set(tensors) != set(live):
+        raise TrainerError("export_check_failed", "safetensors and the live adapter hold different tensors")
+    for name, values in tensors.items():
+        good = values.dtype == np.float32 and np.isfinite(values).all()
+        if not good or not np.array_equal(values, live[name].numpy()):
+            raise TrainerError("export_check_failed", f"{name} differs from the live adapter or is not finite")
+    norms = delta_norms(tensors, config.lora, base)
+    worst = max(norms, key=norms.__getitem__)
+    if not norms[worst] <= config.max_delta_norm:
+        raise DeltaTooLarge("delta_norm", f"{worst}: {norms[worst]:.4g} > {config.max_delta_norm:g}")
+    rounded = _check_gguf(directory / "adapter.gguf", tensors, config.lora, base.row_order)
+
+    gap = None
+    if scores is None:
+        scores, gap = _score_reloaded(directory, policy, base, config, rounded)
+    else:
+        _check_settings(directory, config.lora)
     expected = [
         {
             "prompt": list(canary.prompt),
             "continuation": list(canary.continuation),
-            "base": bare[i],
-            "adapter": volunteers[i],
+            "base": scores.bare[i],
+            "adapter": scores.volunteers[i],
         }
-        for i, canary in enumerate(canaries)
+        for i, canary in enumerate(_canaries(base, config))
     ]
     checks = {
         "reloadGap": gap,
-        "float16Gap": largest_gap(trained, volunteers),
-        "adapterGap": largest_gap(bare, volunteers),
+        "float16Gap": largest_gap(scores.trained, scores.volunteers),
+        "adapterGap": largest_gap(scores.bare, scores.volunteers),
         "maxDeltaNorm": norms[worst],
     }
     return {"canaries": expected if config.canaries else [], "checks": checks}

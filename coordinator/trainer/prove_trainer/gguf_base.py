@@ -4,7 +4,7 @@ The frozen base model, read from the very GGUF the volunteers run, so that sampl
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -63,6 +63,21 @@ class Base:
     config: Qwen3Config  # of its architecture; what is read of it here they all have
     tensors: dict[str, torch.Tensor]
     precision: str = "float32"
+    _norms: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
+
+    def norm(self, name: str) -> float:
+        """Of a weight (Frobenius)."""
+        if name not in self._norms:
+            self._norms[name] = float(torch.linalg.vector_norm(self.tensors[name], dtype=torch.float32))
+        return self._norms[name]
+
+    def without_weights(self) -> "Base":
+        """What is known of the base when its weights lie elsewhere: shapes and norms."""
+        for name, weight in self.tensors.items():
+            if weight.dim() > 1:
+                self.norm(name)
+        tensors = {name: torch.empty_like(weight, device="meta") for name, weight in self.tensors.items()}
+        return replace(self, tensors=tensors)
 
     def on(self, device: torch.device, precision: str) -> "Base":
         """The same weights elsewhere, or in other bits."""

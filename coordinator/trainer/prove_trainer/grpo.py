@@ -13,6 +13,7 @@ from torch import nn
 from .batch import Batch, Rollout
 from .config import LossSettings, OptimizerSettings
 from .distributed import Ranks
+from .errors import TrainerError
 from .evidence import Evidence, Witness, all_finite
 from .examination import Examination
 from .loss import clipped, token_terms
@@ -20,6 +21,8 @@ from .packing import Pack, make_packs, share_out
 from .policy import Policy
 from .room import UNPLANNED, Room
 from .selection import Selection, select
+from .sharding import is_sharded
+from .shards import part_like, put, whole
 from .stats import StepSums, summarise
 
 
@@ -128,6 +131,7 @@ class GrpoTrainer:
         self.room = room
         self.on_less_room = on_less_room
         self.policy = policy
+        self.in_shards = is_sharded(policy)
         self.settings = settings
         self.ranks = ranks
         self.named = policy.adapter_parameters()
@@ -179,8 +183,11 @@ class GrpoTrainer:
             except RanOut as ran_out:
                 tokens, alone = ran_out.tokens, ran_out.alone
             # Not in the handler: while an error is handled, what the failed forward had in hand stays in memory.
-            self.restore(before)
             self.room = room.less(tokens, alone)
+            if self.in_shards:
+                self.on_less_room(self.room, tokens)
+                raise TrainerError("ran_out_of_memory", f"a forward of {tokens} tokens; all ranks have to start again")
+            self.restore(before)
             if self.ranks.device.type == "cuda":
                 torch.cuda.empty_cache()
             self.on_less_room(self.room, tokens)
@@ -232,8 +239,11 @@ class GrpoTrainer:
     def _begin(self, batch: Batch, step: int, packing: str, budget: int) -> _Attempt:
         selection = select(batch, step)
         packs = make_packs(selection.kept, packing, budget) if selection.kept else []
-        own = share_out(packs, self.ranks.rank, self.ranks.world) if packs else []
+        own = self._own(packs) if packs else []
         return _Attempt(batch.loss, selection, own)
+
+    def _own(self, packs: list[Pack]) -> list[Pack]:
+        return share_out(packs, self.ranks.rank, self.ranks.world, self.in_shards)
 
     def _examine(
         self,
@@ -252,7 +262,7 @@ class GrpoTrainer:
         finite = self._accumulate(attempt, should_stop, witness)
         found = witness.found
         for adapter, rollouts, draws in examination.hidden(kept):
-            packs = share_out(make_packs(rollouts, packing, budget), self.ranks.rank, self.ranks.world)
+            packs = self._own(make_packs(rollouts, packing, budget))
             other = Witness(draws, temperature)
             too_much: Pack | None = None
             with self.policy.under(adapter) if adapter else nullcontext():
@@ -319,7 +329,8 @@ class GrpoTrainer:
                 too_much = pack
                 break
         self._agree_on_memory(too_much)
-        self.ranks.add_gradients(self.parameters)
+        if not self.in_shards:  # whose gradients are summed as they come
+            self.ranks.add_gradients(self.parameters)
         return finite
 
     def _learn(self, attempt: _Attempt, number: int, pack: Pack, first: bool, witness: Witness | None) -> bool:
@@ -337,6 +348,7 @@ class GrpoTrainer:
             now.keep,
             clip_low=loss.clip_low,
             clip_high=loss.clip_high,
+            dual_clip=loss.dual_clip,
             tis_cap=loss.tis_cap,
             logp_ref=now.reference,
             kl_coefficient=loss.kl_coefficient,
@@ -347,14 +359,20 @@ class GrpoTrainer:
         if first:
             attempt.sums.add(loss=value)
         else:
-            attempt.clip_sums.append(
-                float(clipped(logp, now.old, pack.advantage, now.keep, loss.clip_low, loss.clip_high).sum())
-            )
+            clips = (loss.clip_low, loss.clip_high, loss.dual_clip)
+            attempt.clip_sums.append(float(clipped(logp, now.old, pack.advantage, now.keep, *clips).sum()))
         # Checked apart: the guard would reject rollouts with a NaN log pi_old and leave a finite loss over nothing.
         return math.isfinite(value) and bool(torch.isfinite(logp).all())
 
     def _agree_on_memory(self, too_much: Pack | None) -> None:
-        """Raises RanOut on all ranks when one of them had too little memory for a pack."""
+        """
+        Raises RanOut on all ranks when one of them had too little memory for a pack. Of a policy in shards only on
+        that rank: the others wait for its part of a layer, and nobody can take that forward pass back.
+        """
+        if self.in_shards:
+            if too_much is not None:
+                raise RanOut(too_much.tokens, alone=len(too_much.rollouts) == 1)
+            return
         said = self.ranks.gather(None if too_much is None else (too_much.tokens, len(too_much.rollouts)))
         failed = [pack for pack in said if pack is not None]
         if failed:
@@ -367,7 +385,8 @@ class GrpoTrainer:
         sums.add_mismatch(
             old - pack.sampler_logp, keep, [rollout.sampler for rollout in pack.rollouts], pack.owner, loss.tis_cap
         )
-        sums.add(entropy=float(entropy[keep].double().sum()), computed_tokens=float(pack.tokens))
+        computed = pack.tokens if pack.rollouts else 0  # a filler is no work
+        sums.add(entropy=float(entropy[keep].double().sum()), computed_tokens=float(computed))
         reference = self.policy.reference(pack, loss.temperature) if loss.kl_coefficient > 0 else None
         return _Remembered(old, keep, reference)
 
@@ -379,7 +398,7 @@ class GrpoTrainer:
         for parameter in self.parameters:
             if parameter.grad is not None:
                 parameter.grad /= max(tokens, 1.0)
-        norm = float(nn.utils.clip_grad_norm_(self.parameters, self.settings.max_grad_norm))
+        norm = float(whole(nn.utils.clip_grad_norm_(self.parameters, self.settings.max_grad_norm)))
         if not self.ranks.all_agree(finite and math.isfinite(norm)):
             return None
         for group in self.optimizer.param_groups:
@@ -390,29 +409,29 @@ class GrpoTrainer:
 
     def snapshot(self) -> dict[str, torch.Tensor]:
         """
-        Adapter and optimizer state as named tensors, copied: `adapter/<name>`, `exp_avg/<name>`, `exp_avg_sq/<name>`,
-        `step/<name>`, `updates`.
+        Adapter and optimizer state as named tensors, copied and whole: `adapter/<name>`, `exp_avg/<name>`,
+        `exp_avg_sq/<name>`, `step/<name>`, `updates`. Of a policy in shards on all ranks together.
         """
         tensors = {"updates": torch.tensor([self.updates], dtype=torch.int64)}
         for name, parameter in self.named:
-            tensors[f"adapter/{name}"] = parameter.detach().cpu().clone()
+            tensors[f"adapter/{name}"] = whole(parameter).cpu().clone()
             for key, value in self.optimizer.state.get(parameter, {}).items():
-                tensors[f"{key}/{name}"] = value.detach().cpu().clone()
+                tensors[f"{key}/{name}"] = whole(value).cpu().clone()
         return tensors
 
     def restore(self, tensors: dict[str, torch.Tensor]) -> None:
         """
-        Inverse of `snapshot`. Raises KeyError when an adapter tensor is absent, RuntimeError when a shape differs.
+        Inverse of `snapshot`, on however many ranks that was taken. Raises KeyError when an adapter tensor is absent,
+        RuntimeError when a shape differs.
         """
         self.optimizer.zero_grad(set_to_none=True)
         self.optimizer.state.clear()
         self.updates = int(tensors["updates"].item())
-        with torch.no_grad():
-            for name, parameter in self.named:
-                parameter.copy_(tensors[f"adapter/{name}"])
-                if f"exp_avg/{name}" in tensors:
-                    self.optimizer.state[parameter] = {
-                        "step": tensors[f"step/{name}"].clone(),
-                        "exp_avg": tensors[f"exp_avg/{name}"].to(parameter.device, copy=True),
-                        "exp_avg_sq": tensors[f"exp_avg_sq/{name}"].to(parameter.device, copy=True),
-                    }
+        put(self.named, {name: tensors[f"adapter/{name}"] for name, _ in self.named})
+        for name, parameter in self.named:
+            if f"exp_avg/{name}" in tensors:
+                self.optimizer.state[parameter] = {
+                    "step": tensors[f"step/{name}"].clone(),
+                    "exp_avg": part_like(parameter, tensors[f"exp_avg/{name}"]),
+                    "exp_avg_sq": part_like(parameter, tensors[f"exp_avg_sq/{name}"]),
+                }

@@ -5,6 +5,7 @@ STEPS = "steps"
 AUDITS = "audits"
 EVIDENCE = "evidence"  # on audits; that on a batch lies in a folder of this name beside its manifest
 ADAPTERS = "adapters"
+ROOMS = "rooms"  # what ranks found too much of their devices
 
 MANIFEST_FILE = "manifest.json"  # of a batch, and of an audit
 TOKENS_FILE = "tokens.safetensors"

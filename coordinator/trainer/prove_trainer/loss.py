@@ -41,6 +41,7 @@ def token_terms(
     *,
     clip_low: float = 0.2,
     clip_high: float = 0.28,
+    dual_clip: float = 0.0,
     tis_cap: float = 2.0,
     logp_ref: torch.Tensor | None = None,
     kl_coefficient: float = 0.0,
@@ -50,10 +51,13 @@ def token_terms(
 
     All inputs [T] float32 (log-probabilities in nats), `keep` [T] bool; returns [T], zero where not kept. PPO clip
     with clip-higher (DAPO, arXiv 2503.14476), multiplied by the truncated importance weight of pi_old against the
-    sampler (decoupling: Hilton et al., arXiv 2110.00641). The KL term exp(d) - d - 1 is not weighted.
+    sampler (decoupling: Hilton et al., arXiv 2110.00641). With `dual_clip` a token of negative advantage counts with
+    that ratio at most (arXiv 1912.09729). The KL term exp(d) - d - 1 is not weighted.
     """
     step = _ratio(keep, logp, logp_old.detach())
     surrogate = torch.minimum(step * advantage, step.clamp(1 - clip_low, 1 + clip_high) * advantage)
+    if dual_clip > 0:
+        surrogate = torch.where(advantage < 0, torch.maximum(surrogate, dual_clip * advantage), surrogate)
     out = -importance_weights(logp_old, logp_sampler, keep).clamp(max=tis_cap) * surrogate
     if kl_coefficient > 0:
         if logp_ref is None:
@@ -70,7 +74,11 @@ def clipped(
     keep: torch.Tensor,
     clip_low: float,
     clip_high: float,
+    dual_clip: float = 0.0,
 ) -> torch.Tensor:
-    """[T] bool: kept tokens whose gradient the PPO clip removed."""
+    """[T] bool: kept tokens whose gradient the PPO clip, or the dual one, removed."""
     step = _ratio(keep, logp.detach(), logp_old)
-    return keep & (((step > 1 + clip_high) & (advantage > 0)) | ((step < 1 - clip_low) & (advantage < 0)))
+    out = ((step > 1 + clip_high) & (advantage > 0)) | ((step < 1 - clip_low) & (advantage < 0))
+    if dual_clip > 0:
+        out |= (step > dual_clip) & (advantage < 0)
+    return keep & out

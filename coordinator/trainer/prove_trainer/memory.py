@@ -3,6 +3,7 @@ What a training step takes of a device's memory, counted before the first one: t
 pass at its real shapes, on tensors that have sizes and no numbers.
 """
 
+import math
 import weakref
 from collections.abc import Callable
 from copy import copy
@@ -46,6 +47,22 @@ class Costs:
     adapter: int  # with gradients, both moments of AdamW, and a copy while gradients are summed
     plain: Forward
     checkpointed: Forward
+
+    def in_shards(self, base: Base, ranks: int) -> "Costs":
+        """
+        On one of so many ranks: its part of everything, what belongs to no layer as a whole, two whole layers, the one
+        at work and the one that is fetched meanwhile, and the buffer which that arrives in.
+        """
+        layers = base.config.num_hidden_layers
+        outer = sum(
+            weight.numel() * weight.element_size()
+            for name, weight in base.tensors.items()
+            if not name.startswith("model.layers.")
+        )
+        layer = (base.bytes - outer + self.adapter // 5) // layers
+        return replace(
+            self, base=math.ceil(base.bytes / ranks) + outer + 3 * layer, adapter=math.ceil(self.adapter / ranks)
+        )
 
     def forward(self, checkpointing: bool) -> Forward:
         return self.checkpointed if checkpointing else self.plain

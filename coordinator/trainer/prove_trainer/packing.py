@@ -209,9 +209,17 @@ def make_packs(rollouts: Sequence[Rollout], packing: str, budget: int) -> list[P
     return [build_pack(part) for part in parts]
 
 
-def share_out(packs: Sequence[Pack], rank: int, world: int) -> list[Pack]:
+def filler() -> Pack:
+    """Two tokens that nothing is asked about: for a rank whose peers still compute while it has no pack left."""
+    ids, none = torch.zeros(1, 2, dtype=torch.int64), torch.zeros(0)
+    nothing = none.long()
+    return Pack(ids, torch.arange(2)[None], (Segment(0, 0, (2,)),), nothing, nothing, none, none, nothing, ())
+
+
+def share_out(packs: Sequence[Pack], rank: int, world: int, in_step: bool = False) -> list[Pack]:
     """
-    This rank's packs: largest first to the least loaded rank. Depends on the batch only.
+    This rank's packs: largest first to the least loaded rank. Depends on the batch only. `in_step`: every rank gets
+    as many, the last of them fillers, for forward passes that all ranks make together.
     """
     loads = [0] * world
     mine: list[list[int]] = [[] for _ in range(world)]
@@ -219,4 +227,5 @@ def share_out(packs: Sequence[Pack], rank: int, world: int) -> list[Pack]:
         target = min(range(world), key=lambda r: (loads[r], r))
         loads[target] += packs[i].tokens
         mine[target].append(i)
-    return [packs[i] for i in sorted(mine[rank])]
+    missing = max(map(len, mine)) - len(mine[rank]) if in_step else 0
+    return [packs[i] for i in sorted(mine[rank])] + [filler() for _ in range(missing)]

@@ -17,6 +17,7 @@ from .config import LoraSettings
 from .gguf_base import HALVES, Base, build_model
 from .head import log_probabilities
 from .packing import Pack, Segment
+from .shards import put
 
 ATTENTION = "prove_segments"
 
@@ -189,9 +190,7 @@ class Policy(nn.Module):
         """The policy with another adapter, by the names of `adapter_parameters`; afterwards its own, bit for bit."""
         named = self.adapter_parameters()
         own = [parameter.detach().clone() for _, parameter in named]
-        with torch.no_grad():
-            for name, parameter in named:
-                parameter.copy_(adapter[name])
+        put(named, adapter)
         try:
             yield
         finally:
@@ -200,10 +199,15 @@ class Policy(nn.Module):
                     parameter.copy_(kept)
 
     @torch.no_grad()
+    def show(self, pack: Pack, watch: Callable[[Pack, torch.Tensor, torch.Tensor], None]) -> None:
+        """A forward pass for nothing but what `watch` is shown of it."""
+        watch(pack, *self.states(pack))
+
+    @torch.no_grad()
     def reference(self, pack: Pack, temperature: float) -> torch.Tensor:
         """Log-probabilities under the base model alone, [T]."""
         with self.model.disable_adapter():
-            return self.forward(pack, temperature)[0]
+            return self(pack, temperature)[0]
 
 
 def frozen_model(base: Base):

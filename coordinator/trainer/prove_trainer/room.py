@@ -2,14 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import torch
 
 from .config import TrainerConfig
 from .errors import TrainerError
+from .fields import read_json
 from .gguf_base import Base
-from .limits import MAX_TOKENS_PER_FORWARD
+from .limits import MAX_TOKENS_PER_FORWARD, SCHEMA
 from .memory import Costs, count
+from .spool import write_json_atomic
 
 USABLE = 0.9  # of a device: fragments, kernels' own buffers and what two packs of branches repeat of a prompt
 
@@ -63,16 +66,22 @@ def plan(costs: Costs, usable: float, wanted: int, checkpointing: str, longest: 
     return Room(min(wanted or most, most, MAX_TOKENS_PER_FORWARD), on, auto)
 
 
-def find_room(config: TrainerConfig, base: Base, tell: Callable[..., None] = lambda **_: None) -> Room:
+def find_room(
+    config: TrainerConfig,
+    base: Base,
+    device: torch.device,
+    shards: int = 1,
+    tell: Callable[..., None] = lambda **_: None,
+) -> Room:
     """
-    What is planned for the device of `base`, told to `tell`. Where its memory is not known, on a CPU unless `memoryGiB`
-    says it, things are as configured.
+    What is planned for `device`, on which lies `base` or one of so many `shards` of it, told to `tell`. Where its
+    memory is not known, on a CPU unless `memoryGiB` says it, things are as configured.
 
     Raises TrainerError `device_memory`, or `config_invalid` when tokens are to be planned for unknown memory.
     """
     memory, others = round(config.memory_gib * 2**30), 0
-    if not memory and base.device.type == "cuda":
-        memory = torch.cuda.get_device_properties(base.device).total_memory
+    if not memory and device.type == "cuda":
+        memory = torch.cuda.get_device_properties(device).total_memory
         others = base.bytes  # of the process that audits
     wanted, checkpointing = config.max_tokens_per_forward, config.checkpointing
     if not memory:
@@ -80,6 +89,8 @@ def find_room(config: TrainerConfig, base: Base, tell: Callable[..., None] = lam
             raise TrainerError("config_invalid", "config.maxTokensPerForward 0 needs config.memoryGiB on a CPU")
         return Room(wanted, checkpointing == "layer", checkpointing == "auto")
     costs = count(base, config.lora)
+    if shards > 1:
+        costs = costs.in_shards(base, shards)
     usable = memory * USABLE - others
     room = plan(costs, usable, wanted, checkpointing, base.context_length)
     tell(
@@ -91,4 +102,21 @@ def find_room(config: TrainerConfig, base: Base, tell: Callable[..., None] = lam
         checkpointing=room.checkpointing,
         longestRollout=costs.fitting(usable, room.checkpointing or room.may_checkpoint),
     )
+    return room
+
+
+def remember_room(folder: Path, rank: int, room: Room) -> None:
+    """For the next start: a rank of a policy in shards that runs out of memory takes all others down with it."""
+    folder.mkdir(exist_ok=True)
+    content = {"schema": SCHEMA, "tokensPerForward": room.budget, "checkpointing": room.checkpointing}
+    write_json_atomic(folder / f"rank-{rank}.json", content)
+
+
+def remembered_room(folder: Path, room: Room) -> Room:
+    """`room`, less what any rank has found since to be too much. Raises TrainerError `spool_unusable`."""
+    for path in sorted(folder.glob("rank-*.json")):
+        fields, _ = read_json(path, path.name, lambda detail: TrainerError("spool_unusable", detail))
+        fields.integer("schema", SCHEMA, SCHEMA)
+        room = room.within(fields.integer("tokensPerForward", 1, MAX_TOKENS_PER_FORWARD))
+        room = replace(room, checkpointing=fields.flag("checkpointing") or room.checkpointing)
     return room

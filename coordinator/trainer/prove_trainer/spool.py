@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .errors import TrainerError
 from .events import dump
-from .layout import ADAPTERS, AUDITS, BATCHES, EVIDENCE, REFUSED_FILE, STEPS
+from .layout import ADAPTERS, AUDITS, BATCHES, EVIDENCE, REFUSED_FILE, ROOMS, STEPS
 from .limits import SCHEMA
 
 BATCH_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -69,6 +69,7 @@ class Spool:
         self.audits = root / AUDITS
         self.evidence = root / EVIDENCE
         self.adapters = root / ADAPTERS
+        self.rooms = root / ROOMS  # made when there is need
         self.stop_file = root / "stop"
         self.stop_audits_file = root / "stop-audits"
         try:

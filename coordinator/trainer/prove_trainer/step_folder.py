@@ -1,7 +1,7 @@
 """Step directories: everything needed to go on from a step, written once and never changed."""
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from . import __version__
 from .batch import Batch
 from .config import LoraSettings, TrainerConfig, json_names, training_record
 from .errors import TrainerError
-from .export import check_adapter, write_adapter, write_base_config
+from .export import Scores, check_adapter, score_in_shards, write_adapter, write_base_config
 from .fields import read_json
 from .gguf_base import Base
 from .grpo import GrpoTrainer, StepOutcome
@@ -21,6 +21,8 @@ from .layout import BASE_CONFIG_FILE, STEP_FILE, STEP_FILES
 from .limits import MAX_ID_LENGTH, SCHEMA
 from .program import program_record
 from .spool import Spool, atomic_directory, sha256_file, write_json_atomic
+
+_ADAPTER = "adapter/"  # in the names of a snapshot
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,24 @@ class StepRecord:
     gguf_sha256: str  # of adapter.gguf
 
 
+@dataclass(frozen=True)
+class Portrait:
+    """What a step is written from. Of a policy in shards all ranks make it together."""
+
+    state: dict[str, torch.Tensor]  # as of `GrpoTrainer.snapshot`
+    scores: Scores | None  # of a policy in shards; others are scored when what was written is read back
+
+    def adapter(self) -> dict[str, torch.Tensor]:
+        return {n.removeprefix(_ADAPTER): values for n, values in self.state.items() if n.startswith(_ADAPTER)}
+
+
+def portray(trainer: GrpoTrainer, base: Base, config: TrainerConfig) -> Portrait:
+    portrait = Portrait(trainer.snapshot(), None)
+    if not trainer.in_shards:
+        return portrait
+    return replace(portrait, scores=score_in_shards(trainer.policy, portrait.adapter(), base, config))
+
+
 def _write_rng(path: Path, seed: int) -> None:
     state = base64.b64encode(torch.get_rng_state().numpy().tobytes()).decode("ascii")
     write_json_atomic(path, {"schema": SCHEMA, "seed": seed, "torch": state})
@@ -46,6 +66,7 @@ def write_step(
     spool: Spool,
     step: int,
     trainer: GrpoTrainer,
+    portrait: Portrait,
     base: Base,
     config: TrainerConfig,
     previous: StepRecord | None,
@@ -65,10 +86,11 @@ def write_step(
         consumed[batch.batch_id] = step
     in_a_row = previous.consecutive_skips + 1 if previous and skipped not in (None, "no_signal", "rollback") else 0
     with atomic_directory(spool.step_path(step)) as draft:
-        write_adapter(draft, trainer.policy, base, config, step)
+        live = portrait.adapter()
+        write_adapter(draft, trainer.policy, base, config, step, live)
         write_base_config(draft / BASE_CONFIG_FILE, base)
-        checked = check_adapter(draft, trainer.policy, base, config)
-        state = {name: tensor for name, tensor in trainer.snapshot().items() if not name.startswith("adapter/")}
+        checked = check_adapter(draft, trainer.policy, base, config, live, portrait.scores)
+        state = {name: tensor for name, tensor in portrait.state.items() if not name.startswith(_ADAPTER)}
         save_file(state, draft / "optimizer.safetensors")
         _write_rng(draft / "rng.json", config.seed)
         hashes = {name: sha256_file(draft / name) for name in STEP_FILES}

@@ -27,9 +27,10 @@ from .grpo import GrpoTrainer, StepOutcome
 from .lifetime import Lifetime, Stopped
 from .limits import MAX_DETAIL, MAX_TOKENS_PER_FORWARD
 from .policy import new_policy
-from .room import Room, find_room
+from .room import Room, find_room, remember_room, remembered_room
+from .sharding import shard
 from .spool import Spool
-from .step_folder import StepRecord, load_state, read_step, write_step
+from .step_folder import StepRecord, load_state, portray, read_step, write_step
 
 log = logging.getLogger("prove_trainer")
 
@@ -56,7 +57,12 @@ class Worker:
         self.lifetime = lifetime
         torch.manual_seed(config.seed)
         policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision)
-        room = find_room(config, base, lambda **found: events.emit("memory", **found))
+        shards = ranks.world if config.sharding == "layers" else 1
+        room = find_room(config, base, ranks.device, shards, lambda **found: events.emit("memory", **found))
+        if shards > 1:
+            shard(policy, ranks)
+            self.base = base.without_weights()
+            room = remembered_room(spool.rooms, room)
         self.trainer = GrpoTrainer(policy, config.optimizer, ranks, room, self._tell_less_room)
         self.record = self._resume()
         self.busy_with: str | None = (
@@ -67,6 +73,8 @@ class Worker:
 
     def _tell_less_room(self, room: Room, tokens: int) -> None:
         log.warning("a forward of %d tokens ran out of memory; going on with %s", tokens, room)
+        if self.trainer.in_shards:
+            remember_room(self.spool.rooms, self.ranks.rank, room)
         self.events.emit(
             "memory",
             batchId=self.busy_with,
@@ -84,8 +92,10 @@ class Worker:
             drafts = self.spool.clean_drafts()
             if drafts:
                 self.events.emit("cleaned", drafts=drafts)
-            if not self.spool.step_numbers():
-                write_step(self.spool, 0, self.trainer, self.base, self.config, None, None, None, 0)
+        if self.ranks.from_first(lambda: not self.spool.step_numbers()):
+            portrait = portray(self.trainer, self.base, self.config)
+            if self.ranks.rank == 0:
+                write_step(self.spool, 0, self.trainer, portrait, self.base, self.config, None, None, None, 0)
         newest = self.ranks.from_first(lambda: max(self.spool.step_numbers()))
         record = read_step(self.spool, newest, self.base, self.config.lora)
         load_state(self.spool, record, self.trainer)
@@ -244,11 +254,12 @@ class Worker:
     def _write(self, batch: Batch, outcome: StepOutcome, adapter_step: int) -> bool:
         """The next step, on disk; False on all ranks when its update is too large to stand."""
         too_large = False
+        portrait = portray(self.trainer, self.base, self.config)
         if self.ranks.rank == 0:
-            number = self.record.step + 1
+            number, base, config = self.record.step + 1, self.base, self.config
             try:
                 write_step(
-                    self.spool, number, self.trainer, self.base, self.config, self.record, batch, outcome, adapter_step
+                    self.spool, number, self.trainer, portrait, base, config, self.record, batch, outcome, adapter_step
                 )
             except DeltaTooLarge as error:
                 too_large = True
@@ -313,7 +324,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--base", type=Path, required=True, help="the base model's GGUF, the one the volunteers run")
     parser.add_argument("--config", type=Path, required=True, help="trainer.json")
     parser.add_argument("--parent-pid", type=int, default=None, help="end when this process is gone")
-    parser.add_argument("--audits", action="store_true", help="answer audits instead of training; a single process")
+    parser.add_argument("--audits", action="store_true", help="answer audits instead of training")
     return parser.parse_args(argv)
 
 
@@ -336,13 +347,14 @@ def run(argv: list[str] | None = None) -> int:
         config = load_config(args.config)
         torch.set_num_threads(config.threads)
         ranks = join_ranks(config.device)
-        if args.audits and ranks.world != 1:
-            raise TrainerError("config_invalid", "--audits takes one process, not several ranks")
-        base = load_base(args.base, config.base_sha256, ranks.device, config.precision)
+        # What is cut into shards never lies on one device. Ranks that audit have the whole base each.
+        in_shards = config.sharding == "layers" and ranks.world > 1 and not args.audits
+        place = torch.device("cpu") if in_shards else ranks.device
+        base = load_base(args.base, config.base_sha256, place, config.precision)
         check_canaries(config.canaries, base.vocab_size, base.context_length)
         spool = Spool(args.spool)
         worker = (
-            AuditWorker(spool, base, config, events, lifetime)
+            AuditWorker(spool, base, config, ranks, events, lifetime)
             if args.audits
             else Worker(spool, base, config, ranks, events, lifetime)
         )

@@ -15,6 +15,7 @@ from prove_trainer.config import LoraSettings, LossSettings
 from prove_trainer.distributed import Ranks
 from prove_trainer.draws import DRAW_TENSORS
 from prove_trainer.gguf_base import BLOCK_NAMES, Base
+from prove_trainer.lifetime import Stopped
 from prove_trainer.loss import group_advantages
 from prove_trainer.packing import make_packs
 from prove_trainer.policy import Policy, new_policy
@@ -252,3 +253,13 @@ def as_batch(rollouts: list[Rollout], **loss: object) -> Batch:
         advantage |= {member.index: float(value) for member, value in zip(members, values, strict=True)}
     ready = tuple(replace(rollout, advantage=advantage[rollout.index]) for rollout in rollouts)
     return Batch("batch-1", "round-1", 0, settings, "0" * 64, "0" * 64, ready)
+
+
+class UntilIdle:
+    """Ends the worker at the first poll that finds nothing to do."""
+
+    def check(self) -> None:
+        pass
+
+    def pause(self, _: float) -> None:
+        raise Stopped("idle")

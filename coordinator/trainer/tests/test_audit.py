@@ -272,3 +272,35 @@ def test_a_killed_audit_process_is_started_again_and_answers_in_the_very_same_by
     assert answers[0] == answers[1]
     tensors = load_file(tmp_path / "smooth" / "spool" / "evidence" / "a" / "evidence.safetensors")
     assert {len(values) for values in tensors.values()} == {sum(int(r.mask.sum()) for r in rollouts)}
+
+
+def test_two_ranks_share_an_audit_and_answer_what_one_would(tmp_path, base, base_path):
+    spool = tmp_path / "spool"
+    (spool / "adapters").mkdir(parents=True)
+    fixtures.write_config(tmp_path / "trainer.json", base.sha256, maxTokensPerForward=64)
+    policy = fixtures.with_random_adapter(base)
+    draft = spool / "draft.gguf"
+    sha256 = save_adapter(draft, policy)
+    published = draft.rename(spool / "adapters" / f"{sha256}.gguf")
+    rollouts = fixtures.make_rollouts(groups=5)
+    draws = fixtures.random_draws(rollouts)
+    write_audit(spool, "a", rollouts, draws, base, adapter="0" * 64)
+    write_audit(spool, "b", rollouts, draws, base, adapter=sha256)
+    write_audit(spool, "c", NONE, fixtures.random_draws(NONE), base, manifest={"baseSha256": "0" * 64})
+    # Fewer forward passes than ranks: one of them has nothing to do.
+    write_audit(spool, "d", rollouts[:1], draws[:1], base)
+    with Process(tmp_path, base_path, "--audits", ranks=2) as worker:
+        assert worker.until("ready")["worldSize"] == 2
+        assert worker.until("rejected", auditId="a")["code"] == "adapter_unreadable"
+        worker.until("audited", auditId="b")
+        assert worker.until("rejected", auditId="c")["code"] == "base_mismatch"
+        worker.until("audited", auditId="d")
+        (spool / "stop-audits").touch()
+        assert worker.until("stopped")["reason"] == "stop_file"
+        assert worker.child.wait(DEADLINE) == 0
+    for name, by, count in (("b", published_policy(base, published, sha256), None), ("d", bare_policy(base), 1)):
+        found = load_file(spool / "evidence" / name / "evidence.safetensors")
+        expected = audit(by, rollouts[:count], draws[:count], budget=64)
+        assert found.keys() == expected.keys()
+        for tensor, values in expected.items():
+            assert np.array_equal(found[tensor], values), (name, tensor)

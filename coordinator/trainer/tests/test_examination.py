@@ -9,6 +9,7 @@ import fixtures
 import numpy as np
 import pytest
 import torch
+from fixtures import UntilIdle
 from prove_trainer.adapter import published_policy
 from prove_trainer.config import OptimizerSettings, load_config
 from prove_trainer.events import Events
@@ -21,7 +22,7 @@ from prove_trainer.worker import Worker
 from safetensors.numpy import load_file
 from test_audit import drawn
 from test_process import Process
-from test_worker import Bench, UntilIdle, kinds
+from test_worker import Bench, kinds
 
 
 @pytest.fixture

@@ -73,3 +73,15 @@ def test_advantages_are_centred_and_optionally_divided_by_the_unbiased_deviation
 def test_a_flat_group_and_a_group_of_one_have_no_advantage():
     assert group_advantages([0.7, 0.7, 0.7], "group").tolist() == [0.0, 0.0, 0.0]
     assert group_advantages([0.7], "group").tolist() == [0.0]
+
+
+def test_the_dual_clip_bounds_what_a_negative_advantage_counts_with_and_says_which_tokens_it_was():
+    old = torch.zeros(4)
+    logp = torch.tensor([2.0, 1.0, 2.0, 2.0], requires_grad=True)  # ratios of 7.4 and 2.7
+    advantage, keep = torch.tensor([-1.0, -1.0, 1.0, -1.0]), torch.tensor([True, True, True, False])
+    terms = token_terms(logp, old, old, advantage, keep, dual_clip=3.0)
+    terms.sum().backward()
+    assert terms.tolist() == pytest.approx([3.0, float(torch.e), -1.28, 0.0])
+    assert logp.grad.tolist() == pytest.approx([0.0, float(torch.e), 0.0, 0.0])
+    assert clipped(logp, old, advantage, keep, 0.2, 0.28, 3.0).tolist() == [True, False, True, False]
+    assert clipped(logp, old, advantage, keep, 0.2, 0.28).tolist() == [False, False, True, False]

@@ -13,7 +13,7 @@ from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.memory import Costs, Forward, count
 from prove_trainer.packing import Segment, _lower_right, make_packs
 from prove_trainer.policy import Policy
-from prove_trainer.room import Room, plan
+from prove_trainer.room import Room, plan, remember_room, remembered_room
 from torch.nn.attention.bias import causal_lower_right
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -235,3 +235,30 @@ def test_what_is_counted_is_what_a_step_really_keeps(base):
         kept[checkpointing] = forward(policy, [rollout])[2] / pack.tokens
     assert kept[False] < costs.plain.token < 2 * kept[False]
     assert kept[True] < costs.checkpointed.token < costs.plain.token
+
+
+def test_a_rank_with_shards_that_runs_out_of_memory_ends_and_the_next_start_goes_by_what_it_left(
+    base, rollouts, tmp_path
+):
+    told: list = []
+    one = trainer(base, Room(4096, True, True), told)
+    one.in_shards = True
+    OutOfMemory(one.policy, 70)
+    with pytest.raises(TrainerError) as caught:
+        one.run(fixtures.as_batch(rollouts), 0, "shared", 4096)
+    assert caught.value.code == "ran_out_of_memory"
+    ((less, _),) = told
+    assert less.budget < 4096
+    remember_room(tmp_path / "rooms", 0, Room(4096, False, True))
+    remember_room(tmp_path / "rooms", 1, less)
+    assert remembered_room(tmp_path / "rooms", Room(5000, False, True)) == less
+    assert remembered_room(tmp_path / "none", Room(5000, False, True)) == Room(5000, False, True)
+
+
+def test_a_rank_with_shards_is_planned_for_its_part_and_for_the_layers_at_work(base):
+    whole = Costs(base.bytes, 1000, Forward(50, 10), Forward(50, 1))
+    embedding = base.tensors["model.embed_tokens.weight"].nbytes + base.tensors["model.norm.weight"].nbytes
+    layer = (base.bytes - embedding + 200) // 2
+    part = whole.in_shards(base, 4)
+    assert (part.base, part.adapter) == (base.bytes // 4 + embedding + 3 * layer, 250)
+    assert (part.plain, part.checkpointed) == (whole.plain, whole.checkpointed)

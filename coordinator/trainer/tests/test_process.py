@@ -7,12 +7,21 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import fixtures
 import numpy as np
 import pytest
 import two_ranks
+from prove_trainer.config import load_config
+from prove_trainer.events import Events
+from prove_trainer.lifetime import Stopped
+from prove_trainer.spool import Spool
+from prove_trainer.step_folder import StepRecord
+from prove_trainer.worker import Worker
+from safetensors.numpy import load_file
 
 PACKAGE = Path(__file__).parent.parent
 ENV = {
@@ -137,7 +146,9 @@ def test_a_killed_worker_resumes_to_the_very_same_bytes(tmp_path, base, base_pat
         assert one.keys() == two.keys() and [name for name in one if one[name] != two[name]] == []
 
 
-def test_two_ranks_give_the_losses_gradients_and_adapter_of_one(tmp_path, base, base_path):
+def test_two_ranks_with_the_whole_policy_or_with_shards_give_losses_gradients_and_adapter_of_one(
+    tmp_path, base, base_path
+):
     out = tmp_path / "two.json"
     script = Path(two_ranks.__file__)
     command = [
@@ -153,6 +164,12 @@ def test_two_ranks_give_the_losses_gradients_and_adapter_of_one(tmp_path, base, 
     ]
     subprocess.run(command, env=ENV, check=True, timeout=DEADLINE, capture_output=True)
     two, one = json.loads(out.read_text()), two_ranks.run(fixtures.alone(), base)
+    same_result(one, two)
+    same_result(one, two["sharded"])
+    assert two["sharded"]["held"] == pytest.approx([0.5, 0.5], abs=0.01)
+
+
+def same_result(one: dict, two: dict) -> None:
     assert np.abs(np.subtract(one["losses"], two["losses"])).max() < 1e-6
     assert max(np.abs(gradient).max() for gradient in one["gradients"].values()) > 1e-2
     for name, gradient in one["gradients"].items():
@@ -185,14 +202,27 @@ def wait_gone(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="reads the process table")
-def test_two_ranks_under_torchrun_take_a_step_and_end_with_the_process_they_work_for(tmp_path, base, base_path):
-    prepare(tmp_path, base)
+def test_two_ranks_with_shards_go_on_where_one_stopped_and_end_with_the_process_they_work_for(
+    tmp_path, base, base_path
+):
+    smooth, rough = tmp_path / "smooth", tmp_path / "rough"
+    for root in (smooth, rough):
+        prepare(root, base)
+    later = rough / "spool" / "batches" / "batch-1"
+    later.rename(rough / "later")
+    assert alone_until_idle(rough, base).step == 1
+    (rough / "later").rename(later)
+    settings = {"sharding": "layers", "memoryGiB": 2, "maxTokensPerForward": 0}
+    fixtures.write_config(rough / "trainer.json", base.sha256, **settings)
     with (
         subprocess.Popen(["sleep", "3600"]) as owner,
-        Process(tmp_path, base_path, "--parent-pid", str(owner.pid), ranks=2) as worker,
+        closing_with(owner.kill),
+        Process(rough, base_path, "--parent-pid", str(owner.pid), ranks=2) as worker,
     ):
+        assert worker.until("memory")["tokensPerForward"] > 0
+        assert worker.until("ready")["step"] == 1
         assert worker.until("step", step=2)["stats"]["trainedRollouts"] > 0
-        steps = [path for path in (tmp_path / "spool" / "steps").rglob("*") if path.is_file()]
+        steps = [path for path in (rough / "spool" / "steps" / "step-2").rglob("*") if path.is_file()]
         assert {stat.S_IMODE(path.stat().st_mode) for path in steps} == {0o600}
         agent = worker.child.pid
         ranks = [int(pid) for pid in Path(f"/proc/{agent}/task/{agent}/children").read_text().split()]
@@ -201,6 +231,35 @@ def test_two_ranks_under_torchrun_take_a_step_and_end_with_the_process_they_work
         owner.wait()
         assert all(wait_gone(pid) for pid in ranks)
         assert worker.child.wait(DEADLINE) == 0
+    fixtures.write_config(rough / "trainer.json", base.sha256)
+    for root in (smooth, rough):
+        policy = fixtures.new_policy(base, fixtures.LoraSettings(rank=4, alpha=8), 0, None, None)
+        rollouts = fixtures.sampled(policy, fixtures.make_rollouts(groups=6, seed=2))
+        fixtures.write_batch(root / "spool", "batch-2", rollouts, base.sha256, 2)
+        assert alone_until_idle(root, base).step == 3
+    for name in ("adapter/adapter_model.safetensors", "optimizer.safetensors"):
+        one, other = (load_file(root / "spool" / "steps" / "step-3" / name) for root in (smooth, rough))
+        assert one.keys() == other.keys()
+        # Sums over ranks come in another order.
+        assert max(np.abs(one[key] - other[key]).max() for key in one) < 1e-5
+
+
+@contextmanager
+def closing_with(end: Callable[[], None]) -> Generator[None, None, None]:
+    """A process that a failed assertion leaves running would be waited for."""
+    try:
+        yield
+    finally:
+        end()
+
+
+def alone_until_idle(root: Path, base) -> StepRecord:
+    """Where a worker of one rank in this process ends."""
+    config = load_config(root / "trainer.json")
+    worker = Worker(Spool(root / "spool"), base, config, fixtures.alone(), Events(None), fixtures.UntilIdle())
+    with pytest.raises(Stopped):
+        worker.loop()
+    return worker.record
 
 
 def test_a_wrong_base_is_one_error_event_and_a_status(tmp_path, base, base_path):

@@ -14,16 +14,6 @@ from prove_trainer.spool import Spool
 from prove_trainer.worker import Worker
 
 
-class UntilIdle:
-    """Ends the worker at the first poll that finds nothing to do."""
-
-    def check(self) -> None:
-        pass
-
-    def pause(self, _: float) -> None:
-        raise Stopped("idle")
-
-
 class Bench:
     """A spool with a worker that can be started again and again."""
 
@@ -42,7 +32,7 @@ class Bench:
         settings.setdefault("loss", {"guard": 5.0, "drift": 1})
         config = load_config(fixtures.write_config(self.root / "trainer.json", self.base.sha256, **settings))
         out = io.StringIO()
-        self.worker = Worker(self.spool, self.base, config, fixtures.alone(), Events(out), UntilIdle())
+        self.worker = Worker(self.spool, self.base, config, fixtures.alone(), Events(out), fixtures.UntilIdle())
         with pytest.raises(Stopped):
             self.worker.loop()
         return [json.loads(line) for line in out.getvalue().splitlines()]

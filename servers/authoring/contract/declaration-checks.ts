@@ -1,5 +1,11 @@
 import type { z } from 'zod'
-import { entityKinds, requiredReferences, type ServerDefinition, type ToolDefinition } from '../../kernel/index.js'
+import {
+  descriptionOf,
+  entityKinds,
+  requiredReferences,
+  type ServerDefinition,
+  type ToolDefinition,
+} from '../../kernel/index.js'
 import { hold, type WorldCheck } from './breach.js'
 
 /** Ways in which one can be asked for a tool, at least: fewer make tasks that sound alike. */
@@ -40,6 +46,18 @@ export function declarationChecks(
       },
     },
     {
+      name: 'describes every argument',
+      run() {
+        for (const tool of server.tools) checkDescriptions(tool)
+      },
+    },
+    {
+      name: 'takes no date or month that does not exist',
+      run() {
+        for (const tool of server.tools) checkDates(tool)
+      },
+    },
+    {
       name: 'produces every entity and fact that one of its tools consumes',
       run() {
         for (const tool of server.tools) checkSources(tool, server)
@@ -48,7 +66,31 @@ export function declarationChecks(
   ]
 }
 
-function checkClauses({ name, ask, input }: ToolDefinition): void {
+function checkDescriptions({ name, input }: ToolDefinition): void {
+  for (const [field, schema] of Object.entries(input.shape)) {
+    hold(
+      (descriptionOf(schema as z.ZodType) ?? '').trim() !== '',
+      `${name} says nothing about {${field}}`,
+      'Add .describe(…): the unit, the form, what it is for. Keys made with ref are described by the kernel.',
+    )
+  }
+}
+
+const NO_DATES = ['nothing like this', 'nothing-like-this']
+
+function checkDates({ name, input }: ToolDefinition): void {
+  for (const [field, schema] of Object.entries(input.shape)) {
+    const takes = (value: string): boolean => (schema as z.ZodType).safeParse(value).success
+    if (NO_DATES.some(takes)) continue
+    const wrong = [
+      ...(takes('2026-03-09') ? ['2026-02-30', '2026-13-01'] : []),
+      ...(takes('2026-03') ? ['2026-13', '2026-00'] : []),
+    ].find(takes)
+    hold(wrong === undefined, `${name} takes ${wrong} for {${field}}`, 'For dates there is z.iso.date().')
+  }
+}
+
+function checkClauses({ name, ask, input, pages }: ToolDefinition): void {
   hold(
     ask.length >= LEAST_CLAUSES,
     `${name} can be asked for in ${ask.length} ways`,
@@ -63,7 +105,8 @@ function checkClauses({ name, ask, input }: ToolDefinition): void {
     )
   }
   for (const [field, schema] of Object.entries(input.shape)) {
-    if (!(schema as z.ZodType).isOptional()) continue
+    // Nobody asks for the second page before having seen the first.
+    if (!(schema as z.ZodType).isOptional() || (pages && field === 'page')) continue
     const optional = new RegExp(`\\[[^\\]]*\\{${field}\\}[^\\]]*\\]`)
     hold(
       ask.some((clause) => optional.test(clause)),

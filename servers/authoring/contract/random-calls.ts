@@ -44,5 +44,5 @@ function anyValue(session: Session, schema: z.ZodType, random: SeededRandom): un
     return Array.from({ length: random.int(1, 3) }, () => anyValue(session, schema.element as z.ZodType, random))
   const row = random.pick(Object.values(session.db)).list().at(random.int(0, 9)) ?? {}
   const words = Object.values(row).filter((value): value is string => typeof value === 'string' && value !== '')
-  return random.pick([...words, '2026-03-09', '2025-01-31', '14:30', 'nothing like this'])
+  return random.pick([...words, '2026-03-09', '2025-01-31', '2061-07-04', '14:30', 'nothing like this'])
 }

@@ -2,6 +2,7 @@ import {
   deriveSeed,
   PAGE,
   requiredReferences,
+  type SeededRandom,
   type ServerDefinition,
   type Session,
   seededRandom,
@@ -21,8 +22,12 @@ export interface SampleBounds {
 /** Calls before a tool is tried, and how often it then is, in each world. */
 const STEPS = 8
 const DRAWS = 5
+/** Calls on the way to a tool that the first ones did not lead to. */
+const LONG_WAY = 60
 const ADVICE =
   'Let sample draw only what run accepts, by the same rule, and return null when the state has nothing to offer.'
+
+const PAGING = "Return the whole list and name it in the tool's pages: the kernel cuts it."
 
 /** Whether samplers give tasks something to ask for. */
 export function sampleChecks(server: ServerDefinition, bounds: SampleBounds): WorldCheck[] {
@@ -32,19 +37,29 @@ export function sampleChecks(server: ServerDefinition, bounds: SampleBounds): Wo
       name: 'offers sampled arguments that nearly always succeed, with short results',
       run() {
         const tally = new Map(server.tools.map((tool) => [tool, { drawn: 0, succeeded: 0, last: '' }]))
+        const draw = (session: Session, tool: ToolDefinition, random: SeededRandom): void => {
+          const counts = tally.get(tool)!
+          const args = session.sampleArguments(tool, random, {})
+          if (!args) return
+          counts.drawn++
+          const failure = tryOut(tool, args, session, bounds)
+          if (failure === null) counts.succeeded++
+          else counts.last = failure
+        }
         for (const index of SEEDS.keys()) {
           const random = seededRandom(deriveSeed('samples', index))
           const session = open(index)
           walk(session, server, random, STEPS)
-          for (const [tool, counts] of tally) {
-            for (let draw = 0; draw < DRAWS; draw++) {
-              const args = session.sampleArguments(tool, random, {})
-              if (!args) continue
-              counts.drawn++
-              const failure = tryOut(tool, args, session, bounds)
-              if (failure === null) counts.succeeded++
-              else counts.last = failure
-            }
+          for (const tool of server.tools) for (let time = 0; time < DRAWS; time++) draw(session, tool, random)
+        }
+        // What takes several other calls first, in their order, is met on longer ways.
+        const unmet = server.tools.filter((tool) => tally.get(tool)!.drawn === 0)
+        for (const index of unmet.length === 0 ? [] : SEEDS.keys()) {
+          const random = seededRandom(deriveSeed('long samples', index))
+          const session = open(index)
+          for (let step = 0; step < LONG_WAY; step++) {
+            walk(session, server, random, 1)
+            for (const tool of unmet) draw(session, tool, random)
           }
         }
         for (const [{ name }, { drawn, succeeded, last }] of tally) {
@@ -60,6 +75,10 @@ export function sampleChecks(server: ServerDefinition, bounds: SampleBounds): Wo
           )
         }
       },
+    },
+    {
+      name: 'hides no entries: a list that is cut can be read to its end',
+      run: () => checkPages(server, open),
     },
     {
       name: 'keeps a bound reference when it samples the other arguments',
@@ -92,10 +111,58 @@ function tryOut(
     hold(
       !Array.isArray(value) || value.length <= PAGE.short,
       `${tool.name} lists ${Array.isArray(value) ? value.length : 0} ${field}`,
-      `Cut the list with page: a result shows at most ${PAGE.short} entries.`,
+      `Name the list in pages of the tool: a result shows at most ${PAGE.short} entries.`,
     )
   }
   return null
+}
+
+/** More pages than any list of ours has. */
+const MOST_PAGES = 200
+
+function checkPages(server: ServerDefinition, open: (index: number) => Session): void {
+  const reading = server.tools.filter(({ annotations }) => annotations.readOnly)
+  for (const index of SEEDS.keys()) {
+    const random = seededRandom(deriveSeed('pages', index))
+    const session = open(index)
+    walk(session, server, random, STEPS)
+    for (const tool of reading) {
+      const args = session.sampleArguments(tool, random, {})
+      if (!args) continue
+      readToTheEnd(session, tool, args)
+      readToTheEnd(session, tool, widened(args))
+    }
+  }
+}
+
+/** The same, with two letters for each text, which many more entries have. */
+const widened = (args: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [name, typeof value === 'string' ? value.slice(0, 2) : value]),
+  )
+
+function readToTheEnd(session: Session, tool: ToolDefinition, args: Record<string, unknown>): void {
+  const lists = Object.keys(tool.pages ?? {})
+  let shown = 0
+  let page = 1
+  for (; page <= MOST_PAGES; page++) {
+    const result = session.call(tool.name, page === 1 ? args : { ...args, page })
+    if (!result.ok) return
+    const arrays = Object.entries(result.output).filter(([, value]) => Array.isArray(value)) as [string, unknown[]][]
+    if (arrays.length === 1) shown += arrays[0]![1].length
+    const { next_page } = result.output
+    const call = `${tool.name} ${JSON.stringify(args)}`
+    if (next_page !== undefined) {
+      const isFull = arrays.some(([name, value]) => lists.includes(name) && value.length > 0)
+      hold(isFull && next_page === page + 1, `${call} names page ${next_page} after page ${page}`, PAGING)
+      continue
+    }
+    const { found } = result.output
+    if (arrays.length === 1 && typeof found === 'number')
+      hold(shown === found, `${call} found ${found} ${arrays[0]![0]} and shows ${shown} on ${page} pages`, PAGING)
+    return
+  }
+  hold(false, `${tool.name} ${JSON.stringify(args)} has more than ${MOST_PAGES} pages`, PAGING)
 }
 
 function checkBound(server: ServerDefinition, open: (index: number) => Session, sampleFloor: number): void {

@@ -10,6 +10,7 @@ import {
   type ToolDefinition,
 } from '../../kernel/index.js'
 import { hold, type WorldCheck } from './breach.js'
+import { checkDates } from './dates.js'
 import { scramble } from './random-calls.js'
 import { openerOf, SEEDS } from './seeds.js'
 
@@ -68,6 +69,7 @@ export function stateChecks(server: ServerDefinition): WorldCheck[] {
 function checkSound(session: Session, when: string): void {
   const violations = session.violations()
   hold(violations.length === 0, `${when}: ${violations.join('; ')}`, SOUND)
+  checkDates(session, when)
 }
 
 function playChain(

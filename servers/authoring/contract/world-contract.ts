@@ -14,7 +14,7 @@ export interface ContractOptions extends Partial<SampleBounds>, Partial<Declarat
 }
 
 /** Some 60 words. */
-const MAX_RESULT_CHARS = 520
+const MAX_RESULT_CHARS = 540
 
 /** What must hold for a world, one by one. Together they take seconds; nothing is made before it is needed. */
 export function worldContract(server: ServerDefinition, options: ContractOptions): WorldCheck[] {

@@ -6,7 +6,7 @@
 // Whatever it is made with is in the kit. It may have more files, and imports nothing but these.
 
 /** @param kit  see docs/worlds.md of prove-swarm */
-export default ({ z, addDays, ascending, choose, common, defineServer, page, ref, toolMaker }) => {
+export default ({ z, addDays, ascending, choose, common, defineServer, ref, toolMaker }) => {
   const tables = {
     items: {
       row: z.object({ item: z.string(), title: z.string(), shelf: z.string() }),
@@ -42,8 +42,10 @@ export default ({ z, addDays, ascending, choose, common, defineServer, page, ref
   const listItems = tool({
     name: 'list_library_items',
     description: 'List what stands on a shelf, by title.',
-    input: z.strictObject({ shelf: z.enum(SHELVES) }),
+    input: z.strictObject({ shelf: z.enum(SHELVES).describe('Colour of the shelf.') }),
     output: z.object({ items: z.array(z.object({ item: ref('item'), title: z.string(), lent: z.boolean() })) }),
+    // Shown five at a time: the kernel cuts the list and adds the argument page.
+    pages: { items: 'short' },
     annotations: { readOnly: true },
     ask: [
       'list what stands on the {shelf} shelf',
@@ -54,7 +56,7 @@ export default ({ z, addDays, ascending, choose, common, defineServer, page, ref
     run: ({ shelf }, { db }) => {
       const items = [...db.items.by('shelf', shelf)].sort(ascending('title'))
       return {
-        items: page(items).map(({ item, title }) => ({ item, title, lent: db.loans.by('item', item).length > 0 })),
+        items: items.map(({ item, title }) => ({ item, title, lent: db.loans.by('item', item).length > 0 })),
       }
     },
   })
@@ -62,7 +64,8 @@ export default ({ z, addDays, ascending, choose, common, defineServer, page, ref
   const lendItem = tool({
     name: 'lend_library_item',
     description: `Lend an item to somebody for ${DAYS} days.`,
-    input: z.strictObject({ item: ref('item', 'Key of the item'), borrower: z.string().min(1).max(40) }),
+    // A key needs no description: the kernel says where it comes from.
+    input: z.strictObject({ item: ref('item'), borrower: z.string().min(1).max(40).describe('Who gets it.') }),
     output: z.object({ loan: ref('loan'), title: z.string(), due: common('date', z.iso.date()) }),
     annotations: { readOnly: false },
     // What is true afterwards, and what other tools have use for.
@@ -85,8 +88,9 @@ export default ({ z, addDays, ascending, choose, common, defineServer, page, ref
   const listLoans = tool({
     name: 'list_library_loans',
     description: 'List what somebody has, or all loans, those first that are due first.',
-    input: z.strictObject({ borrower: z.string().min(1).max(40).optional() }),
+    input: z.strictObject({ borrower: z.string().min(1).max(40).optional().describe('Only what this person has.') }),
     output: z.object({ loans: z.array(z.object({ loan: ref('loan'), title: z.string(), due: z.string() })) }),
+    pages: { loans: 'short' },
     annotations: { readOnly: true },
     needs: ['something_lent'],
     // What an optional argument adds stands in brackets.
@@ -98,16 +102,14 @@ export default ({ z, addDays, ascending, choose, common, defineServer, page, ref
     sample: ({ random }) => (random.chance(0.5) ? { borrower: random.pick(PEOPLE) } : {}),
     run: ({ borrower }, { db }) => {
       const loans = db.loans.list((row) => borrower === undefined || row.borrower === borrower)
-      return {
-        loans: page(loans.sort(ascending('due', 'loan'))).map(({ loan, title, due }) => ({ loan, title, due })),
-      }
+      return { loans: loans.sort(ascending('due', 'loan')).map(({ loan, title, due }) => ({ loan, title, due })) }
     },
   })
 
   const endLoan = tool({
     name: 'end_library_loan',
     description: 'Take an item back.',
-    input: z.strictObject({ loan: ref('loan', 'Key of the loan') }),
+    input: z.strictObject({ loan: ref('loan') }),
     output: z.object({ item: ref('item'), title: z.string() }),
     annotations: { readOnly: false },
     ask: ['end the loan {loan}', 'take back what was lent as {loan}', 'note that {loan} was returned'],

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { available, leftToday, transferObstacle } from '../rules.js'
 import { sampleAmount } from '../sampling.js'
 import { ACCOUNT_KINDS, money, tool } from '../schema.js'
@@ -9,13 +8,14 @@ import { ACCOUNT_KINDS, money, tool } from '../schema.js'
 const listAccounts = tool({
   name: 'list_accounts',
   description: 'List the accounts of one kind with their status.',
-  input: z.strictObject({ kind: z.enum(ACCOUNT_KINDS) }),
+  input: z.strictObject({ kind: z.enum(ACCOUNT_KINDS).describe('Kind of account.') }),
   output: z.object({
     found: z.int(),
     accounts: z.array(
       z.object({ name: z.string(), account: ref('account'), currency: z.string(), status: z.string() }),
     ),
   }),
+  pages: { accounts: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list my {kind} accounts',
@@ -26,7 +26,7 @@ const listAccounts = tool({
   sample: ({ random, bound }) => ({ kind: random.pick(ACCOUNT_KINDS), ...bound }),
   run({ kind }, { db }) {
     const accounts = db.accounts.list((row) => row.kind === kind)
-    return { found: accounts.length, accounts: page(accounts) }
+    return { found: accounts.length, accounts }
   },
 })
 
@@ -62,7 +62,11 @@ const transferMoney = tool({
   name: 'transfer_money',
   description:
     'Move money between two of your own accounts at once. Both must have the same currency; savings accounts allow few withdrawals a month.',
-  input: z.strictObject({ from_account: ref('account'), to_account: ref('account'), amount: money }),
+  input: z.strictObject({
+    from_account: ref('account', 'Account that the money leaves, from list_accounts.'),
+    to_account: ref('account', 'Account that the money goes to, from list_accounts.'),
+    amount: money.describe('Whole units of the currency of both accounts.'),
+  }),
   output: z.object({
     // Not a reference: a transfer can be neither cancelled nor disputed, so nothing takes its key.
     transfer: z.string(),

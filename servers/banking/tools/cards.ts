@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref, sensitive } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { usableCard } from '../lookup.js'
 import { type Card, money, tool } from '../schema.js'
 
@@ -16,6 +15,7 @@ const listCards = tool({
     found: z.int(),
     cards: z.array(z.object({ name: z.string(), card: ref('card'), status: z.string(), limit: z.int() })),
   }),
+  pages: { cards: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list the cards of {account}',
@@ -31,7 +31,7 @@ const listCards = tool({
   run({ account }, context) {
     context.rowOf('accounts', account)
     const cards = context.db.cards.list((row) => row.account === account && row.status !== 'lost')
-    return { found: cards.length, cards: page(cards) }
+    return { found: cards.length, cards }
   },
 })
 
@@ -57,7 +57,7 @@ const freezeCard = tool({
 const unfreezeCard = tool({
   name: 'unfreeze_card',
   description: 'Make a frozen card usable again; its four-digit PIN is required.',
-  input: z.strictObject({ card: ref('card'), pin }),
+  input: z.strictObject({ card: ref('card'), pin: pin.describe('PIN of the card, four digits.') }),
   output: cardState,
   annotations: { readOnly: false },
   needs: ['card_frozen'],
@@ -88,7 +88,10 @@ const unfreezeCard = tool({
 const setCardLimit = tool({
   name: 'set_card_limit',
   description: 'Set what a card may spend in one day. The card must not be frozen.',
-  input: z.strictObject({ card: ref('card'), limit: money }),
+  input: z.strictObject({
+    card: ref('card'),
+    limit: money.describe('Most the card may spend in a day, in whole currency units.'),
+  }),
   output: z.object({ name: z.string(), card: ref('card'), limit: z.int() }),
   annotations: { readOnly: false, idempotent: true },
   ask: [

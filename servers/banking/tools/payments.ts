@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { mentions, slug } from '../../kernel/text.js'
 import { LIMITS, largestPayment, paymentObstacle } from '../rules.js'
 import { sampleAmount } from '../sampling.js'
@@ -11,11 +10,12 @@ import { BANKS, COMPANIES, FIRST_NAMES, LAST_NAMES, NOTES } from '../words.js'
 const findPayee = tool({
   name: 'find_payee',
   description: 'Find payees by name or part of a name.',
-  input: z.strictObject({ name: z.string().trim().min(2).max(40) }),
+  input: z.strictObject({ name: z.string().trim().min(2).max(40).describe('Name or part of it.') }),
   output: z.object({
     found: z.int(),
     payees: z.array(z.object({ name: z.string(), payee: ref('payee'), bank: z.string(), status: z.string() })),
   }),
+  pages: { payees: 'short' },
   annotations: { readOnly: true },
   ask: [
     'find {name} among my payees',
@@ -32,7 +32,7 @@ const findPayee = tool({
   },
   run({ name }, { db }) {
     const payees = db.payees.list((row) => mentions(row.name, name))
-    return { found: payees.length, payees: page(payees) }
+    return { found: payees.length, payees }
   },
 })
 
@@ -45,8 +45,9 @@ const addPayee = tool({
       .trim()
       .min(2)
       .max(40)
-      .regex(/^[A-Za-z][A-Za-z .'-]+$/, 'a name has letters, spaces, points, hyphens and apostrophes'),
-    bank: z.string().trim().min(2).max(40),
+      .regex(/^[A-Za-z][A-Za-z .'-]+$/, 'a name has letters, spaces, points, hyphens and apostrophes')
+      .describe('Full name of the person or company.'),
+    bank: z.string().trim().min(2).max(40).describe('Name of the bank of the payee.'),
   }),
   output: z.object({ name: z.string(), payee: ref('payee'), bank: z.string(), status: z.string() }),
   annotations: { readOnly: false },
@@ -84,8 +85,8 @@ const sendPayment = tool({
   input: z.strictObject({
     account: ref('account'),
     payee: ref('payee'),
-    amount: money,
-    note: z.string().trim().min(1).max(60).optional(),
+    amount: money.describe('Whole units of the currency of the account.'),
+    note: z.string().trim().min(1).max(60).describe('What the payee reads about the payment.').optional(),
   }),
   output: z.object({
     name: z.string(),

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { firstExecution, LIMITS, standingOrderObstacle } from '../rules.js'
 import { sampleAmount } from '../sampling.js'
 import { FREQUENCIES, money, tool } from '../schema.js'
@@ -12,8 +11,8 @@ const createStandingOrder = tool({
   input: z.strictObject({
     account: ref('account'),
     payee: ref('payee'),
-    amount: money,
-    frequency: z.enum(FREQUENCIES),
+    amount: money.describe('Paid each time, in whole currency units.'),
+    frequency: z.enum(FREQUENCIES).describe('How often it is paid.'),
   }),
   output: z.object({
     name: z.string(),
@@ -75,6 +74,7 @@ const listStandingOrders = tool({
       z.object({ name: z.string(), standing_order: ref('standing_order'), amount: z.int(), frequency: z.string() }),
     ),
   }),
+  pages: { standing_orders: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list the standing orders of {account}',
@@ -90,7 +90,7 @@ const listStandingOrders = tool({
   run({ account }, context) {
     context.rowOf('accounts', account)
     const orders = context.db.standing_orders.list((row) => row.account === account && row.status === 'active')
-    return { found: orders.length, standing_orders: page(orders) }
+    return { found: orders.length, standing_orders: orders }
   },
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { descending, page } from '../../kernel/lists.js'
+import { descending } from '../../kernel/lists.js'
 import { mentions } from '../../kernel/text.js'
 import { disputeObstacle } from '../rules.js'
 import { DISPUTE_REASONS, TRANSACTION_STATUSES, tool } from '../schema.js'
@@ -11,7 +11,7 @@ const searchTransactions = tool({
   description: 'Search purchases and payments by merchant or payee, or part of the name, the newest first.',
   input: z.strictObject({
     name: z.string().trim().min(2).max(40).describe('Merchant or payee.'),
-    status: z.enum(TRANSACTION_STATUSES).optional(),
+    status: z.enum(TRANSACTION_STATUSES).describe('Only transactions of this status.').optional(),
   }),
   output: z.object({
     found: z.int(),
@@ -19,6 +19,7 @@ const searchTransactions = tool({
       z.object({ name: z.string(), transaction: ref('transaction'), amount: z.int(), status: z.string() }),
     ),
   }),
+  pages: { transactions: 'short' },
   annotations: { readOnly: true },
   ask: [
     'search my transactions for {name}[ with the status {status}]',
@@ -40,7 +41,7 @@ const searchTransactions = tool({
     const transactions = db.transactions
       .list((row) => row.kind !== 'transfer' && row.status === (status ?? row.status) && mentions(row.name, name))
       .sort(descending('date'))
-    return { found: transactions.length, transactions: page(transactions) }
+    return { found: transactions.length, transactions }
   },
 })
 
@@ -48,7 +49,10 @@ const disputeTransaction = tool({
   name: 'dispute_transaction',
   description:
     'Dispute a posted purchase or payment. A purchase disputed as fraud also freezes the card it was made with.',
-  input: z.strictObject({ transaction: ref('transaction'), reason: z.enum(DISPUTE_REASONS) }),
+  input: z.strictObject({
+    transaction: ref('transaction'),
+    reason: z.enum(DISPUTE_REASONS).describe('Why the money should come back.'),
+  }),
   output: z.object({
     name: z.string(),
     transaction: ref('transaction'),

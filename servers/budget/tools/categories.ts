@@ -11,7 +11,10 @@ const listCategories = tool({
   name: 'list_categories',
   description:
     'List the categories of a group with their limit and what is left of it in a month, the current one by default. A hard limit holds, a soft one may be overspent by a fifth.',
-  input: z.strictObject({ group: z.enum(GROUPS), month: ref('month', 'YYYY-MM').optional() }),
+  input: z.strictObject({
+    group: z.enum(GROUPS).describe('Group of categories.'),
+    month: ref('month', 'YYYY-MM').optional(),
+  }),
   output: z.object({
     month: ref('month'),
     categories: z.array(
@@ -46,9 +49,9 @@ const moveBetweenCategories = tool({
   description:
     'Move budget that is left from one category to another in an open month, the current one by default. Money that unpaid recurring expenses need stays.',
   input: z.strictObject({
-    from_category: ref('category'),
-    to_category: ref('category'),
-    amount,
+    from_category: ref('category', 'Category that gives the money, from list_categories.'),
+    to_category: ref('category', 'Category that gets the money, from list_categories.'),
+    amount: amount.describe('What is moved, in whole currency units.'),
     month: ref('month', 'YYYY-MM').optional(),
   }),
   output: z.object({

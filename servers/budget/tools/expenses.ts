@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
-import { newestPage } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { book, rememberLast } from '../changes.js'
 import { envelopeOf, HOUSEHOLD, leftOf, monthObstacle, monthOf, recordObstacle, splitObstacle } from '../rules.js'
@@ -29,6 +28,7 @@ const searchExpenses = tool({
       }),
     ),
   }),
+  pages: { expenses: 'long' },
   annotations: { readOnly: true },
   needs: ['expense_recorded'],
   ask: [
@@ -57,7 +57,7 @@ const searchExpenses = tool({
     const matches = mentioning(text)
     const said = (row: { readonly words: string }) => matches(row.words)
     const found = month === undefined ? db.expenses.list(said) : db.expenses.by('month', month).filter(said)
-    return { found: found.length, expenses: newestPage(found, 'long') }
+    return { found: found.length, expenses: found.toReversed() }
   },
 })
 
@@ -66,9 +66,9 @@ const recordExpense = tool({
   description:
     'Record what a member of the household spent today. Teenagers may spend only from some categories and within their allowance.',
   input: z.strictObject({
-    description: z.string().trim().min(2).max(40),
+    description: z.string().trim().min(2).max(40).describe('What was bought.'),
     category: ref('category'),
-    amount,
+    amount: amount.describe('What was spent, in whole currency units.'),
     member: ref('member', 'Who spent it: the first name in lower case.'),
   }),
   output: z.object({

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { book, fill, rememberLast } from '../changes.js'
 import { budgetOf } from '../lookup.js'
 import { closingObstacle, envelopeOf, leftOf, monthObstacle, payObstacle, RESERVE } from '../rules.js'
@@ -74,6 +73,7 @@ const summariseMonth = tool({
     unpaid_found: z.int(),
     unpaid: z.array(z.object({ name: z.string(), recurring_expense: ref('recurring_expense'), amount: z.int() })),
   }),
+  pages: { unpaid: 'long' },
   annotations: { readOnly: true },
   ask: [
     'sum up the budget of {month}',
@@ -106,7 +106,7 @@ const summariseMonth = tool({
       left: budget - spent,
       overspent,
       unpaid_found: unpaid.length,
-      unpaid: page(unpaid, 'long').map((recurring) => db.recurring_expenses.get(recurring)!),
+      unpaid: unpaid.map((recurring) => db.recurring_expenses.get(recurring)!),
     }
   },
 })

@@ -62,7 +62,7 @@ const contribute = tool({
   input: z.strictObject({
     savings_goal: ref('savings_goal'),
     category: ref('category', 'Where the money comes from.'),
-    amount,
+    amount: amount.describe('What is put in, in whole currency units.'),
   }),
   output: moved,
   annotations: { readOnly: false },
@@ -102,7 +102,7 @@ const withdraw = tool({
   input: z.strictObject({
     savings_goal: ref('savings_goal'),
     category: ref('category', 'Where the money goes.'),
-    amount,
+    amount: amount.describe('What is taken out, in whole currency units.'),
   }),
   output: moved,
   annotations: { readOnly: false },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { clockOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
-import { ascending, page } from '../../kernel/lists.js'
+import { ascending } from '../../kernel/lists.js'
 import { bookObstacle, commonStart, headcount, roomObstacle, type Scene } from '../rules.js'
 import { candidates, colleagues, ownEvents, workday } from '../sampling.js'
 import { type CalendarEvent, date, EQUIPMENT, minutes, type Room, tool } from '../schema.js'
@@ -41,11 +41,15 @@ export const findFreeTime = tool({
 export const findFreeRooms = tool({
   name: 'find_free_rooms',
   description:
-    'Find rooms that are free at the time of an event and have enough seats for everyone invited, the smallest first. Shows at most three.',
-  input: z.strictObject({ event: ref('event'), equipment: z.enum(EQUIPMENT).optional() }),
+    'Find rooms that are free at the time of an event and have enough seats for everyone invited, the smallest first.',
+  input: z.strictObject({
+    event: ref('event'),
+    equipment: z.enum(EQUIPMENT).describe('What the room must have.').optional(),
+  }),
   output: z.object({
     rooms: z.array(z.object({ name: z.string(), room: ref('room'), seats: z.int() })),
   }),
+  pages: { rooms: 'longest' },
   annotations: { readOnly: true },
   ask: [
     'find a free room[ with a {equipment}] for {event}',
@@ -69,7 +73,7 @@ export const findFreeRooms = tool({
     if (event.status === 'cancelled') fail('event_cancelled')
     const rooms = freeRooms(context, event).filter((room) => room.equipment === (equipment ?? room.equipment))
     return {
-      rooms: page(rooms.sort(ascending('seats')), 'longest'),
+      rooms: rooms.sort(ascending('seats')),
     }
   },
 })

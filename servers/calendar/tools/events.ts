@@ -30,7 +30,7 @@ export const createEvent = tool({
   description:
     'Create an event that you organise, at a time when you have no other. Without a calendar it goes into your main one.',
   input: z.strictObject({
-    title: title(),
+    title: title().describe('What others see of the event.'),
     date: date(),
     start: clock(),
     duration: minutes(),
@@ -143,7 +143,7 @@ export const repeatEvent = tool({
     'Turn a single event that you organise into a series: the same time, room and invitees, so many times in all.',
   input: z.strictObject({
     event: ref('event'),
-    frequency: z.enum(FREQUENCIES),
+    frequency: z.enum(FREQUENCIES).describe('How often it takes place; biweekly is every second week.'),
     times: z.int().min(2).max(6).describe('Occurrences in all'),
   }),
   output: z.object({

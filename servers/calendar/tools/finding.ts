@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { isUpcoming } from '../rules.js'
 import { candidates, upcomingEvents } from '../sampling.js'
 import { type CalendarEvent, date, tool } from '../schema.js'
@@ -35,12 +34,13 @@ export const listCalendars = tool({
 
 export const listEvents = tool({
   name: 'list_events',
-  description: 'List the events of one day in order of time, of all calendars or of one. Shows the first five.',
+  description: 'List the events of one day in order of time, of all calendars or of one.',
   input: z.strictObject({ date: date(), calendar: ref('calendar').optional() }),
   output: z.object({
     total: z.int(),
     events: z.array(z.object({ title: z.string(), event: ref('event'), start: z.string() })),
   }),
+  pages: { events: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list the events on {date}[ in {calendar}]',
@@ -64,17 +64,18 @@ export const listEvents = tool({
     const events = db.events.list(
       (event) => event.date === date && event.status === 'confirmed' && event.calendar === (calendar ?? event.calendar),
     )
-    return { total: events.length, events: page(events.sort(byTime)) }
+    return { total: events.length, events: events.sort(byTime) }
   },
 })
 
 export const findEvents = tool({
   name: 'find_events',
-  description: 'Find upcoming events by words of their title, the soonest first. Shows at most five.',
+  description: 'Find upcoming events by words of their title, the soonest first.',
   input: z.strictObject({ title: z.string().min(1).max(60).describe('Title or words of it') }),
   output: z.object({
     events: z.array(z.object({ title: z.string(), event: ref('event'), date: z.string(), start: z.string() })),
   }),
+  pages: { events: 'short' },
   annotations: { readOnly: true },
   ask: [
     'find the event called "{title}"',
@@ -90,13 +91,13 @@ export const findEvents = tool({
   run: ({ title }, { db, now }) => {
     const matches = matching(title)
     const hits = db.events.list((event) => matches(event.title) && isUpcoming({ db, now }, event))
-    return { events: page(hits.sort(byTime)) }
+    return { events: hits.sort(byTime) }
   },
 })
 
 export const getEvent = tool({
   name: 'get_event',
-  description: 'Show one event: time, calendar, organiser, room, series, and up to five invitees with their responses.',
+  description: 'Show one event: time, calendar, organiser, room, series, and the invitees with their responses.',
   input: z.strictObject({ event: ref('event') }),
   output: z.object({
     title: z.string(),
@@ -112,6 +113,7 @@ export const getEvent = tool({
     invited: z.int(),
     attendees: z.array(z.object({ person: ref('person'), response: z.string() })),
   }),
+  pages: { attendees: 'short' },
   annotations: { readOnly: true },
   ask: [
     'show the details of {event}',
@@ -134,18 +136,19 @@ export const getEvent = tool({
       room: event.room ?? undefined,
       series: event.series ?? undefined,
       invited: attendees.length,
-      attendees: page(attendees),
+      attendees,
     }
   },
 })
 
 export const findPerson = tool({
   name: 'find_person',
-  description: 'Find colleagues in the directory by name. Shows at most five.',
+  description: 'Find colleagues in the directory by name.',
   input: z.strictObject({ name: z.string().min(1).max(60).describe('First name, last name or both') }),
   output: z.object({
     people: z.array(z.object({ name: z.string(), person: ref('person'), team: z.string() })),
   }),
+  pages: { people: 'short' },
   annotations: { readOnly: true },
   ask: [
     'find {name} in the directory',
@@ -160,6 +163,6 @@ export const findPerson = tool({
   },
   run: ({ name }, { db }) => {
     const matches = matching(name)
-    return { people: page(db.people.list((person) => matches(person.name))) }
+    return { people: db.people.list((person) => matches(person.name)) }
   },
 })

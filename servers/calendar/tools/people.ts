@@ -45,7 +45,7 @@ export const inviteAttendee = tool({
 export const respondToInvitation = tool({
   name: 'respond_to_invitation',
   description: 'Answer an invitation to an upcoming event. Declining removes your reminders of it.',
-  input: z.strictObject({ event: ref('event'), response: z.enum(ANSWERS) }),
+  input: z.strictObject({ event: ref('event'), response: z.enum(ANSWERS).describe('Your answer.') }),
   output: z.object({ title: z.string(), event: ref('event'), organiser: ref('person'), response: z.string() }),
   annotations: { readOnly: false, idempotent: true },
   establishes: ['attending'],
@@ -86,7 +86,7 @@ export const shareCalendar = tool({
   input: z.strictObject({
     calendar: ref('calendar'),
     person: ref('person'),
-    access: z.enum(['viewer', 'editor']),
+    access: z.enum(['viewer', 'editor']).describe('viewer may look, editor may also change.'),
   }),
   output: z.object({ name: z.string(), calendar: ref('calendar'), person: ref('person'), access: z.string() }),
   annotations: { readOnly: false },

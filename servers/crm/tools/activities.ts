@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { choose, pickFrom } from '../../kernel/choose.js'
 import { addDays, isWorkday } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { contactOf } from '../lookup.js'
 import { completionObstacle, isMine, LIMITS, planObstacle, titleOf } from '../rules.js'
 import { ACTIVITY_KINDS, type Activity, OUTCOMES, tool } from '../schema.js'
@@ -14,8 +13,11 @@ const planActivity = tool({
   description: `Plan a call, meeting, demo or visit with a contact of one of your companies, on a workday from today on. At most ${LIMITS.activitiesPerDay} open ones a day, and none with people who do not want to be contacted.`,
   input: z.strictObject({
     crm_contact: ref('crm_contact'),
-    kind: z.enum(ACTIVITY_KINDS),
-    date: common('date', z.iso.date()),
+    kind: z.enum(ACTIVITY_KINDS).describe('What is planned.'),
+    date: common(
+      'date',
+      z.iso.date().describe(`YYYY-MM-DD, Monday to Friday, at most ${LIMITS.planningDays} days ahead.`),
+    ),
   }),
   output: z.object({ title: z.string(), activity: ref('activity'), date: common('date', z.string()) }),
   annotations: { readOnly: false },
@@ -60,7 +62,7 @@ const planActivity = tool({
 const listActivities = tool({
   name: 'list_activities',
   description: 'List your activities of a day: open, done (with the note that was left) or dropped.',
-  input: z.strictObject({ date: common('date', z.iso.date()) }),
+  input: z.strictObject({ date: common('date', z.iso.date().describe('YYYY-MM-DD.')) }),
   output: z.object({
     found: z.int(),
     activities: z.array(
@@ -72,6 +74,7 @@ const listActivities = tool({
       }),
     ),
   }),
+  pages: { activities: 'long' },
   annotations: { readOnly: true },
   ask: [
     'list my sales activities on {date}',
@@ -89,7 +92,7 @@ const listActivities = tool({
     const activities = db.activities.by('date', date).filter((row) => isMine(db, row))
     return {
       found: activities.length,
-      activities: page(activities, 'long').map(({ note, ...row }) => ({ ...row, ...(note === '' ? {} : { note }) })),
+      activities: activities.map(({ note, ...row }) => ({ ...row, ...(note === '' ? {} : { note }) })),
     }
   },
 })
@@ -100,8 +103,8 @@ const completeActivity = tool({
     'Record how an activity of yours went that was due today or before. reached: it is done, and the company counts as reached; missed: it moves to the next workday; refused: it is done, the person is never to be contacted again, and what else was planned with them is dropped.',
   input: z.strictObject({
     activity: ref('activity'),
-    outcome: z.enum(OUTCOMES),
-    note: z.string().trim().min(3).max(60).optional(),
+    outcome: z.enum(OUTCOMES).describe('How it went: reached, missed or refused.'),
+    note: z.string().trim().min(3).max(60).describe('What was said, for later.').optional(),
   }),
   output: z.object({
     title: z.string(),

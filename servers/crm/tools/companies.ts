@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose, pickFrom } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { handOverObstacle, inMyTerritory, LIMITS, me } from '../rules.js'
 import { TERRITORIES, tool } from '../schema.js'
@@ -22,6 +21,7 @@ const findCompanies = tool({
       }),
     ),
   }),
+  pages: { companies: 'long' },
   annotations: { readOnly: true },
   ask: [
     'find the company "{query}"',
@@ -42,7 +42,7 @@ const findCompanies = tool({
     const companies = db.companies.list(({ text }) => matches(text))
     return {
       found: companies.length,
-      companies: page(companies, 'long').map(({ name, company, address, rep }) => ({
+      companies: companies.map(({ name, company, address, rep }) => ({
         name,
         company,
         address,
@@ -55,7 +55,7 @@ const findCompanies = tool({
 const listReps = tool({
   name: 'list_reps',
   description: 'List the sales reps of a territory with their quota for the year, what they have won and what is open.',
-  input: z.strictObject({ territory: z.enum(TERRITORIES) }),
+  input: z.strictObject({ territory: z.enum(TERRITORIES).describe('Sales territory.') }),
   output: z.object({
     found: z.int(),
     reps: z.array(
@@ -69,6 +69,7 @@ const listReps = tool({
       }),
     ),
   }),
+  pages: { reps: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list the sales reps of the territory {territory}',
@@ -85,7 +86,7 @@ const listReps = tool({
     const reps = db.reps.by('territory', territory)
     return {
       found: reps.length,
-      reps: page(reps).map((row) => ({ ...row, ...(row.is_me ? { you: true as const } : {}) })),
+      reps: reps.map((row) => ({ ...row, ...(row.is_me ? { you: true as const } : {}) })),
     }
   },
 })

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { mentioning, slug } from '../../kernel/text.js'
 import { contactOf } from '../lookup.js'
 import { contactText, freeKey, inMyTerritory, isMine, mergeObstacle } from '../rules.js'
@@ -30,6 +29,7 @@ const findCrmContacts = tool({
       }),
     ),
   }),
+  pages: { contacts: 'long' },
   annotations: { readOnly: true },
   ask: [
     'find the contact "{query}"',
@@ -52,7 +52,7 @@ const findCrmContacts = tool({
   run({ query }, { db }) {
     const matches = mentioning(query)
     const found = db.contacts.list(({ text, merged_into }) => merged_into === null && matches(text))
-    const contacts = page(found, 'long').map(({ name, crm_contact, company, do_not_contact }) => ({
+    const contacts = found.map(({ name, crm_contact, company, do_not_contact }) => ({
       name,
       crm_contact,
       company,
@@ -72,12 +72,14 @@ const addCrmContact = tool({
       .trim()
       .min(3)
       .max(40)
-      .regex(/^[A-Za-z][A-Za-z .'-]+$/, 'a name has letters, spaces, points, hyphens and apostrophes'),
+      .regex(/^[A-Za-z][A-Za-z .'-]+$/, 'a name has letters, spaces, points, hyphens and apostrophes')
+      .describe('First and last name.'),
     email: z
       .string()
       .trim()
       .max(60)
-      .regex(/^[a-z0-9.]+@[a-z0-9.-]+\.[a-z]{2,}$/, 'an email address in lower case'),
+      .regex(/^[a-z0-9.]+@[a-z0-9.-]+\.[a-z]{2,}$/, 'an email address in lower case')
+      .describe('Email address in lower case.'),
   }),
   output: z.object({ name: z.string(), crm_contact: ref('crm_contact'), company: ref('company') }),
   annotations: { readOnly: false },

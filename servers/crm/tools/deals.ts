@@ -2,8 +2,16 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
-import { approvalObstacle, discountObstacle, LIMITS, me, moveObstacle, NEXT_STAGES, netValue } from '../rules.js'
+import {
+  approvalObstacle,
+  dateObstacle,
+  discountObstacle,
+  LIMITS,
+  me,
+  moveObstacle,
+  NEXT_STAGES,
+  netValue,
+} from '../rules.js'
 import { type Deal, STAGES, tool } from '../schema.js'
 import { changeDeal, withdrawRequest } from './pipeline.js'
 
@@ -11,7 +19,10 @@ const findDeals = tool({
   name: 'find_deals',
   description:
     'Find your deals in a stage, or those of another rep, with their value after discount and the total. An open request for a higher discount (in percent) is shown with its deal.',
-  input: z.strictObject({ stage: z.enum(STAGES), rep: ref('rep').optional() }),
+  input: z.strictObject({
+    stage: z.enum(STAGES).describe('Only deals in this stage.'),
+    rep: ref('rep', 'Whose deals, from list_reps; yours if not given.').optional(),
+  }),
   output: z.object({
     found: z.int(),
     total: z.int(),
@@ -25,6 +36,7 @@ const findDeals = tool({
       }),
     ),
   }),
+  pages: { deals: 'long' },
   annotations: { readOnly: true },
   ask: [
     'find the deals in the stage {stage}[ of {rep}]',
@@ -47,7 +59,7 @@ const findDeals = tool({
     return {
       found: deals.length,
       total: deals.reduce((sum, row) => sum + netValue(row), 0),
-      deals: page(deals, 'long').map((row) => ({
+      deals: deals.map((row) => ({
         title: row.title,
         deal: row.deal,
         value: netValue(row),
@@ -64,8 +76,14 @@ const moveDeal = tool({
   description: `Move a deal of yours: discovery, proposal, negotiation, won; one step back, or to lost. Negotiation needs a close date and holds ${LIMITS.negotiations} deals per rep; winning needs somebody of the company reached within ${LIMITS.reachedDays} days and no open discount request. Back in discovery a discount is gone.`,
   input: z.strictObject({
     deal: ref('deal'),
-    stage: z.enum(STAGES),
-    close_date: common('date', z.iso.date().optional().describe('When the deal is expected to be won.')),
+    stage: z.enum(STAGES).describe('The stage that the deal gets.'),
+    close_date: common(
+      'date',
+      z.iso
+        .date()
+        .optional()
+        .describe(`When the deal is expected to be won, YYYY-MM-DD, at most ${LIMITS.closingDays} days ahead.`),
+    ),
   }),
   output: z.object({
     title: z.string(),
@@ -102,11 +120,11 @@ const moveDeal = tool({
     return { deal: deal.deal, stage, ...(close_date === undefined ? {} : { close_date }) }
   },
   run({ deal: key, stage, close_date }, context) {
-    const { rowOf, unless, db, fail, today } = context
+    const { rowOf, unless, db, today } = context
     const deal = rowOf('deals', key)
     const closing = close_date ?? deal.close_date
     unless(moveObstacle(db, today(), deal, stage, closing))
-    if (close_date !== undefined && close_date < today()) fail('date_in_past', `Today is ${today()}.`)
+    unless(close_date === undefined ? undefined : dateObstacle(today(), close_date, LIMITS.closingDays))
     const isClosed = stage === 'won' || stage === 'lost'
     const endsRequest = isClosed || stage === 'discovery'
     if (endsRequest) withdrawRequest(context, deal)
@@ -127,7 +145,10 @@ const moveDeal = tool({
 const discountDeal = tool({
   name: 'discount_deal',
   description: `Set the discount of a deal of yours in proposal or negotiation. Up to ${LIMITS.discountAlone} percent is in force at once; more, up to ${LIMITS.discountMost}, becomes a request that another rep must approve. 0 takes the discount away. An earlier open request is withdrawn.`,
-  input: z.strictObject({ deal: ref('deal'), percent: z.int().min(0).max(100) }),
+  input: z.strictObject({
+    deal: ref('deal'),
+    percent: z.int().min(0).max(100).describe('Discount in percent of the value; 0 takes it away.'),
+  }),
   output: z.object({
     title: z.string(),
     deal: ref('deal'),

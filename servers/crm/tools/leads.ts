@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { slug } from '../../kernel/text.js'
 import { companyOfLead, contactWithEmail, conversionObstacle, stepObstacle } from '../lead-rules.js'
 import { cityNamed, contactText, freeKey, inMyTerritory, isMine, LIMITS, me } from '../rules.js'
@@ -22,8 +21,11 @@ const findLeads = tool({
   name: 'find_leads',
   description: "Find the leads of a status that are yours, or that are nobody's and in your territory.",
   input: z.strictObject({
-    status: z.enum(LEAD_STATUSES),
-    city: common('city', z.string().trim().min(2).max(40).optional()),
+    status: z.enum(LEAD_STATUSES).describe('Only leads of this status.'),
+    city: common(
+      'city',
+      z.string().trim().min(2).max(40).optional().describe('Only leads in this city, such as Oslo.'),
+    ),
   }),
   output: z.object({
     found: z.int(),
@@ -31,6 +33,7 @@ const findLeads = tool({
       z.object({ name: z.string(), lead: ref('lead'), firm: z.string(), city: common('city', z.string()) }),
     ),
   }),
+  pages: { leads: 'short' },
   annotations: { readOnly: true },
   ask: [
     'find my leads with the status {status}[ in {city}]',
@@ -53,7 +56,7 @@ const findLeads = tool({
     const leads = db.leads
       .by('status', status)
       .filter((row) => (place === undefined || row.city === place) && isWithinReach(db, row))
-    return { found: leads.length, leads: page(leads) }
+    return { found: leads.length, leads }
   },
 })
 
@@ -62,7 +65,7 @@ const advanceLead = tool({
   description: `Move a lead one step: new, contacted, qualified; or to lost. Contacting a lead that is nobody's makes it yours, up to ${LIMITS.openLeads} open ones; qualifying takes a budget of at least ${LIMITS.budget}.`,
   input: z.strictObject({
     lead: ref('lead'),
-    status: z.enum(STEPS),
+    status: z.enum(STEPS).describe('The status that the lead gets.'),
     budget: z.int().min(1).max(1_000_000).optional().describe('What the lead can spend.'),
   }),
   output: z.object({

@@ -11,7 +11,11 @@ const status = z.enum(['open', 'sent', 'discarded'])
 const writeDraft = tool({
   name: 'write_draft',
   description: 'Write a draft of a new email to a contact, without sending it.',
-  input: z.strictObject({ contact: contactKey(), subject: subjectField, body: bodyField }),
+  input: z.strictObject({
+    contact: contactKey(),
+    subject: subjectField.describe('Subject line.'),
+    body: bodyField.describe('The whole text.'),
+  }),
   output: z.object({ subject: z.string(), draft: draftKey(), contact: contactKey(), status }),
   annotations: { readOnly: false },
   ask: [
@@ -45,7 +49,11 @@ const writeDraft = tool({
 const editDraft = tool({
   name: 'edit_draft',
   description: 'Replace the text of an open draft and, if given, its subject.',
-  input: z.strictObject({ draft: draftKey(), body: bodyField, subject: subjectField.optional() }),
+  input: z.strictObject({
+    draft: draftKey(),
+    body: bodyField.describe('The whole new text.'),
+    subject: subjectField.describe('New subject line; stays if not given.').optional(),
+  }),
   output: z.object({ subject: z.string(), draft: draftKey(), body: z.string(), status }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
   ask: [

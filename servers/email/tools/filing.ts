@@ -10,7 +10,11 @@ const destination = z.enum(['inbox', 'archive', 'spam', 'trash'])
 const changeLabel = tool({
   name: 'change_label',
   description: 'Add a label to an email or remove one; an email carries three at most. The label starred is its star.',
-  input: z.strictObject({ email: emailKey(), label: labelKey(), change: z.enum(['add', 'remove']) }),
+  input: z.strictObject({
+    email: emailKey(),
+    label: labelKey(),
+    change: z.enum(['add', 'remove']).describe('Whether the label is added or removed.'),
+  }),
   output: z.object({ subject: z.string(), email: emailKey(), labels: z.array(labelKey()), label_count: z.int() }),
   annotations: { readOnly: false },
   ask: [
@@ -47,7 +51,7 @@ const moveEmail = tool({
   name: 'move_email',
   description:
     'Move an email to another folder: archive it, put it in the trash, restore it or mark it as spam. Trash is kept 30 days.',
-  input: z.strictObject({ email: emailKey(), folder: destination }),
+  input: z.strictObject({ email: emailKey(), folder: destination.describe('Folder that the email goes to.') }),
   output: z.object({ subject: z.string(), email: emailKey(), moved_from: folderField, folder: destination }),
   annotations: { readOnly: false },
   ask: [

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
-import { PAGE, page } from '../../kernel/lists.js'
 import { bare } from '../changes.js'
 import { searchContacts, searchEmails } from '../lookup.js'
 import { fewHits } from '../sampling.js'
@@ -30,6 +29,7 @@ const findContact = tool({
       }),
     ),
   }),
+  pages: { contacts: 'short' },
   annotations: { readOnly: true },
   ask: [
     'look up {name} in the address book',
@@ -49,19 +49,23 @@ const findContact = tool({
   run({ name }, { db, today }) {
     const date = today()
     return {
-      contacts: page(searchContacts(db, name)).map((row) => ({ ...row, status: statusOf(row, date) })),
+      contacts: searchContacts(db, name).map((row) => ({ ...row, status: statusOf(row, date) })),
     }
   },
 })
 
 const searchMail = tool({
   name: 'search_emails',
-  description: 'Search all emails by words of the subject or the name of the contact; newest first, five at most.',
-  input: z.strictObject({ words: words.describe('Words of the subject or a name'), folder: folder.optional() }),
+  description: 'Search all emails by words of the subject or the name of the contact, the newest first.',
+  input: z.strictObject({
+    words: words.describe('Words of the subject or a name'),
+    folder: folder.describe('Only emails in this folder.').optional(),
+  }),
   output: z.object({
     found: z.int(),
     emails: z.array(z.object({ subject: z.string(), email: emailKey(), contact: contactKey() })),
   }),
+  pages: { emails: 'short' },
   annotations: { readOnly: true },
   ask: [
     'search my email for "{words}"[ in the {folder} folder]',
@@ -84,7 +88,7 @@ const searchMail = tool({
   },
   run({ words, folder }, { db }) {
     const emails = searchEmails(db, words, folder)
-    return { found: emails.length, emails: page(emails) }
+    return { found: emails.length, emails }
   },
 })
 
@@ -118,7 +122,7 @@ const readEmail = tool({
 
 const openThread = tool({
   name: 'open_thread',
-  description: 'List the emails of a thread in order of time, the last five at most.',
+  description: 'List the emails of a thread, the newest first.',
   input: z.strictObject({ thread: threadKey() }),
   output: z.object({
     subject: z.string(),
@@ -126,6 +130,7 @@ const openThread = tool({
     count: z.int(),
     emails: z.array(z.object({ name: z.string(), email: emailKey(), direction: z.enum(['received', 'sent']) })),
   }),
+  pages: { emails: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list the emails in {thread}',
@@ -139,7 +144,7 @@ const openThread = tool({
   },
   run({ thread }, context) {
     const row = context.rowOf('threads', thread)
-    const emails = row.emails.slice(-PAGE.short).map((key) => {
+    const emails = row.emails.toReversed().map((key) => {
       const email = context.rowOf('emails', key)
       return { name: context.rowOf('contacts', email.contact).name, email: key, direction: email.direction }
     })

@@ -17,7 +17,7 @@ const receipt = () =>
 const replyToEmail = tool({
   name: 'reply_to_email',
   description: 'Answer an email: sends a reply to its contact at once, in the same thread.',
-  input: z.strictObject({ email: emailKey(), body: bodyField }),
+  input: z.strictObject({ email: emailKey(), body: bodyField.describe('The text of the reply.') }),
   output: receipt(),
   annotations: { readOnly: false },
   establishes: ['email_sent'],
@@ -42,7 +42,11 @@ const replyToEmail = tool({
 const forwardEmail = tool({
   name: 'forward_email',
   description: 'Forward an email with its attachments to another contact, in a new thread.',
-  input: z.strictObject({ email: emailKey(), contact: contactKey(), note: bodyField.optional() }),
+  input: z.strictObject({
+    email: emailKey(),
+    contact: contactKey(),
+    note: bodyField.describe('Text put before the forwarded one.').optional(),
+  }),
   output: receipt(),
   annotations: { readOnly: false },
   establishes: ['email_sent'],

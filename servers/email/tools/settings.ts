@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { addDays } from '../../kernel/dates.js'
-import { page } from '../../kernel/lists.js'
+import { PAGE } from '../../kernel/lists.js'
 import { put } from '../changes.js'
 import { dateObstacle, deputiseObstacle, ruleObstacle, writeToObstacle } from '../rules.js'
 import { bodyField, contactKey, dateField, tool } from '../schema.js'
@@ -10,7 +10,10 @@ import { ABSENCE_NOTES } from '../words.js'
 const setSenderRule = tool({
   name: 'set_sender_rule',
   description: 'Block a contact, which moves their mail to spam, or allow a blocked one, which brings it back.',
-  input: z.strictObject({ contact: contactKey(), rule: z.enum(['block', 'allow']) }),
+  input: z.strictObject({
+    contact: contactKey(),
+    rule: z.enum(['block', 'allow']).describe('block turns their mail into spam, allow takes that back.'),
+  }),
   output: z.object({
     name: z.string(),
     contact: contactKey(),
@@ -48,7 +51,11 @@ const setAutoReply = tool({
   name: 'set_auto_reply',
   description:
     "Turn on the out-of-office reply until a date, naming a colleague who stands in. It answers today's inbox once.",
-  input: z.strictObject({ contact: contactKey(), until: dateField, note: bodyField.optional() }),
+  input: z.strictObject({
+    contact: contactKey(),
+    until: dateField,
+    note: bodyField.describe('Text added to the automatic reply.').optional(),
+  }),
   output: z.object({
     status: z.literal('on'),
     contact: contactKey(),
@@ -78,7 +85,7 @@ const setAutoReply = tool({
       .list(({ folder, direction, at }) => folder === 'inbox' && direction === 'received' && at.startsWith(today))
       .map((email) => email.contact)
       .filter((key) => !told.includes(key) && !writeToObstacle(rowOf('contacts', key)))
-    const answered = page([...new Set(senders)])
+    const answered = [...new Set(senders)].slice(0, PAGE.short)
     db.mailbox.update('me', { auto_reply: { contact, until, note, told: [...told, ...answered] } })
     return { status: 'on' as const, contact, until, answered }
   },

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { page } from '../../kernel/lists.js'
 import { excerpt } from '../../kernel/text.js'
 import { differences, joinWithin, linesOf } from '../contents.js'
 import { readableText } from '../lookup.js'
@@ -15,12 +14,16 @@ const matching = (node: Node, text: string): { line: number; text: string }[] =>
 const searchInFile = tool({
   name: 'search_in_file',
   description: 'Show the lines of one text file that have a text in them, in exactly that case, with their numbers.',
-  input: z.strictObject({ file: fileKey(), text: z.string().min(1).max(60) }),
+  input: z.strictObject({
+    file: fileKey(),
+    text: z.string().min(1).max(60).describe('Text to look for, capitals count.'),
+  }),
   output: z.object({
     name: z.string(),
     found: z.int(),
     matches: z.array(z.object({ line: z.int(), text: z.string() })),
   }),
+  pages: { matches: 'short' },
   annotations: { readOnly: true },
   ask: [
     'show the lines with "{text}" in {file}',
@@ -36,7 +39,7 @@ const searchInFile = tool({
   run({ file, text }, context) {
     const node = readableText(context, file)
     const matches = matching(node, text)
-    return { name: node.name, found: matches.length, matches: page(matches) }
+    return { name: node.name, found: matches.length, matches }
   },
 })
 
@@ -53,7 +56,7 @@ const sortLines = tool({
   name: 'sort_lines',
   description:
     'Show the lines of a text file in order without changing it: alphabetical, reverse, or by frequency, which shows each different line once after the number of times it occurs.',
-  input: z.strictObject({ file: fileKey(), order: z.enum(ORDERS) }),
+  input: z.strictObject({ file: fileKey(), order: z.enum(ORDERS).describe('How the lines are arranged.') }),
   output: z.object({ name: z.string(), lines: z.int(), text: z.string() }),
   annotations: { readOnly: true },
   ask: [
@@ -83,6 +86,7 @@ const compareFiles = tool({
     'Compare two text files line by line: the lines to take out of the first (`- `) and to add (`+ `) to get the second.',
   input: z.strictObject({ file: fileKey(), other_file: fileKey('Path of the file to compare it with') }),
   output: z.object({ identical: z.boolean(), removed: z.int(), added: z.int(), changes: z.array(z.string()) }),
+  pages: { changes: 'short' },
   annotations: { readOnly: true },
   ask: [
     'compare {file} with {other_file}',
@@ -115,7 +119,7 @@ const compareFiles = tool({
       identical: first.text === second.text,
       removed,
       added: changes.length - removed,
-      changes: page(changes).map((change) => excerpt(change, 60)),
+      changes: changes.map((change) => excerpt(change, 60)),
     }
   },
 })

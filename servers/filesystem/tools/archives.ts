@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { page } from '../../kernel/lists.js'
 import {
   archiveContent,
   type Content,
@@ -117,6 +116,7 @@ const listArchive = tool({
     found: z.int(),
     members: z.array(z.object({ member: z.string(), bytes: z.int() })),
   }),
+  pages: { members: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list what is packed in {file}',
@@ -134,7 +134,7 @@ const listArchive = tool({
     return {
       name,
       found: members.length,
-      members: page(members).map(({ path, bytes }) => ({ member: path, bytes })),
+      members: members.map(({ path, bytes }) => ({ member: path, bytes })),
     }
   },
 })

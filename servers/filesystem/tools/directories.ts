@@ -178,7 +178,7 @@ const copyDirectory = tool({
   input: z.strictObject({
     directory: directoryKey('Directory that is copied'),
     into_directory: directoryKey('Directory into which it is copied'),
-    new_name: nameField.optional(),
+    new_name: nameField.describe('Name of the copy; the same if not given.').optional(),
   }),
   output: z.object({
     name: z.string(),

@@ -51,8 +51,11 @@ const writeFile = tool({
   input: z.strictObject({
     directory: directoryKey('Directory in which the file is written'),
     name: nameField.describe('Name of the file.'),
-    text: z.string().min(1).max(400),
-    if_exists: z.enum(['overwrite', 'refuse']).optional(),
+    text: z.string().min(1).max(400).describe('The whole content.'),
+    if_exists: z
+      .enum(['overwrite', 'refuse'])
+      .describe('What happens to a file of that name; overwrite if not given.')
+      .optional(),
   }),
   output: z.object({ name: z.string(), file: fileKey(), bytes: z.int(), status: z.enum(['created', 'overwritten']) }),
   annotations: { readOnly: false, destructive: true },
@@ -104,7 +107,7 @@ const writeFile = tool({
 const appendToFile = tool({
   name: 'append_to_file',
   description: `Add a line at the end of an existing text file. Needs write permission; a text file may have ${LIMITS.textBytes} bytes.`,
-  input: z.strictObject({ file: fileKey(), text: lineField }),
+  input: z.strictObject({ file: fileKey(), text: lineField.describe('One line, without its line break.') }),
   output: z.object({ name: z.string(), file: fileKey(), lines: z.int(), bytes: z.int() }),
   annotations: { readOnly: false },
   ask: [
@@ -131,8 +134,8 @@ const replaceText = tool({
     'Replace a text by another wherever it occurs in a text file, in exactly that case. Needs write permission.',
   input: z.strictObject({
     file: fileKey(),
-    old_text: z.string().min(1).max(100),
-    new_text: z.string().max(100),
+    old_text: z.string().min(1).max(100).describe('Text to be replaced, capitals count.'),
+    new_text: z.string().max(100).describe('What takes its place.'),
   }),
   output: z.object({ name: z.string(), file: fileKey(), replaced: z.int(), bytes: z.int() }),
   annotations: { readOnly: false, destructive: true },

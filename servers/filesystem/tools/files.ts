@@ -43,7 +43,7 @@ const moveFile = tool({
   input: z.strictObject({
     file: fileKey(),
     directory: directoryKey('Directory into which it is moved'),
-    if_exists: ifExists,
+    if_exists: ifExists.describe('What happens to a file of that name; overwrite if not given.'),
   }),
   output: z.object({ name: z.string(), file: fileKey('New path'), status }),
   annotations: { readOnly: false, destructive: true },
@@ -82,7 +82,7 @@ const moveFile = tool({
 const renameFile = tool({
   name: 'rename_file',
   description: 'Give a file (or a link itself) another name in the same directory. The name must be free.',
-  input: z.strictObject({ file: fileKey(), new_name: nameField }),
+  input: z.strictObject({ file: fileKey(), new_name: nameField.describe('New name with its ending, not a path.') }),
   output: z.object({ name: z.string(), file: fileKey('New path') }),
   annotations: { readOnly: false },
   ask: [
@@ -132,8 +132,8 @@ const copyFile = tool({
   input: z.strictObject({
     file: fileKey(),
     directory: directoryKey('Directory into which it is copied'),
-    new_name: nameField.optional(),
-    if_exists: ifExists,
+    new_name: nameField.describe('Name of the copy; the same if not given.').optional(),
+    if_exists: ifExists.describe('What happens to a file of that name; overwrite if not given.'),
   }),
   output: z.object({ name: z.string(), file: fileKey('Path of the copy'), bytes: z.int(), status }),
   annotations: { readOnly: false, destructive: true },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ascending, page } from '../../kernel/lists.js'
+import { ascending } from '../../kernel/lists.js'
 import { excerpt } from '../../kernel/text.js'
 import { reachable } from '../lookup.js'
 import { below, byPath, currentUser, fitsPattern, isObstacle, permits, walk, workingDirectory } from '../paths.js'
@@ -50,6 +50,7 @@ const findFiles = tool({
     found: z.int(),
     files: z.array(z.object({ name: z.string(), file: fileKey(), modified: z.string() })),
   }),
+  pages: { files: 'short' },
   annotations: { readOnly: true },
   needs: ['working_directory_chosen'],
   ask: [
@@ -80,7 +81,7 @@ const findFiles = tool({
       .sort(byPath)
     return {
       found: files.length,
-      files: page(files).map(({ name, path, modified }) => ({ name, file: path, modified })),
+      files: files.map(({ name, path, modified }) => ({ name, file: path, modified })),
     }
   },
 })
@@ -93,6 +94,7 @@ const findDirectories = tool({
     found: z.int(),
     directories: z.array(z.object({ name: z.string(), directory: directoryKey(), owner: z.string() })),
   }),
+  pages: { directories: 'short' },
   annotations: { readOnly: true },
   needs: ['working_directory_chosen'],
   ask: [
@@ -121,7 +123,7 @@ const findDirectories = tool({
       .sort(byPath)
     return {
       found: directories.length,
-      directories: page(directories).map(({ name, path, owner }) => ({ name, directory: path, owner })),
+      directories: directories.map(({ name, path, owner }) => ({ name, directory: path, owner })),
     }
   },
 })
@@ -140,11 +142,15 @@ const searchText = tool({
   name: 'search_text',
   description:
     'Search the contents of text files, in exactly that case, beneath a directory or else the working directory; shows the first line of each file that has the text.',
-  input: z.strictObject({ text: z.string().min(2).max(60), directory: scopeField }),
+  input: z.strictObject({
+    text: z.string().min(2).max(60).describe('Text to look for, capitals count.'),
+    directory: scopeField,
+  }),
   output: z.object({
     found: z.int(),
     files: z.array(z.object({ name: z.string(), file: fileKey(), line: z.int(), text: z.string() })),
   }),
+  pages: { files: 'short' },
   annotations: { readOnly: true },
   needs: ['working_directory_chosen'],
   ask: [
@@ -181,7 +187,7 @@ const searchText = tool({
       .sort(byPath)
     return {
       found: files.length,
-      files: page(files).map((node) => {
+      files: files.map((node) => {
         const { line, said } = mention(node, text)!
         return { name: node.name, file: node.path, line, text: excerpt(said, 44) }
       }),

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { directoryAt, linkContent, make, reach } from '../changes.js'
 import { below, byPath, currentUser, isObstacle, walk } from '../paths.js'
 import { entryObstacle, listingObstacle, quotaObstacle } from '../rules.js'
@@ -18,11 +17,12 @@ const stateOf = (db: FilesystemView, link: Node): (typeof STATES)[number] =>
 const findLinks = tool({
   name: 'find_links',
   description: 'Find the symbolic links beneath a directory that work, or those that lead nowhere.',
-  input: z.strictObject({ directory: directoryKey(), state: z.enum(STATES) }),
+  input: z.strictObject({ directory: directoryKey(), state: z.enum(STATES).describe('Whether their targets exist.') }),
   output: z.object({
     found: z.int(),
     links: z.array(z.object({ name: z.string(), link: linkKey(), target: z.string() })),
   }),
+  pages: { links: 'short' },
   annotations: { readOnly: true },
   ask: [
     'find the {state} links under {directory}',
@@ -53,7 +53,7 @@ const findLinks = tool({
       .sort(byPath)
     return {
       found: links.length,
-      links: page(links).map(({ name, path, target }) => ({ name, link: path, target: target! })),
+      links: links.map(({ name, path, target }) => ({ name, link: path, target: target! })),
     }
   },
 })

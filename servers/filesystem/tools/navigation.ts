@@ -92,11 +92,10 @@ const arrange: Record<(typeof ORDERS)[number], (a: Node, b: Node) => number> = {
 
 const listDirectory = tool({
   name: 'list_directory',
-  description: `List what lies in a directory: up to ${PAGE.short} directories and ${PAGE.short} files per page, and how many links there are. Needs read and execute permission.`,
+  description: `List the directories and files in a directory, and how many links there are. Needs read and execute permission.`,
   input: z.strictObject({
     directory: directoryKey(),
-    order: z.enum(ORDERS).optional(),
-    page: z.int().min(1).max(40).optional(),
+    order: z.enum(ORDERS).describe('By name, or newest or largest first; by name if not given.').optional(),
   }),
   output: z.object({
     found: z.int(),
@@ -104,6 +103,7 @@ const listDirectory = tool({
     files: z.array(z.object({ name: z.string(), file: fileKey(), bytes: z.int() })),
     links: z.int(),
   }),
+  pages: { directories: 'short', files: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list {directory}[ ordered by {order}][, page {page}]',
@@ -122,20 +122,19 @@ const listDirectory = tool({
     if (!chosen) return null
     const order = bound.order ?? (random.chance(0.3) ? random.pick(ORDERS) : undefined)
     const many = db.nodes.by('parent', chosen.node.path).filter(isFile).length > PAGE.short
-    const page = bound.page ?? (many && random.chance(0.3) ? 2 : undefined)
+    const page = many && random.chance(0.3) ? 2 : undefined
     return {
       directory: chosen.path,
       ...(order === undefined ? {} : { order }),
       ...(page === undefined ? {} : { page }),
     }
   },
-  run({ directory, order, page }, context) {
+  run({ directory, order }, context) {
     const { unless, db } = context
     const node = directoryAt(context, directory)
     unless(listingObstacle(currentUser(db), node))
     const entries = [...db.nodes.by('parent', node.path)].sort(arrange[order ?? 'name'])
-    const from = ((page ?? 1) - 1) * PAGE.short
-    const shown = (fits: (entry: Node) => boolean): Node[] => entries.filter(fits).slice(from, from + PAGE.short)
+    const shown = (fits: (entry: Node) => boolean): Node[] => entries.filter(fits)
     return {
       found: entries.length,
       directories: shown(({ kind }) => kind === 'directory').map(({ name, path }) => ({ name, directory: path })),

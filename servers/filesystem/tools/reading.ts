@@ -36,7 +36,11 @@ const readFile = tool({
 const readLines = tool({
   name: 'read_lines',
   description: 'Read the first or the last lines of a text file.',
-  input: z.strictObject({ file: fileKey(), part: z.enum(['first', 'last']), lines: z.int().min(1).max(20) }),
+  input: z.strictObject({
+    file: fileKey(),
+    part: z.enum(['first', 'last']).describe('Which end of the file.'),
+    lines: z.int().min(1).max(20).describe('How many lines.'),
+  }),
   output: z.object({
     name: z.string(),
     from_line: z.int().describe('Number of the first line shown.'),

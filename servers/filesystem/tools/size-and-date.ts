@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { common } from '../../kernel/fields.js'
-import { ascending, descending, page } from '../../kernel/lists.js'
+import { ascending, descending } from '../../kernel/lists.js'
 import { reachable } from '../lookup.js'
 import { below, byPath, currentUser } from '../paths.js'
 import { isFile, listingObstacle } from '../rules.js'
@@ -27,11 +27,15 @@ function tellingSizes(db: FilesystemView, directory: Node): number[] {
 const findFilesBySize = tool({
   name: 'find_files_by_size',
   description: 'Find the files beneath a directory that have more than a number of bytes, the largest first.',
-  input: z.strictObject({ directory: directoryKey(), bytes: z.int().min(0).max(100_000_000) }),
+  input: z.strictObject({
+    directory: directoryKey(),
+    bytes: z.int().min(0).max(100_000_000).describe('Only files with more bytes than this.'),
+  }),
   output: z.object({
     found: z.int(),
     files: z.array(z.object({ name: z.string(), file: fileKey(), bytes: z.int() })),
   }),
+  pages: { files: 'short' },
   annotations: { readOnly: true },
   ask: [
     'find the files under {directory} that are larger than {bytes} bytes',
@@ -58,7 +62,7 @@ const findFilesBySize = tool({
       .sort((a, b) => b.bytes - a.bytes || byPath(a, b))
     return {
       found: files.length,
-      files: page(files).map((file) => ({ name: file.name, file: file.path, bytes: file.bytes })),
+      files: files.map((file) => ({ name: file.name, file: file.path, bytes: file.bytes })),
     }
   },
 })
@@ -69,19 +73,14 @@ const findFilesByDate = tool({
     'Find the files beneath a directory that were last modified since a date (that day included, the newest first) or before it (the oldest first).',
   input: z.strictObject({
     directory: directoryKey(),
-    when: z.enum(['since', 'before']),
-    date: common(
-      'date',
-      z
-        .string()
-        .regex(/^\d{4}-\d{2}-\d{2}$/)
-        .describe('YYYY-MM-DD'),
-    ),
+    when: z.enum(['since', 'before']).describe('since takes the date and later, before takes earlier days.'),
+    date: common('date', z.iso.date().describe('YYYY-MM-DD')),
   }),
   output: z.object({
     found: z.int(),
     files: z.array(z.object({ name: z.string(), file: fileKey(), modified: z.string() })),
   }),
+  pages: { files: 'short' },
   annotations: { readOnly: true },
   ask: [
     'find the files under {directory} modified {when} {date}',
@@ -117,7 +116,7 @@ const findFilesByDate = tool({
       .sort((a, b) => byAge(a, b) || byPath(a, b))
     return {
       found: files.length,
-      files: page(files).map(({ name, path, modified }) => ({ name, file: path, modified })),
+      files: files.map(({ name, path, modified }) => ({ name, file: path, modified })),
     }
   },
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { common, ref } from '../../kernel/fields.js'
-import { descending, page } from '../../kernel/lists.js'
+import { descending } from '../../kernel/lists.js'
 import { charge, clock, directoryAt, fileAt, touch } from '../changes.js'
 import { byPath, currentUser, isObstacle, join, subtree, walk } from '../paths.js'
 import { disposalObstacle, entryObstacle, isFile, removalObstacle } from '../rules.js'
@@ -103,6 +103,7 @@ const listTrash = tool({
       }),
     ),
   }),
+  pages: { items: 'short' },
   annotations: { readOnly: true },
   needs: ['something_trashed'],
   ask: [
@@ -114,7 +115,7 @@ const listTrash = tool({
   sample: () => ({}),
   run(_, { db }) {
     const items = db.trash.list().sort(descending('trashed'))
-    return { found: items.length, items: page(items) }
+    return { found: items.length, items }
   },
 })
 
@@ -177,14 +178,7 @@ const emptyTrash = tool({
   description:
     'Delete what is in the trash for good, all of it or what was trashed before a date. This frees the quota.',
   input: z.strictObject({
-    before: common(
-      'date',
-      z
-        .string()
-        .regex(/^\d{4}-\d{2}-\d{2}$/)
-        .optional()
-        .describe('YYYY-MM-DD; only what was trashed before that day.'),
-    ),
+    before: common('date', z.iso.date().optional().describe('YYYY-MM-DD; only what was trashed before that day.')),
   }),
   output: z.object({ deleted: z.int().describe('Items.'), freed_bytes: z.int(), left: z.int() }),
   annotations: { readOnly: false, destructive: true },

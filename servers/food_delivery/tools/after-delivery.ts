@@ -52,7 +52,10 @@ const reportMissingDish = tool({
 const rateFoodOrder = tool({
   name: 'rate_food_order',
   description: `Rate a delivered food order with one to five stars, once, within ${LIMITS.ratingDays} days. The stars count for the restaurant.`,
-  input: z.strictObject({ food_order: ref('food_order'), stars: z.int().min(1).max(5) }),
+  input: z.strictObject({
+    food_order: ref('food_order'),
+    stars: z.int().min(1).max(5).describe('1 is worst, 5 is best.'),
+  }),
   output: z.object({
     name: z.string(),
     food_order: ref('food_order'),

@@ -3,7 +3,6 @@ import { choose } from '../../kernel/choose.js'
 import { clockOf, minutesOf, timeOf } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import { addressIn } from '../../kernel/gazetteer.js'
-import { page } from '../../kernel/lists.js'
 import type { SeededRandom } from '../../kernel/random.js'
 import { slug } from '../../kernel/text.js'
 import {
@@ -26,11 +25,14 @@ import { COURIERS, NEW_DROPOFFS } from '../words.js'
 const listDropoffs = tool({
   name: 'list_dropoffs',
   description: 'List your saved drop-offs (places food is delivered to) in a city.',
-  input: z.strictObject({ city: common('city', z.string().trim().min(2).max(40)) }),
+  input: z.strictObject({
+    city: common('city', z.string().trim().min(2).max(40).describe('Name of the city, such as Oslo.')),
+  }),
   output: z.object({
     found: z.int(),
     dropoffs: z.array(z.object({ name: z.string(), dropoff: ref('dropoff'), address: common('address', z.string()) })),
   }),
+  pages: { dropoffs: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list my drop-offs in {city}',
@@ -41,7 +43,7 @@ const listDropoffs = tool({
   sample: ({ db, random, bound }) => ({ city: random.pick(db.dropoffs.list()).city, ...bound }),
   run({ city }, { db }) {
     const dropoffs = db.dropoffs.by('city', cityNamed(city))
-    return { found: dropoffs.length, dropoffs: page(dropoffs) }
+    return { found: dropoffs.length, dropoffs: [...dropoffs] }
   },
 })
 
@@ -54,7 +56,8 @@ const addDropoff = tool({
       .trim()
       .min(2)
       .max(30)
-      .regex(/^[A-Za-z][A-Za-z0-9 '-]*$/, 'a name has letters, digits, spaces, hyphens'),
+      .regex(/^[A-Za-z][A-Za-z0-9 '-]*$/, 'a name has letters, digits, spaces, hyphens')
+      .describe('Your name for the place, such as Home.'),
     address: common('address', z.string().trim().min(6).max(60).describe('As in "12 Mill Lane, Lisbon".')),
   }),
   output: z.object({
@@ -89,7 +92,7 @@ const addDropoff = tool({
 const topUpCredit = tool({
   name: 'top_up_credit',
   description: `Add money from your card to the credit that food orders are paid from, at most ${LIMITS.topUpPerDay} a day.`,
-  input: z.strictObject({ amount: z.int().min(5).max(200) }),
+  input: z.strictObject({ amount: z.int().min(5).max(200).describe('Whole currency units.') }),
   output: z.object({ amount: z.int(), credit: z.int() }),
   annotations: { readOnly: false },
   establishes: ['credit_added'],

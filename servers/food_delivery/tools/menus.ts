@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { ascending, page } from '../../kernel/lists.js'
+import { ascending } from '../../kernel/lists.js'
 import { mentions } from '../../kernel/text.js'
 import { deliversTo, ratingOf } from '../rules.js'
 import { ALLERGENS, CUISINES, type FoodView, type Restaurant, tool } from '../schema.js'
@@ -14,7 +14,7 @@ const findRestaurants = tool({
   description:
     'Find the restaurants of a cuisine that deliver to a drop-off, the best rated first, with opening hours and minimum order.',
   input: z.strictObject({
-    cuisine: z.enum(CUISINES),
+    cuisine: z.enum(CUISINES).describe('Kind of kitchen.'),
     dropoff: ref('dropoff'),
     serving: z.string().trim().min(2).max(40).optional().describe('Name of a dish on the menu, or part of it.'),
   }),
@@ -30,6 +30,7 @@ const findRestaurants = tool({
       }),
     ),
   }),
+  pages: { restaurants: 'long' },
   annotations: { readOnly: true },
   ask: [
     'find {cuisine} restaurants that deliver to {dropoff}[ and serve {serving}]',
@@ -55,7 +56,7 @@ const findRestaurants = tool({
       .sort((a, b) => ratingOf(b) - ratingOf(a))
     return {
       found: restaurants.length,
-      restaurants: page(restaurants, 'long').map((row) => ({
+      restaurants: restaurants.map((row) => ({
         name: row.name,
         restaurant: row.restaurant,
         hours: `${row.opens}-${row.closes}`,
@@ -79,6 +80,7 @@ const showMenu = tool({
     found: z.int(),
     dishes: z.array(z.object({ name: z.string(), dish: ref('dish'), price: z.int() })),
   }),
+  pages: { dishes: 'short' },
   annotations: { readOnly: true },
   ask: [
     'show the menu of {restaurant}[, without {without}]',
@@ -98,7 +100,7 @@ const showMenu = tool({
       .by('restaurant', restaurant)
       .filter(({ left, allergens }) => left > 0 && (without === undefined || !allergens.includes(without)))
       .sort(ascending('price'))
-    return { name, restaurant, found: dishes.length, dishes: page(dishes) }
+    return { name, restaurant, found: dishes.length, dishes }
   },
 })
 

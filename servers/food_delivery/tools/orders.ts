@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { timeOf } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { cancelFee, LIMITS, statusOf } from '../rules.js'
 import { type FoodOrder, tool } from '../schema.js'
 import { INSTRUCTIONS } from '../words.js'
@@ -19,13 +18,17 @@ const listFoodOrders = tool({
   name: 'list_food_orders',
   description:
     'List your food orders, the newest first: scheduled for later, underway (placed, accepted, cooking or on the way), delivered or cancelled.',
-  input: z.strictObject({ state: z.enum(STATES), restaurant: ref('restaurant').optional() }),
+  input: z.strictObject({
+    state: z.enum(STATES).describe('Only orders in this state.'),
+    restaurant: ref('restaurant', 'Only orders from this restaurant, from find_restaurants.').optional(),
+  }),
   output: z.object({
     found: z.int(),
     food_orders: z.array(
       z.object({ name: z.string(), food_order: ref('food_order'), paid: z.int(), date: common('date', z.string()) }),
     ),
   }),
+  pages: { food_orders: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list my {state} food orders[ from {restaurant}]',
@@ -47,7 +50,7 @@ const listFoodOrders = tool({
     const fitting = orders.filter((row) => stateOf(row, at) === state).reverse()
     return {
       found: fitting.length,
-      food_orders: page(fitting).map(({ name, food_order, paid, placed_at }) => ({
+      food_orders: fitting.map(({ name, food_order, paid, placed_at }) => ({
         name,
         food_order,
         paid,
@@ -150,7 +153,10 @@ const instructCourier = tool({
   name: 'instruct_courier',
   description:
     'Tell the courier of a food order how to hand it over, until it is delivered. Replaces what was said before.',
-  input: z.strictObject({ food_order: ref('food_order'), instruction: z.string().trim().min(3).max(80) }),
+  input: z.strictObject({
+    food_order: ref('food_order'),
+    instruction: z.string().trim().min(3).max(80).describe('What the courier is told, in a sentence.'),
+  }),
   output: z.object({ name: z.string(), food_order: ref('food_order'), instruction: z.string(), status: z.string() }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['food_ordered'],

@@ -28,7 +28,10 @@ function startObstacle(db: IotView, appliance: Device, program: Program): Obstac
 const startAppliance = tool({
   name: 'start_appliance',
   description: `Start an appliance; it runs until it is stopped. Eco draws ${PROGRAM_POWER.eco} and intense ${PROGRAM_POWER.intense} percent of its rated watts, and the circuit of the room must carry it. Hot appliances do not start in away mode, loud ones not in night mode, and none with the child lock on.`,
-  input: z.strictObject({ appliance: ref('appliance'), program: z.enum(PROGRAMS) }),
+  input: z.strictObject({
+    appliance: ref('appliance'),
+    program: z.enum(PROGRAMS).describe('How hard it works, and what it draws.'),
+  }),
   output: z.object({
     name: z.string(),
     appliance: ref('appliance'),
@@ -88,7 +91,10 @@ const stopAppliance = tool({
 const setChildLock = tool({
   name: 'set_child_lock',
   description: 'Put the child lock of an appliance on or off. While it is on, the appliance cannot be started.',
-  input: z.strictObject({ appliance: ref('appliance'), child_lock: z.enum(SWITCH) }),
+  input: z.strictObject({
+    appliance: ref('appliance'),
+    child_lock: z.enum(SWITCH).describe('Whether the child lock is to be on or off.'),
+  }),
   output: z.object({ name: z.string(), appliance: ref('appliance'), child_lock: z.string() }),
   annotations: { readOnly: false, idempotent: true },
   establishes: ['child_lock_set'],

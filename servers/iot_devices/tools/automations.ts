@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { conflictOf } from '../scenes.js'
 import { type Automation, type IotView, type Obstacle, type Scene, SWITCH, TRIGGERS, tool } from '../schema.js'
 
@@ -25,15 +24,15 @@ function creationObstacle(db: IotView, scene: Scene, trigger: Trigger): Obstacle
 
 const listAutomations = tool({
   name: 'list_automations',
-  description:
-    'List the automations with a trigger: the scene that each runs and whether it is on. Shows the first four.',
-  input: z.strictObject({ trigger: z.enum(TRIGGERS) }),
+  description: 'List the automations with a trigger: the scene that each runs and whether it is on.',
+  input: z.strictObject({ trigger: z.enum(TRIGGERS).describe('When they run.') }),
   output: z.object({
     found: z.int(),
     automations: z.array(
       z.object({ name: z.string(), automation: ref('automation'), scene: ref('scene'), status: z.string() }),
     ),
   }),
+  pages: { automations: 'long' },
   annotations: { readOnly: true },
   ask: [
     'list the automations at {trigger}',
@@ -47,7 +46,7 @@ const listAutomations = tool({
   },
   run({ trigger }, { db }) {
     const automations = db.automations.by('trigger', trigger)
-    return { found: automations.length, automations: page(automations, 'long') }
+    return { found: automations.length, automations: [...automations] }
   },
 })
 
@@ -55,7 +54,7 @@ const createAutomation = tool({
   name: 'create_automation',
   description:
     'Make a scene run by itself at sunrise, sunset, arrival (home mode), departure (away mode) or bedtime (night mode). It must not set a device differently from another automation that is on at the same trigger.',
-  input: z.strictObject({ scene: ref('scene'), trigger: z.enum(TRIGGERS) }),
+  input: z.strictObject({ scene: ref('scene'), trigger: z.enum(TRIGGERS).describe('When the scene is to run.') }),
   output: z.object({ name: z.string(), automation: ref('automation'), scene: z.string(), status: z.string() }),
   annotations: { readOnly: false },
   establishes: ['automation_on'],
@@ -89,7 +88,10 @@ const switchAutomation = tool({
   name: 'switch_automation',
   description:
     'Switch an automation on or off. It cannot be switched on while another one at the same trigger sets a device differently.',
-  input: z.strictObject({ automation: ref('automation'), status: z.enum(SWITCH) }),
+  input: z.strictObject({
+    automation: ref('automation'),
+    status: z.enum(SWITCH).describe('Whether the automation is to be on or off.'),
+  }),
   output: z.object({ name: z.string(), automation: ref('automation'), status: z.string() }),
   annotations: { readOnly: false, idempotent: true },
   establishes: ['conflict_removed'],

@@ -43,7 +43,10 @@ const setLightTool = tool({
 const setThermostat = tool({
   name: 'set_thermostat',
   description: `Set the target of a thermostat in degrees Celsius, within its range. A room is not heated more while a window in it is open, nor above ${LIMITS.awayDegrees} degrees in away mode.`,
-  input: z.strictObject({ thermostat: ref('thermostat'), degrees: z.int().min(0).max(40) }),
+  input: z.strictObject({
+    thermostat: ref('thermostat'),
+    degrees: z.int().min(0).max(40).describe('Target in degrees Celsius.'),
+  }),
   output: z.object({ name: z.string(), thermostat: z.string(), degrees: z.int(), room: ref('room') }),
   annotations: { readOnly: false, idempotent: true },
   establishes: ['room_arranged'],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { PAGE, page } from '../../kernel/lists.js'
+import { PAGE } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { isUpdating, modeOf, statusOf } from '../rules.js'
 import { type Device, FAULTS, FLOORS, HOME, type IotView, KINDS, keyByKind, keyOf, LIMITS, tool } from '../schema.js'
@@ -24,11 +24,12 @@ const listRooms = tool({
   name: 'list_rooms',
   description:
     'List the rooms of a floor with what their lights and appliances draw and what the circuit carries, in watts, and the mode of the home.',
-  input: z.strictObject({ floor: z.enum(FLOORS) }),
+  input: z.strictObject({ floor: z.enum(FLOORS).describe('Floor of the home.') }),
   output: z.object({
     mode: z.string(),
     rooms: z.array(z.object({ name: z.string(), room: ref('room'), load: z.int(), limit: z.int() })),
   }),
+  pages: { rooms: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list the {floor} rooms of the home',
@@ -37,18 +38,19 @@ const listRooms = tool({
     'look up the rooms in the {floor} part of the home',
   ],
   sample: ({ random, bound }) => ({ floor: random.pick(FLOORS), ...bound }),
-  run: ({ floor }, { db }) => ({ mode: modeOf(db), rooms: page(db.rooms.by('floor', floor)) }),
+  run: ({ floor }, { db }) => ({ mode: modeOf(db), rooms: [...db.rooms.by('floor', floor)] }),
 })
 
 const listDevices = tool({
   name: 'list_devices',
   description:
-    'List the devices of a room, of all kinds or of one, with their status. Covers are blinds and roof windows. Shows the first five.',
-  input: z.strictObject({ room: ref('room'), kind: z.enum(KINDS).optional() }),
+    'List the devices of a room, of all kinds or of one, with their status. Covers are blinds and roof windows.',
+  input: z.strictObject({ room: ref('room'), kind: z.enum(KINDS).describe('Only devices of this kind.').optional() }),
   output: z.object({
     found: z.int(),
     devices: z.array(z.object({ name: z.string(), ...keyByKind, status: z.string() })),
   }),
+  pages: { devices: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list the devices in {room}[ of the kind {kind}]',
@@ -73,7 +75,7 @@ const listDevices = tool({
     const devices = kind ? there.filter((device) => device.kind === kind) : there
     return {
       found: devices.length,
-      devices: page(devices).map((device) => ({
+      devices: devices.map((device) => ({
         name: device.name,
         ...keyOf(device),
         status: statusOf(context, device),
@@ -84,7 +86,7 @@ const listDevices = tool({
 
 const findDevice = tool({
   name: 'find_device',
-  description: `Find devices by the words of their name, such as "kitchen oven". Shows the first ${PAGE.longest}, with the battery in percent if there is one.`,
+  description: `Find devices by the words of their name, such as "kitchen oven". The battery is in percent.`,
   input: z.strictObject({ name: z.string().trim().min(2).max(40).describe('Name or words of it') }),
   output: z.object({
     found: z.int(),
@@ -98,6 +100,7 @@ const findDevice = tool({
       }),
     ),
   }),
+  pages: { devices: 'longest' },
   annotations: { readOnly: true },
   ask: [
     'find the device called {name}',
@@ -114,7 +117,7 @@ const findDevice = tool({
     const devices = named(context.db, name)
     return {
       found: devices.length,
-      devices: page(devices, 'longest').map((device) => ({
+      devices: devices.map((device) => ({
         name: device.name,
         device: device.device,
         ...keyOf(device),
@@ -127,8 +130,8 @@ const findDevice = tool({
 
 const findFaultyDevices = tool({
   name: 'find_faulty_devices',
-  description: `Find devices that are offline, whose battery is below ${LIMITS.lowBattery} percent, or whose firmware is out of date. Shows the first ${PAGE.short} and how many spare batteries are left.`,
-  input: z.strictObject({ fault: z.enum(FAULTS) }),
+  description: `Find devices that are offline, whose battery is below ${LIMITS.lowBattery} percent, or whose firmware is out of date. Tells how many spare batteries are left.`,
+  input: z.strictObject({ fault: z.enum(FAULTS).describe('What is wrong with them.') }),
   output: z.object({
     found: z.int(),
     spare_batteries: z.int(),
@@ -136,6 +139,7 @@ const findFaultyDevices = tool({
       z.object({ name: z.string(), device: ref('device'), battery: z.int().optional(), status: z.string() }),
     ),
   }),
+  pages: { devices: 'short' },
   annotations: { readOnly: true },
   ask: [
     'find the devices with a {fault} problem',
@@ -150,7 +154,7 @@ const findFaultyDevices = tool({
     return {
       found: devices.length,
       spare_batteries: db.home.get(HOME)!.spare_batteries,
-      devices: page(devices).map((device) => ({
+      devices: devices.map((device) => ({
         name: device.name,
         device: device.device,
         ...(device.battery === null ? {} : { battery: device.battery }),

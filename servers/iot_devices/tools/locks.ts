@@ -34,7 +34,7 @@ const lockDoor = tool({
 const unlockDoor = tool({
   name: 'unlock_door',
   description: 'Unlock a door with the four-digit PIN of its lock. Not in away mode: leave that first.',
-  input: z.strictObject({ lock: ref('lock'), pin }),
+  input: z.strictObject({ lock: ref('lock'), pin: pin.describe('PIN of the lock, four digits.') }),
   output: lockState,
   annotations: { readOnly: false, idempotent: true },
   establishes: ['door_unlocked'],

@@ -8,7 +8,7 @@ const setHomeMode = tool({
   name: 'set_home_mode',
   description: `Put the home into home, night or away mode. Away mode needs every window shut, every outer door locked and no hot appliance running; it switches lights and speakers off and all cameras on, and heats to ${LIMITS.awayDegrees} degrees at most. Night mode locks the outer doors and silences speakers. The automations for arrival, bedtime or departure run too.`,
   input: z.strictObject({
-    mode: z.enum(MODES),
+    mode: z.enum(MODES).describe('Mode that the home gets.'),
     pin: sensitive(
       z
         .string()

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { slug } from '../../kernel/text.js'
 import { applyScene, isSettable, sceneObstacle } from '../scenes.js'
 import { type IotView, type Scene, tool } from '../schema.js'
@@ -22,6 +21,7 @@ const listScenes = tool({
     found: z.int(),
     scenes: z.array(z.object({ name: z.string(), scene: ref('scene'), devices: z.int() })),
   }),
+  pages: { scenes: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list the scenes of {room}',
@@ -38,7 +38,7 @@ const listScenes = tool({
     const scenes = context.db.scenes.by('room', room)
     return {
       found: scenes.length,
-      scenes: page(scenes).map(({ name, scene, settings }) => ({ name, scene, devices: settings.length })),
+      scenes: scenes.map(({ name, scene, settings }) => ({ name, scene, devices: settings.length })),
     }
   },
 })
@@ -54,7 +54,8 @@ const saveScene = tool({
       .trim()
       .min(2)
       .max(40)
-      .regex(/^[A-Za-z][A-Za-z0-9 ]+$/, 'a name has letters, digits and spaces'),
+      .regex(/^[A-Za-z][A-Za-z0-9 ]+$/, 'a name has letters, digits and spaces')
+      .describe('New name of the scene, in letters, digits and spaces.'),
   }),
   output: z.object({ name: z.string(), scene: ref('scene'), room: z.string(), devices: z.int() }),
   annotations: { readOnly: false },

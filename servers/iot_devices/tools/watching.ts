@@ -57,7 +57,10 @@ const switchCamera = tool({
   name: 'switch_camera',
   description:
     'Switch a camera on or off. Indoor cameras can be on only in away mode; outdoor cameras cannot be switched off in it.',
-  input: z.strictObject({ camera: ref('camera'), power: z.enum(SWITCH) }),
+  input: z.strictObject({
+    camera: ref('camera'),
+    power: z.enum(SWITCH).describe('Whether the camera is to be on or off.'),
+  }),
   output: z.object({ name: z.string(), camera: z.string(), status: z.string() }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['mode_set', 'device_online'],
@@ -90,7 +93,7 @@ const playOnSpeaker = tool({
   description: `Play a station on a speaker, at its last volume or at the given one in percent. In night mode at most ${LIMITS.nightVolume} percent; not in away mode.`,
   input: z.strictObject({
     speaker: ref('speaker'),
-    station: z.enum(STATIONS),
+    station: z.enum(STATIONS).describe('What to play.'),
     volume: z.int().min(1).max(100).optional().describe('Percent'),
   }),
   output: z.object({ name: z.string(), speaker: z.string(), station: z.string(), volume: z.int() }),

@@ -9,7 +9,10 @@ export const collaboration = [
   tool({
     name: 'comment_on_issue',
     description: 'Adds a comment to an issue.',
-    input: z.strictObject({ issue: ref('issue'), comment: z.string().min(1).max(300) }),
+    input: z.strictObject({
+      issue: ref('issue'),
+      comment: z.string().min(1).max(300).describe('Text of the comment.'),
+    }),
     output: z.object({ title: z.string(), issue: ref('issue'), comments: z.int().describe('Comments it has now') }),
     annotations: { readOnly: false },
     ask: [
@@ -39,7 +42,8 @@ export const collaboration = [
       label: z
         .string()
         .max(30)
-        .regex(/^[a-z]+(-[a-z]+)*$/),
+        .regex(/^[a-z]+(-[a-z]+)*$/)
+        .describe('Lower-case words joined by hyphens, such as needs-design.'),
     }),
     output: z.object({ title: z.string(), issue: ref('issue'), labels: z.array(z.string()) }),
     annotations: { readOnly: false },
@@ -114,7 +118,10 @@ export const collaboration = [
   tool({
     name: 'block_issue',
     description: 'Links two unfinished issues: the issue cannot be done before its blocker is.',
-    input: z.strictObject({ issue: ref('issue'), blocker: ref('issue') }),
+    input: z.strictObject({
+      issue: ref('issue', 'The issue that has to wait.'),
+      blocker: ref('issue', 'The issue that must be done first.'),
+    }),
     output: z.object({
       title: z.string(),
       issue: ref('issue'),

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { openBlockers } from '../rules.js'
 import { IssueType, Priority, ROLES, Role, SPRINT_STATES, SprintState, Status, tool } from '../schema.js'
 import { subjectIn } from '../words.js'
@@ -18,9 +17,10 @@ export const queries = [
     description: 'Finds issues by words in the title, unfinished ones first.',
     input: z.strictObject({
       keyword: z.string().min(2).max(60).describe('Words of the title'),
-      project: ref('project').optional(),
+      project: ref('project', 'Only issues of this project.').optional(),
     }),
     output: issueList,
+    pages: { issues: 'short' },
     annotations: { readOnly: true },
     ask: [
       'find the issue about the {keyword}[ in {project}]',
@@ -48,7 +48,7 @@ export const queries = [
       )
       const unfinished = found.filter(({ status }) => status !== 'done')
       const finished = found.filter(({ status }) => status === 'done')
-      return { issues: page([...unfinished, ...finished]) }
+      return { issues: [...unfinished, ...finished] }
     },
   }),
 
@@ -57,6 +57,7 @@ export const queries = [
     description: 'Lists the unfinished issues of a member.',
     input: z.strictObject({ member: ref('member') }),
     output: issueList,
+    pages: { issues: 'short' },
     annotations: { readOnly: true },
     ask: [
       'list the open issues assigned to {member}',
@@ -72,7 +73,7 @@ export const queries = [
     run({ member }, context) {
       context.rowOf('members', member)
       const issues = context.db.issues.list(({ assignee, status }) => assignee === member && status !== 'done')
-      return { issues: page(issues) }
+      return { issues }
     },
   }),
 
@@ -94,6 +95,7 @@ export const queries = [
       // Plain text: a second reference to an issue would make "that issue" ambiguous.
       blocked_by: z.array(z.string()).describe('Unfinished issues that block it'),
     }),
+    pages: { blocked_by: 'short' },
     annotations: { readOnly: true },
     ask: [
       'show the details of {issue}',
@@ -108,14 +110,14 @@ export const queries = [
     },
     run({ issue: key }, context) {
       const issue = context.rowOf('issues', key)
-      return { ...issue, blocked_by: page(openBlockers(context.db, issue)) }
+      return { ...issue, blocked_by: openBlockers(context.db, issue) }
     },
   }),
 
   tool({
     name: 'list_project_members',
     description: 'Lists the members of a project that have a role.',
-    input: z.strictObject({ project: ref('project'), role: Role }),
+    input: z.strictObject({ project: ref('project'), role: Role.describe('Only members with this role.') }),
     output: z.object({
       members: z.array(
         z.object({
@@ -126,6 +128,7 @@ export const queries = [
         }),
       ),
     }),
+    pages: { members: 'short' },
     annotations: { readOnly: true },
     ask: [
       'find a {role} of {project}',
@@ -148,14 +151,14 @@ export const queries = [
     run({ project, role }, context) {
       context.rowOf('projects', project)
       const members = context.db.members.list((member) => member.role === role && member.projects.includes(project))
-      return { members: page(members) }
+      return { members }
     },
   }),
 
   tool({
     name: 'list_sprints',
     description: 'Lists the sprints of a project that are planned, active or closed.',
-    input: z.strictObject({ project: ref('project'), state: SprintState }),
+    input: z.strictObject({ project: ref('project'), state: SprintState.describe('Only sprints in this state.') }),
     output: z.object({
       sprints: z.array(
         z.object({
@@ -166,6 +169,7 @@ export const queries = [
         }),
       ),
     }),
+    pages: { sprints: 'short' },
     annotations: { readOnly: true },
     ask: [
       'list the {state} sprints of {project}',
@@ -188,7 +192,7 @@ export const queries = [
     run({ project, state }, context) {
       context.rowOf('projects', project)
       const sprints = context.db.sprints.list((sprint) => sprint.project === project && sprint.state === state)
-      return { sprints: page(sprints) }
+      return { sprints }
     },
   }),
 
@@ -206,6 +210,7 @@ export const queries = [
         }),
       ),
     }),
+    pages: { releases: 'short' },
     annotations: { readOnly: true },
     ask: [
       'list the upcoming releases of {project}',
@@ -223,10 +228,12 @@ export const queries = [
       context.rowOf('projects', project)
       const { releases, issues } = context.db
       return {
-        releases: page(releases.list((release) => release.project === project && !release.shipped)).map((row) => ({
-          ...row,
-          unfinished: issues.count(({ release, status }) => release === row.release && status !== 'done'),
-        })),
+        releases: releases
+          .list((release) => release.project === project && !release.shipped)
+          .map((row) => ({
+            ...row,
+            unfinished: issues.count(({ release, status }) => release === row.release && status !== 'done'),
+          })),
       }
     },
   }),

@@ -72,8 +72,8 @@ export const workflow = [
     description: 'Creates an issue in a project. It starts as todo, without assignee and estimate.',
     input: z.strictObject({
       project: ref('project'),
-      type: IssueType,
-      title: z.string().min(3).max(80),
+      type: IssueType.describe('What kind of work it is.'),
+      title: z.string().min(3).max(80).describe('What it is about, in one line.'),
       priority: Priority.optional().describe('Default medium'),
     }),
     output: z.object({ title: z.string(), issue: ref('issue'), status: Status, priority: Priority }),
@@ -162,7 +162,10 @@ export const workflow = [
     name: 'move_issue',
     description:
       'Moves an issue one step in the workflow: todo, in_progress, review, done. One step back is allowed; done goes back to todo.',
-    input: z.strictObject({ issue: ref('issue'), status: Status }),
+    input: z.strictObject({
+      issue: ref('issue'),
+      status: Status.describe('The status that the issue gets, one step from the present one.'),
+    }),
     output: z.object({ title: z.string(), issue: ref('issue'), status: Status }),
     annotations: { readOnly: false },
     establishes: ['issue_done'],
@@ -206,7 +209,7 @@ export const workflow = [
   tool({
     name: 'set_priority',
     description: 'Sets the priority of an unfinished issue.',
-    input: z.strictObject({ issue: ref('issue'), priority: Priority }),
+    input: z.strictObject({ issue: ref('issue'), priority: Priority.describe('The priority that the issue gets.') }),
     output: z.object({ title: z.string(), issue: ref('issue'), priority: Priority }),
     annotations: { readOnly: false, idempotent: true },
     ask: [
@@ -238,7 +241,7 @@ export const workflow = [
   tool({
     name: 'estimate_issue',
     description: 'Estimates an unfinished issue in points; one point is about half a day.',
-    input: z.strictObject({ issue: ref('issue'), points: Points }),
+    input: z.strictObject({ issue: ref('issue'), points: Points.describe('Points; one is about half a day.') }),
     output: z.object({ title: z.string(), issue: ref('issue'), points: z.int() }),
     annotations: { readOnly: false, idempotent: true },
     establishes: ['issue_estimated'],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { createSessionTable, type SessionTableOptions } from '../../../http/index.js'
 import type { ServerDefinition } from '../define-server.js'
+import { rowChanges } from '../row-changes.js'
 import { type CallResult, callRefused, type Session } from '../session.js'
 import { type JsonSchema, jsonSchemaOf } from '../tool-schema.js'
 import { answerCall, type ListedTool, type ToolAnswer, toolAnswer } from './answers.js'
@@ -182,9 +183,7 @@ export function createHandles(
           `They began with the seeds ${after.seed} and ${before.seed}, and have no row in common.`,
         )
       const start: Opened = before ?? { seed: after.seed, sessions: new Map() }
-      const changes = offer.servers.flatMap((world) =>
-        differences(world.name, sessionOf(start, world), sessionOf(after, world)),
-      )
+      const changes = offer.servers.flatMap((world) => rowChanges(sessionOf(start, world), sessionOf(after, world)))
       return { ok: true, output: { changes } }
     },
     close(_, args) {
@@ -248,18 +247,4 @@ function withHandle(tool: ListedTool): ListedTool {
     ...tool,
     inputSchema: { ...rest, properties: { [HANDLE]: argument, ...properties }, required: [HANDLE, ...required] },
   }
-}
-
-function differences(world: string, before: Session, after: Session) {
-  const tables = new Map<string, Set<string>>()
-  for (const changed of [before.changedKeys(), after.changedKeys()])
-    for (const [table, keys] of changed) tables.set(table, new Set([...(tables.get(table) ?? []), ...keys]))
-  return [...tables]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([table, keys]) =>
-      [...keys].sort().flatMap((key) => {
-        const [old, now] = [before.db[table]!.get(key) ?? null, after.db[table]!.get(key) ?? null]
-        return JSON.stringify(old) === JSON.stringify(now) ? [] : [{ world, table, key, before: old, after: now }]
-      }),
-    )
 }

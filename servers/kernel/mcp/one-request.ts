@@ -2,12 +2,20 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import {
   CallToolRequestSchema,
-  type CallToolResult,
+  ErrorCode,
   ListToolsRequestSchema,
+  McpError,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js'
+import {
+  createMcpHandler,
+  Server as HandleServer,
+  isLegacyRequest,
+  ProtocolError,
+  ProtocolErrorCode,
+} from '@modelcontextprotocol/server'
 import type { OfferedTool } from '../tool-schema.js'
-import { VERSION } from './answers.js'
+import { notACursor, pageOf, type ToolAnswer, VERSION } from './answers.js'
 import type { ToolResponse } from './in-process.js'
 import { HOST_LIMITS } from './limits.js'
 import { lazyValidator } from './validator.js'
@@ -26,19 +34,22 @@ export interface ToolsAtAddress {
 
 /**
  * Answers one HTTP request of MCP's streamable transport without a session: what is remembered between calls is behind the address,
- * so any client of the address sees it, over any number of connections.
+ * so any client of the address sees it, over any number of connections. Clients of either era are answered.
  */
 export async function answerMcpRequest(request: Request, served: ToolsAtAddress): Promise<Response> {
+  if (!(await isLegacyRequest(request, undefined, { maxRequestBodySize: HOST_LIMITS.maxRequestBytes })))
+    return answerWithoutSession(request, served)
   const server = new Server(
     { name: served.name, version: VERSION },
     { capabilities: { tools: {} }, instructions: served.instructions, jsonSchemaValidator: lazyValidator },
   )
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: served.tools.map(mcpToolOf) }))
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
-    const { ok, text, meta } = await served.call(params.name, params.arguments ?? {})
-    const result: CallToolResult = { content: [{ type: 'text', text }], ...(ok ? {} : { isError: true }) }
-    return meta ? { ...result, _meta: { ...meta } } : result
+  const tools = served.tools.map(mcpToolOf)
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+    const page = pageOf(tools, params?.cursor)
+    if (page) return page
+    throw new McpError(ErrorCode.InvalidParams, notACursor(params?.cursor))
   })
+  server.setRequestHandler(CallToolRequestSchema, ({ params }) => answerAt(served, params.name, params.arguments))
   const transport = new WebStandardStreamableHTTPServerTransport({
     enableJsonResponse: true,
     maxRequestBodySize: HOST_LIMITS.maxRequestBytes,
@@ -49,6 +60,38 @@ export async function answerMcpRequest(request: Request, served: ToolsAtAddress)
   } finally {
     await server.close()
   }
+}
+
+/** The same to a client of MCP 2026-07-28, which has neither `initialize` nor sessions. */
+async function answerWithoutSession(request: Request, served: ToolsAtAddress): Promise<Response> {
+  const handler = createMcpHandler(() => createAddressServer(served), {
+    ...{ legacy: 'reject', maxSubscriptions: 1 },
+    maxRequestBodySize: HOST_LIMITS.maxRequestBytes,
+  })
+  try {
+    return await handler.fetch(request)
+  } finally {
+    await handler.close()
+  }
+}
+
+function createAddressServer(served: ToolsAtAddress): HandleServer {
+  const { name, instructions } = served
+  const tools = served.tools.map(mcpToolOf)
+  const server = new HandleServer({ name, version: VERSION }, { capabilities: { tools: {} }, instructions })
+  server.setRequestHandler('tools/list', ({ params }) => {
+    const page = pageOf(tools, params?.cursor)
+    if (page) return page as never
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, notACursor(params?.cursor))
+  })
+  server.setRequestHandler('tools/call', ({ params }) => answerAt(served, params.name, params.arguments))
+  return server
+}
+
+async function answerAt(served: ToolsAtAddress, name: string, args: Record<string, unknown> = {}): Promise<ToolAnswer> {
+  const { ok, text, meta } = await served.call(name, args)
+  const answer: ToolAnswer = { content: [{ type: 'text', text }], ...(ok ? {} : { isError: true }) }
+  return meta ? { ...answer, _meta: { ...meta } } : answer
 }
 
 const mcpToolOf = ({ name, description, inputSchema, readOnly }: OfferedTool): Tool => ({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { ascending, PAGE, page } from '../../kernel/lists.js'
+import { ascending } from '../../kernel/lists.js'
 import { cityNamed } from '../cities.js'
 import { cityCalled, spotAt } from '../lookup.js'
 import { journey, journeyObstacle, roadMetres, SPEEDS, transitRuns } from '../routing.js'
@@ -27,7 +27,7 @@ function byDistance(places: readonly Place[], from: Spot): { place: Place; spot:
 const listPlaceCategories = tool({
   name: 'list_place_categories',
   description: 'List which categories of places a city has, and how many places of each.',
-  input: z.strictObject({ city: city() }),
+  input: z.strictObject({ city: city().describe('Name of the city, such as Oslo.') }),
   output: z.object({
     city: city(),
     categories: z.array(z.object({ category: z.string(), places: z.int() })),
@@ -51,15 +51,16 @@ const listPlaceCategories = tool({
 
 const searchPlaces = tool({
   name: 'search_places',
-  description: `Search places by words of their name, which also tells the category. Shows at most ${PAGE.long}.`,
+  description: `Search places by words of their name, which also tells the category.`,
   input: z.strictObject({
     query: z.string().trim().min(2).max(40).describe('Words of the name, such as "blue lantern" or "cafe".'),
-    city: city().optional(),
+    city: city().describe('Only places in this city, such as Oslo.').optional(),
   }),
   output: z.object({
     found: z.int(),
     places: z.array(z.object({ name: z.string(), place: ref('place'), address: address() })),
   }),
+  pages: { places: 'long' },
   annotations: { readOnly: true },
   needs: ['categories_known'],
   ask: [
@@ -84,7 +85,7 @@ const searchPlaces = tool({
     const words = args.query.toLowerCase().split(/\s+/)
     const matches = (row: Place): boolean => words.every((word) => row.words.includes(word))
     const places = where === undefined ? db.places.list(matches) : db.places.by('city', where).filter(matches)
-    return { found: places.length, places: page(places, 'long') }
+    return { found: places.length, places }
   },
 })
 
@@ -92,7 +93,10 @@ const nearestPlaces = tool({
   name: 'nearest_places',
   description:
     'List the places of a category in the city of an address, the nearest on foot first, and whether they are open now.',
-  input: z.strictObject({ address: address(), category }),
+  input: z.strictObject({
+    address: address('Where to start: house number, street and city.'),
+    category: category.describe('Kind of place.'),
+  }),
   output: z.object({
     found: z.int(),
     places: z.array(
@@ -105,6 +109,7 @@ const nearestPlaces = tool({
       }),
     ),
   }),
+  pages: { places: 'longest' },
   annotations: { readOnly: true },
   needs: ['categories_known'],
   ask: [
@@ -127,7 +132,7 @@ const nearestPlaces = tool({
     const [facts, now] = [cityNamed(from.city.city)!, context.now()]
     return {
       found: places.length,
-      places: page(byDistance(places, from), 'longest').map(({ place, metres }) => ({
+      places: byDistance(places, from).map(({ place, metres }) => ({
         ...place,
         metres,
         open: isOpen(place, facts, now),
@@ -140,11 +145,17 @@ const findReachablePlaces = tool({
   name: 'find_reachable_places',
   description:
     'Find the places of a category in the city of an address that can be reached within some minutes, the nearest first.',
-  input: z.strictObject({ address: address(), category, mode: z.enum(MODES), minutes: z.int().min(1).max(120) }),
+  input: z.strictObject({
+    address: address('Where to start: house number, street and city.'),
+    category: category.describe('Kind of place.'),
+    mode: z.enum(MODES).describe('How to get there.'),
+    minutes: z.int().min(1).max(120).describe('Most minutes on the way.'),
+  }),
   output: z.object({
     found: z.int(),
     places: z.array(z.object({ name: z.string(), place: ref('place'), address: address(), minutes: z.int() })),
   }),
+  pages: { places: 'long' },
   annotations: { readOnly: true },
   needs: ['categories_known', 'roads_changed'],
   ask: [
@@ -187,7 +198,7 @@ const findReachablePlaces = tool({
       const { minutes } = journey(db, from, spot, args.mode)
       return minutes <= args.minutes ? [{ ...place, minutes }] : []
     })
-    return { found: reached.length, places: page(reached, 'long') }
+    return { found: reached.length, places: reached }
   },
 })
 

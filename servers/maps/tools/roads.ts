@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
 import { STREETS } from '../../kernel/gazetteer.js'
-import { page } from '../../kernel/lists.js'
 import { cityNamed } from '../cities.js'
 import { cityCalled } from '../lookup.js'
 import { someCity } from '../sampling.js'
@@ -12,11 +11,12 @@ import { streetNamed } from '../streets.js'
 const listClosedRoads = tool({
   name: 'list_closed_roads',
   description: 'List the roads of a city that are closed to cars.',
-  input: z.strictObject({ city: city() }),
+  input: z.strictObject({ city: city().describe('Name of the city, such as Oslo.') }),
   output: z.object({
     found: z.int(),
     closed_roads: z.array(z.object({ street: z.string(), closed_road: ref('closed_road'), since: z.string() })),
   }),
+  pages: { closed_roads: 'long' },
   annotations: { readOnly: true },
   ask: [
     'list the closed roads in {city}',
@@ -33,14 +33,17 @@ const listClosedRoads = tool({
   run(args, context) {
     const { city: name } = cityCalled(context, args.city).city
     const rows = context.db.closed_roads.by('city', name)
-    return { found: rows.length, closed_roads: page(rows, 'long') }
+    return { found: rows.length, closed_roads: [...rows] }
   },
 })
 
 const reportClosedRoad = tool({
   name: 'report_closed_road',
   description: `Report that a road is closed, so that routes by car avoid it. A city can have ${LIMITS.closedRoads} closed roads. While its Station Road is closed, no car gets from a city to another.`,
-  input: z.strictObject({ street: z.string().trim().min(3).max(40), city: city() }),
+  input: z.strictObject({
+    street: z.string().trim().min(3).max(40).describe('Name of the street, such as Mill Lane.'),
+    city: city().describe('Name of the city, such as Oslo.'),
+  }),
   output: z.object({ street: z.string(), closed_road: ref('closed_road'), city: city(), closed_in_city: z.int() }),
   annotations: { readOnly: false },
   establishes: ['roads_changed'],

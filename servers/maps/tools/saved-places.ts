@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { PAGE, page } from '../../kernel/lists.js'
 import { spotAt } from '../lookup.js'
 import { someAddress, someCity } from '../sampling.js'
 import { address, LIMITS, tool } from '../schema.js'
@@ -9,11 +8,12 @@ const savePlace = tool({
   name: 'save_place',
   description: `Save an address under a name. An address has one name and a name marks one address, so either replaces what was saved before. At most ${LIMITS.savedPlaces} can be saved.`,
   input: z.strictObject({
-    address: address(),
+    address: address('House number, street and city, such as 12 Mill Lane, Lisbon.'),
     name: z
       .string()
       .trim()
-      .regex(/^[A-Za-z][A-Za-z0-9 '-]{1,23}$/, 'letters, digits, spaces, hyphens and apostrophes, at most 24'),
+      .regex(/^[A-Za-z][A-Za-z0-9 '-]{1,23}$/, 'letters, digits, spaces, hyphens and apostrophes, at most 24')
+      .describe('Your name for it, such as Home.'),
   }),
   output: z.object({
     name: z.string(),
@@ -58,11 +58,12 @@ const savePlace = tool({
 
 const listSavedPlaces = tool({
   name: 'list_saved_places',
-  description: `List saved addresses with their names, those saved last first. Shows at most ${PAGE.long}.`,
+  description: `List saved addresses with their names, those saved last first.`,
   input: z.strictObject({
     name: z.string().trim().min(2).max(24).optional().describe('Only places with this in their name.'),
   }),
   output: z.object({ found: z.int(), places: z.array(z.object({ name: z.string(), address: address() })) }),
+  pages: { places: 'long' },
   annotations: { readOnly: true },
   ask: [
     'list my saved places[ called "{name}"]',
@@ -77,7 +78,7 @@ const listSavedPlaces = tool({
   run({ name }, { db }) {
     const part = name?.toLowerCase() ?? ''
     const rows = db.saved_places.list((row) => row.name.toLowerCase().includes(part)).reverse()
-    return { found: rows.length, places: page(rows, 'long') }
+    return { found: rows.length, places: rows }
   },
 })
 

@@ -5,7 +5,10 @@ import { someTrip } from '../sampling.js'
 import { address, type Context, MODES, type Mode, tool } from '../schema.js'
 import { locate, type Spot, straightMetres } from '../streets.js'
 
-const ENDS = { from_address: address(), to_address: address() }
+const ENDS = {
+  from_address: address('Start: house number, street and city, such as 12 Mill Lane, Lisbon.'),
+  to_address: address('End: house number, street and city.'),
+}
 const mode = z.enum(MODES)
 
 function travel({ db, now, unless }: Context, from: Spot, to: Spot, by: Mode): Journey {
@@ -41,8 +44,8 @@ const measureDistance = tool({
 
 const getTravelTime = tool({
   name: 'get_travel_time',
-  description: `Tell how many minutes the way from one address to another takes by one mode of travel. Walking goes up to ${LONGEST.walking! / 1000} km, cycling up to ${LONGEST.cycling! / 1000} km.`,
-  input: z.strictObject({ ...ENDS, mode }),
+  description: `Tell how many minutes the way from one address to another takes by one mode of travel. Cars avoid closed roads, and neither start nor end on one. Walking goes up to ${LONGEST.walking! / 1000} km, cycling up to ${LONGEST.cycling! / 1000} km.`,
+  input: z.strictObject({ ...ENDS, mode: mode.describe('How to travel.') }),
   output: z.object({ minutes: z.int(), metres: z.int() }),
   annotations: { readOnly: true },
   needs: ['roads_changed'],
@@ -70,8 +73,8 @@ const getTravelTime = tool({
 
 const planRoute = tool({
   name: 'plan_route',
-  description: `Plan the shortest route between two addresses, step by step. Cars avoid closed roads; transit rests from midnight to ${FIRST_TRANSIT} local time.`,
-  input: z.strictObject({ ...ENDS, mode }),
+  description: `Plan the shortest route between two addresses, step by step. Cars avoid closed roads, and neither start nor end on one; transit rests from midnight to ${FIRST_TRANSIT} local time.`,
+  input: z.strictObject({ ...ENDS, mode: mode.describe('How to travel.') }),
   output: z.object({
     metres: z.int(),
     minutes: z.int(),
@@ -103,8 +106,14 @@ const planRoute = tool({
 
 const planRouteWithStop = tool({
   name: 'plan_route_with_stop',
-  description: 'Plan a route that stops at an address on the way, and tell by how much the stop makes it longer.',
-  input: z.strictObject({ from_address: address(), stop_address: address(), to_address: address(), mode }),
+  description:
+    'Plan a route that stops at an address on the way, and tell by how much the stop makes it longer. Cars avoid closed roads, and neither start, stop nor end on one.',
+  input: z.strictObject({
+    from_address: address('Start: house number, street and city.'),
+    stop_address: address('Stop on the way: house number, street and city.'),
+    to_address: address('End: house number, street and city.'),
+    mode: mode.describe('How to travel.'),
+  }),
   output: z.object({
     metres: z.int(),
     minutes: z.int(),

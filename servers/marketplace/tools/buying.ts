@@ -18,7 +18,7 @@ const placeBid = tool({
   name: 'place_bid',
   description:
     'Bid on an open auction of another seller, at least its next bid. Who led before may outbid you at once by an automatic bid. While you lead, the amount is bound in your wallet. Not while an auction you won is overdue for payment.',
-  input: z.strictObject({ listing: ref('listing'), amount: money }),
+  input: z.strictObject({ listing: ref('listing'), amount: money.describe('Your bid, in whole currency units.') }),
   output: z.object({
     title: z.string(),
     // Not a reference: until the auction ends there is nothing else to do with it.
@@ -102,7 +102,10 @@ const haggle = z.object({
 const makeOffer = tool({
   name: 'make_offer',
   description: `Offer less than the price for a fixed-price listing, at least ${LIMITS.leastOffer} % of it. The seller answers at once: accepted (you have bought it), declined, or open with a lower price asked of you.`,
-  input: z.strictObject({ listing: ref('listing'), amount: money }),
+  input: z.strictObject({
+    listing: ref('listing'),
+    amount: money.describe('What you would pay, in whole currency units.'),
+  }),
   output: haggle,
   annotations: { readOnly: false },
   ask: [
@@ -150,7 +153,7 @@ const answerOffer = tool({
   description: `Answer an open offer when it is your turn: accept or decline it, or counter with an amount between what was offered and what was asked. The other side replies at once and declines after ${LIMITS.rounds} counter-offers. Offers expire after ${LIMITS.offerDays} days.`,
   input: z.strictObject({
     offer: ref('offer'),
-    answer: z.enum(ANSWERS),
+    answer: z.enum(ANSWERS).describe('What you say to the offer.'),
     amount: money.optional().describe('Only with "counter".'),
   }),
   output: haggle,

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { chooseByDraws } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { isExpired, priceOf, sideOf } from '../haggling.js'
 import { nextPrice, phaseOf } from '../rules.js'
@@ -23,11 +22,16 @@ const searchListings = tool({
   name: 'search_listings',
   description:
     'Search what others have on sale now by words of the title. The price of an auction is the least next bid.',
-  input: z.strictObject({ text, format: z.enum(FORMATS).optional(), max_price: money.optional() }),
+  input: z.strictObject({
+    text,
+    format: z.enum(FORMATS).describe('Only auctions, or only fixed prices.').optional(),
+    max_price: money.describe('Highest price, in whole currency units.').optional(),
+  }),
   output: z.object({
     found: z.int(),
     listings: z.array(z.object({ title: z.string(), listing: ref('listing'), format: z.string(), price: z.int() })),
   }),
+  pages: { listings: 'short' },
   annotations: { readOnly: true },
   ask: [
     'search the marketplace for {text}[, only {format} listings][, for at most {max_price}]',
@@ -59,7 +63,7 @@ const searchListings = tool({
     )
     return {
       found: listings.length,
-      listings: page(listings).map((row) => ({ ...row, price: nextPrice(row) })),
+      listings: listings.map((row) => ({ ...row, price: nextPrice(row) })),
     }
   },
 })
@@ -193,7 +197,7 @@ const listMarketActivity = tool({
   name: 'list_market_activity',
   description:
     'List your own side of the market: your listings, auctions you bid on, open offers sent or received (with the amount you would agree to), purchases or sales (those not finished first). Words of the title narrow it down.',
-  input: z.strictObject({ kind: z.enum(ACTIVITIES), text: text.optional() }),
+  input: z.strictObject({ kind: z.enum(ACTIVITIES).describe('What to list.'), text: text.optional() }),
   output: z.object({
     found: z.int(),
     entries: z.array(
@@ -208,6 +212,7 @@ const listMarketActivity = tool({
       }),
     ),
   }),
+  pages: { entries: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list my {kind} on the marketplace[ that mention {text}]',
@@ -228,7 +233,7 @@ const listMarketActivity = tool({
     const all = activity(db, moment, kind)
     const fits = text === undefined ? undefined : mentioning(text)
     const entries = fits ? all.filter(({ title }) => fits(title.toLowerCase())) : all
-    return { found: entries.length, entries: page(entries) }
+    return { found: entries.length, entries }
   },
 })
 

@@ -44,9 +44,10 @@ const createListing = tool({
       .trim()
       .min(3)
       .max(40)
-      .regex(/^[A-Za-z0-9][A-Za-z0-9 '-]*$/, 'a title has letters, digits, spaces, apostrophes and hyphens'),
-    format: z.enum(FORMATS),
-    price: money,
+      .regex(/^[A-Za-z0-9][A-Za-z0-9 '-]*$/, 'a title has letters, digits, spaces, apostrophes and hyphens')
+      .describe('What is sold.'),
+    format: z.enum(FORMATS).describe('How it is sold.'),
+    price: money.describe('First bid of an auction, or the fixed price, in whole currency units.'),
     reserve: money.optional().describe('Least winning bid of an auction.'),
   }),
   output: onSale,
@@ -81,7 +82,10 @@ const createListing = tool({
 const relistListing = tool({
   name: 'relist_listing',
   description: `List an article of yours again at a new price: one that was withdrawn or refunded, that ended unsold, or whose winner has not paid for ${LIMITS.paymentDays} days. It gets a new listing without a reserve and costs ${LIMITS.listingFee}.`,
-  input: z.strictObject({ own_listing: ref('own_listing'), price: money }),
+  input: z.strictObject({
+    own_listing: ref('own_listing'),
+    price: money.describe('New first bid or fixed price, in whole currency units.'),
+  }),
   output: onSale,
   annotations: { readOnly: false },
   ask: [
@@ -147,7 +151,10 @@ const withdrawListing = tool({
 const shipSale = tool({
   name: 'ship_sale',
   description: `Ship an article that you sold and that is paid. A letter takes what is worth up to ${CARRIER_TERMS.letter.worth} and costs ${CARRIER_TERMS.letter.cost}, a parcel ${CARRIER_TERMS.parcel.worth} for ${CARRIER_TERMS.parcel.cost}, a courier anything for ${CARRIER_TERMS.courier.cost}.`,
-  input: z.strictObject({ sale: ref('sale'), carrier: z.enum(CARRIERS) }),
+  input: z.strictObject({
+    sale: ref('sale'),
+    carrier: z.enum(CARRIERS).describe('How it is sent, by what it is worth.'),
+  }),
   output: z.object({
     title: z.string(),
     // Not a reference: it is the buyer's turn now.

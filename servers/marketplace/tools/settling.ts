@@ -8,7 +8,10 @@ import { type MarketDb, OUTCOMES, type Sale, tool, YOU } from '../schema.js'
 const settleSale = tool({
   name: 'settle_sale',
   description: `Decide about the money of a sale in escrow. As the buyer: release it to the seller once shipped, dispute the sale within ${LIMITS.disputeDays} days of shipping or when nothing was shipped for ${LIMITS.shipDays} days, or cancel a fixed-price purchase within ${LIMITS.cancelMinutes} minutes. As the seller: refund what is not shipped or is disputed, or claim the money ${LIMITS.disputeDays} days after shipping. The market keeps ${LIMITS.saleFee} % of a completed sale.`,
-  input: z.strictObject({ sale: ref('sale'), outcome: z.enum(OUTCOMES) }),
+  input: z.strictObject({
+    sale: ref('sale'),
+    outcome: z.enum(OUTCOMES).describe('What happens to the money in escrow.'),
+  }),
   output: z.object({
     title: z.string(),
     sale: ref('sale'),
@@ -52,7 +55,7 @@ function settle(db: MarketDb, sale: Sale, outcome: Outcome, today: string): Sale
 const rateSale = tool({
   name: 'rate_sale',
   description: `Give the seller of a completed purchase one to five stars, once and within ${LIMITS.ratingDays} days of its completion.`,
-  input: z.strictObject({ sale: ref('sale'), stars: z.int().min(1).max(5) }),
+  input: z.strictObject({ sale: ref('sale'), stars: z.int().min(1).max(5).describe('1 is worst, 5 is best.') }),
   // `sale` is no reference: nothing more can be done with it.
   output: z.object({ title: z.string(), sale: z.string(), stars: z.int(), seller: z.string(), ratings: z.int() }),
   annotations: { readOnly: false },

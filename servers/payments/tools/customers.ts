@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { ref, sensitive } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { isUsable, owedBy } from '../rules.js'
 import { tool } from '../schema.js'
@@ -9,7 +8,7 @@ const findCustomer = tool({
   name: 'find_customer',
   description:
     'Find customers by name or part of it: what they owe in euros, and the tokens of their saved cards that have not expired.',
-  input: z.strictObject({ name: z.string().min(2).max(40) }),
+  input: z.strictObject({ name: z.string().min(2).max(40).describe('Name or part of it.') }),
   output: z.object({
     found: z.int(),
     customers: z.array(
@@ -22,6 +21,7 @@ const findCustomer = tool({
       }),
     ),
   }),
+  pages: { customers: 'long' },
   annotations: { readOnly: true },
   ask: [
     'find the customer {name}',
@@ -38,7 +38,7 @@ const findCustomer = tool({
     const matches = mentioning(name)
     const found = db.customers.list(({ text }) => matches(text))
     const date = today()
-    const customers = page(found, 'long').map((row) => ({
+    const customers = found.map((row) => ({
       name: row.name,
       customer: row.customer,
       status: row.status,

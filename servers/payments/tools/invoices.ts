@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { creditLeft, LIMITS, notify, owedOn, sendingObstacle, shownStatus, voidingObstacle } from '../rules.js'
 import { sampleAmount } from '../sampling.js'
@@ -21,7 +20,7 @@ const createInvoice = tool({
     customer: ref('customer'),
     title: z.string().trim().min(3).max(40).describe('What is invoiced.'),
     amount: money.describe('Euros.'),
-    due: common('date', z.iso.date()).optional(),
+    due: common('date', z.iso.date().describe('Last day to pay, YYYY-MM-DD.')).optional(),
   }),
   output: z.object({ ...invoiceState, amount: z.int(), due: common('date', z.string()) }),
   annotations: { readOnly: false },
@@ -93,13 +92,14 @@ const searchInvoices = tool({
   description:
     'Search invoices by words of the title or the customer name, by status, or by both. Overdue ones are open past their due date.',
   input: z.strictObject({
-    words: z.string().min(2).max(60).optional(),
-    status: z.enum(INVOICE_STATUSES).optional(),
+    words: z.string().min(2).max(60).describe('Words of the title or the customer name; all must occur.').optional(),
+    status: z.enum(INVOICE_STATUSES).describe('Only invoices of this status.').optional(),
   }),
   output: z.object({
     found: z.int(),
     invoices: z.array(z.object({ ...invoiceState, customer: ref('customer'), owed: z.int() })),
   }),
+  pages: { invoices: 'long' },
   annotations: { readOnly: true },
   ask: [
     'search the invoices[ for {words}][ with the status {status}]',
@@ -120,7 +120,7 @@ const searchInvoices = tool({
     const matches = words === undefined ? () => true : mentioning(words)
     const fits = (row: Invoice) => matches(row.text) && (status === undefined || shownStatus(row, date) === status)
     const found = stored === undefined ? db.invoices.list(fits) : db.invoices.by('status', stored).filter(fits)
-    const invoices = page(found, 'long').map((row) => ({
+    const invoices = found.map((row) => ({
       title: row.title,
       invoice: row.invoice,
       status: shownStatus(row, date),

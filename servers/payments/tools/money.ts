@@ -56,8 +56,8 @@ const chargeInvoice = tool({
   input: z.strictObject({
     invoice: ref('invoice'),
     token: sensitive(ref('token', 'Token of the saved card.')),
-    amount: money,
-    reference,
+    amount: money.describe('Euros.'),
+    reference: reference.describe('Your own mark of this charge, such as may-rent: the same mark never charges twice.'),
   }),
   output: z.object({ ...outcome, owed: z.int(), balance: z.int() }),
   annotations: { readOnly: false, idempotent: true },
@@ -105,7 +105,13 @@ const chargeInvoice = tool({
 const issueRefund = tool({
   name: 'issue_refund',
   description: `Give back euros collected on an invoice in the last ${LIMITS.refundDays} days, out of the balance. ${REPEATABLE}; with other arguments a used reference is refused.`,
-  input: z.strictObject({ invoice: ref('invoice'), amount: money, reference }),
+  input: z.strictObject({
+    invoice: ref('invoice'),
+    amount: money.describe('Euros.'),
+    reference: reference.describe(
+      'Your own mark of this refund, such as return-17: the same mark never refunds twice.',
+    ),
+  }),
   output: z.object({ ...outcome, refunded: z.int().describe('In all, on this invoice.'), balance: z.int() }),
   annotations: { readOnly: false, idempotent: true },
   establishes: ['notice_sent'],
@@ -159,7 +165,7 @@ function refund({ db }: Context, invoice: Invoice, made: Refund): void {
 const requestPayout = tool({
   name: 'request_payout',
   description: `Pay out euros from the balance to the merchant's bank, at least ${LIMITS.payout} and once a day. A reserve must stay in the balance.`,
-  input: z.strictObject({ amount: money }),
+  input: z.strictObject({ amount: money.describe('Euros.') }),
   output: z.object({ payout: z.string(), amount: z.int(), balance: z.int() }),
   annotations: { readOnly: false },
   needs: ['money_captured'],

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { attempt, LIMITS, retriesLeft } from '../rules.js'
 import { tool, WEBHOOK_STATUSES, type Webhook } from '../schema.js'
 
@@ -9,7 +8,7 @@ const listWebhooks = tool({
   name: 'list_webhooks',
   description:
     'List the webhooks that are told of invoices, charges, refunds or payouts, with the number of notices that wait to be delivered.',
-  input: z.strictObject({ status: z.enum(WEBHOOK_STATUSES).optional() }),
+  input: z.strictObject({ status: z.enum(WEBHOOK_STATUSES).describe('Only webhooks of this status.').optional() }),
   output: z.object({
     found: z.int(),
     webhooks: z.array(
@@ -22,6 +21,7 @@ const listWebhooks = tool({
       }),
     ),
   }),
+  pages: { webhooks: 'short' },
   annotations: { readOnly: true },
   needs: ['notice_sent'],
   ask: [
@@ -36,7 +36,7 @@ const listWebhooks = tool({
   }),
   run({ status }, { db }) {
     const webhooks = status === undefined ? db.webhooks.list() : db.webhooks.by('status', status)
-    return { found: webhooks.length, webhooks: page(webhooks) }
+    return { found: webhooks.length, webhooks: [...webhooks] }
   },
 })
 

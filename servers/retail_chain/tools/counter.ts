@@ -13,8 +13,8 @@ const reserveArticle = tool({
   input: z.strictObject({
     article: ref('article'),
     store: ref('store'),
-    quantity: z.int().min(1).max(5),
-    customer_name: z.string().trim().min(3).max(40),
+    quantity: z.int().min(1).max(5).describe('Pieces.'),
+    customer_name: z.string().trim().min(3).max(40).describe('Who picks them up.'),
   }),
   output: z.object({
     title: z.string(),
@@ -70,7 +70,7 @@ const closeReservation = tool({
   name: 'close_reservation',
   description:
     'Close a reservation: collected when the customer pays and takes the pieces, in an open store and before it expires, or cancelled, which frees them.',
-  input: z.strictObject({ reservation: ref('reservation'), outcome: z.enum(OUTCOMES) }),
+  input: z.strictObject({ reservation: ref('reservation'), outcome: z.enum(OUTCOMES).describe('What became of it.') }),
   output: z.object({
     title: z.string(),
     reservation: ref('reservation'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
-import { ascending, page } from '../../kernel/lists.js'
+import { ascending } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { availableOf, isLow, isOpen } from '../rules.js'
 import { chooseStock } from '../sampling.js'
@@ -12,7 +12,7 @@ const cityName = () => common('city', z.string().trim().min(2).max(40))
 const findStores = tool({
   name: 'find_stores',
   description: 'List the stores of the chain in a city, with opening hours (UTC) and whether they are open now.',
-  input: z.strictObject({ city: cityName() }),
+  input: z.strictObject({ city: cityName().describe('Name of the city, such as Oslo.') }),
   output: z.object({
     found: z.int(),
     stores: z.array(
@@ -26,6 +26,7 @@ const findStores = tool({
       }),
     ),
   }),
+  pages: { stores: 'short' },
   annotations: { readOnly: true },
   ask: [
     'find our stores in {city}',
@@ -43,7 +44,7 @@ const findStores = tool({
     const stores = db.stores.list((row) => row.city.toLowerCase() === name)
     return {
       found: stores.length,
-      stores: page(stores).map((row) => ({ ...row, open_now: isOpen(row, at) })),
+      stores: stores.map((row) => ({ ...row, open_now: isOpen(row, at) })),
     }
   },
 })
@@ -54,7 +55,7 @@ const searchArticles = tool({
     'Search the articles of the chain by words of the title, with list price, pieces per pack and pieces in the warehouse.',
   input: z.strictObject({
     text: z.string().trim().min(2).max(40).describe('Words that must all occur in the title'),
-    department: z.enum(DEPARTMENTS).optional(),
+    department: z.enum(DEPARTMENTS).describe('Only articles of this department.').optional(),
   }),
   output: z.object({
     found: z.int(),
@@ -62,6 +63,7 @@ const searchArticles = tool({
       z.object({ title: z.string(), article: ref('article'), price: money, pack: z.int(), warehouse: z.int() }),
     ),
   }),
+  pages: { articles: 'short' },
   annotations: { readOnly: true },
   ask: [
     'search our articles for "{text}"[ in {department}]',
@@ -89,7 +91,7 @@ const searchArticles = tool({
     const matches = mentioning(text)
     const fits = (row: Article) => (department === undefined || row.department === department) && matches(row.words)
     const articles = db.articles.list(fits)
-    return { found: articles.length, articles: page(articles) }
+    return { found: articles.length, articles }
   },
 })
 
@@ -97,7 +99,10 @@ const checkStock = tool({
   name: 'check_stock',
   description:
     'Show which stores have an article available, those with the most first. Reserved pieces are not available.',
-  input: z.strictObject({ article: ref('article'), city: cityName().optional() }),
+  input: z.strictObject({
+    article: ref('article'),
+    city: cityName().describe('Only stores in this city, such as Oslo.').optional(),
+  }),
   output: z.object({
     title: z.string(),
     article: ref('article'),
@@ -105,6 +110,7 @@ const checkStock = tool({
     // The article is what one asks further about; with the store as a reference too, requests would drift to another article.
     stores: z.array(z.object({ name: z.string(), store: z.string(), available: z.int(), price: money })),
   }),
+  pages: { stores: 'short' },
   annotations: { readOnly: true },
   ask: [
     'check where {article} is in stock[ in {city}]',
@@ -126,7 +132,8 @@ const checkStock = tool({
       .filter(
         (row) => availableOf(row) > 0 && (name === undefined || db.stores.get(row.store)!.city.toLowerCase() === name),
       )
-    const stores = page(having.sort((a, b) => availableOf(b) - availableOf(a))).map((row) => ({
+    having.sort((a, b) => availableOf(b) - availableOf(a))
+    const stores = having.map((row) => ({
       ...row,
       name: db.stores.get(row.store)!.name,
       available: availableOf(row),
@@ -149,6 +156,7 @@ const showStore = tool({
     open_shipments: z.int(),
     shipments: z.array(z.object({ title: z.string(), shipment: ref('shipment'), due: common('date', z.string()) })),
   }),
+  pages: { low: 'longest', shipments: 'longest' },
   annotations: { readOnly: true },
   ask: [
     'show me how {store} is doing',
@@ -173,9 +181,9 @@ const showStore = tool({
       store: key,
       open_now: isOpen(store, now()),
       low_articles: low.length,
-      low: page(low, 'longest').map(titled),
+      low: low.map(titled),
       open_shipments: shipments.length,
-      shipments: page(shipments, 'longest'),
+      shipments,
     }
   },
 })

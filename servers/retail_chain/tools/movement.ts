@@ -35,9 +35,9 @@ const transferStock = tool({
     'Send pieces of an article from one store, which must be open, to another that carries it and has room. It arrives the same day within a city, the next within a country, else after two days, and counts there once it is received.',
   input: z.strictObject({
     article: ref('article'),
-    from_store: ref('store'),
-    to_store: ref('store'),
-    quantity: z.int().min(1).max(50),
+    from_store: ref('store', 'Store that sends them, from find_stores.'),
+    to_store: ref('store', 'Store that gets them, from find_stores.'),
+    quantity: z.int().min(1).max(50).describe('Pieces.'),
   }),
   output: shipmentSent,
   annotations: { readOnly: false },
@@ -99,7 +99,11 @@ const reorderStock = tool({
   name: 'reorder_stock',
   description:
     'Order full packs of an article from the warehouse for a store that carries it and has room. A store can wait for only one such shipment of an article at a time.',
-  input: z.strictObject({ article: ref('article'), store: ref('store'), packs: z.int().min(1).max(10) }),
+  input: z.strictObject({
+    article: ref('article'),
+    store: ref('store'),
+    packs: z.int().min(1).max(10).describe('Full packs.'),
+  }),
   output: shipmentSent,
   annotations: { readOnly: false },
   ask: [

@@ -10,7 +10,11 @@ const markDownArticle = tool({
   name: 'mark_down_article',
   description:
     'Set the price of an article in one store to a percentage below its list price. It must get cheaper, but not cheaper than the chain bought it; once a day. Reservations keep their price.',
-  input: z.strictObject({ article: ref('article'), store: ref('store'), percent: z.int().min(5).max(70) }),
+  input: z.strictObject({
+    article: ref('article'),
+    store: ref('store'),
+    percent: z.int().min(5).max(70).describe('Percent below the list price.'),
+  }),
   output: z.object({
     title: z.string(),
     // Not a reference: with a new price on the shelf the work is done.
@@ -55,7 +59,11 @@ const markDownArticle = tool({
 const countStock = tool({
   name: 'count_stock',
   description: `Record how many pieces of an article were counted in a store, reserved ones included. The books are corrected, but a count more than ${LIMITS.countTolerance} off needs a second one with the same result. Settled once a day.`,
-  input: z.strictObject({ article: ref('article'), store: ref('store'), counted: z.int().min(0).max(200) }),
+  input: z.strictObject({
+    article: ref('article'),
+    store: ref('store'),
+    counted: z.int().min(0).max(200).describe('Pieces counted, reserved ones included.'),
+  }),
   output: z.object({
     title: z.string(),
     article: ref('article'),

@@ -49,8 +49,8 @@ const writeReview = tool({
   description: 'Review a product that was delivered to you, with one to five stars. One review per product.',
   input: z.strictObject({
     product: ref('product'),
-    stars: z.int().min(1).max(5),
-    text: z.string().trim().min(3).max(120),
+    stars: z.int().min(1).max(5).describe('1 is worst, 5 is best.'),
+    text: z.string().trim().min(3).max(120).describe('The review, in a sentence or two.'),
   }),
   output: z.object({
     title: z.string(),

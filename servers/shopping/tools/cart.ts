@@ -22,7 +22,7 @@ function dropUnfitCoupon(db: ShoppingDb, today: string): string | undefined {
 const addToCart = tool({
   name: 'add_to_cart',
   description: `Put a variant of a product into the cart, at most ${LIMITS.perVariant} of each and no more than are in stock. The cart holds ${LIMITS.cartLines} different articles. What was on the wishlist leaves it.`,
-  input: z.strictObject({ variant: ref('variant'), quantity }),
+  input: z.strictObject({ variant: ref('variant'), quantity: quantity.describe('Pieces.') }),
   output: z.object({
     name: z.string(),
     variant: ref('cart_item'),
@@ -63,7 +63,10 @@ const removeFromCart = tool({
   name: 'remove_from_cart',
   description:
     'Take a variant out of the cart, all of it unless a smaller quantity is given. A coupon whose conditions the cart no longer meets is taken off.',
-  input: z.strictObject({ variant: ref('cart_item'), quantity: quantity.optional() }),
+  input: z.strictObject({
+    variant: ref('cart_item'),
+    quantity: quantity.describe('Pieces; all of them if not given.').optional(),
+  }),
   output: z.object({
     name: z.string(),
     variant: ref('variant'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { ascending, page } from '../../kernel/lists.js'
+import { ascending } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { CATEGORIES, money, type Product, tool } from '../schema.js'
 
@@ -9,8 +9,7 @@ const entry = z.object({ title: z.string(), product: ref('product'), brand: z.st
 const maxPrice = money.optional().describe('Highest price, in whole currency units')
 
 /** The cheapest first; among equals, the order of the catalogue. */
-const cheapest = (products: readonly Product[]): Product[] =>
-  page(products.length > 1 ? [...products].sort(ascending('price')) : products)
+const cheapest = (products: readonly Product[]): Product[] => [...products].sort(ascending('price'))
 
 /** A round price a little above `price`, as people name them. */
 const roundAbove = (price: number): number => (Math.floor(price / 10) + 1) * 10
@@ -18,11 +17,12 @@ const roundAbove = (price: number): number => (Math.floor(price / 10) + 1) * 10
 const listBrands = tool({
   name: 'list_brands',
   description: 'List the brands the shop has in a category, with the number of products of each.',
-  input: z.strictObject({ category: z.enum(CATEGORIES) }),
+  input: z.strictObject({ category: z.enum(CATEGORIES).describe('Category of products.') }),
   output: z.object({
     found: z.int(),
     brands: z.array(z.object({ name: z.string(), brand: ref('brand'), products: z.int() })),
   }),
+  pages: { brands: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list the brands for {category}',
@@ -35,18 +35,23 @@ const listBrands = tool({
     const counts = new Map<string, number>()
     for (const { brand } of db.products.by('category', category)) counts.set(brand, (counts.get(brand) ?? 0) + 1)
     const brands = [...counts].map(([brand, products]) => ({ ...db.brands.get(brand)!, products }))
-    return { found: brands.length, brands: page(brands) }
+    return { found: brands.length, brands }
   },
 })
 
 const browseProducts = tool({
   name: 'browse_products',
   description: 'List the products of a brand, the cheapest first.',
-  input: z.strictObject({ brand: ref('brand'), category: z.enum(CATEGORIES).optional(), max_price: maxPrice }),
+  input: z.strictObject({
+    brand: ref('brand'),
+    category: z.enum(CATEGORIES).describe('Only products of this category.').optional(),
+    max_price: maxPrice,
+  }),
   output: z.object({
     found: z.int(),
     products: z.array(z.object({ title: z.string(), product: ref('product'), price: money })),
   }),
+  pages: { products: 'short' },
   annotations: { readOnly: true },
   ask: [
     'browse the products of {brand}[ in {category}][ up to {max_price}]',
@@ -83,10 +88,11 @@ const searchProducts = tool({
   description: 'Search the catalogue for words in title or brand, the cheapest first.',
   input: z.strictObject({
     text: z.string().trim().min(2).max(40).describe('Words that must all occur in title or brand'),
-    category: z.enum(CATEGORIES).optional(),
+    category: z.enum(CATEGORIES).describe('Only products of this category.').optional(),
     max_price: maxPrice,
   }),
   output: z.object({ found: z.int(), products: z.array(entry) }),
+  pages: { products: 'short' },
   annotations: { readOnly: true },
   ask: [
     'search the shop for "{text}"[ in {category}][ up to {max_price}]',

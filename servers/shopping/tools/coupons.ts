@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { cartBill, cartLines, couponObstacle, customerOf } from '../rules.js'
 import { CATEGORIES, money, tool } from '../schema.js'
 
@@ -9,7 +8,7 @@ const findCoupons = tool({
   name: 'find_coupons',
   description:
     'List your unused coupons for a category, those for everything included: percent off, least value of the articles, last day.',
-  input: z.strictObject({ category: z.enum(CATEGORIES) }),
+  input: z.strictObject({ category: z.enum(CATEGORIES).describe('Category of products.') }),
   output: z.object({
     found: z.int(),
     coupons: z.array(
@@ -22,6 +21,7 @@ const findCoupons = tool({
       }),
     ),
   }),
+  pages: { coupons: 'short' },
   annotations: { readOnly: true },
   ask: [
     'find my coupons for {category}',
@@ -34,7 +34,7 @@ const findCoupons = tool({
     const coupons = [...db.coupons.by('category', category), ...db.coupons.by('category', null)].filter(
       ({ used }) => !used,
     )
-    return { found: coupons.length, coupons: page(coupons) }
+    return { found: coupons.length, coupons }
   },
 })
 

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { choose, pickFrom } from '../../kernel/choose.js'
 import { timeOf } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
-import { newestPage } from '../../kernel/lists.js'
 import { placeOrder as place, refund, restock } from '../changes.js'
 import {
   appliedCouponObstacle,
@@ -24,8 +23,14 @@ const placeOrder = tool({
   input: z.strictObject({
     delivery_address: ref('delivery_address'),
     payment_method: ref('payment_method'),
-    shipping: z.enum(SHIPPINGS),
-    points: z.int().min(LIMITS.pointStep).max(2000).multipleOf(LIMITS.pointStep).optional(),
+    shipping: z.enum(SHIPPINGS).describe('How it is sent; see list_shipping_options.'),
+    points: z
+      .int()
+      .min(LIMITS.pointStep)
+      .max(2000)
+      .multipleOf(LIMITS.pointStep)
+      .describe('Loyalty points to spend, in hundreds.')
+      .optional(),
   }),
   output: z.object({
     title: z.string(),
@@ -92,13 +97,14 @@ const placeOrder = tool({
 const listOrders = tool({
   name: 'list_orders',
   description: 'List your orders of one status, the newest first.',
-  input: z.strictObject({ status: z.enum(ORDER_STATUSES) }),
+  input: z.strictObject({ status: z.enum(ORDER_STATUSES).describe('Only orders of this status.') }),
   output: z.object({
     found: z.int(),
     orders: z.array(
       z.object({ title: z.string(), order: ref('order'), placed: common('date', z.string()), total: money }),
     ),
   }),
+  pages: { orders: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list my {status} orders',
@@ -112,8 +118,10 @@ const listOrders = tool({
   },
   run({ status }, { db }) {
     const orders = db.orders.by('status', status)
-    const newest = newestPage(orders)
-    return { found: orders.length, orders: newest.map((row) => ({ ...row, placed: row.placed.slice(0, 10) })) }
+    return {
+      found: orders.length,
+      orders: orders.toReversed().map((row) => ({ ...row, placed: row.placed.slice(0, 10) })),
+    }
   },
 })
 

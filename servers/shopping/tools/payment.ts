@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref, sensitive } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { customerOf } from '../rules.js'
 import { money, tool } from '../schema.js'
 
@@ -17,6 +16,7 @@ const listPaymentMethods = tool({
       z.object({ name: z.string(), payment_method: ref('payment_method'), available: money, status: z.string() }),
     ),
   }),
+  pages: { payment_methods: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list my payment methods in the shop',
@@ -27,7 +27,7 @@ const listPaymentMethods = tool({
   sample: () => ({}),
   run(_, { db }) {
     const { points, pending_points } = customerOf(db)
-    return { points, pending_points, payment_methods: page(db.payment_methods.list()) }
+    return { points, pending_points, payment_methods: db.payment_methods.list() }
   },
 })
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { LIMITS } from '../rules.js'
 import { money, tool, type Variant } from '../schema.js'
 
@@ -42,6 +41,7 @@ const viewWishlist = tool({
     found: z.int(),
     items: z.array(z.object({ name: z.string(), variant: ref('variant'), price: money, stock: z.int() })),
   }),
+  pages: { items: 'short' },
   annotations: { readOnly: true },
   ask: [
     'show me my wishlist',
@@ -52,7 +52,7 @@ const viewWishlist = tool({
   sample: () => ({}),
   run(_, { db }) {
     const wishes = db.wishes.list().reverse()
-    return { found: wishes.length, items: page(wishes).map(({ variant }) => db.variants.get(variant)!) }
+    return { found: wishes.length, items: wishes.map(({ variant }) => db.variants.get(variant)!) }
   },
 })
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { newestPage, PAGE, page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { listed, listedPost } from '../fields.js'
 import { isVisible, me, relationTo } from '../rules.js'
@@ -12,7 +11,7 @@ const findProfile = tool({
   name: 'find_profile',
   description:
     'Find profiles by name or part of it, and how they stand to you: "asking" ones wait for your answer to their follow request. Who has blocked you is not found.',
-  input: z.strictObject({ name: z.string().min(2).max(40) }),
+  input: z.strictObject({ name: z.string().min(2).max(40).describe('Name or part of it.') }),
   output: z.object({
     found: z.int(),
     profiles: z.array(
@@ -25,6 +24,7 @@ const findProfile = tool({
       }),
     ),
   }),
+  pages: { profiles: 'long' },
   annotations: { readOnly: true },
   ask: [
     'find the profile of {name}',
@@ -41,7 +41,7 @@ const findProfile = tool({
     const own = me(db)
     const matches = mentioning(name)
     const found = db.profiles.list(({ lower, profile }) => matches(lower) && !db.blocks.has(`${profile}>${own}`))
-    const profiles = page(found, 'long').map((row) => ({
+    const profiles = found.map((row) => ({
       name: row.name,
       profile: row.profile,
       private: row.private,
@@ -56,8 +56,9 @@ const searchPosts = tool({
   name: 'search_posts',
   description:
     'Search the posts and replies that you can see, the newest first, by words of the text, the author or the hashtag.',
-  input: z.strictObject({ words: z.string().min(2).max(80) }),
+  input: z.strictObject({ words: z.string().min(2).max(80).describe('Words that must all occur.') }),
   output: z.object({ found: z.int(), posts: z.array(listedPost) }),
+  pages: { posts: 'long' },
   annotations: { readOnly: true },
   ask: [
     'search the posts for "{words}"',
@@ -76,15 +77,16 @@ const searchPosts = tool({
   run({ words }, { db }) {
     const matches = mentioning(words)
     const found = db.posts.list((row) => matches(row.lower) && isVisible(db, row)).reverse()
-    return { found: found.length, posts: page(found, 'long').map(listed) }
+    return { found: found.length, posts: found.map(listed) }
   },
 })
 
 const openFeed = tool({
   name: 'open_feed',
-  description: `Show the newest ${PAGE.long} posts of a feed: home has those of profiles you follow and have not muted, personal your own, bookmarks the ones you kept.`,
-  input: z.strictObject({ feed: z.enum(FEEDS) }),
+  description: `Show the posts of a feed, the newest first: home has those of profiles you follow and have not muted, personal your own, bookmarks the ones you kept.`,
+  input: z.strictObject({ feed: z.enum(FEEDS).describe('Which feed.') }),
   output: z.object({ posts: z.array(listedPost) }),
+  pages: { posts: 'long' },
   annotations: { readOnly: true },
   ask: [
     'open the {feed} feed',
@@ -98,22 +100,15 @@ const openFeed = tool({
 
 function newest(db: SocialDb, feed: (typeof FEEDS)[number]): Post[] {
   const own = me(db)
-  if (feed === 'personal') return newestPage(db.posts.by('profile', own), 'long')
+  if (feed === 'personal') return db.posts.by('profile', own).toReversed()
   if (feed === 'bookmarks') {
     const kept = db.bookmarks.list().map(({ post }) => db.posts.get(post)!)
-    return lastOf(kept, (post) => isVisible(db, post))
+    return kept.filter((post) => isVisible(db, post)).reverse()
   }
   const shown = new Set<string>()
   for (const { status, followed } of db.follows.by('follower', own))
     if (status === 'active' && !db.profiles.get(followed)!.muted) shown.add(followed)
-  return lastOf(db.posts.list(), ({ reply_to, profile }) => reply_to === null && shown.has(profile))
-}
-
-/** The last few posts that fit, the last one first. */
-function lastOf(posts: readonly Post[], fits: (post: Post) => boolean): Post[] {
-  const found: Post[] = []
-  for (let i = posts.length - 1; i >= 0 && found.length < PAGE.long; i--) if (fits(posts[i]!)) found.push(posts[i]!)
-  return found
+  return db.posts.list(({ reply_to, profile }) => reply_to === null && shown.has(profile)).reverse()
 }
 
 const listTrends = tool({

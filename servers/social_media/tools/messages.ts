@@ -49,7 +49,7 @@ const sendDirectMessage = tool({
   name: 'send_direct_message',
   description:
     'Write to a profile that follows you, or to any other with an open inbox: there only once until it answers.',
-  input: z.strictObject({ profile: ref('profile'), text: z.string().trim().min(2).max(200) }),
+  input: z.strictObject({ profile: ref('profile'), text: z.string().trim().min(2).max(200).describe('The message.') }),
   output: z.object({
     name: z.string(),
     profile: ref('profile'),

@@ -34,7 +34,10 @@ function write({ db, now }: Context, { post, text, hashtag, reply_to }: Written)
 const publishPost = tool({
   name: 'publish_post',
   description: `Publish a post under a hashtag, new or known. At most ${LIMITS.text} characters; at most ${LIMITS.postsPerDay} posts and replies a day; not the same text twice a day.`,
-  input: z.strictObject({ text: writtenText, hashtag: ref('hashtag', 'One lower-case word, without the #.') }),
+  input: z.strictObject({
+    text: writtenText.describe('The post; what is too long is refused.'),
+    hashtag: ref('hashtag', 'One lower-case word, without the #.'),
+  }),
   output: z.object({ text: z.string(), post: ref('post'), hashtag: ref('hashtag'), left_today: z.int() }),
   annotations: { readOnly: false },
   ask: [
@@ -70,7 +73,7 @@ const publishPost = tool({
 const editPost = tool({
   name: 'edit_post',
   description: `Replace the text of a post or reply of your own, at most ${LIMITS.editMinutes} minutes after it was written. At most ${LIMITS.text} characters.`,
-  input: z.strictObject({ post: ref('post'), text: writtenText }),
+  input: z.strictObject({ post: ref('post'), text: writtenText.describe('The whole new text.') }),
   output: z.object({ text: z.string(), post: ref('post'), edited: z.boolean(), likes: z.int() }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
   ask: [
@@ -97,7 +100,7 @@ const editPost = tool({
 const replyToPost = tool({
   name: 'reply_to_post',
   description: `Reply to a post or reply that you can see. Some authors let only those reply whom they follow. Replies count towards the ${LIMITS.postsPerDay} posts a day.`,
-  input: z.strictObject({ post: ref('post'), text: writtenText }),
+  input: z.strictObject({ post: ref('post'), text: writtenText.describe('The reply.') }),
   output: z.object({
     text: z.string(),
     post: ref('post', 'The reply.'),

@@ -43,7 +43,10 @@ const answerFollowRequest = tool({
   name: 'answer_follow_request',
   description:
     'Accept or decline the request of a profile to follow you. Those you accept see your posts and can be written to.',
-  input: z.strictObject({ profile: ref('profile'), answer: z.enum(ANSWERS) }),
+  input: z.strictObject({
+    profile: ref('profile'),
+    answer: z.enum(ANSWERS).describe('Whether the profile may follow you.'),
+  }),
   output: z.object({ ...person, relation: z.string(), your_followers: z.int() }),
   annotations: { readOnly: false },
   ask: [
@@ -88,7 +91,10 @@ const restrictProfile = tool({
   name: 'restrict_profile',
   description:
     'Mute, block or unrestrict a profile. The muted disappear from your home feed. After a block neither side sees or writes to the other, and following ends in both directions, even if the block is lifted.',
-  input: z.strictObject({ profile: ref('profile'), restriction: z.enum(RESTRICTIONS) }),
+  input: z.strictObject({
+    profile: ref('profile'),
+    restriction: z.enum(RESTRICTIONS).describe('How the profile is treated from now on.'),
+  }),
   output: z.object({ ...person, restriction: z.string(), relation: z.string() }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
   ask: [

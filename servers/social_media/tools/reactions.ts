@@ -35,7 +35,7 @@ const likePost = tool({
 const sharePost = tool({
   name: 'share_post',
   description: `Share a post of a public profile once, in your feed or as a story. A story lives 24 hours and at most ${LIMITS.liveStories} of yours at a time.`,
-  input: z.strictObject({ post: ref('post'), place: z.enum(PLACES) }),
+  input: z.strictObject({ post: ref('post'), place: z.enum(PLACES).describe('Where it is shown.') }),
   output: z.object({
     text: z.string(),
     post: ref('post'),

@@ -8,7 +8,7 @@ import { EMOJI, type Message, tool } from '../schema.js'
 const addReaction = tool({
   name: 'add_reaction',
   description: `React to a message in a channel that you are in and that is not archived, in at most ${LIMITS.reactions} different ways.`,
-  input: z.strictObject({ message: ref('message'), emoji: z.enum(EMOJI) }),
+  input: z.strictObject({ message: ref('message'), emoji: z.enum(EMOJI).describe('How to react.') }),
   output: z.object({ ...about, reactions: z.int().describe('All reactions to the message, by anyone.') }),
   annotations: { readOnly: false },
   ask: [

@@ -29,7 +29,7 @@ const postChatMessage = tool({
     'Post a message in a channel that you are in, if it is not archived. Announcement channels take posts of workspace admins only; slow mode sets a pause between your posts. A mentioned teammate must be in the channel and is notified once do-not-disturb ends.',
   input: z.strictObject({
     channel: ref('channel'),
-    text: writtenText,
+    text: writtenText.describe('The message.'),
     mention: ref('person', 'Teammate to notify.').optional(),
   }),
   output: z.object({ ...about, notified_at: z.string().optional().describe('UTC.') }),
@@ -70,7 +70,7 @@ const replyToChatMessage = tool({
   name: 'reply_to_chat_message',
   description:
     'Reply in the thread of a message, in a channel that you are in and that is not archived. A reply to a reply joins the same thread. Threads know neither slow mode nor announcement rules.',
-  input: z.strictObject({ message: ref('message'), text: writtenText }),
+  input: z.strictObject({ message: ref('message'), text: writtenText.describe('The reply.') }),
   output: z.object({ ...about, thread: z.string(), replies: z.int().describe('Replies in the thread.') }),
   annotations: { readOnly: false },
   ask: [
@@ -99,7 +99,7 @@ const replyToChatMessage = tool({
 const editChatMessage = tool({
   name: 'edit_chat_message',
   description: `Replace the text of a message or reply of your own within ${LIMITS.editMinutes} minutes, unless it is pinned or its channel is archived.`,
-  input: z.strictObject({ message: ref('message'), text: writtenText }),
+  input: z.strictObject({ message: ref('message'), text: writtenText.describe('The whole new text.') }),
   output: z.object({ ...about, edited: z.boolean() }),
   annotations: { readOnly: false, destructive: true, idempotent: true },
   ask: [

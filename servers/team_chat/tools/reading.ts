@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { timeOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
-import { PAGE, page } from '../../kernel/lists.js'
 import { excerpt, mentioning } from '../../kernel/text.js'
 import { EXCERPT } from '../fields.js'
 import { isIn, me, readingObstacle } from '../rules.js'
@@ -20,7 +19,7 @@ const findChannel = tool({
   name: 'find_channel',
   description:
     'Find channels that you can read, by words of the name, the topic or the workspace, and whether you have joined them.',
-  input: z.strictObject({ name: z.string().min(2).max(60) }),
+  input: z.strictObject({ name: z.string().min(2).max(60).describe('Words of the name, the topic or the workspace.') }),
   output: z.object({
     found: z.int(),
     channels: z.array(
@@ -33,6 +32,7 @@ const findChannel = tool({
       }),
     ),
   }),
+  pages: { channels: 'long' },
   annotations: { readOnly: true },
   ask: [
     'find the channels that match {name}',
@@ -49,7 +49,7 @@ const findChannel = tool({
     const own = me(db)
     const matches = mentioning(name)
     const found = db.channels.list((row) => matches(row.lower) && readingObstacle(db, row) === undefined)
-    const channels = page(found, 'long').map((row) => ({
+    const channels = found.map((row) => ({
       name: row.name,
       channel: row.channel,
       workspace: row.workspace,
@@ -64,7 +64,7 @@ const findTeammate = tool({
   name: 'find_teammate',
   description:
     'Find teammates by name or part of it: their role in each workspace and, while they do not want to be disturbed, until when (UTC).',
-  input: z.strictObject({ name: z.string().min(2).max(40) }),
+  input: z.strictObject({ name: z.string().min(2).max(40).describe('Name or part of it.') }),
   output: z.object({
     found: z.int(),
     teammates: z.array(
@@ -76,6 +76,7 @@ const findTeammate = tool({
       }),
     ),
   }),
+  pages: { teammates: 'long' },
   annotations: { readOnly: true },
   ask: [
     'find the teammate {name}',
@@ -91,7 +92,7 @@ const findTeammate = tool({
     const instant = now()
     const matches = mentioning(name)
     const found = db.people.list(({ lower }) => matches(lower))
-    const teammates = page(found, 'long').map((row) => ({
+    const teammates = found.map((row) => ({
       name: row.name,
       person: row.person,
       roles: row.active
@@ -105,13 +106,14 @@ const findTeammate = tool({
 
 const readChannel = tool({
   name: 'read_channel',
-  description: `Show the latest ${PAGE.longest} messages outside threads in a channel that you are in, or in one that is not private if you are not a guest of its workspace.`,
+  description: `Show the messages outside threads, the latest first, in a channel that you are in, or in one that is not private if you are not a guest of its workspace.`,
   input: z.strictObject({ channel: ref('channel') }),
   output: z.object({
     name: z.string(),
     channel: ref('channel'),
     messages: z.array(z.object({ text: z.string(), message: ref('message'), person: z.string(), replies: z.int() })),
   }),
+  pages: { messages: 'longest' },
   annotations: { readOnly: true },
   ask: [
     'read {channel}',
@@ -127,24 +129,22 @@ const readChannel = tool({
   run({ channel }, { rowOf, unless, db }) {
     const row = rowOf('channels', channel)
     unless(readingObstacle(db, row))
-    const all = db.messages.by('channel', channel)
-    const messages: Message[] = []
-    for (let i = all.length - 1; i >= 0 && messages.length < PAGE.longest; i--)
-      if (all[i]!.thread === null) messages.push(all[i]!)
-    return { name: row.name, channel, messages: messages.map(listed) }
+    const messages = db.messages.by('channel', channel).filter(({ thread }) => thread === null)
+    return { name: row.name, channel, messages: messages.reverse().map(listed) }
   },
 })
 
 const searchChatMessages = tool({
   name: 'search_chat_messages',
   description: 'Search messages and replies by their words in all channels that you can read, the newest first.',
-  input: z.strictObject({ words: z.string().min(2).max(80) }),
+  input: z.strictObject({ words: z.string().min(2).max(80).describe('Words that must all occur.') }),
   output: z.object({
     found: z.int(),
     messages: z.array(
       z.object({ text: z.string(), message: ref('message'), channel: ref('channel'), person: z.string() }),
     ),
   }),
+  pages: { messages: 'longest' },
   annotations: { readOnly: true },
   ask: [
     'search the chat for "{words}"',
@@ -164,7 +164,7 @@ const searchChatMessages = tool({
     const found = db.messages
       .list((row) => matches(row.lower) && readingObstacle(db, db.channels.get(row.channel)!) === undefined)
       .reverse()
-    return { found: found.length, messages: page(found, 'longest').map(listed) }
+    return { found: found.length, messages: found.map(listed) }
   },
 })
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { PAGE, page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { isOpen } from '../rules.js'
 import { price, SIDES, tool } from '../schema.js'
@@ -20,6 +19,7 @@ const searchInstruments = tool({
       z.object({ name: z.string(), instrument: ref('instrument'), sector: z.string(), last: z.int() }),
     ),
   }),
+  pages: { instruments: 'short' },
   annotations: { readOnly: true },
   ask: [
     'search the instruments for "{query}"[ that cost at most {max_price}]',
@@ -39,7 +39,7 @@ const searchInstruments = tool({
   run({ query, max_price = Number.POSITIVE_INFINITY }, { db }) {
     const matches = mentioning(query)
     const hits = db.instruments.list((row) => row.last <= max_price && matches(row.words))
-    return { found: hits.length, instruments: page(hits) }
+    return { found: hits.length, instruments: hits }
   },
 })
 
@@ -90,7 +90,7 @@ const getQuote = tool({
 
 const viewOrderBook = tool({
   name: 'view_order_book',
-  description: 'Show one side of the order book of an instrument: up to five price levels, the best first.',
+  description: 'Show one side of the order book of an instrument: its price levels, the best first.',
   input: z.strictObject({
     instrument: ref('instrument'),
     side: z.enum(SIDES).describe('buy: the bids; sell: the offers.'),
@@ -100,6 +100,7 @@ const viewOrderBook = tool({
     instrument: ref('instrument'),
     levels: z.array(z.object({ price: z.int(), quantity: z.int(), orders: z.int() })),
   }),
+  pages: { levels: 'short' },
   annotations: { readOnly: true },
   ask: [
     'show the {side} side of the order book of {instrument}',
@@ -120,8 +121,7 @@ const viewOrderBook = tool({
       if (level?.price === entry.price) {
         level.quantity += entry.quantity
         level.orders++
-      } else if (levels.length === PAGE.short) break
-      else levels.push({ price: entry.price, quantity: entry.quantity, orders: 1 })
+      } else levels.push({ price: entry.price, quantity: entry.quantity, orders: 1 })
     }
     return { name, instrument, levels }
   },

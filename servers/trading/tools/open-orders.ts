@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { reserve } from '../execution.js'
 import { openOrder } from '../lookup.js'
 import { bookWithout, buyingPower, freeShares, stopObstacle } from '../rules.js'
@@ -43,7 +42,10 @@ const cancelTradeOrder = tool({
 const listTradeOrders = tool({
   name: 'list_trade_orders',
   description: 'List your orders of a status, the newest first; open ones include stop orders.',
-  input: z.strictObject({ status: z.enum(ORDER_STATUSES), side: z.enum(SIDES).optional() }),
+  input: z.strictObject({
+    status: z.enum(ORDER_STATUSES).describe('Only orders of this status.'),
+    side: z.enum(SIDES).describe('Only purchases, or only sales.').optional(),
+  }),
   output: z.object({
     found: z.int(),
     orders: z.array(
@@ -56,6 +58,7 @@ const listTradeOrders = tool({
       }),
     ),
   }),
+  pages: { orders: 'short' },
   annotations: { readOnly: true },
   needs: ['order_placed'],
   ask: [
@@ -75,7 +78,7 @@ const listTradeOrders = tool({
     const orders = (side === undefined ? [...rows] : rows.filter((row) => row.side === side)).reverse()
     return {
       found: orders.length,
-      orders: page(orders).map((row) => ({ ...row, price: row.price ?? undefined })),
+      orders: orders.map((row) => ({ ...row, price: row.price ?? undefined })),
     }
   },
 })

@@ -56,7 +56,7 @@ const placeTradeOrder = tool({
     'Buy or sell shares during trading hours. Without a limit price the order must fill at once; with one, what does not fill waits in the book. No short selling.',
   input: z.strictObject({
     instrument: ref('instrument'),
-    side: z.enum(SIDES),
+    side: z.enum(SIDES).describe('Whether to buy or to sell.'),
     quantity: shares.describe('Shares, a multiple of the lot size.'),
     limit_price: price
       .optional()
@@ -107,7 +107,7 @@ const amendTradeOrder = tool({
     'Change the limit price of an open limit order, and with it the shares still open if given. A lower quantity at the same price keeps its place in the book; any other change goes to the back and may trade at once.',
   input: z.strictObject({
     trade_order: ref('trade_order'),
-    limit_price: price,
+    limit_price: price.describe('EUR per share, a multiple of the tick size.'),
     quantity: shares.optional().describe('New number of shares still open.'),
   }),
   output: z.object({ ...executed, instrument: ref('instrument') }),

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { common, ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { ACCOUNT, buyingPower } from '../rules.js'
 import { SECTORS, TRADE_KINDS, tool } from '../schema.js'
 
 const listPositions = tool({
   name: 'list_positions',
   description: 'List the shares you hold; free are those that no open order has reserved, value is at the last price.',
-  input: z.strictObject({ sector: z.enum(SECTORS).optional() }),
+  input: z.strictObject({ sector: z.enum(SECTORS).describe('Only shares of this sector.').optional() }),
   output: z.object({
     found: z.int(),
     positions: z.array(
@@ -20,6 +19,7 @@ const listPositions = tool({
       }),
     ),
   }),
+  pages: { positions: 'short' },
   annotations: { readOnly: true },
   needs: ['money_moved'],
   ask: [
@@ -37,7 +37,7 @@ const listPositions = tool({
     const held = sector === undefined ? db.positions.list() : db.positions.by('sector', sector)
     return {
       found: held.length,
-      positions: page(held).map(({ name, instrument, shares, reserved }) => ({
+      positions: held.map(({ name, instrument, shares, reserved }) => ({
         name,
         instrument,
         shares,
@@ -77,7 +77,10 @@ const checkBuyingPower = tool({
 const listTrades = tool({
   name: 'list_trades',
   description: 'List your past trades and dividends in an instrument, the newest first.',
-  input: z.strictObject({ instrument: ref('instrument'), kind: z.enum(TRADE_KINDS).optional() }),
+  input: z.strictObject({
+    instrument: ref('instrument'),
+    kind: z.enum(TRADE_KINDS).describe('Only entries of this kind.').optional(),
+  }),
   output: z.object({
     name: z.string(),
     instrument: ref('instrument'),
@@ -91,6 +94,7 @@ const listTrades = tool({
       }),
     ),
   }),
+  pages: { trades: 'short' },
   annotations: { readOnly: true },
   needs: ['money_moved'],
   ask: [
@@ -111,7 +115,7 @@ const listTrades = tool({
     const { name } = context.rowOf('instruments', instrument)
     const all = context.db.trades.by('instrument', instrument)
     const trades = (kind === undefined ? [...all] : all.filter((row) => row.kind === kind)).reverse()
-    return { name, instrument, found: trades.length, trades: page(trades) }
+    return { name, instrument, found: trades.length, trades }
   },
 })
 

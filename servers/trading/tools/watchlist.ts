@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { LIMITS, watchObstacle } from '../rules.js'
 import { DRAWS, samplePrice } from '../sampling.js'
 import { price, tool } from '../schema.js'
@@ -55,13 +54,16 @@ const addToWatchlist = tool({
 const viewWatchlist = tool({
   name: 'view_watchlist',
   description: 'Show the instruments you watch: those whose alert is still armed, or those whose alert has fired.',
-  input: z.strictObject({ status: z.enum(['armed', 'fired']) }),
+  input: z.strictObject({
+    status: z.enum(['armed', 'fired']).describe('armed alerts wait, fired ones have been reached.'),
+  }),
   output: z.object({
     found: z.int(),
     watched: z.array(
       z.object({ name: z.string(), instrument: ref('instrument'), direction: z.string(), alert_price: z.int() }),
     ),
   }),
+  pages: { watched: 'short' },
   annotations: { readOnly: true },
   needs: ['watching'],
   ask: [
@@ -75,7 +77,7 @@ const viewWatchlist = tool({
   },
   run({ status }, { db }) {
     const watched = [...db.watches.by('status', status)].reverse()
-    return { found: watched.length, watched: page(watched) }
+    return { found: watched.length, watched }
   },
 })
 

@@ -53,7 +53,11 @@ function lastCity(db: TravelView, traveller: string): number | undefined {
 const bookFlight = tool({
   name: 'book_flight',
   description: `Book a seat on a flight for the traveller of an itinerary. It is held for ${LIMITS.holdMinutes} minutes, in which it has to be paid for. A basic fare cannot be changed, refunded or given a seat; standard refunds half, flex and business all.`,
-  input: z.strictObject({ itinerary: ref('itinerary'), flight: ref('flight'), fare: z.enum(FARES) }),
+  input: z.strictObject({
+    itinerary: ref('itinerary'),
+    flight: ref('flight'),
+    fare: z.enum(FARES).describe('Kind of ticket; basic gives nothing back.'),
+  }),
   output: z.object(held),
   annotations: { readOnly: false },
   needs: ['passport_renewed'],
@@ -102,7 +106,11 @@ const searchHotels = tool({
   name: 'search_hotels',
   description:
     'List the hotels of a city that have a free room on every night of a stay, the cheapest first. The price is for all nights, in euros.',
-  input: z.strictObject({ city: cityField(), date: dateField('Of the first night, YYYY-MM-DD.'), nights }),
+  input: z.strictObject({
+    city: cityField().describe('Name of the city, such as Oslo.'),
+    date: dateField('Of the first night, YYYY-MM-DD.'),
+    nights: nights.describe('Nights of the stay.'),
+  }),
   output: z.object({
     found: z.int(),
     hotels: z.array(
@@ -150,7 +158,7 @@ const bookHotel = tool({
     itinerary: ref('itinerary'),
     hotel: ref('hotel'),
     date: dateField('Of the first night, YYYY-MM-DD.'),
-    nights,
+    nights: nights.describe('Nights of the stay.'),
   }),
   output: z.object(held),
   annotations: { readOnly: false },

@@ -18,7 +18,7 @@ function surcharge(db: TravelDb, { price, paid, budget }: Booking, amount: numbe
 const addBaggage = tool({
   name: 'add_baggage',
   description: `Add checked bags to a flight booking, ${LIMITS.bagFee} euros each, at most ${LIMITS.extraBags} in all. A booking that is paid for has them charged to its budget at once.`,
-  input: z.strictObject({ booking: ref('booking'), bags: z.int().min(1).max(10) }),
+  input: z.strictObject({ booking: ref('booking'), bags: z.int().min(1).max(10).describe('Bags to add.') }),
   output: z.object({ title: z.string(), booking: ref('booking'), extra_bags: z.int(), price: z.int() }),
   annotations: { readOnly: false },
   ask: [

@@ -12,7 +12,11 @@ import { clock, DATES, dayOf, minuteOf } from '../time.js'
 import { cityAt, departureIn, type Flight, flightIn, flightsOn, HUBS, isFlown, SLOT_NUMBERS } from '../timetable.js'
 
 const DATE = 'YYYY-MM-DD; the timetable ends on 2026-04-15.'
-const routeAndDate = { from_city: cityField(), to_city: cityField(), date: dateField(DATE) }
+const routeAndDate = {
+  from_city: cityField().describe('City of departure, such as Oslo.'),
+  to_city: cityField().describe('City of arrival.'),
+  date: dateField(DATE),
+}
 const euros = z.int().describe('Euros for a basic fare.')
 
 /** Whether the flight still takes bookings at all. */
@@ -133,6 +137,7 @@ const findConnectingFlights = tool({
       }),
     ),
   }),
+  pages: { connections: 'longest' },
   annotations: { readOnly: true },
   ask: [
     'find connecting flights from {from_city} to {to_city} on {date}',
@@ -160,7 +165,7 @@ const findConnectingFlights = tool({
     const found = connections(context.db, context.now(), from, to, dayOf(date)!)
     return {
       found: found.length,
-      connections: found.slice(0, 3).map(({ hub, first, second }) => ({
+      connections: found.map(({ hub, first, second }) => ({
         via: cityAt(hub).city,
         first_flight: first.flight,
         second_flight: second.flight,

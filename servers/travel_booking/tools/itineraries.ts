@@ -47,7 +47,8 @@ const createItinerary = tool({
     title: z
       .string()
       .trim()
-      .regex(/^[A-Za-z][A-Za-z0-9 '-]{2,39}$/, 'letters, digits, spaces, hyphens and apostrophes, 3 to 40'),
+      .regex(/^[A-Za-z][A-Za-z0-9 '-]{2,39}$/, 'letters, digits, spaces, hyphens and apostrophes, 3 to 40')
+      .describe('What the trip is called.'),
   }),
   output: z.object({ title: z.string(), itinerary: ref('itinerary'), traveller: ref('traveller') }),
   annotations: { readOnly: false },

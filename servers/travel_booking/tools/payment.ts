@@ -32,7 +32,10 @@ const listTravelBudgets = tool({
 const payBooking = tool({
   name: 'pay_booking',
   description: 'Pay for a held booking from a travel budget before the hold lapses; this confirms it.',
-  input: z.strictObject({ booking: ref('booking'), budget: ref('budget') }),
+  input: z.strictObject({
+    booking: ref('booking'),
+    budget: ref('budget', 'Budget that pays, from list_travel_budgets.'),
+  }),
   output: z.object({
     title: z.string(),
     booking: ref('booking'),

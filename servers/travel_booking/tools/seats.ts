@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { flightOf, lapseHolds, seatsToChoose } from '../availability.js'
 import { seatObstacle } from '../booking-rules.js'
 import { type Booking, type TravelView, tool } from '../schema.js'
@@ -19,7 +18,10 @@ const findFreeSeats = tool({
   name: 'find_free_seats',
   description:
     'List free seats that a flight booking can choose, in its own cabin. Basic fares have no choice of seat.',
-  input: z.strictObject({ booking: ref('booking'), position: z.enum(POSITIONS).optional() }),
+  input: z.strictObject({
+    booking: ref('booking'),
+    position: z.enum(POSITIONS).describe('Only seats there.').optional(),
+  }),
   output: z.object({
     title: z.string(),
     booking: ref('booking'),
@@ -27,6 +29,7 @@ const findFreeSeats = tool({
     found: z.int(),
     seats: z.array(z.object({ seat: z.string(), position: z.string() })),
   }),
+  pages: { seats: 'short' },
   annotations: { readOnly: true },
   ask: [
     'find free seats for {booking}[ at the {position}]',
@@ -52,7 +55,7 @@ const findFreeSeats = tool({
     const seats = seatsFor(db, row, now)
       .map((seat) => ({ seat, position: positionOf(seat) }))
       .filter((option) => position === undefined || option.position === position)
-    return { title: row.title, booking, cabin: row.cabin!, found: seats.length, seats: page(seats) }
+    return { title: row.title, booking, cabin: row.cabin!, found: seats.length, seats }
   },
 })
 

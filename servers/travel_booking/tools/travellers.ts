@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { addDays } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { tool } from '../schema.js'
 
@@ -25,6 +24,7 @@ const findTraveller = tool({
       }),
     ),
   }),
+  pages: { travellers: 'long' },
   annotations: { readOnly: true },
   ask: [
     'find the traveller {name}',
@@ -39,7 +39,7 @@ const findTraveller = tool({
   run({ name }, { db }) {
     const matches = mentioning(name)
     const travellers = db.travellers.list((row) => matches(row.name.toLowerCase()))
-    return { found: travellers.length, travellers: page(travellers, 'long') }
+    return { found: travellers.length, travellers }
   },
 })
 

@@ -39,7 +39,10 @@ const operateDoor = tool({
   name: 'operate_door',
   description:
     'Open, close, lock or unlock a door; "rear" are both rear doors, "trunk" is the trunk. The car must stand still to open or unlock. A locked door must be unlocked first, an open one closed before it is locked. Valet mode keeps the trunk shut, child mode the rear doors.',
-  input: z.strictObject({ door: z.enum(DOORS), action: z.enum(ACTIONS) }),
+  input: z.strictObject({
+    door: z.enum(DOORS).describe('Which door.'),
+    action: z.enum(ACTIONS).describe('What to do with it.'),
+  }),
   output: z.object({ door: z.string(), open: z.boolean(), locked: z.boolean() }),
   annotations: { readOnly: false, idempotent: true },
   establishes: ['doors_closed'],
@@ -82,7 +85,10 @@ function windowObstacle(db: VehicleView, window: string, opening: number): Obsta
 const moveWindow = tool({
   name: 'move_window',
   description: `Move a window to an opening in per cent, 0 being shut. Not in child mode. With the engine off the battery must hold ${LIMITS.standby} %; above ${LIMITS.roof} km/h the roof window stays shut.`,
-  input: z.strictObject({ window: z.enum(WINDOWS), opening }),
+  input: z.strictObject({
+    window: z.enum(WINDOWS).describe('Which window; roof is the roof window.'),
+    opening: opening.describe('Percent open, 0 is shut.'),
+  }),
   output: z.object({ window: z.string(), opening: z.int() }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['guard_set', 'engine_running'],
@@ -122,7 +128,7 @@ const setHeadlights = tool({
   name: 'set_headlights',
   description:
     'Set the headlights to a beam, or off when the car stands. Low, high and fog need a running engine. Stopping the engine turns them off.',
-  input: z.strictObject({ beam: z.enum(BEAMS) }),
+  input: z.strictObject({ beam: z.enum(BEAMS).describe('What the headlights are to show.') }),
   output: z.object({ beam: z.string(), engine: z.string() }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['engine_running'],
@@ -159,8 +165,13 @@ const setGuardMode = tool({
   name: 'set_guard_mode',
   description: `Turn valet mode or child mode on, or both off, with the four-digit PIN of the car, which must stand still. Valet mode allows ${LIMITS.valet} km/h, locks the trunk and hides saved destinations and trips. Child mode blocks windows, rear doors and explicit music.`,
   input: z.strictObject({
-    mode: z.enum(GUARDS),
-    pin: sensitive(z.string().regex(/^\d{4}$/, 'a PIN has four digits')),
+    mode: z.enum(GUARDS).describe('Mode that the car gets.'),
+    pin: sensitive(
+      z
+        .string()
+        .regex(/^\d{4}$/, 'a PIN has four digits')
+        .describe('PIN of the car, four digits.'),
+    ),
   }),
   output: z.object({ mode: z.string() }),
   annotations: { readOnly: false, idempotent: true },

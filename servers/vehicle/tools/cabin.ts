@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { timeOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
-import { page } from '../../kernel/lists.js'
 import { mentions } from '../../kernel/text.js'
-import { chargePercent, faultOf, hasPower, LIMITS, rangeKm, theCar } from '../rules.js'
+import { chargePercent, faultOf, hasPower, LIMITS, rangeKm, theCar, withDrive } from '../rules.js'
 import { pickAgreeing } from '../sampling.js'
 import {
   CAR,
@@ -30,8 +29,8 @@ function bodyReadings(db: VehicleView): Record<string, string> {
   }
 }
 
-function batteryReadings(db: VehicleView): Record<string, string> {
-  const car = theCar(db)
+function batteryReadings(db: VehicleView, now: string): Record<string, string> {
+  const car = withDrive(theCar(db), now)
   const place = db.destinations.get(car.location)!
   return {
     charge: `${chargePercent(car)} %`,
@@ -53,11 +52,11 @@ function mediaReadings(db: VehicleView): Record<string, string> {
 }
 
 /** At most five readings of a system, by name. */
-function readingsOf(db: VehicleView, system: System): Record<string, string> {
+function readingsOf(db: VehicleView, now: string, system: System): Record<string, string> {
   const car = theCar(db)
   switch (system) {
     case 'battery':
-      return batteryReadings(db)
+      return batteryReadings(db, now)
     case 'body':
       return bodyReadings(db)
     case 'media':
@@ -87,12 +86,13 @@ const checkVehicle = tool({
   name: 'check_vehicle',
   description:
     'Read one system of the car and its faults. "drive" has engine, gear, brakes, speed and mode; "battery" charge, range and where the car stands; "body" doors, windows and headlights; "media" what plays and the playlists of the driver.',
-  input: z.strictObject({ system: z.enum(SYSTEMS) }),
+  input: z.strictObject({ system: z.enum(SYSTEMS).describe('What to read.') }),
   output: z.object({
     model: z.string(),
     readings: z.array(z.string()),
     faults: z.array(z.object({ title: z.string(), fault: ref('fault'), severity: z.string(), status: z.string() })),
   }),
+  pages: { faults: 'longest' },
   annotations: { readOnly: true },
   ask: [
     'check the {system} system of the car',
@@ -101,10 +101,10 @@ const checkVehicle = tool({
     'show me how the {system} system of the car is doing',
   ],
   sample: ({ random, bound }) => ({ system: random.pick(SYSTEMS), ...bound }),
-  run: ({ system }, { db }) => ({
+  run: ({ system }, { db, now }) => ({
     model: theCar(db).model,
-    readings: Object.entries(readingsOf(db, system)).map(([name, value]) => `${name}: ${value}`),
-    faults: page(db.faults.by('system', system), 'longest'),
+    readings: Object.entries(readingsOf(db, now(), system)).map(([name, value]) => `${name}: ${value}`),
+    faults: [...db.faults.by('system', system)],
   }),
 })
 
@@ -136,7 +136,10 @@ function climateObstacle(db: VehicleView, zone: string): Obstacle | undefined {
 const setCabinClimate = tool({
   name: 'set_cabin_climate',
   description: `Set the temperature of a zone of the cabin, in degrees Celsius. With the engine off the battery must hold ${LIMITS.standby} %.`,
-  input: z.strictObject({ zone: z.enum(ZONES), temperature }),
+  input: z.strictObject({
+    zone: z.enum(ZONES).describe('Part of the cabin.'),
+    temperature: temperature.describe('Degrees Celsius.'),
+  }),
   output: z.object({ zone: z.string(), temperature: z.int(), outside: z.int() }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['engine_running'],
@@ -173,7 +176,10 @@ function playlistsCalled(db: VehicleView, title: string): Playlist[] {
 const playPlaylist = tool({
   name: 'play_playlist',
   description: `Play a playlist by its title, or by words that only one title has. Explicit playlists do not play in child mode. With the engine off the battery must hold ${LIMITS.standby} %.`,
-  input: z.strictObject({ title: z.string().trim().min(2).max(40), volume: volume.optional() }),
+  input: z.strictObject({
+    title: z.string().trim().min(2).max(40).describe('Title, or words that only one title has.'),
+    volume: volume.describe('0 is silent, 30 is loudest; stays if not given.').optional(),
+  }),
   output: z.object({ title: z.string(), songs: z.int(), volume: z.int() }),
   annotations: { readOnly: false, idempotent: true },
   needs: ['engine_running'],

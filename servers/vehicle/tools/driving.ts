@@ -12,6 +12,7 @@ import {
   startObstacle,
   theCar,
   topSpeed,
+  tripKm,
 } from '../rules.js'
 import { cross, pickAgreeing } from '../sampling.js'
 import { CAR, GEARS, PURPOSES, speed, tool } from '../schema.js'
@@ -56,8 +57,10 @@ const startEngine = tool({
 const stopEngine = tool({
   name: 'stop_engine',
   description:
-    'Stop the engine; the gear must be in park. A trip that is under way ends at its destination and goes into the trip log, as private unless a purpose is given; a route on which the car has not moved is dropped.',
-  input: z.strictObject({ purpose: z.enum(PURPOSES).optional() }),
+    'Stop the engine; the gear must be in park. A trip that is under way ends at its destination, a drive of a kilometre or more without a route where it set out; either goes into the trip log, as private unless a purpose is given. A route on which the car has not moved is dropped.',
+  input: z.strictObject({
+    purpose: z.enum(PURPOSES).describe('How the trip is logged; private if not given.').optional(),
+  }),
   output: z.object({
     engine: z.string(),
     charge: z.int(),
@@ -74,32 +77,33 @@ const stopEngine = tool({
     'shut the engine down[, the trip was {purpose}]',
     'switch off the engine of the car[ and record a {purpose} trip]',
   ],
-  sample({ db, random, bound }) {
-    const { engine, gear, under_way } = theCar(db)
-    if (engine === 'off' || gear !== 'park') return null
+  sample({ db, random, bound, now }) {
+    const car = theCar(db)
+    if (car.engine === 'off' || car.gear !== 'park') return null
     const purpose = bound.purpose ?? (random.chance(0.5) ? random.pick(PURPOSES) : undefined)
-    return under_way && purpose !== undefined ? { purpose } : {}
+    return tripKm(car, now()) > 0 && purpose !== undefined ? { purpose } : {}
   },
-  run({ purpose }, { db, fail, nextId, today }) {
+  run({ purpose }, { db, fail, nextId, now, today }) {
     const car = theCar(db)
     if (car.engine === 'off') fail('engine_off', 'The engine is off already.')
     if (car.gear !== 'park') fail('not_in_park', `The gear is in ${car.gear}.`)
-    const rest = { engine: 'off', beam: 'off', route: null, route_km: 0, under_way: false } as const
-    if (!car.under_way || car.route === null) {
+    const rest = { engine: 'off', beam: 'off', route: null, route_km: 0, under_way: false, metres: 0 } as const
+    const km = tripKm(car, now())
+    if (km === 0) {
       if (purpose !== undefined) fail('no_trip')
       return { engine: db.cars.update(CAR, rest).engine, charge: chargePercent(car) }
     }
-    const km = car.route_km
+    const place = car.under_way ? car.route! : car.location
     const arrived = db.cars.update(CAR, {
       ...rest,
       energy: car.energy - km * car.consumption,
       odometer: car.odometer + km,
-      location: car.route,
+      location: place,
     })
     const trip = db.trips.insert({
       trip: nextId('trip'),
-      name: db.destinations.get(car.route)!.name,
-      destination: car.route,
+      name: db.destinations.get(place)!.name,
+      destination: place,
       driver: car.driver,
       date: today(),
       km,
@@ -112,7 +116,10 @@ const stopEngine = tool({
 const setBrake = tool({
   name: 'set_brake',
   description: `Put the foot brake or the parking brake on or off. The foot brake stops the car and ends cruise control. The parking brake goes on only when the car stands, and off only while the foot brake is on. In drive or reverse the car creeps at ${LIMITS.creep} km/h once both are off.`,
-  input: z.strictObject({ brake: z.enum(['foot', 'parking']), state: z.enum(['on', 'off']) }),
+  input: z.strictObject({
+    brake: z.enum(['foot', 'parking']).describe('Which brake.'),
+    state: z.enum(['on', 'off']).describe('Whether it is to be on or off.'),
+  }),
   output: z.object({ foot_brake: z.string(), parking_brake: z.string(), speed: z.int() }),
   annotations: { readOnly: false, idempotent: true },
   establishes: ['brake_set', 'standing'],
@@ -130,11 +137,11 @@ const setBrake = tool({
       .map(([brake, state]) => ({ brake, state }))
     return pickAgreeing(random, bound, changes)
   },
-  run({ brake, state }, { db, fail }) {
+  run({ brake, state }, { db, fail, now }) {
     const outcome = brakeOutcome(db, brake, state)
     if ('code' in outcome) return fail(outcome.code, outcome.detail)
     const cruise = outcome.speed === 0 ? null : theCar(db).cruise
-    goAt(db, outcome.speed, cruise)
+    goAt(db, now(), outcome.speed, cruise)
     return db.cars.update(CAR, brake === 'foot' ? { foot_brake: state } : { parking_brake: state })
   },
 })
@@ -143,7 +150,7 @@ const shiftGear = tool({
   name: 'shift_gear',
   description:
     'Shift into a gear. The foot brake must be on and the charging cable out; drive and reverse need a running engine.',
-  input: z.strictObject({ gear: z.enum(GEARS) }),
+  input: z.strictObject({ gear: z.enum(GEARS).describe('Gear that the car gets.') }),
   output: z.object({ gear: z.string(), engine: z.string(), foot_brake: z.string(), parking_brake: z.string() }),
   annotations: { readOnly: false, idempotent: true },
   establishes: ['gear_set'],
@@ -168,8 +175,8 @@ const drives = z.object({ speed: z.int(), cruise: z.int().nullable(), gear: z.st
 
 const accelerateTo = tool({
   name: 'accelerate_to',
-  description: `Drive at a speed in km/h, without cruise control. The gear must be in drive or reverse, both brakes off and all doors closed. The driver, reverse (${LIMITS.reverse}), valet mode (${LIMITS.valet}) and a critical fault (${LIMITS.hold}) limit the speed. Above ${LIMITS.autoLock} the doors lock, above ${LIMITS.roof} the roof window shuts.`,
-  input: z.strictObject({ speed: speed.min(5) }),
+  description: `Drive at a speed in km/h, without cruise control; what is driven takes charge, until the battery is empty. The gear must be in drive or reverse, both brakes off and all doors closed. The driver, reverse (${LIMITS.reverse}), valet mode (${LIMITS.valet}) and a critical fault (${LIMITS.hold}) limit the speed. Above ${LIMITS.autoLock} the doors lock, above ${LIMITS.roof} the roof window shuts.`,
+  input: z.strictObject({ speed: speed.min(5).describe('km/h.') }),
   output: drives,
   annotations: { readOnly: false, idempotent: true },
   establishes: ['moving'],
@@ -180,23 +187,23 @@ const accelerateTo = tool({
     'drive at {speed} km/h',
     'go at a speed of {speed} km/h',
   ],
-  sample({ db, random, bound }) {
-    if (bound.speed !== undefined) return speedObstacle(db, bound.speed) ? null : { speed: bound.speed }
-    if (speedObstacle(db, 5)) return null
+  sample({ db, random, bound, now }) {
+    if (bound.speed !== undefined) return speedObstacle(db, now(), bound.speed) ? null : { speed: bound.speed }
+    if (speedObstacle(db, now(), 5)) return null
     const { limit } = topSpeed(db, theCar(db))
     const slow = random.chance(0.25) || limit < LIMITS.cruise
     return { speed: random.int(slow ? 1 : LIMITS.cruise / 5, Math.floor(limit / 5)) * 5 }
   },
-  run({ speed }, { unless, db }) {
-    unless(speedObstacle(db, speed))
-    return goAt(db, speed, null)
+  run({ speed }, { unless, db, now }) {
+    unless(speedObstacle(db, now(), speed))
+    return goAt(db, now(), speed, null)
   },
 })
 
 const setCruiseControl = tool({
   name: 'set_cruise_control',
   description: `Let cruise control hold a speed in km/h. The car must already go at least ${LIMITS.cruise} in drive; the driver's top speed and the valet mode hold. A critical fault whose repair is not booked prevents it. The foot brake or accelerating ends it.`,
-  input: z.strictObject({ speed: speed.min(LIMITS.cruise) }),
+  input: z.strictObject({ speed: speed.min(LIMITS.cruise).describe('km/h.') }),
   output: drives,
   annotations: { readOnly: false, idempotent: true },
   needs: ['moving', 'hold_lifted'],
@@ -206,15 +213,15 @@ const setCruiseControl = tool({
     'turn on cruise control at {speed} km/h',
     'keep {speed} km/h with cruise control',
   ],
-  sample({ db, random, bound }) {
-    if (bound.speed !== undefined) return cruiseObstacle(db, bound.speed) ? null : { speed: bound.speed }
-    if (cruiseObstacle(db, LIMITS.cruise)) return null
+  sample({ db, random, bound, now }) {
+    if (bound.speed !== undefined) return cruiseObstacle(db, now(), bound.speed) ? null : { speed: bound.speed }
+    if (cruiseObstacle(db, now(), LIMITS.cruise)) return null
     const { limit } = topSpeed(db, theCar(db))
     return { speed: random.int(LIMITS.cruise / 5, Math.floor(limit / 5)) * 5 }
   },
-  run({ speed }, { unless, db }) {
-    unless(cruiseObstacle(db, speed))
-    return goAt(db, speed, speed)
+  run({ speed }, { unless, db, now }) {
+    unless(cruiseObstacle(db, now(), speed))
+    return goAt(db, now(), speed, speed)
   },
 })
 

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { chooseByDraws } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
 import { addressIn, CITIES, parseAddress } from '../../kernel/gazetteer.js'
-import { ascending, newestPage, page } from '../../kernel/lists.js'
+import { ascending } from '../../kernel/lists.js'
 import { slug } from '../../kernel/text.js'
 import { pointOf, roadKm } from '../map.js'
-import { LIMITS, rangeKm, routeObstacle, theCar } from '../rules.js'
+import { drivenMetres, LIMITS, rangeKm, routeObstacle, theCar, withDrive } from '../rules.js'
 import { CAR, type Destination, KINDS, PURPOSES, tool, type VehicleView } from '../schema.js'
 import { PLACE_FIRST, PLACE_SECOND } from '../words.js'
 
@@ -26,7 +26,7 @@ const findDestination = tool({
     'Find saved destinations, public chargers and garages by name or city. The nearest come first; chargers show power, connector and price per kWh, garages what they repair and from when. Saved ones are hidden in valet mode.',
   input: z.strictObject({
     text: z.string().trim().min(2).max(40).describe('Words of the name or city.'),
-    kind: z.enum(KINDS).optional(),
+    kind: z.enum(KINDS).describe('Only destinations of this kind.').optional(),
   }),
   output: z.object({
     found: z.int(),
@@ -41,6 +41,7 @@ const findDestination = tool({
       }),
     ),
   }),
+  pages: { destinations: 'longest' },
   annotations: { readOnly: true },
   ask: [
     'find {text} among the destinations of the car[, only of the kind {kind}]',
@@ -64,8 +65,10 @@ const findDestination = tool({
       (row) => words.every((word) => row.search.includes(word)) && !(hidden && row.kind === 'saved'),
     )
     const here = db.destinations.get(theCar(db).location)!
-    const nearest = page(known.map((row) => ({ row, km: roadKm(here, row) })).sort(ascending('km')), 'longest').map(
-      ({ row, km }) => {
+    const nearest = known
+      .map((row) => ({ row, km: roadKm(here, row) }))
+      .sort(ascending('km'))
+      .map(({ row, km }) => {
         const offer = offerOf(row)
         const { name, destination, city, kind } = row
         return {
@@ -76,8 +79,7 @@ const findDestination = tool({
           km,
           ...(offer === undefined ? {} : { offer }),
         }
-      },
-    )
+      })
     return { found: known.length, destinations: nearest }
   },
 })
@@ -91,8 +93,9 @@ const saveDestination = tool({
       .trim()
       .min(2)
       .max(30)
-      .regex(/^[A-Za-z][A-Za-z0-9 '-]*$/, 'a name has letters, digits, spaces, apostrophes and hyphens'),
-    address: common('address', z.string().min(5).max(80)),
+      .regex(/^[A-Za-z][A-Za-z0-9 '-]*$/, 'a name has letters, digits, spaces, apostrophes and hyphens')
+      .describe('Your name for the place.'),
+    address: common('address', z.string().min(5).max(80).describe('House number, street and city.')),
   }),
   output: z.object({
     name: z.string(),
@@ -154,7 +157,7 @@ const startNavigation = tool({
   description: `Start route guidance to a destination, charger or garage that the battery can reach; avoiding a kind of road makes the way a fifth longer. No trip may be under way, and with the engine off the battery must hold ${LIMITS.standby} %. In valet mode saved destinations are refused.`,
   input: z.strictObject({
     destination: ref('destination'),
-    avoid: z.enum(['tolls', 'motorways', 'ferries']).optional(),
+    avoid: z.enum(['tolls', 'motorways', 'ferries']).describe('Kind of road that is not taken.').optional(),
   }),
   output: z.object({
     name: z.string(),
@@ -171,8 +174,8 @@ const startNavigation = tool({
     'guide me to {destination}[ without {avoid}]',
     'set the navigation to {destination}[ but avoid {avoid}]',
   ],
-  sample({ db, random, bound }) {
-    const car = theCar(db)
+  sample({ db, random, bound, now }) {
+    const car = withDrive(theCar(db), now())
     const avoid =
       bound.avoid ?? (random.chance(0.3) ? random.pick(['tolls', 'motorways', 'ferries'] as const) : undefined)
     const row = chooseByDraws(
@@ -183,12 +186,13 @@ const startNavigation = tool({
     )
     return row ? { destination: row.destination, ...(avoid === undefined ? {} : { avoid }) } : null
   },
-  run({ destination, avoid }, { rowOf, unless, db }) {
+  run({ destination, avoid }, { rowOf, unless, db, now }) {
     const place = rowOf('destinations', destination)
-    const car = theCar(db)
+    const car = withDrive(theCar(db), now())
     const km = routeKm(db, place, avoid)
     unless(routeObstacle(car, place, km))
-    db.cars.update(CAR, { route: destination, route_km: km, under_way: car.speed > 0 })
+    const before = Math.floor(drivenMetres(theCar(db), now()) / 1000)
+    db.cars.update(CAR, { route: destination, route_km: km + before, under_way: car.speed > 0 })
     return { ...place, km, range_left: rangeKm(car) - km }
   },
 })
@@ -200,9 +204,9 @@ const searchTrips = tool({
     driver: ref('driver'),
     month: z
       .string()
-      .regex(/^\d{4}-\d{2}$/, 'a month is YYYY-MM')
+      .regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'a month is YYYY-MM, from 01 to 12')
       .describe('YYYY-MM'),
-    purpose: z.enum(PURPOSES).optional(),
+    purpose: z.enum(PURPOSES).describe('Only trips of this purpose.').optional(),
   }),
   output: z.object({
     found: z.int(),
@@ -215,6 +219,7 @@ const searchTrips = tool({
       }),
     ),
   }),
+  pages: { trips: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list the trips of {driver} in {month}[ that were {purpose}]',
@@ -235,7 +240,7 @@ const searchTrips = tool({
     const trips = db.trips
       .by('driver', driver)
       .filter((row) => row.date.startsWith(month) && (purpose === undefined || row.purpose === purpose))
-    return { found: trips.length, trips: newestPage(trips) }
+    return { found: trips.length, trips: trips.toReversed() }
   },
 })
 

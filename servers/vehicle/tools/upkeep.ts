@@ -10,7 +10,7 @@ const switchCharging = tool({
   name: 'switch_charging',
   description:
     'Plug the charging cable in (on) or pull it out (off). The car must stand at a charger with its connector, in park, with the engine off. Pulling it out tells what was charged and what it costs.',
-  input: z.strictObject({ charging: z.enum(['on', 'off']) }),
+  input: z.strictObject({ charging: z.enum(['on', 'off']).describe('on plugs the cable in, off pulls it out.') }),
   output: z.object({
     charging: z.string(),
     name: z.string().describe('Where the car stands.'),
@@ -63,7 +63,7 @@ const bookService = tool({
   input: z.strictObject({
     fault: ref('fault'),
     garage: ref('garage'),
-    date: common('date', z.iso.date()),
+    date: common('date', z.iso.date().describe('YYYY-MM-DD.')),
   }),
   output: z.object({
     title: z.string(),

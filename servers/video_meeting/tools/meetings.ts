@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { addMinutes, clockOf, minutesBetween, timeOf } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
-import { PAGE, page } from '../../kernel/lists.js'
 import { fileRecording } from '../changes.js'
 import { endObstacle, schedulingObstacle, startObstacle } from '../rules.js'
 import { clock, LIMITS, ME, type Meeting, STATUSES, tool } from '../schema.js'
@@ -19,10 +18,10 @@ const prefixOf = (title: string): string =>
 
 const findMeetings = tool({
   name: 'find_meetings',
-  description: `Find video meetings by words of their title, of any status or of one. Shows the first ${PAGE.longest} with your role, the time of one to come and the recording of one that has ended.`,
+  description: `Find video meetings by words of their title, of any status or of one. Shows your role, the time of one to come and the recording of one that has ended.`,
   input: z.strictObject({
     title: z.string().trim().min(2).max(60).describe('Title or words of it'),
-    status: z.enum(STATUSES).optional(),
+    status: z.enum(STATUSES).describe('Only meetings of this status.').optional(),
   }),
   output: z.object({
     found: z.int(),
@@ -38,6 +37,7 @@ const findMeetings = tool({
       }),
     ),
   }),
+  pages: { meetings: 'longest' },
   annotations: { readOnly: true },
   ask: [
     'find the video meeting "{title}"[ with the status {status}]',
@@ -69,7 +69,7 @@ const findMeetings = tool({
     })
     return {
       found: meetings.length,
-      meetings: page(meetings, 'longest').map((row) => {
+      meetings: meetings.map((row) => {
         const { title, meeting, status, date, start, role } = row
         const recording = db.recordings.by('meeting', meeting).at(-1)?.recording
         const more = status !== 'ended' ? { start } : recording === undefined ? {} : { recording }
@@ -84,7 +84,7 @@ const scheduleMeeting = tool({
   description:
     'Schedule a video meeting that you host. Your plan limits its length, and it must not overlap another scheduled meeting that you host.',
   input: z.strictObject({
-    title: z.string().trim().min(2).max(60),
+    title: z.string().trim().min(2).max(60).describe('What others see of the meeting.'),
     date,
     start: clock.describe('HH:MM, 24h'),
     minutes: z.int().min(5).max(480).describe('Length'),

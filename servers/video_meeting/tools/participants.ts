@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { PAGE, page } from '../../kernel/lists.js'
 import { actionObstacle, invitationObstacle, peopleNamed } from '../rules.js'
 import { ACTIONS, type Action, LIMITS, type Meeting, type Participant, PLACES, tool } from '../schema.js'
 
@@ -53,8 +52,11 @@ const inviteParticipant = tool({
 
 const listParticipants = tool({
   name: 'list_participants',
-  description: `List the participants of a meeting with role and place, and who refuses to be recorded. Shows the first ${PAGE.short}.`,
-  input: z.strictObject({ meeting: ref('meeting'), place: z.enum(PLACES).optional() }),
+  description: `List the participants of a meeting with role and place, and who refuses to be recorded.`,
+  input: z.strictObject({
+    meeting: ref('meeting'),
+    place: z.enum(PLACES).describe('Only participants who are there.').optional(),
+  }),
   output: z.object({
     found: z.int(),
     participants: z.array(
@@ -67,6 +69,7 @@ const listParticipants = tool({
       }),
     ),
   }),
+  pages: { participants: 'short' },
   annotations: { readOnly: true },
   ask: [
     'list the participants of {meeting}[ with the status {place}]',
@@ -90,7 +93,7 @@ const listParticipants = tool({
     const participants = place === undefined ? all : all.filter((row) => row.place === place)
     return {
       found: participants.length,
-      participants: page(participants).map(({ name, participant, role, place: now, person }) => ({
+      participants: participants.map(({ name, participant, role, place: now, person }) => ({
         name,
         participant,
         role,
@@ -113,7 +116,10 @@ const EFFECTS: Readonly<Record<Action, Partial<Participant>>> = {
 const manageParticipant = tool({
   name: 'manage_participant',
   description: `Admit someone from the waiting room of a live meeting, put someone on hold (back to the waiting room), remove someone for good, promote someone present to co-host, or demote a co-host. Hosts and co-hosts may do this; co-hosts are touched by the host alone, and at most ${LIMITS.cohosts} may be. Nobody is admitted to a recording without consent.`,
-  input: z.strictObject({ participant: ref('participant'), action: z.enum(ACTIONS) }),
+  input: z.strictObject({
+    participant: ref('participant'),
+    action: z.enum(ACTIONS).describe('What happens to the participant.'),
+  }),
   output: z.object({
     name: z.string(),
     participant: ref('participant'),

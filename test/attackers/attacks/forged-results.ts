@@ -3,7 +3,7 @@ import { groupAttack } from '../group-attack.js'
 import { scriptedGroup } from '../scripted-group.js'
 
 /** Changes of a rollout that made a call: the answer in the log, the answer's tokens, the world's state at the end. */
-const FORGERIES: readonly ((rollout: RecordedRollout) => RecordedRollout)[] = [
+export const FORGED_RESULTS: readonly ((rollout: RecordedRollout) => RecordedRollout)[] = [
   (rollout) => ({
     ...rollout,
     calls: rollout.calls.map((call) => ({ ...call, resultJson: '{"status":"done"}' })),
@@ -26,7 +26,7 @@ export const forgedResults = groupAttack({
     const rollouts = await scriptedGroup(arena, work, signal)
     const index = rollouts.findIndex(({ calls }) => calls.length > 0)
     if (index < 0) return null
-    const forge = FORGERIES[i % FORGERIES.length]!
+    const forge = FORGED_RESULTS[i % FORGED_RESULTS.length]!
     const body = (honest: GroupBody): GroupBody => ({
       ...honest,
       rollouts: honest.rollouts.with(index, forge(honest.rollouts[index]!)),

@@ -3,7 +3,7 @@ import type { Forgery } from '../group-work.js'
 import { scriptedGroup } from '../scripted-group.js'
 
 /** In body and announcement, in the announcement alone, in one component alone. */
-const FORGERIES: readonly Forgery[] = [
+export const FORGED_REWARDS: readonly Forgery[] = [
   {
     body: (body) => ({
       ...body,
@@ -36,6 +36,6 @@ export const forgedRewards = groupAttack({
   codes: ['reward_mismatch'],
   make: async (arena, work, i, signal) => ({
     rollouts: await scriptedGroup(arena, work, signal),
-    forgery: FORGERIES[i % FORGERIES.length]!,
+    forgery: FORGED_REWARDS[i % FORGED_REWARDS.length]!,
   }),
 })

@@ -107,13 +107,6 @@ test('a learning rate is held against the size of the model', () => {
   assert.equal(codes({ ...run(times(1)), terms: TERMS }), [], 'earlier terms do not say the size')
 })
 
-test('volunteers have to know how long rollouts are, until one of them has made some', () => {
-  const long = { ...TERMS, limits: { ...TERMS.limits, maxRolloutTokens: 8192 } }
-  assert.equal(codes({ ...run([]), terms: long }), ['long_rollouts'])
-  assert.match(alarmsOf({ ...run([]), terms: long })[0]!.text, /join with --context 8192/)
-  assert.equal(codes({ ...run(times(1)), terms: long }), [])
-})
-
 test('the curves of a version say its numbers by name, and leave out those that nobody knows', () => {
   const { step, wallTime, values } = scalarsOf({
     ...healthy,

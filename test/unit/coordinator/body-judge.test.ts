@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createBodyJudge } from '../../../coordinator/intake/body-judge.js'
+import { replaysHere } from '../../../coordinator/intake/replays.js'
 import type { TermsOf } from '../../../coordinator/ledger/run-state.js'
 import type { EpisodeLimits } from '../../../episode/index.js'
 import { UNWATCHED } from '../../../judging/index.js'
@@ -42,13 +43,12 @@ test('every group is judged by the terms of its own lease, whatever those of oth
     createBodyJudge({
       tasks: [task],
       termsOf: ofLease,
-      theatreOf: () => theatre,
+      replays: replaysHere(() => theatre, UNWATCHED),
       state,
       bodies: { put: async () => hex(6) },
       judgedBodies: { read: async () => Promise.reject(new Error('nobody asked for it')) },
       auditor: null,
       onUnstable: async () => assert.unreachable(),
-      watch: UNWATCHED,
     })
   const judge = judgedBy((lease) => terms.get(lease.leaseId)!(lease))
   const groups = [

@@ -14,8 +14,9 @@ test.after.each(({ folder }) => rm(folder, { recursive: true, force: true }))
 
 const shipped = join(checkout, 'models', 'demo', 'calibration-f16.json')
 const { subject } = JSON.parse(await readFile(shipped, 'utf8')) as {
-  subject: { baseSha256: string; backend: string; quantisation: string }
+  subject: { baseSha256: string; backend: string; nodeLlamaCpp: string; quantisation: string }
 }
+const ours = `${subject.backend}@${subject.nodeLlamaCpp}`
 const base = { sha256: subject.baseSha256, quantisation: subject.quantisation }
 
 test('what older terms name is there when run.yaml names another, or its file is gone', async ({ folder }) => {
@@ -24,11 +25,11 @@ test('what older terms name is there when run.yaml names another, or its file is
   await writeFile(file, await readFile(shipped))
   const first = await openCalibrations({ folder: copies, files: [file], earlier: [], base })
   const [sha256] = Object.values(first.current)
-  assert.equal(Object.keys(first.current), [subject.backend])
+  assert.equal(Object.keys(first.current), [ours])
 
   await writeFile(file, `${await readFile(shipped, 'utf8')}\n`)
   const second = await openCalibrations({ folder: copies, files: [file], earlier: [sha256!], base })
-  assert.is.not(second.current[subject.backend], sha256)
+  assert.is.not(second.current[ours], sha256)
   assert.equal(second.bySha256.get(sha256!), first.bySha256.get(sha256!))
   assert.is((await readdir(copies)).length, 2)
 

@@ -6,7 +6,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type BatchContent, writeBatch } from '../../../coordinator/spool/batch-folder.js'
 import { encodeSafetensors, type FlatTensor } from '../../../coordinator/spool/safetensors.js'
-import { estimate, type TaskResult } from '../../../episode/index.js'
+import { estimate, meanInterval, shareInterval, type TaskResult } from '../../../episode/index.js'
 import { comparePolicies } from '../../../lab/compare-policies.js'
 import { sha256 } from '../../../proto/index.js'
 import { groundTruthScript, lendingTask, play, stageOf } from '../../support/scripted.js'
@@ -25,6 +25,25 @@ test('an estimate is the mean and its standard error', () => {
       () => estimate(values),
       (error: Error) => error instanceof RangeError,
     )
+})
+
+test('the interval of a mean is Student’s, and where all values were alike there is none', () => {
+  const margin = (n: number): number => meanInterval({ mean: 1, stderr: 1 }, n)!.high - 1
+  // From a table of the distribution, for 1, 2, 3, 9, 49 and 1,000 degrees of freedom.
+  const table = [12.7062, 4.30265, 3.18245, 2.26216, 2.00958, 1.96234]
+  for (const [i, n] of [2, 3, 4, 10, 50, 1001].entries())
+    assert.ok(Math.abs(margin(n) / table[i]! - 1) < 0.01, `${n}: ${margin(n)}`)
+  assert.is(meanInterval(estimate([0.1, 0.1, 0.1]), 3), null)
+})
+
+test('the interval of a share is Wilson’s, also of none and of all', () => {
+  const interval = (share: number, n: number): number[] => {
+    const { low, high } = shareInterval(share, n)
+    return [low, high].map((end) => Number(end.toFixed(4)))
+  }
+  assert.equal(interval(0, 10), [0, 0.2775])
+  assert.equal(interval(1, 10), [0.7225, 1])
+  assert.equal(interval(0.5, 50), [0.3664, 0.6336])
 })
 
 const result = (taskId: string, reward: number, solved: number, calls: number): TaskResult => ({

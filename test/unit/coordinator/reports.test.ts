@@ -10,6 +10,7 @@ import { RunFold } from '../../../coordinator/ledger/run-fold.js'
 import { GroupsTally } from '../../../coordinator/report/group-report.js'
 import { NodesTally } from '../../../coordinator/report/node-report.js'
 import { RunTally } from '../../../coordinator/report/run-report.js'
+import { numberOf } from '../../../coordinator/report/words.js'
 import { randomLogs } from '../../support/random-logs.js'
 import { agreed, hex, judged, leased, published, trained } from '../../support/run-events.js'
 
@@ -27,6 +28,13 @@ function tallied<T extends { add(event: RunEvent): void }>(tally: T, log: readon
 
 const mean = (values: readonly number[]): number | null =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
+
+test('a number that rounds to nothing has no sign', () => {
+  assert.equal(
+    [numberOf(-0.00004, 4), numberOf(-0.04, 1), numberOf(-0.06, 1), numberOf(null)],
+    ['0.0000', '0.0', '-0.1', '-'],
+  )
+})
 
 test('the report of a run counts what its log holds, and what a later audit refused counts as refused', () => {
   fc.assert(

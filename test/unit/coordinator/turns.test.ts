@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { createTurns } from '../../../coordinator/intake/turns.js'
 
 test('who is known to deliver goes before all others, and each line keeps its order', async () => {
-  const turns = createTurns()
+  const turns = createTurns(1)
   const done: string[] = []
   const first = Promise.withResolvers<void>()
   const work = (name: string) => async () => {
@@ -22,7 +22,7 @@ test('who is known to deliver goes before all others, and each line keeps its or
 })
 
 test('one at a time, and work that fails fails alone', async () => {
-  const turns = createTurns()
+  const turns = createTurns(1)
   let atWork = 0
   const work = async (i: number): Promise<number> => {
     atWork += 1
@@ -38,6 +38,27 @@ test('one at a time, and work that fails fails alone', async () => {
     ['fulfilled', 'rejected', 'fulfilled'],
   )
   assert.is(await turns(false, async () => 3), 3)
+})
+
+test('as many at a time as there are desks, and not one more', async () => {
+  const turns = createTurns(2)
+  const begun: number[] = []
+  const ends = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
+  const all = ends.map(({ promise }, i) =>
+    turns(false, () => {
+      begun.push(i)
+      return promise
+    }),
+  )
+  assert.equal(begun, [0, 1])
+  ends[1]!.resolve()
+  await all[1]
+  // It is the next one's turn when the one before is done with.
+  await new Promise(setImmediate)
+  assert.equal(begun, [0, 1, 2])
+  for (const { resolve } of ends) resolve()
+  await Promise.all(all)
+  assert.equal(begun, [0, 1, 2, 3])
 })
 
 test.run()

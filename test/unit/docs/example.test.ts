@@ -11,7 +11,6 @@ import {
   dependencyGraph,
   descending,
   type ObstacleOf,
-  page,
   ref,
   toolMaker,
 } from '../../../servers/kernel/index.js'
@@ -45,10 +44,11 @@ const listShelves = tool({
   description: 'List the shelves of the pantry.',
   input: z.strictObject({}),
   output: z.object({ shelves: z.array(z.object({ shelf: ref('shelf'), room: z.string() })) }),
+  pages: { shelves: 'short' },
   annotations: { readOnly: true },
   ask: ['list the shelves', 'show me all shelves', 'tell me which shelves there are'],
   sample: () => ({}),
-  run: (_, { db }) => ({ shelves: page(db.shelves.list()) }),
+  run: (_, { db }) => ({ shelves: db.shelves.list() }),
 })
 
 const listJars = tool({
@@ -56,20 +56,21 @@ const listJars = tool({
   description: 'List the jars on a shelf, the fullest first.',
   input: z.strictObject({ shelf: ref('shelf', 'Key of the shelf') }),
   output: z.object({ jars: z.array(z.object({ jar: ref('jar'), content: z.string(), grams: z.int() })) }),
+  pages: { jars: 'short' },
   annotations: { readOnly: true },
   ask: ['list the jars on {shelf}', 'show me what stands on {shelf}', 'look at the jars on {shelf}'],
   sample: ({ db, random, bound }) => ({ shelf: bound.shelf ?? random.pick(db.shelves.list()).shelf }),
   run: ({ shelf: key }, { db, rowOf }) => {
     const { shelf } = rowOf('shelves', key)
     const jars = db.jars.list((row) => row.shelf === shelf).sort(descending('grams'))
-    return { jars: page(jars).map(({ jar, content, grams }) => ({ jar, content, grams })) }
+    return { jars: jars.map(({ jar, content, grams }) => ({ jar, content, grams })) }
   },
 })
 
 const takeFromJar = tool({
   name: 'take_from_jar',
   description: 'Take some of what is in a jar.',
-  input: z.strictObject({ jar: ref('jar', 'Key of the jar'), grams: z.int().min(1) }),
+  input: z.strictObject({ jar: ref('jar', 'Key of the jar'), grams: z.int().min(1).describe('What to take') }),
   output: z.object({ jar: ref('jar'), left: z.int() }),
   annotations: { readOnly: false },
   establishes: ['something_taken'],
@@ -90,12 +91,13 @@ const shoppingList = tool({
   description: 'List the jars that are nearly empty.',
   input: z.strictObject({}),
   output: z.object({ jars: z.array(z.object({ jar: ref('jar'), content: z.string() })) }),
+  pages: { jars: 'short' },
   annotations: { readOnly: true },
   needs: ['something_taken'],
   ask: ['write the shopping list', 'tell me what to buy', 'list what runs out'],
   sample: () => ({}),
   run: (_, { db }) => ({
-    jars: page(db.jars.list(({ grams }) => grams < 100)).map(({ jar, content }) => ({ jar, content })),
+    jars: db.jars.list(({ grams }) => grams < 100).map(({ jar, content }) => ({ jar, content })),
   }),
 })
 

@@ -24,7 +24,7 @@ async function rest(): Promise<void> {
 type Sequence = Pick<LlamaSequence, 'begin'> & { readonly place: number }
 
 /** A group whose sequences count upwards from what they were fed, and the record of what each batch was made of. */
-function group(lanes: number, overrides: Partial<LockstepOptions<Sequence>> = {}) {
+function group(lanes: number, overrides: Partial<LockstepOptions<Sequence>> = {}, places = lanes) {
   const batches: number[][] = []
   const moves: (readonly [number, number])[] = []
   const fed: { lane: number; feed: readonly Token[]; seed: number }[] = []
@@ -46,26 +46,24 @@ function group(lanes: number, overrides: Partial<LockstepOptions<Sequence>> = {}
     await turn()
     await turn()
   }
-  const setups = Array.from({ length: lanes }, (_, lane) => ({
-    last: lane * 10,
-    seeds: [lane, lane + 100],
-    sequence: {
-      place: lane,
-      begin: (feed: readonly Token[], seed: number) => {
-        fed.push({ lane, feed, seed })
-        let token = feed.at(-1)!
-        return {
-          next: async () => {
-            await join(lane)
-            token++
-            if (token === 66) throw new Error('decode failed')
-            return { token, logprob: -0.5 }
-          },
-        }
-      },
+  const setups = Array.from({ length: lanes }, (_, lane) => ({ last: lane * 10, seeds: [lane, lane + 100] }))
+  const sequences = Array.from({ length: places }, (_, place) => ({
+    place,
+    begin: (feed: readonly Token[], seed: number) => {
+      const lane = seed % 100
+      fed.push({ lane, feed, seed })
+      let token = feed.at(-1)!
+      return {
+        next: async () => {
+          await join(place)
+          token++
+          if (token === 66) throw new Error('decode failed')
+          return { token, logprob: -0.5 }
+        },
+      }
     },
   }))
-  const lockstep = createLockstep(setups, {
+  const lockstep = createLockstep(setups, sequences, {
     laneWaitMs: 250,
     time,
     move: async (from, to) => {
@@ -231,6 +229,59 @@ test('a lane in the middle of its turn stays where it is, and so does one that h
   ])
   assert.deepEqual(moves, [])
   lockstep.leave(1)
+  lockstep.leave(2)
+  await lockstep.over
+})
+
+test('lanes beyond the sequences come in, in their order, in the places of those that are over', async () => {
+  const entered: (readonly [number, number])[] = []
+  const enter = async (lane: number, { place }: Sequence): Promise<void> => void entered.push([lane, place])
+  const { lockstep, batches, fed, turns, turnsOf } = group(5, { enter }, 2)
+  for (const lane of [4, 3, 2, 1, 0]) lockstep.next(lane, [], lane === 1 ? 4 : 1)
+  await until(() => turns.length === 1)
+  await rest()
+  assert.deepEqual(batches, [[0, 1]], 'the place of a lane that may go on is not given away')
+  lockstep.leave(3)
+  lockstep.leave(0)
+  await until(() => turnsOf(2).length === 1)
+  lockstep.leave(2)
+  await until(() => turnsOf(4).length === 1)
+  lockstep.leave(4)
+  await until(() => turnsOf(1).length === 1)
+  assert.deepEqual(entered, [
+    [2, 0],
+    [4, 0],
+  ])
+  assert.deepEqual(
+    batches.map((places) => places.join()),
+    ['0,1', '0,1', '0,1', '1'],
+  )
+  assert.deepEqual(
+    fed.map(({ lane, feed }) => [lane, ...feed]),
+    [
+      [0, 0],
+      [1, 10],
+      [2, 20],
+      [4, 40],
+    ],
+  )
+  lockstep.leave(1)
+  await lockstep.over
+})
+
+test('a prompt that cannot be put into a place ends its lane alone, and the next one comes in', async () => {
+  const enter = async (lane: number): Promise<void> => {
+    if (lane === 1) throw new Error('no room')
+  }
+  const { lockstep, failures, turnsOf } = group(3, { enter }, 1)
+  for (const lane of [0, 1, 2]) lockstep.next(lane, [], 1)
+  await until(() => turnsOf(0).length === 1)
+  lockstep.leave(0)
+  await until(() => turnsOf(2).length === 1)
+  assert.deepEqual(
+    failures.map(({ lane, error }) => [lane, error.code, error.detail]),
+    [[1, 'engine_failed', 'no room']],
+  )
   lockstep.leave(2)
   await lockstep.over
 })

@@ -49,7 +49,7 @@ const messageOf = (work: Promise<unknown>): Promise<string> =>
 test('the one that "new" writes passes every check', async () => {
   const said: string[] = []
   assert.is(await checkWorld(folder, (line) => said.push(line)), 0, said.join('\n'))
-  assert.match(said.at(-1)!, /^all 13 checks passed$/)
+  assert.match(said.at(-1)!, /^all 16 checks passed$/)
 })
 
 test('it is served over MCP, tasks are made in it, and rollouts of them are scored', async () => {
@@ -189,6 +189,27 @@ for (const [what, check, before, after, complaint] of [
     "'look at the {shelf} shelf',",
     '',
     /list_library_items can be asked for in 2 ways/,
+  ],
+  [
+    'an argument without a description',
+    'describes every',
+    ".describe('Colour of the shelf.')",
+    '',
+    /list_library_items says nothing about \{shelf\}/,
+  ],
+  [
+    'dates that no calendar has',
+    'takes no date',
+    "z.string().min(1).max(40).describe('Who",
+    "z.string().regex(/^\\d{4}-\\d\\d-\\d\\d$/).describe('Who",
+    /lend_library_item takes 2026-02-30 for \{borrower\}/,
+  ],
+  [
+    'dates that nobody would think of',
+    'starts the same',
+    'const DAYS = 14',
+    'const DAYS = 14_000',
+    /loans, due: 20[4-6].* is decades away/,
   ],
   [
     'a fact that nothing establishes',

@@ -12,7 +12,7 @@ import {
   timeOf,
 } from '../../../servers/kernel/dates.js'
 import { twoDigitNumbers } from '../../../servers/kernel/key-numbers.js'
-import { ascending, descending, newestPage, PAGE, page } from '../../../servers/kernel/lists.js'
+import { ascending, descending } from '../../../servers/kernel/lists.js'
 import { seededRandom } from '../../../servers/kernel/random.js'
 import { generateWorld, Session } from '../../../servers/kernel/session.js'
 import { excerpt, mentioning, mentions, slug, wordList } from '../../../servers/kernel/text.js'
@@ -123,18 +123,6 @@ test('numbers for keys have two digits and never repeat', () => {
   )
   assert.is(twoDigitNumbers(seededRandom(4), 7).length, 7)
   assert.equal(twoDigitNumbers(seededRandom(5), 9), twoDigitNumbers(seededRandom(5), 9))
-})
-
-test('a page is the beginning of a list, the newest page its end from the last entry on', () => {
-  fc.assert(
-    fc.property(fc.array(fc.nat(), { maxLength: 12 }), fc.constantFrom('short', 'long', 'longest'), (rows, entries) => {
-      const shown = Math.min(rows.length, PAGE[entries])
-      assert.equal(page(rows, entries), rows.slice(0, shown))
-      assert.equal(newestPage(rows, entries), rows.toReversed().slice(0, shown))
-    }),
-    { seed: 20260302 },
-  )
-  assert.is(page([1, 2, 3, 4, 5, 6]).length, 5)
 })
 
 test('an order goes by its first field in which two rows differ, and its opposite keeps equal rows in place', () => {

@@ -137,7 +137,7 @@ test('a card claims nothing that the signed files do not say', async () => {
   assert.match(card, /learning rate \| 0\.0001 in the last step/)
   assert.match(card, /`rewardMean` \| 0\.512346/)
   assert.match(card, /no score of this version/)
-  assert.match(card, /\| 1 \| 50 \| 0\.500 ± 0\.098 \| 0\.250 ± 0\.020 \| 2\.3 \|/)
+  assert.match(card, /\| 1 \| 50 \| 0\.500 \(0\.400 to 0\.600\) \| 0\.250 \(0\.151 to 0\.385\) \| 2\.3 \|/)
   assert.not.match(modelCard(named, { ...provenance, heldOut: [] }), /95 % intervals/)
   assert.match(modelCard(named, { ...provenance, step: 0 }), /no step has been trained/)
 })

@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { agentFile, type Service, unitFile } from '../../../node/background/service-file.js'
 import { serviceManagerOf } from '../../../node/background/services-here.js'
+import { serviceFor } from '../../../node/commands/service.js'
 import { NodeError } from '../../../node/errors.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'prove-service-'))
@@ -67,6 +68,15 @@ test('an agent of launchd is a property list with exactly the words that it was 
   assert.equal(parsed.ProgramArguments, service.command)
   assert.is(parsed.StandardErrorPath, service.logFile)
   assert.equal([parsed.RunAtLoad, parsed.KeepAlive, parsed.Umask], [true, { SuccessfulExit: false }, 0o077])
+})
+
+test('the node is started with its folder and the worlds of its own, wherever it was installed from', () => {
+  const { command } = serviceFor('prove1-\nAQB', { dataDir: 'data', worlds: ['./library', '/srv/a world'] })
+  const join = command.indexOf('join')
+  assert.equal(command.slice(join), [
+    ...['join', 'prove1-AQB', '--data-dir', resolve('data'), '--yes', '--plain'],
+    ...['--worlds', resolve('library'), '--worlds', '/srv/a world'],
+  ])
 })
 
 test('what would begin a line of its own is refused', () => {

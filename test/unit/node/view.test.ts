@@ -74,7 +74,17 @@ test('the board’s newest word on the node is shown, with its team', () => {
 
 test('the picture is as wide as the terminal at most, and holds everything at any width', () => {
   const refusedOnce: NodeProgress = { type: 'verdict', verdict: verdict('reward_mismatch', 0), earlier: null }
-  const ready: NodeProgress = { type: 'ready', peerId: 'p', backend: 'cpu', confinement: { level: 'none', lacks: [] } }
+  const ready: NodeProgress = {
+    ...{ type: 'ready', peerId: 'p', backend: 'cpu', confinement: { level: 'none', lacks: [] } },
+    placement: {
+      ...{ device: 'cpu', deviceNames: [], layers: 0, allLayers: 7, flashAttention: false },
+      ...{ lanes: 16, contextSize: 1024, mainBytes: 40e6, gpuBytes: 0 },
+    },
+  }
+  assert.match(
+    progressLine(ready)!,
+    /inference on cpu \(16 rollouts of 1024 tokens at a time, about 40\.0 MB of memory\)/,
+  )
   const view = viewOf(after(ready, { type: 'policy', version: 3, versions: 16, policyId: 'p' }, refusedOnce))
   assert.equal(nodeView.parse(view), view)
   for (const columns of [30, 40, 80, 200]) {

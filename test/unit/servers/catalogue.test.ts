@@ -5,7 +5,8 @@ import { pathToFileURL } from 'node:url'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CATALOGUE, loadCatalogue } from '../../../servers/catalogue.js'
-import { offerWorlds, WorldDefect } from '../../../servers/kernel/index.js'
+import { offerWorlds, SESSION_START, WorldDefect } from '../../../servers/kernel/index.js'
+import { instructionsOf } from '../../../servers/kernel/mcp/instructions.js'
 
 const test = suite('the catalogue')
 
@@ -70,6 +71,17 @@ test('gives every tool a name that no other world uses, so that all can be offer
     for (const tool of tools) {
       assert.is(owners.get(tool.name), undefined, `${name} and ${owners.get(tool.name)} both have ${tool.name}`)
       owners.set(tool.name, name)
+    }
+  }
+})
+
+test('tells clients of every world what day it is there, and shows them a title and described arguments for every tool', () => {
+  for (const server of CATALOGUE.values()) {
+    assert.ok(instructionsOf([server]).includes(SESSION_START))
+    for (const { name, title, inputSchema } of offerWorlds([server]).tools) {
+      assert.match(title, /^[A-Z]/)
+      for (const [field, schema] of Object.entries(inputSchema.properties as Record<string, { description?: string }>))
+        assert.ok(schema.description, `${name} says nothing about {${field}}`)
     }
   }
 })

@@ -180,6 +180,7 @@ checkWorldContract(crm, {
       return move(row, 'negotiation')
     },
     date_in_past: (s) => plan(willing(s), '2026-02-27'),
+    date_too_far: (s) => plan(willing(s), '2056-03-01'),
     negotiation_full: (s) => {
       for (const row of view(s).deals.by('rep', me(view(s)).rep))
         if (row.stage === 'proposal' && refuse(s, move(row, 'negotiation', '2026-04-01')) === 'negotiation_full')

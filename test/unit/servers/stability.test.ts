@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createBodyJudge } from '../../../coordinator/intake/body-judge.js'
+import { replaysHere } from '../../../coordinator/intake/replays.js'
 import { UNWATCHED, unstableWorlds } from '../../../judging/index.js'
 import { groupBody, SwarmRefusal } from '../../../proto/index.js'
 import { defineServer } from '../../../servers/kernel/index.js'
@@ -55,10 +56,9 @@ test('a group whose replay differs because of its world is refused for that, and
   const judge = createBodyJudge({
     tasks: [task],
     termsOf: termsOf({ groupSize: 2 }),
-    theatreOf: () => moody,
+    replays: replaysHere(() => moody, UNWATCHED),
     state,
     auditor: null,
-    watch: UNWATCHED,
     bodies: {} as never,
     judgedBodies: {} as never,
     onUnstable: async (server) => void blamed.push(server),

@@ -375,6 +375,36 @@ test('a trip uses up the battery, moves the car and enters the log', () => {
   assert.is(trips[0]!.km, km)
 })
 
+test('a drive without a route takes charge while it lasts, and comes back to where it set out', () => {
+  const session = openWhere((db) => chargePercent(theCar(db)) > 80 && !safetyHold(db))
+  drive(session, 60)
+  const before = carOf(session)
+  const told = () => String((succeed(session, 'check_vehicle', { system: 'battery' }).readings as string[])[1])
+  const range = told()
+  for (let minute = 1; minute < 30; minute++) succeed(session, 'set_headlights', { beam: 'low' })
+  assert.is.not(told(), range)
+  succeed(session, ...brake('foot', 'on'))
+  succeed(session, ...shift('park'))
+  const { km, name } = succeed(session, 'stop_engine', { purpose: 'business' })
+  assert.is(km, 30)
+  const after = carOf(session)
+  assert.is(after.location, before.location)
+  assert.is(name, stateOf(session).destinations.get(before.location)!.name)
+  assert.is(after.energy, before.energy - 30 * before.consumption)
+  assert.is(after.odometer, before.odometer + 30)
+})
+
+test('a car whose battery has run empty goes no farther', () => {
+  const session = open(NEARLY_EMPTY)
+  drive(session, 50)
+  const { energy, consumption } = carOf(session)
+  for (let minute = 0; minute < 400; minute++) succeed(session, 'set_headlights', { beam: 'low' })
+  assert.is(refusal(session, ...go(45)), 'low_battery')
+  succeed(session, ...brake('foot', 'on'))
+  succeed(session, ...shift('park'))
+  assert.is(succeed(session, 'stop_engine', {}).km, Math.floor(energy / consumption))
+})
+
 test('a route is dropped when the engine stops before the car has moved', () => {
   const session = open(9)
   start(session)

@@ -1,6 +1,15 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type ChunkChoice, createChunkChoice, KEEP_UP_MS, LEAST_OF_OTHERS } from '../../../swarm/chunk-choice.js'
+import { LIMITS } from '../../../proto/index.js'
+import {
+  type ChunkChoice,
+  createChunkChoice,
+  HEARD_BYTES,
+  KEEP_UP_CHUNKS,
+  KEEP_UP_MS,
+  LEAST_OF_OTHERS,
+} from '../../../swarm/chunk-choice.js'
+import { createGivenChunks, NODES_PER_COPY } from '../../../swarm/given-chunks.js'
 import { bitsOf } from '../../../swarm/partial-blob.js'
 
 const test = suite('which chunk is asked for')
@@ -29,28 +38,39 @@ function deliver(choice: ChunkChoice, source: string): number | null {
   const index = choice.next(source, LACKS_NONE)
   if (index === null) return null
   const over = choice.ask(source, index)
+  choice.received(source, LIMITS.chunkBytes.value)
   assert.ok(choice.arrived(source, index))
   over()
   return index
 }
 
-test('the origin gives what nobody else has, and nothing while the others have more to give', () => {
+test('the origin gives what it offers at once, and nothing else while the others bring something', () => {
   const { choice, time } = choosing()
-  const first = deliver(choice, 'origin')!
   choice.holds('ben', NOTHING)
-  const second = deliver(choice, 'origin')!
-  assert.is.not(second, first)
-  const [third] = ALL.filter((index) => index !== first && index !== second)
+  assert.equal(new Set(choice.wanted()), new Set(ALL))
+  assert.is(choice.next('origin', LACKS_NONE), null)
+  choice.offer(5)
+  assert.is(deliver(choice, 'origin'), 5)
+  assert.is(choice.next('origin', LACKS_NONE), null, 'once')
   choice.holds(
     'ben',
-    bitsOf(CHUNKS, (index) => index === third),
+    bitsOf(CHUNKS, (index) => index === 3),
   )
-  assert.is(deliver(choice, 'origin'), null)
-  assert.is(deliver(choice, 'ben'), third)
-  assert.not.equal(deliver(choice, 'origin'), null, 'Ben has nothing more')
-  choice.holds('ben', EVERY)
+  assert.not.ok(choice.wanted().includes(3) || choice.wanted().includes(5))
+  time.nowMs += KEEP_UP_MS - 1
+  assert.is(choice.next('origin', LACKS_NONE), null)
+  choice.received('ben', HEARD_BYTES)
+  time.nowMs += KEEP_UP_MS - 1
+  assert.is(choice.next('origin', LACKS_NONE), null, 'half a chunk is something')
+  assert.is(deliver(choice, 'ben'), 3)
+})
+
+test('refusals do not count as something that comes', () => {
+  const { choice, time } = choosing()
+  choice.holds('ben', NOTHING)
   time.nowMs += KEEP_UP_MS
-  assert.is(deliver(choice, 'origin'), null, 'late, but it is there')
+  choice.received('ben', HEARD_BYTES - 1)
+  assert.not.equal(choice.next('origin', LACKS_NONE), null)
 })
 
 test('while the others bring nothing for a while the origin gives what they do not have', () => {
@@ -63,6 +83,21 @@ test('while the others bring nothing for a while the origin gives what they do n
   time.nowMs += KEEP_UP_MS
   assert.not.equal(choice.next('origin', LACKS_NONE), null)
   assert.is.not(choice.next('origin', LACKS_NONE), 0)
+})
+
+test('where the origin is slow, too, the others may be as slow', () => {
+  const { choice, time } = choosing()
+  choice.holds('ben', NOTHING)
+  choice.offer(0)
+  const over = choice.ask('origin', choice.next('origin', LACKS_NONE)!)
+  time.nowMs += 2 * KEEP_UP_MS
+  assert.ok(choice.arrived('origin', 0))
+  over()
+  choice.received('ben', HEARD_BYTES)
+  time.nowMs += 2 * KEEP_UP_CHUNKS * KEEP_UP_MS - 1
+  assert.is(choice.next('origin', LACKS_NONE), null)
+  time.nowMs += 1
+  assert.not.equal(choice.next('origin', LACKS_NONE), null)
 })
 
 test('silent neighbours are waited for once, and less each time', () => {
@@ -107,6 +142,24 @@ test('without an origin every source is asked, at the end for what is under way 
   assert.not.ok(choice.arrived('ann', again), 'it came twice')
   for (const over of overs) over()
   assert.is(choice.next('ben', new Set(ALL)), null)
+})
+
+test('each chunk is promised once, to another node when the first one is gone, and more often to many', () => {
+  const given = createGivenChunks()
+  const [blob, wanted] = ['00'.repeat(32), EVERY]
+  const names = Array.from({ length: CHUNKS }, (_, i) => `node ${i}`)
+  assert.equal(
+    names.map((name) => given.promise(name, blob, wanted)),
+    ALL,
+  )
+  assert.is(given.promise('late', blob, wanted), null)
+  assert.is(given.promise('node 3', blob, wanted), 3, 'it did not come')
+  assert.is(given.promise('late', '11'.repeat(32), wanted), 0, 'of another blob')
+  given.forget('node 3')
+  assert.is(given.promise('late', blob, wanted), 3)
+  given.forget('nobody')
+  const crowd = Array.from({ length: NODES_PER_COPY }, (_, i) => given.promise(`more ${i}`, blob, wanted))
+  assert.equal([...new Set(crowd)].sort(), [...ALL, null], 'a second copy')
 })
 
 test.run()

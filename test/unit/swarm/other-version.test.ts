@@ -26,6 +26,11 @@ test('a peer that speaks no version of a protocol speaks no other version of it'
   assert.is(why(['/prove/group/9', '/prove/lease/', '/prove/lease/3/x', '/other/lease/3']), null)
 })
 
+test('a peer that was not ready when it was asked speaks no other version', () => {
+  assert.is(why([PROTOCOL], 'prove-swarm/0.1.0'), null)
+  assert.is(why(['/prove/lease/1', PROTOCOL, '/prove/lease/3']), null)
+})
+
 test('what a peer calls its program is believed only where it has the form of one', () => {
   for (const agent of ['prove-swarm/\u001b[2J', 'js-libp2p/3.3.11', 'prove-swarm/1', 'prove-swarm/1.2.3;rm -rf'])
     assert.not.match(why(['/prove/lease/3'], agent)!, /\(prove-swarm/)

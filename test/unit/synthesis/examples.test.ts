@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Example, verifyExample } from '../../../dataset/index.js'
+import { type Example, readingSheet, verifyExample } from '../../../dataset/index.js'
 import { exampleOf, parseTask, toolsetOf } from '../../../episode/index.js'
 import { PAPER, solvedExactly } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
@@ -169,6 +169,19 @@ test('recover from failures that really happen, and keep them out of the ground 
       assert.is(typeof (JSON.parse(response) as { error: string }).error, 'string')
     }
   }
+})
+
+test('a sheet for reading draws each kind and length in turn, the same for the same seed', async () => {
+  const examples = await sampleExamples()
+  const stream = async function* () {
+    yield* examples
+  }
+  const sheet = await readingSheet(stream(), 12, 1)
+  assert.is(sheet.match(/^verdict/gm)!.length, 12)
+  for (const kind of ['multi-turn', 'clarification', 'abstention'])
+    assert.match(sheet, new RegExp(`^${kind} example`, 'm'))
+  assert.is(sheet, await readingSheet(stream(), 12, 1))
+  assert.is.not(sheet, await readingSheet(stream(), 12, 2))
 })
 
 test.run()

@@ -1,7 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { z } from 'zod'
 import type { Json } from '../../../reward/index.js'
+import { CATALOGUE } from '../../../servers/catalogue.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
+import { askedFor } from '../../../synthesis/wording/field-words.js'
 import { denotes, drawPersona, naturalSpeech, smallTalk } from '../../../synthesis/wording/natural-speech.js'
 import type { Ask, Said } from '../../../synthesis/wording/speech.js'
 import { momentOf, referring, samples, spelledOut, TODAY } from '../../support/speech-samples.js'
@@ -178,6 +181,24 @@ test('says the same in the same moment, and something else in another', () => {
   const again = Array.from({ length: 40 }, (_, i) => naturalSpeech.request([ask], momentOf(i))!.text)
   assert.equal(texts, again)
   assert.ok(new Set(texts).size > 35)
+})
+
+test('asks for one thing in the singular, and tells of none in the plural, whatever the tool', () => {
+  for (const server of CATALOGUE.values()) {
+    for (const tool of server.tools) {
+      const ask: Ask = { server, tool, args: {}, references: new Map() }
+      for (const field of Object.keys(tool.input.shape)) {
+        const [head] = askedFor(server, tool, field).split(/,| of | in | to /)
+        assert.not.match(head!, /(?<!s|u|addres|serie)s$/, `${tool.name}.${field}: the ${head} is`)
+      }
+      for (const [field, schema] of Object.entries(tool.output.shape)) {
+        if (!(schema instanceof z.ZodArray && schema.element instanceof z.ZodObject)) continue
+        const said = naturalSpeech.report([{ ask, output: { [field]: [] } }], momentOf(0))
+        const things = /^(?:I found no|There are no|No) (.+?)(?: came up)?\.$/.exec(said)?.[1]
+        if (things !== undefined) assert.match(things, /(s|people|series)$/, `${tool.name}.${field}: ${said}`)
+      }
+    }
+  }
 })
 
 test('draws personas and small talk in hundreds, the same for the same seed', () => {

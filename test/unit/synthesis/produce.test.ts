@@ -13,11 +13,12 @@ import {
   contextOf,
   openFinishedBatches,
   PAPER_COMPOSITION,
+  produce,
   SynthesisError,
   streamExamples,
 } from '../../../synthesis/index.js'
 import { splitOf } from '../../../synthesis/making/split.js'
-import { assignmentsFor } from '../../../synthesis/production/assignments.js'
+import { assignmentsFor, IDLE_ROUNDS } from '../../../synthesis/production/assignments.js'
 import { jaccard, MAX_JACCARD, traitsOf } from '../../../synthesis/production/duplicates.js'
 import { planOf, runPlan, sampleExamples } from '../../support/synthesis-samples.js'
 
@@ -79,6 +80,44 @@ test('a run that was stopped goes on where it was and ends with the same bytes',
     const refused = await openFinishedBatches(folder, planOf(33)).catch((error: Error) => error)
     assert.instance(refused, SynthesisError)
     assert.match((refused as Error).message, /other_plan/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('what the worlds do not give is left out and named, and nothing at all is refused', async () => {
+  const samples = (await sampleExamples()).filter(({ split }) => split === 'train')
+  const folder = mkdtempSync(join(tmpdir(), 'prove-missing-'))
+  try {
+    const plan = planOf(20)
+    const run = async (name: string, gives: (split: string) => boolean) =>
+      produce(plan, {
+        threads: 1,
+        finished: await openFinishedBatches(join(folder, name), plan),
+        signal: new AbortController().signal,
+        onProgress: () => {},
+        workers: {
+          run: async ({ assignments }) =>
+            assignments.map(({ index, split }) => ({
+              index,
+              drops: { no_walk: 1 },
+              example: gives(split) ? { ...samples[index]!, index, split } : null,
+            })),
+          close: async () => {},
+        },
+      })
+    const { missing, examples, drops } = await run('some', (split) => split === 'train')
+    assert.equal(missing, [
+      { kind: 'multi-turn', split: 'validation', count: 2 },
+      { kind: 'multi-turn', split: 'held-out', count: 2 },
+    ])
+    const made: Example[] = []
+    for await (const example of examples()) made.push(example)
+    assert.is(made.length, 16)
+    assert.is(drops.no_walk, 20 + IDLE_ROUNDS * 4)
+    const refused = await run('none', () => false).catch((error: Error) => error)
+    assert.instance(refused, SynthesisError)
+    assert.match((refused as Error).message, /no_yield: none of 20 examples/)
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -1,0 +1,30 @@
+import type { Rollout, Stage } from '../../episode/index.js'
+import { type AnnouncedGroup, type ExpectedGroup, judgeGroup, type StageWatch } from '../../judging/index.js'
+
+/** A group whose body has come. */
+export interface ReplayRequest {
+  readonly bytes: Uint8Array
+  readonly expected: ExpectedGroup
+  /** null: it is judged on its body alone. */
+  readonly announced: AnnouncedGroup | null
+  /** What its terms name as its reward. */
+  readonly reward: string
+}
+
+/** Where the stages are run that need a group's body and nothing else. */
+export interface Replays {
+  /** Groups at a time; more would wait for one another. */
+  readonly atOnce: number
+  /**
+   * @returns  the rollouts as replayed
+   * @throws SwarmRefusal with the reason for the volunteer; `UnstableWorlds` where it is not the node's fault; the signal's reason
+   */
+  judge(request: ReplayRequest, signal: AbortSignal): Promise<readonly Rollout[]>
+}
+
+/** In this thread, one group at a time: replaying is synchronous work in slices, and two at once would only delay each other. */
+export const replaysHere = (theatreOf: (reward: string) => Stage, watch: StageWatch): Replays => ({
+  atOnce: 1,
+  judge: ({ bytes, expected, announced, reward }, signal) =>
+    judgeGroup(bytes, expected, theatreOf(reward), signal, { announced, watch }),
+})

@@ -1,0 +1,142 @@
+import { rm } from 'node:fs/promises'
+import type { PrivateKey } from '@libp2p/interface'
+import writeFileAtomic from 'write-file-atomic'
+import { newRoundSecret, roundSecretHash } from '../../judging/lease-seed.js'
+import {
+  announcementOf,
+  type Demand,
+  LIMITS,
+  type PeerAddresses,
+  type PolicyManifest,
+  policyIdOf,
+  type SealedManifest,
+  sealManifest,
+  sealPolicyAnnouncement,
+} from '../../proto/index.js'
+import { channelsOf, type SnapshotExchange, type SwarmHost } from '../../swarm/index.js'
+import { restingTasks } from '../leases/withheld-tasks.js'
+import type { EventOf } from '../ledger/events.js'
+import type { Recorder } from '../ledger/recorder.js'
+import type { Publication } from '../ledger/run-state.js'
+import { type RunTerms, termsIdOf } from '../ledger/terms.js'
+import type { RunConfig } from '../settings/config.js'
+import { manifestFile } from '../settings/data-folder.js'
+import type { TaskSet } from '../settings/task-set.js'
+import type { PolicyFrame } from './policy-frame.js'
+import type { RoundPart, VersionPart } from './version-part.js'
+
+/** What the event of a round's opening says, whichever kind it is. */
+type OpenedRound = Pick<Publication, 'atMs' | 'round' | 'policyId' | 'manifestId' | 'roundSecret' | 'resting'>
+type OpeningEvent = EventOf<'published'> | EventOf<'reopened'>
+
+/** Paper, section 4.1. */
+const MAX_USER_TURNS = 5
+
+/** What a manifest says of the terms, for nodes to work by. */
+const limitsOf = ({ groupSize, maxStaleness, limits }: RunTerms): PolicyManifest['limits'] => ({
+  groupSize,
+  maxTurnTokens: limits.maxTurnTokens,
+  maxRolloutTokens: limits.maxRolloutTokens,
+  maxAssistantTurns: limits.maxAssistantTurns,
+  maxUserTurns: MAX_USER_TURNS,
+  maxStaleness,
+})
+
+export interface RoundParts {
+  readonly config: RunConfig
+  readonly taskSet: TaskSet
+  /** By the newest terms. */
+  readonly frame: () => PolicyFrame
+  readonly recorder: Recorder
+  readonly snapshots: SnapshotExchange
+  readonly host: SwarmHost
+  readonly key: PrivateKey
+  /** Folder of the sealed manifests. */
+  readonly manifests: string
+  /** How much work there is now, which announcements tell. */
+  readonly demand: () => Demand
+  /** Nodes that may pass its adapter on, which announcements name. */
+  readonly providers: () => readonly PeerAddresses[]
+}
+
+/** Seals the manifests of rounds and puts them into service, one after the other. */
+export class RoundOpener {
+  readonly #parts: RoundParts
+
+  constructor(parts: RoundParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Seals a round's manifest and puts it into service.
+   * @param withdrawn  versions that have given way to an earlier one
+   * @param eventOf  the event that refers to it
+   */
+  async open(
+    part: VersionPart,
+    withdrawn: readonly number[],
+    eventOf: (sealed: SealedManifest, opened: OpenedRound) => OpeningEvent,
+  ): Promise<void> {
+    const { recorder, taskSet, frame, key, manifests, snapshots, host } = this.#parts
+    const secret = newRoundSecret()
+    const resting = restingTasks(recorder.state, taskSet.tasks, part.version)
+    const termsSoFar = recorder.state.termsHistory.length
+    // Terms may name another reward, and with it another policy of the same adapter.
+    const policy = { ...part.policy, ...frame() }
+    const ofRound = this.#roundPart(secret, resting, withdrawn)
+    const sealed = await sealManifest(key, host.runId, { ...part, policy, policyId: policyIdOf(policy), ...ofRound })
+    const { manifestId } = sealed
+    const { round, policyId } = sealed.manifest
+    // On disk before the event that refers to it.
+    await writeFileAtomic(manifestFile(manifests, round), Buffer.from(sealed.envelope))
+    const atMs = host.clock.now()
+    const event = eventOf(sealed, { atMs, round, policyId, manifestId, roundSecret: secret.toString('hex'), resting })
+    // A round is under the newest terms: if these changed meanwhile, its manifest has to say the new ones.
+    const isOpen = await recorder.record<OpeningEvent>(({ termsHistory }) =>
+      termsHistory.length === termsSoFar ? event : null,
+    )
+    if (!isOpen) return this.open(part, withdrawn, eventOf)
+    snapshots.offer(sealed)
+    // Nobody is served it any more, and strangers that come one by one open a round every few seconds.
+    await rm(manifestFile(manifests, round - LIMITS.manifestsServed.value), { force: true })
+    // The round stands, whether gossip takes it now or at the next announcement.
+    await this.announce(sealed).catch((error: unknown) => {
+      host.logger.warn({ round, error }, 'a round could not be announced yet')
+    })
+  }
+
+  async announce(sealed: SealedManifest): Promise<void> {
+    const { host, key, demand, providers } = this.#parts
+    const announcement = announcementOf(sealed, demand(), providers())
+    const channel = channelsOf(host.runId).policy
+    await host.gossip.publish(channel, await sealPolicyAnnouncement(key, host.runId, announcement))
+  }
+
+  /** What sets the manifest of a round apart from others of its version. */
+  #roundPart(secret: Uint8Array, resting: string, withdrawn: readonly number[]): RoundPart {
+    const { config, taskSet, recorder, host } = this.#parts
+    const { rounds } = recorder.state
+    const terms = recorder.state.terms!
+    const now = host.clock.now()
+    return {
+      round: (rounds.at(-1)?.round ?? -1) + 1,
+      taskSpec: {
+        dataset: taskSet.datasetSha256,
+        count: String(taskSet.tasks.length),
+        servers: taskSet.servers.map(({ name }) => name).join(','),
+        versions: String(terms.versions),
+        leaseMs: String(terms.leases.durationMs),
+        ...(resting === '' ? {} : { resting }),
+        ...(withdrawn.length === 0 ? {} : { withdrawn: withdrawn.join(',') }),
+      },
+      roundSecretHash: roundSecretHash(secret),
+      closedRounds: rounds
+        .slice(-LIMITS.closedRounds.value)
+        .map(({ round, roundSecret }) => ({ round, secret: roundSecret })),
+      createdAtMs: now,
+      expiresAtMs: now + config.manifestLifetimeMs,
+      limits: limitsOf(terms),
+      termsId: termsIdOf(terms),
+    }
+  }
+}

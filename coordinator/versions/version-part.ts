@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import type { PrivateKey } from '@libp2p/interface'
+import { packageVersion } from '../../cli/index.js'
+import { type BlobDescription, type BlobRole, type PolicyManifest, PUBLISHED_FILES } from '../../proto/index.js'
+import type { BlobStore } from '../../swarm/index.js'
+import type { RunState } from '../ledger/run-state.js'
+import type { TaskSet } from '../settings/task-set.js'
+import type { TrainerStep } from '../spool/step-folder.js'
+import { canariesOf } from './canary.js'
+import { modelSignature } from './model-signature.js'
+import type { PolicyFrame } from './policy-frame.js'
+import { provenanceOf } from './provenance.js'
+
+/** The parts of a manifest that differ between the rounds of a version. */
+export type RoundPart = Pick<
+  PolicyManifest,
+  'round' | 'taskSpec' | 'roundSecretHash' | 'closedRounds' | 'createdAtMs' | 'expiresAtMs' | 'limits' | 'termsId'
+>
+/** The parts of a manifest that all rounds of a version share. */
+export type VersionPart = Omit<PolicyManifest, keyof RoundPart | 'policyId'>
+
+export interface VersionParts {
+  readonly runId: string
+  readonly state: RunState
+  readonly frame: PolicyFrame
+  readonly taskSet: TaskSet
+  readonly blobs: BlobStore
+  readonly key: PrivateKey
+  readonly nowMs: number
+}
+
+/** Puts the files of a trainer's step, and what the coordinator adds to them, into the blob store as `version`. */
+export async function describeVersion(version: number, step: TrainerStep, parts: VersionParts): Promise<VersionPart> {
+  const { blobs, frame } = parts
+  const describeBlob = async (stored: Promise<string>, role: BlobRole): Promise<BlobDescription> =>
+    blobs.describe(await stored, role)
+  const described = await Promise.all([
+    ...PUBLISHED_FILES.flatMap(({ role, inStep, optional }) => {
+      if (inStep === null || (optional && !Object.hasOwn(step.files, inStep))) return []
+      return [describeBlob(blobs.putFile(join(step.folder, inStep)), role)]
+    }),
+    describeBlob(blobs.put(provenanceFile(version, step, parts)), 'provenance'),
+  ])
+  const signature = await describeBlob(blobs.put(signatureFile(version, described, parts)), 'model-signature')
+  const { sha256, sizeBytes } = described[0]!
+  const { rank, alpha, targetModules } = step.lora
+  return {
+    version,
+    policy: { ...frame, adapter: { sha256, sizeBytes, rank, alpha, targetModules } },
+    blobs: [...described, signature],
+    canary: canariesOf(step.canaries),
+  }
+}
+
+function provenanceFile(version: number, step: TrainerStep, parts: VersionParts): Uint8Array {
+  const { runId, state, frame, taskSet } = parts
+  const provenance = provenanceOf(version, step, { runId, state, base: frame.base, taskSet, program: packageVersion() })
+  return new TextEncoder().encode(`${JSON.stringify(provenance, null, 2)}\n`)
+}
+
+function signatureFile(version: number, described: readonly BlobDescription[], parts: VersionParts): Uint8Array {
+  const { key, frame, nowMs } = parts
+  const nameOf = (role: BlobRole): string => PUBLISHED_FILES.find((file) => file.role === role)!.name
+  const files = described.map(({ role, sha256 }) => ({ name: nameOf(role), sha256 }))
+  return modelSignature(key, { name: `${frame.base.name}-v${version}`, version, atMs: nowMs, files })
+}

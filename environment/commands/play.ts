@@ -1,0 +1,73 @@
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { Command } from 'commander'
+import { SPLITS } from '../../dataset/index.js'
+import type { Task } from '../../episode/index.js'
+import type { RewardPreset } from '../../reward/index.js'
+import { CATALOGUE, isWorldFolder, worldsNamed } from '../../servers/catalogue.js'
+import { withWorldFolders } from '../../servers/world-option.js'
+import { ENVIRONMENT_LIMITS } from '../limits.js'
+import { servePlayground } from '../playground/serve-playground.js'
+import { shippedTasks } from '../playground/shipped-tasks.js'
+import { playInTerminal } from '../playground/terminal.js'
+import { createTaskStage } from '../stage.js'
+import { readTasks } from '../tasks.js'
+import { portOption, rewardOption, stopSignal, WRONG_USAGE } from './options.js'
+
+interface PlayOptions {
+  readonly dataset?: string
+  readonly http?: number
+  readonly host: string
+  readonly reward: RewardPreset
+}
+
+export function addPlayCommand(program: Command): void {
+  withWorldFolders(program.command('play'))
+    .description('play tasks yourself, in the terminal or in a page: calls, what they change, and the reward')
+    .argument('[worlds...]', 'only tasks with one of these; default: all')
+    .option('--dataset <folder>', 'tasks of a data set; default: those that come with the program')
+    .option('--http <port>', 'give a page to browsers, in which the worlds run; 0 takes a free port', portOption)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addOption(rewardOption())
+    .action(play)
+}
+
+async function play(names: string[], options: PlayOptions): Promise<void> {
+  const { dataset, http: port, host, reward } = options
+  const unknown = names.find((name) => !isWorldFolder(name) && !CATALOGUE.has(name))
+  if (unknown !== undefined) return refuse(`there is no world "${unknown}"; prove-server list has them all`)
+  const worlds = new Set((await worldsNamed(names)).map(({ name }) => name))
+  const stopped = stopSignal()
+  const all = dataset === undefined ? await shippedTasks() : await tasksIn(dataset, stopped)
+  const tasks = all.filter((task) => worlds.size === 0 || task.worlds.some(({ server }) => worlds.has(server)))
+  if (tasks.length === 0)
+    return refuse('there is no task with these worlds; prove-lab synthesize makes some for --dataset')
+  if (port === undefined) {
+    const lines = createInterface({ input: process.stdin, signal: stopped })
+    await playInTerminal({
+      ...{ tasks, reward, lines, stage: createTaskStage(CATALOGUE) },
+      write: (text) => process.stdout.write(text),
+    })
+    return lines.close()
+  }
+  const outside = tasks.flatMap(({ worlds: of }) => of).find(({ server }) => CATALOGUE.get(server)?.codeSha256)
+  if (outside)
+    return refuse(`${outside.server} is not built into the page: leave --http out to play it in the terminal`)
+  const { playgroundTasks: most } = ENVIRONMENT_LIMITS
+  const isShipped = dataset === undefined && tasks.length === all.length
+  const served = await servePlayground({ host, port, reward, tasks: isShipped ? null : tasks.slice(0, most) })
+  const shown = tasks.length > most ? `the first ${most} of ${tasks.length}` : `${tasks.length}`
+  process.stderr.write(`prove-server: ${shown} tasks to play at ${served.origin}\n`)
+  if (!stopped.aborted) await once(stopped, 'abort')
+  await served.close()
+}
+
+async function tasksIn(folder: string, signal: AbortSignal): Promise<Task[]> {
+  const tasks = await readTasks(folder, CATALOGUE, signal)
+  return SPLITS.flatMap((split) => [...tasks.range(split, 0, tasks.count(split))])
+}
+
+function refuse(why: string): never {
+  process.stderr.write(`prove-server: ${why}\n`)
+  return process.exit(WRONG_USAGE)
+}

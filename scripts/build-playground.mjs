@@ -1,0 +1,64 @@
+// Builds dist/playground/, the playground as a folder that any web server can give, or none: the worlds run in the page.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const source = `${root}environment/playground/page`
+export const PLAYGROUND = `${root}dist/playground`
+
+/** What a browser has instead of Node's modules. */
+const SHIMS = { 'node:crypto': `${source}/shims/crypto.ts`, 'node:util': `${source}/shims/util.ts` }
+
+/** Of our modules only what is used, though they lie behind indexes; and of Node's none but those that have a shim. */
+const ownModules = {
+  name: 'own-modules',
+  setup(building) {
+    building.onResolve({ filter: /^node:/ }, ({ path }) =>
+      SHIMS[path] ? { path: SHIMS[path] } : { path, external: true, sideEffects: false },
+    )
+    building.onResolve({ filter: /^\.{1,2}\// }, async ({ path, importer, resolveDir, kind, pluginData }) => {
+      if (pluginData === ownModules || importer.includes('node_modules')) return undefined
+      const found = await building.resolve(path, { importer, resolveDir, kind, pluginData: ownModules })
+      return path.endsWith('/without-eval.js') ? found : { ...found, sideEffects: false }
+    })
+  },
+}
+
+function entry() {
+  const worlds = readdirSync(`${root}servers`).filter(
+    (name) => !['kernel', 'authoring'].includes(name) && existsSync(`${root}servers/${name}/index.ts`),
+  )
+  return [
+    // First of all: what comes after it parses with zod.
+    `import './environment/playground/page/without-eval.js'`,
+    `import { start } from './environment/playground/page/main.js'`,
+    `import tasks from './environment/playground/tasks.jsonl'`,
+    `import exhibits from './environment/playground/exhibits.jsonl'`,
+    ...worlds.map((name) => `import * as ${name} from './servers/${name}/index.js'`),
+    `start({ worlds: [${worlds.join(', ')}], tasks, exhibits })`,
+  ].join('\n')
+}
+
+export async function buildPlayground() {
+  const { metafile, outputFiles } = await build({
+    stdin: { contents: entry(), resolveDir: root, loader: 'ts' },
+    outfile: `${PLAYGROUND}/playground.js`,
+    ...{ bundle: true, minify: true, write: false, metafile: true, legalComments: 'none' },
+    // A script, not a module: browsers run no modules from a folder that no server gives.
+    ...{ format: 'iife', platform: 'browser', target: 'es2023', charset: 'utf8' },
+    loader: { '.jsonl': 'text' },
+    plugins: [ownModules],
+    logLevel: 'warning',
+  })
+  const outside = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path))
+  if (outside.length > 0) throw new Error(`the playground would need ${outside.join(', ')}, which no browser has`)
+  mkdirSync(PLAYGROUND, { recursive: true })
+  writeFileSync(`${PLAYGROUND}/playground.js`, outputFiles[0].contents)
+  const styles = [`${root}coordinator/dashboard/assets/board.css`, `${source}/playground.css`]
+  writeFileSync(`${PLAYGROUND}/playground.css`, styles.map((path) => readFileSync(path, 'utf8')).join('\n'))
+  writeFileSync(`${PLAYGROUND}/icon.svg`, readFileSync(`${root}coordinator/dashboard/assets/icon.svg`))
+  writeFileSync(`${PLAYGROUND}/index.html`, readFileSync(`${source}/index.html`))
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPlayground()

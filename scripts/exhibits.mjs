@@ -1,0 +1,18 @@
+// Makes the playground's exhibits anew: an honest group and the lies of test/attackers, for a change of worlds or of the wire.
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { build } from './build.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+build()
+await import('../dist/swarm/polyfill.js')
+const { openTokenizer } = await import('../dist/engine/index.js')
+const { makeExhibits } = await import('../dist/test/attackers/exhibits.js')
+const tokenizer = await openTokenizer(`${root}models/demo/prove-demo-base-f16.gguf`)
+try {
+  const made = await makeExhibits(`${root}environment/playground/tasks.jsonl`, tokenizer, AbortSignal.timeout(60_000))
+  const lines = made.map((exhibit) => `${JSON.stringify(exhibit)}\n`)
+  writeFileSync(`${root}environment/playground/exhibits.jsonl`, lines.join(''))
+} finally {
+  await tokenizer.close()
+}

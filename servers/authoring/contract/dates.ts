@@ -1,0 +1,47 @@
+import { isRealDate, SESSION_START, type SeedWorld, type Session } from '../../kernel/index.js'
+import { hold } from './breach.js'
+
+const DATED = /^\d{4}-\d{2}(-\d{2})?([T ].*)?$/
+
+/** No passport, licence or photo is older or lasts longer. Years. */
+const MOST_YEARS = 15
+const SESSION_YEAR = Number(SESSION_START.slice(0, 4))
+
+const columns = new WeakMap<SeedWorld, readonly (readonly [table: string, column: string])[]>()
+
+/** Columns that hold nothing but dates, months and instants, as far as the start of a world shows. */
+function dateColumns(world: SeedWorld): readonly (readonly [table: string, column: string])[] {
+  let found = columns.get(world)
+  if (!found) {
+    found = [...world.tables].flatMap(([table, { rows }]) =>
+      Object.keys(world.server.tables[table]!.row.shape).flatMap((column) => {
+        const values = rows.map((row) => row[column]).filter((value) => value !== null && value !== undefined)
+        const isDated = values.length > 0 && values.every((value) => typeof value === 'string' && DATED.test(value))
+        return isDated ? [[table, column] as const] : []
+      }),
+    )
+    columns.set(world, found)
+  }
+  return found
+}
+
+/** @throws ContractBreach for a date that does not exist, or that nobody would think of */
+export function checkDates({ world, db }: Session, when: string): void {
+  for (const [table, column] of dateColumns(world)) {
+    for (const row of db[table]!.list()) {
+      const value = row[column]
+      if (typeof value !== 'string') continue
+      const where = `${when}: ${table}, ${column}: ${value}`
+      hold(
+        isRealDate(value.length === 7 ? `${value}-01` : value.slice(0, 10)),
+        `${where} does not exist`,
+        'Move dates with addDays, and take them as z.iso.date().',
+      )
+      hold(
+        Math.abs(Number(value.slice(0, 4)) - SESSION_YEAR) <= MOST_YEARS,
+        `${where} is decades away`,
+        `Bound how far away a date may be: nothing here is more than ${MOST_YEARS} years from ${SESSION_YEAR}.`,
+      )
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { PAGE } from './lists.js'
+
+/** Lists of an output that are shown a page at a time, by field, with the size of the page. */
+export type ListSizes<O = Record<string, readonly unknown[]>> = {
+  readonly [F in keyof O as O[F] extends readonly unknown[] | undefined ? F : never]?: keyof typeof PAGE
+}
+
+/** Far more than any list has: so that a page number is no way to ask for much work. */
+const MOST_PAGES = 1000
+
+const page = z.int().min(1).max(MOST_PAGES).optional().describe('Page of the list; 1 if not given.')
+const next_page = z.int().optional().describe('The page to ask for next; there is none after the last.')
+
+/** Of a tool, what its pages concern. */
+interface Listing {
+  readonly input: z.ZodObject
+  readonly output: z.ZodObject
+  run(args: Record<string, unknown>, context: never): Record<string, unknown>
+}
+
+/** The tool with its lists cut into pages. Lists of one answer turn their pages together. */
+export function paged<T extends Listing>(tool: T, sizes: ListSizes): T {
+  const lists = Object.entries(sizes).map(([field, size]) => [field, PAGE[size!]] as const)
+  return {
+    ...tool,
+    input: tool.input.extend({ page }),
+    output: tool.output.extend({ next_page }),
+    run({ page: number, ...args }: Record<string, unknown>, context: never) {
+      const turned = ((number as number | undefined) ?? 1) - 1
+      const answer = tool.run(args, context)
+      const parts = lists.map(([field, size]) => [field, (answer[field] ?? []) as readonly unknown[], size] as const)
+      const cut = parts.map(([field, all, size]) => [field, all.slice(turned * size, (turned + 1) * size)] as const)
+      const isMore = parts.some(([, all, size]) => all.length > (turned + 1) * size)
+      return { ...answer, ...Object.fromEntries(cut), ...(isMore ? { next_page: turned + 2 } : {}) }
+    },
+  }
+}

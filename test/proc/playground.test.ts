@@ -1,0 +1,182 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Hono } from 'hono'
+import { cors } from 'hono/cors'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { createTaskStage, openEpisode } from '../../environment/index.js'
+import { PLAYGROUND_FOLDER, servePlayground } from '../../environment/playground/serve-playground.js'
+import { shippedTasks } from '../../environment/playground/shipped-tasks.js'
+import { type Listening, listen } from '../../http/index.js'
+import { PAPER, rewardPreset } from '../../reward/index.js'
+import { CATALOGUE } from '../../servers/catalogue.js'
+import { checkout } from '../support/checkout.js'
+import { DESKTOP, faultsOf, openChromium, overflow, PHONE, PICTURES, violations } from '../support/chromium.js'
+import { PATIENCE_MS } from '../support/patience.js'
+
+/** The playground in a real browser, as people use it. */
+
+const test = suite('the playground in a browser')
+const opened: (() => Promise<unknown>)[] = []
+let browser: Browser
+let served: Listening
+const tasks = await shippedTasks()
+const stage = createTaskStage(CATALOGUE)
+/** One that changes its worlds and has a choice to make. */
+const task = tasks.find(({ turns, groundTruth }) => turns.length === 2 && groundTruth.length > 2)!
+
+test.before(async () => {
+  await mkdir(PICTURES, { recursive: true })
+  browser = await openChromium()
+  served = await servePlayground({ host: '127.0.0.1', port: 0, reward: PAPER, tasks: null })
+})
+test.after(async () => {
+  await served?.close()
+  await browser?.close()
+})
+test.after.each(async () => {
+  for (const close of opened.splice(0).reverse()) await close()
+})
+
+async function openPage(url: string, options: BrowserContextOptions = {}): Promise<{ page: Page; faults: string[] }> {
+  const context = await browser.newContext({ viewport: DESKTOP, ...options })
+  opened.push(() => context.close())
+  context.setDefaultTimeout(PATIENCE_MS)
+  const page = await context.newPage()
+  const faults = faultsOf(page)
+  await page.goto(url)
+  return { page, faults }
+}
+
+async function look(page: Page, name: string): Promise<void> {
+  for (const [size, viewport] of [
+    ['desktop', DESKTOP],
+    ['phone', PHONE],
+  ] as const)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize(viewport)
+      // Colours that are still on their way would be looked at too.
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await page.screenshot({ path: join(PICTURES, `playground-${name}-${size}-${colorScheme}.png`), fullPage: true })
+      const wide = await overflow(page)
+      assert.ok(wide <= 0, `${name}, ${size}: wider than the screen by ${wide} pixels`)
+      assert.equal(await violations(page), [], `${name}, ${size}, ${colorScheme}: not everybody can use it`)
+    }
+  await page.setViewportSize(DESKTOP)
+}
+
+async function fillCall(page: Page, { name, arguments: args }: (typeof task.groundTruth)[number]): Promise<void> {
+  await page.getByLabel('Tool', { exact: true }).selectOption(name)
+  for (const [key, value] of Object.entries(args)) {
+    const field = page.locator(`#arg-${key}`)
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    if ((await field.evaluate((element) => element.tagName)) === 'SELECT') await field.selectOption(text)
+    else await field.fill(text)
+  }
+  await page.getByRole('button', { name: 'Make the call' }).click()
+}
+
+async function openTask(page: Page): Promise<void> {
+  await page.getByLabel('Task', { exact: true }).selectOption(task.id)
+  await page.getByRole('button', { name: 'Open the task' }).click()
+}
+
+const total = (page: Page): Promise<string | null> => page.locator('#total').textContent()
+
+test('a person plays a task by forms, forks, compares, and what is downloaded is judged again', async () => {
+  const { page, faults } = await openPage(served.origin)
+  await look(page, 'begin')
+  await openTask(page)
+  await page.getByText(task.turns[0]!, { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Fork A here' }).click()
+
+  const expected = await openEpisode(task, { stage, reward: PAPER })
+  for (const [turn] of task.turns.entries()) {
+    for (const call of task.groundTruth.filter(({ turn: of }) => of === turn)) {
+      await fillCall(page, call)
+      await expected.act({ type: 'call', name: call.name, arguments: call.arguments })
+      await page
+        .locator('.said.assistant .badge', { hasText: 'done' })
+        .nth(expected.calls.length - 1)
+        .waitFor()
+      assert.is(await total(page), String(Number(expected.score().total.toFixed(4))))
+    }
+    await page.getByLabel('What you say').fill('<b>Done.</b>')
+    await page.getByRole('button', { name: 'Say it' }).click()
+    await expected.act({ type: 'say', text: '<b>Done.</b>' })
+    await page.getByText('<b>Done.</b>').nth(turn).waitFor()
+  }
+  await page.getByText('The conversation is over.').waitFor()
+  assert.ok((await page.locator('.changes ins').count()) > 0, 'no row is shown to have changed')
+  await page.getByRole('button', { name: 'Compare with A' }).click()
+  await page.getByText('They have 0 steps in common.').waitFor()
+  await look(page, 'played')
+
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download B' }).click()
+  const file = await (await downloading).path()
+  const rollout = JSON.parse(await readFile(file, 'utf8'))
+  assert.is(rollout.total, expected.score().total)
+  assert.equal(rollout.stateHashes, expected.score().stateHashes)
+
+  await page.getByRole('link', { name: 'Judge a rollout' }).click()
+  await page.getByLabel('A file').setInputFiles(file)
+  await page.getByRole('button', { name: 'Fetch and judge' }).click()
+  await page.getByText('Nothing of it is found wrong').waitFor()
+  const lying = Buffer.from(JSON.stringify({ ...rollout, total: rollout.total + 0.5 }))
+  await page.getByLabel('A file').setInputFiles({ name: 'lie.json', mimeType: 'application/json', buffer: lying })
+  await page.getByRole('button', { name: 'Fetch and judge' }).click()
+  await page.getByText('Caught: reward_mismatch').waitFor()
+  assert.equal(faults, [])
+})
+
+test('each exhibit is judged in the tab as in the coordinator, and a rollout is fetched from where it was published', async () => {
+  const exhibits = (await readFile(join(checkout, 'environment/playground/exhibits.jsonl'), 'utf8')).trim().split('\n')
+  const { page, faults } = await openPage(`${served.origin}/#judge`)
+  for (const line of exhibits) {
+    const { title, caught } = JSON.parse(line)
+    await page.getByRole('button', { name: title, exact: true }).click()
+    await page.getByRole('heading', { name: title, exact: true }).waitFor()
+    const verdict = await page.locator('.verdict').textContent()
+    assert.is(verdict, caught.length === 0 ? 'Nothing of it is found wrong' : `Caught: ${caught.join(', ')}`, title)
+  }
+  await look(page, 'judged')
+
+  const app = new Hono().use(cors()).get('/group.json', (context) => context.body(exhibits[1]!))
+  const publisher = await listen(app, { host: '127.0.0.1', port: 0, requestTimeoutMs: PATIENCE_MS })
+  opened.push(() => publisher.close())
+  await page.getByLabel('Or its address').fill(`${publisher.origin}/group.json`)
+  await page.getByRole('button', { name: 'Fetch and judge' }).click()
+  await page.getByText('Caught: reward_mismatch').waitFor()
+  assert.equal(faults, [])
+  await page.getByLabel('Or its address').fill(`${publisher.origin}/nothing`)
+  await page.getByRole('button', { name: 'Fetch and judge' }).click()
+  await page.getByRole('alert').filter({ hasText: 'answers 404' }).waitFor()
+})
+
+test('the folder works without any server, and a server shows the tasks that it was given', async () => {
+  const { page, faults } = await openPage(pathToFileURL(join(PLAYGROUND_FOLDER, 'index.html')).href)
+  await openTask(page)
+  await page.getByRole('button', { name: 'Make the call' }).click()
+  await page.getByText('Call error').waitFor()
+  assert.equal(faults, [])
+
+  const own = await servePlayground({ host: '127.0.0.1', port: 0, reward: rewardPreset('outcome'), tasks: [task] })
+  opened.push(() => own.close())
+  const { page: other, faults: others } = await openPage(own.origin)
+  await other.getByLabel('Task', { exact: true }).waitFor()
+  assert.is(await other.locator('#task option').count(), 1)
+  await openTask(other)
+  const elsewhere = await openEpisode(task, { stage, reward: rewardPreset('outcome') })
+  await other.locator('#total').waitFor()
+  const parts = await other.locator('.pairs dt').allTextContents()
+  assert.equal(parts, [...Object.keys(elsewhere.score().components ?? {}), 'calls'])
+  assert.equal(others, [])
+  const policy = (await fetch(own.origin)).headers.get('content-security-policy')!
+  assert.ok(policy.includes("default-src 'none'") && policy.includes("script-src 'self'"), policy)
+  assert.is((await fetch(own.origin, { headers: { origin: 'http://evil.example' } })).status, 403)
+})
+
+test.run()

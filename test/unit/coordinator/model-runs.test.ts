@@ -1,0 +1,35 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { readConfig } from '../../../coordinator/settings/config.js'
+import { learningRateFor } from '../../../coordinator/settings/learning-rates.js'
+
+const FOLDER = join(import.meta.dirname, '../../../../runs')
+/** Parameters of the models that runs are shipped for. */
+const PARAMETERS: Readonly<Record<string, number>> = {
+  'Qwen/Qwen3-4B-Instruct-2507': 4.0e9,
+  'Qwen/Qwen3-8B': 8.2e9,
+  'Qwen/Qwen2.5-7B-Instruct': 7.6e9,
+}
+const configs = readdirSync(FOLDER).map((file) => readConfig(join(FOLDER, file)))
+
+test('there is one run for each model, and none for another', () => {
+  assert.equal(configs.map(({ base }) => base.name).sort(), Object.keys(PARAMETERS).sort())
+})
+
+test('shipped runs have the settings of the paper', () => {
+  for (const { groupSize, batchGroups, versions, limits, reward, trainer, base } of configs) {
+    assert.equal([groupSize, batchGroups, versions, reward], [16, 16, 350, 'paper'], base.name)
+    assert.equal([limits.maxRolloutTokens, limits.maxAssistantTurns], [12_384 + 16_384, 10], base.name)
+    const { advantage, clipLow, clipHigh, dualClip, klCoefficient } = trainer.settings.loss!
+    assert.equal([advantage, clipLow, clipHigh, dualClip, klCoefficient], ['group', 0.2, 0.2, 3, 0.01], base.name)
+  }
+})
+
+test('their learning rates are those of the table for models of their size', () => {
+  for (const { trainer, base } of configs)
+    assert.is(trainer.settings.optimizer?.lr, learningRateFor(PARAMETERS[base.name]!).lr, base.name)
+})
+
+test.run()

@@ -1,0 +1,65 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { backendName, deviceKind, type Placement } from '../../../engine/backend.js'
+import { type Bytes, type Estimate, fitInto } from '../../../engine/fit.js'
+
+const GIB = 2 ** 30
+/** A model of 36 layers of 200 MiB, whose cache takes 48 MiB per layer and lane; buffers of 300 MiB where it computes. */
+const estimate: Estimate = async (layers, lanes) => {
+  const layer = 200 * 2 ** 20 + lanes * 48 * 2 ** 20
+  const buffers = 300 * 2 ** 20
+  return {
+    main: (36 - layers) * layer + (layers === 0 ? buffers : 0),
+    gpu: layers * layer + (layers > 0 ? buffers : 0),
+  }
+}
+const fit = async (room: Bytes, layers = 36, lanes = 16) => {
+  const chosen = await fitInto(room, { layers, lanes }, estimate)
+  return [chosen.layers, chosen.lanes]
+}
+
+test('what fits is chosen as it was wanted', async () => {
+  assert.equal(await fit({ main: GIB, gpu: 80 * GIB }), [36, 16])
+  assert.equal(await fit({ main: 64 * GIB, gpu: 0 }, 0), [0, 16])
+})
+
+test('lanes take turns before a layer leaves the device, and layers leave it before the model is given up', async () => {
+  assert.equal(await fit({ main: 64 * GIB, gpu: 16 * GIB }), [36, 5])
+  assert.equal(await fit({ main: 64 * GIB, gpu: 9.1 * GIB }), [36, 1])
+  const [layers, lanes] = await fit({ main: 64 * GIB, gpu: 5 * GIB })
+  assert.ok(layers! > 15 && layers! < 36)
+  assert.is(lanes, 1)
+  assert.equal(await fit({ main: 12 * GIB, gpu: 0.1 * GIB }), [0, 2])
+})
+
+test('nothing is chosen that takes more than there is, and one more would not fit', async () => {
+  for (let gpu = 0; gpu < 40; gpu += 0.7) {
+    const room = { main: 10 * GIB, gpu: gpu * GIB }
+    const { layers, lanes, needs } = await fitInto(room, { layers: 36, lanes: 16 }, estimate)
+    assert.equal(needs, await estimate(layers, lanes))
+    assert.ok(needs.main <= room.main && needs.gpu <= room.gpu)
+    const { main, gpu: more } = await estimate(layers, lanes + 1)
+    if (lanes < 16) assert.ok(main > room.main || more > room.gpu)
+  }
+})
+
+test('where not even one lane fits, it is said what is missing', async () => {
+  const refused = await fit({ main: 2 * GIB, gpu: 0 }, 0).catch((error) => error)
+  assert.is(refused.code, 'model_refused')
+  assert.match(refused.message, /takes 9228 MiB of main memory with room for one rollout, 2048 MiB are left/)
+})
+
+test('a backend is named by what computes, and a device that computes nothing is not named', () => {
+  const placement: Placement = {
+    ...{ device: 'cuda', deviceNames: ['H200'], layers: 37, allLayers: 37, flashAttention: true },
+    ...{ lanes: 16, contextSize: 1024, mainBytes: 0, gpuBytes: 0 },
+  }
+  assert.is(backendName(placement), 'cuda-flash')
+  assert.is(backendName({ ...placement, flashAttention: false }), 'cuda')
+  assert.is(backendName({ ...placement, layers: 36 }), 'cuda-part-flash')
+  assert.is(backendName({ ...placement, device: 'vulkan', layers: 0 }), 'cpu')
+  assert.is(deviceKind('vulkan', ['llvmpipe (LLVM 15.0.6, 256 bits)']), 'lavapipe')
+  assert.is(deviceKind('vulkan', ['NVIDIA H200']), 'vulkan')
+})
+
+test.run()
