@@ -158,17 +158,15 @@ test('an operator sets it up, watches, steers, moves and exports it; a researche
   }
 
   const researcher = await terminal(on, 'researcher')
-  const listed = JSON.parse(await researcher.type('node', ['adapters', 'list', invitation, '--json'])) as {
-    readonly version: number
-    readonly files: readonly { readonly sha256: string }[]
-  }[]
+  const listed = async () =>
+    JSON.parse(await researcher.type('node', ['adapters', 'list', invitation, '--json'])) as {
+      readonly version: number
+      readonly files: readonly { readonly sha256: string }[]
+    }[]
+  const served = (await listed()).map(({ version }) => version)
   assert.equal(
-    listed.map(({ version }) => version),
-    listed.map((_, i) => back.version - i),
-  )
-  const wanted = listed[0]!
-  await eventually('the mirror', async () =>
-    wanted.files.every(({ sha256 }) => existsSync(join(on.folder, 'ann', 'blobs', sha256))),
+    served,
+    served.map((_, i) => back.version - i),
   )
 
   await operator.type('coordinator', ['resume', ...withToken])
@@ -202,6 +200,14 @@ test('an operator sets it up, watches, steers, moves and exports it; a researche
     tells('published', ({ version }) => version > back.version),
   )
   assert.match(await operator.type('coordinator', ['status', ...byConfig]), /1 key is banned/)
+  // A mirror keeps its last versions, so that the run rests before it is asked for the newest one.
+  await operator.type('coordinator', ['pause', ...byConfig])
+  let wanted = back.version
+  await eventually('the mirror', async () => {
+    const [newest] = await listed()
+    wanted = newest!.version
+    return newest!.files.every(({ sha256 }) => existsSync(join(on.folder, 'ann', 'blobs', sha256)))
+  })
   await stop(ben, cleo)
   await operator.type('coordinator', ['export', 'tables', '--tensorboard', ...byConfig])
   for (const name of ['events.jsonl', 'versions.csv', 'versions.parquet', 'nodes.csv'])
@@ -214,11 +220,11 @@ test('an operator sets it up, watches, steers, moves and exports it; a researche
   assert.match(await researcher.refused('node', ['adapters', 'list', invitation]), /unreachable/)
   const port = (await readFile(join(on.folder, 'ann', 'listen.port'), 'utf8')).trim()
   const mirror = ['--from', `/ip4/127.0.0.1/tcp/${port}/p2p/${annKey}`]
-  const version = ['--version', String(back.version)]
+  const version = ['--version', String(wanted)]
   await researcher.type('node', ['adapters', 'pull', invitation, 'my-adapter', ...version, ...mirror])
   await stop(ann)
   const checked = await researcher.type('node', ['adapters', 'verify', 'my-adapter', '--run', invitation])
-  assert.match(checked, new RegExp(`^version ${back.version} of prove-demo`))
+  assert.match(checked, new RegExp(`^version ${wanted} of prove-demo`))
   assert.ok(existsSync(join(researcher.folder, 'my-adapter', 'model.sig')))
 
   const question = 'Which accounts do I have of the kind checking?'
