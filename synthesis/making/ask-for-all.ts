@@ -6,19 +6,29 @@ import { tellReferences } from './tell-references.js'
 import type { Step } from './walk.js'
 import { callOf, type Worded } from './word-conversation.js'
 
+/** How many things a request that no call answers is about: as few as first turns that calls answer are. */
+export const NUMBERS_ASKED = [1, 1, 1, 2] as const
+
 /**
  * The script of one request for everything at once, which no call follows.
  * @param withheld  a value that it leaves out
+ * @param vague  whether it only names the goal
  * @returns `null` when it cannot be asked for at once, because something can only be meant by what is found first
  */
-export function askForAll(walked: readonly Step[], random: SeededRandom, withheld?: Withheld): Script | null {
+export function askForAll(
+  walked: readonly Step[],
+  random: SeededRandom,
+  { withheld, vague = false }: { readonly withheld?: Withheld; readonly vague?: boolean } = {},
+): Script | null {
   const asks = [...walked.keys()]
   const steps = tellReferences(walked, [asks], true, random)
   return (
     steps && {
       steps,
-      turns: [{ says: 'request', asks, steps: [], ...(withheld ? { withheld } : {}) }],
-      information: withheld ? 'missing' : 'complete',
+      turns: vague
+        ? [{ says: 'vague', ask: asks.at(-1)!, steps: [] }]
+        : [{ says: 'request', asks, steps: [], ...(withheld ? { withheld } : {}) }],
+      information: vague ? 'minimal' : withheld ? 'missing' : 'complete',
       recovery: null,
       silent: new Set(),
     }
