@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { createLogUpdate } from 'log-update'
 import {
@@ -113,7 +113,7 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
   let teacher: Teacher | undefined
   try {
     // Before hours of work, not after: a teacher that is away is noticed here.
-    teacher = await teacherFor(options, worlds, plan, `${out}.parts`, stop.signal)
+    teacher = await teacherFor(options, worlds, plan, `${out}.teacher`, stop.signal)
     const { examples, drops, missing } = await produce(plan, {
       workers,
       threads: options.workers,
@@ -246,12 +246,12 @@ async function write(
   )
 }
 
-/** The language model that puts the words, if one was named. Its replies are kept beside the finished. */
+/** The language model that puts the words, if one was named. Its replies are kept when the data set is complete: without them its bytes cannot be made again. */
 async function teacherFor(
   { teacher, teacherName, teacherModel, teacherRequests, teacherTokens, workers }: SynthesizeOptions,
   worlds: readonly ServerDefinition[],
   { recipe }: Plan,
-  finished: string,
+  cacheFolder: string,
   signal: AbortSignal,
 ): Promise<Teacher | undefined> {
   const apiKey = process.env.OPENAI_API_KEY
@@ -277,7 +277,7 @@ async function teacherFor(
     {
       source,
       catalogue: new Map(worlds.map((server) => [server.name, server])),
-      cacheFolder: join(finished, 'teacher'),
+      cacheFolder,
       budget: { requests: teacherRequests, tokens: teacherTokens },
     },
     signal,

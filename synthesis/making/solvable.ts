@@ -46,8 +46,8 @@ function reaches(
   const isReading = step.tool.annotations.readOnly === true
   for (const node of offered) {
     const isWriting = !node.tool.annotations.readOnly
-    // A look-up changes nothing, so no second call sees another world for it.
-    if (!isReading && !isWriting) continue
+    // A look-up changes nothing, and nobody changes something in order to learn of it.
+    if (isReading === isWriting) continue
     const tried = new Set<string>()
     for (let left = TRIES; left > 0; left--) {
       const args = argumentsFor(node, step.args, step, start, left > TRIES / 2, random)
@@ -59,7 +59,7 @@ function reaches(
       if (!result.ok) continue
       const got = isReading ? leavesOf(result.output as Json) : changed(start, session)
       if (shareOf(goal, got) >= AS_WELL) return true
-      if (depth > 1 && isWriting && !isReading) {
+      if (depth > 1 && isWriting) {
         const both = offered.filter((other) => other !== node)
         const rest = new Set([...goal].filter((fact) => !got.has(fact)))
         // Only a first call that does a part of it is worth a second.
