@@ -16,6 +16,11 @@ import { askOf, callOf, putIntoWords, type Worded } from './word-conversation.js
 
 /** Of the tasks whose tools are hidden, those in which it is the last one alone: what comes before it is done. */
 const PARTLY = 0.4
+/**
+ * How much more often than first turns that calls answer those with hidden tools only name the goal: of clarification tasks others never
+ * do, so that all of them together do as often.
+ */
+const VAGUE = 2.4
 /** Of the users who are told that there is no tool, those who insist. */
 const INSISTS = 0.35
 
@@ -37,7 +42,7 @@ const makeHidden: Maker = (assignment, worldSeed, context, random) => {
   const { chain, open } = taken
   const persona = context.drawPersona(random)
   const moment = { persona, today: TODAY, dated: profile.context, random }
-  const script = askForAll(taken.steps, random, { vague: random.chance(profile.information.minimal) })
+  const script = askForAll(taken.steps, random, { vague: random.chance(VAGUE * profile.information.minimal) })
   if (!script) return 'no_script'
   const worded = putIntoWords(script, speech, moment)
   if (!worded) return 'no_words'
@@ -115,7 +120,7 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
 }
 
 /** Steps of a request whose last one cannot be done. */
-const PARTS = [2, 2, 3] as const
+const PARTS = [2, 2, 2, 3] as const
 
 /** A value is left out that no tool can find. */
 const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
