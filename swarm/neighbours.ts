@@ -35,6 +35,8 @@ const DIAL_TIMEOUT_MS = 10_000
 /** A node is not dialled again for so long after an attempt, whoever speaks of it; doubled for each further one in vain. */
 const FIRST_REST_MS = 5000
 const LONGEST_REST_MS = 300_000
+/** Those that rest are remembered, the last ones, for longer than it takes to dial as many. */
+const NODES_RESTING = 8 * LIMITS.peersKept.value
 
 /**
  * Looks for `LIMITS.peersSought` neighbours among the nodes that it hears of: from an earlier life, from the coordinator, and in the
@@ -47,7 +49,7 @@ export function keepNeighbours({ host, known, keep, random }: NeighbourParts): N
   const { signal } = closing
   const heard = new LRUCache<string, PeerAddresses>({ max: 2 * LIMITS.peersKept.value })
   const resting = new LRUCache<string, { readonly untilMs: number; readonly failures: number }>({
-    max: LIMITS.trackedPeers.value,
+    max: NODES_RESTING,
   })
   const holders = new LRUCache<string, true>({ max: 2 * LIMITS.peersKept.value })
   const isFresh = ({ reachedAtMs }: KnownPeer): boolean => clock.now() - reachedAtMs < LIMITS.peerKeptMs.value

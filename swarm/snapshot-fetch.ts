@@ -181,8 +181,9 @@ export async function fetchChunks(
     if (wanted.length === 0 || host.clock.now() < shareRestsUntilMs) return
     const bits = bitsOf(description.chunkSha256s.length, (index) => wanted.includes(index))
     const { status, data } = await source.ask({ kind: 'share', blobSha256: description.sha256, wanted: bits })
+    const offered = status === 'ok' ? wanted.find((index) => bitAt(data, index)) : undefined
     if (status !== 'ok') shareRestsUntilMs = host.clock.now() + SHARE_REST_MS
-    else choice.offer(wanted.find((index) => bitAt(data, index)) ?? null)
+    if (status !== 'busy') choice.offer(offered ?? null)
   }
 
   const lane = async (source: SnapshotSource, lacks: Set<number>, first: boolean): Promise<void> => {

@@ -14,8 +14,12 @@ export interface FlowPeer {
   neighbours(): readonly string[]
 }
 
+/** Why the coordinator is asked: nobody else is there, it promised the chunk, the neighbours lack it, or they are too slow. */
+export const REASONS = ['alone', 'promised', 'lacking', 'slow'] as const
+export type Reason = (typeof REASONS)[number]
+
 export interface FlowCounts {
-  fromCoordinator: number
+  readonly fromCoordinator: Record<Reason, number>
   fromPeers: number
 }
 
@@ -32,7 +36,7 @@ export interface AdapterFlow {
   /** Has been there from the start. */
   hold(id: string, version: number): void
   /** Resolves when all of it is there. @throws the signal's reason */
-  fetch(id: string, version: number, signal: AbortSignal): Promise<void>
+  fetch(id: string, version: number, signal: AbortSignal, originPatienceMs?: number): Promise<void>
   close(): void
 }
 
@@ -57,11 +61,13 @@ interface Member {
 
 interface Fetching {
   readonly version: number
+  readonly originPatienceMs: number
   readonly done: PromiseWithResolvers<void>
   sources: readonly Member[]
   lookAtMs: number
   /** Asked of the coordinator. */
   expected: number | null
+  reason: Reason
   readonly startMs: number
   lastChunkMs: number
   lastOfOthersMs: number
@@ -84,7 +90,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
   const words = Math.ceil(chunks / WORD)
   const members = new Map<string, Member>()
   const fetching = new Set<Member>()
-  const counts: FlowCounts = { fromCoordinator: 0, fromPeers: 0 }
+  const counts: FlowCounts = { fromCoordinator: { alone: 0, promised: 0, lacking: 0, slow: 0 }, fromPeers: 0 }
   const given = new Map<number, GivenChunks>()
   const line: Member[] = []
   let originUp = 0
@@ -168,20 +174,25 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
     const all = fullBits()
     const fresh = (word: number): number => all[word]! & ~taken[word]! & ~fromOthers[word]!
     let chunk: number | null = null
+    one.reason = 'promised'
     if (one.sources.length > 0 && time.nowMs >= one.shareRestsUntilMs) {
       const wanted = chunkBits(chunks, (index) => (fresh(index >> 5) & (1 << (index & 31))) !== 0)
       chunk = givenOf(one.version).promise(member.peer.id, '', wanted)
       if (chunk === null) one.shareRestsUntilMs = time.nowMs + SHARE_REST_MS
-      else one.lastOfOthersMs = time.nowMs
+      one.lastOfOthersMs = time.nowMs
     }
     const othersKeepUp =
       time.nowMs - one.lastOfOthersMs < KEEP_UP_MS && one.sources.some(({ held }) => held.has(one.version))
-    if (chunk === null && !othersKeepUp) chunk = pick(fresh)
-    const dueOfOthers = Math.floor((time.nowMs - one.startMs) / ORIGIN_PATIENCE_MS) * LEAST_OF_OTHERS
+    if (chunk === null && !othersKeepUp) {
+      one.reason = one.sources.some(({ held }) => held.has(one.version)) ? 'lacking' : 'alone'
+      chunk = pick(fresh)
+    }
+    const dueOfOthers = Math.floor((time.nowMs - one.startMs) / one.originPatienceMs) * LEAST_OF_OTHERS
     const othersAreSlow =
-      time.nowMs - one.lastChunkMs > ORIGIN_PATIENCE_MS / (1 + one.originSteps) || one.ofOthers < dueOfOthers
+      time.nowMs - one.lastChunkMs > one.originPatienceMs / (1 + one.originSteps) || one.ofOthers < dueOfOthers
     if (chunk === null && othersAreSlow) {
       one.originSteps += 1
+      one.reason = 'slow'
       chunk = pick((word) => all[word]! & ~taken[word]!)
     }
     if (chunk === null) return
@@ -229,7 +240,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
       const chunk = member.fetching?.expected ?? null
       if (chunk === null) continue
       originUp -= chunkBytes
-      counts.fromCoordinator += chunkBytes
+      counts.fromCoordinator[member.fetching!.reason] += chunkBytes
       member.fetching!.expected = null
       arrived.push([member, chunk])
     }
@@ -252,7 +263,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
       for (const one of given.values()) one.forget(id)
     },
     hold: (id, version) => void members.get(id)!.held.set(version, fullBits()),
-    fetch(id, version, signal) {
+    fetch(id, version, signal, originPatienceMs = ORIGIN_PATIENCE_MS) {
       const member = members.get(id)
       if (!member) throw new Error(`${id} takes no part`)
       const bits = bitsOf(member, version)
@@ -266,7 +277,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
       }
       signal.addEventListener('abort', onAbort, { once: true })
       member.fetching = {
-        ...{ version, done, sources: [], lookAtMs: 0, expected: null },
+        ...{ version, done, originPatienceMs, sources: [], lookAtMs: 0, expected: null, reason: 'promised' },
         ...{
           startMs: time.nowMs,
           lastChunkMs: time.nowMs,
