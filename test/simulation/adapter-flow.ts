@@ -10,7 +10,7 @@ export interface FlowPeer {
   readonly id: string
   readonly upBytesPerS: number
   readonly downBytesPerS: number
-  /** Whom it is connected with, those first that are said to hold what it wants: the node's own list. */
+  /** Whom it is connected with, in the order in which it asks them: the node's own list. */
   neighbours(): readonly string[]
 }
 
@@ -27,7 +27,7 @@ export interface FlowCounts {
  * How the chunks of adapters spread, as a flow: in each step every line carries what it can. Who asks whom for what follows
  * `swarm/snapshot-fetch.ts` and `chunk-choice.ts`: up to eight sources, chunks that a source holds in no order that others share, and from
  * the coordinator one at a time: what it promises (`given-chunks.ts` itself), what none of the neighbours has or awaits while they bring
- * nothing, and anything when they are silent or slow. Everybody's processor is quick: the coordinator's pace gives nobody more time.
+ * nothing and it has not said that enough others have had it, and anything when they are silent or slow. Everybody's processor is quick: the coordinator's pace gives nobody more time.
  */
 export interface AdapterFlow {
   readonly counts: FlowCounts
@@ -43,7 +43,7 @@ export interface AdapterFlow {
 const STEP_MS = 500
 /** See `LOOK_MS`, `ORIGIN_PATIENCE_MS` and `SHARE_REST_MS` of `swarm/snapshot-fetch.ts`, `SPENT_AFTER_MS` of `swarm/upload-budget.ts`. */
 const LOOK_MS = 1000
-const ORIGIN_PATIENCE_MS = 10_000
+const ORIGIN_PATIENCE_MS = 20_000
 const SPENT_AFTER_MS = 2000
 const SHARE_REST_MS = 2000
 /** Adapters that a node keeps, as `node/policy-keeper.ts` has it. */
@@ -136,7 +136,10 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
     if (time.nowMs < one.lookAtMs) return
     one.lookAtMs = time.nowMs + LOOK_MS
     const found = member.peer.neighbours().flatMap((id) => members.get(id) ?? [])
-    one.sources = found.slice(0, LIMITS.snapshotSources.value - 1)
+    // Who is being asked is asked on, as long as it is there.
+    const kept = one.sources.filter((source) => found.includes(source))
+    const more = found.filter((source) => !kept.includes(source))
+    one.sources = [...kept, ...more].slice(0, LIMITS.snapshotSources.value - 1)
   }
 
   const pull = (member: Member, one: Fetching, taken: Uint32Array, arrived: [Member, number][]): void => {
