@@ -103,11 +103,8 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
     return known
   }
   const emptyBits = (): Uint32Array => new Uint32Array(words)
-  const fullBits = (): Uint32Array => {
-    const bits = emptyBits()
-    for (let index = 0; index < chunks; index++) bits[index >> 5]! |= 1 << (index & 31)
-    return bits
-  }
+  const every = emptyBits()
+  for (let index = 0; index < chunks; index++) every[index >> 5]! |= 1 << (index & 31)
   const bitsOf = (member: Member, version: number): Uint32Array => {
     let bits = member.held.get(version)
     if (!bits) {
@@ -164,31 +161,36 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
     }
   }
 
-  const askOrigin = (member: Member, one: Fetching, taken: Uint32Array): void => {
-    if (one.expected !== null || (line.length * chunkBytes) / coordinatorBytesPerS > SPENT_AFTER_MS / 1000) return
-    const fromOthers = emptyBits()
+  /** What none of the sources has or awaits, of what is not taken. */
+  const freshFor = (one: Fetching, taken: Uint32Array): Uint32Array => {
+    const fresh = every.slice()
+    for (let word = 0; word < words; word++) fresh[word]! &= ~taken[word]!
     for (const source of one.sources) {
       const holds = source.held.get(one.version)
-      if (holds) for (let word = 0; word < words; word++) fromOthers[word]! |= holds[word]!
+      if (holds) for (let word = 0; word < words; word++) fresh[word]! &= ~holds[word]!
       const { fetching: other } = source
       if (other?.version === one.version && other.expected !== null)
-        fromOthers[other.expected >> 5]! |= 1 << (other.expected & 31)
+        fresh[other.expected >> 5]! &= ~(1 << (other.expected & 31))
     }
-    const all = fullBits()
-    const fresh = (word: number): number => all[word]! & ~taken[word]! & ~fromOthers[word]!
+    return fresh
+  }
+  const askOrigin = (member: Member, one: Fetching, taken: Uint32Array): void => {
+    if (one.expected !== null || (line.length * chunkBytes) / coordinatorBytesPerS > SPENT_AFTER_MS / 1000) return
     let chunk: number | null = null
     one.reason = 'promised'
     if (one.sources.length > 0 && time.nowMs >= one.shareRestsUntilMs) {
-      const wanted = chunkBits(chunks, (index) => (fresh(index >> 5) & (1 << (index & 31))) !== 0)
+      const fresh = freshFor(one, taken)
+      const wanted = chunkBits(chunks, (index) => (fresh[index >> 5]! & (1 << (index & 31))) !== 0)
       chunk = givenOf(one.version).promise(member.peer.id, '', wanted)
       if (chunk === null) one.shareRestsUntilMs = time.nowMs + SHARE_REST_MS
       one.lastOfOthersMs = time.nowMs
     }
-    const othersKeepUp =
-      time.nowMs - one.lastOfOthersMs < KEEP_UP_MS && one.sources.some(({ held }) => held.has(one.version))
+    const isHeld = one.sources.some(({ held }) => held.has(one.version))
+    const othersKeepUp = time.nowMs - one.lastOfOthersMs < KEEP_UP_MS && isHeld
     if (chunk === null && !othersKeepUp) {
-      one.reason = one.sources.some(({ held }) => held.has(one.version)) ? 'lacking' : 'alone'
-      chunk = pick(fresh)
+      one.reason = isHeld ? 'lacking' : 'alone'
+      const fresh = freshFor(one, taken)
+      chunk = pick((word) => fresh[word]!)
     }
     const dueOfOthers = Math.floor((time.nowMs - one.startMs) / one.originPatienceMs) * LEAST_OF_OTHERS
     const othersAreSlow =
@@ -196,7 +198,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
     if (chunk === null && othersAreSlow) {
       one.originSteps += 1
       one.reason = 'slow'
-      chunk = pick((word) => all[word]! & ~taken[word]!)
+      chunk = pick((word) => every[word]! & ~taken[word]!)
     }
     if (chunk === null) return
     one.expected = chunk
@@ -265,7 +267,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
       members.delete(id)
       for (const one of given.values()) one.forget(id)
     },
-    hold: (id, version) => void members.get(id)!.held.set(version, fullBits()),
+    hold: (id, version) => void members.get(id)!.held.set(version, every.slice()),
     fetch(id, version, signal, originPatienceMs = ORIGIN_PATIENCE_MS) {
       const member = members.get(id)
       if (!member) throw new Error(`${id} takes no part`)
