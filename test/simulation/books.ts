@@ -29,10 +29,7 @@ export interface NodeBook {
 }
 
 /** What has come to the nodes that were there when it was published, by version, with the delays (ms) of those that it has come to. */
-export type Reach = Map<
-  number,
-  { readonly atMs: number; readonly awaited: Set<NodeBook>; readonly delaysMs: number[] }
->
+export type Reach = Map<number, { readonly atMs: number; readonly awaited: Set<NodeBook>; readonly delaysMs: number[] }>
 
 /** The observer's books of a simulation: no node and no coordinator reads them. */
 export interface Books {
@@ -81,8 +78,7 @@ export function openBooks(now: () => number): Books {
     },
     published(version) {
       const there = nodes.filter((node) => node.untilMs === null && node.version >= 0)
-      for (const one of Object.values(reach))
-        one.set(version, { atMs: now(), awaited: new Set(there), delaysMs: [] })
+      for (const one of Object.values(reach)) one.set(version, { atMs: now(), awaited: new Set(there), delaysMs: [] })
     },
     reached(what, node, version) {
       if (what === 'loaded') node.version = version

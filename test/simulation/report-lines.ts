@@ -32,7 +32,9 @@ export function reportLines(report: Report): string[] {
     ['a node, adapters', `${rate(node.adapterBytesPerS)} each way`],
     [
       'adapter there',
-      `${times(propagation.fetched)} (${propagation.versions} versions); ${percent(propagation.shareFromCoordinator)} of the bytes from the coordinator (${Object.entries(propagation.sharesByReason)
+      `${times(propagation.fetched)} (${propagation.versions} versions); ${percent(propagation.shareFromCoordinator)} of the bytes from the coordinator (${Object.entries(
+        propagation.sharesByReason,
+      )
         .map(([reason, share]) => `${reason} ${percent(share)}`)
         .join(', ')})`,
     ],

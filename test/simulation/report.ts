@@ -1,5 +1,5 @@
 import type { RunState } from '../../coordinator/ledger/run-state.js'
-import { type AdapterFlow, type Reason, REASONS } from './adapter-flow.js'
+import { type AdapterFlow, REASONS, type Reason } from './adapter-flow.js'
 import type { Books, GroupBook, NodeBook, Reach } from './books.js'
 import type { CpuMeter } from './cpu-meter.js'
 import { MEASURED } from './measured.js'
@@ -232,7 +232,10 @@ export function reportOf(observed: Observed): Report {
 
 const EMPTY = {
   ...{ cpuUs: 0, toCoordinator: 0, fromCoordinator: 0, messages: 0, auditBusyMs: 0, gossip: new Map() },
-  ...{ adapters: { fromCoordinator: { alone: 0, promised: 0, lacking: 0, slow: 0 }, fromPeers: 0 }, spentMs: { fetch: 0, wait: 0, work: 0 } },
+  ...{
+    adapters: { fromCoordinator: { alone: 0, promised: 0, lacking: 0, slow: 0 }, fromPeers: 0 },
+    spentMs: { fetch: 0, wait: 0, work: 0 },
+  },
 }
 
 /** A batch has it, and its audit before the update did not take it out. */
