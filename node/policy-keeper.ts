@@ -82,6 +82,9 @@ const adapterOf = ({ blobs }: PolicyManifest): BlobDescription | undefined =>
 /** Late nodes still ask for the adapter of the version before. */
 const ADAPTERS_KEPT = 3
 
+/** How long the others may deliver nothing to a fetch that nobody waits for: a chunk needs as long to come to thousands over some steps. */
+export const AHEAD_PATIENCE_MS = 30_000
+
 export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
   const {
     engine,
@@ -164,8 +167,8 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
   const filesOf = ({ blobs: files }: PolicyManifest): BlobDescription[] =>
     files.filter(({ role }) => role === 'adapter' || (mirrors && role !== 'base'))
 
-  const fetch = (blob: BlobDescription, signal: AbortSignal): Promise<string> =>
-    onDisk(() => snapshots.fetchBlob(blob, peers(), { signal, origin, more: peers }))
+  const fetch = (blob: BlobDescription, signal: AbortSignal, patience: { originPatienceMs?: number } = {}) =>
+    onDisk(() => snapshots.fetchBlob(blob, peers(), { signal, origin, more: peers, ...patience }))
 
   const applyAdapter = async (blob: BlobDescription, shape: AdapterShape, signal: AbortSignal): Promise<void> => {
     const apply = async (): Promise<void> => {
@@ -227,7 +230,7 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
       checkSuccession(manifest, loaded?.manifest.round ?? null, clock.now())
       checkCompatible(manifest)
       await makeRoom(manifest)
-      await fetch(adapter, signal)
+      await fetch(adapter, signal, { originPatienceMs: AHEAD_PATIENCE_MS })
     },
     async fetchRest(signal) {
       if (!loaded) return

@@ -13,7 +13,9 @@ const child = spawn(
   process.execPath,
   [
     '--max-old-space-size=12000',
-    '--max-semi-space-size=128',
+    '--max-semi-space-size=256',
+    // Several threads that collect wait for each other on a busy machine.
+    '--single-threaded-gc',
     // Of thousands of nodes; what is collected before the heap is that large is collected for nothing.
     '--initial-heap-size=4000',
     `${root}dist/test/simulation/main.js`,

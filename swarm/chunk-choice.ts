@@ -23,7 +23,7 @@ export interface ChunkChoice {
   holds(source: string, bits: Uint8Array | null): void
   /** What none of the others has or awaits. */
   wanted(): readonly number[]
-  /** The origin had rather give this one than leave it to the others. */
+  /** The origin had rather give this one than leave it to the others; null: enough of them have had each that is wanted. */
   offer(index: number | null): void
   /** @param lacks  chunks that the source did not have when it was asked for them. @returns  null: nothing at the moment */
   next(source: string, lacks: ReadonlySet<number>): number | null
@@ -61,7 +61,7 @@ export function createChunkChoice({ missing, self, origin, patienceMs, now }: Ch
   let offered: number | null = null
   let chunkMs = startMs
   let lastMs = startMs
-  /** Since the others gave something, or were left in peace because the origin had something to give. */
+  /** Since the others gave something, or were left in peace because of what the origin gave or said. */
   let lastOfOthersMs = startMs
   let bytesOfOthers = 0
   let heardOfOthers = 0
@@ -119,6 +119,8 @@ export function createChunkChoice({ missing, self, origin, patienceMs, now }: Ch
     wanted: () => [...remaining].filter((index) => !isUnderWay(index) && !othersHold(index)),
     offer(index) {
       offered = index
+      // What the origin has given so many times is on its way: asked for it again by all who wait, it would give a copy to each.
+      if (index === null) lastOfOthersMs = now()
     },
     next(source, lacks) {
       if (source === origin) return ofOrigin(lacks)

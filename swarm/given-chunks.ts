@@ -17,8 +17,11 @@ export interface GivenChunks {
   forget(peer: string): void
 }
 
-/** A chunk is given once, and once more for so many nodes: among hundreds one copy would take too many steps. */
-export const NODES_PER_COPY = 50
+/**
+ * A chunk is given once, and once more for so many nodes: one copy would take too many steps among thousands, and each is 1 % of what
+ * so many nodes fetch.
+ */
+export const NODES_PER_COPY = 100
 
 interface Given {
   readonly toPeer: Map<string, Set<number>>

@@ -24,7 +24,7 @@ export interface Neighbours {
   hear(peers: readonly PeerAddresses[], hold?: boolean): void
   /** A node answered to us there. */
   note(peer: PeerAddresses): void
-  /** Peers with a direct connection, those first that are said to hold what the run needs; never the coordinator. */
+  /** Peers with a direct connection, two first that are said to hold what the run needs, the others by chance; never the coordinator. */
   connected(): readonly string[]
   close(): Promise<void>
 }
@@ -35,6 +35,18 @@ const DIAL_TIMEOUT_MS = 10_000
 /** A node is not dialled again for so long after an attempt, whoever speaks of it; doubled for each further one in vain. */
 const FIRST_REST_MS = 5000
 const LONGEST_REST_MS = 300_000
+/** Those that rest are remembered, the last ones, for longer than it takes to dial as many. */
+const NODES_RESTING = 8 * LIMITS.peersKept.value
+
+/** A newcomer finds the adapter there. More of them, and those whom everybody hears of would carry what all have lines for. */
+const HOLDERS_FIRST = 2
+
+function inAnyOrder<T>(items: readonly T[], random: () => number): T[] {
+  return items
+    .map((item) => ({ item, place: random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item)
+}
 
 /**
  * Looks for `LIMITS.peersSought` neighbours among the nodes that it hears of: from an earlier life, from the coordinator, and in the
@@ -47,7 +59,7 @@ export function keepNeighbours({ host, known, keep, random }: NeighbourParts): N
   const { signal } = closing
   const heard = new LRUCache<string, PeerAddresses>({ max: 2 * LIMITS.peersKept.value })
   const resting = new LRUCache<string, { readonly untilMs: number; readonly failures: number }>({
-    max: LIMITS.trackedPeers.value,
+    max: NODES_RESTING,
   })
   const holders = new LRUCache<string, true>({ max: 2 * LIMITS.peersKept.value })
   const isFresh = ({ reachedAtMs }: KnownPeer): boolean => clock.now() - reachedAtMs < LIMITS.peerKeptMs.value
@@ -127,8 +139,9 @@ export function keepNeighbours({ host, known, keep, random }: NeighbourParts): N
     },
     note,
     connected() {
-      const peers = direct()
-      return [...peers.filter((peer) => holders.has(peer)), ...peers.filter((peer) => !holders.has(peer))]
+      const peers = inAnyOrder(direct(), random)
+      const first = peers.filter((peer) => holders.has(peer)).slice(0, HOLDERS_FIRST)
+      return [...first, ...peers.filter((peer) => !first.includes(peer))]
     },
     async close() {
       closing.abort(new Error('the node is closing'))

@@ -39,7 +39,7 @@ export interface FetchOptions {
   readonly progressTimeoutMs?: number
   /** Which of the sources is the one that everybody turns to: the run's coordinator. Others come first, see `chunk-choice.ts`. */
   readonly origin?: string
-  /** How long others may deliver nothing before the origin is asked for what they have; less each time. Default 10 s. */
+  /** How long others may deliver nothing before the origin is asked for what they have; less each time. Default 20 s. */
   readonly originPatienceMs?: number
   /** Who may have been found since the fetch began; asked now and then. */
   readonly more?: () => readonly string[]
@@ -59,8 +59,11 @@ const FAILED_MS = 30_000
 const LEARN_MS = 50
 /** Before the origin is asked again for a share when it had none to give: thousands may be waiting for each other. */
 const SHARE_REST_MS = 2000
-/** A chunk takes eight seconds on a line of one megabit a second; and `LEAST_OF_OTHERS` of them are to come in this time. */
-const ORIGIN_PATIENCE_MS = 10_000
+/**
+ * A chunk takes eight seconds on a line of one megabit a second, and `LEAST_OF_OTHERS` of them are to come in this time. Among a thousand
+ * nodes the first chunk takes more than ten seconds over several steps (docs/scale.md).
+ */
+const ORIGIN_PATIENCE_MS = 20_000
 /** Points in gossip that a false chunk costs: below the gossip threshold, above the graylist. */
 const FALSE_CHUNK_PENALTY = 3
 
@@ -181,8 +184,9 @@ export async function fetchChunks(
     if (wanted.length === 0 || host.clock.now() < shareRestsUntilMs) return
     const bits = bitsOf(description.chunkSha256s.length, (index) => wanted.includes(index))
     const { status, data } = await source.ask({ kind: 'share', blobSha256: description.sha256, wanted: bits })
+    const offered = status === 'ok' ? wanted.find((index) => bitAt(data, index)) : undefined
     if (status !== 'ok') shareRestsUntilMs = host.clock.now() + SHARE_REST_MS
-    else choice.offer(wanted.find((index) => bitAt(data, index)) ?? null)
+    if (status !== 'busy') choice.offer(offered ?? null)
   }
 
   const lane = async (source: SnapshotSource, lacks: Set<number>, first: boolean): Promise<void> => {

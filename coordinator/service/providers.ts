@@ -27,6 +27,8 @@ export interface Providers {
 interface Dialable extends PeerAddresses {
   /** Where it was connected from when it answered. */
   readonly of: string
+  /** Whether anybody may be told of all its addresses: found out once, and not for each of thousands of answers. */
+  readonly isPublic: boolean
 }
 
 /** How long an attempt counts, whether it came to something or not. */
@@ -86,7 +88,8 @@ export function createProviders({ host, policyInForce, onDialable, random, signa
     if (addresses.length === 0) return remove(node)
     if (!host.isConnected(node)) return
     if (!table.has(node)) list.push(node)
-    table.set(node, { peerId: node, addresses, of })
+    const isPublic = addresses.every((address) => reachOf(address) === 'anywhere')
+    table.set(node, { peerId: node, addresses, of, isPublic })
     onDialable({ peerId: node, addresses })
   }
 
@@ -97,9 +100,10 @@ export function createProviders({ host, policyInForce, onDialable, random, signa
     const found = new Map<string, PeerAddresses>()
     for (let look = 0; look < LOOKS && found.size < Math.min(most, list.length); look += 1) {
       const node = list[Math.floor(random() * list.length)]!
-      const { peerId, of, ...peer } = table.get(node)!
-      const addresses = peer.addresses.filter((address) => mayBeTold(address, { of, to }))
-      if (addresses.length > 0 && fits(node)) found.set(node, { peerId, addresses })
+      if (!fits(node)) continue
+      const { peerId, of, isPublic, ...peer } = table.get(node)!
+      const addresses = isPublic ? peer.addresses : peer.addresses.filter((address) => mayBeTold(address, { of, to }))
+      if (addresses.length > 0) found.set(node, { peerId, addresses })
     }
     return [...found.values()]
   }

@@ -10,12 +10,16 @@ export interface FlowPeer {
   readonly id: string
   readonly upBytesPerS: number
   readonly downBytesPerS: number
-  /** Whom it is connected with, those first that are said to hold what it wants: the node's own list. */
+  /** Whom it is connected with, in the order in which it asks them: the node's own list. */
   neighbours(): readonly string[]
 }
 
+/** Why the coordinator is asked: nobody else is there, it promised the chunk, the neighbours lack it, or they are too slow. */
+export const REASONS = ['alone', 'promised', 'lacking', 'slow'] as const
+export type Reason = (typeof REASONS)[number]
+
 export interface FlowCounts {
-  fromCoordinator: number
+  readonly fromCoordinator: Record<Reason, number>
   fromPeers: number
 }
 
@@ -23,7 +27,7 @@ export interface FlowCounts {
  * How the chunks of adapters spread, as a flow: in each step every line carries what it can. Who asks whom for what follows
  * `swarm/snapshot-fetch.ts` and `chunk-choice.ts`: up to eight sources, chunks that a source holds in no order that others share, and from
  * the coordinator one at a time: what it promises (`given-chunks.ts` itself), what none of the neighbours has or awaits while they bring
- * nothing, and anything when they are silent or slow. Everybody's processor is quick: the coordinator's pace gives nobody more time.
+ * nothing and it has not said that enough others have had it, and anything when they are silent or slow. Everybody's processor is quick: the coordinator's pace gives nobody more time.
  */
 export interface AdapterFlow {
   readonly counts: FlowCounts
@@ -32,14 +36,14 @@ export interface AdapterFlow {
   /** Has been there from the start. */
   hold(id: string, version: number): void
   /** Resolves when all of it is there. @throws the signal's reason */
-  fetch(id: string, version: number, signal: AbortSignal): Promise<void>
+  fetch(id: string, version: number, signal: AbortSignal, originPatienceMs?: number): Promise<void>
   close(): void
 }
 
 const STEP_MS = 500
 /** See `LOOK_MS`, `ORIGIN_PATIENCE_MS` and `SHARE_REST_MS` of `swarm/snapshot-fetch.ts`, `SPENT_AFTER_MS` of `swarm/upload-budget.ts`. */
 const LOOK_MS = 1000
-const ORIGIN_PATIENCE_MS = 10_000
+const ORIGIN_PATIENCE_MS = 20_000
 const SPENT_AFTER_MS = 2000
 const SHARE_REST_MS = 2000
 /** Adapters that a node keeps, as `node/policy-keeper.ts` has it. */
@@ -57,11 +61,13 @@ interface Member {
 
 interface Fetching {
   readonly version: number
+  readonly originPatienceMs: number
   readonly done: PromiseWithResolvers<void>
   sources: readonly Member[]
   lookAtMs: number
   /** Asked of the coordinator. */
   expected: number | null
+  reason: Reason
   readonly startMs: number
   lastChunkMs: number
   lastOfOthersMs: number
@@ -84,7 +90,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
   const words = Math.ceil(chunks / WORD)
   const members = new Map<string, Member>()
   const fetching = new Set<Member>()
-  const counts: FlowCounts = { fromCoordinator: 0, fromPeers: 0 }
+  const counts: FlowCounts = { fromCoordinator: { alone: 0, promised: 0, lacking: 0, slow: 0 }, fromPeers: 0 }
   const given = new Map<number, GivenChunks>()
   const line: Member[] = []
   let originUp = 0
@@ -97,11 +103,8 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
     return known
   }
   const emptyBits = (): Uint32Array => new Uint32Array(words)
-  const fullBits = (): Uint32Array => {
-    const bits = emptyBits()
-    for (let index = 0; index < chunks; index++) bits[index >> 5]! |= 1 << (index & 31)
-    return bits
-  }
+  const every = emptyBits()
+  for (let index = 0; index < chunks; index++) every[index >> 5]! |= 1 << (index & 31)
   const bitsOf = (member: Member, version: number): Uint32Array => {
     let bits = member.held.get(version)
     if (!bits) {
@@ -130,7 +133,10 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
     if (time.nowMs < one.lookAtMs) return
     one.lookAtMs = time.nowMs + LOOK_MS
     const found = member.peer.neighbours().flatMap((id) => members.get(id) ?? [])
-    one.sources = found.slice(0, LIMITS.snapshotSources.value - 1)
+    // Who is being asked is asked on, as long as it is there.
+    const kept = one.sources.filter((source) => found.includes(source))
+    const more = found.filter((source) => !kept.includes(source))
+    one.sources = [...kept, ...more].slice(0, LIMITS.snapshotSources.value - 1)
   }
 
   const pull = (member: Member, one: Fetching, taken: Uint32Array, arrived: [Member, number][]): void => {
@@ -155,34 +161,44 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
     }
   }
 
-  const askOrigin = (member: Member, one: Fetching, taken: Uint32Array): void => {
-    if (one.expected !== null || (line.length * chunkBytes) / coordinatorBytesPerS > SPENT_AFTER_MS / 1000) return
-    const fromOthers = emptyBits()
+  /** What none of the sources has or awaits, of what is not taken. */
+  const freshFor = (one: Fetching, taken: Uint32Array): Uint32Array => {
+    const fresh = every.slice()
+    for (let word = 0; word < words; word++) fresh[word]! &= ~taken[word]!
     for (const source of one.sources) {
       const holds = source.held.get(one.version)
-      if (holds) for (let word = 0; word < words; word++) fromOthers[word]! |= holds[word]!
+      if (holds) for (let word = 0; word < words; word++) fresh[word]! &= ~holds[word]!
       const { fetching: other } = source
       if (other?.version === one.version && other.expected !== null)
-        fromOthers[other.expected >> 5]! |= 1 << (other.expected & 31)
+        fresh[other.expected >> 5]! &= ~(1 << (other.expected & 31))
     }
-    const all = fullBits()
-    const fresh = (word: number): number => all[word]! & ~taken[word]! & ~fromOthers[word]!
+    return fresh
+  }
+  const askOrigin = (member: Member, one: Fetching, taken: Uint32Array): void => {
+    if (one.expected !== null || (line.length * chunkBytes) / coordinatorBytesPerS > SPENT_AFTER_MS / 1000) return
     let chunk: number | null = null
+    one.reason = 'promised'
     if (one.sources.length > 0 && time.nowMs >= one.shareRestsUntilMs) {
-      const wanted = chunkBits(chunks, (index) => (fresh(index >> 5) & (1 << (index & 31))) !== 0)
+      const fresh = freshFor(one, taken)
+      const wanted = chunkBits(chunks, (index) => (fresh[index >> 5]! & (1 << (index & 31))) !== 0)
       chunk = givenOf(one.version).promise(member.peer.id, '', wanted)
       if (chunk === null) one.shareRestsUntilMs = time.nowMs + SHARE_REST_MS
-      else one.lastOfOthersMs = time.nowMs
+      one.lastOfOthersMs = time.nowMs
     }
-    const othersKeepUp =
-      time.nowMs - one.lastOfOthersMs < KEEP_UP_MS && one.sources.some(({ held }) => held.has(one.version))
-    if (chunk === null && !othersKeepUp) chunk = pick(fresh)
-    const dueOfOthers = Math.floor((time.nowMs - one.startMs) / ORIGIN_PATIENCE_MS) * LEAST_OF_OTHERS
+    const isHeld = one.sources.some(({ held }) => held.has(one.version))
+    const othersKeepUp = time.nowMs - one.lastOfOthersMs < KEEP_UP_MS && isHeld
+    if (chunk === null && !othersKeepUp) {
+      one.reason = isHeld ? 'lacking' : 'alone'
+      const fresh = freshFor(one, taken)
+      chunk = pick((word) => fresh[word]!)
+    }
+    const dueOfOthers = Math.floor((time.nowMs - one.startMs) / one.originPatienceMs) * LEAST_OF_OTHERS
     const othersAreSlow =
-      time.nowMs - one.lastChunkMs > ORIGIN_PATIENCE_MS / (1 + one.originSteps) || one.ofOthers < dueOfOthers
+      time.nowMs - one.lastChunkMs > one.originPatienceMs / (1 + one.originSteps) || one.ofOthers < dueOfOthers
     if (chunk === null && othersAreSlow) {
       one.originSteps += 1
-      chunk = pick((word) => all[word]! & ~taken[word]!)
+      one.reason = 'slow'
+      chunk = pick((word) => every[word]! & ~taken[word]!)
     }
     if (chunk === null) return
     one.expected = chunk
@@ -229,7 +245,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
       const chunk = member.fetching?.expected ?? null
       if (chunk === null) continue
       originUp -= chunkBytes
-      counts.fromCoordinator += chunkBytes
+      counts.fromCoordinator[member.fetching!.reason] += chunkBytes
       member.fetching!.expected = null
       arrived.push([member, chunk])
     }
@@ -251,8 +267,8 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
       members.delete(id)
       for (const one of given.values()) one.forget(id)
     },
-    hold: (id, version) => void members.get(id)!.held.set(version, fullBits()),
-    fetch(id, version, signal) {
+    hold: (id, version) => void members.get(id)!.held.set(version, every.slice()),
+    fetch(id, version, signal, originPatienceMs = ORIGIN_PATIENCE_MS) {
       const member = members.get(id)
       if (!member) throw new Error(`${id} takes no part`)
       const bits = bitsOf(member, version)
@@ -266,7 +282,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
       }
       signal.addEventListener('abort', onAbort, { once: true })
       member.fetching = {
-        ...{ version, done, sources: [], lookAtMs: 0, expected: null },
+        ...{ version, done, originPatienceMs, sources: [], lookAtMs: 0, expected: null, reason: 'promised' },
         ...{
           startMs: time.nowMs,
           lastChunkMs: time.nowMs,

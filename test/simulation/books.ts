@@ -28,24 +28,29 @@ export interface NodeBook {
   version: number
 }
 
+/** What has come to the nodes that were there when it was published, by version, with the delays (ms) of those that it has come to. */
+export type Reach = Map<number, { readonly atMs: number; readonly awaited: Set<NodeBook>; readonly delaysMs: number[] }>
+
 /** The observer's books of a simulation: no node and no coordinator reads them. */
 export interface Books {
   readonly nodes: NodeBook[]
   readonly groups: Map<string, GroupBook>
   /** Leases whose groups are not what they should be. */
   readonly poisoned: Map<string, Kind>
-  /** Delays until a version was loaded, by version (ms), and nodes that were online when it was published. */
-  readonly reached: Map<number, { readonly atMs: number; readonly awaited: Set<NodeBook>; readonly delaysMs: number[] }>
+  /** By version: when its adapter was with the nodes that were online when it was published, and when they had begun to work under it. */
+  readonly fetched: Reach
+  readonly loaded: Reach
   enter(person: Person, peerId: string): NodeBook
   turn(node: NodeBook, doing: Doing): void
   leave(node: NodeBook): void
   published(version: number): void
-  loaded(node: NodeBook, version: number): void
+  /** A node has the adapter of a version, or has taken the version up. */
+  reached(what: 'fetched' | 'loaded', node: NodeBook, version: number): void
 }
 
 export function openBooks(now: () => number): Books {
   const nodes: NodeBook[] = []
-  const reached: Books['reached'] = new Map()
+  const reach = { fetched: new Map(), loaded: new Map() } satisfies Record<'fetched' | 'loaded', Reach>
   const settle = (node: NodeBook): void => {
     node.spentMs[node.doing] += now() - node.doingSinceMs
     node.doingSinceMs = now()
@@ -54,7 +59,7 @@ export function openBooks(now: () => number): Books {
     nodes,
     groups: new Map(),
     poisoned: new Map(),
-    reached,
+    ...reach,
     enter(person, peerId) {
       const spentMs = { fetch: 0, wait: 0, work: 0 }
       const since = { sinceMs: now(), untilMs: null, doingSinceMs: now() }
@@ -69,15 +74,15 @@ export function openBooks(now: () => number): Books {
     leave(node) {
       settle(node)
       node.untilMs = now()
-      for (const { awaited } of reached.values()) awaited.delete(node)
+      for (const one of Object.values(reach)) for (const { awaited } of one.values()) awaited.delete(node)
     },
     published(version) {
-      const awaited = new Set(nodes.filter((node) => node.untilMs === null && node.version >= 0))
-      reached.set(version, { atMs: now(), awaited, delaysMs: [] })
+      const there = nodes.filter((node) => node.untilMs === null && node.version >= 0)
+      for (const one of Object.values(reach)) one.set(version, { atMs: now(), awaited: new Set(there), delaysMs: [] })
     },
-    loaded(node, version) {
-      node.version = version
-      for (const [published, { atMs, awaited, delaysMs }] of reached)
+    reached(what, node, version) {
+      if (what === 'loaded') node.version = version
+      for (const [published, { atMs, awaited, delaysMs }] of reach[what])
         if (published <= version && awaited.delete(node)) delaysMs.push(now() - atMs)
     },
   }

@@ -5,6 +5,8 @@ export function reportLines(report: Report): string[] {
   const { coordinator, node, propagation, staleness, time, groups, poisoned, newcomers } = report
   const percent = (share: number | null): string => (share === null ? '-' : `${(100 * share).toFixed(1)} %`)
   const seconds = (value: number | null): string => (value === null ? 'never' : `${value.toFixed(0)} s`)
+  const times = ({ p50, p95, p99 }: Report['propagation']['loaded']): string =>
+    `p50 ${seconds(p50)}, p95 ${seconds(p95)}, p99 ${seconds(p99)}`
   const rate = (bytes: number): string =>
     bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB/s` : `${(bytes / 1e3).toFixed(1)} kB/s`
   const counts = (of: Readonly<Record<string, number>>): string =>
@@ -29,9 +31,14 @@ export function reportLines(report: Report): string[] {
     ],
     ['a node, adapters', `${rate(node.adapterBytesPerS)} each way`],
     [
-      'policy loaded by',
-      `p50 ${seconds(propagation.p50)}, p95 ${seconds(propagation.p95)}, p99 ${seconds(propagation.p99)} (${propagation.versions} versions); ${percent(propagation.shareFromCoordinator)} of the bytes from the coordinator`,
+      'adapter there',
+      `${times(propagation.fetched)} (${propagation.versions} versions); ${percent(propagation.shareFromCoordinator)} of the bytes from the coordinator (${Object.entries(
+        propagation.sharesByReason,
+      )
+        .map(([reason, share]) => `${reason} ${percent(share)}`)
+        .join(', ')})`,
     ],
+    ['worked under', times(propagation.loaded)],
     ['staleness', `mean ${staleness.mean ?? '-'}, most ${staleness.most ?? '-'} versions`],
     ['time of nodes', `work ${percent(time.work)}, idle ${percent(time.wait)}, fetching ${percent(time.fetch)}`],
     [

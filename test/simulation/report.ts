@@ -1,6 +1,6 @@
 import type { RunState } from '../../coordinator/ledger/run-state.js'
-import type { AdapterFlow } from './adapter-flow.js'
-import type { Books, GroupBook, NodeBook } from './books.js'
+import { type AdapterFlow, REASONS, type Reason } from './adapter-flow.js'
+import type { Books, GroupBook, NodeBook, Reach } from './books.js'
 import type { CpuMeter } from './cpu-meter.js'
 import { MEASURED } from './measured.js'
 import type { Mesh } from './mesh.js'
@@ -20,7 +20,7 @@ interface Snapshot {
   readonly fromCoordinator: number
   readonly messages: number
   readonly gossip: ReadonlyMap<string, { readonly messages: number; readonly bytes: number; readonly held: number }>
-  readonly adapters: { readonly fromCoordinator: number; readonly fromPeers: number }
+  readonly adapters: { readonly fromCoordinator: Readonly<Record<Reason, number>>; readonly fromPeers: number }
   readonly auditBusyMs: number
   readonly spentMs: NodeBook['spentMs']
 }
@@ -55,8 +55,14 @@ export function snapshotOf({ books, meter, wire, mesh, flow, auditor }: Observed
   return {
     ...{ atMs, cpuUs: meter.spentUs, ...wire, spentMs, auditBusyMs: auditor.busyMs },
     gossip: new Map([...mesh.counts].map(([topic, counts]) => [topic, { ...counts }])),
-    adapters: { ...flow.counts },
+    adapters: { ...flow.counts, fromCoordinator: { ...flow.counts.fromCoordinator } },
   }
+}
+
+interface Quantiles {
+  readonly p50: number | null
+  readonly p95: number | null
+  readonly p99: number | null
 }
 
 /** Shares are of 1; times in seconds; null: there is nothing to tell it by. */
@@ -86,10 +92,13 @@ export interface Report {
   }
   readonly propagation: {
     readonly versions: number
-    readonly p50: number | null
-    readonly p95: number | null
-    readonly p99: number | null
+    /** Until the adapter is there. */
+    readonly fetched: Quantiles
+    /** Until it is worked under: groups under way are ended first. */
+    readonly loaded: Quantiles
     readonly shareFromCoordinator: number | null
+    /** The same, by why it was asked. */
+    readonly sharesByReason: Readonly<Record<Reason, number>>
   }
   readonly staleness: { readonly mean: number | null; readonly most: number | null }
   readonly time: { readonly work: number; readonly wait: number; readonly fetch: number }
@@ -149,8 +158,11 @@ export function reportOf(observed: Observed): Report {
   const trained = new Set(batches.flatMap(({ leaseIds }) => leaseIds))
   const trainedGroups = [...trained].flatMap((leaseId) => books.groups.get(leaseId) ?? [])
   const late = batches.filter(({ atMs }) => atMs >= from.atMs).flatMap((batch) => batch.late)
+  const byReason = REASONS.map(
+    (reason) => [reason, now.adapters.fromCoordinator[reason] - from.adapters.fromCoordinator[reason]] as const,
+  )
   const adapters = {
-    fromCoordinator: now.adapters.fromCoordinator - from.adapters.fromCoordinator,
+    fromCoordinator: sumOf(byReason.map(([, bytes]) => bytes)),
     fromPeers: now.adapters.fromPeers - from.adapters.fromPeers,
   }
   const moved = adapters.fromCoordinator + adapters.fromPeers
@@ -187,6 +199,9 @@ export function reportOf(observed: Observed): Report {
     propagation: {
       ...propagationOf(observed, from.atMs),
       shareFromCoordinator: moved > 0 ? rounded(adapters.fromCoordinator / moved) : null,
+      sharesByReason: Object.fromEntries(
+        byReason.map(([reason, bytes]) => [reason, moved > 0 ? rounded(bytes / moved) : 0]),
+      ) as Record<Reason, number>,
     },
     staleness: {
       mean: late.length > 0 ? rounded(sumOf(late) / late.length, 2) : null,
@@ -217,7 +232,10 @@ export function reportOf(observed: Observed): Report {
 
 const EMPTY = {
   ...{ cpuUs: 0, toCoordinator: 0, fromCoordinator: 0, messages: 0, auditBusyMs: 0, gossip: new Map() },
-  ...{ adapters: { fromCoordinator: 0, fromPeers: 0 }, spentMs: { fetch: 0, wait: 0, work: 0 } },
+  ...{
+    adapters: { fromCoordinator: { alone: 0, promised: 0, lacking: 0, slow: 0 }, fromPeers: 0 },
+    spentMs: { fetch: 0, wait: 0, work: 0 },
+  },
 }
 
 /** A batch has it, and its audit before the update did not take it out. */
@@ -254,14 +272,20 @@ function groupFigures(
 function propagationOf(
   { books, endMs }: Observed,
   fromMs: number,
-): Omit<Report['propagation'], 'shareFromCoordinator'> {
-  const old = [...books.reached.values()].filter(({ atMs }) => atMs >= fromMs && endMs - atMs >= SPREAD_MS)
-  const delaysS = old.flatMap(({ delaysMs, awaited }) => [
-    ...delaysMs.map((ms) => ms / 1000),
-    ...[...awaited].map(() => Number.POSITIVE_INFINITY),
-  ])
-  const at = (share: number): number | null => orNull(percentile(delaysS, share))
-  return { versions: old.length, p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+): Omit<Report['propagation'], 'shareFromCoordinator' | 'sharesByReason'> {
+  const isOld = (atMs: number): boolean => atMs >= fromMs && endMs - atMs >= SPREAD_MS
+  const quantiles = (reach: Reach): Quantiles => {
+    const delaysS = [...reach.values()]
+      .filter(({ atMs }) => isOld(atMs))
+      .flatMap(({ delaysMs, awaited }) => [
+        ...delaysMs.map((ms) => ms / 1000),
+        ...[...awaited].map(() => Number.POSITIVE_INFINITY),
+      ])
+    const at = (share: number): number | null => orNull(percentile(delaysS, share))
+    return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+  }
+  const versions = [...books.fetched.values()].filter(({ atMs }) => isOld(atMs)).length
+  return { versions, fetched: quantiles(books.fetched), loaded: quantiles(books.loaded) }
 }
 
 function newcomersOf({ books, startMs, endMs }: Observed, fromMs: number): Report['newcomers'] {

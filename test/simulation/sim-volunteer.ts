@@ -3,7 +3,7 @@ import type { Engine } from '../../engine/index.js'
 import { DEFAULT_LIMITS, type Stage } from '../../episode/index.js'
 import { createNews } from '../../node/news.js'
 import type { Outbox } from '../../node/outbox.js'
-import type { LoadedPolicy } from '../../node/policy-keeper.js'
+import { AHEAD_PATIENCE_MS, type LoadedPolicy } from '../../node/policy-keeper.js'
 import { type WorkLoopParts, workLoop } from '../../node/work-loop.js'
 import {
   groupRequest,
@@ -231,6 +231,10 @@ function createKeeper(
     manifests.set(name, sealed)
     return sealed
   }
+  const fetch = async (version: number, signal: AbortSignal, originPatienceMs?: number): Promise<void> => {
+    await flow.fetch(host.peerId, version, signal, originPatienceMs)
+    books.reached('fetched', book, version)
+  }
   return {
     get loaded() {
       return loaded
@@ -240,8 +244,8 @@ function createKeeper(
       if (loaded?.manifestId === manifestId) return loaded
       if (loaded?.manifest.policyId !== manifest.policyId) {
         books.turn(book, 'fetch')
-        await flow.fetch(host.peerId, manifest.version, signal).finally(() => books.turn(book, 'wait'))
-        books.loaded(book, manifest.version)
+        await fetch(manifest.version, signal).finally(() => books.turn(book, 'wait'))
+        books.reached('loaded', book, manifest.version)
       }
       const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } = manifest.limits
       const limits = { ...DEFAULT_LIMITS, maxTurnTokens, maxRolloutTokens, maxAssistantTurns }
@@ -250,7 +254,7 @@ function createKeeper(
     },
     async fetchAhead(signal) {
       const { manifest } = await newest(signal)
-      if (loaded?.manifest.policyId !== manifest.policyId) await flow.fetch(host.peerId, manifest.version, signal)
+      if (loaded?.manifest.policyId !== manifest.policyId) await fetch(manifest.version, signal, AHEAD_PATIENCE_MS)
     },
     fetchRest: async () => undefined,
   }

@@ -58,6 +58,7 @@ export async function simulate(options: SimulationOptions): Promise<Report> {
   try {
     return await run(world, options, meter, { nodes, endMs: world.time.nowMs + minutes * 60_000 })
   } finally {
+    meter.close()
     await world.close()
   }
 }

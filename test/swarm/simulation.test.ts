@@ -1,8 +1,12 @@
+import '../../swarm/polyfill.js'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { seededRandom } from '../../servers/kernel/index.js'
+import { createVirtualTime } from '../chaos/virtual-time.js'
+import { createAdapterFlow } from '../simulation/adapter-flow.js'
 import type { Report } from '../simulation/report.js'
 import { checkout } from '../support/checkout.js'
 
@@ -43,6 +47,36 @@ test('a simulated run works, and its figures follow from its seed', async () => 
   const { shareFromCoordinator } = first.propagation
   assert.ok(shareFromCoordinator !== null && shareFromCoordinator < 0.8)
   assert.equal(figuresOf(await simulate(1)), figuresOf(first))
+})
+
+test('an adapter comes to everybody over the lines of all, and few of its bytes from the coordinator', async () => {
+  const random = seededRandom(7)
+  const time = createVirtualTime(() => new Promise((resolve) => setImmediate(resolve)))
+  const startMs = time.nowMs
+  const flow = createAdapterFlow({ time, random, blobBytes: 100e6, coordinatorBytesPerS: 125e6 })
+  const names = Array.from({ length: 150 }, (_, i) => `node ${i}`)
+  const neighbours = new Map(names.map((name) => [name, new Set<string>()]))
+  for (const [name, theirs] of neighbours)
+    while (theirs.size < 8) {
+      const other = random.pick(names)
+      if (other === name) continue
+      theirs.add(other)
+      neighbours.get(other)!.add(name)
+    }
+  let there = 0
+  for (const [id, theirs] of neighbours) {
+    flow.join({ id, upBytesPerS: 2.5e6, downBytesPerS: 12.5e6, neighbours: () => [...theirs] })
+    const fetch = async (): Promise<void> => {
+      await flow.fetch(id, 1, new AbortController().signal)
+      there += 1
+    }
+    time.after(random.int(0, 2000), () => void fetch())
+  }
+  await time.drive(() => there === names.length, 300_000)
+  assert.ok(time.nowMs - startMs > 40_000, 'no line sends 100 MB sooner')
+  const { fromCoordinator, fromPeers } = flow.counts
+  const given = Object.values(fromCoordinator).reduce((sum, bytes) => sum + bytes, 0)
+  assert.ok(given > 0 && given / (given + fromPeers) < 0.02, JSON.stringify(flow.counts))
 })
 
 test.run()

@@ -85,6 +85,17 @@ test('while the others bring nothing for a while the origin gives what they do n
   assert.is.not(choice.next('origin', LACKS_NONE), 0)
 })
 
+test('what the origin has given to enough others is awaited from them, until they are silent for too long', () => {
+  const { choice, time } = choosing()
+  choice.holds('ben', NOTHING)
+  for (; time.nowMs < PATIENCE_MS; time.nowMs += KEEP_UP_MS - 1) {
+    choice.offer(null)
+    assert.is(choice.next('origin', LACKS_NONE), null)
+  }
+  choice.offer(null)
+  assert.not.equal(choice.next('origin', LACKS_NONE), null)
+})
+
 test('where the origin is slow, too, the others may be as slow', () => {
   const { choice, time } = choosing()
   choice.holds('ben', NOTHING)
