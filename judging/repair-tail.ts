@@ -41,10 +41,16 @@ export function fitRepairTail(groups: readonly TokenStatistics[]): RepairTail {
   })
 }
 
-/** Share of all near ties that somebody chooses among for the reward; ties within a repair of r are 2r per unit of evidence. */
-const STEERING = [0.5, 0.1, 0.02] as const
-/** Nats: farther than this nobody steers, for the limits of a single group. */
-const REACH = 0.032
+/**
+ * Ways of choosing among near ties for the reward: the share of ties that is chosen (those within a repair of r are 2r per unit of evidence), and
+ * up to which repair, in nats. Some go as far as the limits of a single group allow, more or less often; one takes all that cost little.
+ */
+const STEERING = [
+  { share: 0.5, reach: 0.032 },
+  { share: 0.1, reach: 0.032 },
+  { share: 0.02, reach: 0.032 },
+  { share: 1, reach: 0.008 },
+] as const
 /** How many ways of steering are told from honest work. */
 export const WAYS = STEERING.length
 
@@ -61,8 +67,16 @@ export function steeringOdds(tail: RepairTail, drift: number): readonly Odds[] {
     // Of repairs below the first edge there can be no more than there are tokens that could show one.
     return drift * (at < 0 ? 1 : Math.min(1, tail[at]!))
   })
-  return STEERING.map((share) => {
-    const ratios = REPAIR_EDGES.map((edge, i) => 1 + (2 * share * Math.min(edge, REACH)) / rates[i]!)
+  return STEERING.map(({ share, reach }) => {
+    let ratio = 1
+    const ratios = REPAIR_EDGES.map((edge, i) => {
+      const chosen = 2 * share * Math.max(0, Math.min(REPAIR_EDGES[i + 1] ?? reach, reach) - edge)
+      // Two bounds may be equal, and then say nothing of what is between them.
+      const honest = Math.max(rates[i]! - (rates[i + 1] ?? 0), rates[i]! / 4)
+      // A larger repair never speaks less against a group, so that the bounds of the rates bound the cost.
+      ratio = Math.max(ratio, 1 + chosen / honest)
+      return ratio
+    })
     // Summed by parts: the rates are those of all repairs beyond an edge.
     const cost = ratios.reduce((sum, ratio, i) => sum + (ratio - (ratios[i - 1] ?? 1)) * rates[i]!, 0)
     return { gains: ratios.map(Math.log), cost }

@@ -22,7 +22,6 @@ const BENCHES = {
     about: 'judging groups: speed, audits, time to a verdict, memory of leases',
     packages: ['node-llama-cpp', 'libp2p'],
   },
-  'near-ties': { about: 'what choosing among near ties brings, and when it is caught', packages: ['node-llama-cpp'] },
   rollout: { about: 'sampling in lockstep on one CPU thread', packages: ['node-llama-cpp'] },
   snapshot: { about: 'adapter downloads from several peers', packages: ['libp2p', '@libp2p/noise', '@libp2p/yamux'] },
   'sybil-lockout': { about: 'versions and newcomers beside keys that only hold leases', packages: [] },

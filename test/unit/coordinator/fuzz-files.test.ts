@@ -90,7 +90,7 @@ const EVENTS: readonly RunEvent[] = [
       tokens: 600,
       repair: 0.001,
       expected: 0.002,
-      odds: [0.5, -0.1, 0],
+      odds: [0.5, -0.1, 0, 0],
       betterRepair: 1,
       betterEvidence: 0.5,
     },
@@ -111,7 +111,7 @@ const EVENTS: readonly RunEvent[] = [
       {
         leaseId: id16('l'),
         node: '12D3',
-        repairs: { tokens: 600, repair: 0, expected: 0.002, odds: [0, 0, 0], betterRepair: 0, betterEvidence: 0.5 },
+        repairs: { tokens: 600, repair: 0, expected: 0.002, odds: [0, 0, 0, 0], betterRepair: 0, betterEvidence: 0.5 },
       },
     ],
   },

@@ -229,7 +229,7 @@ test('what a batch shows of its groups is judged before the trainer goes on, and
 })
 
 test('what passes adds to the sums of its key, once, and groups of a key that is caught by them are left out', async () => {
-  const steered = { ...NO_REPAIRS, repair: 0.03, odds: [30, 0, 0], betterRepair: 1 }
+  const steered = { ...NO_REPAIRS, repair: 0.03, odds: [30, 0, 0, 0], betterRepair: 1 }
   const judge: Audit = (groups) => groups.map(({ lease }) => (lease.leaseId === 'm' ? steered : NO_REPAIRS))
   const noted = batchAudited('batch-1', [
     ['l', 'ann', NO_REPAIRS],

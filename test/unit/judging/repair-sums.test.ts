@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { GroupStatistics, SampledToken } from '../../../judging/evidence.js'
 import { expectedRepair, sumRepairs } from '../../../judging/repair-sums.js'
 import { fitRepairTail, oddsOfSteering, REPAIR_EDGES, steeringOdds } from '../../../judging/repair-tail.js'
 import { describeHonest, fitThresholds, PRIOR, parseCalibration } from '../../../judging/thresholds.js'
-import { seededRandom } from '../../../servers/kernel/index.js'
 import { near, syntheticGroup } from '../../support/audit-groups.js'
 import { checkout } from '../../support/checkout.js'
 
@@ -84,32 +84,35 @@ test('the rates of honest repairs are bounds of what is counted, fall, and fores
   assert.ok(half.at(-1)! > 1.5 * tail.at(-1)!)
 })
 
-test('odds of honest repairs that come as often as foreseen are even on average, for any group', () => {
-  const tail = EXPECTED_TAIL
-  const random = seededRandom(5)
-  const unit = (): number => random.int(0, 999_999) / 1e6
-  const odds = steeringOdds(tail, 1)
-  const rates = tail.map((rate, i) => rate - (tail[i + 1] ?? 0))
-  for (const evidence of [3, 30, 300]) {
-    const means = [0, 0, 0]
-    const groups = 20_000
-    for (let n = 0; n < groups; n++) {
-      const repairs = rates.flatMap((rate, i) => {
-        const edge = REPAIR_EDGES[i]!
-        let [count, chance] = [0, unit()]
-        while (chance > Math.exp(-rate * evidence)) [count, chance] = [count + 1, chance * unit()]
-        return Array.from({ length: count }, () => edge)
-      })
-      for (const [way, nats] of oddsOfSteering(repairs, evidence, odds).entries())
-        means[way]! += Math.exp(nats) / groups
-    }
-    // The rarest factors are the largest, so their means waver the most.
-    assert.ok(means[2]! > 0.8 && means[2]! < 1.2, `${evidence}: ${means}`)
-    assert.ok(
-      means.every((mean) => mean < 1.6),
-      `${evidence}: ${means}`,
+test('odds of honest repairs are even on average when they come as often as foreseen, and fall when they are fewer', () => {
+  // Poisson: the mean of the product of the factors is e^(evidence x (sum of rate x (factor - 1) - cost)).
+  const growth = (rates: readonly number[], drift: number): number[] =>
+    steeringOdds(EXPECTED_TAIL, drift).map(
+      ({ gains, cost }) => gains.reduce((sum, gain, i) => sum + rates[i]! * Math.expm1(gain), 0) - cost,
     )
-  }
+  const between = (tail: readonly number[]): number[] => tail.map((rate, i) => rate - (tail[i + 1] ?? 0))
+  for (const nats of growth(between(EXPECTED_TAIL), 1)) near(nats, 0, 1e-12)
+  // Twice as many, each twice as large, are what a drift of 2 foresees.
+  const drifted = REPAIR_EDGES.map((edge) => {
+    const at = REPAIR_EDGES.findLastIndex((one) => one <= edge / 2)
+    return at < 0 ? 2 : 2 * EXPECTED_TAIL[at]!
+  })
+  for (const nats of growth(between(drifted), 2)) assert.ok(nats <= 1e-12, `${nats}`)
+  const property = fc.property(
+    fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 15, maxLength: 15 }),
+    (parts) => {
+      let bound = 1
+      const fewer = EXPECTED_TAIL.map((rate, i) => {
+        bound = Math.min(bound, parts[i]! * rate)
+        return bound
+      })
+      for (const nats of growth(between(fewer), 1)) assert.ok(nats <= 1e-12, `${nats}`)
+    },
+  )
+  fc.assert(property, { numRuns: 200, seed: 11 })
+  // More repairs, or larger ones, never speak less against a group.
+  for (const { gains } of steeringOdds(EXPECTED_TAIL, 2))
+    for (const [i, gain] of gains.entries()) assert.ok(gain >= (gains[i - 1] ?? 0))
 })
 
 test('the calibration of the demo model says what is expected, and one that does not is refused', () => {
