@@ -1,7 +1,7 @@
 import { poissonTail } from './chances.js'
 import type { GroupStatistics, TokenStatistics } from './evidence.js'
 import { beyond, firstFault, type GroupEvidence, nats, short } from './group-evidence.js'
-import { meanBias, meanDeviation, type TokenLimits } from './thresholds.js'
+import { sumLimit, type TokenLimits } from './thresholds.js'
 
 /** Stage 5: the claimed log-probabilities are those of the announced policy. */
 export const logprobFault = (group: GroupEvidence): string | null => firstFault(group, claimFault)
@@ -11,13 +11,16 @@ export const logprobNumbers = ({ all }: GroupStatistics): string =>
   `${all.tokens} tokens, claims ${nats(all.deviation / all.room, 3)} off on average, the worst ${nats(all.claims[0] ?? 0, 3)}`
 
 function claimFault(tokens: TokenStatistics, limits: TokenLimits, level: number, where: string): string | null {
-  const deviation = meanDeviation(tokens, limits.usualDeviation)
-  if (deviation > limits.deviation) {
-    return `the ${tokens.tokens} log-probabilities${where} are ${nats(deviation)} off on average, ${nats(limits.deviation)} at most`
+  const { deviation, bias, room } = tokens
+  // Rounding of nothing is nothing: without room there is no mean.
+  const per = (sum: number): string => nats(room > 0 ? sum / room : sum)
+  const most = sumLimit(limits.deviation, room, limits.farClaim, level)
+  if (deviation > most) {
+    return `the ${tokens.tokens} log-probabilities${where} are ${per(deviation)} off on average, ${per(most)} at most for so many`
   }
-  const bias = meanBias(tokens)
-  if (bias > limits.bias) {
-    return `the ${tokens.tokens} log-probabilities${where} are ${nats(bias)} too high on average, ${nats(limits.bias)} at most`
+  const mostBias = sumLimit(limits.bias, room, limits.farClaim, level)
+  if (bias > mostBias) {
+    return `the ${tokens.tokens} log-probabilities${where} are ${per(bias)} too high on average, ${per(mostBias)} at most for so many`
   }
   const worst = tokens.claims[0] ?? 0
   if (worst > limits.grossClaim) {

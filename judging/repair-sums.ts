@@ -1,5 +1,6 @@
 import type { SampledToken } from './evidence.js'
-import { type Calibration, CalibrationError, FAR, PRIOR } from './thresholds.js'
+import { oddsOfSteering, steeringOdds } from './repair-tail.js'
+import { type Calibration, CalibrationError, DRIFT, FAR, PRIOR } from './thresholds.js'
 
 /**
  * What an audited group adds to the sums over all groups of its key. Choices among near ties stay below every limit of a single
@@ -8,30 +9,29 @@ import { type Calibration, CalibrationError, FAR, PRIOR } from './thresholds.js'
 export interface RepairSums {
   /** Sampled tokens. */
   readonly tokens: number
-  /** Nats: the repairs of all tokens, what an honest group needs on average, and what the worst one needed. */
+  /** Nats: the repairs of all tokens, and what an honest group needs on average. */
   readonly repair: number
   readonly expected: number
-  readonly largest: number
-  /** Nats²: of `repair`, for an honest group. */
-  readonly variance: number
+  /** Logarithms of the odds that its choices were steered, see `oddsOfSteering`; left out by earlier versions. */
+  readonly odds?: readonly number[] | undefined
   /** Of `repair` the share, and of the evidence, in rollouts that earned more than the group's mean. */
   readonly betterRepair: number
   readonly betterEvidence: number
 }
 
-/** Honest repair per unit of evidence (nats): bounds of the mean, of the mean square, and of a single group's. */
+/** What is expected of the repairs of honest groups. */
 export interface RepairExpectation {
+  /** Nats per unit of evidence: a bound of their mean. */
   readonly mean: number
-  readonly square: number
-  readonly largest: number
+  readonly steering: ReturnType<typeof steeringOdds>
 }
 
 /** Name of the honest groups' `meanRepair` in a calibration. */
 const REPAIRS = 'mean repair, nats'
 
 /**
- * What a calibration says of honest repairs. It holds quantiles, and no group is worse than the quantile above it: so the sums
- * that they bound are never below the true ones. Honest repairs are few, and none at all would promise that there will be
+ * What a calibration says of honest repairs. It holds quantiles, and no group is worse than the quantile above it: so the mean
+ * that they bound is never below the true one. Honest repairs are few, and none at all would promise that there will be
  * none: so one group more is counted, whose repair is the worst that the thresholds foresee.
  * @throws CalibrationError `bad_calibration` for one without these quantiles
  */
@@ -39,18 +39,15 @@ export function expectedRepair({
   honest,
   groups,
   thresholds,
-}: Pick<Calibration, 'honest' | 'groups' | 'thresholds'>): RepairExpectation {
+  repairTail,
+}: Pick<Calibration, 'honest' | 'groups' | 'thresholds' | 'repairTail'>): RepairExpectation {
   const steps = Object.entries(honest[REPAIRS] ?? {})
     .map(([share, nats]) => ({ upTo: share === 'max' ? 1 : Number(share), nats }))
     .sort((a, b) => a.upTo - b.upTo)
-  const worst = steps.at(-1)
-  if (worst?.upTo !== 1) throw new CalibrationError('bad_calibration', `it has no quantiles of "${REPAIRS}"`)
+  if (steps.at(-1)?.upTo !== 1) throw new CalibrationError('bad_calibration', `it has no quantiles of "${REPAIRS}"`)
+  const measured = steps.reduce((sum, { upTo, nats }, i) => sum + (upTo - (steps[i - 1]?.upTo ?? 0)) * nats, 0)
   const further = thresholds.all.repair / FAR
-  const mean = (of: (nats: number) => number): number => {
-    const measured = steps.reduce((sum, { upTo, nats }, i) => sum + (upTo - (steps[i - 1]?.upTo ?? 0)) * of(nats), 0)
-    return (groups * measured + of(further)) / (groups + 1)
-  }
-  return { mean: mean((nats) => nats), square: mean((nats) => nats ** 2), largest: Math.max(worst.nats, further) }
+  return { mean: (groups * measured + further) / (groups + 1), steering: steeringOdds(repairTail, DRIFT) }
 }
 
 /**
@@ -60,7 +57,7 @@ export function expectedRepair({
 export function sumRepairs(
   tokens: readonly SampledToken[],
   rollouts: readonly { readonly sampled: number; readonly reward: number }[],
-  { mean, square, largest }: RepairExpectation,
+  { mean, steering }: RepairExpectation,
 ): RepairSums {
   const average = rollouts.reduce((sum, { reward }) => sum + reward, 0) / rollouts.length
   let at = 0
@@ -82,8 +79,11 @@ export function sumRepairs(
     tokens: tokens.length,
     repair: sum('repair'),
     expected: mean * units,
-    largest: largest * units,
-    variance: Math.max(0, square - mean ** 2) * units ** 2,
+    odds: oddsOfSteering(
+      tokens.map((token) => token.repair),
+      sum('evidence'),
+      steering,
+    ),
     betterRepair: shareOf('repair'),
     betterEvidence: shareOf('evidence'),
   }

@@ -2,14 +2,20 @@ import { z } from 'zod'
 import { CodedError } from '../errors/index.js'
 import { poissonUpper, quantile } from './chances.js'
 import type { GroupStatistics, TokenStatistics } from './evidence.js'
+import { repairTailSchema } from './repair-tail.js'
 
-/** A group with little room or evidence is judged as if it had brought so much that is as it should be. */
+/** A group with little evidence is judged as if it had brought so much that is as it should be. */
 export const PRIOR = 5
 /**
- * A group's mean may exceed the worst honest one of the calibration by this factor. Generous: a group of another policy is
+ * A group's mean repair may exceed the worst honest one of the calibration by this factor. Generous: a group of another policy is
  * a hundred times off, and a margin costs less than an honest group that happens to be worse than all before.
  */
-const MEAN_MARGIN = 3
+const REPAIR_MARGIN = 3
+/**
+ * Policies that come, and machines other than the one that calibrated, may be so many times as far off on average. Another policy is
+ * at least thirty times (docs/attackers.md).
+ */
+export const DRIFT = 2
 /** A single disturbance counts as far beyond this many times the worst honest one, and as gross beyond that many. */
 export const FAR = 2
 const GROSS = 10
@@ -25,11 +31,20 @@ const positive = z.number().positive()
 const count = z.int().min(0)
 const share = z.number().min(0).max(1)
 
+const spread = z.strictObject({
+  /** Nats per unit of room. */
+  usual: z.number().min(0),
+  /** Nats² per unit of room, of the tokens of a group; nats² per square unit, of what its tokens have in common. */
+  within: z.number().min(0),
+  between: z.number().min(0),
+})
+/** How a sum over the tokens of an honest group is distributed: what it is on average, and the parts of its variance. */
+export type Spread = z.output<typeof spread>
+
 const tokenLimits = z.strictObject({
-  /** Nats: mean disturbance, its honest expectation, and mean disturbance in the node's favour. */
-  deviation: positive,
-  usualDeviation: z.number().min(0),
-  bias: positive,
+  /** Of what claims are off, and of what they are off in the node's favour. */
+  deviation: spread,
+  bias: spread,
   /** Nats: a claim beyond it is far, respectively gross; and far claims per unit of room. */
   farClaim: positive,
   grossClaim: positive,
@@ -54,13 +69,13 @@ export type Thresholds = z.output<typeof thresholds>
 
 const quantiles = z.record(z.string(), z.number())
 
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+
 /** What thresholds are valid for: other weights, roundings and kernels disturb the logits differently. */
 const subject = z.strictObject({
-  baseSha256: z.string().regex(/^[0-9a-f]{64}$/),
-  adapterSha256: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .nullable(),
+  baseSha256: sha256,
+  /** SHA-256 of the adapters that were calibrated besides the bare base. */
+  adapters: z.array(sha256).max(64),
   quantisation: z.string().min(1).max(32),
   backend: z.string().min(1).max(32),
   /** Name of the rule that tokens are drawn by. */
@@ -72,11 +87,12 @@ export type CalibrationSubject = z.output<typeof subject>
 const shareSchema = z.strictObject({ count, of: count, share, low: share, high: share })
 
 export const calibrationSchema = z.strictObject({
-  schema: z.literal(2),
+  schema: z.literal(3),
   subject,
   groups: count,
   sampledTokens: count,
   thresholds,
+  repairTail: repairTailSchema,
   /** Of the honest groups' statistics, for readers; `max` is the worst. */
   honest: z.record(z.string(), quantiles),
   falseRefusals: z.strictObject({
@@ -106,8 +122,8 @@ export function parseCalibration(text: string): Calibration {
 }
 
 /**
- * Thresholds from honest groups. Means get a margin over the worst honest group; single misses and far disturbances get a
- * rate, for a bound on how many an honest group may have.
+ * Thresholds from honest groups. Sums of claims get what makes a bound for any number of tokens, see `sumLimit`; the mean repair a
+ * margin over the worst honest group; single misses and far disturbances a rate, for a bound on how many an honest group may have.
  * @param goal  share of honest groups that may be refused
  * @throws CalibrationError `too_few_groups`
  */
@@ -128,8 +144,6 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
   const room = sum(({ room }) => room)
   const evidence = sum(({ evidence }) => evidence)
   if (room === 0 || evidence === 0) throw new CalibrationError('too_few_groups', 'no tokens that could show anything')
-  const usualDeviation = sum(({ deviation }) => deviation) / room
-  const deviation = MEAN_MARGIN * worst((statistics) => meanDeviation(statistics, usualDeviation))
   const worstClaim = worst(({ claims }) => claims[0] ?? 0)
   const misses = sum(({ misses }) => misses)
   const measuredRepair = worst(({ repairs }) => repairs[0] ?? 0)
@@ -141,14 +155,13 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
   const worstMissRate = worst(({ misses, evidence }) => misses / (evidence + PRIOR))
   const farRate = poissonUpper(0, RATE_CONFIDENCE)
   return {
-    deviation,
-    usualDeviation,
-    // Where honest bias cancels by luck, a share of the allowed deviation is still no lie.
-    bias: Math.max(MEAN_MARGIN * worst((statistics) => Math.abs(meanBias(statistics))), deviation / 10),
+    deviation: fitSpread(groups, ({ deviation }) => deviation, sum(({ deviation }) => deviation) / room),
+    // Which way claims are off differs from policy to policy, so their bias is spread about nothing.
+    bias: fitSpread(groups, ({ bias }) => bias, 0),
     farClaim: FAR * worstClaim,
     grossClaim: GROSS * worstClaim,
     farClaimRate: farRate / room,
-    repair: Math.max(MEAN_MARGIN * worst(meanRepair), farRepair / (evidence / groups.length + PRIOR)),
+    repair: Math.max(REPAIR_MARGIN * worst(meanRepair), farRepair / (evidence / groups.length + PRIOR)),
     missRate: Math.max(worstMissRate, poissonUpper(misses, RATE_CONFIDENCE) / evidence),
     farRepair,
     grossRepair: GROSS * worstRepair,
@@ -156,14 +169,43 @@ function fitLimits(groups: readonly TokenStatistics[]): TokenLimits {
   }
 }
 
-/** Nats: by how much the logits are disturbed on average, as far as the claims show. */
-export function meanDeviation({ deviation, room }: TokenStatistics, usual: number): number {
-  return (deviation + PRIOR * usual) / (room + PRIOR)
+/**
+ * Splits the variance of a sum by the moments of its means: least squares of the groups' squared distances from `usual`, over the
+ * inverse of their room, without a part below 0.
+ */
+function fitSpread(
+  groups: readonly TokenStatistics[],
+  pick: (statistics: TokenStatistics) => number,
+  usual: number,
+): Spread {
+  const points = groups
+    .filter(({ room }) => room > 0)
+    .map((group) => ({ x: 1 / group.room, y: (pick(group) / group.room - usual) ** 2 }))
+  // A group of little room says little of what its tokens have in common, and its squares are the largest.
+  const weight = ({ x }: { readonly x: number }): number => 1 / x ** 2
+  const mean = (of: (point: { readonly x: number; readonly y: number }) => number): number =>
+    points.reduce((sum, point) => sum + weight(point) * of(point), 0) /
+    points.reduce((sum, point) => sum + weight(point), 0)
+  const [x, y] = [mean((point) => point.x), mean((point) => point.y)]
+  const slope = mean((point) => (point.x - x) * (point.y - y)) / mean((point) => (point.x - x) ** 2)
+  const isFlat = !(slope > 0)
+  if (isFlat) return { usual, within: 0, between: y }
+  if (slope * x > y) return { usual, within: y / x, between: 0 }
+  return { usual, within: slope, between: y - slope * x }
 }
 
-/** Nats; positive when tokens are claimed to be likelier than they are, which is what sampling from another policy does. */
-export function meanBias({ bias, room }: TokenStatistics): number {
-  return bias / (room + PRIOR)
+/**
+ * The largest that a sum over the tokens of an honest group is but for a chance of `level` (Bernstein's inequality, for any number of
+ * tokens): its mean, more the longer the group is; its spread, of which the part of single tokens averages out in a long group; and
+ * some single tokens which are far off, which weigh on a short group alone. Tokens that are farther off than `largest` are tested one by one.
+ * @param room  of the group
+ * @param largest  nats: what one token may add
+ * @returns nats
+ */
+export function sumLimit({ usual, within, between }: Spread, room: number, largest: number, level: number): number {
+  const chance = -Math.log(level)
+  const variance = within * room + between * room ** 2
+  return DRIFT * (usual * room + Math.sqrt(2 * chance * variance)) + (largest * chance) / 3
 }
 
 /** Nats per unit of evidence: by how much the logits would have to be off on average for the draws to select the tokens. */

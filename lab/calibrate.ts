@@ -7,6 +7,7 @@ import type { Stage } from '../episode/stage.js'
 import type { Task } from '../episode/task.js'
 import { type GroupStatistics, measureGroup } from '../judging/evidence.js'
 import { measureFalseRefusals } from '../judging/judge-statistics.js'
+import { fitRepairTail } from '../judging/repair-tail.js'
 import type { AuditedGroup } from '../judging/sampled-turns.js'
 import { type Calibration, type CalibrationSubject, describeHonest, fitThresholds } from '../judging/thresholds.js'
 import { openJournal } from './journal.js'
@@ -24,7 +25,8 @@ export interface CalibrationSettings {
 
 export interface CalibrationParts {
   readonly subject: CalibrationSubject
-  readonly adapter: AdapterFile | null
+  /** Those of the subject, in its order. */
+  readonly adapters: readonly AdapterFile[]
   readonly engine: Engine
   readonly stage: Stage
   readonly desk: AuditDesk
@@ -39,8 +41,9 @@ export interface CalibrationParts {
 const CHUNK = 8
 
 /**
- * Makes honest groups with the real engine, has them audited, and fits thresholds to them. Goes on from `journal`; while one
- * chunk is audited the next is sampled.
+ * Makes honest groups with the real engine, has them audited, and fits thresholds to them. Chunks of groups take turns among the
+ * bare base and the adapters, so that every policy has its share of them whenever it is stopped. Goes on from `journal`; while
+ * one chunk is audited the next is sampled.
  * @throws JournalError; EngineError, TrainerError, the signal's reason
  */
 export async function calibrate(
@@ -48,27 +51,30 @@ export async function calibrate(
   settings: CalibrationSettings,
   signal: AbortSignal,
 ): Promise<Calibration> {
-  const { engine, adapter, journal, subject } = parts
+  const { engine, adapters, journal, subject } = parts
   const { earlier, add } = await openJournal<GroupStatistics>(journal, workOf(parts, settings), journalLine)
   const statistics = earlier.slice(0, settings.groups)
   parts.onProgress(statistics.length, settings.groups)
-  await engine.usePolicy(adapter, signal)
+  const policies = [null, ...adapters]
   let auditing = Promise.resolve()
   // An audit that fails while the next chunk is sampled is reported when that is done.
-  const audit = async (groups: readonly AuditedGroup[]): Promise<void> => {
-    const found = (await auditGroups(parts.desk, subject.adapterSha256, groups, signal)).map(measureGroup)
+  const audit = async (policy: AdapterFile | null, groups: readonly AuditedGroup[]): Promise<void> => {
+    const found = (await auditGroups(parts.desk, policy?.sha256 ?? null, groups, signal)).map(measureGroup)
     await add(found)
     statistics.push(...found)
     parts.onProgress(statistics.length, settings.groups)
   }
-  for (let from = statistics.length; from < settings.groups; from += CHUNK) {
+  for (let from = statistics.length; from < settings.groups; ) {
+    const chunk = Math.floor(from / CHUNK)
+    const end = Math.min((chunk + 1) * CHUNK, settings.groups)
+    const policy = policies[chunk % policies.length]!
+    await engine.usePolicy(policy, signal)
     const groups: AuditedGroup[] = []
-    for (let i = from; i < Math.min(from + CHUNK, settings.groups); i++) {
-      groups.push(await honestGroup(i, parts, settings, signal))
-    }
+    for (let i = from; i < end; i++) groups.push(await honestGroup(i, parts, settings, signal))
     await auditing
-    auditing = audit(groups)
+    auditing = audit(policy, groups)
     auditing.catch(() => undefined)
+    from = end
   }
   await auditing
   return summarise(statistics, subject, settings)
@@ -95,7 +101,7 @@ function workOf({ subject, tasks, desk }: CalibrationParts, settings: Calibratio
   const taskIds = createHash('sha256')
     .update(tasks.map(({ id }) => id).join())
     .digest('hex')
-  return { schema: 3, subject, making: { groupSize, seed }, limits: desk.limits, taskIds }
+  return { schema: 4, subject, making: { groupSize, seed }, limits: desk.limits, taskIds }
 }
 
 function summarise(
@@ -104,11 +110,12 @@ function summarise(
   { goal, confidence }: CalibrationSettings,
 ): Calibration {
   return {
-    schema: 2,
+    schema: 3,
     subject,
     groups: statistics.length,
     sampledTokens: statistics.reduce((sum, { all }) => sum + all.tokens, 0),
     thresholds: fitThresholds(statistics, goal),
+    repairTail: fitRepairTail(statistics.map(({ all }) => all)),
     honest: describeHonest(statistics),
     falseRefusals: { goal, confidence, ...measureFalseRefusals(statistics, goal, confidence) },
   }

@@ -86,6 +86,8 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     case 'batched':
       if (event.backTo !== undefined) return `step ${event.step} goes back to the policy of step ${event.backTo}`
       return `batch ${event.batchId}: ${event.leaseIds.length} groups for step ${event.step}`
+    case 'batch-audited':
+      return `batch ${event.batchId}: the training forward is the audit of ${event.groups.length} groups, which pass it`
     case 'batch-doubted': {
       const groups = event.leaseIds.map((leaseId) => leaseId.slice(0, 8)).join(' ')
       return `batch ${event.batchId} holds unaudited groups of ${event.node.slice(-8)}, which was caught since: ${groups}`

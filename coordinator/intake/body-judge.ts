@@ -10,7 +10,7 @@ import {
   sayingsOf,
   UnstableWorlds,
 } from '../../judging/index.js'
-import { refusal, type SwarmRefusal } from '../../proto/index.js'
+import { refusal, SwarmRefusal } from '../../proto/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import type { LeaseRecord, RunState, TermsOf } from '../ledger/run-state.js'
 import type { Auditor, AuditReport, AuditRequest } from './auditor.js'
@@ -56,10 +56,10 @@ export interface BodyJudge {
   /**
    * The same on the evidence that the trainer has left beside a batch.
    * @param groups  all that were written with their draws, in the order of the batch
-   * @returns  what is held against each
+   * @returns  of each what is held against it, or what it adds to the sums of its key
    * @throws EvidenceError when there is none to judge by
    */
-  auditBatch(batchId: string, groups: readonly AuditableGroup[]): Promise<(SwarmRefusal | null)[]>
+  auditBatch(batchId: string, groups: readonly AuditableGroup[]): Promise<(SwarmRefusal | RepairSums)[]>
   /** The rollouts of an accepted group that can be audited, replayed from its stored body. @throws BodyError; SwarmRefusal */
   restore(leaseId: string, signal: AbortSignal): Promise<ReplayedGroup>
 }
@@ -146,11 +146,12 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
     async audit({ lease, rollouts }) {
       const rewards = rollouts.map(({ reward }) => reward.total)
       const report = await auditor!.audit(requestOf({ lease, rollouts, rewards }))
-      if (report?.accepted) return report.repairs
-      throw faultOf(report)!
+      const found = findingOf(report)
+      if (found instanceof SwarmRefusal) throw found
+      return found
     },
     async auditBatch(batchId, groups) {
-      return (await auditor!.auditBatch(batchId, groups.map(requestOf))).map(faultOf)
+      return (await auditor!.auditBatch(batchId, groups.map(requestOf))).map(findingOf)
     },
     async restore(leaseId, signal) {
       // Both may be forgotten while the body is waited for.
@@ -162,7 +163,7 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
   }
 }
 
-function faultOf(finding: AuditReport | null): SwarmRefusal | null {
-  if (!finding) return refusal('internal', 'the group cannot be recomputed')
-  return finding.accepted ? null : refusal(finding.code, finding.detail)
+function findingOf(report: AuditReport | null): SwarmRefusal | RepairSums {
+  if (!report) return refusal('internal', 'the group cannot be recomputed')
+  return report.accepted ? report.repairs : refusal(report.code, report.detail)
 }

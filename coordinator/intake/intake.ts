@@ -13,7 +13,7 @@ import type { GroupBodies } from './group-bodies.js'
 import { acceptedUnseen, isFlat, refused } from './outcome.js'
 import type { ProofStore } from './proofs.js'
 import { createPulls } from './pulls.js'
-import { createVerdicts, type TakenGroup, versionsLate } from './verdicts.js'
+import { createVerdicts, type PassedGroup, type TakenGroup, versionsLate } from './verdicts.js'
 
 export interface Intake {
   /** Stage 0, without side effects and fast: may this announcement be passed on? @throws SwarmRefusal */
@@ -24,6 +24,8 @@ export interface Intake {
   auditSuspects(): void
   /** Takes an accepted group back that the audit of its batch has found fault with, once. */
   takeBack(leaseId: string, batchId: string, fault: SwarmRefusal): Promise<void>
+  /** Notes what the audit of a batch has passed, see `Verdicts.passBatch`. */
+  passBatch(batchId: string, passed: readonly PassedGroup[]): Promise<string[]>
   /** Resolves when everything taken in so far is judged. */
   idle(): Promise<void>
 }
@@ -145,6 +147,7 @@ export function createIntake(parts: IntakeParts): Intake {
       }
     },
     takeBack: (leaseId, batchId, fault) => verdicts.takeBack(leaseId, batchId, fault),
+    passBatch: (batchId, passed) => verdicts.passBatch(batchId, passed),
     idle: () => underWay.idle(),
   }
 }

@@ -102,6 +102,17 @@ export interface Verdicts {
   auditAccepted(leaseId: string, copied: boolean): Promise<void>
   /** Takes an accepted group back that the audit of its batch has found fault with, once. */
   takeBack(leaseId: string, batchId: string, fault: SwarmRefusal): Promise<void>
+  /**
+   * Records, once, which groups of the pending batch its audit has passed, and what they add to the sums of their keys.
+   * @returns  those whose key is kept from work after that
+   */
+  passBatch(batchId: string, passed: readonly PassedGroup[]): Promise<string[]>
+}
+
+/** A group of a batch that the training forward has passed. */
+export interface PassedGroup {
+  readonly leaseId: string
+  readonly repairs: RepairSums
 }
 
 /** What an audit has found: a fault, or what the group adds to the sums of its key. */
@@ -169,7 +180,19 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
     noteQuarantine(parts, node)
   }
 
-  return { conclude, settle, auditAccepted, takeBack }
+  const passBatch: Verdicts['passBatch'] = async (batchId, passed) => {
+    const groups = passed.map((group) => ({ ...group, node: state.leases.get(group.leaseId)!.node }))
+    const { now } = parts.host.clock
+    const recorded = await recorder.record((current) => {
+      if (groups.length === 0 || current.pendingBatch?.batchId !== batchId || current.isBatchAudited) return null
+      return { type: 'batch-audited', atMs: now(), batchId, groups }
+    })
+    if (recorded) for (const node of new Set(groups.map(({ node }) => node))) noteQuarantine(parts, node)
+    const isShut = (node: string): boolean => state.nodes.get(node)!.standing.isQuarantined(now())
+    return groups.flatMap(({ leaseId, node }) => (isShut(node) ? [leaseId] : []))
+  }
+
+  return { conclude, settle, auditAccepted, takeBack, passBatch }
 }
 
 function concluder(parts: VerdictParts): Verdicts['conclude'] {

@@ -15,7 +15,7 @@ export interface Checkpoint {
 }
 
 /** Of the form of the file and of what its sections mean. A change of the fold that keeps the version of the program changes it too. */
-const SCHEMA = 4
+const SCHEMA = 5
 const WRITTEN_AT_ONCE = 256 * 1024
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/)

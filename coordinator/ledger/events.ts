@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PACKAGE_VERSION } from '../../cli/index.js'
 import { SKETCH_NUMBERS } from '../../judging/likeness.js'
+import { WAYS } from '../../judging/repair-tail.js'
 import { isRefusalCode, LIMITS, type RefusalCode } from '../../proto/index.js'
 import { termsSchema } from './terms.js'
 
@@ -22,18 +23,17 @@ const code = z.string().refine((value): value is RefusalCode => isRefusalCode(va
 const audit = z.enum(['none', 'passed', 'failed'])
 export type Audit = z.output<typeof audit>
 
-/** What an audit that passed adds to the sums of its key, see `RepairSums`; null: there was none. */
-const repairs = z
-  .object({
-    tokens: count,
-    repair: number.min(0),
-    expected: number.positive(),
-    largest: number.positive(),
-    variance: number.min(0),
-    betterRepair: share,
-    betterEvidence: share,
-  })
-  .nullable()
+/** What an audit that passed adds to the sums of its key, see `RepairSums`. */
+const repairSums = z.object({
+  tokens: count,
+  repair: number.min(0),
+  expected: number.positive(),
+  odds: z.array(number).length(WAYS).readonly().optional(),
+  betterRepair: share,
+  betterEvidence: share,
+})
+/** null: there was none. */
+const repairs = repairSums.nullable()
 
 /** What every order of the operator says: who gave it, by which way, and why, in the operator's own words. */
 const order = {
@@ -209,8 +209,16 @@ export const EVENTS = {
     code: code.nullable(),
     detail: text,
     repairs,
-    /** The batch that leaves it out, where the first forward pass of training was the audit; those that pass it are not noted. */
+    /** The batch that leaves it out, where the first forward pass of training was the audit; for those that pass it see `batch-audited`. */
     batchId: text.optional(),
+  }),
+  /** The first forward pass of training was the audit of these groups of a batch, which passed it, and adds to the sums of their keys. */
+  'batch-audited': z.object({
+    batchId: text,
+    groups: z
+      .array(z.object({ leaseId: lease, node: text, repairs: repairSums }))
+      .max(65_536)
+      .readonly(),
   }),
   /**
    * The disk has lost the body of this accepted group, and its author has it no longer: it is neither trained on nor audited any more.

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CodedError } from '../../errors/index.js'
 import { isRefusalCode, type RefusalCode } from '../../proto/index.js'
 import { type EventOf, parseEvent, type RunEvent } from './events.js'
+import { UNSTEERED } from './steering.js'
 import { UNSUSPECTED } from './suspicion.js'
 import { type RunTerms, termsSchema } from './terms.js'
 
@@ -39,7 +40,7 @@ const standing = z.object({
     doubt: number,
     odds: z.array(number).length(UNSUSPECTED.odds.length).readonly(),
   }),
-  steering: z.object({ amount: number, direction: number }),
+  steering: z.object({ amounts: z.array(number).length(UNSTEERED.amounts.length).readonly(), direction: number }),
   quarantines: count,
   forfeited: count,
   /** Left out: it never was quarantined; null: for good. */
@@ -109,6 +110,7 @@ export const SECTIONS = {
   judged: event('judged'),
   accepted: text,
   audited: text,
+  passedInBatch: text,
   lostBodies: text,
   /** Two at most. */
   scores: event('scored'),

@@ -57,6 +57,8 @@ export class RunFold implements RunState {
   /** Groups that were accepted unseen, until a later one of their node is seen and keeps its word. */
   readonly #onTrust = new GroupsOfNodes()
   readonly #audited = new Set<string>()
+  /** Groups of the pending batch that its training forward has passed. They count as audited when another batch takes them. */
+  readonly #passedInBatch = new Set<string>()
   /** Of each node that has leases of the round in force. */
   readonly #nextIndex = new Map<string, number>()
   /** Released leases of the version in force by node: each gets its own again before it gets others. */
@@ -78,6 +80,7 @@ export class RunFold implements RunState {
       judged: [...this.judged.values()],
       accepted: [...this.accepted.keys()],
       audited: [...this.#audited],
+      passedInBatch: [...this.#passedInBatch],
       lostBodies: [...this.lostBodies],
       scores: this.#scores,
       usable: this.#usable.entries,
@@ -153,6 +156,7 @@ export class RunFold implements RunState {
     }
     for (const leaseId of image.accepted) this.accepted.set(leaseId, groupOf(leaseId))
     for (const leaseId of image.audited) this.#audited.add(groupOf(leaseId).leaseId)
+    for (const leaseId of image.passedInBatch) this.#passedInBatch.add(groupOf(leaseId).leaseId)
     for (const leaseId of image.lostBodies) this.lostBodies.add(groupOf(leaseId).leaseId)
     this.#usable = UsableGroups.of(image.usable.map(([leaseId, isAside]) => [groupOf(leaseId), isAside]))
     for (const leaseId of image.onTrust) this.#onTrust.add(groupOf(leaseId))
@@ -228,6 +232,9 @@ export class RunFold implements RunState {
       case 'audited':
         this.#applyAudited(event)
         break
+      case 'batch-audited':
+        this.#applyBatchAudited(event)
+        break
       case 'rehearsed':
         return
       case 'scored':
@@ -251,10 +258,12 @@ export class RunFold implements RunState {
         this.#batchedOnTrust.named(event)
         break
       case 'trained':
+        this.#passedInBatch.clear()
         this.#batches.train(event)
         break
       case 'batch-refused':
         if (this.pendingBatch?.backTo !== undefined) this.#orders.endRollback()
+        this.#passedInBatch.clear()
         this.#batches.refuse(event)
         break
       case 'paused':
@@ -378,6 +387,17 @@ export class RunFold implements RunState {
     this.#keys.reclassify(record)
   }
 
+  #applyBatchAudited({ groups, atMs }: EventOf<'batch-audited'>): void {
+    for (const { leaseId, node, repairs } of groups) {
+      const record = this.#keys.get(node)
+      this.#passedInBatch.add(leaseId)
+      record.standing.passed()
+      this.#batchedOnTrust.vouch(node)
+      this.#addUp(record, { repairs, atMs })
+      this.#keys.reclassify(record)
+    }
+  }
+
   #trust({ node, standing }: FoldedNode, audited: boolean): void {
     standing.accepted(audited)
     if (audited) this.#batchedOnTrust.vouch(node)
@@ -406,6 +426,9 @@ export class RunFold implements RunState {
     this.suspects.delete(leaseId)
     if (!pending?.leaseIds.includes(leaseId)) return
     this.#batches.dissolve(pending)
+    // What is known of them stays known: another batch need not look again, and their repairs are added up once.
+    for (const passed of this.#passedInBatch) this.#audited.add(passed)
+    this.#passedInBatch.clear()
     this.#batchedOnTrust.forget(new Set([pending.batchId]))
     const isDropped = (one: string): boolean => this.#orders.droppedTasks.has(this.leases.get(one)!.taskIndex)
     const freed = new Set(pending.leaseIds.filter((one) => !this.lostBodies.has(one) && !isDropped(one)))
@@ -588,6 +611,10 @@ export class RunFold implements RunState {
 
   hasPassedAudit(leaseId: string): boolean {
     return this.#audited.has(leaseId) && this.accepted.has(leaseId)
+  }
+
+  get isBatchAudited(): boolean {
+    return this.#passedInBatch.size > 0
   }
 
   owedLease(node: string): LeaseRecord | undefined {

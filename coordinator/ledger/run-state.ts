@@ -200,6 +200,8 @@ export interface RunState {
   isOpenToAudit(leaseId: string): boolean
   /** Whether an accepted group has passed an audit. */
   hasPassedAudit(leaseId: string): boolean
+  /** Whether it is on record which groups of the pending batch its training forward has passed. */
+  readonly isBatchAudited: boolean
   /** A lease of the version and the terms in force that the node has left lying. */
   owedLease(node: string): LeaseRecord | undefined
   /** What the newest accepted groups of a task said, oldest first, as far as somebody has looked at them. */

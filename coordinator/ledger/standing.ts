@@ -55,6 +55,11 @@ export class Standing {
     if (audited) this.#suspicion = afterAudit(this.#suspicion, false)
   }
 
+  /** An audit has passed a group that was accepted before. */
+  passed(): void {
+    this.#suspicion = afterAudit(this.#suspicion, false)
+  }
+
   /** @returns  whether the refusal casts doubt on what the key did before */
   refused(code: RefusalCode, atMs: number): boolean {
     const { consequence } = REFUSALS[code]

@@ -119,6 +119,9 @@ export class RunTally {
         this.#refuse(event.code)
         return
       }
+      case 'batch-audited':
+        this.#audits.passed += event.groups.length
+        return
       case 'body-lost':
         if (this.#pendingBatch?.leaseIds.includes(event.leaseId)) this.#pendingBatch = null
         return

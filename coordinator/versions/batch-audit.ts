@@ -1,7 +1,9 @@
+import { SwarmRefusal } from '../../proto/index.js'
 import type { SwarmLogger } from '../../swarm/index.js'
 import type { BodyJudge } from '../intake/body-judge.js'
 import { BodyError, type GroupBodies } from '../intake/group-bodies.js'
 import type { Intake } from '../intake/intake.js'
+import type { PassedGroup } from '../intake/verdicts.js'
 import type { BatchRecord, LeaseRecord, RunState } from '../ledger/run-state.js'
 import { writeFindings } from '../spool/batch-folder.js'
 import { EvidenceError } from '../spool/evidence-folder.js'
@@ -13,7 +15,7 @@ export interface BatchAuditParts {
   /** Bodies of accepted groups. */
   readonly bodies: Pick<GroupBodies, 'read'>
   readonly judge: Pick<BodyJudge, 'canAudit' | 'auditBatch'>
-  readonly intake: Pick<Intake, 'takeBack'>
+  readonly intake: Pick<Intake, 'takeBack' | 'passBatch'>
   readonly logger: SwarmLogger
 }
 
@@ -27,8 +29,8 @@ export const isUnaudited =
     judge.canAudit(lease) && !state.hasPassedAudit(lease.leaseId)
 
 /**
- * Judges what the trainer's first forward pass has shown of a batch's groups, records what is held against them, and lets the
- * trainer go on without these. Done again after a stop at any instant it comes to the same.
+ * Judges what the trainer's first forward pass has shown of a batch's groups, records what is held against them and what the others
+ * add to the sums of their keys, and lets the trainer go on without those that are held against their keys. Done again after a stop at any instant it comes to the same.
  * @throws the signal's reason
  */
 export async function auditBatch(
@@ -43,12 +45,22 @@ export async function auditBatch(
   try {
     const { groups, lost } = await readBatchGroups(unaudited, state, bodies, () => false, signal)
     for (const why of lost.values()) throw why
-    const faults = await judge.auditBatch(
+    const found = await judge.auditBatch(
       batchId,
       groups.map(({ rollouts }, i) => ({ lease: leases[i]!, rollouts, rewards: rollouts.map(({ reward }) => reward) })),
     )
-    leftOut = unaudited.filter((_, i) => faults[i] !== null)
-    for (const [i, fault] of faults.entries()) if (fault) await intake.takeBack(unaudited[i]!, batchId, fault)
+    const faulty = new Set<string>()
+    const passed: PassedGroup[] = []
+    for (const [i, finding] of found.entries()) {
+      const leaseId = unaudited[i]!
+      if (finding instanceof SwarmRefusal) {
+        faulty.add(leaseId)
+        await intake.takeBack(leaseId, batchId, finding)
+      } else passed.push({ leaseId, repairs: finding })
+    }
+    // A key that steers is caught by all of its groups together, so none of those that are about to be trained on is above suspicion.
+    const doubted = new Set(await intake.passBatch(batchId, passed))
+    leftOut = unaudited.filter((leaseId) => faulty.has(leaseId) || doubted.has(leaseId))
   } catch (error) {
     if (!(error instanceof BodyError || error instanceof EvidenceError)) throw error
     // Nobody's lie: a disk has forgotten something. But what cannot be checked is not trained on.

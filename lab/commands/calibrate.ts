@@ -6,9 +6,9 @@ import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { offerAdapter } from '../../coordinator/spool/audit-folder.js'
 import { createAuditProcess } from '../../coordinator/spool/audit-process.js'
 import { defaultPython, trainerFolder } from '../../coordinator/spool/python.js'
-import { DRAW, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
+import { type AdapterFile, DRAW, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
 import { createStage, DEFAULT_RULES, rulesNamed } from '../../episode/index.js'
-import type { Calibration } from '../../judging/thresholds.js'
+import { type Calibration, sumLimit } from '../../judging/thresholds.js'
 import { withWorldFolders } from '../../servers/world-option.js'
 import { createStderrLogger } from '../../swarm/index.js'
 import { calibrate } from '../calibrate.js'
@@ -18,7 +18,7 @@ import { createProgress } from '../progress.js'
 
 interface CalibrateOptions extends LimitOptions {
   model: string
-  adapter?: string
+  adapter: readonly string[]
   quantisation: string
   dialect: string
   dataset: string
@@ -34,14 +34,18 @@ const GOAL = 0.005
 const CONFIDENCE = 0.95
 const AUDIT_TIMEOUT_MS = 10 * 60_000
 const MAX_FAILURES = 3
-/** Tasks are played again when there are fewer than groups; more would only be read for nothing. */
+/** Tasks are played again when there are fewer than groups. The same ones for any number of groups, so that more can be added. */
 const MAX_TASKS = 2000
 
 export function addCalibrateCommand(program: Command): void {
   withWorldFolders(withLimitOptions(program.command('calibrate')))
     .description('Measure how far honest work is from exact, and write the thresholds that audits judge by')
     .requiredOption('--model <gguf>', 'base model, as volunteers run it')
-    .option('--adapter <gguf>', 'LoRA adapter; the bare base without it')
+    .option(
+      '--adapter <gguf...>',
+      'LoRA adapters that take turns with the bare base, such as versions of an earlier run',
+      [],
+    )
     .option('--quantisation <name>', "the model's quantisation, for the record", 'f16')
     .addOption(dialectOption())
     .requiredOption('--dataset <folder>', 'data set whose training tasks are played')
@@ -75,14 +79,14 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
   const out = resolve(options.out)
   const spool = `${out}.spool`
   const baseSha256 = await hashFile(modelPath)
-  const { tasks: drawn, servers } = await readTaskSet(
-    resolve(options.dataset),
-    'train',
-    Math.min(options.groups, MAX_TASKS),
-  )
+  const { tasks: drawn, servers } = await readTaskSet(resolve(options.dataset), 'train', MAX_TASKS)
   await mkdir(spool, { recursive: true })
-  const adapterSha256 =
-    options.adapter === undefined ? null : await offerAdapter(spool, await readFile(options.adapter))
+  const adapters: AdapterFile[] = []
+  for (const file of options.adapter) {
+    const sha256 = await offerAdapter(spool, await readFile(resolve(file)))
+    // The engine's adapters are named by their content; this is the copy that audits use.
+    adapters.push({ path: join(spool, 'adapters', `${sha256}.gguf`), sha256 })
+  }
   const config = join(spool, 'trainer.json')
   await writeFile(config, JSON.stringify({ schema: 1, baseSha256 }))
 
@@ -117,13 +121,13 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
         {
           subject: {
             baseSha256,
-            adapterSha256,
+            adapters: adapters.map(({ sha256 }) => sha256),
             quantisation: options.quantisation,
             backend: engine.build.backend,
             draw: DRAW,
             nodeLlamaCpp: engine.build.nodeLlamaCpp,
           },
-          adapter: adapterSha256 === null ? null : { path: adapterPath(spool, adapterSha256), sha256: adapterSha256 },
+          adapters,
           engine,
           stage,
           desk: { process: auditor, spool, baseSha256, reader: stage, limits },
@@ -152,15 +156,15 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
   }
 }
 
-/** The engine's adapters are named by their content; this is the copy that audits use. */
-const adapterPath = (spool: string, hash: string): string => join(spool, 'adapters', `${hash}.gguf`)
-
 function summary({ groups, sampledTokens, thresholds, honest, falseRefusals }: Calibration): string {
   const { measured, goal, confidence } = falseRefusals
+  const { all, level } = thresholds
+  const room = honest.room!['0.5']!
+  const limit = sumLimit(all.deviation, room, all.farClaim, level) / room
   const percent = (value: number): string => `${(100 * value).toFixed(2)} %`
   return [
     `${groups} honest groups, ${sampledTokens} sampled tokens`,
-    `mean deviation at most ${honest['mean deviation, nats']!.max!.toPrecision(2)} nats, limit ${thresholds.all.deviation.toPrecision(2)}`,
+    `mean deviation at most ${honest['mean deviation, nats']!.max!.toPrecision(2)} nats, for a group of the usual length the limit is ${limit.toPrecision(2)}`,
     `largest repair ${honest['largest repair, nats']!.max!.toPrecision(2)} nats; misses in a group: median ${honest.misses!['0.5']}, most ${honest.misses!.max}`,
     `false refusals: ${measured.count} of ${measured.of} = ${percent(measured.share)}, ${100 * confidence} % interval ${percent(measured.low)} to ${percent(measured.high)}; goal ${percent(goal)}`,
   ].join('\n')

@@ -34,7 +34,7 @@ const HABITS: readonly Habit[] = [
 /** Means over keys. */
 export interface Economy {
   readonly habit: string
-  /** Every group is audited before it is trained on, whatever the lottery says of its verdict. */
+  /** Every group that no audit has looked at is audited by the batch that takes it, before it is trained on. */
   readonly checkedBeforeTraining: boolean
   /** Groups that the key could deliver before it was excluded. */
   readonly delivered: number
@@ -62,25 +62,35 @@ function play(habit: Habit, checkedBeforeTraining: boolean, seed: number): Econo
       standing.refused('sampler_mismatch', atMs)
       sums.caught += 1
     }
+    /** A key that was caught is not believed for what is in no batch yet. */
+    const doubt = (): void => {
+      for (const bad of waiting) {
+        sums.audited += 1
+        if (bad) fail()
+        else standing.accepted(true)
+      }
+      waiting = []
+    }
+    const isCaught = (bad: boolean): boolean => {
+      sums.audited += 1
+      if (!(bad || random.chance(habit.falseAlarms ?? ALLOWED))) return false
+      fail()
+      doubt()
+      return true
+    }
+    const train = (bad: boolean): void => {
+      if (!checkedBeforeTraining) sums.trainedBad += Number(bad)
+      else if (!isCaught(bad)) standing.passed()
+    }
     for (let group = 0; group < GROUPS && standing.quarantinedUntilMs !== null; group++) {
       atMs = Math.max(atMs + GROUP_MS, standing.quarantinedUntilMs)
       sums.delivered += 1
       const isBad = habit.isBad(standing.streak, (share) => random.chance(share))
-      const drawn = checkedBeforeTraining || lottery.draws(`${seed} ${key} ${group}`, auditShare(standing, AUDITS))
-      const failed = drawn && (isBad || random.chance(habit.falseAlarms ?? ALLOWED))
-      if (drawn) sums.audited += 1
-      if (failed) {
-        fail()
-        for (const bad of waiting) {
-          sums.audited += 1
-          if (bad) fail()
-          else standing.accepted(true)
-        }
-        waiting = []
-      } else {
+      const drawn = lottery.draws(`${seed} ${key} ${group}`, auditShare(standing, AUDITS))
+      if (!(drawn && isCaught(isBad))) {
         standing.accepted(drawn)
         if (!drawn) waiting.push(isBad)
-        while (waiting.length > BATCH_AFTER) if (waiting.shift()) sums.trainedBad += 1
+        while (waiting.length > BATCH_AFTER) train(waiting.shift()!)
       }
       const isQuarantined = standing.isQuarantined(atMs)
       if (isQuarantined && !wasQuarantined) sums.quarantines += 1

@@ -139,6 +139,15 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
     group.credit = 0
   }
 
+  const passBatch = (event: EventOf<'batch-audited'>): void => {
+    for (const { leaseId } of event.groups) {
+      if (audited.has(leaseId)) fault('second audit', leaseId)
+      audited.add(leaseId)
+      if (pending?.batchId !== event.batchId || !pending.leaseIds.includes(leaseId))
+        fault('audit too late', `${leaseId} is not in ${event.batchId}`)
+    }
+  }
+
   const batch = (event: Extract<RunEvent, { type: 'batched' }>): void => {
     if (pending) fault('batch beside a batch', `${event.batchId} while ${pending.batchId} is under way`)
     if (event.step !== steps + 1) fault('order of steps', `step ${event.step} after ${steps}`)
@@ -198,6 +207,7 @@ export function checkLog(events: readonly RunEvent[], bounds: RunBounds, state =
     } else if (event.type === 'released') open.delete(event.leaseId)
     else if (event.type === 'judged') judge(event)
     else if (event.type === 'audited') audit(event)
+    else if (event.type === 'batch-audited') passBatch(event)
     else if (event.type === 'body-lost') lose(event)
     else if (event.type === 'batched') batch(event)
     else if (event.type === 'trained' || event.type === 'batch-refused') {

@@ -140,8 +140,8 @@ async function calibrateDemo(
     const { backend, nodeLlamaCpp } = engine.build
     return await calibrate(
       {
-        subject: { baseSha256, adapterSha256: null, quantisation: 'f16', backend, draw: DRAW, nodeLlamaCpp },
-        adapter: null,
+        subject: { baseSha256, adapters: [], quantisation: 'f16', backend, draw: DRAW, nodeLlamaCpp },
+        adapters: [],
         engine,
         stage,
         desk: { process: auditor, spool: folder, baseSha256, reader: stage, limits: DEFAULT_LIMITS },

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { DRAW } from '../../engine/index.js'
 import type { Calibration } from '../../judging/index.js'
+import { REPAIR_EDGES } from '../../judging/repair-tail.js'
 import { demoModel } from '../support/programs.js'
 
 /** A hundred times what honest groups of the demo model show: these tests are about what is lost, not about who lies. */
 const LIMITS = {
-  deviation: 2,
-  usualDeviation: 0.002,
-  bias: 2,
+  deviation: { usual: 1, within: 0, between: 0 },
+  bias: { usual: 1, within: 0, between: 0 },
   farClaim: 5,
   grossClaim: 50,
   farClaimRate: 1,
@@ -24,14 +24,15 @@ export function writeLenientCalibration(file: string): void {
   const baseSha256 = createHash('sha256').update(readFileSync(demoModel())).digest('hex')
   const none = { count: 0, of: 2, share: 0, low: 0, high: 1 }
   const calibration: Calibration = {
-    schema: 2,
+    schema: 3,
     subject: {
-      ...{ baseSha256, adapterSha256: null, quantisation: 'f16', backend: 'cpu' },
+      ...{ baseSha256, adapters: [], quantisation: 'f16', backend: 'cpu' },
       ...{ draw: DRAW, nodeLlamaCpp: '3.22.1' },
     },
     groups: 2,
     sampledTokens: 1000,
     thresholds: { level: 1e-9, all: LIMITS, arguments: LIMITS },
+    repairTail: REPAIR_EDGES.map(() => 1),
     honest: { 'mean repair, nats': { '0.5': 0.02, max: 2 } },
     falseRefusals: { goal: 0.005, confidence: 0.95, measured: none, byCode: {} },
   }

@@ -6,7 +6,7 @@ import { NO_REPAIRS } from '../support/audit-groups.js'
 import type { Kind } from './population.js'
 
 /** Of a group whose choices all favour better rollouts, by so much that its key is caught after some twenty audits of it (docs/judging.md). */
-const STEERED: RepairSums = { ...NO_REPAIRS, repair: NO_REPAIRS.largest, betterRepair: 1 }
+const STEERED: RepairSums = { ...NO_REPAIRS, repair: 0.02, odds: [1, 1, 1, 1], betterRepair: 1 }
 
 export interface SimAuditorParts {
   readonly clock: Clock

@@ -1,6 +1,7 @@
 import type { EventOf, RunEvent } from '../../coordinator/ledger/events.js'
 import { RunFold } from '../../coordinator/ledger/run-fold.js'
 import type { RunTerms } from '../../coordinator/ledger/terms.js'
+import type { RepairSums } from '../../judging/repair-sums.js'
 
 export type { EventOf } from '../../coordinator/ledger/events.js'
 
@@ -150,6 +151,17 @@ export const audited = (
   code,
   detail: '',
   repairs: null,
+})
+
+/** What the training forward has shown of the pending batch: groups of these keys that pass, with what each adds to their sums. */
+export const batchAudited = (
+  batchId: string,
+  groups: readonly (readonly [leaseId: string, node: string, repairs: RepairSums])[],
+): EventOf<'batch-audited'> => ({
+  type: 'batch-audited',
+  atMs: 0,
+  batchId,
+  groups: groups.map(([leaseId, node, repairs]) => ({ leaseId, node, repairs })),
 })
 
 export const batched = (batchId: string, step: number, leaseIds: readonly string[]): EventOf<'batched'> => ({

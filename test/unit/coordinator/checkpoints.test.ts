@@ -14,11 +14,13 @@ import type { FoldImage } from '../../../coordinator/ledger/fold-image.js'
 import { LOG_START, type LogHead } from '../../../coordinator/ledger/log-chain.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { RunFold } from '../../../coordinator/ledger/run-fold.js'
+import { NO_REPAIRS } from '../../support/audit-groups.js'
 import { randomLogs } from '../../support/random-logs.js'
 import {
   agreed,
   anyOrder,
   audited,
+  batchAudited,
   batched,
   batchRefused,
   bodyLost,
@@ -84,6 +86,16 @@ function enriched(log: readonly RunEvent[], picks: readonly number[], orders: re
     const node = ['ann', 'ben', 'cleo', 'dora'][Math.floor(order / 16) % 4]!
     if (order % 2 === 0) put(anyOrder(order / 2, node))
     if (order % 50 === 1 && state.pendingBatch === undefined && state.publications.length > 1) goBack(i)
+    const pending = state.pendingBatch
+    if (pick > 6 && pending && pending.leaseIds.length > 0 && !state.isBatchAudited) {
+      const passed = pending.leaseIds.slice(0, pick - 5)
+      put(
+        batchAudited(
+          pending.batchId,
+          passed.map((leaseId) => [leaseId, state.leases.get(leaseId)!.node, NO_REPAIRS]),
+        ),
+      )
+    }
     const doubted = state.doubtedBatches[0]
     if (pick > 3 && doubted) put({ type: 'batch-doubted', atMs: i, ...doubted })
   }
@@ -281,7 +293,7 @@ test('a checkpoint that is damaged, of another program or of another log costs a
   }
   const wrong = {
     damaged: text.slice(0, text.length / 2),
-    other_version: signed(head!.replace('"schema":4', '"schema":3')),
+    other_version: signed(head!.replace('"schema":5', '"schema":4')),
     elsewhere: signed(
       head!
         .replace(/"hash":"./, '"hash":"x')

@@ -90,8 +90,7 @@ const EVENTS: readonly RunEvent[] = [
       tokens: 600,
       repair: 0.001,
       expected: 0.002,
-      largest: 0.01,
-      variance: 1e-6,
+      odds: [0.5, -0.1, 0, 0],
       betterRepair: 1,
       betterEvidence: 0.5,
     },
@@ -104,6 +103,18 @@ const EVENTS: readonly RunEvent[] = [
     solved: 1,
   },
   { type: 'released', atMs: 4, leaseId: id16('l'), reason: 'lapsed' },
+  {
+    type: 'batch-audited',
+    atMs: 4,
+    batchId: 'step-1',
+    groups: [
+      {
+        leaseId: id16('l'),
+        node: '12D3',
+        repairs: { tokens: 600, repair: 0, expected: 0.002, odds: [0, 0, 0, 0], betterRepair: 0, betterEvidence: 0.5 },
+      },
+    ],
+  },
   {
     type: 'audited',
     atMs: 4,

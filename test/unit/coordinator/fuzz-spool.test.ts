@@ -12,6 +12,7 @@ import { decodeFloat64s, encodeSafetensors } from '../../../coordinator/spool/sa
 import { readStep } from '../../../coordinator/spool/step-folder.js'
 import { DEFAULT_LIMITS, dialectNamed } from '../../../episode/index.js'
 import { type Calibration, CalibrationError, parseCalibration } from '../../../judging/index.js'
+import { REPAIR_EDGES } from '../../../judging/repair-tail.js'
 
 /** Files of the spool and of calibrations as a crash, a bad disk or a hostile hand may leave them. */
 
@@ -104,19 +105,22 @@ test('any step record is read as it stands, or refused as the trainer’s fault'
 })
 
 const LIMITS = {
-  ...{ deviation: 0.02, usualDeviation: 0.001, bias: 0.01, farClaim: 0.1, grossClaim: 1, farClaimRate: 0.01 },
+  deviation: { usual: 0.001, within: 1e-5, between: 1e-6 },
+  bias: { usual: 0, within: 1e-5, between: 1e-6 },
+  ...{ farClaim: 0.1, grossClaim: 1, farClaimRate: 0.01 },
   ...{ repair: 0.01, missRate: 0.1, farRepair: 0.02, grossRepair: 0.1, farRepairRate: 0.01 },
 }
 const SHARE = { count: 0, of: 20, share: 0, low: 0, high: 0.17 }
 const CALIBRATION: Calibration = {
-  schema: 2,
+  schema: 3,
   subject: {
-    ...{ baseSha256: hash('base'), adapterSha256: null, quantisation: 'f16', backend: 'cpu' },
+    ...{ baseSha256: hash('base'), adapters: [], quantisation: 'f16', backend: 'cpu' },
     ...{ draw: 'gumbel-murmur3', nodeLlamaCpp: '3' },
   },
   groups: 20,
   sampledTokens: 9000,
   thresholds: { level: 0.0005, all: LIMITS, arguments: LIMITS },
+  repairTail: REPAIR_EDGES.map(() => 0.001),
   honest: { misses: { '0.5': 0, max: 2 } },
   falseRefusals: { goal: 0.005, confidence: 0.95, measured: SHARE, byCode: {} },
 }
@@ -125,9 +129,13 @@ test('any calibration is refused, or has limits that are numbers above zero', as
   const read = (text: string): Promise<string> =>
     codeOf(() => {
       const { thresholds } = parseCalibration(text)
-      for (const limits of [thresholds.all, thresholds.arguments])
-        for (const [name, limit] of Object.entries(limits))
-          assert.ok(Number.isFinite(limit) && (limit > 0 || name === 'usualDeviation'), `${name} is ${limit}`)
+      for (const limits of [thresholds.all, thresholds.arguments]) {
+        const { deviation, bias, ...single } = limits
+        for (const part of [...Object.values(deviation), ...Object.values(bias)])
+          assert.ok(Number.isFinite(part) && part >= 0, `${part}`)
+        for (const [name, limit] of Object.entries(single))
+          assert.ok(Number.isFinite(limit) && limit > 0, `${name} is ${limit}`)
+      }
     }, CalibrationError)
   assert.is(await read(JSON.stringify(CALIBRATION)), 'accepted')
   await fc.assert(

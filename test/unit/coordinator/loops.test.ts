@@ -10,9 +10,11 @@ import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder } from '../../../coordinator/ledger/recorder.js'
 import { keepHouse } from '../../../coordinator/service/housekeeping.js'
 import { runTraining } from '../../../coordinator/versions/training-loop.js'
+import type { RepairSums } from '../../../judging/repair-sums.js'
 import { groupBody, refusal, type SwarmRefusal, sha256 } from '../../../proto/index.js'
 import { silentLogger, systemClock } from '../../../swarm/index.js'
-import { agreed, audited, batched, done, published } from '../../support/run-events.js'
+import { NO_REPAIRS } from '../../support/audit-groups.js'
+import { agreed, audited, batchAudited, batched, done, published } from '../../support/run-events.js'
 import { bodyOf, lendingTask, play, stageOf } from '../../support/scripted.js'
 
 // All files of a suite are loaded before the first test runs, so a timeout that starts here might be over by then.
@@ -56,7 +58,7 @@ const BODY = groupBody.encode(
 )
 const bodySha256 = sha256(BODY)
 
-type Audit = (groups: readonly AuditableGroup[]) => (SwarmRefusal | null)[]
+type Audit = (groups: readonly AuditableGroup[]) => (SwarmRefusal | RepairSums)[]
 /** What the trainer was told, oldest first. */
 const findings: { readonly leftOut: readonly { readonly group: string }[] }[] = []
 
@@ -141,6 +143,19 @@ async function resume(
               state.accepted.has(leaseId) ? { type: 'audited', atMs: 7, leaseId, node: 'ann', ...finding } : null,
             )
           },
+          passBatch: async (batchId, groups) => {
+            await recorder.record((state) =>
+              groups.length === 0 || state.isBatchAudited
+                ? null
+                : {
+                    type: 'batch-audited',
+                    atMs: 7,
+                    batchId,
+                    groups: groups.map((group) => ({ ...group, node: 'ann' })),
+                  },
+            )
+            return groups.flatMap(({ leaseId, repairs }) => (repairs.betterRepair === 1 ? [leaseId] : []))
+          },
         },
         logger: silentLogger,
         clock: { ...systemClock, now: () => 7 },
@@ -201,7 +216,7 @@ test('what a batch shows of its groups is judged before the trainer goes on, and
   const seen: string[] = []
   const events = await resume(log, 0, undefined, false, (groups) => {
     seen.push(...groups.map(({ lease }) => lease.leaseId))
-    return groups.map(({ lease }) => (lease.leaseId === 'm' ? FAULT : null))
+    return groups.map(({ lease }) => (lease.leaseId === 'm' ? FAULT : NO_REPAIRS))
   })
   assert.equal(seen, ['l', 'm'])
   assert.equal(leftOut(), [['m']])
@@ -209,14 +224,30 @@ test('what a batch shows of its groups is judged before the trainer goes on, and
   assert.equal(events.slice(6, 7), [{ ...audited('m', 'ann', code, 7), detail, batchId: 'batch-1' }])
   assert.equal(
     events.slice(7).map(({ type }) => type),
-    ['published', 'trained'],
+    ['batch-audited', 'published', 'trained'],
   )
+})
+
+test('what passes adds to the sums of its key, once, and groups of a key that is caught by them are left out', async () => {
+  const steered = { ...NO_REPAIRS, repair: 0.03, odds: [30, 0, 0, 0], betterRepair: 1 }
+  const judge: Audit = (groups) => groups.map(({ lease }) => (lease.leaseId === 'm' ? steered : NO_REPAIRS))
+  const noted = batchAudited('batch-1', [
+    ['l', 'ann', NO_REPAIRS],
+    ['m', 'ann', steered],
+  ])
+  const events = await resume([published(0), ...both, pair], 0, undefined, false, judge)
+  assert.equal(leftOut(), [['m']])
+  assert.equal(events.slice(6, 7), [{ ...noted, atMs: 7 }])
+  // Stopped between the record and the word to the trainer: the same groups are judged, and nothing is added again.
+  const again = await resume([published(0), ...both, pair, noted], 0, undefined, true, judge)
+  assert.equal(leftOut(), [['m']])
+  assert.is(again.filter(({ type }) => type === 'batch-audited').length, 1)
 })
 
 test('a stop between the record of a fault and the word to the trainer comes to the same findings', async () => {
   const taken = { ...audited('m', 'ann', FAULT.code, 7), batchId: 'batch-1' }
   const events = await resume([published(0), ...both, pair, taken], 0, undefined, true, (groups) =>
-    groups.map(({ lease }) => (lease.leaseId === 'm' ? FAULT : null)),
+    groups.map(({ lease }) => (lease.leaseId === 'm' ? FAULT : NO_REPAIRS)),
   )
   assert.equal(leftOut(), [['m']])
   assert.is(events.filter(({ type }) => type === 'audited').length, 1)
@@ -229,7 +260,7 @@ test('a group that an audit has passed is not asked about again, and one that ca
       groups.map(({ lease }) => lease.leaseId),
       ['m'],
     )
-    return [null]
+    return [NO_REPAIRS]
   })
   assert.equal(leftOut(), [[]])
   const events = await resume(

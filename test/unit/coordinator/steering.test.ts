@@ -5,45 +5,62 @@ import * as assert from 'uvu/assert'
 import { Standing } from '../../../coordinator/ledger/standing.js'
 import { afterRepairs, isSteered, UNSTEERED } from '../../../coordinator/ledger/steering.js'
 import { expectedRepair, type RepairSums } from '../../../judging/repair-sums.js'
+import { oddsOfSteering, REPAIR_EDGES } from '../../../judging/repair-tail.js'
 import { PRIOR, parseCalibration } from '../../../judging/thresholds.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import { checkout } from '../../support/checkout.js'
 
 const DEMO = parseCalibration(readFileSync(join(checkout, 'models', 'demo', 'calibration-f16.json'), 'utf8'))
-const { mean, square, largest } = expectedRepair(DEMO)
+const { mean, steering: ODDS } = expectedRepair(DEMO)
 /** Of a group whose rollouts are as long as the demo model's; half of them earn more than the mean. */
 const EVIDENCE = DEMO.honest.evidence!['0.5']!
-const UNITS = EVIDENCE + PRIOR
+/** What the repairs of one group may come to. */
+const BUDGET = DEMO.thresholds.all.repair * (EVIDENCE + PRIOR)
+type Random = ReturnType<typeof seededRandom>
+const unit = (random: Random): number => random.int(0, 999_999) / 1e6
 
-const group = (repair: number, betterRepair: number): RepairSums => ({
+const group = (repairs: readonly number[], betterRepair: number): RepairSums => ({
   tokens: 590,
-  repair,
-  expected: mean * UNITS,
-  largest: largest * UNITS,
-  variance: (square - mean ** 2) * UNITS ** 2,
+  repair: repairs.reduce((sum, repair) => sum + repair, 0),
+  expected: mean * (EVIDENCE + PRIOR),
+  odds: oddsOfSteering(repairs, EVIDENCE, ODDS),
   betterRepair,
   betterEvidence: 0.5,
 })
 
-/** The repairs of an honest group, as the calibration has them, somewhere between two of its quantiles; in one cluster. */
-function honestGroup(random: ReturnType<typeof seededRandom>): RepairSums {
-  const quantiles = DEMO.honest['mean repair, nats']!
-  const steps = ['0.5', '0.9', '0.99', '0.995', 'max'].map((name) => [
-    name === 'max' ? 1 : Number(name),
-    quantiles[name]!,
-  ])
-  const share = random.int(0, 999_999) / 1e6
-  const at = steps.findIndex(([upTo]) => share < upTo!)
-  const [from, to] = [steps[at - 1]?.[1] ?? 0, steps[at]![1]!]
-  return group(UNITS * (from + ((to - from) * random.int(0, 1000)) / 1000), random.chance(0.5) ? 1 : 0)
+/** How many come of things that happen at a rate (Poisson). */
+function howMany(random: Random, expected: number): number {
+  let [count, chance] = [0, unit(random)]
+  while (chance > Math.exp(-expected)) {
+    chance *= unit(random)
+    count += 1
+  }
+  return count
 }
 
+/** Honest repairs as the calibration bounds them, each as large as its class allows: more and worse than it has seen. */
+function honestGroup(random: Random): RepairSums {
+  const rates = DEMO.repairTail.map((rate, i) => rate - (DEMO.repairTail[i + 1] ?? 0))
+  const repairs = rates.flatMap((rate, i) =>
+    Array.from({ length: howMany(random, rate * EVIDENCE) }, () => (REPAIR_EDGES[i + 1] ?? 0.5) * 0.999),
+  )
+  return group(repairs, random.chance(0.5) ? 1 : 0)
+}
+
+/** Near ties within a repair of `reach` are spread evenly, two times `reach` for each unit of evidence; a part of them is chosen. */
+const steeredRepairs = (random: Random, reach: number, part: number): number[] =>
+  Array.from({ length: howMany(random, 2 * reach * part * EVIDENCE) }, () => reach * unit(random))
+
+/** A group of one who spends a part of what one group may be off: all near ties within the reach that comes to. */
+const spender = (random: Random, part: number): RepairSums =>
+  group(steeredRepairs(random, Math.sqrt((part * BUDGET) / EVIDENCE), 1), 0.5)
+
 /** Audited groups until the key is quarantined. */
-function groupsUntilCaught(next: (i: number) => RepairSums, most: number): number {
+function groupsUntilCaught(next: () => RepairSums, most: number): number {
   const standing = new Standing()
   for (let i = 1; i <= most; i++) {
     standing.accepted(true)
-    if (standing.addsUp(next(i), 0)) {
+    if (standing.addsUp(next(), 0)) {
       assert.ok(standing.isQuarantined(0))
       assert.is(standing.streak, 0)
       return i
@@ -52,14 +69,39 @@ function groupsUntilCaught(next: (i: number) => RepairSums, most: number): numbe
   return Number.POSITIVE_INFINITY
 }
 
-test('half of what one group may be off, group after group, is caught within 20 audits', () => {
-  const budget = DEMO.thresholds.all.repair * UNITS
-  const caught = [1, 0.7, 0.5].map((part) => groupsUntilCaught(() => group(part * budget, 0.5), 100))
-  assert.equal(caught, [10, 14, 20])
+/** Of 200 keys the median, and how many are caught within three groups. */
+function catches(next: (random: Random) => RepairSums, seed: number): { median: number; withinThree: number } {
+  const random = seededRandom(seed)
+  const counts = Array.from({ length: 200 }, () => groupsUntilCaught(() => next(random), 5000)).sort((a, b) => a - b)
+  return { median: counts[100]!, withinThree: counts.filter((count) => count <= 3).length }
+}
+
+test('who spends what one group may be off is caught within a few groups', () => {
+  const [all, most, half, fifth] = [1, 0.7, 0.5, 0.2].map((part, i) => catches((random) => spender(random, part), i))
+  assert.ok(all!.median <= 3 && most!.median <= 4 && half!.median <= 6 && fifth!.median <= 15)
+  assert.ok(all!.withinThree >= 100)
+})
+
+test('what may be chosen for ever is a small part of all near ties', () => {
+  const perUnit = [0.002, 0.004, 0.008, 0.012, 0.016, 0.032].map((reach) => {
+    // Who takes this part of all ties within the reach is as likely to gain as to lose, by the odds that speak most against it.
+    const parts = ODDS.map(({ gains, cost }) => {
+      const all = REPAIR_EDGES.map(
+        (edge, i) => 2 * gains[i]! * Math.max(0, Math.min(reach, REPAIR_EDGES[i + 1] ?? 1) - edge),
+      )
+      return cost / all.reduce((sum, gain) => sum + gain, 0)
+    })
+    return 2 * reach * Math.min(1, ...parts)
+  })
+  const tokens = DEMO.honest['sampled tokens']!['0.5']!
+  const most = Math.max(...perUnit)
+  // docs/judging.md: 15 in 1,000 units of evidence, 0.6 in 1,000 tokens; all that one group may have are five times as many.
+  assert.ok(most < 0.018 && (1000 * most * EVIDENCE) / tokens < 0.75, `${most}`)
+  assert.ok(most < (2 * Math.sqrt(BUDGET / EVIDENCE)) / 4)
 })
 
 test('choices that an audit hardly sees, but all of them where they pay, are caught by their direction', () => {
-  const caught = groupsUntilCaught(() => group(2 * mean * UNITS, 1), 1000)
+  const caught = groupsUntilCaught(() => group([2 * mean * (EVIDENCE + PRIOR)], 1), 1000)
   assert.ok(caught < 60, `${caught}`)
 })
 
@@ -67,11 +109,11 @@ test('more repair, or more of it in better rollouts, never makes a key less susp
   const random = seededRandom(3)
   for (let i = 0; i < 200; i++) {
     const [less, more] = [random.int(0, 1000), random.int(0, 1000)].sort((a, b) => a - b).map((n) => n / 1000)
-    const before = { amount: random.int(0, 10), direction: random.int(0, 10) }
-    const weak = afterRepairs(before, group(less! * 0.01, 0.5))
-    assert.ok(afterRepairs(before, group(more! * 0.01, 0.5)).amount >= weak.amount)
-    const blind = afterRepairs(before, group(0.01, less!))
-    assert.ok(afterRepairs(before, group(0.01, more!)).direction >= blind.direction)
+    const before = { amounts: UNSTEERED.amounts.map(() => random.int(0, 10)), direction: random.int(0, 10) }
+    const [weak, strong] = [less!, more!].map((part) => afterRepairs(before, group([part * 0.3], 0.5)).amounts)
+    assert.ok(strong!.every((nats, way) => nats >= weak![way]!))
+    const blind = afterRepairs(before, group([0.01], less!))
+    assert.ok(afterRepairs(before, group([0.01], more!)).direction >= blind.direction)
   }
 })
 
@@ -81,31 +123,42 @@ test('honest work is not caught in a year of a group a minute, all of them audit
   let most = 0
   for (let i = 0; i < 525_600; i++) {
     steering = afterRepairs(steering, honestGroup(random))
-    most = Math.max(most, steering.amount, steering.direction)
+    most = Math.max(most, ...steering.amounts, steering.direction)
     assert.not(isSteered(steering))
   }
-  assert.ok(most < 15, `the worst moment was at ${most} nats, of 18.4 and more`)
+  assert.ok(most < 16, `the worst moment was at ${most} nats, of 17.5 and more`)
 })
 
 test('with each factor honest odds grow by nothing on average', () => {
   const random = seededRandom(23)
-  const sums = { amount: 0, direction: 0 }
   const groups = 200_000
   // From far above nothing is cut off at the bottom.
-  const high = { amount: 100, direction: 100 }
+  const high = { amounts: UNSTEERED.amounts.map(() => 100), direction: 100 }
+  const sums = [0, 0, 0, 0, 0]
   for (let i = 0; i < groups; i++) {
     const after = afterRepairs(high, honestGroup(random))
-    for (const part of ['amount', 'direction'] as const) sums[part] += Math.exp(after[part] - high[part]) / groups
+    for (const [part, nats] of [...after.amounts, after.direction].entries())
+      sums[part]! += Math.exp(nats - 100) / groups
   }
-  assert.ok(sums.amount <= 1 && sums.direction <= 1, JSON.stringify(sums))
+  assert.ok(
+    sums.every((sum) => sum <= 1),
+    JSON.stringify(sums),
+  )
 })
 
 test('after a quarantine the sums begin anew', () => {
   const standing = new Standing()
   const steered = (): number => {
-    for (let i = 1; ; i++) if (standing.addsUp(group(0.02, 1), 0)) return i
+    for (let i = 1; ; i++) if (standing.addsUp(group([0.02], 1), 0)) return i
   }
   assert.is(steered(), steered())
+})
+
+test('what an earlier version has noted without odds counts by its direction alone', () => {
+  const { odds: _, ...earlier } = group([0.5], 1)
+  const { amounts, direction } = afterRepairs(UNSTEERED, earlier)
+  assert.equal(amounts, UNSTEERED.amounts)
+  assert.ok(direction > 0)
 })
 
 test.run()

@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { GroupStatistics } from '../../../judging/evidence.js'
 import { judgeStatistics, measureFalseRefusals } from '../../../judging/judge-statistics.js'
+import { fitRepairTail } from '../../../judging/repair-tail.js'
 import {
   type Calibration,
   CalibrationError,
@@ -10,6 +11,7 @@ import {
   fitThresholds,
   parseCalibration,
 } from '../../../judging/thresholds.js'
+import { seededRandom } from '../../../servers/kernel/index.js'
 import { type Cheat, syntheticGroup } from '../../support/audit-groups.js'
 
 const GOAL = 0.005
@@ -61,6 +63,58 @@ test('an end is implausible when its probability, over all tokens of the group, 
   const verdict = judge({ ...honest, leastEnd: level * 0.99 })
   assert.ok(!verdict.accepted && verdict.code === 'implausible_end')
   assert.match(verdict.detail, /ended by a token of probability 9\.\de-7, in 600 tokens/)
+})
+
+/**
+ * Sums over the claims of an honest group: open choices, the errors of each drawn by itself and with what the group has in common, and
+ * here and there one that is far off.
+ */
+function claimsOf(seed: number, open: number): GroupStatistics {
+  const random = seededRandom(seed)
+  const unit = (): number => random.int(0, 999_999) / 1e6
+  const common = 0.6 + 0.8 * unit()
+  const claims = Array.from({ length: open }, () =>
+    random.chance(0.001) ? 0.03 + 0.03 * unit() : 0.002 * common * 2 * unit(),
+  )
+  const deviation = claims.reduce((sum, claim) => sum + claim, 0)
+  const bias = claims.reduce((sum, claim) => sum + (random.chance(0.5) ? claim : -claim), 0)
+  const { all } = syntheticGroup(1)
+  const tokens = { ...all, tokens: 25 * open, room: open, deviation, bias, claims: claims.sort((a, b) => b - a) }
+  const own = { ...tokens, evidence: open, misses: 0, repair: 0, repairs: [] }
+  return { all: own, arguments: { ...own, claims: own.claims.slice(0, 48) }, leastEnd: 1 }
+}
+
+test('of honest groups of any length no more are refused for their claims than is allowed, where one of them is far off too', () => {
+  const lengths = [1, 2, 3, 5, 8, 13, 25, 50, 100]
+  const calibrated = Array.from({ length: 736 }, (_, i) => claimsOf(i, 10 + (i % 40)))
+  const fitted = fitThresholds(calibrated, GOAL)
+  let refused = 0
+  for (const open of lengths)
+    for (let seed = 0; seed < 1000; seed++)
+      refused += Number(!judgeStatistics(claimsOf(10_000 + 100 * seed + open, open), fitted).accepted)
+  // 45 of 9,000 would be the share that is allowed.
+  assert.ok(refused <= 45, `${refused}`)
+  // One bound for the mean of any number of tokens, as fitted to the calibration's groups, refuses what is honest and short.
+  const mean = ({ all }: GroupStatistics): number => (all.deviation + 5 * 0.002) / (all.room + 5)
+  const single = 3 * Math.max(...calibrated.slice(0, 200).map(mean))
+  const short = claimsOf(2, 3)
+  const worst = { ...short, all: { ...short.all, deviation: 0.0785, claims: [0.055, 0.02, 0.0035] } }
+  assert.ok(mean(worst) > Math.min(single, 0.0097))
+  assert.ok(judgeStatistics({ ...worst, arguments: worst.all }, fitted).accepted)
+})
+
+test('what other policies and forged claims are off by is refused, however few tokens show it', () => {
+  const fitted = fitThresholds(
+    Array.from({ length: 736 }, (_, i) => claimsOf(i, 10 + (i % 40))),
+    GOAL,
+  )
+  for (const open of [5, 10, 25, 100]) {
+    const honest = claimsOf(77, open)
+    // A mean of 0.1 nats: what an adapter of one version earlier is off by (docs/attackers.md).
+    const other = { ...honest.all, deviation: 0.1 * open, claims: honest.all.claims.map(() => 0.1) }
+    const verdict = judgeStatistics({ ...honest, all: other }, fitted)
+    assert.ok(!verdict.accepted && verdict.code === 'logprob_mismatch', `${open} open choices`)
+  }
 })
 
 test('a few misses at near ties are no lie, and as many that needed more are', () => {
@@ -116,10 +170,10 @@ test('the false refusals are measured on groups that the thresholds have not see
 
 function calibration(): Calibration {
   return {
-    schema: 2,
+    schema: 3,
     subject: {
       baseSha256: 'a'.repeat(64),
-      adapterSha256: null,
+      adapters: ['b'.repeat(64)],
       quantisation: 'f16',
       backend: 'cpu',
       draw: 'gumbel-murmur3',
@@ -128,6 +182,7 @@ function calibration(): Calibration {
     groups: HONEST.length,
     sampledTokens: 600 * HONEST.length,
     thresholds: THRESHOLDS,
+    repairTail: fitRepairTail(HONEST.map(({ all }) => all)),
     honest: describeHonest(HONEST),
     falseRefusals: { goal: GOAL, confidence: 0.95, ...measureFalseRefusals(HONEST, GOAL, 0.95) },
   }
@@ -147,7 +202,10 @@ test('a calibration with a field missing, added or out of its range is refused',
       value.thresholds = { ...THRESHOLDS, level: 2 }
     },
     (value) => {
-      value.thresholds = { ...THRESHOLDS, all: { ...THRESHOLDS.all, deviation: 0 } }
+      value.thresholds = {
+        ...THRESHOLDS,
+        all: { ...THRESHOLDS.all, deviation: { ...THRESHOLDS.all.deviation, usual: -1 } },
+      }
     },
     (value) => {
       value.subject = { ...calibration().subject, baseSha256: '../base' }
