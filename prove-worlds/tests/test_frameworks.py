@@ -6,12 +6,14 @@ their sources: it calls what it is given in their order, and has their types. Th
 import asyncio
 import importlib.util
 import json
+import runpy
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import prove_worlds
 import pytest
+import yaml
 from prove_worlds import MissingFramework, UnknownEpisode
 
 FRAMEWORKS = ("verifiers", "inspect_ai", "openenv")
@@ -238,7 +240,8 @@ def test_openenvs_own_server_gets_what_prove_server_says_on_the_same_wire(publis
             theirs = direct.post("/reset", json={"task": example["id"]}).json()
             mine = environment.reset(task=example["id"])
             assert [tool.model_dump() for tool in mine.tools] == theirs["observation"]["tools"]
-            assert mine.metadata["messages"] == theirs["observation"]["metadata"]["messages"]
+            sent = mine.model_dump(exclude={"reward", "done", "metadata"})
+            assert sent["metadata"]["messages"] == theirs["observation"]["metadata"]["messages"]
             name = theirs["observation"]["metadata"]["episode_id"]
             player = Player(example)
             done = False
@@ -261,4 +264,17 @@ def test_openenvs_own_server_gets_what_prove_server_says_on_the_same_wire(publis
         worlds.episode(last)
     seeded = environment.reset(seed=len(examples) + 1)
     assert seeded.metadata["task"] == examples[1]["id"]
+    environment.close()
+
+
+def test_the_space_serves_what_its_declaration_names(published, worlds, monkeypatch):
+    space = Path(__file__).parents[1] / "space"
+    declared = yaml.safe_load((space / "openenv.yaml").read_text())
+    card = yaml.safe_load((space / "README.md").read_text().split("---")[1])
+    assert declared["port"] == card["app_port"]
+    file, name = declared["app"].replace(".", "/").split(":")
+    monkeypatch.setenv("PROVE_WORLDS_URL", worlds.url)
+    app = runpy.run_path(str(space / f"{file}.py"))[name]
+    environment = app.env()
+    assert environment.reset(seed=0).tools
     environment.close()

@@ -60,7 +60,7 @@ async def play_directly(url, mode, example):
 async def play_through_a_proxy(url, mode, example):
     async with FastClient(create_proxy(url), mode=mode, timeout=PATIENCE_S) as client:
         names = [tool.name for tool in await client.list_tools()]
-        return await play(names, lambda tool, arguments: client.call_tool_mcp(tool, arguments), example)
+        return await play(names, client.call_tool_mcp, example)
 
 
 @pytest.mark.parametrize("way", [play_directly, play_through_a_proxy])

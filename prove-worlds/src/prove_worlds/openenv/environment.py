@@ -14,21 +14,42 @@ from openenv.core.env_server.mcp_types import (
     Tool,
 )
 from openenv.core.env_server.types import Action, EnvironmentMetadata, Observation, State
+from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from .. import offering
 from ..episode import Episode
 from ..http import Json
 from ..worlds import Worlds
 
+
+class _Telling(Observation):
+    """
+    OpenEnv 0.3 leaves the metadata out of what it sends, where its clients look for them: in them is what the model
+    reads first, and what its reward is made of.
+    """
+
+    @model_serializer(mode="wrap")
+    def _with_metadata(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {**write(self), "metadata": self.metadata}
+
+
+class ProveTools(_Telling, ListToolsObservation):
+    """The tools of an episode; of a reset, its metadata have `messages`, `task`, `kind` and `episode_id` besides."""
+
+
+class ProveResult(_Telling, CallToolObservation):
+    """What the model reads of a call; of the last one, its metadata have the parts of the reward."""
+
+
 MOST_ENVIRONMENTS = 256
 """Connections at once, of which each has an episode; `MAX_CONCURRENT_ENVS` says otherwise, as for OpenEnv's own."""
 
 
 def create_prove_app(worlds: Worlds) -> Any:
-    """OpenEnv's server, an ASGI program: `/ws`, `/reset`, `/step`, `/state`, `/schema`, `/health` and what else its version has."""
+    """OpenEnv's server as an ASGI program: `/ws`, `/reset`, `/step`, `/state`, `/health` and what else it has."""
     most = int(os.environ.get("MAX_CONCURRENT_ENVS", MOST_ENVIRONMENTS))
     environment = partial(ProveEnvironment, worlds)
-    return create_app(environment, CallToolAction, CallToolObservation, env_name="prove", max_concurrent_envs=most)
+    return create_app(environment, CallToolAction, ProveResult, env_name="prove", max_concurrent_envs=most)
 
 
 class ProveEnvironment(Environment):
@@ -61,18 +82,18 @@ class ProveEnvironment(Environment):
         self._episode, self._steps = episode, 0
         self._reply_tool = self._worlds.task(episode.task).reply_tool
         about = {"episode_id": episode.id, "task": episode.task, "kind": episode.kind, "messages": episode.messages}
-        return ListToolsObservation(tools=self._tools(), metadata=about)
+        return ProveTools(tools=self._tools(), metadata=about)
 
     def step(self, action: Action, timeout_s: float | None = None, **_: Any) -> Observation:
         if isinstance(action, ListToolsAction):
-            return ListToolsObservation(tools=self._tools(), done=self._over)
+            return ProveTools(tools=self._tools(), done=self._over)
         if not isinstance(action, CallToolAction):
             raise TypeError(f"an action is list_tools or call_tool, and not {type(action).__name__}")
         episode = self._playing()
         reply_name = offering.name_of(self._reply_tool)
         result = offering.call(episode, reply_name, action.tool_name, action.arguments)
         self._steps += 1
-        told = CallToolObservation(tool_name=action.tool_name, result=result.text)
+        told = ProveResult(tool_name=action.tool_name, result=result.text)
         if episode.over:
             score = episode.score()
             told.done, told.reward = True, score.total

@@ -1,5 +1,6 @@
 """What `prove_worlds.verifiers.legacy` uses of `verifiers.legacy` 0.3, and the order in which that calls it."""
 
+import json
 from types import SimpleNamespace
 from uuid import uuid4
 
@@ -37,8 +38,6 @@ class Environment:
 class MultiTurnEnv(Environment):
     async def rollout(self, row, model):
         """`model` answers messages with a message: `(content, [(id, name, arguments)])`."""
-        import json
-
         info = json.loads(row["info"])
         state = State(prompt=row["prompt"], info=info, tool_defs=info["tool_defs"], trajectory=[], error=None)
         state.update(trajectory_id=uuid4().hex, final_env_response=None)
@@ -54,7 +53,7 @@ class MultiTurnEnv(Environment):
                     if state["final_env_response"] is not None:
                         continue
                 content, calls = model(state["tool_defs"], messages)
-                made = [SimpleNamespace(id=id, name=name, arguments=text) for id, name, text in calls]
+                made = [SimpleNamespace(id=one, name=name, arguments=text) for one, name, text in calls]
                 messages.append(SimpleNamespace(role="assistant", content=content, tool_calls=made or None))
                 state["trajectory"].append(messages[-1])
             except InfraError as error:

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from .types import Action, Observation
 
@@ -21,7 +21,7 @@ class ListToolsAction(Action):
 class CallToolAction(Action):
     type: Literal["call_tool"] = "call_tool"
     tool_name: str
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, Any] = Field(default_factory=dict)
 
 
 class ListToolsObservation(Observation):
