@@ -17,13 +17,13 @@ import yaml
 from prove_worlds import MissingFramework, UnknownEpisode
 
 FRAMEWORKS = ("verifiers", "inspect_ai", "openenv")
-MADE_FOR = ("verifiers.v1", "verifiers.legacy", "inspect", "openenv.client", "openenv.environment")
+PARTS = ("verifiers.v1", "verifiers.legacy", "inspect", "openenv.client", "openenv.environment")
+MADE_FOR = {f"prove_worlds.{part}" for part in PARTS}
 
 
 def forget():
     for name in list(sys.modules):
-        mine = name.removeprefix("prove_worlds.")
-        if name.partition(".")[0] in FRAMEWORKS or mine in MADE_FOR:
+        if name.partition(".")[0] in FRAMEWORKS or name in MADE_FOR:
             del sys.modules[name]
 
 
