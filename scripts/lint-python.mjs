@@ -8,7 +8,15 @@ import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const SETTINGS = 'coordinator/trainer/pyproject.toml'
-const FOLDERS = ['coordinator/trainer', 'prove-worlds/src', 'prove-worlds/tests', 'scripts', 'bench', 'test']
+const FOLDERS = [
+  'coordinator/trainer',
+  'prove-worlds/space',
+  'prove-worlds/src',
+  'prove-worlds/tests',
+  'scripts',
+  'bench',
+  'test',
+]
 /** The demo model's scripts quote otherwise than ruff's formatter. */
 const UNFORMATTED = 'scripts/'
 

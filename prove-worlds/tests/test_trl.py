@@ -12,7 +12,7 @@ os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
 
 from prove_worlds import UnknownEpisode, UnusableTool
 from prove_worlds.tool_method import tool_method
-from prove_worlds.trl import ProveEnvironment, TrlTasks, name_of
+from prove_worlds.trl import ProveEnvironment, TrlTasks, toolset_of
 from transformers import TrainerCallback
 from transformers.utils import get_json_schema
 from trl import GRPOTrainer
@@ -69,14 +69,14 @@ def test_names_that_python_or_trl_cannot_use_are_refused():
 
 
 def test_tasks_with_the_same_tools_share_a_factory():
-    assert name_of([tool("a"), tool("b")]) == name_of([tool("a"), tool("b")])
-    assert name_of([tool("a"), tool("b")]) != name_of([tool("a")])
+    assert toolset_of([tool("a"), tool("b")]) == toolset_of([tool("a"), tool("b")])
+    assert toolset_of([tool("a"), tool("b")]) != toolset_of([tool("a")])
 
 
 def test_a_call_that_does_not_fit_counts_and_one_that_was_lost_leaves_no_reward(worlds, examples):
     # Whose user says all at once: otherwise there would be a tool more, to answer with.
     example = next(one for one in examples if [said["role"] for said in one["messages"]].count("user") == 1)
-    factory = TrlTasks(worlds).environment_factory[name_of(example["tools"])]
+    factory = TrlTasks(worlds).environment_factory[toolset_of(example["tools"])]
     environment = factory()
     environment.reset(task=example["id"], prompt=example["messages"][:1], kind="ignored")
     name = example["ground_truth"][0]["name"]

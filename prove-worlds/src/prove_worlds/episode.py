@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
+from typing import cast
 
 from .errors import UnknownEpisode
 from .http import Json, JsonClient, as_object, as_objects, field
@@ -56,6 +57,16 @@ def parse_score(answer: Json, where: str) -> Score:
     )
 
 
+def readable(arguments: Mapping[str, object] | str) -> Mapping[str, object] | None:
+    """Arguments as an object; None for what is none in JSON, which has no NaN and no infinity."""
+    try:
+        read: object = json.loads(arguments) if isinstance(arguments, str) else arguments
+        json.dumps(read, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return cast("Json", read) if isinstance(read, Mapping) else None
+
+
 class Episode:
     """
     A task with worlds of its own: nothing done here is seen by another episode. Made by `Worlds.open`, and ended by
@@ -84,20 +95,20 @@ class Episode:
         self.over = field(answer, "over", bool, where)
         open_here.add(self.id)
 
-    def call(self, name: str, arguments: Mapping[str, object]) -> Result:
+    def call(self, name: str, arguments: Mapping[str, object] | str) -> Result:
         """
         Makes a call. One with a tool that is not offered, or with arguments that do not fit, is answered with an error
         and counts.
 
+        Args:
+            arguments: Or their JSON as a text, as OpenAI's chat format has them. What is no JSON object counts as a
+                call that could not be read.
+
         Raises:
             EpisodeOver: Nothing more can be done.
         """
-        try:
-            json.dumps(arguments, allow_nan=False)
-        except (TypeError, ValueError):
-            # NaN, infinity and what is no JSON at all cannot have been written in a call that could be read.
-            return self.unreadable(name)
-        return self._result({"name": name, "arguments": arguments})
+        read = readable(arguments)
+        return self.unreadable(name) if read is None else self._result({"name": name, "arguments": read})
 
     def unreadable(self, text: str) -> Result:
         """A call of the model that could not be read. It counts, and the model reads what is wrong."""

@@ -42,6 +42,14 @@ class UnusableTool(WorldsError):
         super().__init__("unusable_tool", detail)
 
 
+class MissingFramework(WorldsError, ImportError):
+    """A part of this package needs a framework that is not installed. The package itself does not."""
+
+    def __init__(self, framework: str, needed_by: str) -> None:
+        super().__init__("missing_framework", f"{needed_by} needs {framework}, which is not installed")
+        self.framework = framework
+
+
 class Refused(WorldsError):
     """
     The server said no; `code` is its own, `status` that of HTTP, `retry_after_s` when it had better be asked again.

@@ -17,9 +17,10 @@ from datasets import Dataset
 
 from .episode import Episode
 from .errors import EpisodeOver, Refused, UnusableTool, WorldsError
-from .http import Json, as_object, field
+from .http import Json
+from .offering import call, name_of, offered
 from .tool_method import tool_method
-from .worlds import Task, Worlds
+from .worlds import Worlds
 
 RESERVED = frozenset({"reset", "get_reward"})
 """What TRL takes for itself of an environment's methods."""
@@ -68,7 +69,7 @@ class ProveEnvironment:
     def _call(self, name: str, arguments: dict[str, object]) -> str:
         episode = self._playing()
         try:
-            return self._reply(episode, arguments) if name == self._reply_name else episode.call(name, arguments).text
+            return call(episode, self._reply_name, name, arguments).text
         except EpisodeOver:
             raise
         except WorldsError as error:
@@ -76,13 +77,6 @@ class ProveEnvironment:
             if not (isinstance(error, Refused) and error.status == _TOO_LARGE):
                 self._failure = error
             raise
-
-    def _reply(self, episode: Episode, arguments: dict[str, object]) -> str:
-        text = arguments.get("text")
-        if not isinstance(text, str) or len(arguments) > 1:
-            return episode.unreadable(self._reply_name).text
-        user = episode.reply(text)
-        return "The conversation is over." if user is None else f"The user says: {user}"
 
     def _playing(self) -> Episode:
         if self._episode is None:
@@ -130,7 +124,7 @@ class TrlTasks:
                 "prompt": [dict(message) for message in task.messages],
                 "task": task.id,
                 "kind": task.kind,
-                "environment": name_of(offered(task)),
+                "environment": toolset_of(offered(task)),
             }
             for task in self._tasks
         ]
@@ -142,25 +136,13 @@ class TrlTasks:
         factories: dict[str, Callable[[], ProveEnvironment]] = {}
         for task in self._tasks:
             tools = offered(task)
-            name = name_of(tools)
+            name = toolset_of(tools)
             if name not in factories:
-                reply_name = _name(task.reply_tool)
+                reply_name = name_of(task.reply_tool)
                 factories[name] = partial(ProveEnvironment, self._worlds, tools, reply_name, self._reward)
         return factories
 
 
-def offered(task: Task) -> list[Json]:
-    """
-    The tools of a task. TRL ends a conversation with the first message without calls: where the user has more to say, a
-    tool says it.
-    """
-    return [*task.tools, task.reply_tool] if task.user_turns > 1 else [*task.tools]
-
-
-def name_of(tools: Sequence[Json]) -> str:
+def toolset_of(tools: Sequence[Json]) -> str:
     """The same for the same tools."""
     return hashlib.sha256(json.dumps(tools, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _name(tool: Json) -> str:
-    return field(as_object(tool.get("function"), "a tool"), "name", str, "a tool")

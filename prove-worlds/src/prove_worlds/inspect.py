@@ -1,0 +1,107 @@
+"""
+Tasks for Inspect (https://inspect.aisi.org.uk, written for 0.3.260):
+
+    inspect eval prove_worlds/prove --model … -T split=held-out
+"""
+
+import asyncio
+from typing import Any
+
+from .errors import MissingFramework
+from .worlds import Worlds
+
+try:
+    from inspect_ai import Task, task
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
+    from inspect_ai.scorer import Score, Scorer, Target, accuracy, mean, scorer, stderr
+    from inspect_ai.solver import Generate, Solver, TaskState, solver
+    from inspect_ai.tool import Tool, ToolDef, ToolParams
+except ModuleNotFoundError as error:
+    raise MissingFramework("inspect_ai", __name__) from error
+
+_SCORE = "prove"
+
+
+@task
+def prove(
+    url: str | None = None,
+    split: str = "held-out",
+    start: int = 0,
+    count: int | None = None,
+    reward: str | None = None,
+) -> Task:
+    """
+    Args:
+        url: Of `prove-server env`; without one, `PROVE_WORLDS_URL`, or http://127.0.0.1:8080.
+        split: Of its data set.
+        start: Place of the first task.
+        count: How many tasks; all from `start` on without it.
+        reward: Name of the preset; without one, the server's.
+    """
+    worlds = Worlds(url)
+    stop = None if count is None else start + count
+    samples = [_sample(worlds, listed.id) for listed in worlds.tasks(split, start, stop)]
+    return Task(dataset=MemoryDataset(samples, name="prove"), solver=converse(url, reward), scorer=worth())
+
+
+def _sample(worlds: Worlds, name: str) -> Sample:
+    task = worlds.task(name)
+    kinds: dict[Any, Any] = {"system": ChatMessageSystem, "user": ChatMessageUser}
+    messages = [kinds[message["role"]](content=message["content"]) for message in task.messages]
+    return Sample(id=task.id, input=messages, metadata={"kind": task.kind})
+
+
+@solver
+def converse(url: str | None = None, reward: str | None = None) -> Solver:
+    """An episode: the model calls tools until it has something to say, and then it is the user's turn."""
+    worlds = Worlds(url)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        episode = await asyncio.to_thread(worlds.open, str(state.sample_id), reward=reward)
+        try:
+
+            def offered(definition: Any) -> Tool:
+                async def call(**arguments: Any) -> str:
+                    result = await asyncio.to_thread(episode.call, definition["name"], arguments)
+                    state.completed = state.completed or episode.over
+                    return result.text
+
+                parameters = ToolParams(**definition["parameters"])
+                return ToolDef(
+                    call, name=definition["name"], description=definition["description"], parameters=parameters
+                ).as_tool()
+
+            state.tools = [offered(tool["function"]) for tool in episode.tools]
+            while not episode.over:
+                state = await generate(state, tool_calls="loop")
+                said = state.messages[-1]
+                if state.completed or not isinstance(said, ChatMessageAssistant) or said.tool_calls:
+                    break
+                user = await asyncio.to_thread(episode.reply, said.text)
+                if user is not None:
+                    state.messages.append(ChatMessageUser(content=user))
+            score = await asyncio.to_thread(episode.score)
+            state.metadata[_SCORE] = {
+                "total": score.total,
+                "components": dict(score.components),
+                "solved": score.solved,
+                "preset": score.preset,
+                "actions": await asyncio.to_thread(lambda: episode.actions),
+            }
+        finally:
+            await asyncio.to_thread(episode.close)
+        return state
+
+    return solve
+
+
+@scorer(metrics={"total": [mean(), stderr()], "solved": [accuracy(), stderr()]})
+def worth() -> Scorer:
+    """The reward, and whether the task was solved."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        found = state.metadata[_SCORE]
+        return Score(value={"total": found["total"], "solved": float(found["solved"])}, metadata=found)
+
+    return score
