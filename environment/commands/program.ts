@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { createProgram } from '../../cli/index.js'
 import { addAuthorCommands } from './author.js'
 import { addEnvCommand } from './env.js'
+import { addImportCommands } from './import.js'
 import { WRONG_USAGE } from './options.js'
 import { addPlayCommand } from './play.js'
 import { addScoreCommand } from './score.js'
@@ -20,5 +21,6 @@ export function serverProgram(): Command {
   addScoreCommand(program)
   addPlayCommand(program)
   addAuthorCommands(program)
+  addImportCommands(program)
   return program
 }

@@ -1,3 +1,5 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -9,7 +11,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { describeServer } from '../../servers/describe.js'
-import { generateWorld, offeredTool, Session, seededRandom } from '../../servers/kernel/index.js'
+import { generateWorld, listToolsOf, offeredTool, Session, seededRandom } from '../../servers/kernel/index.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 
@@ -243,6 +245,99 @@ test('play lets somebody play at the terminal, and refuses a world that there is
   assert.ok(played.stdout.endsWith('A> '), played.stdout)
   assert.is(refused.exitCode, 2)
   assert.match(refused.stderr, /there is no world "bank"/)
+})
+
+/** An MCP server that answers `initialize`, and to `tools/list` what it is told to. */
+const listing = (answer: string): string[] => [
+  process.execPath,
+  '-e',
+  `const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n')
+  require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method } = JSON.parse(line)
+    const serverInfo = { name: 'odd', version: '1' }
+    if (method === 'initialize') say(id, { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo })
+    if (method === 'tools/list') (${answer})(id)
+  })`,
+]
+const tools = (count: string) =>
+  `Array.from({ length: ${count} }, (_, i) => ({ name: 't' + Math.random() + i, inputSchema: { type: 'object' } }))`
+
+test('"import mcp" drafts a world after a server that runs, which is served and says that it does nothing yet', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'prove-import-mcp-'))
+  try {
+    const here = { reject: false, timeout: PATIENCE_MS, stdin: 'ignore', cwd: folder } as const
+    const own = [process.execPath, program, 'calendar', '--seed', '1']
+    const made = await execa(process.execPath, [program, 'import', 'mcp', '--name', 'diary', ...own], here)
+    assert.is(made.exitCode, 0, made.stderr)
+    const calendar = CATALOGUE.get('calendar')!
+    assert.match(made.stdout, `diary: ${calendar.tools.length} tools, none of which works yet`)
+    const draft = join(folder, 'diary')
+    await served([draft], async (client) => {
+      const listed = (await client.listTools()).tools
+      assert.equal(
+        listed.map(({ name }) => name),
+        calendar.tools.map(({ name }) => `diary_${name}`),
+        'names that a world of the catalogue has',
+      )
+      const { name } = calendar.tools.find(({ input }) =>
+        Object.values(input.shape).every((field) => field.isOptional()),
+      )!
+      const answer = await call(client, `diary_${name}`, {})
+      assert.ok(answer.isError)
+      assert.is((JSON.parse(textOf(answer)) as { error: string }).error, 'undecided')
+    })
+    const checked = await run('check', draft)
+    assert.is(checked.exitCode, 1)
+    for (const { name } of calendar.tools) assert.match(checked.stdout, `diary_${name}`)
+    const again = await execa(process.execPath, [program, 'import', 'mcp', '--name', 'diary', ...own], here)
+    assert.is(again.exitCode, 1)
+    assert.match(again.stderr, /name_taken: .*diary is there already, and stays as it is/)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+for (const [what, command, why] of [
+  ['is none', [process.execPath, '-e', 'console.log("hello")'], /server_failed: .*Connection closed/],
+  ['does not exist', ['no-such-program-anywhere'], /server_failed: .*ENOENT/],
+  [
+    'never ends a line',
+    listing(`() => setInterval(() => process.stdout.write('x'.repeat(1 << 20)), 1)`),
+    /server_failed: .*exceeded maximum size/,
+  ],
+  [
+    'lists tools without end',
+    listing(`(id) => say(id, { tools: ${tools('100')}, nextCursor: 'on' })`),
+    /server_failed: .*more than 2048 tools/,
+  ],
+  [
+    'gives empty pages without end',
+    listing(`(id) => say(id, { tools: [], nextCursor: 'on' })`),
+    /server_failed: .*a page of its list is empty/,
+  ],
+  ['lists no tools', listing('(id) => say(id, { tools: [] })'), /no_tools/],
+  [
+    'lists more than a world has',
+    listing(`(id) => say(id, { tools: ${tools('129')} })`),
+    /too_large: 129 calls.*--only/,
+  ],
+] as const)
+  test(`"import mcp" refuses a server that ${what}`, async () => {
+    const { exitCode, stderr, stdout } = await run('import', 'mcp', ...command)
+    assert.is(exitCode, 1, stdout)
+    assert.match(stderr, why)
+  })
+
+test('a server that says nothing is left when the signal fires', async () => {
+  const stop = new AbortController()
+  const silent = [process.execPath, '-e', 'process.stdin.resume()']
+  const asked = listToolsOf(silent, { tools: 1, bytes: 1, signal: stop.signal })
+  stop.abort(new Error('enough'))
+  const why = await asked.then(
+    () => 'it was listed',
+    (error: Error) => error.message,
+  )
+  assert.match(why, 'enough')
 })
 
 test.run()
