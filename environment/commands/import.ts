@@ -12,7 +12,7 @@ import {
 } from '../../servers/authoring/importing/index.js'
 import { writeWorldFolder } from '../../servers/authoring/new-world.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
-import { listToolsOf } from '../../servers/kernel/index.js'
+import { listToolsOf } from '../../servers/kernel/mcp/list-tools.js'
 import { shownFolder, stopSignal } from './options.js'
 
 interface ImportOptions {

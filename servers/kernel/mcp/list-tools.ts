@@ -14,7 +14,7 @@ export interface ListedTool {
   }
 }
 
-/** What an MCP server says of itself. */
+/** What an MCP server says of itself. Not among the kernel's exports: it starts programs, and the kernel runs in browsers too. */
 export interface ListedServer {
   readonly title: string
   readonly instructions: string

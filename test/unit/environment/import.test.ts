@@ -189,12 +189,15 @@ test('compiles strictly against the types of the kit', async () => {
   )
   // The kit's type was found: without it, everything would be allowed.
   const kit = (draft.statements.find(ts.isExportAssignment)!.expression as ts.ArrowFunction).parameters[0]!
-  assert.match(program.getTypeChecker().typeToString(program.getTypeChecker().getTypeAtLocation(kit)), 'defineServer')
+  assert.ok(program.getTypeChecker().getTypeAtLocation(kit).getProperty('defineServer'))
 })
 
 test('a tool that is decided leaves the list, and the rest stays', async () => {
   const service = await readOpenApi(SHELTER)
-  const made = draftWorld(service, { name: 'half_decided', taken: [] })
+  const made = draftWorld(service, {
+    name: 'half_decided',
+    taken: ['list_animals', 'get_animals_id', 'delete', 'adopt_animal'],
+  })
   const files = new Map(made.files)
   const question = "...undecided('which rows GET /animals/{id} looks at, and what it answers'),"
   assert.ok(files.get('index.js')!.includes(question))
@@ -206,11 +209,14 @@ test('a tool that is decided leaves the list, and the rest stays', async () => {
   )
   await writeWorldFolder('half_decided', parent, files)
   const world = await loadWorldFolder(join(parent, 'half_decided'))
-  const result = Session.open(generateWorld(world, 1)).call('get_animals_id', { id: 'animal-1' })
+  const result = Session.open(generateWorld(world, 1)).call('half_decided_get_animals_id', { id: 'animal-1' })
   assert.is(result.ok ? 'ok' : result.code, 'unknown_animal')
   const said: string[] = []
   await checkWorld(join(parent, 'half_decided'), (line) => said.push(line))
-  assert.match(said.join('\n'), '3 of 4 tools do nothing yet: list_animals, delete, adopt_animal')
+  assert.match(
+    said.join('\n'),
+    '3 of 4 tools do nothing yet: half_decided_list_animals, half_decided_delete, half_decided_adopt_animal',
+  )
 })
 
 test('names stay apart from each other, from those of other worlds and from those of hosts', async () => {
