@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { WorldFolderError } from '../../servers/authoring/errors.js'
 import {
   type Draft,
   draftWorld,
@@ -82,6 +83,8 @@ async function documentIn(path: string): Promise<string> {
 async function draft(service: ForeignService, { name, in: parent, only }: ImportOptions): Promise<void> {
   const taken = [...CATALOGUE.values()].flatMap(({ tools }) => tools.map((tool) => tool.name))
   const made = draftWorld(service, { ...(name === undefined ? {} : { name }), only, taken })
+  if (CATALOGUE.has(made.name))
+    throw new WorldFolderError('name_taken', `there is a world ${made.name} already: name the draft by --name`)
   const files = await writeWorldFolder(made.name, resolve(parent), made.files)
   process.stdout.write(
     `${[...files, '', ...summary(made, service), '', ...NEXT(shownFolder(parent, made.name))].join('\n')}\n`,

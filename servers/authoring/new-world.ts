@@ -21,6 +21,7 @@ const [NAME, TITLE] = ['library', 'Library']
  * @throws WorldFolderError `bad_world` for a name that no world can have, `name_taken` for a folder that is there
  */
 export async function writeTemplate(name: string, parent: string): Promise<string[]> {
+  checkName(name)
   const title = `${name[0]!.toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`
   const files = new Map<string, string>()
   for (const file of (await readdir(TEMPLATE)).sort()) {
@@ -41,11 +42,7 @@ export async function writeWorldFolder(
   parent: string,
   files: ReadonlyMap<string, string>,
 ): Promise<string[]> {
-  if (!SNAKE_CASE.test(name))
-    throw new WorldFolderError(
-      'bad_world',
-      `"${name}" cannot be the name of a world: lower case letters and digits, words joined by _, such as tool_shed`,
-    )
+  checkName(name)
   const folder = join(parent, name)
   try {
     await mkdir(parent, { recursive: true })
@@ -64,4 +61,12 @@ export async function writeWorldFolder(
     written.push(join(folder, file))
   }
   return written
+}
+
+function checkName(name: string): void {
+  if (!SNAKE_CASE.test(name))
+    throw new WorldFolderError(
+      'bad_world',
+      `"${name}" cannot be the name of a world: lower case letters and digits, words joined by _, such as tool_shed`,
+    )
 }

@@ -185,7 +185,7 @@ test('an address that guesses tokens waits, at orders, at the log in and on ever
   assert.is(form.status, 429)
   assert.match(await form.text(), /Too many wrong tokens came from this address/)
   assert.is((await ask(run, '/', asOperator)).status, 429)
-  assert.is((await ask(run, '/', {})).status, 401, 'without a token it is as before')
+  assert.is((await ask(run, '/', {})).headers.get('location'), '/login', 'without a token it is as before')
 })
 
 test('who shows the token gives orders, which are on record as such; a session, a page and a guess do not', async () => {

@@ -103,7 +103,8 @@ const missing = (entity: string): string => `unknown_${entity}`
 function indexCode({ title }: ForeignService, { name, entities, failures, tools }: DraftWorld): string {
   const known = new Set(entities.map((entity) => entity.name))
   // With a word behind it, none is a word of the language.
-  const constants = tools.map((tool) => `${camel(tool.name)}Tool`)
+  const taken = new Set<string>()
+  const constants = tools.map((tool) => unused(`${camel(tool.name)}Tool`, taken))
   const shown = title === '' ? name : title
   return `// A draft of a world, after ${oneLine(shown, 80)}. It does not work yet: every tool that says undecided(…) answers with an error, and
 // "prove-server check ." names them all. DECISIONS.md lists what is to be decided.

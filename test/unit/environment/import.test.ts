@@ -220,16 +220,27 @@ test('a tool that is decided leaves the list, and the rest stays', async () => {
 })
 
 test('names stay apart from each other, from those of other worlds and from those of hosts', async () => {
-  const tools = ['open', 'find pets', 'findPets', 'find-pets', 'list_accounts', '2fa', '…'].map((name) => ({
-    name,
-    description: '',
-    inputSchema: { type: 'object' },
-    outputSchema: undefined,
-  }))
+  const tools = ['open', 'find pets', 'findPets', 'find-pets', 'find_pets2', 'list_accounts', '2fa', '…'].map(
+    (name) => ({
+      name,
+      description: '',
+      inputSchema: { type: 'object' },
+      outputSchema: undefined,
+    }),
+  )
   const { world, made } = await drafted(readMcpTools({ title: 'T', instructions: '', tools }), ['list_accounts'])
   assert.equal(
     world.tools.map(({ name }) => name),
-    [`${made.name}_open`, 'find_pets', 'find_pets_2', 'find_pets_3', `${made.name}_list_accounts`, 'n2fa', 'tool'],
+    [
+      `${made.name}_open`,
+      'find_pets',
+      'find_pets_2',
+      'find_pets_3',
+      'find_pets2',
+      `${made.name}_list_accounts`,
+      'n2fa',
+      'tool',
+    ],
   )
 })
 
