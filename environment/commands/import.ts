@@ -24,7 +24,6 @@ interface ImportOptions {
 
 /** What somebody else's program offers, as a world to be filled in. */
 export function addImportCommands(program: Command): void {
-  // So that what stands behind "mcp <command>" belongs to that command.
   const group = program
     .command('import')
     .description('draft a world after an interface that is there: what it is to do remains to be decided')

@@ -16,6 +16,8 @@ export function serverProgram(): Command {
   )
   // Before the commands are added: they inherit it.
   program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
+  // What stands behind "import mcp <program>" belongs to that program.
+  program.enablePositionalOptions()
   addWorldCommands(program)
   addEnvCommand(program)
   addScoreCommand(program)
