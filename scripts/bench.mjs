@@ -17,7 +17,6 @@ const BENCHES = {
   },
   credit: { about: 'what useful groups and noise earn', packages: ['node-llama-cpp'] },
   draw: { about: 'what drawing a token costs beside the forward pass', packages: ['node-llama-cpp'] },
-  episodes: { about: '`prove-server env`: episodes a second and what one costs in memory', packages: ['hono'] },
   env: { about: 'the worlds: sessions, forks and tool calls', packages: ['@modelcontextprotocol/sdk', 'zod'] },
   judge: {
     about: 'judging groups: speed, audits, time to a verdict, memory of leases',

@@ -48,19 +48,21 @@ export async function listToolsOf(command: readonly string[], bounds: ListBounds
     failed ??= error
   }
   // The SDK's own limit would end a request earlier than the signal.
-  const options = { signal, timeout: 2 ** 31 - 1 }
+  const timeout = 2 ** 31 - 1
+  // One for each request, for the SDK's listeners stay on a signal for good.
+  const options = () => ({ signal: AbortSignal.any([signal]), timeout })
   const ended = new AbortController()
   client.onclose = () => ended.abort()
   try {
     signal.throwIfAborted()
-    await client.connect(transport, options)
+    await client.connect(transport, options())
     const tools: ListedTool[] = []
     let bytes = 0
     let cursor: string | undefined
     do {
       // Not by `listTools`, which compiles the schemas of strangers.
       const params = cursor === undefined ? {} : { cursor }
-      const page = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, options)
+      const page = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, options())
       bytes += JSON.stringify(page).length
       if (bytes > bounds.bytes) throw new Error(`it says more than ${bounds.bytes} bytes of its tools`)
       for (const { name, title, description, inputSchema, outputSchema, annotations } of page.tools) {
