@@ -71,6 +71,7 @@ const ONE_ADAPTER = {
   pidusage: '^engine/memory-guard\\.ts$',
   level: '^(node/store|coordinator/ledger/event-log)\\.ts$',
   '@modelcontextprotocol/(sdk|server)': '^servers/kernel/mcp/',
+  '@seriousme/openapi-schema-validator': '^servers/authoring/importing/openapi\\.ts$',
   protobufjs: '^proto/',
   'hyparquet-writer': '^(dataset/parquet|coordinator/report/run-tables)\\.ts$',
   echarts: '^(dataset/plots|coordinator/dashboard/charts)\\.ts$',

@@ -16,6 +16,7 @@ export function addStartCommand(program: Command): void {
     .requiredOption('--config <file>', 'run.yaml')
     .option('--json', 'report progress as JSON lines on stdout', false)
     .option('--no-dry-run', 'do not play some tasks with the base model before the first version')
+    .option('--public', 'whoever has no token may look at the dashboard too, as dashboard.public says it', false)
     .option('--exit-when-complete', 'stop when the last version is published instead of serving it on', false)
     .addOption(new Option('--log-level <level>', 'what is logged on stderr').choices(LOG_LEVELS).default('warn'))
     .action(start)
@@ -26,6 +27,7 @@ async function start(options: {
   json: boolean
   exitWhenComplete: boolean
   dryRun: boolean
+  public: boolean
   logLevel: string
 }): Promise<void> {
   const config = readConfig(options.config)
@@ -43,6 +45,7 @@ async function start(options: {
     trainerFolder,
     python: defaultPython(),
     dryRun: options.dryRun,
+    publicDashboard: options.public,
     logger,
     onProgress,
   })

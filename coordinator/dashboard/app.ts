@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join as pathOf } from 'node:path'
+import { getConnInfo } from '@hono/node-server/conninfo'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
@@ -15,13 +16,13 @@ import type { GroupReport } from '../report/group-report.js'
 import type { LiveReport } from '../report/live-report.js'
 import type { RunConfig } from '../settings/config.js'
 import type { TaskSet } from '../settings/task-set.js'
-import type { Access, Visitor } from './access.js'
+import type { Access, TokenSaid, Visitor } from './access.js'
 import { type ChartRoom, createChartRoom, type LineChart, SIZES } from './charts.js'
 import { conversationOf } from './conversation.js'
 import { createDownloads, listing, versionsInService } from './downloads.js'
 import { DASHBOARD_LIMITS } from './limits.js'
 import { tellNews } from './news.js'
-import { ORDER, type OrderTaker, takeOrder } from './orders.js'
+import { GUESSES, LATER, ORDER, type OrderTaker, takeOrder } from './orders.js'
 import { type Frame, type Markup, page } from './page.js'
 import { coverage } from './pages/coverage.js'
 import { group, groups, type Rollouts } from './pages/groups.js'
@@ -75,7 +76,9 @@ const guarded = (contentSecurityPolicy: typeof POLICY | typeof DRAWING_POLICY) =
     strictTransportSecurity: false,
   })
 
-type Env = { Variables: { visitor: Visitor } }
+type Env = { Variables: { visitor: Visitor; token: TokenSaid } }
+
+const clientOf = (context: Context): string => getConnInfo(context).remote.address ?? ''
 
 /** All routes. What a stranger may ask for stands before the line that turns strangers away. */
 export function dashboardApp(parts: DashboardParts, access: Access, signal: AbortSignal): Hono<Env> {
@@ -94,8 +97,9 @@ export function dashboardApp(parts: DashboardParts, access: Access, signal: Abor
   app.use(async (context, next) => {
     const why = access.refusal({ host: context.req.header('host'), origin: context.req.header('origin') })
     if (why !== null) return context.text(`${why}\n`, 403)
-    const [authorization, session] = [context.req.header('authorization'), getCookie(context, COOKIE)]
-    context.set('visitor', access.visitor({ authorization, session }))
+    const token = access.bearer(context.req.header('authorization'), clientOf(context))
+    context.set('token', token)
+    context.set('visitor', access.visitor({ token, session: getCookie(context, COOKIE) }))
     context.header('Cache-Control', 'no-store')
     return next()
   })
@@ -119,11 +123,13 @@ export function dashboardApp(parts: DashboardParts, access: Access, signal: Abor
       'Cache-Control': 'no-cache',
     })
   })
-  app.get('/login', (context) => (access.hasToken ? context.html(login(false)) : context.redirect('/')))
+  app.get('/login', (context) => (access.hasToken ? context.html(login(null)) : context.redirect('/')))
   app.post('/login', async (context) => {
     const { token } = await context.req.parseBody()
-    const session = access.logIn(typeof token === 'string' ? token.trim() : '')
-    if (session === null) return context.html(login(true), 403)
+    const entered = access.logIn(typeof token === 'string' ? token.trim() : '', clientOf(context))
+    if (entered === 'later') return context.html(login(GUESSES), 429, LATER)
+    if (entered === 'wrong') return context.html(login('that is not the token'), 403)
+    const { session } = entered
     const secure = context.req.header('origin')?.startsWith('https:') ?? false
     setCookie(context, COOKIE, session, {
       ...{ httpOnly: true, sameSite: 'Strict', path: '/', secure },
@@ -137,10 +143,11 @@ export function dashboardApp(parts: DashboardParts, access: Access, signal: Abor
     return context.redirect(access.hasToken ? '/login' : '/', 303)
   })
 
-  app.post(ORDER, (context) => takeOrder(context, access, parts))
+  app.post(ORDER, (context) => takeOrder(context, { hasToken: access.hasToken, token: context.var.token }, parts))
 
   app.use(async (context, next) => {
     if (context.var.visitor !== 'stranger') return next()
+    if (context.var.token === 'later') return context.text(`${GUESSES}\n`, 429, LATER)
     const asksForPage = context.req.header('accept')?.includes('text/html') ?? false
     if (asksForPage && context.req.method === 'GET') return context.redirect('/login', 303)
     return context.text('unauthorized\n', 401, { 'WWW-Authenticate': 'Bearer' })

@@ -15,6 +15,11 @@ export const DASHBOARD_LIMITS = {
   sessionMs: 12 * 3_600_000,
   /** A shorter token could be guessed. */
   tokenChars: 16,
+  /** Wrong tokens of one address in this time; whatever token comes from there until it is over is not looked at. People mistype; programs guess. */
+  wrongTokens: 10,
+  wrongTokensMs: 60_000,
+  /** Addresses whose wrong tokens are counted: the one that guessed longest ago is forgotten for one more. */
+  guessers: 4096,
   /** Rows of a table that may grow with the run. */
   rows: 100,
   /** Files for download of which it is remembered that they are whole. */

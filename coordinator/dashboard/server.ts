@@ -24,7 +24,7 @@ export async function serveDashboard(
 ): Promise<Dashboard> {
   const token = tokenFile === undefined ? null : await readToken(tokenFile)
   const { host, port } = partsOfAddress(listen)
-  const access = createAccess({ token, public: isPublic, hosts: [...hosts, host] })
+  const access = createAccess({ token, public: isPublic, hosts: [...hosts, host], now: () => parts.clock.now() })
   const closing = new AbortController()
   const app = dashboardApp(parts, access, closing.signal)
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server

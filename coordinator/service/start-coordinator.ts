@@ -93,6 +93,8 @@ export interface CoordinatorOptions {
   readonly python: string
   /** Whether some tasks are played before the first version. */
   readonly dryRun: boolean
+  /** Whoever has no token may look at the dashboard too, whatever `dashboard.public` says. Default: no. */
+  readonly publicDashboard?: boolean
   readonly logger: Logger
   readonly onProgress: (progress: Progress) => void
 }
@@ -342,10 +344,15 @@ async function openDashboard(report: LiveReport, sources: DashboardSources): Pro
     isSound = false
   })
   try {
-    const dashboard = await serveDashboard(config.dashboard, {
-      ...{ ...parts, config, report, clock: systemClock, logger: logger.child({ part: 'dashboard' }) },
-      isSound: () => isSound,
-    })
+    const { dashboard: settings } = config
+    const isPublic = settings.public || options.publicDashboard === true
+    const dashboard = await serveDashboard(
+      { ...settings, public: isPublic },
+      {
+        ...{ ...parts, config, report, clock: systemClock, logger: logger.child({ part: 'dashboard' }) },
+        isSound: () => isSound,
+      },
+    )
     onProgress({ type: 'dashboard', url: dashboard.url })
     return dashboard
   } catch (error) {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { writeTemplate } from '../../servers/authoring/new-world.js'
+import { shownFolder } from './options.js'
 
 /** What whoever makes a world needs: one to begin with, and somebody who says what is wrong with it. */
 export function addAuthorCommands(program: Command): void {
@@ -12,7 +13,7 @@ export function addAuthorCommands(program: Command): void {
     .action(async (name: string, { in: parent }: { in: string }) => {
       const files = await writeTemplate(name, resolve(parent))
       process.stdout.write(
-        `${[...files, '', 'Look at it, change it, and ask what is wrong with it:', '', `  prove-server check ${shown(parent, name)}`, `  prove-server ${shown(parent, name)} --http 8080`].join('\n')}\n`,
+        `${[...files, '', 'Look at it, change it, and ask what is wrong with it:', '', `  prove-server check ${shownFolder(parent, name)}`, `  prove-server ${shownFolder(parent, name)} --http 8080`].join('\n')}\n`,
       )
     })
 
@@ -27,5 +28,3 @@ export function addAuthorCommands(program: Command): void {
       if (broken > 0) process.exitCode = 1
     })
 }
-
-const shown = (parent: string, name: string): string => (parent === '.' ? `./${name}` : `${parent}/${name}`)

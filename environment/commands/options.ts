@@ -43,3 +43,7 @@ export function stdinEnded(): AbortSignal {
   process.stdin.resume()
   return ended.signal
 }
+
+/** How the folder of a world is typed where worlds are named. */
+export const shownFolder = (parent: string, name: string): string =>
+  parent === '.' ? `./${name}` : `${parent}/${name}`

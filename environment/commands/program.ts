@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { createProgram } from '../../cli/index.js'
 import { addAuthorCommands } from './author.js'
 import { addEnvCommand } from './env.js'
+import { addImportCommands } from './import.js'
 import { WRONG_USAGE } from './options.js'
 import { addPlayCommand } from './play.js'
 import { addScoreCommand } from './score.js'
@@ -15,10 +16,13 @@ export function serverProgram(): Command {
   )
   // Before the commands are added: they inherit it.
   program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
+  // What stands behind "import mcp <program>" belongs to that program.
+  program.enablePositionalOptions()
   addWorldCommands(program)
   addEnvCommand(program)
   addScoreCommand(program)
   addPlayCommand(program)
   addAuthorCommands(program)
+  addImportCommands(program)
   return program
 }

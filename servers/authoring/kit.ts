@@ -16,6 +16,7 @@ import {
   STREETS,
   sensitive,
   toolMaker,
+  undecided,
 } from '../kernel/index.js'
 import * as text from '../kernel/text.js'
 
@@ -27,6 +28,7 @@ export const WORLD_KIT = {
   z,
   defineServer,
   toolMaker,
+  undecided,
   ref,
   sensitive,
   common,

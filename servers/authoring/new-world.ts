@@ -21,11 +21,28 @@ const [NAME, TITLE] = ['library', 'Library']
  * @throws WorldFolderError `bad_world` for a name that no world can have, `name_taken` for a folder that is there
  */
 export async function writeTemplate(name: string, parent: string): Promise<string[]> {
-  if (!SNAKE_CASE.test(name))
-    throw new WorldFolderError(
-      'bad_world',
-      `"${name}" cannot be the name of a world: lower case letters and digits, words joined by _, such as tool_shed`,
-    )
+  checkName(name)
+  const title = `${name[0]!.toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`
+  const files = new Map<string, string>()
+  for (const file of (await readdir(TEMPLATE)).sort()) {
+    const text = await readFile(join(TEMPLATE, file), 'utf8')
+    files.set(file, text.replaceAll(NAME, name).replaceAll(TITLE, title))
+  }
+  return writeWorldFolder(name, parent, files)
+}
+
+/**
+ * Writes a world's folder, which must be new.
+ * @param name  of the world and of its folder
+ * @returns the files
+ * @throws WorldFolderError as `writeTemplate`
+ */
+export async function writeWorldFolder(
+  name: string,
+  parent: string,
+  files: ReadonlyMap<string, string>,
+): Promise<string[]> {
+  checkName(name)
   const folder = join(parent, name)
   try {
     await mkdir(parent, { recursive: true })
@@ -38,12 +55,18 @@ export async function writeTemplate(name: string, parent: string): Promise<strin
       { cause },
     )
   }
-  const title = `${name[0]!.toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`
   const written: string[] = []
-  for (const file of (await readdir(TEMPLATE)).sort()) {
-    const text = (await readFile(join(TEMPLATE, file), 'utf8')).replaceAll(NAME, name).replaceAll(TITLE, title)
+  for (const [file, text] of files) {
     await writeFile(join(folder, file), text, { flag: 'wx' })
     written.push(join(folder, file))
   }
   return written
+}
+
+function checkName(name: string): void {
+  if (!SNAKE_CASE.test(name))
+    throw new WorldFolderError(
+      'bad_world',
+      `"${name}" cannot be the name of a world: lower case letters and digits, words joined by _, such as tool_shed`,
+    )
 }

@@ -95,6 +95,8 @@ export interface ToolSpec<T extends Tables, F extends string, I extends z.ZodObj
   readonly establishes?: readonly string[]
   readonly needs?: readonly string[]
   readonly ask: readonly string[]
+  /** Set by `undecided(…)` alone: the tool only looks like one so far. */
+  readonly undecided?: string
   /** Plausible arguments drawn from the live state, or `null` when the state has nothing to offer. They should usually succeed. */
   sample(context: SampleContext<T, z.input<I>>): (z.input<I> & { readonly page?: number }) | null
   run(args: z.output<I>, context: ToolContext<T, F>): z.input<O>
@@ -111,6 +113,7 @@ export interface ToolDefinition {
   readonly establishes?: readonly string[]
   readonly needs?: readonly string[]
   readonly ask: readonly string[]
+  readonly undecided?: string
   sample(context: SampleContext): Record<string, unknown> | null
   run(args: Record<string, unknown>, context: ToolContext): Record<string, unknown>
 }

@@ -264,6 +264,19 @@ test('a node whose owner allows too few tokens for the run’s rollouts says how
   assert.match(stderr, /incompatible: .* up to 2048 tokens, .* with 1024 at most: start it without --context/)
 })
 
+test('a coordinator that is started with --public shows its run to those without the token, and no more', async () => {
+  const machine = await createMachine()
+  closing.push(machine)
+  await writeFile(join(folder, 'dashboard.token'), 'a-token-that-nobody-guesses')
+  const dashboard = { listen: '127.0.0.1:0', tokenFile: 'dashboard.token' }
+  const file = await config('shown', { dashboard })
+  const coordinator = machine.start('coordinator', ['start', '--config', file, '--json', '--no-dry-run', '--public'])
+  const { url } = await coordinator.until('its dashboard', ({ type }) => type === 'dashboard')
+  const statusOf = async (path: string) => (await fetch(`${String(url)}${path}`, { redirect: 'manual' })).status
+  assert.is(await statusOf('/'), 200)
+  assert.is(await statusOf('/metrics'), 401)
+})
+
 test('a node that cannot reach its coordinator says so, goes on trying, and stops when it is told to', async () => {
   const machine = await createMachine()
   closing.push(machine)

@@ -1,3 +1,5 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -7,9 +9,11 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { execa } from 'execa'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { IMPORT_LIMITS } from '../../servers/authoring/importing/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { describeServer } from '../../servers/describe.js'
 import { generateWorld, offeredTool, Session, seededRandom } from '../../servers/kernel/index.js'
+import { listToolsOf } from '../../servers/kernel/mcp/list-tools.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 
@@ -243,6 +247,108 @@ test('play lets somebody play at the terminal, and refuses a world that there is
   assert.ok(played.stdout.endsWith('A> '), played.stdout)
   assert.is(refused.exitCode, 2)
   assert.match(refused.stderr, /there is no world "bank"/)
+})
+
+/** An MCP server that answers `initialize`, and to `tools/list` what it is told to. */
+const listing = (answer: string): string[] => [
+  process.execPath,
+  '-e',
+  `const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n')
+  require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method } = JSON.parse(line)
+    const serverInfo = { name: 'odd', version: '1' }
+    if (method === 'initialize') say(id, { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo })
+    if (method === 'tools/list') (${answer})(id)
+  })`,
+]
+const tools = (count: string) =>
+  `Array.from({ length: ${count} }, (_, i) => ({ name: 't' + Math.random() + i, inputSchema: { type: 'object' } }))`
+
+test('"import mcp" drafts a world after a server that runs, which is served and says that it does nothing yet', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'prove-import-mcp-'))
+  try {
+    const here = { reject: false, timeout: PATIENCE_MS, stdin: 'ignore', cwd: folder } as const
+    const own = [process.execPath, program, 'calendar', '--seed', '1']
+    const made = await execa(process.execPath, [program, 'import', 'mcp', '--name', 'diary', ...own], here)
+    assert.is(made.exitCode, 0, made.stderr)
+    const calendar = CATALOGUE.get('calendar')!
+    assert.match(made.stdout, `diary: ${calendar.tools.length} tools, none of which works yet`)
+    const draft = join(folder, 'diary')
+    await served([draft], async (client) => {
+      const listed = (await client.listTools()).tools
+      assert.equal(
+        listed.map(({ name }) => name),
+        calendar.tools.map(({ name }) => `diary_${name}`),
+        'names that a world of the catalogue has',
+      )
+      const { name } = calendar.tools.find(({ input }) =>
+        Object.values(input.shape).every((field) => field.isOptional()),
+      )!
+      const answer = await call(client, `diary_${name}`, {})
+      assert.ok(answer.isError)
+      assert.is((JSON.parse(textOf(answer)) as { error: string }).error, 'undecided')
+    })
+    const checked = await run('check', draft)
+    assert.is(checked.exitCode, 1)
+    for (const { name } of calendar.tools) assert.match(checked.stdout, `diary_${name}`)
+    const unnamed = await execa(process.execPath, [program, 'import', 'mcp', ...own], here)
+    assert.is(unnamed.exitCode, 1)
+    assert.match(unnamed.stderr, /name_taken: there is a world calendar already/)
+    const again = await execa(process.execPath, [program, 'import', 'mcp', '--name', 'diary', ...own], here)
+    assert.is(again.exitCode, 1)
+    assert.match(again.stderr, /name_taken: .*diary is there already, and stays as it is/)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+for (const [what, command, why] of [
+  ['is none', [process.execPath, '-e', 'console.log("hello")'], /Connection closed|not valid JSON/],
+  ['does not exist', ['no-such-program-anywhere'], /ENOENT/],
+  [
+    'never ends a line',
+    listing(`() => setInterval(() => process.stdout.write('x'.repeat(1 << 20)), 1)`),
+    /exceeded maximum size/,
+  ],
+  [
+    'lists tools without end',
+    listing(`(id) => say(id, { tools: ${tools('100')}, nextCursor: 'on' })`),
+    /more than 2048 tools/,
+  ],
+  [
+    'gives empty pages without end',
+    listing(`(id) => say(id, { tools: [], nextCursor: 'on' })`),
+    /a page of its list is empty/,
+  ],
+] as const)
+  test(`an MCP server that ${what} is not listed`, async () => {
+    const { listedTools, sourceBytes: bytes } = IMPORT_LIMITS
+    const said = await listToolsOf(command, { tools: listedTools, bytes, signal: patience() }).then(
+      () => 'it was listed',
+      (error: Error) => error.message,
+    )
+    assert.match(said, why)
+  })
+
+test('"import mcp" says which server failed, and how, and takes no draft from one without tools', async () => {
+  const failed = await run('import', 'mcp', process.execPath, '-e', 'console.log("hello")')
+  assert.is(failed.exitCode, 1)
+  assert.match(failed.stderr, /^prove-server: server_failed: .*node -e console\.log/)
+  const empty = await run('import', 'mcp', ...listing('(id) => say(id, { tools: [] })'))
+  assert.is(empty.exitCode, 1)
+  assert.match(empty.stderr, /^prove-server: no_tools: it offers no calls/)
+})
+
+test('a server that says nothing is left when the signal fires', async () => {
+  const stop = new AbortController()
+  const silent = [process.execPath, '-e', 'process.stdin.resume()']
+  const asked = listToolsOf(silent, { tools: 1, bytes: 1, signal: stop.signal })
+  stop.abort(new Error('enough'))
+  const why = await asked.then(
+    () => 'it was listed',
+    (error: Error) => error.message,
+  )
+  assert.match(why, 'enough')
 })
 
 test.run()

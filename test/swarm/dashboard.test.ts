@@ -101,7 +101,11 @@ test('no page, drawing or number that anybody can reach holds the secret of a ro
       assert.not.ok(content.includes(hex(5)), path)
     }
     // The walk came by every route there is.
-    const app = dashboardApp({} as DashboardParts, createAccess({ token: null, public: false, hosts: [] }), patience())
+    const app = dashboardApp(
+      {} as DashboardParts,
+      createAccess({ token: null, public: false, hosts: [], now: () => 0 }),
+      patience(),
+    )
     const routes = app.routes.filter(({ method, path }) => method === 'GET' && path !== '/*' && isPage(path))
     for (const { path } of routes) {
       const pattern = new RegExp(`^${path.replaceAll(/:\w+(\{[^}]*\})?/g, '[^/?]+').replaceAll('.', '\\.')}(\\?.*)?$`)
@@ -157,6 +161,31 @@ test('a browser logs in with the token, gets a cookie that no script reads, and 
   assert.is((await ask(run, '/logout', { cookie, origin: 'http://evil.example' }, { method: 'POST' })).status, 403)
   assert.is((await ask(run, '/logout', { cookie, origin: url }, { method: 'POST' })).status, 303)
   assert.is((await ask(run, '/', { cookie })).status, 303)
+})
+
+test('an address that guesses tokens waits, at orders, at the log in and on every page', async () => {
+  const run = await guarded(
+    { public: false },
+    { takeOrder: () => Promise.reject(new Error('nobody gives an order here')) },
+  )
+  const order = (token: string): Promise<Response> =>
+    ask(
+      run,
+      '/order',
+      { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      { method: 'POST', body: '{}' },
+    )
+  for (let i = 0; i < DASHBOARD_LIMITS.wrongTokens; i++) assert.is((await order(`another-token-${i}`)).status, 401)
+  const later = await order(TOKEN)
+  assert.is(later.status, 429)
+  assert.is(later.headers.get('retry-after'), '60')
+  assert.is(((await later.json()) as { code: string }).code, 'too_many_guesses')
+  const body = new URLSearchParams({ token: TOKEN })
+  const form = await ask(run, '/login', { origin: run.dashboard.url }, { method: 'POST', body })
+  assert.is(form.status, 429)
+  assert.match(await form.text(), /Too many wrong tokens came from this address/)
+  assert.is((await ask(run, '/', asOperator)).status, 429)
+  assert.is((await ask(run, '/', {})).headers.get('location'), '/login', 'without a token it is as before')
 })
 
 test('who shows the token gives orders, which are on record as such; a session, a page and a guess do not', async () => {

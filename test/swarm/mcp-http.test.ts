@@ -156,6 +156,7 @@ test('one session more than the limit is refused until another ends or was idle 
       const refused = await post(host.url, INITIALIZE)
       assert.is(refused.status, 503)
       assert.is(await codeOf(refused), 'too_many_sessions')
+      assert.is(refused.headers.get('retry-after'), '5')
       await fetch(host.url, { method: 'DELETE', headers: { 'mcp-session-id': first } })
       await begin(host.url)
       assert.is((await post(host.url, INITIALIZE)).status, 503)

@@ -1,14 +1,14 @@
 import { html } from 'hono/html'
 import { head, type Markup } from '../page.js'
 
-/** @param failed  somebody tried another token */
-export const login = (failed: boolean): Markup => html`<!doctype html>
+/** @param problem  why it did not work the time before */
+export const login = (problem: string | null): Markup => html`<!doctype html>
 <html lang="en">
 ${head('Log in')}
 <body class="door-page">
 <main id="content">
 <h1>Log in</h1>
-${failed ? html`<p class="note" role="alert">That is not the token.</p>` : ''}
+${problem === null ? '' : html`<p class="note" role="alert">${sentence(problem)}</p>`}
 <form method="post" action="/login">
 <label for="token">Token of this run</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
@@ -18,3 +18,5 @@ ${failed ? html`<p class="note" role="alert">That is not the token.</p>` : ''}
 </main>
 </body>
 </html>`
+
+const sentence = (words: string): string => `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`

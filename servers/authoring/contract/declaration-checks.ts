@@ -40,6 +40,17 @@ export function declarationChecks(
       },
     },
     {
+      name: 'leaves no tool undecided',
+      run() {
+        const open = server.tools.filter((tool) => tool.undecided !== undefined)
+        hold(
+          open.length === 0,
+          `${open.length} of ${server.tools.length} tools do nothing yet: ${open.map(({ name }) => name).join(', ')}`,
+          'Put sample and run in the place of undecided(…), or take the tool away.',
+        )
+      },
+    },
+    {
       name: 'can be asked for every tool in several ways that carry every argument',
       run() {
         for (const tool of server.tools) checkClauses(tool)

@@ -172,8 +172,9 @@ type RefusalCode =
 
 /** An HTTP error with a JSON-RPC error for a body, as MCP clients expect it; `data.code` is for programs. */
 function refusal(status: number, code: RefusalCode, message: string): Response {
+  const headers = code === 'too_many_sessions' ? { 'retry-after': `${HOST_LIMITS.retryAfterSeconds}` } : undefined
   return Response.json(
     { jsonrpc: '2.0', error: { code: status === 404 ? -32001 : -32000, message, data: { code } }, id: null },
-    { status },
+    { status, ...(headers ? { headers } : {}) },
   )
 }

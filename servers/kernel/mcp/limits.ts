@@ -8,6 +8,8 @@ export const HOST_LIMITS = {
   maxSessionsPerClient: 128,
   /** Where there is no room, a session without a request for this long gives way: longer than an agent thinks between two calls. */
   restMs: 60_000,
+  /** What clients that find no room are told to wait: sessions end all the time, and one that rests gives way after a minute. */
+  retryAfterSeconds: 5,
   /** An HTTP session without a request for this long is closed: clients that vanish rarely say so. */
   idleMs: 30 * 60_000,
   /** Bytes of one HTTP request. The largest arguments of our tools are a few kB of text. */

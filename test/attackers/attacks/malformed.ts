@@ -15,16 +15,22 @@ import { networkAttack } from '../network-attack.js'
 import type { Participant } from '../participant.js'
 import { framed, sendRaw } from '../raw-requests.js'
 
-const NAMES = Object.keys(PROTOCOLS) as ProtocolName[]
-
 /** A good request of each protocol. */
-const GOOD: Readonly<Record<ProtocolName, Uint8Array>> = {
+const GOOD = {
   lease: leaseRequest.encode({ kind: 'renew', leaseIds: ['ab'.repeat(16)] }),
   group: groupRequest.encode({ kind: 'fetch', bodySha256: 'ab'.repeat(32) }),
   board: boardRequest.encode({ peerId: '12D3KooWhelper' }),
   verdict: verdictRequest.encode({ cursor: 1, max: 8 }),
   snapshot: snapshotRequest.encode({ id: 1, want: { kind: 'chunk', blobSha256: 'ab'.repeat(32), index: 0 } }),
-}
+} satisfies Readonly<Record<ProtocolName, Uint8Array>>
+const SHARE = snapshotRequest.encode({
+  id: 1,
+  want: { kind: 'share', blobSha256: 'ab'.repeat(32), wanted: new Uint8Array(8).fill(0xff) },
+})
+const REQUESTS: readonly (readonly [ProtocolName, Uint8Array])[] = [
+  ...(Object.keys(PROTOCOLS) as ProtocolName[]).map((name) => [name, GOOD[name]] as const),
+  ['snapshot', SHARE],
+]
 
 /** Ways to spoil a message that leave nothing which could be taken for a good one. */
 const SPOILS: readonly ((good: Uint8Array) => Uint8Array)[] = [
@@ -54,12 +60,12 @@ async function envelopes({ run }: Arena, node: Participant): Promise<Uint8Array[
 export const malformed = networkAttack({
   name: 'malformed',
   about: 'sends random, cut, doubled, mistyped and badly signed messages to every protocol',
-  messages: NAMES.length * SPOILS.length + 4,
+  messages: REQUESTS.length * SPOILS.length + 4,
   async carryOut(arena, node) {
     const missed: string[] = []
-    for (const name of NAMES) {
+    for (const [name, good] of REQUESTS) {
       for (const [k, spoil] of SPOILS.entries()) {
-        const answer = await sendRaw(node, name, framed(spoil(GOOD[name])))
+        const answer = await sendRaw(node, name, framed(spoil(good)))
         if (answer === 'answered' || answer === 'internal') missed.push(`${name} ${k}: ${answer}`)
       }
     }

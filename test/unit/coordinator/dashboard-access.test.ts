@@ -4,28 +4,35 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createAccess, readToken } from '../../../coordinator/dashboard/access.js'
+import { DASHBOARD_LIMITS } from '../../../coordinator/dashboard/limits.js'
 import { configSchema } from '../../../coordinator/settings/config.js'
 
 const test = suite('who may see the dashboard')
 const TOKEN = 'a-token-that-nobody-guesses'
-const nobody = { authorization: undefined, session: undefined }
+const nobody = { token: 'none', session: undefined } as const
+const HERE = '203.0.113.7'
+let nowMs = 0
+const now = () => nowMs
 
 test('without a token everybody on this machine is the operator, and the public where the view is public', () => {
-  const settings = { token: null, hosts: [] }
+  const settings = { token: null, hosts: [], now }
   assert.is(createAccess({ ...settings, public: false }).visitor(nobody), 'operator')
   assert.is(createAccess({ ...settings, public: true }).visitor(nobody), 'public')
 })
 
 test('with a token only whoever gives it is the operator, by header or by a session that lasts until the log out', () => {
   for (const isPublic of [false, true]) {
-    const access = createAccess({ token: TOKEN, public: isPublic, hosts: [] })
+    const access = createAccess({ token: TOKEN, public: isPublic, hosts: [], now })
     const others = isPublic ? 'public' : 'stranger'
     assert.is(access.visitor(nobody), others)
-    assert.is(access.visitor({ ...nobody, authorization: `Bearer ${TOKEN}` }), 'operator')
+    const shown = (authorization: string) => access.visitor({ ...nobody, token: access.bearer(authorization, HERE) })
+    assert.is(shown(`Bearer ${TOKEN}`), 'operator')
     for (const wrong of [`Bearer ${TOKEN}x`, `Bearer ${TOKEN.slice(1)}`, 'Bearer ', TOKEN, `Basic ${TOKEN}`])
-      assert.is(access.visitor({ ...nobody, authorization: wrong }), others, wrong)
-    assert.is(access.logIn(`${TOKEN} `), null)
-    const session = access.logIn(TOKEN)!
+      assert.is(shown(wrong), others, wrong)
+    assert.is(access.logIn(`${TOKEN} `, HERE), 'wrong')
+    const entered = access.logIn(TOKEN, HERE)
+    const { session } = entered as { session: string }
+    assert.type(session, 'string')
     assert.is(access.visitor({ ...nobody, session }), 'operator')
     assert.is(access.visitor({ ...nobody, session: TOKEN }), others, 'the token is no session')
     access.logOut(session)
@@ -34,11 +41,32 @@ test('with a token only whoever gives it is the operator, by header or by a sess
 })
 
 test('nobody logs in where there is no token', () => {
-  assert.is(createAccess({ token: null, public: true, hosts: [] }).logIn(''), null)
+  assert.is(createAccess({ token: null, public: true, hosts: [], now }).logIn('', HERE), 'wrong')
+})
+
+test('an address that guesses is not listened to for a while, whatever token it gives; others and sessions are', () => {
+  const access = createAccess({ token: TOKEN, public: false, hosts: [], now })
+  const { session } = access.logIn(TOKEN, HERE) as { session: string }
+  const guess = () => access.bearer('Bearer another-token-altogether', HERE)
+  for (let i = 1; i < DASHBOARD_LIMITS.wrongTokens; i++) assert.is(guess(), 'wrong', `guess ${i}`)
+  assert.is(access.bearer(`Bearer ${TOKEN}`, HERE), 'right', 'one more may be wrong')
+  assert.is(access.logIn('another-token-altogether', HERE), 'wrong', 'the form and the header are counted together')
+  assert.is(guess(), 'later')
+  assert.is(access.bearer(`Bearer ${TOKEN}`, HERE), 'later', 'the right one is not told by its answer')
+  assert.is(access.logIn(TOKEN, HERE), 'later')
+  assert.is(access.visitor({ token: 'later', session }), 'operator')
+  assert.is(access.visitor({ token: 'later', session: undefined }), 'stranger')
+  assert.is(access.bearer(undefined, HERE), 'none')
+  assert.is(access.bearer(`Bearer ${TOKEN}`, '198.51.100.9'), 'right')
+  nowMs += DASHBOARD_LIMITS.wrongTokensMs - 1
+  assert.is(guess(), 'later')
+  nowMs += 1
+  assert.is(access.bearer(`Bearer ${TOKEN}`, HERE), 'right')
+  assert.is(guess(), 'wrong')
 })
 
 test('a name that was made to lead here, and a page from elsewhere, are turned away', () => {
-  const { refusal } = createAccess({ token: null, public: false, hosts: ['run.example.org'] })
+  const { refusal } = createAccess({ token: null, public: false, hosts: ['run.example.org'], now })
   for (const host of ['127.0.0.1:4080', 'localhost:4080', '[::1]:4080', '203.0.113.5', 'run.example.org'])
     assert.is(refusal({ host, origin: undefined }), null, host)
   for (const host of [

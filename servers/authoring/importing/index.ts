@@ -1,0 +1,6 @@
+export { type Draft, type DraftOptions, draftWorld } from './draft.js'
+export { ImportError, type ImportErrorCode } from './errors.js'
+export { IMPORT_LIMITS } from './limits.js'
+export { readMcpTools } from './mcp-service.js'
+export { readOpenApi } from './openapi.js'
+export type { ForeignService } from './shape.js'

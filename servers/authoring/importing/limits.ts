@@ -1,0 +1,25 @@
+/** Bounds of what is read of somebody else's document or server, which nobody here has looked at before. */
+export const IMPORT_LIMITS = {
+  /** Bytes of a document, and of all that an MCP server says of its tools. Of well-known APIs only the very largest have more. */
+  sourceBytes: 4 << 20,
+  /** Tools of one draft. The largest world here has 24; whoever has to decide about more than these wants several worlds. */
+  tools: 128,
+  /** Tools that an MCP server may list before some are chosen. */
+  listedTools: 2048,
+  /** Parts of one schema with every reference followed, which a few lines can make a million of. */
+  schemaParts: 2000,
+  /** Schemas within schemas, whatever becomes of them: far below what the stack holds. */
+  schemaNesting: 100,
+  /** Levels of a schema that are written down; what lies deeper, or within itself, becomes "any object". */
+  schemaDepth: 5,
+  /** Fields of one object and values of one enum. */
+  fields: 48,
+  enumValues: 48,
+  /** Characters of a name, of a description and of the question that asks for a tool. */
+  nameLength: 60,
+  descriptionLength: 240,
+  /** Failures that are taken from the documented answers of one call. */
+  failuresPerTool: 4,
+  /** Starting an MCP server and hearing all of its tools. Programs that npx has to fetch first take the longest. */
+  serverMs: 60_000,
+} as const
