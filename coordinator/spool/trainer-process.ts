@@ -85,7 +85,7 @@ interface Said {
   ready: boolean
   /** The batch in its hands. */
   batch: string | null
-  error: TrainerEvent | null
+  error: { readonly code?: string | undefined; readonly message?: string | undefined } | null
 }
 
 /**

@@ -28,7 +28,7 @@ def lease(tmp_path):
     (folder / "aa").mkdir(parents=True)
 
     def write(beat: int, life: str = "aa", **changes: object) -> None:
-        content = {"schema": 1, "life": life, "beat": beat, "silenceMs": SILENCE * 1000, **changes}
+        content = {"schema": 1, "life": life, "beat": beat, "silenceMs": int(SILENCE * 1000), **changes}
         (folder / "lease.json").write_text(json.dumps(content))
 
     return write
