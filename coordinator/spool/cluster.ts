@@ -56,7 +56,18 @@ const LIFE = /^[a-z0-9]{1,32}$/
  * or when one of them falls silent.
  */
 export async function liveOnCluster(options: ClusterOptions, closing: AbortSignal): Promise<ClusterEnding> {
-  const { spool, launch, packageFolder, env, closeTimeoutMs, onStart, onLine, onStderr, onRanks } = options
+  options.onStart()
+  try {
+    return await live(options, closing)
+  } catch (fault) {
+    // A file server that is away is no reason for us to end: the ranks start again when it is back.
+    if (!isOfDisk(fault)) throw fault
+    return { code: null, lastWords: fault.message, lastedMs: 0, errors: [] }
+  }
+}
+
+async function live(options: ClusterOptions, closing: AbortSignal): Promise<ClusterEnding> {
+  const { spool, launch, packageFolder, env, closeTimeoutMs, onLine, onStderr, onRanks } = options
   const life = randomBytes(6).toString('hex')
   const folder = lifeFolder(spool, life)
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -68,7 +79,6 @@ export async function liveOnCluster(options: ClusterOptions, closing: AbortSigna
   try {
     await untilGone(spool, life, launch.silenceMs, closing)
     if (closing.aborted) return { code: null, lastWords: '', lastedMs: 0, errors: [] }
-    onStart()
     const say = (text: string): void => {
       tail.add(text)
       onStderr(text)
@@ -78,18 +88,30 @@ export async function liveOnCluster(options: ClusterOptions, closing: AbortSigna
     const first = Promise.race(commands)
     const events = readEvents(join(folder, FILES.events), onLine)
     const watch = watchRanks(folder, launch.silenceMs, onRanks)
-    let silent: RankState | null = null
     let isOver = false
-    const settled = first.finally(() => {
-      isOver = true
-    })
-    settled.catch(() => undefined)
-    while (!isOver && silent === null && !closing.aborted) {
-      await sleep(POLL_MS, undefined, { signal: closing }).catch(() => undefined)
-      await events.read()
-      silent = await watch.look()
+    first
+      .finally(() => {
+        isOver = true
+      })
+      .catch(() => undefined)
+    /** What is new of the ranks. @returns  why they cannot go on */
+    const look = async (): Promise<string | null> => {
+      try {
+        await events.read()
+        const silent = await watch.look()
+        return silent && `rank ${silent.rank} on ${silent.host} has not been heard of for ${launch.silenceMs} ms`
+      } catch (fault) {
+        if (!isOfDisk(fault)) throw fault
+        return fault.message
+      }
     }
-    if (silent) say(`rank ${silent.rank} on ${silent.host} has not been heard of for ${launch.silenceMs} ms\n`)
+    let trouble: string | null = null
+    while (!isOver && trouble === null && !closing.aborted) {
+      await sleep(POLL_MS, undefined, { signal: closing }).catch(() => undefined)
+      trouble = await look()
+    }
+    if (trouble !== null) say(`${trouble}\n`)
+    const isOurs = trouble !== null || closing.aborted
     await lease.withdraw()
     const ended = Promise.allSettled(commands)
     const patience = new AbortController()
@@ -97,9 +119,8 @@ export async function liveOnCluster(options: ClusterOptions, closing: AbortSigna
     patience.abort()
     over.abort()
     await ended
-    await events.read()
-    await watch.look()
-    const { code } = silent || closing.aborted ? { code: null } : await first
+    await look()
+    const { code } = isOurs ? { code: null } : await first
     const errors = watch.ranks().flatMap(({ error }) => error ?? [])
     return { code, lastWords: tail.lastLine(), lastedMs: performance.now() - startedAt, errors }
   } finally {
@@ -107,6 +128,8 @@ export async function liveOnCluster(options: ClusterOptions, closing: AbortSigna
     await lease.withdraw()
   }
 }
+
+const isOfDisk = (fault: unknown): fault is NodeJS.ErrnoException => fault instanceof Error && 'syscall' in fault
 
 /** Runs a command to its end. @throws TrainerError `trainer_unusable` when it cannot be run */
 async function runCommand(
@@ -149,7 +172,8 @@ export async function renewLease(spool: string, life: string, silenceMs: number)
   return {
     withdraw(): Promise<void> {
       clearInterval(timer)
-      withdrawn ??= last.then(() => rm(path, { force: true }))
+      // Where it cannot be removed it falls silent.
+      withdrawn ??= last.then(() => rm(path, { force: true })).catch(() => undefined)
       return withdrawn
     },
   }

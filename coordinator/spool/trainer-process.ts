@@ -77,6 +77,8 @@ const CLOSE_TIMEOUT_MS = 20_000
 const GOOD_START_MS = 60_000
 /** Codes of `error` events that starting again cannot cure. */
 const HOPELESS = /^(config|base|resume|device|step)_/
+/** Of machines that have trained: one that is back before its devices are will have them. */
+const HOPELESS_FOR_ALL = /^(config|base|resume|step)_/
 /** Codes of ranks to which nothing happened but that another one is gone, or has been taken for gone. */
 const BLAMELESS: readonly string[] = ['peer_lost', 'overtaken']
 
@@ -156,7 +158,8 @@ export function createTrainerProcess(options: TrainerProcessOptions, log: Logger
       badStarts = lastedMs > GOOD_START_MS ? 1 : badStarts + 1
       // A machine that does not come back is waited for, once it is known that all of it has worked.
       const isPatient = launch !== undefined && hasBeenReady
-      if ((badStarts >= maxFailures && !isPatient) || (!said.ready && HOPELESS.test(error?.code ?? '')))
+      const isHopeless = !said.ready && (isPatient ? HOPELESS_FOR_ALL : HOPELESS).test(error?.code ?? '')
+      if ((badStarts >= maxFailures && !isPatient) || isHopeless)
         throw new TrainerError('trainer_failed', `${why} (see ${logFile})`)
     } else {
       badStarts = 0

@@ -86,8 +86,7 @@ class Lifetime:
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda received, _: self.ask(signal.Signals(received).name))
-        self.watch = threading.Thread(target=watch, name="watch", daemon=True)
-        self.watch.start()
+        threading.Thread(target=watch, name="watch", daemon=True).start()
 
     def _orphaned(self) -> bool:
         return os.getppid() != self._parent or not all(alive(pid, started) for pid, started in self._watched)

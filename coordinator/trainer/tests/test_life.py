@@ -1,6 +1,7 @@
 """What ranks on several machines know of their life: its lease, and that another one may have taken their place."""
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -82,16 +83,18 @@ def test_a_lease_that_cannot_be_read_is_as_good_as_silence(tmp_path, lease, chan
 
 def test_the_watch_asks_the_main_thread_to_end_and_then_ends_the_process(tmp_path, lease, monkeypatch):
     lease(1, "bb")
-    ended = []
+    ended: list[int] = []
+    told = threading.Event()
 
     def leave(status: int) -> None:
         ended.append(status)
-        raise SystemExit  # of the thread
+        told.set()
+        threading.Event().wait()  # nothing of the process goes on
 
     monkeypatch.setattr("prove_trainer.lifetime.GRACE_SECONDS", 0)
     monkeypatch.setattr("prove_trainer.lifetime.os._exit", leave)
     lifetime = Lifetime(None, lambda: None, interval=0.001, life=Life(tmp_path, "aa", 0))
-    lifetime.watch.join(60)
+    assert told.wait(60)
     assert ended == [1]
     assert lifetime.reason_to_end() == "lease_of_another"
     assert rank_file(tmp_path, 0)["ended"]
