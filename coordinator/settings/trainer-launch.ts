@@ -22,7 +22,7 @@ export const trainerLaunch = z
     /** Of the program on all machines. */
     env: z.record(z.string().regex(/^[A-Za-z_]\w*$/, 'a name of a variable'), z.string().max(4096)).default({}),
     /** A rank, or the coordinator, that is not heard of for so long is gone. More than a file system hides a change for. */
-    silenceMs: z.int().min(5_000).max(3_600_000).default(60_000),
+    silenceMs: z.int().min(5_000).max(3_600_000).default(90_000),
   })
   .refine(
     ({ hosts, nodes }) => hosts.length > 0 !== (nodes !== undefined),
