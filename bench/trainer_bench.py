@@ -1,10 +1,11 @@
 """Tokens per second of one training step: this project's trainer beside TRL's GRPOTrainer, same model, same batch, same
 process.
 
-The batch has the demo's shape: groups of 8 rollouts, about 200 prompt tokens shared by a group, about 250 tokens
-after them of which a third were sampled. Both sides start from the same adapter and their gradients are compared, so
-neither can win by computing something else. Prints one JSON object, `versions` and `results`; `npm run bench --
-trainer` adds the machine. Needs coordinator/trainer/requirements-test.txt.
+Groups of 8 rollouts: a prompt shared by the group, about 250 tokens after it of which a third were sampled. Three
+settings unless one is described by options: the demo's model and shape, the same with long prompts, and a random model
+of 103 million parameters with a vocabulary of 151,936. Both sides start from the same adapter and their gradients are
+compared, so neither can win by computing something else. Prints one JSON object, `versions` and `results`; `npm run
+bench -- trainer` adds the machine. Needs coordinator/trainer/requirements-test.txt.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import os
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -34,10 +36,65 @@ from prove_trainer.policy import Policy, lora_config, new_policy
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 GROUP_SIZE = 8
-PROMPT_TOKENS = 200
 Gradients = dict[str, torch.Tensor]
 Seconds = tuple[float, float]  # wall clock, processor
 OPTIMIZER = OptimizerSettings(lr=1e-3, max_grad_norm=1e6, warmup_steps=0)
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    layers: int
+    hidden: int
+    vocab: int
+    prompt: int  # tokens, shared by a group
+    groups: int
+    budget: int  # tokens of a forward of ours
+
+
+SETTINGS = (
+    Setting("demo's model", 6, 256, 2048, 200, 2, 1536),
+    Setting("demo's model, long prompts", 6, 256, 2048, 1200, 1, 3500),
+    Setting("103 M parameters", 8, 512, 151_936, 200, 1, 1536),
+)
+
+
+class Kept:
+    """
+    Bytes that autograd keeps for a backward pass beside the model's own tensors, at their largest: every tensor that is
+    saved holds its storage until the graph lets go of it.
+    """
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self._own = {t.untyped_storage().data_ptr() for t in (*model.parameters(), *model.buffers())}
+        self._holders: dict[int, int] = {}
+        self._bytes = 0
+        self.largest = 0
+
+    def hooks(self) -> torch.autograd.graph.saved_tensors_hooks:
+        return torch.autograd.graph.saved_tensors_hooks(lambda tensor: _Held(self, tensor), lambda held: held.tensor)
+
+    def hold(self, storage: torch.UntypedStorage) -> None:
+        at = storage.data_ptr()
+        if at not in self._own:
+            self._bytes += 0 if self._holders.get(at) else storage.nbytes()
+            self._holders[at] = self._holders.get(at, 0) + 1
+            self.largest = max(self.largest, self._bytes)
+
+    def let_go(self, storage: torch.UntypedStorage) -> None:
+        at = storage.data_ptr()
+        if at not in self._own:
+            self._holders[at] -= 1
+            self._bytes -= 0 if self._holders[at] else storage.nbytes()
+
+
+class _Held:
+    def __init__(self, kept: Kept, tensor: torch.Tensor) -> None:
+        self.kept, self.tensor = kept, tensor
+        kept.hold(tensor.untyped_storage())
+
+    def __del__(self) -> None:
+        self.kept.let_go(self.tensor.untyped_storage())
 
 
 def now() -> Seconds:
@@ -78,7 +135,7 @@ def make_policy(base: Base) -> Policy:
     return policy
 
 
-def make_batch(base: Base, groups: int) -> Batch:
+def make_batch(base: Base, groups: int, prompt_tokens: int) -> Batch:
     """
     On-policy rollouts: TRL has no correction for another sampler outside vLLM, so the sampler's logprobs are the
     policy's own.
@@ -86,12 +143,12 @@ def make_batch(base: Base, groups: int) -> Batch:
     rng = np.random.default_rng(0)
     policy, rollouts = make_policy(base), []
     for group in range(groups):
-        prompt = rng.integers(4, base.vocab_size, PROMPT_TOKENS)
+        prompt = rng.integers(4, base.vocab_size, prompt_tokens)
         rewards = rng.random(GROUP_SIZE)
         for member, advantage in enumerate(group_advantages(list(rewards), "none")):
             ids = np.concatenate([prompt, rng.integers(4, base.vocab_size, rng.integers(200, 300))]).astype(np.int32)
-            turn = (np.arange(len(ids)) - PROMPT_TOKENS) % 83  # 27 sampled tokens, 56 of the environment, and so on
-            mask = (np.arange(len(ids)) >= PROMPT_TOKENS) & (turn < 27)
+            turn = (np.arange(len(ids)) - prompt_tokens) % 83  # 27 sampled tokens, 56 of the environment, and so on
+            mask = (np.arange(len(ids)) >= prompt_tokens) & (turn < 27)
             logp = np.zeros(len(ids), dtype=np.float32)
             rollout = Rollout(
                 len(rollouts), str(group), float(rewards[member]), float(advantage), 0, "self", ids, mask, logp
@@ -102,23 +159,31 @@ def make_batch(base: Base, groups: int) -> Batch:
     return Batch("bench", "bench", 0, LossSettings(), "0" * 64, "0" * 64, tuple(rollouts))
 
 
-def our_step(base: Base, batch: Batch, packing: str, precision: str = "float32") -> tuple[Seconds, Gradients]:
-    """Cost of one step, and its gradients."""
+def our_step(
+    base: Base, batch: Batch, packing: str, budget: int, precision: str = "float32", measured: list[int] | None = None
+) -> tuple[Seconds, Gradients]:
+    """Cost of one step, and its gradients. To `measured`, where given, is added what autograd kept, in bytes."""
     policy = make_policy(base.on(torch.device("cpu"), precision))
     trainer = GrpoTrainer(policy, OPTIMIZER, Ranks(0, 1, torch.device("cpu")))
     gradients: Gradients = {}
     trainer.optimizer.register_step_pre_hook(
         lambda *_: gradients.update({name: p.grad.clone() for name, p in trainer.named})
     )
+    kept = Kept(policy)
     started = now()
-    outcome = trainer.run(batch, 0, packing, 1536)
+    with contextlib.nullcontext() if measured is None else kept.hooks():
+        outcome = trainer.run(batch, 0, packing, budget)
     seconds = since(started, now())
+    if measured is not None:
+        measured.append(kept.largest)
     if outcome.skipped or outcome.rejected:
         raise SystemExit(f"the benchmark's batch was not trained in full: {outcome.skipped} {outcome.rejected}")
     return seconds, gradients
 
 
-def trl_step(base: Base, batch: Batch, micro_batch: int, folder: Path) -> tuple[Seconds, Gradients]:
+def trl_step(
+    base: Base, batch: Batch, prompt_tokens: int, micro_batch: int, folder: Path, measured: list[int] | None = None
+) -> tuple[Seconds, Gradients]:
     """The same from TRL: cost from the rollouts' arrival to the end of the optimizer step, and its gradients."""
     from datasets import Dataset
     from peft import get_peft_model
@@ -144,7 +209,7 @@ def trl_step(base: Base, batch: Batch, micro_batch: int, folder: Path) -> tuple[
         if len(prompts) != len(batch.rollouts):
             raise SystemExit(f"TRL asked for {len(prompts)} rollouts, the batch has {len(batch.rollouts)}")
         clock["start"] = now()
-        heads = [PROMPT_TOKENS] * len(batch.rollouts)
+        heads = [prompt_tokens] * len(batch.rollouts)
         return {
             "prompt_ids": [r.ids[:n].tolist() for r, n in zip(batch.rollouts, heads, strict=True)],
             "completion_ids": [r.ids[n:].tolist() for r, n in zip(batch.rollouts, heads, strict=True)],
@@ -199,41 +264,37 @@ def trl_step(base: Base, batch: Batch, micro_batch: int, folder: Path) -> tuple[
         rollout_func=rollout_func,
         callbacks=[Watch()],
     )
-    trainer.train()
+    kept = Kept(model)
+    with contextlib.nullcontext() if measured is None else kept.hooks():
+        trainer.train()
+    if measured is not None:
+        measured.append(kept.largest)
     return since(clock["start"], clock["end"]), gradients
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--groups", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=2, help="the best of this many interleaved runs counts")
-    parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("--hidden", type=int, default=256)
-    parser.add_argument("--vocab", type=int, default=2048)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument(
-        "--trl-batch",
-        type=int,
-        default=1,
-        help="rollouts per forward of the peer; 1 was its fastest of 1, 4 and 8 on a CPU",
-    )
-    args = parser.parse_args()
-    torch.set_num_threads(args.threads)
-    base = random_base(args.layers, args.hidden, args.vocab)
-    batch = make_batch(base, args.groups)
+def compare(setting: Setting, rounds: int, trl_batch: int, threads: int) -> list[dict]:
+    """Rows of the result for one setting."""
+    base = random_base(setting.layers, setting.hidden, setting.vocab)
+    batch = make_batch(base, setting.groups, setting.prompt)
+    budget = setting.budget
+
+    def peer_step(folder: Path, measured: list[int] | None = None) -> tuple[Seconds, Gradients]:
+        return trl_step(base, batch, setting.prompt, trl_batch, folder, measured)
 
     sides = {
-        "shared": lambda _: our_step(base, batch, "shared"),
-        "single": lambda _: our_step(base, batch, "single"),
-        "bfloat16": lambda _: our_step(base, batch, "shared", "bfloat16"),
-        "trl": lambda folder: trl_step(base, batch, args.trl_batch, folder),
+        "shared": lambda _, measured=None: our_step(base, batch, "shared", budget, measured=measured),
+        "single": lambda _, measured=None: our_step(base, batch, "single", budget, measured=measured),
+        "bfloat16": lambda _, measured=None: our_step(base, batch, "shared", budget, "bfloat16", measured),
+        "trl": peer_step,
     }
     best: dict[str, Seconds] = {}
+    bytes_kept: dict[str, list[int]] = {name: [] for name in sides}
     gradients: dict[str, Gradients] = {}
-    with contextlib.redirect_stdout(sys.stderr), tempfile.TemporaryDirectory() as folder:
-        for side in sides.values():  # the first step of a process pays for allocations and imports
-            side(Path(folder))
-        for _ in range(args.rounds):
+    with tempfile.TemporaryDirectory() as folder:
+        # The first step of a process pays for allocations and imports: there bytes are counted, and no time.
+        for name, side in sides.items():
+            side(Path(folder), bytes_kept[name])
+        for _ in range(rounds):
             for name, side in sides.items():
                 cost, gradients[name] = side(Path(folder))
                 best[name] = tuple(map(min, cost, best.get(name, cost)))
@@ -242,20 +303,49 @@ def main() -> None:
     gap = max(float((gradients["trl"][name] - gradients["shared"][name]).abs().max()) for name in gradients["trl"])
     largest = max(float(g.abs().max()) for g in gradients["trl"].values())
 
-    peer = f"TRL GRPOTrainer, {args.trl_batch} rollout(s) per forward"
+    peer = f"TRL GRPOTrainer, {trl_batch} rollout(s) per forward"
     labels = {
-        "shared": "training step, prompts shared",
-        "single": "training step, one rollout per forward",
-        "bfloat16": "training step, prompts shared, bfloat16 autocast",
+        "shared": "prompts shared",
+        "single": "one rollout per forward",
+        "bfloat16": "prompts shared, bfloat16",
     }
-    shape = f"{len(batch.rollouts)} rollouts, {args.layers} layers of {args.hidden}, {args.threads} thread(s)"
-    results = [{"metric": f"batch: {shape}", "value": batch.tokens, "unit": "tokens"}]
+    shape = f"{len(batch.rollouts)} rollouts, {setting.layers} layers of {setting.hidden}, vocabulary {setting.vocab}"
+    title = f"{setting.name}: "
+    results = [{"metric": f"{title}{shape}, {threads} thread(s)", "value": batch.tokens, "unit": "tokens"}]
     for name, label in labels.items():
         # Processor time too: on a shared machine it is the steadier of the two.
         for i, unit in enumerate(("batch tokens/s", "batch tokens per processor second")):
             ours, theirs = batch.tokens / best[name][i], batch.tokens / best["trl"][i]
-            results.append({"metric": label, "value": ours, "unit": unit, "peer": peer, "ratio": ours / theirs})
-    results.append({"metric": "largest gradient difference to the peer", "value": gap, "unit": f"of {largest:.3g}"})
+            row = {"metric": title + label, "value": ours, "unit": unit, "peer": peer, "ratio": ours / theirs}
+            results.append(row)
+    # Rollouts of the forward that keeps most: all that a pack holds, or the micro-batch.
+    mean = batch.tokens / len(batch.rollouts)
+    packs = make_packs(list(batch.rollouts), "shared", budget)
+    together = {"shared": max(len(pack.rollouts) for pack in packs), "single": 1, "trl": trl_batch}
+    for name, label in {"shared": labels["shared"], "single": labels["single"], "trl": peer}.items():
+        per_token = bytes_kept[name][0] / (together[name] * mean) / 1024
+        unit = "KiB kept per batch token in the largest forward"
+        results.append({"metric": title + label, "value": per_token, "unit": unit})
+    found = {"metric": f"{title}largest gradient difference to the peer", "value": gap, "unit": f"of {largest:.3g}"}
+    return [*results, found]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=2, help="the best of this many interleaved runs counts")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument(
+        "--trl-batch",
+        type=int,
+        default=1,
+        help="rollouts per forward of the peer; 1 was its fastest of 1, 4 and 8 on a CPU",
+    )
+    parser.add_argument("--only", type=int, choices=range(len(SETTINGS)), help="one of the settings, by its number")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    settings = SETTINGS if args.only is None else (SETTINGS[args.only],)
+    with contextlib.redirect_stdout(sys.stderr):
+        results = [row for one in settings for row in compare(one, args.rounds, args.trl_batch, args.threads)]
     versions = {name: version(name) for name in ("torch", "transformers", "peft", "trl")}
     print(json.dumps({"versions": versions, "results": results}, allow_nan=False))
 

@@ -2,7 +2,7 @@ import type { DirectReach } from '../../swarm/index.js'
 import type { EventOf } from '../ledger/events.js'
 import { durationOf, scoreWords } from '../report/words.js'
 import type { Progress } from '../service/start-coordinator.js'
-import type { TrainerEvent } from '../spool/trainer-process.js'
+import { isOfRanks, type TrainerEvent } from '../spool/trainer-process.js'
 
 /** One line for the operator, or `null` for what is only worth a metric. */
 export function progressLine(progress: Progress): string | null {
@@ -137,7 +137,12 @@ function rehearsalLine({ groups, rollouts, solved, reward, calls, flat, isWhole 
 const scoreLine = (event: EventOf<'scored'>): string =>
   `version ${event.version} on ${event.tasks} held-out tasks: ${scoreWords(event)}`
 
-function trainerLine({ event, step, reason, code, message, batchId, ...rest }: TrainerEvent): string | null {
+function trainerLine(news: TrainerEvent): string | null {
+  const { event, step, reason, code, message, batchId, ...rest } = news
+  if (isOfRanks(news)) {
+    const words = news.ranks.map(({ rank, host, ended }) => `${rank} on ${host}${ended ? ' (ended)' : ''}`)
+    return words.length === 0 ? null : `trainer: ranks ${words.join(', ')}`
+  }
   switch (event) {
     case 'ready':
       return `trainer: ready at step ${step}`

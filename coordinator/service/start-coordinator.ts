@@ -209,6 +209,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
           base: config.base.path,
           config: folder.trainerConfig,
           processes: config.trainer.processes,
+          launch: config.trainer.launch,
           logFile: folder.trainerLog,
           maxFailures: MAX_TRAINER_FAILURES,
           onEvent: (event) => {

@@ -112,7 +112,28 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
     meaning: 'Python with the packages of `coordinator/trainer/requirements.txt`; a bare name is looked up in PATH',
     without: "the checkout's `.venv`, else what `prove-coordinator setup` made, else `python3`",
   },
-  'trainer.processes': { meaning: 'ranks on this machine, several under torchrun' },
+  'trainer.processes': { meaning: 'ranks on a machine, several under torchrun' },
+  'trainer.launch.hosts': {
+    meaning:
+      'machines on which the trainer runs in place of this one, by names or addresses at which they reach each other: `trainer.launch.command` is run for each ([trainer.md](trainer.md), "Several machines")',
+  },
+  'trainer.launch.nodes': {
+    meaning: 'number of machines, for one command that starts the trainer on all of them',
+    without: 'that of `trainer.launch.hosts`',
+  },
+  'trainer.launch.command': {
+    meaning:
+      'what starts the trainer on a machine, or on all of them, and lasts as long as it does: words, of which `{program}` stands for those of the program, `{shell}` for these as one word for a shell, `{host}` for the machine and `{life}` for this start. Required only with `trainer.launch`',
+  },
+  'trainer.launch.endpoint': {
+    meaning: 'where the machines meet, `host:port`; needed without `trainer.launch.hosts`',
+    without: 'port 29400 of the first host',
+  },
+  'trainer.launch.env': { meaning: 'environment of the trainer on all machines, for example `NCCL_SOCKET_IFNAME`' },
+  'trainer.launch.silenceMs': {
+    meaning:
+      'ranks end when they have not heard of the coordinator for so long, and it starts them again when one of them is as silent. More than what a network file system hides a change for',
+  },
   'trainer.settings': {
     meaning:
       'further settings of `trainer.json`: `lora`, `optimizer`, `loss` and more, see [trainer.md](trainer.md). `schema`, `baseSha256`, `baseModel.name` and `canaries` are filled in, and `optimizer.lr` by the size of the base model if it is not given',

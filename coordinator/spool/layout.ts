@@ -15,6 +15,8 @@ export const FOLDERS = {
   evidence: 'evidence',
   /** Of published versions, for audits: `<sha256>.gguf`. */
   adapters: 'adapters',
+  /** Of ranks on several machines: their lease, and a folder of each life. */
+  launch: 'launch',
 } as const
 
 export const FILES = {
@@ -29,6 +31,10 @@ export const FILES = {
   /** What says to which audit the evidence beside it belongs. */
   answer: 'audit.json',
   evidence: 'evidence.safetensors',
+  /** Under `launch`: which life of the trainer may go on. */
+  lease: 'lease.json',
+  /** In the folder of a life: what its first rank says. */
+  events: 'events.jsonl',
 } as const
 
 export const batchFolder = (spool: string, batchId: string): string => join(spool, FOLDERS.batches, batchId)
@@ -38,6 +44,8 @@ export const findingsFile = (spool: string, batchId: string): string =>
   join(batchFolder(spool, batchId), FILES.findings)
 export const batchEvidenceFolder = (spool: string, batchId: string): string =>
   join(batchFolder(spool, batchId), FOLDERS.evidence)
+export const leaseFile = (spool: string): string => join(spool, FOLDERS.launch, FILES.lease)
+export const lifeFolder = (spool: string, life: string): string => join(spool, FOLDERS.launch, life)
 export const evidenceFolder = (spool: string, auditId: string): string => join(spool, FOLDERS.evidence, auditId)
 export const adaptersFolder = (spool: string): string => join(spool, FOLDERS.adapters)
 export const adapterName = (sha256: string): string => `${sha256}.gguf`

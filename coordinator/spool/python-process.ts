@@ -1,15 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
 import { TrainerError } from './errors.js'
-
-/** How one life of the process ended. */
-export interface Ending {
-  /** null: a signal ended it. */
-  readonly code: number | null
-  /** The last line it wrote to stderr. */
-  readonly lastWords: string
-  readonly lastedMs: number
-}
+import { type Ending, type Supervised, supervise } from './supervisor.js'
 
 export interface PythonProcessOptions {
   readonly python: string
@@ -32,97 +23,71 @@ export interface PythonProcessOptions {
   readonly onOver?: (failure: TrainerError) => void
 }
 
-/** A Python child that is kept alive; what it says and what its deaths mean is its owner's. */
-export interface PythonProcess {
-  /** Starts it, once. */
-  start(): void
-  /** Why there will be no further life, once that is so. */
-  readonly failure: TrainerError | null
-  /** Asks the child to end, kills it when it does not, and resolves when it is gone. */
-  close(): Promise<void>
-}
-
-const STDERR_TAIL_CHARS = 4000
+/** What the interpreter is told wherever it runs. */
+export const pythonEnvironment = (packageFolder: string): Readonly<Record<string, string>> => ({
+  PYTHONPATH: packageFolder,
+  OMP_NUM_THREADS: '1',
+})
 
 /** Supervises a Python child: started again after a pause whenever it ends, until it is closed or its owner gives it up. */
-export function createPythonProcess(options: PythonProcessOptions): PythonProcess {
+export function createPythonProcess(options: PythonProcessOptions): Supervised {
   const { python, packageFolder, args, env, restartPauseMs, closeTimeoutMs } = options
   const { onStart, onLine, onStderr, onEnd, onOver } = options
-  const closing = new AbortController()
-  let running: Promise<void> | null = null
-  let failure: TrainerError | null = null
 
-  const live = async (): Promise<Ending> => {
+  const live = async (closing: AbortSignal): Promise<Ending> => {
     const startedAt = performance.now()
-    let tail = ''
+    const fault = new AbortController()
+    const tail = createTail()
     onStart?.()
     const child = execa(python, [...args, '--parent-pid', String(process.pid)], {
-      env: { PYTHONPATH: packageFolder, OMP_NUM_THREADS: '1', ...env },
+      env: { ...pythonEnvironment(packageFolder), ...env },
       stdin: 'ignore',
       // It runs for weeks: nothing it writes may pile up.
       buffer: false,
       reject: false,
       // It watches us by itself, and also when we are killed.
       cleanup: false,
-      cancelSignal: closing.signal,
+      cancelSignal: AbortSignal.any([closing, fault.signal]),
       forceKillAfterDelay: closeTimeoutMs,
     })
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      tail = (tail + text).slice(-STDERR_TAIL_CHARS)
+      tail.add(text)
       onStderr?.(text)
     })
     for await (const line of child.iterable()) {
       try {
         onLine(parseJson(line), line)
-      } catch (fault) {
+      } catch (error) {
         // Leaving the loop waits for the child, to which nobody listens any more.
-        closing.abort()
-        throw fault
+        fault.abort()
+        throw error
       }
     }
     const { exitCode, code, originalMessage } = await child
     // Errors of the operating system have a name; a process that did run has none.
-    if (code !== undefined && !closing.signal.aborted)
+    if (code !== undefined && !closing.aborted)
       throw new TrainerError('trainer_unusable', `${python}: ${originalMessage}`)
-    return {
-      code: exitCode ?? null,
-      lastWords: tail.trim().split('\n').at(-1) ?? '',
-      lastedMs: performance.now() - startedAt,
-    }
+    return { code: exitCode ?? null, lastWords: tail.lastLine(), lastedMs: performance.now() - startedAt }
   }
 
-  const supervise = async (): Promise<void> => {
-    try {
-      while (!closing.signal.aborted) {
-        const ending = await live()
-        if (closing.signal.aborted) break
-        await onEnd(ending)
-        await sleep(restartPauseMs, undefined, { signal: closing.signal }).catch(() => undefined)
-      }
-      failure = new TrainerError('closed', 'the process was closed')
-    } catch (cause) {
-      failure =
-        cause instanceof TrainerError ? cause : new TrainerError('trainer_failed', (cause as Error).message, { cause })
-    }
-    onOver?.(failure)
-  }
+  return supervise({ live, pauseMs: () => restartPauseMs, onEnd, ...(onOver ? { onOver } : {}) })
+}
 
+const STDERR_TAIL_CHARS = 4000
+
+/** The end of what somebody writes. */
+export function createTail() {
+  let tail = ''
   return {
-    start() {
-      running ??= supervise()
+    add(text: string): void {
+      tail = (tail + text).slice(-STDERR_TAIL_CHARS)
     },
-    get failure() {
-      return failure
-    },
-    async close() {
-      closing.abort()
-      if (!running) failure = new TrainerError('closed', 'the process was closed')
-      await running
-    },
+    lastLine: (): string => tail.trim().split('\n').at(-1) ?? '',
   }
 }
 
-function parseJson(line: string): unknown {
+/** A line as JSON; undefined when it is none. */
+export function parseJson(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch {

@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import { awaitsFindings } from './batch-folder.js'
+import { type ClusterEnding, liveOnCluster, type RankState } from './cluster.js'
 import { TrainerError } from './errors.js'
 import { batchFolder } from './layout.js'
-import { createPythonProcess, type Ending } from './python-process.js'
+import { createPythonProcess } from './python-process.js'
 import { type Refusal, readRefusal } from './refusal-file.js'
-import { torchrun } from './torchrun.js'
+import { type Ending, supervise } from './supervisor.js'
+import { type TrainerLaunch, torchrun } from './torchrun.js'
 
 const event = z.looseObject({
   event: z.string(),
@@ -18,7 +20,14 @@ const event = z.looseObject({
   message: z.string().optional(),
   reason: z.string().nullish(),
 })
-export type TrainerEvent = z.output<typeof event>
+/** `ranks` is the one event that we say: which ranks on other machines have reported. */
+export type TrainerEvent = z.output<typeof event> & { readonly ranks?: unknown }
+
+/** Whether it says which ranks there are. Only what we say ourselves does. */
+export const isOfRanks = (
+  news: TrainerEvent,
+): news is TrainerEvent & { readonly event: 'ranks'; readonly ranks: readonly RankState[] } =>
+  news.event === 'ranks' && Array.isArray(news.ranks)
 
 /** What became of a batch. */
 export type BatchOutcome =
@@ -47,7 +56,10 @@ export interface TrainerProcessOptions {
   readonly spool: string
   readonly base: string
   readonly config: string
+  /** Ranks of a machine. */
   readonly processes: number
+  /** Default: all ranks are on this machine. */
+  readonly launch?: TrainerLaunch | undefined
   /** Receives the trainer's stderr. */
   readonly logFile: string
   /** Deaths with one batch in hand after which it is given up; starts in a row that fail after which the trainer is. */
@@ -56,18 +68,26 @@ export interface TrainerProcessOptions {
 }
 
 const RESTART_PAUSE_MS = 1000
+/** A machine that is gone may take hours to come back; asking it every minute is no load. */
+const LONGEST_PAUSE_MS = 60_000
+/** Losses of a rank with one batch in hand. That machines fail so often on one batch is no chance any more. */
+const MAX_LOSSES = 20
 const CLOSE_TIMEOUT_MS = 20_000
 /** A trainer that idled for so long before it ended did start: someone ended it, or the machine ran short. */
 const GOOD_START_MS = 60_000
 /** Codes of `error` events that starting again cannot cure. */
 const HOPELESS = /^(config|base|resume|device|step)_/
+/** Of machines that have trained: one that is back before its devices are will have them. */
+const HOPELESS_FOR_ALL = /^(config|base|resume|step)_/
+/** Codes of ranks to which nothing happened but that another one is gone, or has been taken for gone. */
+const BLAMELESS: readonly string[] = ['peer_lost', 'overtaken']
 
 /** What one life of the trainer has said so far. */
 interface Said {
   ready: boolean
   /** The batch in its hands. */
   batch: string | null
-  error: TrainerEvent | null
+  error: { readonly code?: string | undefined; readonly message?: string | undefined } | null
 }
 
 /**
@@ -75,17 +95,25 @@ interface Said {
  * taken out of the spool and refused; a trainer that cannot start, or ends without a batch in hand as often, is given up.
  */
 export function createTrainerProcess(options: TrainerProcessOptions, log: Logger): TrainEngine {
-  const { python, packageFolder, spool, base, config, processes, logFile, maxFailures, onEvent } = options
+  const { python, packageFolder, spool, base, config, processes, launch, logFile, maxFailures, onEvent } = options
   const ready = Promise.withResolvers<{ step: number }>()
   const outcomes = createOutcomes(spool)
   const deaths = new Map<string, number>()
+  const losses = new Map<string, number>()
   let badStarts = 0
+  let hasBeenReady = false
   let said: Said = { ready: false, batch: null, error: null }
   let stderr: WriteStream | null = null
+
+  const forget = (batchId: string): void => {
+    deaths.delete(batchId)
+    losses.delete(batchId)
+  }
 
   const note = (news: TrainerEvent): void => {
     if (news.event === 'ready') {
       said.ready = true
+      hasBeenReady = true
       ready.resolve({ step: news.step ?? 0 })
       outcomes.lookForRefusals()
     }
@@ -95,29 +123,32 @@ export function createTrainerProcess(options: TrainerProcessOptions, log: Logger
     if (news.event === 'measured') outcomes.tell(news.batchId, { kind: 'measured' })
     if (news.event === 'step' || news.event === 'skipped') {
       said.batch = null
-      deaths.delete(news.batchId)
+      forget(news.batchId)
       outcomes.settle(news.batchId, { kind: 'trained', step: news.step! })
     }
     if (news.event === 'rejected') {
       said.batch = null
-      deaths.delete(news.batchId)
+      forget(news.batchId)
       const detail = (news.message ?? '').slice(0, 1000)
       outcomes.settle(news.batchId, { kind: 'refused', code: news.code ?? 'rejected', detail })
     }
   }
 
-  const giveUp = async (batchId: string): Promise<void> => {
+  const giveUp = async (batchId: string, times: number): Promise<void> => {
     // Out of the trainer's sight, or the next start would take it again; kept for whoever wants to know why.
     const kept = join(spool, 'given-up', batchId)
     await rm(kept, { recursive: true, force: true })
     await mkdir(join(spool, 'given-up'), { recursive: true })
     await rename(batchFolder(spool, batchId), kept)
-    deaths.delete(batchId)
-    const detail = `the trainer died of it ${maxFailures} times`
+    forget(batchId)
+    const detail = `the trainer died of it ${times} times`
     outcomes.settle(batchId, { kind: 'refused', code: 'trainer_failed', detail })
   }
 
-  const onEnd = async ({ code, lastWords, lastedMs }: Ending): Promise<void> => {
+  const onEnd = async ({ code, lastWords, lastedMs, errors }: Ending & Partial<ClusterEnding>): Promise<void> => {
+    // The first rank may know no more than that another one is gone.
+    const faults = [...(said.error ? [said.error] : []), ...(errors ?? [])]
+    said.error = faults.find((fault) => !BLAMELESS.includes(fault.code ?? '')) ?? faults[0] ?? null
     // Who died in no batch it named died in the one that lay before it, if it ever got so far.
     const batchId = said.batch ?? (said.ready ? outcomes.firstAwaited() : null)
     const { error } = said
@@ -125,30 +156,35 @@ export function createTrainerProcess(options: TrainerProcessOptions, log: Logger
     log.warn({ code, batchId, why }, 'the trainer ended; starting it again')
     if (batchId === null) {
       badStarts = lastedMs > GOOD_START_MS ? 1 : badStarts + 1
-      if (badStarts >= maxFailures || (!said.ready && HOPELESS.test(error?.code ?? '')))
+      // A machine that does not come back is waited for, once it is known that all of it has worked.
+      const isPatient = launch !== undefined && hasBeenReady
+      const isHopeless = !said.ready && (isPatient ? HOPELESS_FOR_ALL : HOPELESS).test(error?.code ?? '')
+      if ((badStarts >= maxFailures && !isPatient) || isHopeless)
         throw new TrainerError('trainer_failed', `${why} (see ${logFile})`)
     } else {
       badStarts = 0
-      const times = (deaths.get(batchId) ?? 0) + 1
-      deaths.set(batchId, times)
-      if (times >= maxFailures) await giveUp(batchId)
+      // Machines are lost, and a batch is not to blame for it: what it does to a rank, that rank says.
+      const isLoss = launch !== undefined && (error === null || BLAMELESS.includes(error.code ?? ''))
+      const counted = isLoss ? losses : deaths
+      const times = (counted.get(batchId) ?? 0) + 1
+      counted.set(batchId, times)
+      if (times >= (isLoss ? MAX_LOSSES : maxFailures)) await giveUp(batchId, times)
     }
   }
 
-  const child = createPythonProcess({
+  const program = {
     python,
     packageFolder,
-    args: [...torchrun(processes), '-m', 'prove_trainer', '--spool', spool, '--base', base, '--config', config],
+    args: ['-m', 'prove_trainer', '--spool', spool, '--base', base, '--config', config],
     env: { TORCH_CPP_LOG_LEVEL: 'ERROR' },
-    restartPauseMs: RESTART_PAUSE_MS,
     closeTimeoutMs: CLOSE_TIMEOUT_MS,
-    onStart() {
+    onStart(): void {
       said = { ready: false, batch: null, error: null }
       stderr ??= createWriteStream(logFile, { flags: 'a' }).on('error', (error) =>
         log.error({ error }, 'the log of the trainer cannot be written'),
       )
     },
-    onLine(value, line) {
+    onLine(value: unknown, line: string): void {
       const parsed = event.safeParse(value)
       if (!parsed.success) {
         log.warn({ line: line.slice(0, 200) }, 'the trainer wrote something that is no event')
@@ -158,14 +194,32 @@ export function createTrainerProcess(options: TrainerProcessOptions, log: Logger
       note(parsed.data)
       onEvent(parsed.data)
     },
-    onStderr: (text) => void stderr?.write(text),
-    onEnd,
-    onOver(failure) {
-      stderr?.end()
-      ready.reject(failure)
-      outcomes.end(failure)
-    },
-  })
+    onStderr: (text: string) => void stderr?.write(text),
+  }
+  const onOver = (failure: TrainerError): void => {
+    stderr?.end()
+    ready.reject(failure)
+    outcomes.end(failure)
+  }
+  const onRanks = (ranks: readonly RankState[]): void => onEvent({ event: 'ranks', ranks })
+  let shortLives = 0
+  const child = launch
+    ? supervise<ClusterEnding>({
+        live: (closing) => liveOnCluster({ ...program, launch, spool, processes, onRanks }, closing),
+        pauseMs({ lastedMs }) {
+          shortLives = lastedMs > GOOD_START_MS ? 0 : shortLives + 1
+          return Math.min(LONGEST_PAUSE_MS, RESTART_PAUSE_MS * 2 ** Math.max(0, shortLives - 1))
+        },
+        onEnd,
+        onOver,
+      })
+    : createPythonProcess({
+        ...program,
+        args: [...torchrun(processes), ...program.args],
+        restartPauseMs: RESTART_PAUSE_MS,
+        onEnd,
+        onOver,
+      })
 
   return {
     start(signal) {

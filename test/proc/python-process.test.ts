@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { TrainerError } from '../../coordinator/spool/errors.js'
-import { createPythonProcess, type Ending, type PythonProcessOptions } from '../../coordinator/spool/python-process.js'
+import { createPythonProcess, type PythonProcessOptions } from '../../coordinator/spool/python-process.js'
+import type { Ending } from '../../coordinator/spool/supervisor.js'
 
 /** How a Python child is kept alive, with a program in its place that does as it is told. */
 

@@ -7,7 +7,13 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { writeFindings } from '../../coordinator/spool/batch-folder.js'
 import { TrainerError } from '../../coordinator/spool/errors.js'
-import { createTrainerProcess, type TrainEngine, type TrainerEvent } from '../../coordinator/spool/trainer-process.js'
+import {
+  createTrainerProcess,
+  isOfRanks,
+  type TrainEngine,
+  type TrainerEvent,
+  type TrainerProcessOptions,
+} from '../../coordinator/spool/trainer-process.js'
 import { patience } from '../support/patience.js'
 
 /**
@@ -29,7 +35,10 @@ test.after.each(async () => {
 })
 
 /** @param life  body of `async ({ say, batches, life, sleep })`; `life` counts the starts from 1 */
-async function trainerThat(life: string): Promise<{ engine: TrainEngine; events: TrainerEvent[] }> {
+async function trainerThat(
+  life: string,
+  change: Partial<TrainerProcessOptions> = {},
+): Promise<{ engine: TrainEngine; events: TrainerEvent[] }> {
   const program = join(spool, 'trainer.mjs')
   await writeFile(
     program,
@@ -39,7 +48,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const spool = process.argv[process.argv.indexOf('--spool') + 1]
 appendFileSync(spool + '/starts', 'x')
 const life = readFileSync(spool + '/starts', 'utf8').length
-const say = (event, fields = {}) => process.stdout.write(JSON.stringify({ event, ...fields }) + '\\n')
+let say = (event, fields = {}) => process.stdout.write(JSON.stringify({ event, ...fields }) + '\\n')
 const die = (code, ...words) => new Promise(() => process.stderr.write(words.join(' ') + '\\n', () => process.exit(code)))
 const batch = async () => {
   for (;;) {
@@ -64,6 +73,7 @@ ${life}
       logFile: join(spool, 'trainer.log'),
       maxFailures: 3,
       onEvent: (event) => events.push(event),
+      ...change,
     },
     pino({ level: 'silent' }),
   )
@@ -242,6 +252,125 @@ test('who stops waiting leaves the trainer alone', async () => {
   assert.is(await waiting, 'no more')
   await addBatch('step-1')
   assert.equal(await engine.outcome('step-1', signal()), { kind: 'trained', step: 1 })
+})
+
+/**
+ * Two ranks that a command has started elsewhere: they report through the spool. `say` is rank 0's; `tell` writes what a rank
+ * says of itself; `lease` is what the coordinator's lease says, null without one.
+ */
+const CLUSTER = `
+const { writeFileSync, renameSync } = await import('node:fs')
+const name = process.argv[process.argv.indexOf('--life') + 1]
+const folder = spool + '/launch/' + name
+say = (event, fields = {}) => appendFileSync(folder + '/events.jsonl', JSON.stringify({ event, ...fields }) + '\\n')
+let beat = 0
+const tell = (rank, fields = {}) => {
+  const known = { schema: 1, rank, host: 'host-' + rank, pid: 4711, beat: beat++, ended: false, error: null }
+  const path = folder + '/rank-' + rank + '.json'
+  writeFileSync(path + '.tmp', JSON.stringify({ ...known, ...fields }))
+  renameSync(path + '.tmp', path)
+}
+const lease = () => {
+  try { return JSON.parse(readFileSync(spool + '/launch/lease.json', 'utf8')).life } catch { return null }
+}
+`
+
+const SILENCE_MS = 1500
+const onHosts: TrainerProcessOptions['launch'] = {
+  hosts: ['host-0'],
+  command: ['sh', '-c', 'echo this is no event; exec "$@"', '{host}', '{program}'],
+  env: {},
+  silenceMs: SILENCE_MS,
+}
+
+test('ranks elsewhere are heard of through the spool, and end when their lease is withdrawn', async () => {
+  const { engine, events } = await trainerThat(
+    `${CLUSTER}
+    if (lease() !== name) throw new Error('no lease')
+    tell(0)
+    tell(1)
+    say('ready', { step: 0 })
+    const batchId = await batch()
+    say('step', { batchId, step: 1 })
+    while (lease() === name) {
+      tell(0)
+      tell(1)
+      await sleep(20)
+    }
+    appendFileSync(spool + '/withdrawn', 'x')`,
+    { launch: onHosts },
+  )
+  assert.equal(await engine.start(signal()), { step: 0 })
+  await addBatch('step-1')
+  assert.equal(await engine.outcome('step-1', signal()), { kind: 'trained', step: 1 })
+  assert.equal(
+    events.find(isOfRanks)?.ranks.map(({ rank, host }) => [rank, host]),
+    [
+      [0, 'host-0'],
+      [1, 'host-1'],
+    ],
+  )
+  await engine.close()
+  assert.is(await readFile(join(spool, 'withdrawn'), 'utf8'), 'x', 'it ended by itself')
+  assert.match(await readFile(join(spool, 'trainer.log'), 'utf8'), /this is no event/)
+})
+
+test('a rank elsewhere that falls silent costs all ranks their life, and the batch nothing', async () => {
+  const { engine, events } = await trainerThat(
+    `${CLUSTER}
+    tell(0)
+    tell(1)
+    say('ready', { step: 0 })
+    const batchId = await batch()
+    say('training', { batchId, step: 1 })
+    while (life === 1 && lease() === name) {
+      tell(0)
+      await sleep(20)
+    }
+    for (const rank of [0, 1]) tell(rank, { ended: life === 1 })
+    if (life === 1) process.exit(1)
+    say('step', { batchId, step: 1 })
+    while (lease() === name) {
+      tell(0)
+      tell(1)
+      await sleep(20)
+    }`,
+    { launch: onHosts, maxFailures: 1 },
+  )
+  await engine.start(signal())
+  await addBatch('step-1')
+  assert.equal(await engine.outcome('step-1', signal()), { kind: 'trained', step: 1 })
+  assert.is(await starts(), 2)
+  assert.ok(events.filter(isOfRanks).some(({ ranks }) => ranks.every(({ ended }) => ended)))
+  assert.match(await readFile(join(spool, 'trainer.log'), 'utf8'), /rank 1 on host-1 has not been heard of for 1500 ms/)
+})
+
+test('a batch is to blame for what any rank says that it does to it, and not for a peer that is lost', async () => {
+  const { engine } = await trainerThat(
+    `${CLUSTER}
+    tell(0)
+    tell(1)
+    say('ready', { step: 0 })
+    const batchId = await batch()
+    say('training', { batchId, step: 1 })
+    const lost = { code: 'peer_lost', message: 'Connection closed by peer', batchId }
+    const error = life === 1 ? null : { code: 'internal', message: 'no more memory', batchId }
+    say('error', lost)
+    tell(0, { ended: true, error: lost })
+    tell(1, { ended: true, error })
+    process.exit(1)`,
+    { launch: onHosts, maxFailures: 1 },
+  )
+  await engine.start(signal())
+  await addBatch('poison')
+  const outcome = await engine.outcome('poison', signal())
+  assert.is(outcome.kind === 'refused' && outcome.code, 'trainer_failed')
+  assert.is(await starts(), 2)
+})
+
+test('a command that is not there is no trainer', async () => {
+  const { engine } = await trainerThat('', { launch: { ...onHosts!, command: ['no-such-command', '{program}'] } })
+  assert.is((await failure(engine.start(signal()))).code, 'trainer_unusable')
 })
 
 test.run()

@@ -18,6 +18,8 @@ export interface NamespaceLab {
 }
 
 export interface NamespaceHost {
+  /** Of the namespace, as `ip netns` has it. */
+  readonly id: string
   start(command: string, args: readonly string[]): ChildProcess
   cable(plugged: boolean): Promise<void>
   /** Gives the host another address in place of its own. */
@@ -117,6 +119,7 @@ export async function createNamespaceLab({ kbits }: { readonly kbits?: number } 
     await shape(own, 'eth0', sends)
     await shape(net, port)
     return {
+      id: own,
       start: start(own),
       // At the bridge's end, as somebody pulls it out of the wall: the host's own end keeps its address.
       cable: async (plugged) => void (await ip('-n', net, 'link', 'set', port, plugged ? 'up' : 'down')),
@@ -141,7 +144,7 @@ export async function createNamespaceLab({ kbits }: { readonly kbits?: number } 
       await ip('-n', own, 'route', 'add', 'default', 'via', '10.77.0.193')
       await ip('netns', 'exec', router, 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1')
       await execa('ip', ['netns', 'exec', router, 'nft', '-f', '-'], { input: ROUTER_RULES })
-      return { start: start(own), cable, move }
+      return { id: own, start: start(own), cable, move }
     },
     async name(name, at) {
       if (at === null) names.delete(name)

@@ -99,7 +99,9 @@ def load_job(directory: Path, base: Base) -> AuditJob:
     )
 
 
-def write_evidence(folder: Path, name: str, manifest_sha256: str, evidence: Evidence) -> None:
+def write_evidence(
+    folder: Path, name: str, manifest_sha256: str, evidence: Evidence, draft_folder: Path | None = None
+) -> None:
     """
     Writes the evidence on the job `name`, an audit's or a batch's, atomically and in bytes that depend on job, policy
     and program only. Raises BatchRefused `evidence_nonfinite` when the policy gives no finite numbers for these tokens.
@@ -108,7 +110,7 @@ def write_evidence(folder: Path, name: str, manifest_sha256: str, evidence: Evid
     if broken:
         raise BatchRefused("evidence_nonfinite", ", ".join(broken))
     blob = save_safetensors(evidence)
-    with atomic_directory(folder) as draft:
+    with atomic_directory(folder, draft_folder) as draft:
         (draft / EVIDENCE_FILE).write_bytes(blob)
         content = {
             "schema": SCHEMA,

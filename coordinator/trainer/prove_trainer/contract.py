@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import audit_folder, batch, findings, layout, limits
+from . import audit_folder, batch, findings, layout, life, limits
 from .config import parse_config
 from .draw import DRAW
 from .evidence import EVIDENCE
@@ -121,12 +121,13 @@ def contract() -> dict[str, Any]:
         "batchManifest": outline(lambda fields: batch.parse_manifest(fields, "")),
         "auditManifest": outline(audit_folder.parse_manifest),
         "findings": outline(findings.parse_findings),
+        "lease": outline(life.parse_lease),
         "tensors": {
             "batch": _kinds(batch.BATCH_TENSORS),
             "audit": _kinds(audit_folder.AUDIT_TENSORS),
             "evidence": _kinds(EVIDENCE),
         },
-        "folders": [layout.BATCHES, layout.STEPS, layout.AUDITS, layout.EVIDENCE, layout.ADAPTERS],
+        "folders": [layout.BATCHES, layout.STEPS, layout.AUDITS, layout.EVIDENCE, layout.ADAPTERS, layout.LAUNCH],
         "files": {
             "manifest": layout.MANIFEST_FILE,
             "tokens": layout.TOKENS_FILE,
@@ -135,6 +136,8 @@ def contract() -> dict[str, Any]:
             "step": layout.STEP_FILE,
             "answer": layout.ANSWER_FILE,
             "evidence": layout.EVIDENCE_FILE,
+            "lease": layout.LEASE_FILE,
+            "events": layout.EVENTS_FILE,
         },
         "stepFiles": list(layout.STEP_FILES),
         "limits": {

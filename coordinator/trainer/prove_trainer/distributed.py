@@ -70,6 +70,14 @@ class Ranks:
             parameter.grad = total.view_as(parameter)
 
 
+def lost_peer(error: BaseException) -> bool:
+    """
+    Whether this rank failed for no other reason than that another is gone, or the network between them. Gloo has no
+    error type of its own, but says where in its sources it was.
+    """
+    return isinstance(error, distributed.DistError) or (isinstance(error, RuntimeError) and "/gloo/" in str(error))
+
+
 def join_ranks(device: str) -> Ranks:
     """Joins the job torchrun describes in the environment. Raises TrainerError `device_unavailable`."""
     rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))

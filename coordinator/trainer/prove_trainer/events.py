@@ -22,10 +22,14 @@ def dump(value: Any, indent: int | None = None) -> str:
 
 
 class Events:
-    """Writes events to `out`; a rank other than 0 passes None and stays silent."""
+    """
+    Writes events to `out`; a rank other than 0 passes None and stays silent. `to_disk`: it is a file, which others
+    read on another machine.
+    """
 
-    def __init__(self, out: TextIO | None) -> None:
+    def __init__(self, out: TextIO | None, to_disk: bool = False) -> None:
         self._out = out
+        self._to_disk = to_disk
 
     def emit(self, event: str, **fields: Any) -> None:
         if self._out is None:
@@ -33,6 +37,8 @@ class Events:
         try:
             self._out.write(dump({"event": event, **fields}) + "\n")
             self._out.flush()
+            if self._to_disk:
+                os.fsync(self._out.fileno())
         except (BrokenPipeError, ValueError):
             self._out = None  # the reader is gone; the parent watch decides what that means
 

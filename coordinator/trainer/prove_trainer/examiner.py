@@ -54,7 +54,8 @@ class Examiner:
         if self.ranks.rank == 0:
             evidence = in_order(found, [rollout.index for rollout in batch.unaudited if rollout.mask.any()])
             folder = self.spool.batch_evidence_path(batch.batch_id)
-            write_evidence(folder, batch.batch_id, batch.manifest_sha256, evidence)
+            draft = self.spool.draft_of(folder)
+            write_evidence(folder, batch.batch_id, batch.manifest_sha256, evidence, draft)
         return self._findings(batch)
 
     def _findings(self, batch: Batch) -> frozenset[str]:

@@ -6,6 +6,7 @@ AUDITS = "audits"
 EVIDENCE = "evidence"  # on audits; that on a batch lies in a folder of this name beside its manifest
 ADAPTERS = "adapters"
 ROOMS = "rooms"  # what ranks found too much of their devices
+LAUNCH = "launch"  # of ranks on several machines: their lease, and a folder of each life
 
 MANIFEST_FILE = "manifest.json"  # of a batch, and of an audit
 TOKENS_FILE = "tokens.safetensors"
@@ -14,6 +15,9 @@ FINDINGS_FILE = "findings.json"  # beside a batch's manifest, from the coordinat
 STEP_FILE = "step.json"
 ANSWER_FILE = "audit.json"
 EVIDENCE_FILE = "evidence.safetensors"
+
+LEASE_FILE = "lease.json"  # under `launch`, from the coordinator
+EVENTS_FILE = "events.jsonl"  # of a life, from its rank 0
 
 BASE_CONFIG_FILE = "base/config.json"
 

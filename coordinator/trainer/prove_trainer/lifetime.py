@@ -7,6 +7,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from .life import Life
+
+# From asking the main thread to end until it is ended: a forward pass, or a collective whose peers are gone.
+GRACE_SECONDS = 5.0
+
 
 class Stopped(Exception):
     """Raised between forward passes when the worker has been asked to end; nothing of the step in progress is kept."""
@@ -48,9 +53,18 @@ class Lifetime:
 
     The watch on the parents runs in a thread and ends the process at once, because the main thread may sit in a
     collective whose peer is gone. Exit status 0, or torchrun would start the orphan again.
+
+    With a `life`, of ranks on several machines, the end of its lease is watched in place of a process's. Exit status 1
+    then: an agent of torchrun whose ranks are content waits for the others'.
     """
 
-    def __init__(self, parent_pid: int | None, on_orphaned: Callable[[], None], interval: float = 0.5) -> None:
+    def __init__(
+        self,
+        parent_pid: int | None,
+        on_orphaned: Callable[[], None],
+        interval: float = 0.5,
+        life: Life | None = None,
+    ) -> None:
         self._asked = threading.Event()
         self._reason = ""
         self._parent = os.getppid()
@@ -59,13 +73,20 @@ class Lifetime:
 
         def watch() -> None:
             while not self._orphaned():
+                if life and (reason := life.look()):
+                    self.ask(reason)
+                    time.sleep(GRACE_SECONDS)
+                    life.tell(ended=True)
+                    os._exit(1)
                 time.sleep(interval)
             on_orphaned()
+            if life:
+                life.tell(ended=True)
             os._exit(0)
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda received, _: self.ask(signal.Signals(received).name))
-        threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+        threading.Thread(target=watch, name="watch", daemon=True).start()
 
     def _orphaned(self) -> bool:
         return os.getppid() != self._parent or not all(alive(pid, started) for pid, started in self._watched)

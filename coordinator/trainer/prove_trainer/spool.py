@@ -1,5 +1,6 @@
 """The spool directory: atomic writes, listing, hashing. See docs/trainer.md for its layout."""
 
+import errno
 import hashlib
 import os
 import re
@@ -15,6 +16,7 @@ from .limits import SCHEMA
 
 BATCH_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 STEP_NAME = re.compile(r"step-(0|[1-9][0-9]{0,8})")
+STEP_DRAFT = re.compile(rf"{STEP_NAME.pattern}(\.[a-z0-9]+)?\.tmp")
 
 
 def sha256_file(path: Path) -> str:
@@ -34,11 +36,14 @@ def fsync_path(path: Path) -> None:
 
 
 @contextmanager
-def atomic_directory(target: Path) -> Generator[Path, None, None]:
+def atomic_directory(target: Path, draft: Path | None = None) -> Generator[Path, None, None]:
     """
-    Yields `<target>.tmp` to fill; on success everything is synced and renamed, so a reader sees all of it or nothing.
+    Yields `draft`, by default `<target>.tmp`, to fill; on success everything is synced and renamed, so a reader sees
+    all of it or nothing.
+
+    Raises TrainerError `overtaken` when another process has made the target meanwhile.
     """
-    draft = target.with_name(target.name + ".tmp")
+    draft = draft or target.with_name(target.name + ".tmp")
     if draft.exists():
         shutil.rmtree(draft)
     draft.mkdir(parents=True)
@@ -47,7 +52,12 @@ def atomic_directory(target: Path) -> Generator[Path, None, None]:
         for name in names:
             fsync_path(Path(folder) / name)
         fsync_path(Path(folder))
-    os.rename(draft, target)
+    try:
+        os.rename(draft, target)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            raise TrainerError("overtaken", f"another process has written {target.name}") from error
+        raise
     fsync_path(target.parent)
 
 
@@ -60,10 +70,16 @@ def write_json_atomic(path: Path, value: object) -> None:
 
 
 class Spool:
-    """Paths and listings of one spool directory. Creates its folders when they are missing."""
+    """
+    Paths and listings of one spool directory. Creates its folders when they are missing.
 
-    def __init__(self, root: Path) -> None:
+    `life` names the drafts of ranks that may live on while others have taken their place on other machines: no two
+    lives ever write into one draft, and only one of them can make it visible.
+    """
+
+    def __init__(self, root: Path, life: str | None = None) -> None:
         self.root = root
+        self._draft_end = ".tmp" if life is None else f".{life}.tmp"
         self.batches = root / BATCHES
         self.steps = root / STEPS
         self.audits = root / AUDITS
@@ -80,6 +96,9 @@ class Spool:
 
     def step_path(self, step: int) -> Path:
         return self.steps / f"step-{step}"
+
+    def draft_of(self, target: Path) -> Path:
+        return target.with_name(target.name + self._draft_end)
 
     def step_numbers(self) -> list[int]:
         """Complete steps on disk, ascending."""
@@ -144,11 +163,7 @@ class Spool:
         Removes what a crash left half written under `steps/`; returns the names. Drafts under `batches/` are the
         coordinator's.
         """
-        drafts = [
-            entry.name
-            for entry in os.scandir(self.steps)
-            if entry.name.endswith(".tmp") and STEP_NAME.fullmatch(entry.name[:-4])
-        ]
+        drafts = [entry.name for entry in os.scandir(self.steps) if STEP_DRAFT.fullmatch(entry.name)]
         for name in drafts:
             shutil.rmtree(self.steps / name)
         return sorted(drafts)

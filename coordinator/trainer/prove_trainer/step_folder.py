@@ -85,7 +85,8 @@ def write_step(
     if batch:
         consumed[batch.batch_id] = step
     in_a_row = previous.consecutive_skips + 1 if previous and skipped not in (None, "no_signal", "rollback") else 0
-    with atomic_directory(spool.step_path(step)) as draft:
+    target = spool.step_path(step)
+    with atomic_directory(target, spool.draft_of(target)) as draft:
         live = portrait.adapter()
         write_adapter(draft, trainer.policy, base, config, step, live)
         write_base_config(draft / BASE_CONFIG_FILE, base)

@@ -16,7 +16,7 @@ from .audit_worker import AuditWorker
 from .batch import Batch, Manifest, load_batch, read_manifest
 from .canary import check_canaries
 from .config import TrainerConfig, load_config
-from .distributed import Ranks, join_ranks
+from .distributed import Ranks, join_ranks, lost_peer
 from .errors import BatchRefused, TrainerError
 from .events import Events, claim_stdout
 from .examination import Adapter
@@ -24,8 +24,9 @@ from .examiner import Examiner
 from .export import DeltaTooLarge
 from .gguf_base import Base, load_base
 from .grpo import GrpoTrainer, StepOutcome
+from .life import LIFE_NAME, Life
 from .lifetime import Lifetime, Stopped
-from .limits import MAX_DETAIL, MAX_TOKENS_PER_FORWARD
+from .limits import MAX_DETAIL, MAX_LIFE_NAME, MAX_TOKENS_PER_FORWARD
 from .policy import new_policy
 from .room import Room, find_room, remember_room, remembered_room
 from .sharding import shard
@@ -324,8 +325,14 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--base", type=Path, required=True, help="the base model's GGUF, the one the volunteers run")
     parser.add_argument("--config", type=Path, required=True, help="trainer.json")
     parser.add_argument("--parent-pid", type=int, default=None, help="end when this process is gone")
+    parser.add_argument(
+        "--life", default=None, help="of ranks on several machines, as the coordinator's lease in the spool has it"
+    )
     parser.add_argument("--audits", action="store_true", help="answer audits instead of training")
-    return parser.parse_args(argv)
+    args = parser.parse_args(argv)
+    if args.life is not None and (len(args.life) > MAX_LIFE_NAME or not LIFE_NAME.fullmatch(args.life)):
+        parser.error("--life: up to 32 small letters and digits")
+    return args
 
 
 def run(argv: list[str] | None = None) -> int:
@@ -336,12 +343,17 @@ def run(argv: list[str] | None = None) -> int:
     events = claim_stdout(rank)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     args = _arguments(argv)
-    lifetime = Lifetime(args.parent_pid, lambda: events.emit("stopped", reason="orphaned"))
+    life = None if args.life is None else Life(args.spool, args.life, rank)
+    if life:
+        events = life.events()
+    lifetime = Lifetime(args.parent_pid, lambda: events.emit("stopped", reason="orphaned"), life=life)
     worker: Worker | AuditWorker | None = None
 
     def failed(code: str, message: str) -> None:
-        job = "auditId" if args.audits else "batchId"
-        events.emit("error", code=code, message=message, **{job: worker.busy_with if worker else None})
+        job, busy_with = "auditId" if args.audits else "batchId", worker.busy_with if worker else None
+        if life:
+            life.failed(code, message, busy_with)
+        events.emit("error", code=code, message=message, **{job: busy_with})
 
     try:
         config = load_config(args.config)
@@ -352,7 +364,7 @@ def run(argv: list[str] | None = None) -> int:
         place = torch.device("cpu") if in_shards else ranks.device
         base = load_base(args.base, config.base_sha256, place, config.precision)
         check_canaries(config.canaries, base.vocab_size, base.context_length)
-        spool = Spool(args.spool)
+        spool = Spool(args.spool, args.life)
         worker = (
             AuditWorker(spool, base, config, ranks, events, lifetime)
             if args.audits
@@ -373,8 +385,11 @@ def run(argv: list[str] | None = None) -> int:
             return 0
         # torchrun shows only the exit status: the reason must leave the process here
         traceback.print_exc()
-        failed("internal", f"{type(error).__name__}: {error}"[:MAX_DETAIL])
+        failed("peer_lost" if lost_peer(error) else "internal", f"{type(error).__name__}: {error}"[:MAX_DETAIL])
         return 1
+    finally:
+        if life:
+            life.tell(ended=True)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
@@ -9,8 +9,17 @@ import { configSchema } from '../../../coordinator/settings/config.js'
 import { trainerSettings } from '../../../coordinator/settings/trainer-settings.js'
 import { writeAudit } from '../../../coordinator/spool/audit-folder.js'
 import { writeBatch, writeFindings } from '../../../coordinator/spool/batch-folder.js'
+import { renewLease } from '../../../coordinator/spool/cluster.js'
 import { TENSORS as EVIDENCE_TENSORS } from '../../../coordinator/spool/evidence-folder.js'
-import { auditFolder, batchFolder, FILES, FOLDERS, findingsFile, SCHEMA } from '../../../coordinator/spool/layout.js'
+import {
+  auditFolder,
+  batchFolder,
+  FILES,
+  FOLDERS,
+  findingsFile,
+  leaseFile,
+  SCHEMA,
+} from '../../../coordinator/spool/layout.js'
 import { DEFAULT_LIMITS } from '../../../episode/index.js'
 import { LIMITS, PUBLISHED_FILES } from '../../../proto/index.js'
 import { checkout } from '../../support/checkout.js'
@@ -30,11 +39,16 @@ const contract = JSON.parse(readFileSync(join(checkout, 'coordinator', 'trainer'
   readonly batchManifest: object
   readonly auditManifest: object
   readonly findings: object
+  readonly lease: object
   readonly tensors: Readonly<Record<'batch' | 'audit' | 'evidence', Readonly<Record<string, string>>>>
   readonly folders: readonly string[]
   readonly files: Readonly<Record<string, string>>
   readonly stepFiles: readonly string[]
   readonly limits: Readonly<Record<string, number>>
+}
+
+interface Lease {
+  readonly beat: number
 }
 
 /** Fields of `trainer.json` that the coordinator fills in, and no operator. */
@@ -169,6 +183,26 @@ test('batches, findings and audits are written in the form that the trainer read
       await writeAudit(spool, { auditId, baseSha256, adapterSha256, groups: [audited] }, DEFAULT_LIMITS)
       check(auditFolder(spool, auditId), contract.auditManifest, contract.tensors.audit)
     }
+  } finally {
+    rmSync(spool, { recursive: true })
+  }
+})
+
+test('a lease is renewed in the form that ranks read, and withdrawn', async () => {
+  const spool = mkdtempSync(join(tmpdir(), 'prove-contract-'))
+  const read = () => schemaOf(contract.lease).parse(JSON.parse(readFileSync(leaseFile(spool), 'utf8'))) as Lease
+  try {
+    mkdirSync(join(spool, FOLDERS.launch))
+    const lease = await renewLease(spool, 'ab12', 60)
+    const first = read()
+    assert.equal(first, { schema: 1, life: 'ab12', beat: 0, silenceMs: 60 })
+    const signal = AbortSignal.timeout(60_000)
+    while (read().beat === first.beat) {
+      signal.throwIfAborted()
+      await new Promise((done) => setTimeout(done, 5))
+    }
+    await lease.withdraw()
+    assert.not.ok(existsSync(leaseFile(spool)))
   } finally {
     rmSync(spool, { recursive: true })
   }

@@ -60,7 +60,12 @@ test('stages of judging, answers of the desk and steps of the trainer are number
   const answered = meterAnswers(metrics)
   answered(null)
   answered('no_work')
-  meterTrainer(metrics)({ event: 'step', step: 1, stats: { loss: 0.5, note: 'a word' } })
+  const trained = meterTrainer(metrics)
+  trained({ event: 'step', step: 1, stats: { loss: 0.5, note: 'a word' } })
+  const rank = (host: string, ended: boolean) => ({ host, ended, rank: 0, pid: 1, beat: 1, error: null })
+  const ranks = [rank('gone', false), rank('gpu1', false)]
+  trained({ event: 'ranks', ranks })
+  trained({ event: 'ranks', ranks: [rank('gpu1', false), rank('gpu1', false), rank('gpu2', true)] })
   const told = samples(await metrics.metrics())
   for (const line of [
     'prove_stage_seconds_count{stage="3 replay",outcome="passed"} 1',
@@ -70,9 +75,11 @@ test('stages of judging, answers of the desk and steps of the trainer are number
     'prove_lease_answers_total{reason="no_work"} 1',
     'prove_trainer_events_total{event="step"} 1',
     'prove_trainer_step_stat{stat="loss"} 0.5',
+    'prove_trainer_ranks{host="gpu1"} 2',
+    'prove_trainer_ranks{host="gpu2"} 0',
   ])
     assert.ok(told.includes(line), `${line} in\n${told.join('\n')}`)
-  assert.not(told.some((line) => line.includes('note')))
+  assert.not(told.some((line) => line.includes('note') || line.includes('gone')))
 })
 
 test('every number says what it is, and is named with the prefix of the project', async () => {

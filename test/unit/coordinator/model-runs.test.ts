@@ -12,7 +12,9 @@ const PARAMETERS: Readonly<Record<string, number>> = {
   'Qwen/Qwen3-8B': 8.2e9,
   'Qwen/Qwen2.5-7B-Instruct': 7.6e9,
 }
-const configs = readdirSync(FOLDER).map((file) => readConfig(join(FOLDER, file)))
+const configs = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.yaml'))
+  .map((file) => readConfig(join(FOLDER, file)))
 
 test('there is one run for each model, and none for another', () => {
   assert.equal(configs.map(({ base }) => base.name).sort(), Object.keys(PARAMETERS).sort())

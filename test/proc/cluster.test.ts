@@ -1,0 +1,167 @@
+import '../../swarm/polyfill.js'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import pino from 'pino'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { writeFindings } from '../../coordinator/spool/batch-folder.js'
+import type { RankState } from '../../coordinator/spool/cluster.js'
+import {
+  createTrainerProcess,
+  isOfRanks,
+  type TrainEngine,
+  type TrainerEvent,
+} from '../../coordinator/spool/trainer-process.js'
+import { checkout } from '../support/checkout.js'
+import { createNamespaceLab, lacksNamespaces, type NamespaceLab } from '../support/network-namespaces.js'
+import { patience } from '../support/patience.js'
+
+// The trainer's ranks on two hosts, each with an address and a cable of its own, and one folder that both see.
+
+/** Sums over ranks come in another order than those of one. */
+const CLOSE = 1e-5
+
+interface Context {
+  folder: string
+  lab: NamespaceLab | null
+  engine: TrainEngine | null
+}
+
+const python = join(checkout, '.venv', 'bin', 'python')
+const packageFolder = join(checkout, 'coordinator', 'trainer')
+const test = suite<Context>('a cluster')
+test.before.each(async (context) => {
+  context.folder = await mkdtemp(join(tmpdir(), 'prove-cluster-'))
+  context.lab = null
+  context.engine = null
+})
+test.after.each(async ({ folder, lab, engine }) => {
+  await engine?.close()
+  await lab?.close()
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+})
+
+/** Tensors of a step's adapter, by name. */
+function adapterOf(spool: string, step: number): Map<string, Float32Array> {
+  const bytes = readFileSync(join(spool, 'steps', `step-${step}`, 'adapter', 'adapter_model.safetensors'))
+  const from = 8 + Number(bytes.readBigUInt64LE(0))
+  const { __metadata__: _, ...header } = JSON.parse(bytes.toString('utf8', 8, from))
+  return new Map(
+    Object.entries(header as Record<string, { dtype: string; data_offsets: [number, number] }>).map(
+      ([name, { dtype, data_offsets }]) => {
+        assert.is(dtype, 'F32')
+        const [start, end] = data_offsets.map((offset) => from + offset) as [number, number]
+        return [name, new Float32Array(bytes.buffer.slice(bytes.byteOffset + start, bytes.byteOffset + end))]
+      },
+    ),
+  )
+}
+
+function apart(one: Map<string, Float32Array>, other: Map<string, Float32Array>): number {
+  assert.equal([...one.keys()].sort(), [...other.keys()].sort())
+  return Math.max(
+    ...[...one].flatMap(([name, values]) => [...values.map((v, i) => Math.abs(v - other.get(name)![i]!))]),
+  )
+}
+
+/** The process that this one works for, as Linux has it. */
+const parentOf = (pid: number): number => Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))![1])
+
+const isThere = (pid: number): boolean => existsSync(`/proc/${pid}`)
+
+const lacks = await lacksNamespaces()
+const test_ = lacks === null ? test : test.skip
+if (lacks !== null) console.error(`skipped: this system has no network namespaces for us: ${lacks}`)
+
+test_('two hosts make the steps of one rank, whichever of them is lost in the middle of a step', async (context) => {
+  const { folder } = context
+  const spool = join(folder, 'spool')
+  await execa(python, [join(packageFolder, 'tests', 'cluster_spool.py'), folder], {
+    env: { PYTHONPATH: packageFolder, OMP_NUM_THREADS: '1' },
+  })
+  await rename(join(spool, 'batches', 'batch-2'), join(folder, 'later'))
+  context.lab = await createNamespaceLab()
+  const hosts = [await context.lab.host('one', '10.78.0.1'), await context.lab.host('two', '10.78.0.2')]
+  for (const [i, { id }] of hosts.entries()) await context.lab.name(id, `10.78.0.${i + 1}`)
+  const events: TrainerEvent[] = []
+  const engine = createTrainerProcess(
+    {
+      python,
+      packageFolder,
+      spool,
+      base: join(folder, 'base.gguf'),
+      config: join(folder, 'trainer.json'),
+      processes: 1,
+      launch: {
+        hosts: hosts.map(({ id }) => id),
+        command: ['ip', 'netns', 'exec', '{host}', '{program}'],
+        env: { GLOO_SOCKET_IFNAME: 'eth0' },
+        silenceMs: 10_000,
+      },
+      logFile: join(folder, 'trainer.log'),
+      // Of one batch it would be: each of the losses is more than it may have of its own.
+      maxFailures: 1,
+      onEvent: (event) => events.push(event),
+    },
+    pino({ level: 'silent' }),
+  )
+  context.engine = engine
+  const said = (name: string): TrainerEvent[] => events.filter(({ event }) => event === name)
+  const ranks = (): readonly RankState[] => events.filter(isOfRanks).at(-1)!.ranks
+  /** What the trainer makes of a batch once its evidence, if it is asked for, has been answered. */
+  const stepOf = async (batchId: string): Promise<number> => {
+    const signal = patience()
+    for (;;) {
+      const outcome = await engine.outcome(batchId, signal)
+      if (outcome.kind === 'trained') return outcome.step
+      assert.is(outcome.kind, 'measured', JSON.stringify(outcome))
+    }
+  }
+  /** Until ranks of the next life have all reported. */
+  const another = async (lives: number): Promise<void> => {
+    const signal = patience()
+    while (said('ready').length < lives || ranks().filter(({ ended }) => !ended).length < 2) {
+      signal.throwIfAborted()
+      await new Promise((done) => setTimeout(done, 50))
+    }
+  }
+
+  assert.equal(await engine.start(patience()), { step: 0 })
+  assert.is(said('ready')[0]!.worldSize, 2)
+  await another(1)
+  assert.equal(await engine.outcome('batch-1', patience()), { kind: 'measured' })
+  // In the middle of a step: gradients are there, and findings are waited for. First a rank where the coordinator is not.
+  const away = ranks().find(({ rank }) => rank === 1)!
+  process.kill(away.pid, 'SIGKILL')
+  await another(2)
+  assert.not.ok(existsSync(join(spool, 'steps', 'step-1')))
+  await writeFindings(spool, 'batch-1', [])
+  assert.is(await stepOf('batch-1'), 1)
+
+  // Then all of the host where the hosts meet: its agent, and with that its rank.
+  const [first] = ranks()
+  process.kill(parentOf(first!.pid), 'SIGKILL')
+  await rename(join(folder, 'later'), join(spool, 'batches', 'batch-2'))
+  assert.is(await stepOf('batch-2'), 2)
+  assert.ok(said('ready').length >= 3)
+  assert.is(JSON.parse(await readFile(join(spool, 'steps', 'step-2', 'step.json'), 'utf8')).worldSize, 2)
+  for (const step of [1, 2]) {
+    const far = apart(adapterOf(spool, step), adapterOf(join(folder, 'one', 'spool'), step))
+    assert.ok(far < CLOSE, `step ${step} is off by ${far}`)
+  }
+  assert.ok(apart(adapterOf(spool, 1), adapterOf(spool, 2)) > 100 * CLOSE, 'a step does something')
+  assert.equal(readdirSync(join(spool, 'batches')).sort(), ['batch-1', 'batch-2'], 'no batch was blamed')
+
+  const last = ranks()
+  await engine.close()
+  assert.equal(
+    last.map(({ pid }) => isThere(pid)),
+    [false, false],
+  )
+  assert.not.ok(existsSync(join(spool, 'launch', 'lease.json')))
+})
+
+test.run()
