@@ -34,7 +34,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   'base.quantisation': { meaning: "label of the file's quantisation, part of the policy's id" },
   'base.dialect': {
     meaning:
-      "how the model writes tool calls and goes on after them; `hermes` is that of Qwen's models. Part of the policy's id",
+      "how the model writes tool calls and goes on after them, and whether it is told to think ([trainer.md](trainer.md), \"Dialects\"): `hermes` for Qwen's models, `hermes-thinking` and `hermes-no-thinking` for those that can do both, `granite` for Granite 4. Part of the policy's id",
   },
   'base.sources': {
     meaning:

@@ -11,6 +11,7 @@ const PARAMETERS: Readonly<Record<string, number>> = {
   'Qwen/Qwen3-4B-Instruct-2507': 4.0e9,
   'Qwen/Qwen3-8B': 8.2e9,
   'Qwen/Qwen2.5-7B-Instruct': 7.6e9,
+  'ibm-granite/granite-4.1-8b': 8.4e9,
 }
 const configs = readdirSync(FOLDER).map((file) => readConfig(join(FOLDER, file)))
 
