@@ -24,7 +24,7 @@ export function shareOption(text: string): number {
 /** `--config`, `--turn-tokens` and `--rollout-tokens`: how long rollouts may be, see `limitsOf`. */
 export const withLimitOptions = (command: Command): Command =>
   command
-    .option('--config <file>', 'a run.yaml, for the limits of its rollouts')
+    .option('--config <file>', 'a run.yaml, for what is not said here: limits of its rollouts and more')
     .option(
       '--turn-tokens <number>',
       `tokens of one answer; default: the run's, or ${DEFAULT_LIMITS.maxTurnTokens}`,
@@ -36,10 +36,12 @@ export const withLimitOptions = (command: Command): Command =>
       integerOption(1, LIMITS.rolloutTokens.value),
     )
 
-/** `--dialect hermes`: by its name. */
-export function dialectOption(): Option {
-  const option = new Option('--dialect <name>', 'how the model writes tool calls')
-  return option.choices([...DIALECTS.keys()]).default(DEFAULT_RULES.dialect)
+/** `--dialect hermes`: by its name. @param otherwise  in words, what holds when it is not given, if not the usual one */
+export function dialectOption(otherwise?: string): Option {
+  const meaning = 'how the model writes tool calls'
+  const option = new Option('--dialect <name>', otherwise === undefined ? meaning : `${meaning}; default: ${otherwise}`)
+  option.choices([...DIALECTS.keys()])
+  return otherwise === undefined ? option.default(DEFAULT_RULES.dialect) : option
 }
 
 /** `--reward paper`: a preset by its name. */

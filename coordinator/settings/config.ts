@@ -8,6 +8,7 @@ import { isLoopback } from '../../http/access.js'
 import { largestBody } from '../../judging/index.js'
 import { isInvitationText, isSource, LIMITS } from '../../proto/index.js'
 import { REWARD_PRESETS } from '../../reward/index.js'
+import { TRAINER_PRESETS } from './trainer-presets.js'
 import { trainerSettings } from './trainer-settings.js'
 
 const positive = z.int().min(1)
@@ -155,6 +156,8 @@ export const configSchema = z.strictObject({
       python: z.string().min(1).optional(),
       /** torchrun ranks. */
       processes: positive.max(1024).default(1),
+      /** Settings by a name. */
+      preset: z.enum(Object.keys(TRAINER_PRESETS) as [keyof typeof TRAINER_PRESETS]).optional(),
       /** Further settings of `trainer.json`, see docs/trainer.md. */
       settings: trainerSettings.default({}),
     })

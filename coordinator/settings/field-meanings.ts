@@ -34,7 +34,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   'base.quantisation': { meaning: "label of the file's quantisation, part of the policy's id" },
   'base.dialect': {
     meaning:
-      "how the model writes tool calls and goes on after them, and whether it is told to think ([trainer.md](trainer.md), \"Dialects\"): `hermes` for Qwen's models, `hermes-thinking` and `hermes-no-thinking` for those that can do both, `granite` for Granite 4. Part of the policy's id",
+      'how the model writes tool calls and goes on after them, and whether it is told to think ([trainer.md](trainer.md), "Dialects"): `hermes` for Qwen\'s models, `hermes-thinking` and `hermes-no-thinking` for those that can do both, `granite` for Granite 4. Part of the policy\'s id',
   },
   'base.sources': {
     meaning:
@@ -113,9 +113,14 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
     without: "the checkout's `.venv`, else what `prove-coordinator setup` made, else `python3`",
   },
   'trainer.processes': { meaning: 'ranks on this machine, several under torchrun' },
+  'trainer.preset': {
+    meaning:
+      '`paper`: the loss of arXiv 2606.03892 ([trainer.md](trainer.md), "Runs of real models"). What `trainer.settings` names goes before it',
+    without: 'the defaults of `trainer.json`',
+  },
   'trainer.settings': {
     meaning:
-      'further settings of `trainer.json`: `lora`, `optimizer`, `loss` and more, see [trainer.md](trainer.md). `schema`, `baseSha256`, `baseModel.name` and `canaries` are filled in, and `optimizer.lr` by the size of the base model if it is not given',
+      'further settings of `trainer.json`: `lora`, `optimizer`, `loss` and more, see [trainer.md](trainer.md). `schema`, `baseSha256`, `baseModel.name` and `canaries` are filled in, and `optimizer.lr` and `optimizer.warmupSteps` by the size of the base model if they are not given',
   },
   'dashboard.enabled': {
     meaning:

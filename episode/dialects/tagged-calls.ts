@@ -88,7 +88,10 @@ function thoughtsEnd(message: string): number {
 }
 
 const templateInput = ({ tools, system, userTurn }: Opening): Readonly<Record<string, unknown>> => ({
-  messages: [...(system === undefined ? [] : [{ role: 'system', content: system }]), { role: 'user', content: userTurn }],
+  messages: [
+    ...(system === undefined ? [] : [{ role: 'system', content: system }]),
+    { role: 'user', content: userTurn },
+  ],
   tools: tools.map(({ name, description, inputSchema }) => ({
     type: 'function',
     function: { name, description, parameters: inputSchema },

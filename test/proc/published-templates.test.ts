@@ -87,7 +87,11 @@ for (const system of [false, true]) {
     test(`granite ${version} ${whose}: every token is the template's, calls included`, async ({ folder }) => {
       const source = await template(folder, `ibm-granite-granite-${version}`)
       const made = CALLS.map(([name, args]) => ({ type: 'function', function: { name, arguments: args } }))
-      const asked = { messages: messages({ content: '', tool_calls: made }, system), tools, add_generation_prompt: true }
+      const asked = {
+        messages: messages({ content: '', tool_calls: made }, system),
+        tools,
+        add_generation_prompt: true,
+      }
       assert.equal(ours(source, dialectNamed('granite'), system), tokenize(new Template(source).render(asked), true))
     })
 

@@ -10,6 +10,7 @@ test/proc/architectures.test.ts.
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import gguf
@@ -37,7 +38,7 @@ SHAPE = dict(
     num_hidden_layers=2,
     num_attention_heads=HEADS,
     num_key_value_heads=KEY_HEADS,
-    max_position_embeddings=256,
+    max_position_embeddings=4096,
     rms_norm_eps=1e-6,
     rope_parameters={"rope_type": "default", "rope_theta": 10_000.0},
 )
@@ -204,13 +205,14 @@ def test_a_model_with_rows_that_its_heads_do_not_share_is_refused(tmp_path, monk
 def main(folder: Path) -> None:
     """One folder per architecture: base.gguf, adapter.gguf and scores.json."""
     sys.path.insert(0, str(Path(__file__).parents[3] / "test" / "fixtures"))
-    from make_tiny_gguf import make_tokenizer, write_vocabulary
+    from make_tiny_gguf import CHATML, GRANITE, make_tokenizer, write_vocabulary
 
-    tokenizer = make_tokenizer()
     for architecture in MODELS:
+        marks = GRANITE if architecture == "granite" else CHATML
+        tokenizer = make_tokenizer(marks)
         own = folder / architecture
         own.mkdir(parents=True)
-        write_gguf(own / "base.gguf", architecture, lambda writer: write_vocabulary(writer, tokenizer, VOCAB))
+        write_gguf(own / "base.gguf", architecture, partial(write_vocabulary, tokenizer=tokenizer, size=VOCAB, marks=marks))
         base = read(own / "base.gguf")
         config = TrainerConfig(base_sha256=base.sha256, lora=LoraSettings(rank=4, alpha=8), max_delta_norm=100)
         policy = random_policy(base)

@@ -2,8 +2,10 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { trainingOf } from '../../../coordinator/ledger/agree-terms.js'
 import { readConfig } from '../../../coordinator/settings/config.js'
 import { learningRateFor } from '../../../coordinator/settings/learning-rates.js'
+import { dialectNamed } from '../../../episode/index.js'
 
 const FOLDER = join(import.meta.dirname, '../../../../runs')
 /** Parameters of the models that runs are shipped for. */
@@ -20,10 +22,10 @@ test('there is one run for each model, and none for another', () => {
 })
 
 test('shipped runs have the settings of the paper', () => {
-  for (const { groupSize, batchGroups, versions, limits, reward, trainer, base } of configs) {
+  for (const { groupSize, batchGroups, versions, limits, reward, trainer, maxStaleness, base } of configs) {
     assert.equal([groupSize, batchGroups, versions, reward], [16, 16, 350, 'paper'], base.name)
     assert.equal([limits.maxRolloutTokens, limits.maxAssistantTurns], [12_384 + 16_384, 10], base.name)
-    const { advantage, clipLow, clipHigh, dualClip, klCoefficient } = trainer.settings.loss!
+    const { advantage, clipLow, clipHigh, dualClip, klCoefficient } = trainingOf({ trainer, maxStaleness }, 1).loss!
     assert.equal([advantage, clipLow, clipHigh, dualClip, klCoefficient], ['group', 0.2, 0.2, 3, 0.01], base.name)
   }
 })
@@ -31,6 +33,14 @@ test('shipped runs have the settings of the paper', () => {
 test('their learning rates are those of the table for models of their size', () => {
   for (const { trainer, base } of configs)
     assert.is(trainer.settings.optimizer?.lr, learningRateFor(PARAMETERS[base.name]!).lr, base.name)
+})
+
+test('a model that could think and answers in ten turns is told not to', () => {
+  const thinking = configs.map(({ base }) => [base.name, dialectNamed(base.dialect).thinking] as const)
+  assert.equal(
+    thinking.filter(([, told]) => told !== null),
+    [['Qwen/Qwen3-8B', 'off']],
+  )
 })
 
 test.run()

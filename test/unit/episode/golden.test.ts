@@ -93,7 +93,10 @@ const OTHERS: Readonly<Record<string, string>> = {
 }
 
 test('those of the other dialects are what they have always been', async () => {
-  assert.equal(Object.keys(OTHERS), [...DIALECTS.keys()].filter((name) => name !== 'hermes'))
+  assert.equal(
+    Object.keys(OTHERS),
+    [...DIALECTS.keys()].filter((name) => name !== 'hermes'),
+  )
   const hashes = Object.keys(OTHERS).map(async (name) => {
     const dialect = dialectNamed(name)
     const template = `{# enable_thinking #}${CHAT_TEMPLATE.replace('<|im_start|>assistant\\n', dialect.opening.replaceAll('\n', '\\n'))}`

@@ -219,7 +219,8 @@ test('what a model thinks is neither a call nor said, and thoughts that do not e
 test('a model that is told not to think opens each turn with thoughts that are over', () => {
   const { opening, toolResults: results, userTurn: user } = dialectNamed('hermes-no-thinking')
   assert.is(opening, '<|im_start|>assistant\n<think>\n\n</think>\n\n')
-  for (const pieces of [results(['{}']), user('Now?')]) assert.equal(pieces.at(-1), { markup: `<|im_end|>\n${opening}` })
+  for (const pieces of [results(['{}']), user('Now?')])
+    assert.equal(pieces.at(-1), { markup: `<|im_end|>\n${opening}` })
 })
 
 test.run()
