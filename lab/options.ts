@@ -21,10 +21,10 @@ export function shareOption(text: string): number {
   return value
 }
 
-/** `--config`, `--turn-tokens` and `--rollout-tokens`: how long rollouts may be, see `limitsOf`. */
-export const withLimitOptions = (command: Command): Command =>
+/** `--config`, `--turn-tokens` and `--rollout-tokens`: how long rollouts may be, see `limitsOf`. @param config  what else a run's configuration is read for */
+export const withLimitOptions = (command: Command, config = 'a run.yaml, for the limits of its rollouts'): Command =>
   command
-    .option('--config <file>', 'a run.yaml, for what is not said here: limits of its rollouts and more')
+    .option('--config <file>', config)
     .option(
       '--turn-tokens <number>',
       `tokens of one answer; default: the run's, or ${DEFAULT_LIMITS.maxTurnTokens}`,

@@ -39,13 +39,13 @@ const MAX_FAILURES = 3
 const MAX_TASKS = 2000
 
 export function addCalibrateCommand(program: Command): void {
-  withWorldFolders(withLimitOptions(program.command('calibrate')))
+  withWorldFolders(withLimitOptions(program.command('calibrate'), 'the run.yaml of the run that is calibrated for'))
     .description('Measure how far honest work is from exact, and write the thresholds that audits judge by')
-    .option('--model <gguf>', 'base model, as volunteers run it; default: the run\'s')
+    .option('--model <gguf>', "base model, as volunteers run it; default: the run's")
     .option('--adapter <gguf>', 'LoRA adapter; the bare base without it')
     .option('--quantisation <name>', "the model's quantisation, for the record; default: the run's, or f16")
     .addOption(dialectOption("the run's, or hermes"))
-    .option('--dataset <folder>', 'data set whose training tasks are played; default: the run\'s')
+    .option('--dataset <folder>', "data set whose training tasks are played; default: the run's")
     .option('--groups <number>', 'honest groups to make', integerOption(2, 100_000), 800)
     .option('--group-size <number>', "rollouts per group; default: the run's, or 8", integerOption(2, 64))
     .option('--seed <number>', 'fixes every draw', integerOption(0, 0xffffffff), 0)
@@ -77,11 +77,7 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
   const out = resolve(options.out)
   const spool = `${out}.spool`
   const baseSha256 = await hashFile(modelPath)
-  const { tasks: drawn, servers } = await readTaskSet(
-    own.dataset,
-    'train',
-    Math.min(options.groups, MAX_TASKS),
-  )
+  const { tasks: drawn, servers } = await readTaskSet(own.dataset, 'train', Math.min(options.groups, MAX_TASKS))
   await mkdir(spool, { recursive: true })
   const adapterSha256 =
     options.adapter === undefined ? null : await offerAdapter(spool, await readFile(options.adapter))
@@ -118,7 +114,13 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
     const sampled = createProgress('groups sampled')
     const audited = createProgress('groups')
     let isFirst = true
-    const engine = await openEngine({ modelPath, threads, contextSize: limits.maxRolloutTokens, lanes: groupSize, gpu: 'auto' })
+    const engine = await openEngine({
+      modelPath,
+      threads,
+      contextSize: limits.maxRolloutTokens,
+      lanes: groupSize,
+      gpu: 'auto',
+    })
     try {
       const calibration = await calibrate(
         {

@@ -63,7 +63,11 @@ for (const architecture of ARCHITECTURES)
 
 test('the table in the documents has these bounds for every architecture', async () => {
   const text = await readFile(join(checkout, 'docs', 'trainer.md'), 'utf8')
-  const rows = text.split('## Architectures')[1]!.split('\n## ')[0]!.split('\n').filter((line) => line.startsWith('| `'))
+  const rows = text
+    .split('## Architectures')[1]!
+    .split('\n## ')[0]!
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
   const named = rows.map((row) => row.split('|').map((cell) => cell.trim()))
   assert.deepEqual(
     named.map((cells) => [cells[1], ...cells.slice(-3, -1).map(Number)]),

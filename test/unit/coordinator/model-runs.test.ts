@@ -3,11 +3,15 @@ import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { trainingOf } from '../../../coordinator/ledger/agree-terms.js'
-import { readConfig } from '../../../coordinator/settings/config.js'
+import { ConfigError, readConfig } from '../../../coordinator/settings/config.js'
+import { checkPromptRoom } from '../../../coordinator/settings/first-prompts.js'
 import { learningRateFor } from '../../../coordinator/settings/learning-rates.js'
-import { dialectNamed } from '../../../episode/index.js'
+import { dialectNamed, rulesNamed } from '../../../episode/index.js'
+import { checkout } from '../../support/checkout.js'
+import { library } from '../../support/library-world.js'
+import { AMPLE, lendingTask, scriptTokenizer, stageOf } from '../../support/scripted.js'
 
-const FOLDER = join(import.meta.dirname, '../../../../runs')
+const FOLDER = join(checkout, 'runs')
 /** Parameters of the models that runs are shipped for. */
 const PARAMETERS: Readonly<Record<string, number>> = {
   'Qwen/Qwen3-4B-Instruct-2507': 4.0e9,
@@ -40,6 +44,15 @@ test('a model that could think and answers in ten turns is told not to', () => {
   assert.equal(
     thinking.filter(([, told]) => told !== null),
     [['Qwen/Qwen3-8B', 'off']],
+  )
+})
+
+test('a base model whose template is of another family than the dialect is refused in words before a run begins', () => {
+  const stage = stageOf([library], scriptTokenizer(), rulesNamed({ dialect: 'granite', reward: 'paper' }))
+  assert.throws(
+    () => checkPromptRoom([lendingTask()], stage, AMPLE),
+    (error: unknown) =>
+      error instanceof ConfigError && /^base\.dialect does not fit .*prompts end with .*granite/.test(error.message),
   )
 })
 
