@@ -79,7 +79,7 @@ test('the table in the documents has these bounds for every architecture', async
 function declined(example: Example): Example {
   const { id, ...body } = example.task
   const task = nameTask({ ...body, kind: 'abstention', turns: [body.turns[0]!], groundTruth: [] })
-  return { ...example, task }
+  return { ...example, task, exchanges: [{ ...example.exchanges[0]!, calls: [] }], origins: [] }
 }
 
 test('a granite plays in its dialect, is judged, trained and published, and its volunteer loads the new version', async ({
