@@ -41,7 +41,8 @@ class LossSettings:
     # Largest and smallest pi_old / mu of a whole rollout, TRL's `sequence_mask`; 0: any.
     sequence_ratio_max: float = 0.0
     sequence_ratio_min: float = 0.0
-    # Nats; largest mean log(mu / pi_old) of a rollout with a negative advantage, DeepSeek-V3.2 (arXiv 2512.02556, equation 9); 0: any.
+    # Nats; largest mean log(mu / pi_old) of a rollout with a negative advantage, DeepSeek-V3.2 (arXiv 2512.02556,
+    # equation 9); 0: any.
     off_policy_max: float = 0.0
     drift: float = 0.05  # nats; largest median of |mean log(pi_old / mu)| over a batch's rollouts
     temperature: float = 1.0  # as sampled

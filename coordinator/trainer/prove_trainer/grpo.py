@@ -74,9 +74,9 @@ class Masks:
 
 def sequence_masks(pack: Pack, old: torch.Tensor, loss: LossSettings) -> Masks:
     """
-    Masks whole rollouts whose sampler was too far from pi_old: by `guard` on |mean log(pi_old / mu)| (prime-rl's bounds on
-    the geometric mean of the ratios), by bounds on the product of the ratios (TRL's `sequence_mask`), and, where the
-    advantage is negative, by a bound on mean log(mu / pi_old) (off-policy sequence masking of DeepSeek-V3.2, arXiv
+    Masks whole rollouts whose sampler was too far from pi_old: by `guard` on |mean log(pi_old / mu)| (prime-rl's bounds
+    on the geometric mean of the ratios), by bounds on the product of the ratios (TRL's `sequence_mask`), and, where
+    the advantage is negative, by a bound on mean log(mu / pi_old) (off-policy sequence masking of DeepSeek-V3.2, arXiv
     2512.02556; TRL's `off_policy_mask_threshold`).
 
     Tokens with a missing sampler logprob are left out.
@@ -84,7 +84,6 @@ def sequence_masks(pack: Pack, old: torch.Tensor, loss: LossSettings) -> Masks:
     known = torch.isfinite(pack.sampler_logp)
     gap = torch.where(known, old - pack.sampler_logp, torch.zeros_like(old)).double()
     count = len(pack.rollouts)
-
 
     def per_rollout(values: torch.Tensor) -> torch.Tensor:
         return torch.zeros(count, dtype=torch.float64, device=gap.device).index_add_(0, pack.owner, values)
@@ -107,8 +106,8 @@ def sequence_masks(pack: Pack, old: torch.Tensor, loss: LossSettings) -> Masks:
 
 def share_of_rate(settings: OptimizerSettings, updates: int) -> float:
     """
-    The share of the learning rate that the next update has, after `updates` of them: linear up to 1 over `warmup_steps`,
-    then by `schedule` (linear and cosine as transformers' schedulers of these names have them).
+    The share of the learning rate that the next update has, after `updates` of them: linear up to 1 over
+    `warmup_steps`, then by `schedule` (linear and cosine as transformers' schedulers of these names have them).
     """
     warmup, decay = settings.warmup_steps, settings.decay_steps
     if updates < warmup:

@@ -230,7 +230,8 @@ def main(folder: Path) -> None:
         tokenizer = make_tokenizer(marks)
         own = folder / architecture
         own.mkdir(parents=True)
-        write_gguf(own / "base.gguf", architecture, partial(write_vocabulary, tokenizer=tokenizer, size=VOCAB, marks=marks))
+        vocabulary = partial(write_vocabulary, tokenizer=tokenizer, size=VOCAB, marks=marks)
+        write_gguf(own / "base.gguf", architecture, vocabulary)
         base = read(own / "base.gguf")
         config = TrainerConfig(base_sha256=base.sha256, lora=LoraSettings(rank=4, alpha=8), max_delta_norm=100)
         policy = random_policy(base)

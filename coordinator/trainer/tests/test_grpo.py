@@ -111,7 +111,7 @@ def test_a_rollout_from_another_policy_is_stopped_by_the_guard(base, rollouts):
 
 
 def summed_gaps(base, rollouts):
-    """Per rollout the sum of log(pi_old / mu) and the number of its tokens, one forward each, without the code under test."""
+    """Per rollout the sum of log(pi_old / mu) and the number of its tokens, one forward each."""
     policy = trainer(base).policy
     found = {}
     for rollout in fixtures.as_batch(rollouts).rollouts:
