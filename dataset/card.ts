@@ -54,6 +54,7 @@ export function writtenCard(content: CardContent): string {
       ),
     ],
     ...sanitySection(outcome),
+    ...probeSection(outcome),
     ...baselineSection(outcome),
     ['## Fields', FIELDS],
     ['## Loading', ...LOADING],
@@ -182,6 +183,17 @@ function sanitySection({ sanity }: Outcome): [string, ...string[]][] {
   ]
 }
 
+function probeSection({ probes }: Outcome): [string, ...string[]][] {
+  if (probes === undefined) return []
+  return [
+    [
+      '## What a policy could learn instead',
+      'Right calls with idle words, calls made twice or all at once: what each earns as a share of the maximum under each reward. `prove-lab probe` makes the table again.',
+      probes,
+    ],
+  ]
+}
+
 function baselineSection({ baselines }: Outcome): [string, ...string[]][] {
   if (!baselines || baselines.heldOut === 0) return []
   return [
@@ -216,6 +228,10 @@ const FIELDS = markdownTable(
       '`facts`',
       'what the answers to the user turns must tell, for the reward `outcome`: values that look-ups return, by turn',
     ],
+    [
+      '`questions`',
+      'where something is left out: the answer to that turn has to ask for it in one of these words, and the next turn is said only then',
+    ],
     ['`worlds`', 'server and seed of every world that the tools on offer belong to'],
     ['`toolset`', 'the server of each tool on offer; servers that `chain` does not name are distractors'],
     ['`chain`', 'the chain of tools that the example was made from'],
@@ -230,7 +246,7 @@ const FIELDS = markdownTable(
 
 const LOADING = [
   `The Parquet files hold the same records as the JSON lines (\`${recordsPath('train')}\`): scalars as columns, and
-\`messages\`, \`tools\`, \`ground_truth\`, \`facts\`, \`worlds\`, \`toolset\`, \`calls\` and \`metadata\` as JSON text, since columnar structures would
+\`messages\`, \`tools\`, \`ground_truth\`, \`facts\`, \`questions\`, \`worlds\`, \`toolset\`, \`calls\` and \`metadata\` as JSON text, since columnar structures would
 be padded with every argument of every tool.`,
   `\`\`\`python
 import json

@@ -17,7 +17,7 @@ export interface DatasetInfo {
   /** Measures of how varied the user's words are, by name. */
   diversity(userTurns: readonly string[]): Readonly<Record<string, number>>
   /** Asked for when the last example is written. */
-  outcome(): Outcome
+  outcome(): Outcome | Promise<Outcome>
 }
 
 export interface Outcome {
@@ -25,6 +25,8 @@ export interface Outcome {
   readonly drops: Drops
   /** What policies of known worth earn: the reward must tell them apart. */
   readonly sanity?: readonly SanityResult[]
+  /** What right, wrong and cunning ways of playing earn under each reward: a table in Markdown. */
+  readonly probes?: string
   /** What matching words alone finds out. */
   readonly baselines?: Baselines
 }

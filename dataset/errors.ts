@@ -35,6 +35,8 @@ export type MismatchCode =
   | 'other_ground_truth'
   /** The conversation does not follow the task's scripted turns. */
   | 'other_turns'
+  /** Where the task says that something has to be asked for, the teacher does not ask. */
+  | 'not_asked'
   /** The ground truth does not earn the highest reward. */
   | 'other_reward'
   /** The record holds something else than what its example is written as. */

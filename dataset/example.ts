@@ -66,6 +66,7 @@ export const DROP_REASONS = [
   'provenance',
   'necessity',
   'reference',
+  'solvable',
   'duplicate',
 ] as const
 export type DropReason = (typeof DROP_REASONS)[number]

@@ -31,6 +31,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'tools', type: 'STRING', cell: ({ tools }) => JSON.stringify(tools) },
   { name: 'ground_truth', type: 'STRING', cell: (record) => JSON.stringify(record.ground_truth) },
   { name: 'facts', type: 'STRING', cell: ({ facts }) => JSON.stringify(facts) },
+  { name: 'questions', type: 'STRING', cell: ({ questions }) => JSON.stringify(questions) },
   { name: 'worlds', type: 'STRING', cell: ({ worlds }) => JSON.stringify(worlds) },
   { name: 'toolset', type: 'STRING', cell: ({ toolset }) => JSON.stringify(toolset) },
   { name: 'strip_enums', type: 'BOOLEAN', cell: (record) => record.strip_enums },

@@ -74,6 +74,11 @@ const recordShape = z.strictObject({
     .array(z.strictObject({ turn: count, value: text }))
     .max(256)
     .default([]),
+  /** Where an answer to a user's turn has to ask for something, and in which words. */
+  questions: z
+    .array(z.strictObject({ turn: count, words: z.array(text).max(256) }))
+    .max(256)
+    .default([]),
   /** The server of each of `tools`. */
   toolset: z.array(z.strictObject({ server: name, tool: name })).max(64),
   strip_enums: z.boolean(),
@@ -131,6 +136,7 @@ export function recordOf(example: Example, catalogue: Catalogue): DatasetRecord 
     })),
     worlds: task.worlds.map(({ server, seed }) => ({ server, seed })),
     facts: (task.facts ?? []).map(({ turn, value }) => ({ turn, value })),
+    questions: (task.questions ?? []).map(({ turn, words }) => ({ turn, words: [...words] })),
     toolset: task.toolset.map(({ server, tool }) => ({ server, tool })),
     strip_enums: task.stripEnums === true,
     chain: task.chain,
@@ -251,6 +257,7 @@ function readTask(
     ...(record.strip_enums ? { stripEnums: true } : {}),
     ...(system === undefined ? {} : { system }),
     ...(record.facts.length === 0 ? {} : { facts: record.facts }),
+    ...(record.questions.length === 0 ? {} : { questions: record.questions }),
     turns: exchanges.map(({ user }) => user),
     groundTruth: record.ground_truth.map(({ name, arguments: args, after, turn }) => ({
       name,

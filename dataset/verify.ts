@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import {
+  asksFor,
   type Catalogue,
   closingOf,
   digestsOf,
@@ -91,6 +92,10 @@ function checkTurns({ task, exchanges }: Example, refuse: Refuse): void {
   exchanges.forEach(({ user }, i) => {
     if (user !== task.turns[i]) refuse('other_turns', `turn ${i}: ${difference(task.turns[i]!, user)}`)
   })
+  for (const { turn, words } of task.questions ?? []) {
+    if (!asksFor(exchanges[turn]?.assistant ?? '', words))
+      refuse('not_asked', `turn ${turn}: the assistant does not ask for what is missing`)
+  }
 }
 
 /** Calls with a place in the ground truth are it, in order and in the turn that asks for them; the others failed. */

@@ -68,7 +68,7 @@ async function fill(
     userTurns.push(...example.task.turns)
   })
   const coverage = counter.finish()
-  const outcome = info.outcome()
+  const outcome = await info.outcome()
   const charts = await chartsOf(statistics, coverage, outcome.drops)
   for (const { path, svg } of charts) await writeFile(join(folder, path), svg)
   await writeFile(join(folder, 'coverage.json'), writtenCoverage(coverage))

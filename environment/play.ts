@@ -4,11 +4,14 @@ import {
   digestsOf,
   exampleOf,
   executeCall,
+  FIRST_WORDS,
   hashesOf,
   openSessions,
   type RoutedTool,
+  replyOf,
   type Task,
   toolsetOf,
+  type UserState,
 } from '../episode/index.js'
 import {
   type JsonObject,
@@ -28,7 +31,7 @@ export type Action =
   | { readonly type: 'call'; readonly name: string; readonly arguments: JsonObject }
   /** A call that the trainer could not read; it counts, as it does in training. */
   | { readonly type: 'unreadable'; readonly raw: string }
-  /** A message to the user that makes no call: the user's next turn follows, or the end. */
+  /** A message to the user that makes no call: what the user says next follows, or the end. */
   | { readonly type: 'say'; readonly text: string }
 
 /** What a call or a message came to. */
@@ -83,7 +86,7 @@ interface Played {
   /** What each was answered with. */
   readonly results: readonly string[]
   readonly said: readonly Saying[]
-  readonly turn: number
+  readonly user: UserState
 }
 
 /**
@@ -99,7 +102,7 @@ export async function openEpisode(
   const sessions = openSessions(task, stage.catalogue, stage.worlds)
   const episode = episodeOf(
     { task, offered, reward, stage },
-    { sessions, actions: [], calls: [], madeIn: [], results: [], said: [], turn: 0 },
+    { sessions, actions: [], calls: [], madeIn: [], results: [], said: [], user: FIRST_WORDS },
   )
   for (const action of actions) await episode.act(action)
   return episode
@@ -116,8 +119,8 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
   const { task, offered, stage } = frame
   const [actions, calls, madeIn] = [[...played.actions], [...played.calls], [...played.madeIn]]
   const [results, said] = [[...played.results], [...played.said]]
-  let { turn } = played
-  const isOver = (): boolean => turn >= task.turns.length || calls.length >= MAX_CALLS
+  let { user } = played
+  const isOver = (): boolean => user.turn >= task.turns.length || calls.length >= MAX_CALLS
 
   const call = async (action: Exclude<Action, { type: 'say' }>): Promise<Outcome> => {
     const parsed = (action.type === 'call' ? callOf(action.name, action.arguments) : null) ?? {
@@ -129,7 +132,7 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
       return { ok: result.ok, text: responseText(result) }
     })
     calls.push(entry)
-    madeIn.push(turn)
+    madeIn.push(user.turn)
     results.push(payload)
     return { type: 'result', ok: entry.malformed !== true && entry.ok, text: payload }
   }
@@ -145,13 +148,13 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
       return isOver()
     },
     async act(action) {
-      if (isOver()) throw new EnvironmentError('episode_over', whyOver(task, turn))
+      if (isOver()) throw new EnvironmentError('episode_over', whyOver(task, user.turn))
       actions.push(action)
       if (action.type !== 'say') return call(action)
-      said.push({ turn, calls: calls.length, isAnswer: true, text: action.text })
-      turn += 1
-      const text = task.turns[turn]
-      return text === undefined ? { type: 'end' } : { type: 'user', text }
+      const { state, isAnswer, says } = replyOf(task, user, () => action.text)
+      said.push({ turn: user.turn, calls: calls.length, isAnswer, text: action.text })
+      user = state
+      return says === undefined ? { type: 'end' } : { type: 'user', text: says }
     },
     score(reward = frame.reward) {
       const states = hashesOf(sessions)
@@ -176,7 +179,7 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
         madeIn,
         results,
         said,
-        turn,
+        user,
       }),
   }
 }

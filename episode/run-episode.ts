@@ -12,6 +12,7 @@ import { EpisodeError } from './errors.js'
 import { executeCall } from './execute-call.js'
 import type { EpisodeLimits } from './limits.js'
 import type { EpisodeEnd, Rollout } from './rollout.js'
+import { FIRST_WORDS, replyOf } from './scripted-user.js'
 import type { PreparedTask, Stage } from './stage.js'
 import type { Task } from './task.js'
 import { exampleOf, type RoutedTool } from './toolset.js'
@@ -129,7 +130,11 @@ interface SaidTokens extends Omit<Saying, 'text'> {
 }
 
 /** What a user reads of a message: neither its calls, readable or not, nor the token that ends it. */
-function proseOf(tokens: readonly Token[], malformed: readonly string[], { tokenizer, dialect }: Stage): string {
+function proseOf(
+  tokens: readonly Token[],
+  malformed: readonly string[],
+  { tokenizer, dialect }: Pick<Stage, 'tokenizer' | 'dialect'>,
+): string {
   const ends = tokens.length > 0 && tokenizer.isEndOfGeneration(tokens.at(-1)!)
   const prose = dialect.prose(tokenizer.detokenize(ends ? tokens.slice(0, -1) : tokens))
   return malformed.reduce((rest, block) => rest.replace(block, () => ' '), prose)
@@ -144,17 +149,19 @@ async function converse(
   signal: AbortSignal,
 ): Promise<EpisodeEnd> {
   let feed: Token[] = []
-  let userTurns = 1
+  let user = FIRST_WORDS
   for (let turn = 0; turn < limits.maxAssistantTurns; turn++) {
     const room = limits.maxRolloutTokens - transcript.length - feed.length
     if (room < 1) return 'rollout_length'
     const sampled = await source.next(feed, Math.min(limits.maxTurnTokens, room), signal)
     transcript.append(feed, sampled)
     const parsed = dialect.parseCalls(tokenizer.detokenize(sampled.tokens))
+    const reply =
+      parsed.length === 0 ? replyOf(task, user, () => proseOf(sampled.tokens, [], { tokenizer, dialect })) : undefined
     said.push({
-      turn: userTurns - 1,
+      turn: user.turn,
       calls: calls.length,
-      isAnswer: parsed.length === 0,
+      isAnswer: reply?.isAnswer === true,
       tokens: sampled.tokens,
       malformed: parsed.flatMap((call) => (call.malformed ? [call.raw] : [])),
     })
@@ -165,17 +172,17 @@ async function converse(
         connections.get(server)!.callTool(name, { ...args }, signal),
       )
       calls.push(entry)
-      turns.push(userTurns - 1)
+      turns.push(user.turn)
       responses.push(payload)
       payloads.push(payload)
     }
     if (sampled.stop === 'length') return room > limits.maxTurnTokens ? 'turn_length' : 'rollout_length'
-    if (payloads.length > 0) {
+    if (!reply) {
       feed = renderer.toolResults(payloads)
     } else {
-      const text = task.turns[userTurns++]
-      if (text === undefined) return 'finished'
-      feed = renderer.userTurn(text)
+      if (reply.says === undefined) return 'finished'
+      user = reply.state
+      feed = renderer.userTurn(reply.says)
     }
   }
   return 'turn_limit'

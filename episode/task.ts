@@ -3,6 +3,7 @@ import canonicalize from 'canonicalize'
 import { z } from 'zod'
 import { FACT_LIMITS, type Json } from '../reward/index.js'
 import { EpisodeError } from './errors.js'
+import { QUESTION_LIMITS } from './questions.js'
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/)
 const json: z.ZodType<Json> = z.json() as z.ZodType<Json>
@@ -41,6 +42,28 @@ const taskBody = z.strictObject({
     .array(z.strictObject({ turn: z.int().min(0).max(4), value: z.string().min(1).max(FACT_LIMITS.chars) }))
     .min(1)
     .max(5 * FACT_LIMITS.perTurn)
+    .optional(),
+  /**
+   * Where the user has left something out: the answer to that turn has to ask for it, in one of these words, and only then the next turn is
+   * said. Absent where nothing has to be asked.
+   */
+  questions: z
+    .array(
+      z.strictObject({
+        turn: z.int().min(0).max(4),
+        words: z
+          .array(
+            z
+              .string()
+              .regex(/^[a-z0-9]+( [a-z0-9]+)*$/)
+              .max(QUESTION_LIMITS.wordChars),
+          )
+          .min(1)
+          .max(QUESTION_LIMITS.words),
+      }),
+    )
+    .min(1)
+    .max(5)
     .optional(),
   /** Names the tool chain the task was made from: `banking:list_accounts>freeze_card`. */
   chain: z.string().min(1).max(400),

@@ -6,15 +6,17 @@ import type { Task } from './task.js'
 /** What a teacher says when it has made all the calls that a user turn asked for, and has nothing to tell. */
 export const CLOSING = 'Done.'
 
-/** What a teacher says in the end of a user turn: what is to be told, and no more. */
-export function closingOf({ facts = [] }: Pick<Task, 'facts'>, turn: number): string {
+/** What a teacher says in the end of a user turn: what is to be told and asked, and no more. */
+export function closingOf({ facts = [], questions }: Pick<Task, 'facts' | 'questions'>, turn: number): string {
   const values = facts.filter((fact) => fact.turn === turn).map(({ value }) => value)
+  const due = questions?.find((question) => question.turn === turn)
+  if (due) return `${values.join('; ')}\nCould you tell me: ${due.words[0]}?`.trim()
   return values.length === 0 ? CLOSING : values.join('; ')
 }
 
 /** The assistant messages of a demonstration that follows the ground truth: one call per message, then the closing words. */
 export function groundTruthScript(
-  task: Pick<Task, 'turns' | 'groundTruth' | 'facts'>,
+  task: Pick<Task, 'turns' | 'groundTruth' | 'facts' | 'questions'>,
   dialect: Pick<Dialect, 'writeCall'>,
 ): string[] {
   return task.turns.flatMap((_, turn) => [

@@ -14,6 +14,15 @@ export function integerOption(low: number, high: number): (text: string) => numb
   }
 }
 
+/** Parses two prices: `0.15,0.6`. */
+export function priceOption(text: string): readonly [prompt: number, reply: number] {
+  const prices = text.split(',').map(Number)
+  const [prompt, reply] = prices
+  if (prices.length !== 2 || !(prompt! >= 0) || !(reply! >= 0))
+    throw new InvalidArgumentError('Give two numbers, such as 0.15,0.6.')
+  return [prompt!, reply!]
+}
+
 /** Parses a share: a number from 0 to 1. */
 export function shareOption(text: string): number {
   const value = Number(text)

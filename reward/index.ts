@@ -1,5 +1,5 @@
 export { FACT_LIMITS, factsToTell, type Heard, heardIn, type ReferenceTurn, tells } from './facts.js'
-export { callBudget, PAPER } from './paper.js'
+export { callBudget, PAPER, PAPER_SETTINGS, paperReward } from './paper.js'
 export type { RewardPreset } from './preset.js'
 export { PresetError, REWARD_PRESETS, rewardPreset } from './presets.js'
 export { solvedExactly } from './solved.js'

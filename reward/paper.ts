@@ -4,42 +4,67 @@ import { checkExample } from './check-example.js'
 import type { RewardPreset } from './preset.js'
 import type { GroundTruthCall, LoggedCall, RewardBreakdown, RewardComponents, ScoredExample } from './types.js'
 
-/** Weights of the paper's total (section 3.3); the maximum is 1.3. */
-const WEIGHTS = { validity: 0.5, coverage: 0.5, efficiency: 0.15, name: 0.2, arg: 0.1 } as const
+/** What the paper chose, and what its ablations change (section 5). */
+export interface PaperSettings {
+  /** Of the components in the total. */
+  readonly weights: RewardComponents
+  /** Calls that cost nothing beyond the ground truth's, as a share of these: the paper's beta. */
+  readonly slack: number
+}
 
-/** PROVE's five components and their total (arXiv 2606.03892, section 3.3). */
-export const PAPER = {
-  name: 'paper',
-  description: "PROVE's five components: validity, coverage, efficiency, name, arguments",
-  maximum: { calls: 1.3, noCall: 1 },
-  components: Object.keys(WEIGHTS),
-  needsFacts: false,
-  score,
-} as const satisfies RewardPreset
+/** Section 3.3; the maximum is 1.3. */
+export const PAPER_SETTINGS: PaperSettings = {
+  weights: { validity: 0.5, coverage: 0.5, efficiency: 0.15, name: 0.2, arg: 0.1 },
+  slack: 0.5,
+}
 
 /** A breakdown into the paper's components. */
 export interface PaperBreakdown extends RewardBreakdown {
   readonly components: RewardComponents | null
 }
 
-function score(example: ScoredExample, log: readonly LoggedCall[]): PaperBreakdown {
-  const { groundTruth } = example
-  const offered = checkExample(example)
-  if (groundTruth.length === 0) return { total: log.length === 0 ? 1 : 0, components: null, alignment: [], covered: [] }
-  const alignment = align(groundTruth, log)
-  const components: RewardComponents = {
-    validity: validity(log, offered),
-    coverage: alignment.covered.filter(Boolean).length / groundTruth.length,
-    efficiency: efficiency(log.length, groundTruth.length),
-    name: namePrecision(log, groundTruth),
-    arg: argumentMatch(log, groundTruth, alignment),
-  }
-  return { total: weighted(components), components, alignment: alignment.calls, covered: alignment.covered }
+/** A preset of the paper's form. */
+export interface PaperPreset extends RewardPreset {
+  score(example: ScoredExample, log: readonly LoggedCall[]): PaperBreakdown
 }
 
+/** The paper's reward with other settings. */
+export function paperReward(name: string, description: string, { weights, slack }: PaperSettings): PaperPreset {
+  return {
+    name,
+    description,
+    maximum: { calls: weighted({ validity: 1, coverage: 1, efficiency: 0, name: 1, arg: 1 }, weights), noCall: 1 },
+    components: Object.keys(weights),
+    needsFacts: false,
+    score(example, log) {
+      const { groundTruth } = example
+      const offered = checkExample(example)
+      if (groundTruth.length === 0)
+        return { total: log.length === 0 ? 1 : 0, components: null, alignment: [], covered: [] }
+      const alignment = align(groundTruth, log)
+      const components: RewardComponents = {
+        validity: validity(log, offered),
+        coverage: alignment.covered.filter(Boolean).length / groundTruth.length,
+        efficiency: efficiency(log.length, callBudget(groundTruth.length, slack)),
+        name: namePrecision(log, groundTruth),
+        arg: argumentMatch(log, groundTruth, alignment),
+      }
+      const total = weighted(components, weights)
+      return { total, components, alignment: alignment.calls, covered: alignment.covered }
+    },
+  }
+}
+
+/** PROVE's five components and their total (arXiv 2606.03892, section 3.3). */
+export const PAPER = paperReward(
+  'paper',
+  "PROVE's five components: validity, coverage, efficiency, name, arguments",
+  PAPER_SETTINGS,
+)
+
 /** Number of calls up to which efficiency costs nothing, for a ground truth of `n` calls. */
-export function callBudget(n: number): number {
-  return n + Math.ceil(0.5 * n)
+export function callBudget(n: number, slack = PAPER_SETTINGS.slack): number {
+  return n + Math.ceil(slack * n)
 }
 
 function validity(log: readonly LoggedCall[], offered: ReadonlyMap<string, OfferedTool>): number {
@@ -54,8 +79,7 @@ function validity(log: readonly LoggedCall[], offered: ReadonlyMap<string, Offer
   return levels / (3 * log.length)
 }
 
-function efficiency(calls: number, n: number): number {
-  const budget = callBudget(n)
+function efficiency(calls: number, budget: number): number {
   return calls > budget ? -(calls - budget) / (2 * budget) : 0
 }
 
@@ -79,12 +103,12 @@ function argumentMatch(log: readonly LoggedCall[], truths: readonly GroundTruthC
   return pairs === 0 ? 0 : sum / pairs
 }
 
-function weighted({ validity, coverage, efficiency, name, arg }: RewardComponents): number {
+function weighted(components: RewardComponents, weights: RewardComponents): number {
   return (
-    WEIGHTS.validity * validity +
-    WEIGHTS.coverage * coverage +
-    WEIGHTS.efficiency * efficiency +
-    WEIGHTS.name * name +
-    WEIGHTS.arg * arg
+    weights.validity * components.validity +
+    weights.coverage * components.coverage +
+    weights.efficiency * components.efficiency +
+    weights.name * components.name +
+    weights.arg * components.arg
   )
 }

@@ -6,5 +6,12 @@ export { programHash } from './production/program-hash.js'
 export { createSanityCheck, type SanityCheck } from './production/sanity-check.js'
 export * from './production/stream-examples.js'
 export * from './production/worker-pool.js'
-export { createTeacher, rephraseAll, type Source, type Teacher, TeacherError } from './teacher/index.js'
+export {
+  createTeacher,
+  rephraseAll,
+  type Source,
+  type Teacher,
+  TeacherError,
+  type TeacherReport,
+} from './teacher/index.js'
 export { diversity } from './wording/diversity.js'

@@ -4,7 +4,7 @@ import { ConfigError } from '../../coordinator/settings/config.js'
 /** The commands, in the order in which help names them. */
 export const PROGRAM: Program = {
   name: 'prove-lab',
-  description: 'Make and inspect data sets, evaluate policies, calibrate audits',
+  description: 'Make and inspect data sets, evaluate and compare policies, calibrate audits',
   commands: {
     synthesize: async () => (await import('./synthesize.js')).addSynthesizeCommand,
     dataset: async () => (await import('./dataset.js')).addDatasetCommand,
@@ -12,6 +12,7 @@ export const PROGRAM: Program = {
     eval: async () => (await import('./eval.js')).addEvalCommand,
     probe: async () => (await import('./probe.js')).addProbeCommand,
     calibrate: async () => (await import('./calibrate.js')).addCalibrateCommand,
+    ablate: async () => (await import('./ablate.js')).addAblateCommand,
   },
   statusOf: (error) => (error instanceof ConfigError ? 2 : 1),
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { createLogUpdate } from 'log-update'
 import {
@@ -11,6 +11,7 @@ import {
   PROFILES,
   writeDataset,
 } from '../../dataset/index.js'
+import { createTaskStage } from '../../environment/index.js'
 import { CATALOGUE, isWorldFolder, worldsNamed } from '../../servers/catalogue.js'
 import { SESSION_START, type ServerDefinition } from '../../servers/kernel/index.js'
 import {
@@ -31,8 +32,11 @@ import {
   SPLIT_SHARES,
   SynthesisError,
   type Teacher,
+  type TeacherReport,
 } from '../../synthesis/index.js'
-import { integerOption, shareOption, worldsOption } from '../options.js'
+import { integerOption, priceOption, shareOption, worldsOption } from '../options.js'
+import { probe } from '../probe.js'
+import { tables } from './probe.js'
 
 interface SynthesizeOptions {
   examples: number
@@ -49,6 +53,7 @@ interface SynthesizeOptions {
   teacherModel?: string
   teacherRequests: number
   teacherTokens: number
+  teacherPrice?: readonly [prompt: number, reply: number]
 }
 
 /** The size of the paper's data set (section 3.2). */
@@ -82,6 +87,7 @@ export function addSynthesizeCommand(program: Command): void {
     .option('--teacher-model <gguf>', 'a model file puts the words, in this process')
     .option('--teacher-requests <number>', 'requests it may take', integerOption(1, 100_000_000), 50_000)
     .option('--teacher-tokens <number>', 'tokens it may take, prompts included', integerOption(1, 2 ** 40), 100_000_000)
+    .option('--teacher-price <prompt,reply>', 'what a million tokens cost, to show what was spent', priceOption)
     .action(synthesize)
 }
 
@@ -107,7 +113,7 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
   let teacher: Teacher | undefined
   try {
     // Before hours of work, not after: a teacher that is away is noticed here.
-    teacher = await teacherFor(options, worlds, plan, `${out}.parts`, stop.signal)
+    teacher = await teacherFor(options, worlds, plan, `${out}.teacher`, stop.signal)
     const { examples, drops, missing } = await produce(plan, {
       workers,
       threads: options.workers,
@@ -116,9 +122,14 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
       onProgress: progress.show,
     })
     progress.say('writing the data set …')
-    await write(out, plan, worlds, examples(), { drops, missing }, teacher, stop.signal)
-    await finished.remove()
     const lacking = missing.reduce((sum, { count }) => sum + count, 0)
+    const wanted = options.examples - lacking
+    const words = teacher && {
+      teacher,
+      onWords: (report: TeacherReport) => progress.showWords(report, wanted, options.teacherPrice),
+    }
+    await write(out, plan, worlds, examples(), { drops, missing }, words, stop.signal)
+    await finished.remove()
     progress.say(`${options.examples - lacking} examples are in ${out}; its README.md describes them`)
     if (lacking > 0) {
       progress.say(
@@ -136,6 +147,9 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt)
   }
 }
+
+/** Held-out examples that the card's table of hacks is made of: each is played in all ways. */
+const PROBED = 100
 
 /** Exit status of a synthesis that wrote a whole data set of fewer examples than were asked for. */
 const FEWER_THAN_ASKED = 3
@@ -179,17 +193,20 @@ async function write(
   worlds: readonly ServerDefinition[],
   examples: AsyncIterable<Example>,
   { drops, missing }: { readonly drops: Drops; readonly missing: readonly Missing[] },
-  teacher: Teacher | undefined,
+  words: Words | undefined,
   signal: AbortSignal,
 ): Promise<void> {
+  const teacher = words?.teacher
   const catalogue = new Map(worlds.map((server) => [server.name, server]))
   const sanity = createSanityCheck(catalogue)
   const baselines = createBaselineCheck(catalogue)
+  const heldOut: Example[] = []
   async function* checked(): AsyncGenerator<Example> {
-    for await (const example of inWordsOf(teacher, examples, signal)) {
+    for await (const example of inWordsOf(words, examples, signal)) {
       signal.throwIfAborted()
       sanity.add(example)
       baselines.add(example)
+      if (example.split === 'held-out' && heldOut.length < PROBED) heldOut.push(example)
       yield example
     }
   }
@@ -218,18 +235,23 @@ async function write(
           : [`Fewer examples than were asked for: ${saidMissing(missing)} could not be made of these worlds.`]),
       ],
       diversity: (texts) => ({ ...diversity(texts) }),
-      outcome: () => ({ drops, sanity: sanity.finish(), baselines: baselines.finish() }),
+      outcome: async () => ({
+        drops,
+        sanity: sanity.finish(),
+        baselines: baselines.finish(),
+        ...(heldOut.length === 0 ? {} : { probes: tables(await probe(heldOut, createTaskStage(catalogue), signal)) }),
+      }),
     },
     catalogue,
   )
 }
 
-/** The language model that puts the words, if one was named. Its replies are kept beside the finished. */
+/** The language model that puts the words, if one was named. Its replies are kept when the data set is complete: without them its bytes cannot be made again. */
 async function teacherFor(
   { teacher, teacherName, teacherModel, teacherRequests, teacherTokens, workers }: SynthesizeOptions,
   worlds: readonly ServerDefinition[],
   { recipe }: Plan,
-  finished: string,
+  cacheFolder: string,
   signal: AbortSignal,
 ): Promise<Teacher | undefined> {
   const apiKey = process.env.OPENAI_API_KEY
@@ -255,7 +277,7 @@ async function teacherFor(
     {
       source,
       catalogue: new Map(worlds.map((server) => [server.name, server])),
-      cacheFolder: join(finished, 'teacher'),
+      cacheFolder,
       budget: { requests: teacherRequests, tokens: teacherTokens },
     },
     signal,
@@ -265,17 +287,27 @@ async function teacherFor(
 /** Examples in flight at a teacher: a server batches them. */
 const TEACHER_CONCURRENCY = 8
 
+/** A teacher, and who hears how far it is. */
+interface Words {
+  readonly teacher: Teacher
+  onWords(report: TeacherReport): void
+}
+
 async function* inWordsOf(
-  teacher: Teacher | undefined,
+  words: Words | undefined,
   examples: AsyncIterable<Example>,
   signal: AbortSignal,
 ): AsyncGenerator<Example> {
-  if (!teacher) {
+  if (!words) {
     yield* examples
     return
   }
+  const { teacher, onWords } = words
   const context = { today: SESSION_START.slice(0, 10), signal }
-  for await (const { example } of rephraseAll(examples, teacher, context, TEACHER_CONCURRENCY)) yield example
+  for await (const { example } of rephraseAll(examples, teacher, context, TEACHER_CONCURRENCY)) {
+    onWords(teacher.report())
+    yield example
+  }
   const { rephrased, kept, requests, problems } = teacher.report()
   process.stderr.write(
     `the teacher put the words of ${rephrased} examples, ${kept} kept theirs, ${requests} requests ${JSON.stringify(problems)}\n`,
@@ -287,16 +319,29 @@ function createProgress() {
   const screen = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined
   const started = performance.now()
   let tenths = -1
+  let since: number | undefined
+  const draw = (line: string, share: number): void => {
+    if (screen) screen(line)
+    else if (Math.floor(10 * share) > tenths) {
+      tenths = Math.floor(10 * share)
+      process.stderr.write(`${line}\n`)
+    }
+  }
   return {
     show({ kept, wanted, drops }: { readonly kept: number; readonly wanted: number; readonly drops: Drops }): void {
       const dropped = Object.values(drops).reduce((sum, count) => sum + count, 0)
       const seconds = (performance.now() - started) / 1000
       const line = `${bar(kept / wanted)} ${kept} of ${wanted} examples, ${dropped} candidates dropped, ${seconds.toFixed(0)} s`
-      if (screen) screen(line)
-      else if (Math.floor((10 * kept) / wanted) > tenths) {
-        tenths = Math.floor((10 * kept) / wanted)
-        process.stderr.write(`${line}\n`)
-      }
+      draw(line, kept / wanted)
+    },
+    /** How far a teacher is, what it has taken and, where its price is known, cost, and when it will be done. */
+    showWords(
+      report: TeacherReport,
+      wanted: number,
+      price: readonly [prompt: number, reply: number] | undefined,
+    ): void {
+      if (since === undefined) [since, tenths] = [performance.now(), -1]
+      draw(saidWords(report, wanted, price, (performance.now() - since) / 1000), report.examples / wanted)
     },
     say(text: string): void {
       screen?.done()
@@ -304,6 +349,21 @@ function createProgress() {
     },
     close: () => screen?.done(),
   }
+}
+
+/** `######## 120 of 500 examples in the teacher's words (96 put, 24 kept), 310 requests, 402,000 + 61,000 tokens, 0.24, 12 min left`. */
+export function saidWords(
+  { examples, rephrased, kept, fromCache, requests, promptTokens, completionTokens }: TeacherReport,
+  wanted: number,
+  price: readonly [prompt: number, reply: number] | undefined,
+  seconds: number,
+): string {
+  const count = (value: number): string => value.toLocaleString('en-US')
+  const spent = price && `, cost ${((promptTokens * price[0] + completionTokens * price[1]) / 1e6).toFixed(2)}`
+  // What is taken from the cache takes no time, so it says nothing of what is to come.
+  const asked = examples - fromCache
+  const left = asked === 0 ? '' : `, ${count(Math.ceil(((seconds / asked) * (wanted - examples)) / 60))} min left`
+  return `${bar(examples / wanted)} ${examples} of ${wanted} examples at the teacher (${rephrased} reworded, ${kept} kept), ${count(requests)} requests, ${count(promptTokens)} + ${count(completionTokens)} tokens${spent ?? ''}${left}`
 }
 
 const WIDTH = 24

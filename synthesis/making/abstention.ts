@@ -1,16 +1,18 @@
-import type { ServerDefinition } from '../../servers/kernel/index.js'
+import type { Split } from '../../dataset/profile.js'
+import type { SeededRandom, ServerDefinition } from '../../servers/kernel/index.js'
 import { nodeName } from '../../servers/kernel/tool-graph.js'
-import { askForAll, isUnderstood } from './ask-for-all.js'
+import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
 import { assemble, buildTask } from './assemble.js'
 import { chooseToolset } from './draw-toolset.js'
 import { type Chain, chainName, splitOf } from './split.js'
-import { type Maker, TODAY } from './synthesis-context.js'
+import { type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
 import { coreAround, homeOf, takeSteps } from './take-steps.js'
 import { putIntoWords } from './word-conversation.js'
 
 /** Nothing on offer can serve the request: it belongs to another world, or to none. */
 export const makeAbstention: Maker = (assignment, worldSeed, context, random) => {
   const { profile, speech, servers } = context
+  const isPlain = profile.speech === 'plain'
   const persona = context.drawPersona(random)
   const moment = { persona, today: TODAY, dated: profile.context, random }
   let user: string
@@ -19,14 +21,14 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
   const hidden = new Set<string>()
   if (random.chance(SMALL_TALK) || servers.length === 1) {
     const { topic, text } = context.smallTalk(random)
-    user = text
+    user = isPlain ? text : withSecond(text, assignment.split, context, random)
     name = `small-talk:${topic}`
     if (splitOf(name) !== assignment.split) return 'other_split'
   } else {
     const taken = takeSteps(
       assignment,
       coreAround(assignment, context, random),
-      random.int(1, 2),
+      isPlain ? random.int(1, 2) : random.pick(NUMBERS_ASKED),
       worldSeed,
       context,
       random,
@@ -34,11 +36,11 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
     if (typeof taken === 'string') return taken
     if (taken.undoings.length > 0) return 'undone'
     const { chain, steps } = taken
-    const script = askForAll(steps, random)
+    const script = askForAll(steps, random, { vague: !isPlain && random.chance(profile.information.minimal) })
     if (!script) return 'no_script'
     const worded = putIntoWords(script, speech, moment)
     if (!worded) return 'no_words'
-    if (!isUnderstood(script, worded, context)) return 'reference'
+    if (script.information !== 'minimal' && !isUnderstood(script, worded, context)) return 'reference'
     user = worded.exchanges[0]!.user
     name = chainName(chain)
     const away = servers.filter((server) => !homeOf(chain).includes(server))
@@ -47,17 +49,35 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
   }
   const toolset = chooseToolset({ home, needed: [], hidden, distractors: false }, servers, profile, random)
   if (toolset.length === 0) return 'no_walk'
+  const users = [user, ...(!isPlain && random.chance(INSISTS) ? [speech.insist({ ...moment, turn: 1 })] : [])]
   const task = buildTask(
-    { kind: 'abstention', toolset, turns: [user], groundTruth: [], chain: name },
+    { kind: 'abstention', toolset, turns: users, groundTruth: [], chain: name },
     { worldSeed, persona, profile, random },
   )
-  const exchange = { user, calls: [], assistant: speech.decline({ ...moment, turn: 0 }) }
+  const exchanges = users.map((said, turn) => ({
+    user: said,
+    calls: [],
+    assistant: speech.decline({ ...moment, turn }),
+  }))
   const course = { information: 'complete', recovery: null } as const
-  return assemble(assignment, task, course, persona, { exchanges: [exchange], origins: [], turnOf: [] }, context)
+  return assemble(assignment, task, course, persona, { exchanges, origins: [], turnOf: [] }, context)
 }
+
+/** Of the small talk, what asks for two things at once. */
+const TWO_TOPICS = 0.45
+/** Of the users who are told that there is no tool, those who insist. */
+const INSISTS = 0.35
 
 /** Of the abstention tasks, those whose request belongs to no world at all. */
 const SMALL_TALK = 0.35
+
+/** Two things asked for at once, in a share of the turns: one alone is shorter than what tools are asked for. */
+function withSecond(text: string, split: Split, { smallTalk }: SynthesisContext, random: SeededRandom): string {
+  if (!random.chance(TWO_TOPICS)) return text
+  const second = smallTalk(random)
+  if (splitOf(`small-talk:${second.topic}`) !== split) return text
+  return `${text}${/[.?!]$/.test(text) ? '' : '.'} ${second.text}`
+}
 
 /** Tools of other worlds that might pass for one of the chain: two words of their names agree. */
 function alike(chain: Chain, home: readonly ServerDefinition[]): string[] {

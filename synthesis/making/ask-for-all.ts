@@ -1,28 +1,41 @@
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
-import type { Script, Withheld } from './conversation-script.js'
+import { type Script, silentSteps, type Withheld } from './conversation-script.js'
 import type { SynthesisContext } from './synthesis-context.js'
 import { tellReferences } from './tell-references.js'
 import type { Step } from './walk.js'
 import { callOf, type Worded } from './word-conversation.js'
 
+/** How many things a request that no call answers is about: as few as first turns that calls answer are. */
+export const NUMBERS_ASKED = [1, 1, 1, 2] as const
+
+/** Share of the look-ups that need not be asked for and are not: who wants one thing done names it. */
+const TAKEN_FOR_GRANTED = 0.9
+
 /**
  * The script of one request for everything at once, which no call follows.
  * @param withheld  a value that it leaves out
+ * @param vague  whether it only names the goal
  * @returns `null` when it cannot be asked for at once, because something can only be meant by what is found first
  */
-export function askForAll(walked: readonly Step[], random: SeededRandom, withheld?: Withheld): Script | null {
+export function askForAll(
+  walked: readonly Step[],
+  random: SeededRandom,
+  { withheld, vague = false }: { readonly withheld?: Withheld; readonly vague?: boolean } = {},
+): Script | null {
   const asks = [...walked.keys()]
   const steps = tellReferences(walked, [asks], true, random)
-  return (
-    steps && {
-      steps,
-      turns: [{ says: 'request', asks, steps: [], ...(withheld ? { withheld } : {}) }],
-      information: withheld ? 'missing' : 'complete',
-      recovery: null,
-      silent: new Set(),
-    }
-  )
+  if (!steps) return null
+  const silent = withheld || vague ? new Set<number>() : silentSteps(steps, [asks], random, TAKEN_FOR_GRANTED)
+  return {
+    steps,
+    turns: vague
+      ? [{ says: 'vague', ask: asks.at(-1)!, steps: [] }]
+      : [{ says: 'request', asks, steps: [], ...(withheld ? { withheld } : {}) }],
+    information: vague ? 'minimal' : withheld ? 'missing' : 'complete',
+    recovery: null,
+    silent,
+  }
 }
 
 /** Whether a listener would understand the request if its calls could be made. */

@@ -283,17 +283,19 @@ function wrongValue(
 /**
  * Look-ups that a person would take for granted: without arguments that would have to be said, and followed in the same
  * turn by a call that uses the result by name.
+ * @param share  of those that could be
  */
-function silentSteps(
+export function silentSteps(
   steps: readonly ToldStep[],
   parts: readonly (readonly number[])[],
   random: SeededRandom,
+  share = 0.6,
 ): Set<number> {
   const silent = new Set<number>()
   for (const part of parts) {
     for (const index of part.slice(0, -1)) {
       const { tool, args } = steps[index]!
-      if (!tool.annotations.readOnly || !random.chance(0.6)) continue
+      if (!tool.annotations.readOnly || !random.chance(share)) continue
       const users = part.flatMap((later) => steps[later]!.bindings.filter(({ source }) => source === index))
       const named = users.flatMap(({ way }) => (way.how === 'label' ? [way.label] : []))
       if (users.length === 0 || named.length < users.length) continue

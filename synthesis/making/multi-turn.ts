@@ -1,17 +1,16 @@
 import type { Recovery } from '../../dataset/example.js'
-import type { TaskBody } from '../../episode/index.js'
-import { factsToTell, type Json } from '../../reward/index.js'
-import { dependencyGraph, deriveSeed, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
+import { deriveSeed, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
 import { assemble, buildTask } from './assemble.js'
 import { drawRecovery, drawShape, type Script, type Shape, scriptConversation } from './conversation-script.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
+import { groundTruthOf, toTell } from './ground-truth.js'
 import { isInPair } from './pairs.js'
+import { questionsDue } from './questions-due.js'
 import { type Chain, chainName } from './split.js'
 import { type Assignment, type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
 import { coreAround, homeOf, shapeRandom, takeSteps } from './take-steps.js'
-import type { ToldStep } from './tell-references.js'
-import { putIntoWords, type Worded } from './word-conversation.js'
+import { putIntoWords } from './word-conversation.js'
 
 /** A conversation that a chain of calls answers, over one or more user turns. */
 export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => {
@@ -27,7 +26,8 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
   const { steps } = script
   const persona = context.drawPersona(random)
   const worded = putIntoWords(script, speech, { persona, today: TODAY, dated: profile.context, random })
-  if (!worded) return 'no_words'
+  const questions = worded && questionsDue(script, worded)
+  if (!worded || !questions) return 'no_words'
   const toolset = chooseToolset(
     { home: homeOf(chain), needed: chain, hidden: rivals(steps, script.silent), distractors: true },
     context.servers,
@@ -41,6 +41,7 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
       turns: worded.exchanges.map(({ user }) => user),
       groundTruth: groundTruthOf(steps, worded),
       ...toTell(steps, script, worded),
+      ...questions,
       chain: chainName(chain),
     },
     { worldSeed, persona, profile, random },
@@ -114,32 +115,4 @@ function drawIndex(weights: readonly number[], random: SeededRandom): number {
     return left < 0
   })
   return Math.max(0, drawn)
-}
-
-/** What the user wants to hear: of the look-ups that were asked for, and not only made on the way, what the assistant tells. */
-function toTell(steps: readonly ToldStep[], { silent }: Script, { exchanges }: Worded): Pick<TaskBody, 'facts'> {
-  const isAsked = (step: number | null): step is number =>
-    step !== null && steps[step]!.tool.annotations.readOnly === true && !silent.has(step)
-  const facts = factsToTell(
-    exchanges.map(({ user, calls, assistant }) => ({
-      user,
-      results: calls.flatMap(({ truth, response }) => (isAsked(truth) ? [JSON.parse(response) as Json] : [])),
-      answer: assistant,
-    })),
-  )
-  return facts.length === 0 ? {} : { facts }
-}
-
-/**
- * The ground truth with its edges: for every tool with an edge to a call, the nearest earlier call of that tool (reward
- * specification, section 1), and the calls whose results it takes over.
- */
-function groundTruthOf(steps: readonly ToldStep[], { turnOf }: Worded): TaskBody['groundTruth'] {
-  return steps.map(({ server, tool, args, bindings }, i) => {
-    const names = dependencyGraph(server).prerequisites(tool.name)
-    const nearest = new Map(steps.slice(0, i).map((step, j) => [step.server === server ? step.tool.name : '', j]))
-    const after = new Set([...nearest].filter(([name]) => names.has(name)).map(([, j]) => j))
-    for (const { source } of bindings) after.add(source)
-    return { name: tool.name, arguments: args, after: [...after].sort((a, b) => a - b), turn: turnOf[i]! }
-  })
 }

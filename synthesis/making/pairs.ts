@@ -1,4 +1,5 @@
-import { kindsGiven, lookedUp, type Node, type ToolGraph } from '../../servers/kernel/tool-graph.js'
+import { lookedUp, type Node, type ToolGraph } from '../../servers/kernel/tool-graph.js'
+import { kindsTold } from './told-kinds.js'
 
 const known = new WeakMap<ToolGraph, ReadonlySet<Node>[]>()
 
@@ -16,7 +17,7 @@ function pairedIn(graph: ToolGraph, spokenKeys: boolean): ReadonlySet<Node> {
   const paired = new Set<Node>()
   for (const { kind, from, to } of graph.links) {
     if (kind === 'cross-world' || lookedUp(from, spokenKeys).size > 0) continue
-    const given = kindsGiven(from)
+    const given = kindsTold(from, spokenKeys)
     if ([...lookedUp(to, spokenKeys).values()].some((entity) => !given.has(entity))) continue
     paired.add(from).add(to)
   }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { deriveSeed, seededRandom, type WorldCache } from '../../servers/kernel/index.js'
+import { deriveSeed, type SeededRandom, seededRandom, type WorldCache } from '../../servers/kernel/index.js'
 import { type Node, nodeName, type ToolGraph } from '../../servers/kernel/tool-graph.js'
 import type { Chain } from './split.js'
 
@@ -34,21 +34,43 @@ export const isPrepared = ({ server, tool }: Node, earlier: Chain): boolean =>
     (node) => node.server === server && node.tool.establishes?.some((fact) => tool.needs?.includes(fact)) === true,
   )
 
+/** Calls that may have to come before one another until a tool can be used: an engine is started before a car moves, and cruises then. */
+const MOST_PREPARING = 4
+/** How often a call is prepared that could be made as it is: what it then does may not be what the next one needs. */
+const GO_ON = 0.3
+
 /**
- * The core of a chain with a call before it that prepares what its first one needs, where the state does not have it.
+ * The core of a chain with the calls before it that prepare what its first one needs, where the state does not have it.
  * @returns `null` when nothing prepares it
  */
 export function prepared(
   core: Chain,
   graph: ToolGraph,
   isPossible: (node: Node) => boolean,
-  pick: (nodes: readonly Node[]) => Node,
+  random: SeededRandom,
+  left = MOST_PREPARING,
 ): Chain | null {
-  const [first] = core
-  if (isPossible(first!)) return core
+  return isPossible(core[0]!) ? core : preparedBy(core, graph, isPossible, random, left)
+}
+
+function preparedBy(
+  core: Chain,
+  graph: ToolGraph,
+  isPossible: (node: Node) => boolean,
+  random: SeededRandom,
+  left: number,
+): Chain | null {
   const before = graph
-    .into(first!)
-    .filter(({ kind, from }) => kind === 'implicit' && !core.includes(from) && isPossible(from))
+    .into(core[0]!)
+    .filter(({ kind, from }) => kind === 'implicit' && !core.includes(from))
     .map(({ from }) => from)
-  return before.length === 0 ? null : [pick(before), ...core]
+  if (before.length === 0) return null
+  const ready = before.filter(isPossible)
+  const last = left <= 1
+  if (ready.length > 0 && (last || core.length < 2 || !random.chance(GO_ON))) return [random.pick(ready), ...core]
+  if (last) return null
+  const next = [random.pick(before), ...core]
+  return isPossible(next[0]!)
+    ? (preparedBy(next, graph, isPossible, random, left - 1) ?? next)
+    : prepared(next, graph, isPossible, random, left - 1)
 }

@@ -5,7 +5,7 @@ import type { Node } from '../../servers/kernel/tool-graph.js'
 import { isPossibleAtFirst, isPrepared, prepared } from './preconditions.js'
 import { type Chain, splitOf } from './split.js'
 import type { Assignment, SynthesisContext } from './synthesis-context.js'
-import { hasNoOtherUse, type Undoing, undoingsIn } from './undoing.js'
+import { hasNoOtherUse, leadsOnlyBack, type Undoing, undoingsIn } from './undoing.js'
 import { type ChainSource, drawChain, type Open, type Step, walk } from './walk.js'
 
 /** A chain as it was executed. */
@@ -28,8 +28,8 @@ export function takeSteps(
 ): Taken | DropReason {
   const { graph, profile, worlds } = context
   const isPossible = (node: Node): boolean => isPossibleAtFirst(node, worldSeed, worlds)
-  const start = prepared(core, graph, isPossible, (nodes) => random.pick(nodes))
-  if (!start) return 'no_walk'
+  const start = prepared(core, graph, isPossible, random)
+  if (!start || start.length > LONGEST) return 'no_walk'
   const isReady = (node: Node, earlier: Chain): boolean => isPossible(node) || isPrepared(node, earlier)
   const source = { graph, profile, isReady }
   const chain = drawChainOf(split, start, length, source, context.heldOutWorlds, random)
@@ -38,7 +38,9 @@ export function takeSteps(
   const steps = walk(chain, open, context.profile, random)
   if (!steps) return 'no_walk'
   const undoings = undoingsIn(steps, open)
-  return undoings.every(({ later }) => hasNoOtherUse(steps[later]!)) ? { chain, steps, open, undoings } : 'undone'
+  const isNatural = ({ earlier, later }: Undoing): boolean =>
+    hasNoOtherUse(steps[later]!) || leadsOnlyBack(chain[earlier]!, graph)
+  return undoings.every(isNatural) ? { chain, steps, open, undoings } : 'undone'
 }
 
 /** Chains around one tool are few, and perhaps none is of the kind that is wanted: others may then take its place. */

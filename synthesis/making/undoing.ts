@@ -1,4 +1,5 @@
 import { entityKinds, requiredReferences, type ServerDefinition, type Session } from '../../servers/kernel/index.js'
+import type { Node, ToolGraph } from '../../servers/kernel/tool-graph.js'
 import type { Open, Step } from './walk.js'
 
 /** A row of a world by table and key. */
@@ -6,7 +7,7 @@ type RowName = string
 type Rows = ReadonlyMap<RowName, Readonly<Record<string, unknown>>>
 
 /** What a writing call did to one row. */
-interface Change {
+export interface Change {
   readonly before: Readonly<Record<string, unknown>> | undefined
   readonly after: Readonly<Record<string, unknown>> | undefined
 }
@@ -56,12 +57,22 @@ export function undoingsIn(steps: readonly Step[], open: Open): Undoing[] {
 
 /**
  * Whether the tool of a step can be used on nothing but what the conversation made: no look-up of its world shows such
- * things. Then people do take back what they did, in a turn of its own.
+ * things, or it takes none and needs a fact that a call makes true, as a coupon that is to be taken off. Then people do take back what they
+ * did, in a turn of its own.
  */
 export function hasNoOtherUse({ server, tool }: Step): boolean {
   const kinds = [...requiredReferences(tool.input).values()]
+  if (kinds.length === 0) return (tool.needs ?? []).length > 0
   const shown = server.tools.filter(({ annotations }) => annotations.readOnly).map(({ output }) => entityKinds(output))
   return kinds.some((kind) => shown.every((known) => !known.has(kind)))
+}
+
+/** Whether no call leads to a tool, and it leads only to those that end or renew what it made: a listing is made, and later taken off again. */
+export function leadsOnlyBack(node: Node, graph: ToolGraph): boolean {
+  const own = graph.from(node).filter(({ kind }) => kind !== 'cross-world')
+  return (
+    graph.into(node).length === 0 && own.every(({ to }) => ENDING.test(to.tool.name) || /^re[a-z]+_/.test(to.tool.name))
+  )
 }
 
 function takesBack(
@@ -88,7 +99,8 @@ const makes = (changes: ReadonlyMap<RowName, Change>): boolean => [...changes.va
 
 const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
 
-function changesBetween(before: Session, after: Session): Map<RowName, Change> {
+/** The rows in which two states of a world differ. */
+export function changesBetween(before: Session, after: Session): Map<RowName, Change> {
   const changes = new Map<RowName, Change>()
   for (const [table, { key }] of Object.entries(before.world.server.tables)) {
     const old = new Map(before.db[table]!.list().map((row) => [row[key] as string, row]))

@@ -10,6 +10,7 @@ import {
 import { kindsGiven, type Link, lookedUp, type Node, type ToolGraph } from '../../servers/kernel/tool-graph.js'
 import { commonValuesIn, type Way, waysToRefer } from './references.js'
 import type { Chain } from './split.js'
+import { kindsTold } from './told-kinds.js'
 
 /** Opens the sessions of a task anew, one per world. */
 export type Open = (server: ServerDefinition) => Session
@@ -41,6 +42,8 @@ const TRIES_PER_STEP = 8
 const TRIES_PER_LOOK_UP = 64
 /** Keys of a result that are tried for one argument. */
 const KEYS_PER_ARGUMENT = 12
+/** Share of the tools that come between two others: where a chain of the two is of another split, only so they occur in one. */
+const BETWEEN = 0.12
 /** Draws of a chain around one tool before another length is drawn. */
 const TRIES_PER_CHAIN = 12
 /** Draws of a link before it is held that none leads to a tool that can be called. */
@@ -75,10 +78,25 @@ function grow(chain: Node[], { graph, profile, isReady }: ChainSource, random: S
   if (missing) {
     const sources = graph
       .into(missing.node)
-      .filter(({ kind, through, from }) => kind === 'explicit' && through === missing.entity && !chain.includes(from))
+      .filter(
+        ({ kind, through, from }) =>
+          kind === 'explicit' &&
+          through === missing.entity &&
+          !chain.includes(from) &&
+          kindsTold(from, spoken).has(missing.entity),
+      )
     const link = pickLink(sources, profile, random, ({ from }) => isReady(from, []))
     if (link) chain.splice(random.int(0, chain.indexOf(missing.node)), 0, link.from)
     return link !== undefined
+  }
+  if (!spoken && chain.length > 1 && random.chance(BETWEEN)) {
+    const at = random.int(1, chain.length - 1)
+    const inner = graph.from(chain[at - 1]!).filter(({ to, kind }) => kind !== 'cross-world' && !chain.includes(to))
+    const link = pickLink(inner, profile, random, ({ to }) => isReady(to, chain.slice(0, at)))
+    if (link) {
+      chain.splice(at, 0, link.to)
+      return true
+    }
   }
   const before = graph.into(chain[0]!).filter(({ from }) => !chain.includes(from))
   const after = graph.from(chain.at(-1)!).filter(({ to }) => !chain.includes(to))
@@ -103,7 +121,7 @@ function firstUncovered(chain: Chain, spoken: boolean): { node: Node; entity: st
 /** A kind of key that `node` must be given and no result of `chain` holds. */
 function uncovered(chain: Chain, node: Node, spoken: boolean): string | undefined {
   return [...lookedUp(node, spoken).values()].find(
-    (entity) => !chain.some((earlier) => earlier.server === node.server && kindsGiven(earlier).has(entity)),
+    (entity) => !chain.some((earlier) => earlier.server === node.server && kindsTold(earlier, spoken).has(entity)),
   )
 }
 

@@ -79,7 +79,7 @@ export function createTargets(graph: ToolGraph, seed: number): Targets {
     nextRound(assignment) {
       const round = assignment.round + 1
       if (round < ROUNDS_PER_TARGET) return { ...assignment, round }
-      if (assignment.split === 'train' && round % 2 === 1) return { ...assignment, round, target: shortest() }
+      if (round % 2 === 1) return { ...assignment, round, target: shortest() }
       const drawn = deriveSeed('prove/target/1', seed, assignment.index, round) % graph.nodes.length
       return { ...assignment, round, target: graph.nodes[drawn]! }
     },

@@ -25,6 +25,8 @@ export interface TurnBrief {
   readonly frozen: boolean
   /** Figures, quotations and texts of results that the assistant's words must not lose. */
   readonly reports: readonly string[]
+  /** Words, in one of which the assistant has to ask; `undefined` where nothing has to be asked. */
+  readonly asksFor: readonly string[] | undefined
   /** What the user may speak of: everything said before, and the draft. */
   readonly knownToUser: string
   readonly knownToAssistant: string
@@ -66,6 +68,7 @@ export function briefOf(example: Example, today: string, catalogue: ReadonlyMap<
         ...figuresIn(assistant),
         ...textsIn(exchange).filter((text) => placeOf(assistant, text) >= 0),
       ]),
+      asksFor: task.questions?.find((question) => question.turn === turn)?.words,
       knownToUser,
       knownToAssistant: `${knownToUser}\n${assistant}`,
       withheld: withheld.map(({ value, phrase }) => ({ value, phrase })),

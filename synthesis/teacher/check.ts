@@ -1,7 +1,9 @@
+import { asksFor } from '../../episode/index.js'
 import type { Brief, Need, TurnBrief } from './brief.js'
 import type { Objection, Problem } from './errors.js'
 import { LENGTH } from './limits.js'
 import { areOpposite, facingAt, inventionsIn, phraseFor, placeOf } from './phrases.js'
+import { invertedIn } from './polarity.js'
 
 /** The words of one exchange. */
 export interface TurnWords {
@@ -71,6 +73,7 @@ function objectionsToUser(text: string, turn: TurnBrief, brief: Brief): Finding[
     ...missing(text, turn.needs),
     ...reordered(text, turn),
     ...turnedAround(text, turn.needs),
+    ...inverted(text, turn.user),
     ...withheld(text, turn.knownToUser, turn, brief).map(
       (what): Finding => ['withheld_value', `the user must not say ${what} yet`],
     ),
@@ -90,6 +93,10 @@ function objectionsToAnswer({ user, assistant }: TurnWords, turn: TurnBrief, bri
   return [
     ...lost.map((fact): Finding => ['missing_phrase', `the assistant must say ${JSON.stringify(fact)}`]),
     ...(asks && !assistant.includes('?') ? [['no_question', 'the assistant must ask a question'] as Finding] : []),
+    ...(turn.asksFor && !asksFor(assistant, turn.asksFor)
+      ? [['other_question', `the assistant must ask for the ${turn.asksFor[0]}`] as Finding]
+      : []),
+    ...inverted(assistant, turn.assistant),
     ...withheld(assistant, known, turn, brief).map(
       (what): Finding => ['withheld_value', `the assistant cannot know ${what} yet`],
     ),
@@ -101,6 +108,12 @@ function objectionsToAnswer({ user, assistant }: TurnWords, turn: TurnBrief, bri
       .map((fact): Finding => ['invented', `the assistant's draft does not say ${JSON.stringify(fact)}`]),
     ...(plain(user) === plain(assistant) ? [['echo', 'the assistant repeats the user'] as Finding] : []),
   ]
+}
+
+/** "add it" must not become "remove it", nor "open" "close". */
+function inverted(text: string, draft: string): Finding[] {
+  const found = invertedIn(text, draft)
+  return found === undefined ? [] : [['inverted', `${JSON.stringify(found)} is the opposite of what the draft says`]]
 }
 
 const placeOfNeed = (text: string, { phrase, apart }: Need): number =>

@@ -60,10 +60,12 @@ export const OBJECTIONS = [
   'missing_phrase',
   'reordered',
   'turned_around',
+  'inverted',
   'withheld_value',
   'internal_name',
   'invented',
   'no_question',
+  'other_question',
   'untraceable',
 ] as const
 export type Objection = (typeof OBJECTIONS)[number]

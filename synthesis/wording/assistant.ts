@@ -105,6 +105,21 @@ const INSTEAD = [
   '',
 ] as const
 
+const RESTS = [
+  'For the rest I have no tool here.',
+  'What is left I cannot do: there is no tool for it among mine.',
+  'That is as far as I get. The last part needs a tool that I do not have.',
+  'I am afraid the last part is beyond my tools.',
+  'The rest I have to leave to you; none of my tools does that.',
+  'Unfortunately I have nothing that could do the last thing you asked for.',
+  'I could not do the last part, since I lack a tool for it.',
+  'As for the rest, my tools do not cover that.',
+] as const
+
+export function declineRest({ random }: Moment): string {
+  return `${random.pick(RESTS)} ${random.pick(INSTEAD)}`.trim()
+}
+
 export function decline({ random }: Moment): string {
   return `${random.pick(REFUSALS)} ${random.pick(INSTEAD)}`.trim()
 }

@@ -1,12 +1,24 @@
 import { correct, supply } from './answers.js'
-import { decline, failure, question } from './assistant.js'
+import { decline, declineRest, failure, question } from './assistant.js'
+import { insist } from './insist.js'
 import { report } from './report.js'
 import { request } from './request.js'
 import type { Speech } from './speech.js'
 import { vague } from './vague.js'
 
 /** The words of people: each persona in a register of their own, with references, ellipsis, reasons and asides. */
-export const naturalSpeech: Speech = { request, vague, supply, correct, question, report, failure, decline }
+export const naturalSpeech: Speech = {
+  request,
+  vague,
+  supply,
+  correct,
+  question,
+  report,
+  failure,
+  decline,
+  declineRest,
+  insist,
+}
 
 export { denotes } from './denotes.js'
 export { drawPersona } from './personas.js'

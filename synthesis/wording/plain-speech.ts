@@ -48,6 +48,8 @@ export const plainSpeech: Speech = {
   report: () => CLOSING,
   failure: (_ask, message) => `That did not work: ${message}`,
   decline: (_moment: Moment) => 'I cannot do that.',
+  declineRest: () => 'I cannot do the rest.',
+  insist: () => 'Are you sure?',
 }
 
 const words = (field: string): string => field.replaceAll('_', ' ')

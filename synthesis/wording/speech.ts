@@ -68,4 +68,8 @@ export interface Speech {
   failure(ask: Ask, message: string, moment: Moment): string
   /** The assistant says that it has no tool for what was asked. */
   decline(moment: Moment): string
+  /** The same of what is left after a part was done. */
+  declineRest(moment: Moment): string
+  /** The user asks again for what was declined. */
+  insist(moment: Moment): string
 }

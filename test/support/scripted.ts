@@ -56,7 +56,7 @@ export const stageOf = (servers = [library], tokenizer = scriptTokenizer(), { di
 
 /** In the default dialect, like everything here. */
 export const { parseCalls, writeCall } = rules.dialect
-export const groundTruthScript = (task: Pick<Task, 'turns' | 'groundTruth'>): string[] =>
+export const groundTruthScript = (task: Pick<Task, 'turns' | 'groundTruth' | 'facts' | 'questions'>): string[] =>
   groundTruthIn(task, rules.dialect)
 
 export interface ScriptedSource extends TokenSource {

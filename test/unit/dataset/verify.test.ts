@@ -159,6 +159,12 @@ const CHANGES: readonly (readonly [string, Example, string, RegExp])[] = [
     'other_turns',
     /turn 0/,
   ],
+  [
+    'what is missing is not asked for',
+    withTask(silent, { questions: [{ turn: 0, words: ['colour of the moon'] }] }),
+    'not_asked',
+    /turn 0/,
+  ],
   ['a turn is missing', { ...silent, exchanges: [] }, 'other_turns', /0 exchanges for 1/],
 ]
 

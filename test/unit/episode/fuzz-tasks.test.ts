@@ -82,6 +82,8 @@ const PATHS = [
   ['chain'],
   ['facts'],
   ['facts', 0, 'value'],
+  ['questions'],
+  ['questions', 0, 'words'],
   ['system'],
   ['stripEnums'],
   ['__proto__'],

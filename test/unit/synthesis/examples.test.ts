@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Example, readingSheet, verifyExample } from '../../../dataset/index.js'
-import { exampleOf, parseTask, toolsetOf } from '../../../episode/index.js'
+import { asksFor, CLOSING, exampleOf, parseTask, toolsetOf } from '../../../episode/index.js'
 import { PAPER, solvedExactly } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, dependencyGraph } from '../../../servers/kernel/index.js'
@@ -119,15 +119,35 @@ test('offer the tools they need, and no tool twice', async () => {
   }
 })
 
-test('hide every tool of the chain when the right answer is that a tool is missing', async () => {
+test('hide every tool of the chain, or the last one, when the right answer is that a tool is missing', async () => {
   const hiding = (await sampleExamples()).filter(
-    ({ task, information }) => task.kind === 'clarification' && information === 'complete',
+    ({ task, information }) => task.kind === 'clarification' && information !== 'missing',
   )
   assert.ok(hiding.length > 5)
-  for (const { task } of hiding) {
-    const own = new Set(task.chain.split(/[:>]/))
-    assert.not(task.toolset.some(({ tool }) => own.has(tool)))
-    assert.equal(task.groundTruth, [])
+  const partly = hiding.filter(({ task }) => task.groundTruth.length > 0)
+  assert.ok(partly.length > 0 && partly.length < hiding.length, `${partly.length} of ${hiding.length} are partly done`)
+  for (const { task, exchanges } of hiding) {
+    const own = task.chain.split('>').map((name) => name.split(':').at(-1)!)
+    const shown = own.filter((name) => task.toolset.some(({ tool }) => tool === name))
+    assert.equal(
+      shown,
+      task.groundTruth.map(({ name }) => name),
+    )
+    assert.is.not(shown.length, own.length)
+    assert.match(exchanges.at(-1)!.assistant, /tool|way to do|cannot|not able|beyond|nothing/)
+  }
+})
+
+test('have to be asked for what they leave out, and their assistant asks for it', async () => {
+  for (const { task, information, exchanges } of await sampleExamples()) {
+    const isHiding = task.kind !== 'multi-turn' && information !== 'missing'
+    assert.is(task.questions?.length ?? 0, information === 'complete' || isHiding ? 0 : 1, task.chain)
+    for (const { turn, words } of task.questions ?? []) {
+      assert.ok(asksFor(exchanges[turn]!.assistant, words), `${exchanges[turn]!.assistant}: ${words.join(', ')}`)
+      assert.ok(task.groundTruth.every((call) => call.turn !== turn || information === 'missing'))
+      for (const idle of ['Done.', 'Sure. Is there anything else?', 'What do you want?', CLOSING])
+        assert.not.ok(asksFor(idle, words), `${idle} asks for ${words.join(', ')}`)
+    }
   }
 })
 

@@ -147,6 +147,8 @@ test('is vague without a single value, and asks, reports, fails and declines in 
     assert.not.match(report, /undefined|\[object| {2}/, report)
     checkWords(naturalSpeech.failure(ask, 'The card has expired.', momentOf(i)), 'failure')
     checkWords(naturalSpeech.decline(momentOf(i)), 'decline')
+    checkWords(naturalSpeech.declineRest(momentOf(i)), 'declineRest')
+    checkWords(naturalSpeech.insist(momentOf(i)), 'insist')
   }
   assert.ok(vague > 0.9 * SAMPLES.length, `${vague} of ${SAMPLES.length}`)
 })

@@ -11,6 +11,7 @@ import { assignmentsFor, compositionOf } from '../../../synthesis/production/ass
 import { briefOf } from '../../../synthesis/teacher/brief.js'
 import { problemsIn, type TurnWords } from '../../../synthesis/teacher/check.js'
 import { phraseFor, placeOf } from '../../../synthesis/teacher/phrases.js'
+import { invertedIn } from '../../../synthesis/teacher/polarity.js'
 import { promptFor } from '../../../synthesis/teacher/prompt.js'
 import { wordsOf } from '../../../synthesis/teacher/reply.js'
 import { retell } from '../../../synthesis/teacher/retell.js'
@@ -20,7 +21,7 @@ import { rent, rentRetold, TODAY, transfer, transferRetold, weather } from '../.
 
 const briefs = new Map([rent, transfer, weather].map((example) => [example, briefOf(example, TODAY, CATALOGUE)]))
 const kindsIn = (example: Example, words: readonly TurnWords[]): string[] => [
-  ...new Set(problemsIn(words, briefs.get(example)!).map(({ kind }) => kind)),
+  ...new Set(problemsIn(words, briefs.get(example) ?? briefOf(example, TODAY, CATALOGUE)).map(({ kind }) => kind)),
 ]
 
 type Place = readonly [turn: number, who: 'user' | 'assistant']
@@ -144,6 +145,38 @@ for (const [title, example, words, place, from, to, kind] of SPOILT) {
     assert.ok(kinds.includes(kind), `${kinds.join(', ') || 'no problem'} instead of ${kind}`)
   })
 }
+
+const SWITCHED: readonly (readonly [draft: string, told: string, inverted: string | undefined])[] = [
+  ['Add Ann to the list.', 'Please remove Ann from the list.', 'remove'],
+  ['Close the door.', 'Could you open the door?', 'open'],
+  ['Turn the hall lamp on.', 'Turn the hall lamp off, please.', 'Turn the hall lamp off'],
+  ['Unfreeze my card.', 'Freeze my card again.', 'Freeze'],
+  ['Unfreeze my card.', 'Let my card be unfrozen.', undefined],
+  ['Open the blind, then close the door.', 'Close the door once the blind is open.', undefined],
+  ['Add Ann.', 'Put Ann on it.', undefined],
+  ['Book the room.', 'Reserve the room so I can cancel later.', undefined],
+  ['Book the room.', 'Get rid of the room, cancel it.', 'cancel'],
+  ['Lock up the address book.', 'Lock my address book.', undefined],
+]
+for (const [draft, told, inverted] of SWITCHED) {
+  test(`an action ${inverted ? `becomes its opposite (${inverted})` : 'stays what it is'}: ${draft} ${told}`, () => {
+    assert.is(invertedIn(told, draft), inverted)
+  })
+}
+
+test('an opposite in words that are put is refused, and so is a question for another thing', () => {
+  const said = (user: string, assistant: string): Example => ({
+    ...weather,
+    task: { ...weather.task, questions: [{ turn: 0, words: ['blind'] }] },
+    exchanges: [{ user, calls: [], assistant }],
+  })
+  const blind = said('Open the blind for me.', 'Which blind do you mean?')
+  assert.equal(kindsIn(blind, [{ user: 'Pull the blind open, please.', assistant: 'Gladly. Which blind?' }]), [])
+  assert.equal(kindsIn(blind, [{ user: 'Close the blind, please.', assistant: 'Gladly. Which blind?' }]), ['inverted'])
+  assert.equal(kindsIn(blind, [{ user: 'Pull the blind open, please.', assistant: 'Gladly. Which room?' }]), [
+    'other_question',
+  ])
+})
 
 test('the draft itself, turns too many, an echo and requests in another order are noticed', () => {
   const draft = rent.exchanges.map(({ user, assistant }) => ({ user: ` ${user.toUpperCase()}`, assistant }))

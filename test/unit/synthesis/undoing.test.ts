@@ -3,7 +3,8 @@ import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
-import { hasNoOtherUse, type Undoing, undoingsIn } from '../../../synthesis/making/undoing.js'
+import { contextOf } from '../../../synthesis/making/recipe.js'
+import { hasNoOtherUse, leadsOnlyBack, type Undoing, undoingsIn } from '../../../synthesis/making/undoing.js'
 import type { Step } from '../../../synthesis/making/walk.js'
 
 const test = suite('what a chain takes back')
@@ -49,6 +50,20 @@ test('is what was set and is as before', () => {
     ['unfreeze_card', () => ({ card, pin })],
   ])
   assert.equal(undoings(steps), [{ earlier: 0, later: 1 }])
+})
+
+test('is natural later on where a tool is for nothing else, and where what was made leads nowhere else', () => {
+  const { servers, graph } = contextOf({
+    worlds: ['marketplace', 'shopping'],
+    heldOutWorlds: [],
+    profile: 'paper',
+    seed: 1,
+  })
+  const node = (name: string) => graph.nodes.find(({ tool }) => tool.name === name)!
+  assert.ok(leadsOnlyBack(node('create_listing'), graph))
+  assert.not.ok(leadsOnlyBack(node('search_listings'), graph))
+  const takingOff = servers[1]!.toolsByName.get('remove_coupon')!
+  assert.ok(hasNoOtherUse({ server: servers[1]!, tool: takingOff, args: {}, output: {}, bindings: [] }))
 })
 
 test('is nothing where calls build on each other', () => {

@@ -1,0 +1,43 @@
+/** Bounds of what a scripted user listens for, and how long. */
+export const QUESTION_LIMITS = {
+  /** Words of one question; those that synthesis makes have some twenty. */
+  words: 40,
+  wordChars: 40,
+  /** Characters of one sentence that a person would read as a question; longer ones only list everything that could be asked. */
+  sentenceChars: 240,
+  /** Characters of an answer that are listened to: an assistant turn has fewer tokens than that. */
+  heardChars: 8000,
+  /** How often the user asks back before giving up. */
+  pleas: 2,
+} as const
+
+const ASKING =
+  /\?|\b(?:tell me|let me know|give me|provide|specify|clarify|name the|i (?:still |just |only |also |would |will )*need|is missing|are missing|not clear|unclear|(?:i need|want) to know|please (?:say|state|choose|pick|share|enter))\b/
+const CLOSING_QUESTION = /\b(?:anything|something|what|who) else\b|\bfurther (?:help|questions)\b/
+
+/**
+ * Whether an assistant's words ask for what a user has not said: a sentence asks, and it, or the one beside it, has one of the words.
+ * A rule over letters, so that whoever judges an episode hears what its node heard.
+ * @param words  lower case; several words of one entry stand side by side
+ */
+export function asksFor(text: string, words: readonly string[]): boolean {
+  const sentences = sentencesOf(text.slice(0, QUESTION_LIMITS.heardChars).toLowerCase())
+  const wanted = words.map(folded)
+  return sentences.some((sentence, i) => {
+    if (!ASKING.test(sentence) || CLOSING_QUESTION.test(sentence)) return false
+    const near = sentences
+      .slice(Math.max(0, i - 1), i + 2)
+      .filter(({ length }) => length <= QUESTION_LIMITS.sentenceChars)
+    return near.some((each) => {
+      const said = folded(each)
+      return wanted.some((word) => said.includes(word))
+    })
+  })
+}
+
+const sentencesOf = (text: string): string[] => text.split(/(?<=[.?!]) |\n/)
+
+/** Words between spaces, each without the `s` of a plural. */
+const folded = (text: string): string => ` ${(text.match(/[a-z0-9]+/g) ?? []).map(singular).join(' ')} `
+
+const singular = (word: string): string => (word.length > 3 && !word.endsWith('ss') ? word.replace(/s$/, '') : word)

@@ -1,0 +1,48 @@
+import { markdownTable } from '../../dataset/index.js'
+import type { Estimate } from '../../episode/index.js'
+import { MEASURES, type Measure, type Measured, type VariantSummary } from './summarise.js'
+import { VARIANTS, WHOLE } from './variants.js'
+
+/** How the policies were made and measured. */
+export interface AblationScale {
+  readonly tasks: number
+  readonly samples: number
+  readonly steps: number
+}
+
+/** In Markdown, as docs/results.md holds them. */
+export function ablationTables(summaries: readonly VariantSummary[], { tasks, samples, steps }: AblationScale): string {
+  const headings = MEASURES.map(({ shown }) => shown.heading)
+  return [
+    `${tasks} held-out tasks, ${samples} rollouts each, after ${steps} steps (± standard error over tasks).`,
+    '',
+    markdownTable(
+      ['trained by', 'seeds', ...headings],
+      summaries.map(({ variant, seeds, measured }) => [
+        variant ?? '(base, untrained)',
+        String(seeds),
+        ...cells(measured),
+      ]),
+    ),
+    '',
+    `Minus \`${WHOLE}\`, on the same tasks from the same seeds:`,
+    '',
+    markdownTable(
+      ['trained by', ...headings, 'solved, by seed', 'in the paper: BFCL, tau2, T-Eval'],
+      summaries.flatMap(({ variant, change, solvedBySeed }) => {
+        if (change === null || variant === null) return []
+        const inPaper = VARIANTS.get(variant)?.inPaper
+        const bySeed = solvedBySeed.map((share) => signed(100 * share)).join(', ')
+        return [[variant, ...cells(change), bySeed, inPaper ? inPaper.map(signed).join(', ') : '-']]
+      }),
+    ),
+  ].join('\n')
+}
+
+const cells = (measured: Measured): string[] => MEASURES.map((measure) => cell(measure, measured[measure.name]!))
+
+function cell({ shown: { scale, digits } }: Measure, { mean, stderr }: Estimate): string {
+  return `${(scale * mean).toFixed(digits)} ± ${(scale * stderr).toFixed(digits)}`
+}
+
+const signed = (value: number): string => `${value > 0 ? '+' : ''}${value.toFixed(1)}`

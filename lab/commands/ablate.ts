@@ -1,0 +1,207 @@
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { readTaskSet } from '../../coordinator/settings/task-set.js'
+import { defaultPython, trainerFolder } from '../../coordinator/spool/python.js'
+import { createTrainerProcess } from '../../coordinator/spool/trainer-process.js'
+import { canaryPrompts } from '../../coordinator/versions/canary.js'
+import { type EngineProcess, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
+import { createStage, evaluatePolicies, rulesNamed, type Stage, type Task } from '../../episode/index.js'
+import { withWorldFolders } from '../../servers/world-option.js'
+import { createStderrLogger } from '../../swarm/index.js'
+import { ablate, type Cell, type CellResult, cellResult } from '../ablation/ablate.js'
+import { summarise } from '../ablation/summarise.js'
+import { ablationTables } from '../ablation/tables.js'
+import { trainPolicy } from '../ablation/train-policy.js'
+import { VARIANTS, WHOLE } from '../ablation/variants.js'
+import { fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
+import { openJournal } from '../journal.js'
+import { dialectOption, integerOption, withLimitOptions } from '../options.js'
+import { createProgress } from '../progress.js'
+
+interface AblateOptions extends LimitOptions {
+  model: string
+  dataset: string
+  out: string
+  variants: string[]
+  seeds: number
+  steps: number
+  batchGroups: number
+  groupSize: number
+  lr: number
+  tasks: number
+  samples: number
+  workers: number
+  threads: number
+  dialect: string
+  json: boolean
+}
+
+const MAX_FAILURES = 2
+/** As in `prove-lab eval`. */
+const LANE_WAIT_MS = 60_000
+/** Rollouts that an engine plays at a time when it evaluates. */
+const EVALUATED_LANES = 32
+
+export function addAblateCommand(program: Command): void {
+  withWorldFolders(withLimitOptions(program.command('ablate')))
+    .description("Train by the paper's reward, by it without each component, and by others; compare what they solve")
+    .requiredOption('--model <gguf>', 'base model')
+    .requiredOption('--dataset <folder>', 'data set: its training tasks are trained on, its held-out tasks are solved')
+    .requiredOption('--out <folder>', 'results and adapters; the same command goes on from there after a stop')
+    .option('--variants <names>', `comma-separated: ${[...VARIANTS.keys()].join(', ')}`, variantsOption, [
+      ...VARIANTS.keys(),
+    ])
+    .option('--seeds <number>', 'trainings of each, from seeds 0, 1, …', integerOption(1, 64), 3)
+    .option('--steps <number>', 'trainer steps', integerOption(1, 100_000), 16)
+    .option('--batch-groups <number>', 'groups of a step', integerOption(1, 1024), 12)
+    .option('--group-size <number>', 'rollouts of a group', integerOption(2, 64), 8)
+    .option('--lr <number>', 'learning rate', rateOption, 1e-3)
+    .option('--tasks <number>', 'held-out tasks', integerOption(2, 100_000), 200)
+    .option('--samples <number>', 'rollouts per held-out task', integerOption(1, 64), 2)
+    .option('--workers <number>', 'engines that share the work, each with the model in memory', integerOption(1, 64), 2)
+    .option('--threads <number>', 'CPU threads of each engine', integerOption(1, 256), 1)
+    .addOption(dialectOption())
+    .option('--json', 'print one JSON object', false)
+    .action(run)
+}
+
+function variantsOption(text: string): string[] {
+  const names = [...new Set(text.split(','))]
+  for (const name of names)
+    if (!VARIANTS.has(name))
+      throw new InvalidArgumentError(`There is no variant "${name}". Choose from ${[...VARIANTS.keys()].join(', ')}.`)
+  return names
+}
+
+function rateOption(text: string): number {
+  const value = Number(text)
+  if (!(value > 0 && value <= 10)) throw new InvalidArgumentError('Give a number above 0, at most 10.')
+  return value
+}
+
+async function run(options: AblateOptions): Promise<void> {
+  const interrupted = new AbortController()
+  const stop = (): void => interrupted.abort(new Error('interrupted'))
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop)
+  try {
+    const summaries = summarise(await ablateModel(options, interrupted.signal))
+    process.stdout.write(`${options.json ? JSON.stringify(summaries) : ablationTables(summaries, options)}\n`)
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error
+    process.stderr.write('stopped; the same command goes on from here\n')
+    process.exitCode = 130
+  } finally {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeListener(name, stop)
+  }
+}
+
+async function ablateModel(options: AblateOptions, signal: AbortSignal): Promise<CellResult[]> {
+  const { groupSize, batchGroups, steps, samples: samplesPerTask, workers, threads, dialect, lr } = options
+  const [modelPath, dataset, out] = [resolve(options.model), resolve(options.dataset), resolve(options.out)]
+  await mkdir(join(out, 'adapters'), { recursive: true })
+  const limits = limitsOf(options)
+  const baseSha256 = await hashFile(modelPath, signal)
+  const training = await readTaskSet(dataset, 'train')
+  const heldOut = await readTaskSet(dataset, 'held-out', options.tasks)
+  const work = { schema: 1, baseSha256, dataset: training.datasetSha256, dialect, limits }
+  const making = { steps, batchGroups, groupSize, lr, tasks: options.tasks, samplesPerTask }
+  const journal = await openJournal(join(out, 'results.jsonl'), { ...work, ...making }, cellResult)
+  const tokenizer = await openTokenizer(modelPath)
+  const engines: EngineProcess[] = []
+  const stageFor = (reward: string): Stage =>
+    createStage(training.servers, tokenizer, {
+      ...rulesNamed({ dialect, reward: WHOLE }),
+      reward: VARIANTS.get(reward)!.reward,
+    })
+  try {
+    const stage = stageFor(WHOLE)
+    const { tasks } = fittingTasks(training.tasks, stage, limits)
+    const { tasks: asked } = fittingTasks(heldOut.tasks, stage, limits)
+    const lanes = Math.max(groupSize, EVALUATED_LANES)
+    const engine = { modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' } as const
+    for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { laneWaitMs: LANE_WAIT_MS }))
+    const train = async (cell: Cell, inner: AbortSignal) => {
+      const folder = join(out, 'training', cellName(cell))
+      const trainer = await openTrainer(folder, { cell, modelPath, baseSha256, lr, canaries: { tasks, stage, limits } })
+      try {
+        const parts = {
+          tasks,
+          stage: stageFor(cell.variant),
+          engines,
+          trainer,
+          spool: join(folder, 'spool'),
+          baseSha256,
+        }
+        const adapter = await trainPolicy(
+          { ...parts, onProgress: createProgress(`steps of ${cellName(cell)}`) },
+          { steps, batchGroups, groupSize, seed: cell.seed, limits },
+          inner,
+        )
+        const kept = join(out, 'adapters', `${cellName(cell)}.gguf`)
+        await copyFile(adapter.path, kept)
+        return { ...adapter, path: kept }
+      } finally {
+        await trainer.close()
+      }
+    }
+    return await ablate(
+      {
+        ...{ variants: options.variants, seeds: Array.from({ length: options.seeds }, (_, seed) => seed), journal },
+        train,
+        async evaluate(adapter, seed, inner) {
+          const settings = { samplesPerTask, lanes: EVALUATED_LANES, seed, limits }
+          const [results] = await evaluatePolicies(asked, [adapter], engines, stage, settings, inner)
+          return results!
+        },
+        async onCell({ variant, seed, tasks: solved }, done, wanted) {
+          const share = solved.reduce((sum, task) => sum + task.solved, 0) / solved.length
+          process.stderr.write(
+            `${done} of ${wanted}: ${variant ?? 'base'}, seed ${seed}: ${(100 * share).toFixed(1)} % solved\n`,
+          )
+          if (variant !== null)
+            await rm(join(out, 'training', cellName({ variant, seed })), { recursive: true, force: true })
+        },
+      },
+      signal,
+    )
+  } finally {
+    await Promise.all(engines.map((one) => one.close()))
+    await tokenizer.close()
+  }
+}
+
+const cellName = ({ variant, seed }: Cell): string => `${variant}-seed-${seed}`
+
+interface TrainerParts {
+  readonly cell: Cell
+  readonly modelPath: string
+  readonly baseSha256: string
+  readonly lr: number
+  readonly canaries: {
+    readonly tasks: readonly Task[]
+    readonly stage: Stage
+    readonly limits: ReturnType<typeof limitsOf>
+  }
+}
+
+/** A trainer as runs have it, with a spool of its own in `folder`. */
+async function openTrainer(folder: string, { cell, modelPath, baseSha256, lr, canaries }: TrainerParts) {
+  const [spool, config] = [join(folder, 'spool'), join(folder, 'trainer.json')]
+  await mkdir(join(spool, 'batches'), { recursive: true })
+  const { tasks, stage, limits } = canaries
+  await writeFile(
+    config,
+    JSON.stringify({
+      ...{ schema: 1, baseSha256, baseModel: { name: 'ablation' }, canaries: canaryPrompts(tasks, stage, limits) },
+      ...{ seed: cell.seed, optimizer: { lr } },
+    }),
+  )
+  return createTrainerProcess(
+    {
+      ...{ python: defaultPython(), packageFolder: trainerFolder, spool, base: modelPath, config, processes: 1 },
+      ...{ logFile: join(folder, 'trainer.log'), maxFailures: MAX_FAILURES, onEvent: () => undefined },
+    },
+    createStderrLogger('warn'),
+  )
+}
