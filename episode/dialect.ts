@@ -39,6 +39,10 @@ export interface Dialect {
   readonly tags: readonly string[]
   /** The control token with which an assistant ends its turn. */
   readonly turnEnd: string
+  /** What opens an assistant's turn: a prompt that the model's template renders ends with it. */
+  readonly opening: string
+  /** What the template is told of thinking before speaking; null: nothing, and the model does as it does by itself. */
+  readonly thinking: 'on' | 'off' | null
   /** What the model's own chat template is rendered over to get the first prompt, up to where the assistant begins. */
   templateInput(opening: Opening): Readonly<Record<string, unknown>>
   /**
@@ -48,7 +52,7 @@ export interface Dialect {
   parseCalls(message: string): ParsedCall[]
   /** Where the arguments of the calls stand in an assistant's message, in calls that can be read and in others. */
   argumentSpans(message: string): Span[]
-  /** What an assistant's message says beside the calls that can be read: what a user is shown. */
+  /** What an assistant's message says beside the calls that can be read, without its thoughts where it was told to think: what a user is shown. */
   prose(message: string): string
   /** A message that makes one call, as a teacher writes it. */
   writeCall(name: string, args: JsonObject): string

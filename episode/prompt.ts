@@ -33,6 +33,7 @@ const KEPT_CHARS = 2 ** 18
 /** @throws EpisodeError `bad_template` when the model's chat template cannot be read */
 export function createPromptRenderer(tokenizer: Tokenizer, dialect: Dialect): PromptRenderer {
   const template = createChatTemplate(tokenizer.chatTemplate)
+  const fitting = fittingPrompts(tokenizer.chatTemplate, dialect)
   const reserved = new Set([...tokenizer.reservedTags, ...dialect.tags])
   /** Tools that were found clean: checking them is the dearest part of a prompt, and a run has a few dozen. */
   const checked = new LRUCache<string, true>({ maxSize: KEPT_CHARS, sizeCalculation: (_, json) => json.length })
@@ -69,7 +70,7 @@ export function createPromptRenderer(tokenizer: Tokenizer, dialect: Dialect): Pr
         checked.set(json, true)
       }
       for (const foreign of [system ?? '', userTurn]) refuseControls(refuseTags(foreign))
-      return tokenizer.tokenize(template.render(dialect.templateInput({ tools, system, userTurn })), true)
+      return tokenizer.tokenize(fitting(template.render(dialect.templateInput({ tools, system, userTurn }))), true)
     },
     toolResults: (payloads) => tokensOf(dialect.toolResults(payloads)),
     assistantTurn(message) {
@@ -77,6 +78,20 @@ export function createPromptRenderer(tokenizer: Tokenizer, dialect: Dialect): Pr
       return tokensOf([{ text: message }, { markup: dialect.turnEnd }])
     },
     userTurn: (foreign) => tokensOf(dialect.userTurn(refuseTags(foreign))),
+  }
+}
+
+/** Prompts of a template and a dialect that are of the same model: a conversation would begin in one way and go on in another. */
+function fittingPrompts(source: string, { name, opening, thinking }: Dialect): (prompt: string) => string {
+  const hasSwitch = source.includes('enable_thinking')
+  return (prompt) => {
+    if (thinking !== null && !hasSwitch)
+      throw new EpisodeError('bad_template', `it cannot be told whether to think, and the dialect ${name} does so`)
+    if (!prompt.endsWith(opening)) {
+      const [its, ours] = [prompt.slice(-opening.length), opening].map((text) => JSON.stringify(text))
+      throw new EpisodeError('bad_template', `its prompts end with ${its}, those of the dialect ${name} with ${ours}`)
+    }
+    return prompt
   }
 }
 

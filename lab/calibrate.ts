@@ -30,10 +30,14 @@ export interface CalibrationParts {
   readonly engine: Engine
   readonly stage: Stage
   readonly desk: AuditDesk
+  /** What the auditor computes with, device and precision among it: groups that were audited otherwise are others. */
+  readonly auditing: Readonly<Record<string, unknown>>
   /** Group i plays task i modulo their number. */
   readonly tasks: readonly Task[]
   /** Statistics of the groups so far, one JSON object per line: what an interrupted calibration goes on from. */
   readonly journal: string
+  /** Groups that are made, audited or not. */
+  onSampled(done: number, wanted: number): void
   onProgress(done: number, wanted: number): void
 }
 
@@ -56,6 +60,7 @@ export async function calibrate(
   const statistics = earlier.slice(0, settings.groups)
   parts.onProgress(statistics.length, settings.groups)
   const policies = [null, ...adapters]
+  parts.onSampled(statistics.length, settings.groups)
   let auditing = Promise.resolve()
   // An audit that fails while the next chunk is sampled is reported when that is done.
   const audit = async (policy: AdapterFile | null, groups: readonly AuditedGroup[]): Promise<void> => {
@@ -70,7 +75,10 @@ export async function calibrate(
     const policy = policies[chunk % policies.length]!
     await engine.usePolicy(policy, signal)
     const groups: AuditedGroup[] = []
-    for (let i = from; i < end; i++) groups.push(await honestGroup(i, parts, settings, signal))
+    for (let i = from; i < end; i++) {
+      groups.push(await honestGroup(i, parts, settings, signal))
+      parts.onSampled(i + 1, settings.groups)
+    }
     await auditing
     auditing = audit(policy, groups)
     auditing.catch(() => undefined)
@@ -96,12 +104,12 @@ export async function honestGroup(
 }
 
 /** What the statistics in a journal are of. */
-function workOf({ subject, tasks, desk }: CalibrationParts, settings: CalibrationSettings): unknown {
+function workOf({ subject, tasks, desk, auditing }: CalibrationParts, settings: CalibrationSettings): unknown {
   const { groupSize, seed } = settings
   const taskIds = createHash('sha256')
     .update(tasks.map(({ id }) => id).join())
     .digest('hex')
-  return { schema: 4, subject, making: { groupSize, seed }, limits: desk.limits, taskIds }
+  return { schema: 4, subject, auditing, making: { groupSize, seed }, limits: desk.limits, taskIds }
 }
 
 function summarise(

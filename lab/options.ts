@@ -30,10 +30,10 @@ export function shareOption(text: string): number {
   return value
 }
 
-/** `--config`, `--turn-tokens` and `--rollout-tokens`: how long rollouts may be, see `limitsOf`. */
-export const withLimitOptions = (command: Command): Command =>
+/** `--config`, `--turn-tokens` and `--rollout-tokens`: how long rollouts may be, see `limitsOf`. @param config  what else a run's configuration is read for */
+export const withLimitOptions = (command: Command, config = 'a run.yaml, for the limits of its rollouts'): Command =>
   command
-    .option('--config <file>', 'a run.yaml, for the limits of its rollouts')
+    .option('--config <file>', config)
     .option(
       '--turn-tokens <number>',
       `tokens of one answer; default: the run's, or ${DEFAULT_LIMITS.maxTurnTokens}`,
@@ -45,10 +45,12 @@ export const withLimitOptions = (command: Command): Command =>
       integerOption(1, LIMITS.rolloutTokens.value),
     )
 
-/** `--dialect hermes`: by its name. */
-export function dialectOption(): Option {
-  const option = new Option('--dialect <name>', 'how the model writes tool calls')
-  return option.choices([...DIALECTS.keys()]).default(DEFAULT_RULES.dialect)
+/** `--dialect hermes`: by its name. @param otherwise  in words, what holds when it is not given, if not the usual one */
+export function dialectOption(otherwise?: string): Option {
+  const meaning = 'how the model writes tool calls'
+  const option = new Option('--dialect <name>', otherwise === undefined ? meaning : `${meaning}; default: ${otherwise}`)
+  option.choices([...DIALECTS.keys()])
+  return otherwise === undefined ? option.default(DEFAULT_RULES.dialect) : option
 }
 
 /** `--reward paper`: a preset by its name. */

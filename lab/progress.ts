@@ -8,7 +8,15 @@ export function createProgress(what: string): (done: number, wanted: number) => 
     const now = performance.now()
     if (done < wanted && now - last < 2000) return
     last = now
-    const left = done > from ? `, ${Math.ceil(((now - begun) * (wanted - done)) / (done - from) / 1000)} s left` : ''
+    const left = done > from ? `, ${spanOf(((now - begun) * (wanted - done)) / (done - from))} left` : ''
     process.stderr.write(`${done} of ${wanted} ${what}${left}\n`)
   }
+}
+
+/** A span of time as people say it: `95 s`, `12 min`, `3 h 20 min`. @param ms  milliseconds */
+export function spanOf(ms: number): string {
+  const seconds = Math.ceil(ms / 1000)
+  if (seconds < 120) return `${seconds} s`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }

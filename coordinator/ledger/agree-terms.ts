@@ -4,6 +4,7 @@ import type { Clock } from '../../swarm/index.js'
 import { episodeLimits, type RunConfig } from '../settings/config.js'
 import { learningRateFor } from '../settings/learning-rates.js'
 import type { TaskSet } from '../settings/task-set.js'
+import { TRAINER_PRESETS } from '../settings/trainer-presets.js'
 import type { Recorder } from './recorder.js'
 import { checkTermsChanges, type RunTerms, termsChanges } from './terms.js'
 
@@ -42,10 +43,21 @@ export function termsOf(config: RunConfig, sources: TermsSources): RunTerms {
   }
 }
 
-/** The run's own staleness limit holds for the trainer too, and the learning rate for its size, unless the operator sets others. */
-function trainingOf({ trainer: { settings }, maxStaleness }: RunConfig, parameters: number): RunTerms['training'] {
-  const { lr } = learningRateFor(parameters)
-  return { ...settings, optimizer: { lr, ...settings.optimizer }, loss: { maxStaleness, ...settings.loss } }
+/**
+ * What the operator sets; under it the preset that the configuration names, the run's own staleness limit, and rate and warm-up for a base
+ * of that many parameters.
+ */
+export function trainingOf(
+  { trainer: { preset, settings }, maxStaleness }: Pick<RunConfig, 'trainer' | 'maxStaleness'>,
+  parameters: number,
+): RunTerms['training'] {
+  const { lr, warmupSteps } = learningRateFor(parameters)
+  const named = preset === undefined ? {} : TRAINER_PRESETS[preset].loss
+  return {
+    ...settings,
+    optimizer: { lr, warmupSteps, ...settings.optimizer },
+    loss: { maxStaleness, ...named, ...settings.loss },
+  }
 }
 
 /**

@@ -9,6 +9,7 @@ import { largestBody } from '../../judging/index.js'
 import { isInvitationText, isSource, LIMITS } from '../../proto/index.js'
 import { REWARD_PRESETS } from '../../reward/index.js'
 import { trainerLaunch } from './trainer-launch.js'
+import { TRAINER_PRESETS } from './trainer-presets.js'
 import { trainerSettings } from './trainer-settings.js'
 
 const positive = z.int().min(1)
@@ -158,6 +159,8 @@ export const configSchema = z.strictObject({
       processes: positive.max(1024).default(1),
       /** Where ranks are on other machines. */
       launch: trainerLaunch.optional(),
+      /** Settings by a name. */
+      preset: z.enum(Object.keys(TRAINER_PRESETS) as [keyof typeof TRAINER_PRESETS]).optional(),
       /** Further settings of `trainer.json`, see docs/trainer.md. */
       settings: trainerSettings.default({}),
     })

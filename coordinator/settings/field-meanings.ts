@@ -34,7 +34,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   'base.quantisation': { meaning: "label of the file's quantisation, part of the policy's id" },
   'base.dialect': {
     meaning:
-      "how the model writes tool calls and goes on after them; `hermes` is that of Qwen's models. Part of the policy's id",
+      'how the model writes tool calls and goes on after them, and whether it is told to think ([trainer.md](trainer.md), "Dialects"): `hermes` for Qwen\'s models, `hermes-thinking` and `hermes-no-thinking` for those that can do both, `granite` for Granite 4. Part of the policy\'s id',
   },
   'base.sources': {
     meaning:
@@ -134,9 +134,14 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
     meaning:
       'ranks end when they have not heard of the coordinator for so long, and it starts them again when one of them is as silent. More than what a network file system hides a change for',
   },
+  'trainer.preset': {
+    meaning:
+      '`paper`: the loss of arXiv 2606.03892 ([trainer.md](trainer.md), "Runs of real models"). What `trainer.settings` names goes before it',
+    without: 'the defaults of `trainer.json`',
+  },
   'trainer.settings': {
     meaning:
-      'further settings of `trainer.json`: `lora`, `optimizer`, `loss` and more, see [trainer.md](trainer.md). `schema`, `baseSha256`, `baseModel.name` and `canaries` are filled in, and `optimizer.lr` by the size of the base model if it is not given',
+      'further settings of `trainer.json`: `lora`, `optimizer`, `loss` and more, see [trainer.md](trainer.md). `schema`, `baseSha256`, `baseModel.name` and `canaries` are filled in, and `optimizer.lr` and `optimizer.warmupSteps` by the size of the base model if they are not given',
   },
   'dashboard.enabled': {
     meaning:

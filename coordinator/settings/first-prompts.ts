@@ -7,13 +7,15 @@ const RENDERED = 32
 
 /**
  * The first prompt of a task.
- * @throws ConfigError when it leaves no room for an answer
+ * @throws ConfigError when it leaves no room for an answer, or when the model's template cannot write it in the dialect
  */
 export function fittingPrompt(task: Task, stage: Stage, limits: EpisodeLimits): readonly number[] {
   try {
     return promptOf(task, stage, limits)
   } catch (cause) {
     if (!(cause instanceof EpisodeError)) throw cause
+    if (cause.code === 'bad_template')
+      throw new ConfigError(`base.dialect does not fit the chat template of the base model: ${cause.detail}`, { cause })
     throw new ConfigError(`limits.maxRolloutTokens is too small for the tasks: ${cause.message}`, { cause })
   }
 }

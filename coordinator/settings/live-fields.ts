@@ -16,6 +16,7 @@ export const LIVE_FIELDS = [
   'audit.leastShare',
   'influence',
   'limits',
+  'trainer.preset',
   'trainer.settings.optimizer',
   'trainer.settings.loss',
 ] as const

@@ -28,6 +28,11 @@ export const trainerSettings = z.strictObject({
       /** Nats, and `drift` too. */
       guard: from(1e-6, 20),
       drift: from(1e-6, 20),
+      /** Of a whole rollout; 0: any. */
+      sequenceRatioMax: from(0, 1e6),
+      sequenceRatioMin: from(0, 1),
+      /** Nats; 0: any. */
+      offPolicyMax: from(0, 20),
       temperature: from(0.05, 10),
     })
     .optional(),
@@ -52,7 +57,12 @@ export const trainerSettings = z.strictObject({
       eps: from(1e-16, 1e-2),
       weightDecay: from(0, 10),
       maxGradNorm: from(1e-6, 1e6),
+      /** Updates, and `decaySteps` too. */
       warmupSteps: whole(0, 1_000_000),
+      schedule: z.enum(['constant', 'linear', 'cosine']).optional(),
+      decaySteps: whole(0, 1_000_000),
+      /** Of `lr`. */
+      finalShare: from(0, 1),
       passes: whole(1, 16),
     })
     .optional(),

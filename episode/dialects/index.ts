@@ -1,9 +1,12 @@
 import type { Dialect } from '../dialect.js'
 import { EpisodeError } from '../errors.js'
-import { HERMES } from './hermes.js'
+import { GRANITE } from './granite.js'
+import { HERMES, HERMES_NO_THINKING, HERMES_THINKING } from './hermes.js'
 
 /** Every dialect that this version speaks, by name. */
-export const DIALECTS: ReadonlyMap<string, Dialect> = new Map([HERMES].map((dialect) => [dialect.name, dialect]))
+export const DIALECTS: ReadonlyMap<string, Dialect> = new Map(
+  [HERMES, HERMES_THINKING, HERMES_NO_THINKING, GRANITE].map((dialect) => [dialect.name, dialect]),
+)
 
 /** @throws EpisodeError `unknown_dialect`, which lists the known ones */
 export function dialectNamed(name: string): Dialect {

@@ -12,18 +12,19 @@ import { type Calibration, sumLimit } from '../../judging/thresholds.js'
 import { withWorldFolders } from '../../servers/world-option.js'
 import { createStderrLogger } from '../../swarm/index.js'
 import { calibrate } from '../calibrate.js'
+import { calibratedRun } from '../calibrated-run.js'
 import { fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
 import { dialectOption, integerOption, withLimitOptions } from '../options.js'
 import { createProgress } from '../progress.js'
 
 interface CalibrateOptions extends LimitOptions {
-  model: string
+  model?: string
   adapter: readonly string[]
-  quantisation: string
-  dialect: string
-  dataset: string
+  quantisation?: string
+  dialect?: string
+  dataset?: string
   groups: number
-  groupSize: number
+  groupSize?: number
   seed: number
   threads: number
   out: string
@@ -38,19 +39,19 @@ const MAX_FAILURES = 3
 const MAX_TASKS = 2000
 
 export function addCalibrateCommand(program: Command): void {
-  withWorldFolders(withLimitOptions(program.command('calibrate')))
+  withWorldFolders(withLimitOptions(program.command('calibrate'), 'the run.yaml of the run that is calibrated for'))
     .description('Measure how far honest work is from exact, and write the thresholds that audits judge by')
-    .requiredOption('--model <gguf>', 'base model, as volunteers run it')
+    .option('--model <gguf>', "base model, as volunteers run it; default: the run's")
     .option(
       '--adapter <gguf...>',
       'LoRA adapters that take turns with the bare base, such as versions of an earlier run',
       [],
     )
-    .option('--quantisation <name>', "the model's quantisation, for the record", 'f16')
-    .addOption(dialectOption())
-    .requiredOption('--dataset <folder>', 'data set whose training tasks are played')
+    .option('--quantisation <name>', "the model's quantisation, for the record; default: the run's, or f16")
+    .addOption(dialectOption("the run's, or hermes"))
+    .option('--dataset <folder>', "data set whose training tasks are played; default: the run's")
     .option('--groups <number>', 'honest groups to make', integerOption(2, 100_000), 800)
-    .option('--group-size <number>', 'rollouts per group', integerOption(2, 64), 8)
+    .option('--group-size <number>', "rollouts per group; default: the run's, or 8", integerOption(2, 64))
     .option('--seed <number>', 'fixes every draw', integerOption(0, 0xffffffff), 0)
     .option('--threads <number>', 'CPU threads of the engine', integerOption(1, 256), 1)
     .requiredOption('--out <file>', 'calibration.json; an interrupted calibration goes on from <file>.groups.jsonl')
@@ -75,11 +76,12 @@ async function run(options: CalibrateOptions): Promise<void> {
 }
 
 async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): Promise<Calibration> {
-  const modelPath = resolve(options.model)
+  const own = calibratedRun(options)
+  const { modelPath } = own
   const out = resolve(options.out)
   const spool = `${out}.spool`
   const baseSha256 = await hashFile(modelPath)
-  const { tasks: drawn, servers } = await readTaskSet(resolve(options.dataset), 'train', MAX_TASKS)
+  const { tasks: drawn, servers } = await readTaskSet(own.dataset, 'train', MAX_TASKS)
   await mkdir(spool, { recursive: true })
   const adapters: AdapterFile[] = []
   for (const file of options.adapter) {
@@ -88,18 +90,19 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
     adapters.push({ path: join(spool, 'adapters', `${sha256}.gguf`), sha256 })
   }
   const config = join(spool, 'trainer.json')
-  await writeFile(config, JSON.stringify({ schema: 1, baseSha256 }))
+  await writeFile(config, JSON.stringify({ schema: 1, baseSha256, ...own.auditing }))
 
   const limits = limitsOf(options)
   const tokenizer = await openTokenizer(modelPath)
   const logger = createStderrLogger('warn')
   const auditor = createAuditProcess(
     {
-      python: defaultPython(),
+      python: own.python ?? defaultPython(),
       packageFolder: trainerFolder,
       spool,
       base: modelPath,
       config,
+      processes: own.processes,
       maxFailures: MAX_FAILURES,
       timeoutMs: AUDIT_TIMEOUT_MS,
     },
@@ -107,22 +110,32 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
   )
   try {
     // What the groups earn plays no part.
-    const rules = rulesNamed({ dialect: options.dialect, reward: DEFAULT_RULES.reward })
+    const rules = rulesNamed({ dialect: own.dialect, reward: DEFAULT_RULES.reward })
     const stage = createStage(servers, tokenizer, rules)
     const { tasks, tooLong } = fittingTasks(drawn, stage, limits)
     if (tooLong > 0)
       process.stderr.write(
         `${tooLong} of ${drawn.length} tasks are left out: their prompts leave no room for an answer\n`,
       )
-    const { groupSize: lanes, threads } = options
-    const engine = await openEngine({ modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' })
+    const { threads } = options
+    const { groupSize } = own
+    const sampled = createProgress('groups sampled')
+    const audited = createProgress('groups')
+    let isFirst = true
+    const engine = await openEngine({
+      modelPath,
+      threads,
+      contextSize: limits.maxRolloutTokens,
+      lanes: groupSize,
+      gpu: 'auto',
+    })
     try {
       const calibration = await calibrate(
         {
           subject: {
             baseSha256,
             adapters: adapters.map(({ sha256 }) => sha256),
-            quantisation: options.quantisation,
+            quantisation: own.quantisation,
             backend: engine.build.backend,
             draw: DRAW,
             nodeLlamaCpp: engine.build.nodeLlamaCpp,
@@ -130,14 +143,22 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
           adapters,
           engine,
           stage,
+          auditing: own.auditing,
           desk: { process: auditor, spool, baseSha256, reader: stage, limits },
           tasks,
           journal: `${out}.groups.jsonl`,
-          onProgress: createProgress('groups'),
+          // Until the first audits are done, which may be hours, what is sampled says how long it will take.
+          onSampled: (done, wanted) => {
+            if (isFirst) sampled(done, wanted)
+          },
+          onProgress(done, wanted) {
+            if (done > 0) isFirst = false
+            audited(done, wanted)
+          },
         },
         {
           groups: options.groups,
-          groupSize: options.groupSize,
+          groupSize,
           seed: options.seed,
           goal: GOAL,
           confidence: CONFIDENCE,

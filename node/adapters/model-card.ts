@@ -1,8 +1,14 @@
-import { type Estimate, type Interval, meanInterval, shareInterval } from '../../episode/index.js'
+import { DIALECTS, type Estimate, type Interval, meanInterval, shareInterval } from '../../episode/index.js'
 import type { SealedManifest } from '../../proto/index.js'
 import type { Provenance } from './pulled-folder.js'
 
 export const CARD_FILE = 'README.md'
+
+const THINKS: Readonly<Record<string, string>> = {
+  on: 'it was told to (`enable_thinking`)',
+  off: 'it was told not to (`enable_thinking`)',
+  null: 'as its chat template has it when it is told nothing',
+}
 
 /** A name as the Hugging Face hub has them: owner and repository. */
 const HUB_NAME = /^[A-Za-z0-9][\w.-]*\/[\w.-]+$/
@@ -33,6 +39,7 @@ export function modelCard({ manifest, manifestId }: SealedManifest, provenance: 
         ] as const)
       : []),
     ['tool calls', `dialect ${code(policy.dialect)}`],
+    ['thinks before it speaks', THINKS[String(DIALECTS.get(policy.dialect)?.thinking ?? null)]!],
     ['reward', `preset ${code(policy.reward)}`],
     [
       'longest rollout',

@@ -18,6 +18,8 @@ import { told } from '../support/told.js'
 /** llama.cpp's cache is float16: 0.004 nats on models as unsure as these. */
 const CLOSE_NATS = 0.02
 
+const ARCHITECTURES = ['qwen3', 'qwen2', 'granite'] as const
+
 const python = join(checkout, '.venv', 'bin', 'python')
 const trainer = join(checkout, 'coordinator', 'trainer')
 const test = suite<{ folder: string }>('architectures')
@@ -31,7 +33,7 @@ test.before(
 )
 test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
 
-for (const architecture of ['qwen3', 'qwen2', 'granite'])
+for (const architecture of ARCHITECTURES)
   test(`llama.cpp says of a ${architecture} and its adapter what the trainer says`, async ({ folder }) => {
     const own = join(folder, architecture)
     const scores = JSON.parse(await readFile(join(own, 'scores.json'), 'utf8'))
@@ -52,5 +54,19 @@ for (const architecture of ['qwen3', 'qwen2', 'granite'])
       await engine.close()
     }
   })
+
+test('the table in the documents has these bounds for every architecture', async () => {
+  const text = await readFile(join(checkout, 'docs', 'trainer.md'), 'utf8')
+  const rows = text
+    .split('## Architectures')[1]!
+    .split('\n## ')[0]!
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+  const named = rows.map((row) => row.split('|').map((cell) => cell.trim()))
+  assert.deepEqual(
+    named.map((cells) => [cells[1], ...cells.slice(-3, -1).map(Number)]),
+    ARCHITECTURES.map((name) => [`\`${name}\``, CLOSE_NATS, CLOSE_NATS]),
+  )
+})
 
 test.run()

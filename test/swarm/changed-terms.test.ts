@@ -24,6 +24,9 @@ const EDITS: Readonly<Record<string, (config: RunConfig) => Partial<RunConfig>>>
   'audit.leastShare': ({ audit }) => ({ audit: { ...audit, leastShare: 1 } }),
   'influence.perKey': ({ influence }) => ({ influence: { ...influence, perKey: 0.9 } }),
   'training.optimizer.lr': ({ trainer }) => ({ trainer: { ...trainer, settings: { optimizer: { lr: 0.002 } } } }),
+  'training.optimizer.warmupSteps': ({ trainer }) => ({
+    trainer: { ...trainer, settings: { optimizer: { warmupSteps: 9 } } },
+  }),
   'influence.perAddressBlock': ({ influence }) => ({ influence: { ...influence, perAddressBlock: 0.9 } }),
 }
 

@@ -20,6 +20,7 @@ from .limits import (
 
 PRECISIONS = ("float32", "bfloat16", "float16")
 SHARDINGS = ("none", "layers")
+SCHEDULES = ("constant", "linear", "cosine")
 PROJECTIONS = ("down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj")
 
 
@@ -37,6 +38,12 @@ class LossSettings:
     kl_coefficient: float = 0.0
     max_staleness: int = 4  # trainer steps between a rollout's policy and now
     guard: float = 0.1  # nats; largest |mean log(pi_old / mu)| of a rollout
+    # Largest and smallest pi_old / mu of a whole rollout, TRL's `sequence_mask`; 0: any.
+    sequence_ratio_max: float = 0.0
+    sequence_ratio_min: float = 0.0
+    # Nats; largest mean log(mu / pi_old) of a rollout with a negative advantage, DeepSeek-V3.2 (arXiv 2512.02556,
+    # equation 9); 0: any.
+    off_policy_max: float = 0.0
     drift: float = 0.05  # nats; largest median of |mean log(pi_old / mu)| over a batch's rollouts
     temperature: float = 1.0  # as sampled
 
@@ -57,7 +64,10 @@ class OptimizerSettings:
     eps: float = 1e-8
     weight_decay: float = 0.0
     max_grad_norm: float = 1.0
-    warmup_steps: int = 2  # updates, linear; constant afterwards
+    warmup_steps: int = 2  # updates, linear
+    schedule: str = "constant"  # after them: as it is, or down to `final_share` until update `decay_steps`
+    decay_steps: int = 0
+    final_share: float = 0.0  # of lr
     passes: int = 1  # optimizer steps per batch; above 1 the PPO clip becomes active
 
 
@@ -105,6 +115,9 @@ def _parse_loss(fields: Fields) -> LossSettings:
         kl_coefficient=fields.number("klCoefficient", 0.0, 10.0, usual.kl_coefficient),
         max_staleness=fields.integer("maxStaleness", 0, MAX_STALENESS, usual.max_staleness),
         guard=fields.number("guard", 1e-6, 20.0, usual.guard),
+        sequence_ratio_max=fields.number("sequenceRatioMax", 0.0, 1e6, usual.sequence_ratio_max),
+        sequence_ratio_min=fields.number("sequenceRatioMin", 0.0, 1.0, usual.sequence_ratio_min),
+        off_policy_max=fields.number("offPolicyMax", 0.0, 20.0, usual.off_policy_max),
         drift=fields.number("drift", 1e-6, 20.0, usual.drift),
         temperature=fields.number("temperature", 0.05, 10.0, usual.temperature),
     )
@@ -163,6 +176,9 @@ def _parse_optimizer(fields: Fields) -> OptimizerSettings:
         weight_decay=fields.number("weightDecay", 0.0, 10.0, usual.weight_decay),
         max_grad_norm=fields.number("maxGradNorm", 1e-6, 1e6, usual.max_grad_norm),
         warmup_steps=fields.integer("warmupSteps", 0, 1_000_000, usual.warmup_steps),
+        schedule=fields.choice("schedule", SCHEDULES, usual.schedule),
+        decay_steps=fields.integer("decaySteps", 0, 1_000_000, usual.decay_steps),
+        final_share=fields.number("finalShare", 0.0, 1.0, usual.final_share),
         passes=fields.integer("passes", 1, 16, usual.passes),
     )
     fields.done()

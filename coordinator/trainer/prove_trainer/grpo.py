@@ -20,7 +20,7 @@ from .loss import clipped, token_terms
 from .packing import Pack, make_packs, share_out
 from .policy import Policy
 from .room import UNPLANNED, Room
-from .selection import Selection, select
+from .selection import MASKED, Selection, select
 from .sharding import is_sharded
 from .shards import part_like, put, whole
 from .stats import StepSums, summarise
@@ -59,23 +59,64 @@ class _Attempt:
         self.sums = StepSums(sorted({rollout.sampler for rollout in selection.kept}))
         self.remembered: list[_Remembered] = []
         self.distances: dict[int, float] = {}  # rollout index -> |mean log(pi_old / mu)|
+        self.masked: dict[int, str] = {}  # rollout index -> why
         self.clip_sums: list[float] = []  # clipped tokens of each later pass; in the first one pi equals pi_old
 
 
-def guarded(pack: Pack, old: torch.Tensor, limit: float) -> tuple[torch.Tensor, list[float]]:
+@dataclass(frozen=True)
+class Masks:
+    """What the sampler's log-probabilities let through of a pack."""
+
+    keep: torch.Tensor  # [T] bool: loss tokens of rollouts that are kept
+    distances: list[float]  # per rollout |mean log(pi_old / mu)| in nats, infinite where it is not a number
+    reasons: list[str | None]  # per rollout why it is masked, of `selection.MASKED`
+
+
+def sequence_masks(pack: Pack, old: torch.Tensor, loss: LossSettings) -> Masks:
     """
-    The kept loss tokens [T] bool, and for each of the pack's rollouts |mean log(pi_old / mu)| in nats, infinite where
-    it is not a number: kept are the tokens of rollouts for which it is at most `limit`.
+    Masks whole rollouts whose sampler was too far from pi_old: by `guard` on |mean log(pi_old / mu)| (prime-rl's bounds
+    on the geometric mean of the ratios), by bounds on the product of the ratios (TRL's `sequence_mask`), and, where
+    the advantage is negative, by a bound on mean log(mu / pi_old) (off-policy sequence masking of DeepSeek-V3.2, arXiv
+    2512.02556; TRL's `off_policy_mask_threshold`).
 
     Tokens with a missing sampler logprob are left out.
     """
     known = torch.isfinite(pack.sampler_logp)
     gap = torch.where(known, old - pack.sampler_logp, torch.zeros_like(old)).double()
     count = len(pack.rollouts)
-    total = torch.zeros(count, dtype=torch.float64, device=gap.device).index_add_(0, pack.owner, gap)
-    number = torch.zeros(count, dtype=torch.float64, device=gap.device).index_add_(0, pack.owner, known.double())
-    distance = (total / number).abs().nan_to_num(nan=math.inf, posinf=math.inf)
-    return known & (distance <= limit)[pack.owner], distance.tolist()
+
+    def per_rollout(values: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(count, dtype=torch.float64, device=gap.device).index_add_(0, pack.owner, values)
+
+    total, number = per_rollout(gap), per_rollout(known.double())
+    mean = total / number
+    distance = mean.abs().nan_to_num(nan=math.inf, posinf=math.inf)
+    outside = torch.zeros_like(distance, dtype=torch.bool)
+    if loss.sequence_ratio_max > 0:
+        outside |= total > math.log(loss.sequence_ratio_max)
+    if loss.sequence_ratio_min > 0:
+        outside |= total < math.log(loss.sequence_ratio_min)
+    negative = per_rollout(pack.advantage.double()) < 0
+    stale = negative & (-mean > loss.off_policy_max) if loss.off_policy_max > 0 else torch.zeros_like(outside)
+    failed = zip((distance > loss.guard).tolist(), outside.tolist(), stale.tolist(), strict=True)
+    reasons = [next((name for name, fails in zip(MASKED, one, strict=True) if fails), None) for one in failed]
+    passed = torch.tensor([reason is None for reason in reasons], dtype=torch.bool, device=gap.device)
+    return Masks(known & passed[pack.owner], distance.tolist(), reasons)
+
+
+def share_of_rate(settings: OptimizerSettings, updates: int) -> float:
+    """
+    The share of the learning rate that the next update has, after `updates` of them: linear up to 1 over
+    `warmup_steps`, then by `schedule` (linear and cosine as transformers' schedulers of these names have them).
+    """
+    warmup, decay = settings.warmup_steps, settings.decay_steps
+    if updates < warmup:
+        return (updates + 1) / warmup
+    if settings.schedule == "constant" or decay <= warmup:
+        return 1.0
+    progress = min(1.0, (updates - warmup) / (decay - warmup))
+    left = 1 - progress if settings.schedule == "linear" else (1 + math.cos(math.pi * progress)) / 2
+    return settings.final_share + (1 - settings.final_share) * left
 
 
 def typical_distance(distances: dict[int, float], rollouts: Sequence[Rollout]) -> float:
@@ -147,8 +188,7 @@ class GrpoTrainer:
         )
 
     def learning_rate(self) -> float:
-        warmup = self.settings.warmup_steps
-        return self.settings.lr * (min(1.0, (self.updates + 1) / warmup) if warmup else 1.0)
+        return self.settings.lr * share_of_rate(self.settings, self.updates)
 
     def run(
         self,
@@ -289,9 +329,9 @@ class GrpoTrainer:
         for number in range(self.settings.passes if kept else 0):
             if number == 0:
                 sums.load(self.ranks.sum(sums.flat()))
-                for part in self.ranks.gather(distances):
-                    distances.update(part)
-                attempt.rejected |= {i: "guard" for i, distance in distances.items() if distance > loss.guard}
+                for their_distances, masked in self.ranks.gather((distances, attempt.masked)):
+                    distances.update(their_distances)
+                    attempt.rejected |= masked
                 if self.ranks.all_agree(finite) and typical_distance(distances, kept) > loss.drift:
                     skipped = "drift"
                     break
@@ -379,9 +419,13 @@ class GrpoTrainer:
             raise RanOut(max(tokens for tokens, _ in failed), alone=any(rollouts == 1 for _, rollouts in failed))
 
     def _remember(self, attempt: _Attempt, pack: Pack, old: torch.Tensor, entropy: torch.Tensor) -> _Remembered:
-        loss, sums, distances = attempt.loss, attempt.sums, attempt.distances
-        keep, apart = guarded(pack, old, loss.guard)
-        distances.update(zip((rollout.index for rollout in pack.rollouts), apart, strict=True))
+        loss, sums = attempt.loss, attempt.sums
+        masks = sequence_masks(pack, old, loss)
+        keep = masks.keep
+        for rollout, distance, reason in zip(pack.rollouts, masks.distances, masks.reasons, strict=True):
+            attempt.distances[rollout.index] = distance
+            if reason is not None:
+                attempt.masked[rollout.index] = reason
         sums.add_mismatch(
             old - pack.sampler_logp, keep, [rollout.sampler for rollout in pack.rollouts], pack.owner, loss.tis_cap
         )

@@ -8,9 +8,10 @@ from .batch import Batch, Rollout
 from .errors import BatchRefused
 from .limits import FLAT_REWARD, MAX_BAD_LOGP_SHARE, POSITIVE_LOGP_SLACK
 
-# Reasons known before any forward pass; 'guard' is added by the step itself, which must first know log pi_old. 'audit':
+# Reasons known before any forward pass; MASKED are added by the step itself, which must first know log pi_old. 'audit':
 # the evidence of a forward pass was judged, and the step began again without the group.
-REASONS = ("audit", "singleton", "flat", "stale", "no_loss_tokens", "logp_nonfinite", "logp_positive", "guard")
+MASKED = ("guard", "sequence_ratio", "off_policy")
+REASONS = ("audit", "singleton", "flat", "stale", "no_loss_tokens", "logp_nonfinite", "logp_positive", *MASKED)
 
 
 @dataclass(frozen=True)

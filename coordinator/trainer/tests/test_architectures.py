@@ -10,6 +10,7 @@ test/proc/architectures.test.ts.
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import gguf
@@ -29,6 +30,7 @@ from prove_trainer.policy import new_policy
 from prove_trainer.spool import sha256_file
 from transformers import GraniteConfig, GraniteForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
+Q8_0 = gguf.GGMLQuantizationType.Q8_0
 HEADS, KEY_HEADS, VOCAB = 4, 2, 352
 SHAPE = dict(
     vocab_size=VOCAB,
@@ -37,7 +39,7 @@ SHAPE = dict(
     num_hidden_layers=2,
     num_attention_heads=HEADS,
     num_key_value_heads=KEY_HEADS,
-    max_position_embeddings=256,
+    max_position_embeddings=4096,
     rms_norm_eps=1e-6,
     rope_parameters={"rope_type": "default", "rope_theta": 10_000.0},
 )
@@ -67,7 +69,7 @@ def permuted(rows: np.ndarray, heads: int) -> np.ndarray:
     return rows.reshape(heads, 2, rows.shape[0] // heads // 2, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape)
 
 
-def write_gguf(path: Path, architecture: str, vocabulary=None) -> Path:
+def write_gguf(path: Path, architecture: str, vocabulary=None, quantised: bool = False) -> Path:
     model = random_model(architecture)
     config = model.config
     writer = gguf.GGUFWriter(path, architecture)
@@ -105,7 +107,10 @@ def write_gguf(path: Path, architecture: str, vocabulary=None) -> Path:
             target = f"blk.{layer}.{inner[module]}"
         if architecture == "granite" and target.endswith(("attn_q", "attn_k")):
             values = permuted(values, HEADS if target.endswith("q") else KEY_HEADS)
-        writer.add_tensor(f"{target}.{kind}", values.astype(np.float16 if values.ndim == 2 else np.float32))
+        if quantised and values.ndim == 2:
+            writer.add_tensor(f"{target}.{kind}", gguf.quantize(values, Q8_0), raw_dtype=Q8_0)
+        else:
+            writer.add_tensor(f"{target}.{kind}", values.astype(np.float16 if values.ndim == 2 else np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -150,6 +155,20 @@ def test_the_gguf_as_base_gives_the_logits_of_transformers_plain_and_packed(base
     assert np.abs(np.array(bare) - np.array(wanted)).max() < LOGITS
 
 
+@pytest.mark.parametrize("architecture", MODELS)
+def test_a_quantised_gguf_as_base_gives_the_logits_of_its_dequantised_weights(tmp_path, architecture):
+    original = random_model(architecture)
+    with torch.no_grad():
+        for parameter in original.parameters():
+            if parameter.dim() == 2:
+                values = gguf.dequantize(gguf.quantize(parameter.numpy(), Q8_0), Q8_0)
+                assert np.abs(values - parameter.numpy()).max() > 0
+                parameter.copy_(torch.from_numpy(values))
+        ids = torch.arange(30)[None] * 11 % VOCAB
+        ours = build_model(read(write_gguf(tmp_path / "m.gguf", architecture, quantised=True)))(input_ids=ids).logits
+        assert (ours - original(input_ids=ids).logits).abs().max() < LOGITS
+
+
 def test_an_adapter_goes_out_as_peft_and_gguf_and_comes_back(tmp_path, base):
     policy = random_policy(base)
     config = TrainerConfig(base_sha256=base.sha256, lora=LoraSettings(rank=4, alpha=8), max_delta_norm=100)
@@ -175,7 +194,7 @@ def test_the_table_in_the_docs_names_every_architecture_with_these_bounds():
     table = text.split("## Architectures")[1].split("\n## ")[0]
     rows = [line.split("|") for line in table.splitlines() if line.startswith("| `")]
     assert [row[1].strip(" `") for row in rows] == list(ARCHITECTURES)
-    assert all([float(cell) for cell in row[3:6]] == [LOGITS, LOGITS, RETURNED] for row in rows)
+    assert all([float(cell) for cell in row[3:7]] == [LOGITS, LOGITS, LOGITS, RETURNED] for row in rows)
 
 
 def test_rows_lie_in_a_granite_gguf_as_llama_cpp_turns_them():
@@ -204,13 +223,15 @@ def test_a_model_with_rows_that_its_heads_do_not_share_is_refused(tmp_path, monk
 def main(folder: Path) -> None:
     """One folder per architecture: base.gguf, adapter.gguf and scores.json."""
     sys.path.insert(0, str(Path(__file__).parents[3] / "test" / "fixtures"))
-    from make_tiny_gguf import make_tokenizer, write_vocabulary
+    from make_tiny_gguf import CHATML, GRANITE, make_tokenizer, write_vocabulary
 
-    tokenizer = make_tokenizer()
     for architecture in MODELS:
+        marks = GRANITE if architecture == "granite" else CHATML
+        tokenizer = make_tokenizer(marks)
         own = folder / architecture
         own.mkdir(parents=True)
-        write_gguf(own / "base.gguf", architecture, lambda writer: write_vocabulary(writer, tokenizer, VOCAB))
+        vocabulary = partial(write_vocabulary, tokenizer=tokenizer, size=VOCAB, marks=marks)
+        write_gguf(own / "base.gguf", architecture, vocabulary)
         base = read(own / "base.gguf")
         config = TrainerConfig(base_sha256=base.sha256, lora=LoraSettings(rank=4, alpha=8), max_delta_norm=100)
         policy = random_policy(base)

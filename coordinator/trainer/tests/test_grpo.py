@@ -4,9 +4,10 @@ import fixtures
 import numpy as np
 import pytest
 import torch
-from prove_trainer.config import OptimizerSettings
-from prove_trainer.grpo import GrpoTrainer, typical_distance
+from prove_trainer.config import LossSettings, OptimizerSettings
+from prove_trainer.grpo import GrpoTrainer, sequence_masks, share_of_rate, typical_distance
 from prove_trainer.packing import make_packs
+from transformers import get_cosine_schedule_with_warmup, get_linear_schedule_with_warmup
 
 
 def trainer(base, **settings) -> GrpoTrainer:
@@ -107,6 +108,88 @@ def test_a_rollout_from_another_policy_is_stopped_by_the_guard(base, rollouts):
     outcome = trainer(base).run(fixtures.as_batch(sent, guard=0.1), 0, "shared", 4096)
     assert outcome.rejected == {5: "guard"}
     assert outcome.stats["lossTokens"] == sum(int(r.mask.sum()) for i, r in enumerate(sent) if i != 5)
+
+
+def summed_gaps(base, rollouts):
+    """Per rollout the sum of log(pi_old / mu) and the number of its tokens, one forward each."""
+    policy = trainer(base).policy
+    found = {}
+    for rollout in fixtures.as_batch(rollouts).rollouts:
+        (pack,) = make_packs([rollout], "single", 4096)
+        with torch.no_grad():
+            gap = (policy(pack, 1.0)[0] - pack.sampler_logp).double()
+        found[rollout.index] = (float(gap.sum()), len(gap))
+    return found
+
+
+def test_sequences_are_masked_as_trl_and_prime_rl_mask_them(base, rollouts):
+    rng = np.random.default_rng(3)
+    sent = []
+    for rollout in rollouts:
+        logp = rollout.sampler_logp.copy()
+        logp[rollout.mask] -= rng.normal(0, 0.2)  # all tokens of a rollout one way: some sequences are far off
+        sent.append(replace(rollout, sampler_logp=np.minimum(logp, 0)))
+    gaps = summed_gaps(base, sent)
+    negative = {
+        member.index
+        for members in fixtures.as_batch(sent).groups().values()
+        for member in members
+        if member.reward < np.mean([one.reward for one in members])
+    }
+    wanted = {
+        "guard": lambda i: abs(gaps[i][0] / gaps[i][1]) > 0.15,
+        "sequence_ratio": lambda i: not 0.5 <= np.exp(gaps[i][0]) <= 3.0,
+        "off_policy": lambda i: i in negative and -gaps[i][0] / gaps[i][1] > 0.1,
+    }
+    settings = {
+        "guard": dict(guard=0.15),
+        "sequence_ratio": dict(guard=5.0, sequence_ratio_max=3.0, sequence_ratio_min=0.5),
+        "off_policy": dict(guard=5.0, off_policy_max=0.1),
+    }
+    for reason, masks in wanted.items():
+        outcome = trainer(base).run(fixtures.as_batch(sent, **{"drift": 20.0, **settings[reason]}), 0, "shared", 4096)
+        left_out = [i for i in gaps if masks(i)]
+        assert 0 < len(left_out) < len(sent), reason
+        assert outcome.rejected == dict.fromkeys(left_out, reason)
+        assert outcome.stats["lossTokens"] == sum(gaps[i][1] for i in gaps if i not in left_out)
+
+
+def test_the_off_policy_mask_is_that_of_trl(base, rollouts):
+    mask_of = pytest.importorskip("trl").GRPOTrainer.get_off_policy_mask
+    generator = torch.Generator().manual_seed(0)
+    (pack,) = make_packs(fixtures.as_batch(rollouts).rollouts, "shared", 4096)
+    old = pack.sampler_logp + torch.randn(len(pack.sampler_logp), generator=generator) * 0.05
+    old += torch.randn(len(pack.rollouts), generator=generator)[pack.owner] * 0.1
+    ours = sequence_masks(pack, old, LossSettings(guard=20.0, off_policy_max=0.05))
+    rows = [pack.owner == i for i in range(len(pack.rollouts))]
+    theirs = [
+        mask_of(
+            advantages=pack.advantage[row][:1, None],
+            per_token_logps=old[row][None],
+            sampling_per_token_logps=pack.sampler_logp[row][None],
+            mask=torch.ones(1, int(row.sum())),
+            off_policy_threshold=0.05,
+        ).item()
+        for row in rows
+    ]
+    assert [reason is None for reason in ours.reasons] == [kept == 1 for kept in theirs]
+    assert 0 < sum(theirs) < len(theirs)
+
+
+@pytest.mark.parametrize("name", ["linear", "cosine"])
+def test_the_schedule_after_the_warm_up_is_that_of_transformers(name):
+    settings = OptimizerSettings(warmup_steps=3, schedule=name, decay_steps=12)
+    optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    make = {"linear": get_linear_schedule_with_warmup, "cosine": get_cosine_schedule_with_warmup}[name]
+    theirs = make(optimizer, num_warmup_steps=3, num_training_steps=12)
+    for updates in range(15):
+        if updates >= 3 and updates <= 12:
+            assert share_of_rate(settings, updates) == pytest.approx(theirs.get_last_lr()[0], abs=1e-12)
+        optimizer.step()
+        theirs.step()
+    assert [share_of_rate(settings, n) for n in range(3)] == pytest.approx([1 / 3, 2 / 3, 1])
+    assert share_of_rate(replace(settings, final_share=0.1), 100) == pytest.approx(0.1)
+    assert share_of_rate(replace(settings, schedule="constant"), 100) == 1
 
 
 def test_the_guarded_rollout_leaves_the_same_update_as_if_it_had_not_been_packed(base, rollouts):

@@ -2,15 +2,22 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readConfig } from '../../../coordinator/settings/config.js'
+import { trainingOf } from '../../../coordinator/ledger/agree-terms.js'
+import { ConfigError, readConfig } from '../../../coordinator/settings/config.js'
+import { checkPromptRoom } from '../../../coordinator/settings/first-prompts.js'
 import { learningRateFor } from '../../../coordinator/settings/learning-rates.js'
+import { dialectNamed, rulesNamed } from '../../../episode/index.js'
+import { checkout } from '../../support/checkout.js'
+import { library } from '../../support/library-world.js'
+import { AMPLE, lendingTask, scriptTokenizer, stageOf } from '../../support/scripted.js'
 
-const FOLDER = join(import.meta.dirname, '../../../../runs')
+const FOLDER = join(checkout, 'runs')
 /** Parameters of the models that runs are shipped for. */
 const PARAMETERS: Readonly<Record<string, number>> = {
   'Qwen/Qwen3-4B-Instruct-2507': 4.0e9,
   'Qwen/Qwen3-8B': 8.2e9,
   'Qwen/Qwen2.5-7B-Instruct': 7.6e9,
+  'ibm-granite/granite-4.1-8b': 8.4e9,
 }
 const configs = readdirSync(FOLDER)
   .filter((name) => name.endsWith('.yaml'))
@@ -21,10 +28,10 @@ test('there is one run for each model, and none for another', () => {
 })
 
 test('shipped runs have the settings of the paper', () => {
-  for (const { groupSize, batchGroups, versions, limits, reward, trainer, base } of configs) {
+  for (const { groupSize, batchGroups, versions, limits, reward, trainer, maxStaleness, base } of configs) {
     assert.equal([groupSize, batchGroups, versions, reward], [16, 16, 350, 'paper'], base.name)
     assert.equal([limits.maxRolloutTokens, limits.maxAssistantTurns], [12_384 + 16_384, 10], base.name)
-    const { advantage, clipLow, clipHigh, dualClip, klCoefficient } = trainer.settings.loss!
+    const { advantage, clipLow, clipHigh, dualClip, klCoefficient } = trainingOf({ trainer, maxStaleness }, 1).loss!
     assert.equal([advantage, clipLow, clipHigh, dualClip, klCoefficient], ['group', 0.2, 0.2, 3, 0.01], base.name)
   }
 })
@@ -32,6 +39,23 @@ test('shipped runs have the settings of the paper', () => {
 test('their learning rates are those of the table for models of their size', () => {
   for (const { trainer, base } of configs)
     assert.is(trainer.settings.optimizer?.lr, learningRateFor(PARAMETERS[base.name]!).lr, base.name)
+})
+
+test('a model that could think and answers in ten turns is told not to', () => {
+  const thinking = configs.map(({ base }) => [base.name, dialectNamed(base.dialect).thinking] as const)
+  assert.equal(
+    thinking.filter(([, told]) => told !== null),
+    [['Qwen/Qwen3-8B', 'off']],
+  )
+})
+
+test('a base model whose template is of another family than the dialect is refused in words before a run begins', () => {
+  const stage = stageOf([library], scriptTokenizer(), rulesNamed({ dialect: 'granite', reward: 'paper' }))
+  assert.throws(
+    () => checkPromptRoom([lendingTask()], stage, AMPLE),
+    (error: unknown) =>
+      error instanceof ConfigError && /^base\.dialect does not fit .*prompts end with .*granite/.test(error.message),
+  )
 })
 
 test.run()

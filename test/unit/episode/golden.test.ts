@@ -2,14 +2,20 @@ import { createHash } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openTokenizer, type Tokenizer } from '../../../engine/index.js'
-import { createPromptRenderer, createTeacherSource, dialectNamed, groundTruthScript } from '../../../episode/index.js'
+import {
+  createPromptRenderer,
+  createTeacherSource,
+  DIALECTS,
+  dialectNamed,
+  groundTruthScript,
+} from '../../../episode/index.js'
 import { fixture } from '../../support/checkout.js'
-import { scriptTokenizer } from '../../support/scripted.js'
+import { CHAT_TEMPLATE, scriptTokenizer } from '../../support/scripted.js'
 
 /** What a dialect's name means never changes: groups that are in flight would be refused, and adapters trained on it misled. */
 
-const test = suite('the tokens of hermes')
-const dialect = dialectNamed('hermes')
+const test = suite('the tokens of dialects')
+const hermes = dialectNamed('hermes')
 
 const TOOLS = [
   { name: 'find_flight', description: 'Find flights <cheap first>.', inputSchema: { type: 'object' }, readOnly: true },
@@ -31,7 +37,7 @@ const GROUND_TRUTH = [
 ]
 
 /** SHA-256 of the tokens of everything that the dialect writes, each text on its own. */
-async function written(tokenizer: Tokenizer): Promise<Record<string, string>> {
+async function written(tokenizer: Tokenizer, dialect = hermes): Promise<Record<string, string>> {
   const renderer = createPromptRenderer(tokenizer, dialect)
   const teacher = createTeacherSource(groundTruthScript({ turns: ['a', 'b'], groundTruth: GROUND_TRUTH }, dialect), {
     tokenizer,
@@ -78,6 +84,26 @@ test('with a vocabulary of control tokens and merges they are what they have alw
   } finally {
     await tokenizer.close()
   }
+})
+
+const OTHERS: Readonly<Record<string, string>> = {
+  'hermes-thinking': '6f9d6fdcdeeb71b4af1295d8c3e2ddea6e25cd1cc83b469f1f7086e5e27cc21d',
+  'hermes-no-thinking': '75a5a1d639cf490e7190cacf8d7a06eee14d010f9209b5eb8bb19f5f727c95f1',
+  granite: 'd8a4a1492bfef7fee2b2e4482953cdacdd6a81fb1c2bb93a594f3a5f0729a950',
+}
+
+test('those of the other dialects are what they have always been', async () => {
+  assert.equal(
+    Object.keys(OTHERS),
+    [...DIALECTS.keys()].filter((name) => name !== 'hermes'),
+  )
+  const hashes = Object.keys(OTHERS).map(async (name) => {
+    const dialect = dialectNamed(name)
+    const template = `{# enable_thinking #}${CHAT_TEMPLATE.replace('<|im_start|>assistant\\n', dialect.opening.replaceAll('\n', '\\n'))}`
+    const all = JSON.stringify(await written(scriptTokenizer(template), dialect))
+    return [name, createHash('sha256').update(all).digest('hex')] as const
+  })
+  assert.equal(Object.fromEntries(await Promise.all(hashes)), OTHERS)
 })
 
 test.run()

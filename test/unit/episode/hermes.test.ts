@@ -200,4 +200,27 @@ test('what is said beside the calls is all but those that can be read', () => {
   assert.is(prose(`A <tool_call>{"name":"pay"}`), 'A <tool_call>{"name":"pay"}', 'one that is not closed')
 })
 
+test('what a model thinks is neither a call nor said, and thoughts that do not end are all there is', () => {
+  const thinking = dialectNamed('hermes-thinking')
+  const call = block('{"name":"pay","arguments":{"to":"Ann"}}')
+  const thought = `<think>\nPay her? ${call} "arguments": no.\n</think>\n\n`
+  const message = `${thought}I pay.${call}`
+  assert.equal(thinking.parseCalls(message), [{ name: 'pay', arguments: { to: 'Ann' } }])
+  assert.is(thinking.prose(message), 'I pay.')
+  const spans = thinking.argumentSpans(message).map(([start, end]) => message.slice(start, end))
+  assert.equal(spans, ['{"to":"Ann"}}'])
+  assert.is(thinking.prose(`Nearly done. ${call}`), 'Nearly done. ', 'it need not think')
+  for (const open of [`<think>${call}`, ` \n<think>\n${call} and then`]) {
+    assert.equal([thinking.parseCalls(open), thinking.argumentSpans(open), thinking.prose(open)], [[], [], ''])
+  }
+  assert.equal(parseCalls(message).length, 2, 'hermes knows of no thoughts')
+})
+
+test('a model that is told not to think opens each turn with thoughts that are over', () => {
+  const { opening, toolResults: results, userTurn: user } = dialectNamed('hermes-no-thinking')
+  assert.is(opening, '<|im_start|>assistant\n<think>\n\n</think>\n\n')
+  for (const pieces of [results(['{}']), user('Now?')])
+    assert.equal(pieces.at(-1), { markup: `<|im_end|>\n${opening}` })
+})
+
 test.run()

@@ -1,0 +1,14 @@
+import { spacedJson } from './spaced-json.js'
+import { taggedCalls } from './tagged-calls.js'
+
+const USER = '<|start_of_role|>user<|end_of_role|>'
+
+/** Granite 4's: roles between control tokens, Hermes' tool calls, and each result on a line of its own. */
+export const GRANITE = taggedCalls({
+  name: 'granite',
+  turnEnd: '<|end_of_text|>',
+  user: USER,
+  results: `${USER}\n`,
+  assistant: '<|start_of_role|>assistant<|end_of_role|>',
+  callText: (name, args) => spacedJson({ name, arguments: args }),
+})

@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Template } from '@huggingface/jinja'
+import { execa } from 'execa'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Token } from '../../engine/index.js'
+import { createPromptRenderer, type Dialect, dialectNamed, EpisodeError } from '../../episode/index.js'
+import type { JsonObject } from '../../reward/index.js'
+import { checkout } from '../support/checkout.js'
+import { scriptTokenizer } from '../support/scripted.js'
+import { told } from '../support/told.js'
+
+/**
+ * A whole conversation as a renderer writes it, piece after piece, beside what the model's published chat template writes of the same
+ * messages at once. The templates are those that llama.cpp tests by; its sources come with node-llama-cpp.
+ */
+
+const SOURCES = join(checkout, 'node_modules', 'node-llama-cpp', 'llama', 'gitRelease.bundle')
+const SILENCE = '<think>\n\n</think>\n\n'
+
+const test = suite<{ folder: string }>('published chat templates')
+test.before(
+  told(async (context) => {
+    context.folder = await mkdtemp(join(tmpdir(), 'prove-templates-'))
+    const cwd = context.folder
+    await execa('git', ['init', '--quiet', '--bare'], { cwd })
+    await execa('git', ['fetch', '--quiet', SOURCES, 'HEAD'], { cwd })
+  }),
+)
+test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
+
+async function template(cwd: string, name: string): Promise<string> {
+  const { stdout } = await execa('git', ['show', `FETCH_HEAD:models/templates/${name}.jinja`], { cwd })
+  return stdout
+}
+
+const TOOLS = [
+  { name: 'find_flight', description: 'Find flights.', inputSchema: { type: 'object' }, readOnly: true },
+  {
+    name: 'book',
+    description: 'Book a seat — für alle.',
+    inputSchema: { type: 'object', properties: { row: { type: 'integer' } }, required: ['row'] },
+    readOnly: false,
+  },
+]
+const CALLS: readonly (readonly [string, JsonObject])[] = [
+  ['find_flight', {}],
+  ['book', { row: 7, note: 'x "quoted"\n', tags: ['a', null, 2.5, true], by: { name: 'Łukasz' } }],
+]
+const RESULTS = ['{"flights": [1, 2]}', '[]']
+const [SYSTEM, FIRST, SAID, LATER] = ['Today is Monday.', 'Book me a seat.', 'Booked.', 'And the way back?']
+
+/** The messages as templates take them. @param calls  what the assistant has written, or calls that the template is to write */
+const messages = (calls: object, system: boolean): object[] => [
+  ...(system ? [{ role: 'system', content: SYSTEM }] : []),
+  { role: 'user', content: FIRST },
+  { role: 'assistant', ...calls },
+  ...RESULTS.map((content) => ({ role: 'tool', content })),
+  { role: 'assistant', content: SAID },
+  { role: 'user', content: LATER },
+]
+const tools = TOOLS.map(({ name, description, inputSchema }) => ({
+  type: 'function',
+  function: { name, description, parameters: inputSchema },
+}))
+
+function ours(source: string, dialect: Dialect, system: boolean): Token[] {
+  const renderer = createPromptRenderer(scriptTokenizer(source), dialect)
+  const calls = CALLS.map(([name, args]) => dialect.writeCall(name, args)).join('\n')
+  return [
+    ...renderer.firstPrompt(TOOLS, FIRST, system ? SYSTEM : undefined),
+    ...renderer.assistantTurn(calls),
+    ...renderer.toolResults(RESULTS),
+    ...renderer.assistantTurn(SAID),
+    ...renderer.userTurn(LATER),
+  ]
+}
+
+const { tokenize, detokenize } = scriptTokenizer()
+
+for (const system of [false, true]) {
+  const whose = system ? 'with a system message' : 'without a system message'
+
+  for (const version of ['4.0', '4.1'])
+    test(`granite ${version} ${whose}: every token is the template's, calls included`, async ({ folder }) => {
+      const source = await template(folder, `ibm-granite-granite-${version}`)
+      const made = CALLS.map(([name, args]) => ({ type: 'function', function: { name, arguments: args } }))
+      const asked = {
+        messages: messages({ content: '', tool_calls: made }, system),
+        tools,
+        add_generation_prompt: true,
+      }
+      assert.equal(ours(source, dialectNamed('granite'), system), tokenize(new Template(source).render(asked), true))
+    })
+
+  for (const [name, dialects] of [
+    ['Qwen-Qwen2.5-7B-Instruct', ['hermes']],
+    ['Qwen-Qwen3-0.6B', ['hermes', 'hermes-thinking', 'hermes-no-thinking']],
+  ] as const)
+    for (const dialect of dialects.map(dialectNamed))
+      test(`${name} in ${dialect.name} ${whose}: every token is the template's`, async ({ folder }) => {
+        const source = await template(folder, name)
+        const content = CALLS.map(([called, args]) => dialect.writeCall(called, args)).join('\n')
+        const { thinking } = dialect
+        const asked = {
+          ...{ messages: messages({ content }, system), tools, add_generation_prompt: true },
+          ...(thinking === null ? {} : { enable_thinking: thinking === 'on' }),
+        }
+        const theirs = new Template(source).render(asked)
+        const text = detokenize(ours(source, dialect, system))
+        if (thinking === 'off') {
+          assert.is(text.split(SILENCE).length - 1, 3, 'each turn of the assistant opens with silence')
+          assert.is(`${text.replaceAll(SILENCE, '')}${SILENCE}`, theirs, 'the template forgets that of earlier turns')
+        } else assert.is(text, theirs)
+      })
+}
+
+test('a template of another model, and one that cannot be told to think, are refused in words', async ({ folder }) => {
+  const qwen = await template(folder, 'Qwen-Qwen2.5-7B-Instruct')
+  const refusals: readonly (readonly [string, RegExp])[] = [
+    ['granite', /prompts end with .*those of the dialect granite with "<\|start_of_role\|>assistant/],
+    ['hermes-thinking', /cannot be told whether to think/],
+    ['hermes-no-thinking', /cannot be told whether to think/],
+  ]
+  for (const [dialect, words] of refusals)
+    assert.throws(
+      () => ours(qwen, dialectNamed(dialect), false),
+      (error: unknown) => error instanceof EpisodeError && error.code === 'bad_template' && words.test(error.message),
+    )
+})
+
+test.run()
