@@ -18,6 +18,7 @@ import { NodeError } from './errors.js'
 import { fetchAhead } from './fetch-ahead.js'
 import { type Gate, isOffDuty, isUrgent, OPEN, TURNED, turnedTo, waitForDuty } from './gate.js'
 import { groupAnnouncementOf, groupBodyOf } from './group-body.js'
+import { createGroupsInHand, GROUP_DONE, type GroupsInHand } from './groups-in-hand.js'
 import { giveBack, keepLease, within } from './held-lease.js'
 import type { GroupOrigin } from './kept-group.js'
 import type { News } from './news.js'
@@ -51,6 +52,8 @@ export interface WorkLoopParts {
   readonly onRest?: () => Promise<void>
   /** Go on when the run is complete: it may be extended, and others may want its adapter. Default: true. */
   readonly stay?: boolean
+  /** Resolves when the engine has lanes to spare, so that another group costs those in hand nothing. Default: one is made after the other. */
+  readonly room?: (signal: AbortSignal) => Promise<void>
 }
 
 /** Why the work came to an end: its signal fired, its owner wanted it to, or the run is complete. */
@@ -208,23 +211,68 @@ export async function untilConnected(
   }
 }
 
+interface WorkSignals {
+  readonly signal: AbortSignal
+  /** Fires when the node is to rest or to finish: a lease that comes after that is given back. */
+  readonly onDuty: AbortSignal
+}
+
+interface WorkEvents {
+  onAnswer(): void
+  onGroup(): void
+}
+
 /**
- * Groups for one policy, until the coordinator names another.
- * @param onDuty  fires when the node is to rest or to finish: a lease that comes after that is given back
+ * Groups for one policy, until the coordinator names another. Those in hand are finished before it ends.
  * @returns  whether the run is complete, and the node does not stay
  */
 async function workUnder(
   loaded: LoadedPolicy,
   parts: WorkLoopParts,
-  { signal, onDuty }: { readonly signal: AbortSignal; readonly onDuty: AbortSignal },
-  { onAnswer, onGroup }: { onAnswer(): void; onGroup(): void },
+  { signal, onDuty }: WorkSignals,
+  events: WorkEvents,
+): Promise<boolean> {
+  const inHand = createGroupsInHand((over) => fetchAhead(parts, AbortSignal.any([signal, over])))
+  try {
+    const going = AbortSignal.any([onDuty, inHand.broken])
+    return await takeWork(loaded, parts, inHand, { signal, onDuty: going }, events)
+  } finally {
+    await inHand.settled()
+  }
+}
+
+/** Waits until another group would cost those in hand nothing. */
+async function roomForMore({ room }: WorkLoopParts, inHand: GroupsInHand, signal: AbortSignal): Promise<void> {
+  while (inHand.count > 0) {
+    const done = inHand.next()
+    const either = AbortSignal.any([signal, done])
+    try {
+      return await (room?.(either) ??
+        new Promise<never>((_, reject) => {
+          either.addEventListener('abort', () => reject(either.reason), { once: true })
+        }))
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error !== GROUP_DONE) throw error
+    }
+  }
+}
+
+/** @param inHand  what is begun, and goes on when this is over */
+async function takeWork(
+  loaded: LoadedPolicy,
+  parts: WorkLoopParts,
+  inHand: GroupsInHand,
+  { signal, onDuty }: WorkSignals,
+  { onAnswer, onGroup }: WorkEvents,
 ): Promise<boolean> {
   const { host, coordinator, outbox, agent, engine, news, random, onProgress, stay = true } = parts
-  const isFull = (): boolean => outbox.waiting.length >= LIMITS.leasesHeld.value
+  const isFull = (): boolean => outbox.waiting.length + inHand.count >= LIMITS.leasesHeld.value
   const waiting = { clock: host.clock, random }
   let policy = loaded
   let timesIdle = 0
   while (!onDuty.aborted) {
+    await roomForMore(parts, inHand, onDuty)
     // Kept on disk and in memory until they have their verdicts: a coordinator that gives none gets no more of them.
     if (isFull()) onProgress({ type: 'trouble', detail: `${outbox.waiting.length} groups wait for their verdicts` })
     while (isFull()) await host.clock.sleep(FULL_PAUSE_MS, onDuty)
@@ -247,6 +295,7 @@ async function workUnder(
       if (response.manifestId !== policy.manifestId) {
         if (leases.length === 0) return false
         // A round was opened meanwhile. Its manifest is soon there, and a lease that is left lying counts against its node.
+        await inHand.settled()
         policy = await takeUp(parts, signal)
       }
       for (const lease of leases) {
@@ -258,18 +307,27 @@ async function workUnder(
         }
         if (onDuty.aborted) await giveBack(lease, 'shutdown', parts)
         else {
-          await workUnlessUrgent(lease, policy, parts, signal)
-          onGroup()
+          const under = policy
+          inHand.begin(async () => {
+            await workUnlessUrgent(lease, under, parts, inHand, signal)
+            onGroup()
+          })
         }
       }
       timesIdle = leases.length > 0 ? 0 : timesIdle + 1
       if (timesIdle === 0) continue
-      const tell = (): void =>
+      const tell = (): void => {
+        if (inHand.count > 0) return
         onProgress({ type: 'idle', reason: reason ?? 'no_work', detail, waiting: outbox.waiting.length })
+      }
       tell()
       if (reason === 'complete' && !stay) return true
       const idleness = { answer: response, under: policy.manifest, times: timesIdle, onSettled: tell }
-      if (await waitForWork(waiting, idleness, watch, onDuty)) return false
+      if (await waitForWork(waiting, idleness, watch, AbortSignal.any([onDuty, inHand.next()]))) return false
+    } catch (error) {
+      // What there was no work for may be there now that one of its own is done.
+      if (error !== GROUP_DONE || onDuty.aborted) throw error
+      timesIdle = 0
     } finally {
       watch.close()
     }
@@ -282,26 +340,33 @@ async function workUnlessUrgent(
   lease: Lease,
   policy: LoadedPolicy,
   parts: WorkLoopParts,
+  inHand: GroupsInHand,
   signal: AbortSignal,
 ): Promise<void> {
   const urgent = turnedTo(parts.gate ?? OPEN, isUrgent)
   try {
-    await work(lease, policy, parts, AbortSignal.any([signal, urgent.signal]))
+    await work(lease, policy, parts, inHand, AbortSignal.any([signal, urgent.signal]))
   } finally {
     urgent.close()
   }
 }
 
-async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
+async function work(
+  lease: Lease,
+  policy: LoadedPolicy,
+  parts: WorkLoopParts,
+  inHand: Pick<GroupsInHand, 'count'>,
+  signal: AbortSignal,
+): Promise<void> {
   const { host, engine, outbox, key, onProgress } = parts
   const startedMs = host.clock.now()
   const done = new AbortController()
-  onProgress({ type: 'leased', leaseId: lease.leaseId, version: lease.version, rollouts: lease.groupSize })
+  const { leaseId, version, groupSize: rollouts } = lease
+  onProgress({ type: 'leased', leaseId, version, rollouts, inHand: inHand.count })
   const renewing = keepLease(lease, parts, AbortSignal.any([signal, done.signal]))
-  const ahead = fetchAhead(parts, AbortSignal.any([signal, done.signal]))
   try {
     const task = taskOf(lease, policy)
-    const rollouts = await runGroup(
+    const made = await runGroup(
       task,
       lease.groupSize,
       Buffer.from(lease.seed, 'hex'),
@@ -312,13 +377,13 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
     )
     // A clock that is set back in between must not make the time negative.
     const generationMs = Math.max(0, Math.round(host.clock.now() - startedMs))
-    const body = groupBody.encode(groupBodyOf(lease, rollouts, engine.build, generationMs))
-    const announcement = groupAnnouncementOf(lease, rollouts, body)
+    const body = groupBody.encode(groupBodyOf(lease, made, engine.build, generationMs))
+    const announcement = groupAnnouncementOf(lease, made, body)
     const sealed = await sealGroupAnnouncement(key, host.runId, announcement, body)
     const origin = originOf(lease, policy, host.peerId)
     await outbox.add({ leaseId: lease.leaseId, bodySha256: announcement.bodySha256, sealed, body, origin })
     const { rewards, tokensGenerated: tokens } = announcement
-    onProgress({ type: 'group', leaseId: lease.leaseId, version: lease.version, rewards, tokens, ms: generationMs })
+    onProgress({ type: 'group', leaseId, version, rewards, tokens, ms: generationMs, inHand: inHand.count - 1 })
   } catch (error) {
     await giveBack(lease, signal.aborted ? 'shutdown' : 'failed', parts)
     // Our worlds, or the limits of the manifest, cannot hold the task: no other lease of this run would fare better.
@@ -331,8 +396,7 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
     throw error
   } finally {
     done.abort()
-    // What has come stays; what is missing is fetched when the version is taken up.
-    await Promise.all([renewing, ahead])
+    await renewing
   }
 }
 
