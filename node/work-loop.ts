@@ -21,6 +21,7 @@ import { groupAnnouncementOf, groupBodyOf } from './group-body.js'
 import { createGroupsInHand, GROUP_DONE, type GroupsInHand } from './groups-in-hand.js'
 import { giveBack, keepLease, within } from './held-lease.js'
 import type { GroupOrigin } from './kept-group.js'
+import { createLeasePace, type LeasePace } from './lease-pace.js'
 import type { News } from './news.js'
 import type { Outbox } from './outbox.js'
 import type { LoadedPolicy, PolicyKeeper } from './policy-keeper.js'
@@ -68,6 +69,9 @@ const DELIVERY_MS = 120_000
 const PATIENCE_MS = 5000
 /** Failures in a row of which each may be chance: a restart, a lost connection. */
 const CHANCE_FAILURES = 2
+/** How long a machine that is too slow for a run rests before it tries again: another program may have kept it busy. */
+const TOO_SLOW_REST_MS = 6 * 3_600_000
+
 /** Crashes of the engine in a row, without a finished group, after which it is not started again. */
 const MAX_CRASHES = 3
 
@@ -83,6 +87,7 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
   let crashes = 0
   let failures = 0
   let told = ''
+  const pace = createLeasePace()
   const retry = async (failed: number, turned: AbortSignal): Promise<void> => {
     const watch = news.listen()
     try {
@@ -112,20 +117,15 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
       await untilConnected(parts, onDuty)
       const before = keeper.loaded
       const policy = await takeUp(parts, onDuty)
-      const isComplete = await workUnder(
-        policy,
-        parts,
-        { signal, onDuty },
-        {
-          onAnswer: () => {
-            failures = 0
-            told = ''
-          },
-          onGroup: () => {
-            crashes = 0
-          },
+      const isComplete = await workUnder(policy, parts, { signal, onDuty }, pace, {
+        onAnswer: () => {
+          failures = 0
+          told = ''
         },
-      )
+        onGroup: () => {
+          crashes = 0
+        },
+      })
       if (isComplete) return await deliver(parts, 'complete', signal)
       // A coordinator that names a manifest which it does not serve would be asked without a pause.
       if (policy === before && !onDuty.aborted) await retry(0, onDuty)
@@ -136,6 +136,11 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
         crashes += 1
         if (crashes >= MAX_CRASHES) throw error
         logger.warn({ error, crashes }, 'the engine crashed; it is started again')
+      } else if (error instanceof TooSlow) {
+        await rest(error.message, host.clock.now() + TOO_SLOW_REST_MS)
+        await host.clock.sleep(TOO_SLOW_REST_MS, onDuty).catch(() => undefined)
+        if (!onDuty.aborted) onProgress({ type: 'resumed' })
+        continue
       } else if (error instanceof TransportError && error.code === 'other_version') {
         // Waiting would not help: one of the two programs has to be another.
         throw new NodeError('other_version', error.detail, { cause: error })
@@ -230,22 +235,30 @@ async function workUnder(
   loaded: LoadedPolicy,
   parts: WorkLoopParts,
   { signal, onDuty }: WorkSignals,
+  pace: LeasePace,
   events: WorkEvents,
 ): Promise<boolean> {
   const inHand = createGroupsInHand((over) => fetchAhead(parts, AbortSignal.any([signal, over])))
   try {
     const going = AbortSignal.any([onDuty, inHand.broken])
-    return await takeWork(loaded, parts, inHand, { signal, onDuty: going }, events)
+    return await takeWork(loaded, parts, { inHand, pace }, { signal, onDuty: going }, events)
   } finally {
     await inHand.settled()
   }
 }
 
-/** Waits until another group would cost those in hand nothing. */
-async function roomForMore({ room }: WorkLoopParts, inHand: GroupsInHand, signal: AbortSignal): Promise<void> {
+/** What of its leases a node works on, and how fast. */
+interface Hands {
+  readonly inHand: GroupsInHand
+  readonly pace: LeasePace
+}
+
+/** Waits until another group would cost those in hand nothing, and would be ready in time. */
+async function roomForMore(parts: WorkLoopParts, { inHand, pace }: Hands, signal: AbortSignal): Promise<void> {
   while (inHand.count > 0) {
     const done = inHand.next()
     const either = AbortSignal.any([signal, done])
+    const room = pace.fitsBeside ? parts.room : undefined
     try {
       return await (room?.(either) ??
         new Promise<never>((_, reject) => {
@@ -258,21 +271,23 @@ async function roomForMore({ room }: WorkLoopParts, inHand: GroupsInHand, signal
   }
 }
 
-/** @param inHand  what is begun, and goes on when this is over */
+/** @param hands  what is begun, and goes on when this is over */
 async function takeWork(
   loaded: LoadedPolicy,
   parts: WorkLoopParts,
-  inHand: GroupsInHand,
+  hands: Hands,
   { signal, onDuty }: WorkSignals,
   { onAnswer, onGroup }: WorkEvents,
 ): Promise<boolean> {
   const { host, coordinator, outbox, agent, engine, news, random, onProgress, stay = true } = parts
+  const { inHand, pace } = hands
+  const making = new Set<string>()
   const isFull = (): boolean => outbox.waiting.length + inHand.count >= LIMITS.leasesHeld.value
   const waiting = { clock: host.clock, random }
   let policy = loaded
   let timesIdle = 0
   while (!onDuty.aborted) {
-    await roomForMore(parts, inHand, onDuty)
+    await roomForMore(parts, hands, onDuty)
     // Kept on disk and in memory until they have their verdicts: a coordinator that gives none gets no more of them.
     if (isFull()) onProgress({ type: 'trouble', detail: `${outbox.waiting.length} groups wait for their verdicts` })
     while (isFull()) await host.clock.sleep(FULL_PAUSE_MS, onDuty)
@@ -281,7 +296,7 @@ async function takeWork(
       count: 1,
       policyId: policy.manifest.policyId,
       nonce: randomBytes(16).toString('hex'),
-      holding: outbox.waiting,
+      holding: [...new Set([...outbox.waiting, ...making])],
       agent,
       backend: calibratedName(engine.build),
     }
@@ -308,8 +323,10 @@ async function takeWork(
         if (onDuty.aborted) await giveBack(lease, 'shutdown', parts)
         else {
           const under = policy
+          pace.leased(lease.deadlineMs - host.clock.now())
+          making.add(lease.leaseId)
           inHand.begin(async () => {
-            await workUnlessUrgent(lease, under, parts, inHand, signal)
+            await workUnlessUrgent(lease, under, parts, hands, signal).finally(() => making.delete(lease.leaseId))
             onGroup()
           })
         }
@@ -340,12 +357,12 @@ async function workUnlessUrgent(
   lease: Lease,
   policy: LoadedPolicy,
   parts: WorkLoopParts,
-  inHand: GroupsInHand,
+  hands: Hands,
   signal: AbortSignal,
 ): Promise<void> {
   const urgent = turnedTo(parts.gate ?? OPEN, isUrgent)
   try {
-    await work(lease, policy, parts, inHand, AbortSignal.any([signal, urgent.signal]))
+    await work(lease, policy, parts, hands, AbortSignal.any([signal, urgent.signal]))
   } finally {
     urgent.close()
   }
@@ -355,15 +372,17 @@ async function work(
   lease: Lease,
   policy: LoadedPolicy,
   parts: WorkLoopParts,
-  inHand: Pick<GroupsInHand, 'count'>,
-  signal: AbortSignal,
+  { inHand, pace }: Hands,
+  stopping: AbortSignal,
 ): Promise<void> {
   const { host, engine, outbox, key, onProgress } = parts
   const startedMs = host.clock.now()
   const done = new AbortController()
   const { leaseId, version, groupSize: rollouts } = lease
   onProgress({ type: 'leased', leaseId, version, rollouts, inHand: inHand.count })
-  const renewing = keepLease(lease, parts, AbortSignal.any([signal, done.signal]))
+  const lost = new AbortController()
+  const signal = AbortSignal.any([stopping, lost.signal])
+  const renewing = keepLease(lease, parts, AbortSignal.any([signal, done.signal]), () => lost.abort(LOST))
   try {
     const task = taskOf(lease, policy)
     const made = await runGroup(
@@ -383,8 +402,15 @@ async function work(
     const origin = originOf(lease, policy, host.peerId)
     await outbox.add({ leaseId: lease.leaseId, bodySha256: announcement.bodySha256, sealed, body, origin })
     const { rewards, tokensGenerated: tokens } = announcement
+    pace.delivered(generationMs)
     onProgress({ type: 'group', leaseId, version, rewards, tokens, ms: generationMs, inHand: inHand.count - 1 })
   } catch (error) {
+    if (error === LOST) {
+      host.logger.child({ part: 'work' }).info({ lease: leaseId }, 'the lease ended before its group was ready')
+      const why = pace.lost(host.clock.now() - startedMs)
+      if (why !== null) throw new TooSlow(why)
+      return
+    }
     await giveBack(lease, signal.aborted ? 'shutdown' : 'failed', parts)
     // Our worlds, or the limits of the manifest, cannot hold the task: no other lease of this run would fare better.
     if (error instanceof EpisodeError || error instanceof ExampleError)
@@ -399,6 +425,12 @@ async function work(
     await renewing
   }
 }
+
+/** Why a group is left: its lease is over, so nobody would take it. */
+const LOST = new Error('the lease is over')
+
+/** What the owner of a machine is told that is too slow for the run. */
+class TooSlow extends Error {}
 
 function originOf(lease: Lease, { manifest, limits }: LoadedPolicy, peerId: string): GroupOrigin {
   const { leaseId, index, policyId, version, taskId, task, seed, groupSize } = lease
