@@ -260,6 +260,7 @@ async function roomForMore(parts: WorkLoopParts, { inHand, pace }: Hands, signal
     const either = AbortSignal.any([signal, done])
     const room = pace.fitsBeside ? parts.room : undefined
     try {
+      either.throwIfAborted()
       return await (room?.(either) ??
         new Promise<never>((_, reject) => {
           either.addEventListener('abort', () => reject(either.reason), { once: true })
@@ -301,6 +302,7 @@ async function takeWork(
       backend: calibratedName(engine.build),
     }
     const watch = news.listen()
+    const done = inHand.next()
     try {
       const response = await requestLeases(host, coordinator, ask, within(host.clock, signal))
       onAnswer()
@@ -340,7 +342,7 @@ async function takeWork(
       tell()
       if (reason === 'complete' && !stay) return true
       const idleness = { answer: response, under: policy.manifest, times: timesIdle, onSettled: tell }
-      if (await waitForWork(waiting, idleness, watch, AbortSignal.any([onDuty, inHand.next()]))) return false
+      if (await waitForWork(waiting, idleness, watch, AbortSignal.any([onDuty, done]))) return false
     } catch (error) {
       // What there was no work for may be there now that one of its own is done.
       if (error !== GROUP_DONE || onDuty.aborted) throw error
