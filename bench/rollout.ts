@@ -11,7 +11,7 @@ const MODEL = process.env.PROVE_BENCH_MODEL ?? DEMO_MODEL
 /** llama.cpp's own server, of the release that node-llama-cpp carries (docs/benchmarks.md tells how to build it). */
 const SERVER = process.env.PROVE_LLAMA_SERVER
 /** Rollouts of a group, of which all decode together. */
-const SIZES = [1, 8, 16]
+const SIZES = (process.env.PROVE_BENCH_SIZES ?? '1,8,16').split(',').map(Number)
 /** Groups that are made in one measurement, of all sizes about as many rollouts. */
 const ROLLOUTS = Number(process.env.PROVE_BENCH_ROLLOUTS ?? 48)
 const REPEATS = Number(process.env.PROVE_BENCH_REPEATS ?? 2)
