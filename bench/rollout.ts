@@ -1,100 +1,162 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { type EngineProcess, openEngine, type Token } from '../engine/index.js'
+import { existsSync } from 'node:fs'
+import { type EngineProcess, openEngine } from '../engine/index.js'
+import { cpuSeconds } from './cpu-seconds.js'
+import { DEMO_MODEL } from './demo-stage.js'
+import { type LlamaServer, startLlamaServer } from './llama-server.js'
 import type { BenchResult } from './result.js'
+import { CONTEXT_TOKENS, type PlannedRollout, planGroup } from './rollout-work.js'
 
-const PROMPT_TOKENS = 160
-const SAMPLED_TOKENS = 100
-const FEED_TOKENS = 12
-const LANES = [1, 4, 8, 16]
-const REPEATS = 3
+/** A model of another vocabulary, for example of `test/fixtures/make_tiny_gguf.py --vocab 151936 --logits 6`. */
+const MODEL = process.env.PROVE_BENCH_MODEL ?? DEMO_MODEL
+/** llama.cpp's own server, of the release that node-llama-cpp carries (docs/benchmarks.md tells how to build it). */
+const SERVER = process.env.PROVE_LLAMA_SERVER
+/** Rollouts of a group, of which all decode together. */
+const SIZES = (process.env.PROVE_BENCH_SIZES ?? '1,8,16').split(',').map(Number)
+/** Groups that are made in one measurement, of all sizes about as many rollouts. */
+const ROLLOUTS = Number(process.env.PROVE_BENCH_ROLLOUTS ?? 48)
+const REPEATS = Number(process.env.PROVE_BENCH_REPEATS ?? 2)
+const LONGEST_MS = 20 * 60_000
 
-/**
- * Sampled tokens per second of the engine on one CPU thread, over lanes decoding in lockstep, and the time to open a group
- * with and without a shared prefill. Uses the demo model, or a random one of its size in `.cache/bench-model`.
- */
-export async function run(): Promise<{ results: BenchResult[] }> {
-  const modelPath = findModel()
-  const options = { modelPath, threads: 1, contextSize: 512, lanes: Math.max(...LANES), gpu: false } as const
-  const results: BenchResult[] = []
-  for (const sharePrefill of [true, false]) {
-    const engine = await openEngine(options, { sharePrefill })
-    try {
-      await measureGroup(engine, 2, 20) // the first decodes pay for page faults
-      for (const lanes of LANES) {
-        const runs = []
-        for (let repeat = 0; repeat < REPEATS; repeat++) runs.push(await measureGroup(engine, lanes, SAMPLED_TOKENS))
-        results.push(...summarise(lanes, sharePrefill, runs))
-      }
-    } finally {
-      await engine.close()
-    }
-  }
-  return { results }
+/** One way of making groups. */
+interface Contestant {
+  readonly name: string
+  readonly pid: () => number
+  /** @returns  tokens sampled */
+  make(groups: readonly (readonly PlannedRollout[])[], signal: AbortSignal): Promise<number>
 }
 
 interface Run {
-  readonly openMs: number
-  readonly sampleMs: number
+  readonly seconds: number
+  /** Null: this system does not tell. */
+  readonly cpu: number | null
   readonly tokens: number
 }
 
-/** The best of the repeats: other work on the machine only ever makes a run slower. */
-function summarise(lanes: number, shared: boolean, runs: readonly Run[]): BenchResult[] {
-  const prefill = shared ? 'shared prefill' : 'separate prefills'
-  const openMs = Math.min(...runs.map((run) => run.openMs))
-  const sampled = Math.max(...runs.map(({ tokens, sampleMs }) => (1000 * tokens) / sampleMs))
-  const whole = Math.max(...runs.map(({ tokens, sampleMs, openMs }) => (1000 * tokens) / (openMs + sampleMs)))
-  const results = [
-    { metric: `open ${lanes} lanes, ${prefill} of ${PROMPT_TOKENS} tokens`, value: openMs, unit: 'ms' },
-    { metric: `rollouts in ${lanes} lanes, ${prefill} included`, value: whole, unit: 'sampled tokens/s' },
-  ]
-  if (shared) results.unshift({ metric: `lockstep, ${lanes} lanes`, value: sampled, unit: 'sampled tokens/s' })
-  return results.map((result) => ({ ...result, value: Math.round(result.value * 10) / 10 }))
+/**
+ * Groups of rollouts of several turns with tools' results between them, on one CPU thread: one group after the other, with lanes
+ * refilled from the next group as they become free, and by llama.cpp's own server with the same model, slots and cache of
+ * prompts. The contestants take turns in one run; of each, the least of some repeats.
+ */
+export async function run(): Promise<{ results: BenchResult[] }> {
+  if (SERVER === undefined || !existsSync(SERVER))
+    console.error(`bench: no llama-server${SERVER === undefined ? '; name it by PROVE_LLAMA_SERVER' : ` at ${SERVER}`}`)
+  const results: BenchResult[] = []
+  for (const size of SIZES) results.push(...(await measureSize(size)))
+  return { results }
 }
 
-/** Rollouts of several turns until each lane has sampled so many tokens. */
-async function measureGroup(engine: EngineProcess, lanes: number, perLane: number): Promise<Run> {
-  const signal = AbortSignal.timeout(120_000)
-  const prompt: Token[] = Array.from({ length: PROMPT_TOKENS }, (_, i) => (i * 37) % 256)
-  const begun = performance.now()
-  const seedsOf = (lane: number) => Array.from({ length: perLane }, (_, turn) => lane * 1000 + turn)
-  const sources = await engine.openLanes(
-    Array.from({ length: lanes }, (_, lane) => ({ prompt, seeds: seedsOf(lane) })),
-    signal,
-  )
-  const opened = performance.now()
-  const counts = await Promise.all(
-    sources.map(async (source) => {
-      let sampled = 0
-      while (sampled < perLane) {
-        const feed = sampled === 0 ? [] : prompt.slice(0, FEED_TOKENS)
-        // A lane that ends its turns early uses its context up with feeds; it then has done its share.
-        const turn = await source.next(feed, perLane - sampled, signal).catch((error: { code?: string }) => {
-          if (error.code === 'context_full') return null
-          throw error
-        })
-        if (turn === null) break
-        sampled += turn.tokens.length
+async function measureSize(size: number): Promise<BenchResult[]> {
+  const signal = AbortSignal.timeout(LONGEST_MS)
+  const options = { modelPath: MODEL, threads: 1, contextSize: CONTEXT_TOKENS, lanes: size, gpu: false } as const
+  const engine = await openEngine(options)
+  let server: LlamaServer | null = null
+  try {
+    if (SERVER !== undefined && existsSync(SERVER)) {
+      const place = { program: SERVER, modelPath: MODEL, slots: size, contextSize: CONTEXT_TOKENS }
+      server = await startLlamaServer(place, signal)
+    }
+    const count = Math.max(2, Math.round(ROLLOUTS / size))
+    const groups = Array.from({ length: count }, (_, group) => planGroup(group, size))
+    const runs = new Map<Contestant, Run[]>()
+    const contestants = contestantsOf(engine, server, size)
+    // The first decodes pay for page faults.
+    for (const one of contestants) await one.make([planGroup(-1, size)], signal)
+    for (let repeat = 0; repeat < REPEATS; repeat++)
+      for (const one of contestants) runs.set(one, [...(runs.get(one) ?? []), await measure(one, groups, signal)])
+    return summarise(size, count, runs)
+  } finally {
+    await Promise.all([engine.close(), server?.close()])
+  }
+}
+
+function contestantsOf(engine: EngineProcess, server: LlamaServer | null, size: number): Contestant[] {
+  const pid = (): number => engine.pid!
+  const oneByOne: Contestant = {
+    ...{ name: 'one group after the other', pid },
+    async make(groups, signal) {
+      let tokens = 0
+      for (const group of groups) tokens += await playGroup(engine, group, signal)
+      return tokens
+    },
+  }
+  const refilled: Contestant = {
+    ...{ name: 'lanes refilled', pid },
+    async make(groups, signal) {
+      const made: Promise<number>[] = []
+      for (const group of groups) {
+        await engine.room(signal)
+        made.push(playGroup(engine, group, signal))
       }
-      await source.close()
-      return sampled
-    }),
-  )
-  const tokens = counts.reduce((sum, count) => sum + count, 0)
-  return { openMs: opened - begun, sampleMs: performance.now() - opened, tokens }
+      return sum(await Promise.all(made))
+    },
+  }
+  // With one rollout at a time there is nothing to refill.
+  const ours = size === 1 ? [{ ...oneByOne, name: 'one rollout at a time' }] : [oneByOne, refilled]
+  if (server === null) return ours
+  const peer: Contestant = {
+    ...{ name: 'llama-server', pid: () => server.pid },
+    async make(groups, signal) {
+      const queue = groups.flat()
+      const slots = Array.from({ length: size }, async (_, slot) => {
+        let tokens = 0
+        for (let next = queue.shift(); next; next = queue.shift()) tokens += await server.play(next, slot, signal)
+        return tokens
+      })
+      return sum(await Promise.all(slots))
+    },
+  }
+  return [...ours, peer]
 }
 
-function findModel(): string {
-  const root = fileURLToPath(new URL('../', import.meta.url)).replace(/dist\/$/, '')
-  const demo = join(root, 'models', 'demo')
-  const shipped = existsSync(demo) ? readdirSync(demo).find((name) => name.endsWith('.gguf')) : undefined
-  if (shipped !== undefined) return join(demo, shipped)
-  const random = join(root, '.cache', 'bench-model', 'base.gguf')
-  if (existsSync(random)) return random
-  throw new Error(
-    'no model in models/demo; make a random one: python test/fixtures/make_tiny_gguf.py .cache/bench-model ' +
-      '--layers 6 --hidden 256 --heads 4 --kv-heads 2 --head-dim 64 --ffn 768 --vocab 2048',
-  )
+async function playGroup(
+  engine: EngineProcess,
+  group: readonly PlannedRollout[],
+  signal: AbortSignal,
+): Promise<number> {
+  const requests = group.map(({ prompt, turns }) => ({ prompt, seeds: turns.map(({ seed }) => seed) }))
+  const sources = await engine.openLanes(requests, signal)
+  const counts = sources.map(async (source, i) => {
+    let tokens = 0
+    for (const { feed, maxTokens } of group[i]!.turns)
+      tokens += (await source.next(feed, maxTokens, signal)).tokens.length
+    await source.close()
+    return tokens
+  })
+  return sum(await Promise.all(counts))
 }
+
+async function measure(
+  one: Contestant,
+  groups: readonly (readonly PlannedRollout[])[],
+  signal: AbortSignal,
+): Promise<Run> {
+  const [begunMs, cpuBefore] = [performance.now(), cpuSeconds(one.pid())]
+  const tokens = await one.make(groups, signal)
+  const cpuAfter = cpuSeconds(one.pid())
+  const cpu = cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore
+  return { seconds: (performance.now() - begunMs) / 1000, cpu, tokens }
+}
+
+/** Who samples more tokens in the same turns, because the model ended fewer of them early, has not made more groups for it. */
+function summarise(size: number, groups: number, runs: ReadonlyMap<Contestant, readonly Run[]>): BenchResult[] {
+  const all = [...runs]
+  const tokens = sum(all.flatMap(([, own]) => own.map((run) => run.tokens))) / sum(all.map(([, own]) => own.length))
+  const best = (own: readonly Run[], of: (run: Run) => number): number =>
+    Math.min(...own.map((run) => of(run) / run.tokens))
+  const of = size === 1 ? 'single stream' : `groups of ${size}`
+  const measures = [
+    { unit: 'groups/s', speed: (own: readonly Run[]) => groups / (tokens * best(own, ({ seconds }) => seconds)) },
+    ...(all.every(([, own]) => own.every(({ cpu }) => cpu !== null))
+      ? [{ unit: 'groups/CPU s', speed: (own: readonly Run[]) => groups / (tokens * best(own, ({ cpu }) => cpu!)) }]
+      : []),
+  ]
+  return measures.flatMap(({ unit, speed }) => {
+    const peer = all.find(([{ name }]) => name === 'llama-server')
+    return all.map(([one, own]) => ({
+      ...{ metric: `${of}, ${one.name}`, value: speed(own), unit },
+      ...(peer && peer[0] !== one ? { peer: 'llama-server', ratio: speed(own) / speed(peer[1]) } : {}),
+    }))
+  })
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)

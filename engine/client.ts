@@ -20,6 +20,7 @@ import { readModelFile } from './gguf-file.js'
 import { hashFile } from './hash-file.js'
 import { createLaneGroup, type LaneGroup } from './lane-group.js'
 import { defaultMemoryLimit } from './memory-guard.js'
+import { createOpenRollouts } from './open-rollouts.js'
 import { abortable, createTurnstile } from './turnstile.js'
 import type {
   AdapterFile,
@@ -30,6 +31,7 @@ import type {
   LaneRequest,
   Token,
   TokenEvidence,
+  TokenSource,
 } from './types.js'
 
 export interface EngineTuning {
@@ -53,6 +55,8 @@ export interface EngineProcess extends Engine {
   readonly contextSize: number
   /** What was chosen of it. */
   readonly placement: Placement
+  /** Resolves when fewer rollouts are open than decode together, so that more of them would cost no time. */
+  room(signal: AbortSignal): Promise<void>
   /** Ends the process once the job under way is over, and with it what it holds of memory; the next call starts it again. */
   unload(signal: AbortSignal): Promise<void>
   /**
@@ -76,8 +80,9 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
   const turnstile = createTurnstile()
   let running: { readonly child: EngineChild; readonly loaded: Map<string, string> } | null = null
   let policy: AdapterFile | null = null
-  let group: LaneGroup | null = null
-  let groups = 0
+  const groups = new Map<number, LaneGroup>()
+  let groupsOpened = 0
+  const rollouts = createOpenRollouts()
   let closing: Promise<void> | null = null
   let build: Engine['build'] | null = null
   let placement: Placement | null = null
@@ -85,15 +90,21 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
   const modelPath = resolve(options.modelPath)
   let confinement = await findConfinement(options.gpu)
 
+  const starts = createTurnstile()
   const start = async (signal: AbortSignal): Promise<EngineChild> => {
+    const leave = await starts.enter(signal)
+    return await startAlone(signal).finally(leave)
+  }
+
+  const startAlone = async (signal: AbortSignal): Promise<EngineChild> => {
     if (closing !== null) throw new EngineError('closed', 'the engine was closed')
     if (running !== null) return running.child
     const events = {
-      onLane: (message: LaneMessage) => group?.receive(message),
+      onLane: (message: LaneMessage) => groups.get(message.group)?.receive(message),
       onDeath: (error: EngineError) => {
         if (running?.child !== child) return
         running = null
-        group?.fail(afterClose(error))
+        for (const group of groups.values()) group.fail(afterClose(error))
       },
     }
     const { memoryLimitBytes = defaultMemoryLimit(), gpuDevice } = options
@@ -128,12 +139,16 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
     return toEngineError(error)
   }
 
-  /** Runs one job at a time. The next one waits also for what `job` gave to `hold`: an abort returns before llama.cpp does. */
+  /**
+   * Runs one job at a time, but for those that share the process. The next one waits also for what `job` gave to `hold`: an
+   * abort returns before llama.cpp does.
+   */
   const exclusively = async <T>(
     signal: AbortSignal,
     job: (hold: (work: Promise<unknown>) => void) => Promise<T>,
+    mode: 'alone' | 'shared' = 'alone',
   ): Promise<T> => {
-    const leave = await turnstile.enter(signal)
+    const leave = await turnstile.enter(signal, mode)
     let held: Promise<unknown> = Promise.resolve()
     try {
       return await job((work) => {
@@ -232,23 +247,30 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
     openLanes: async (requests, signal) => {
       checkLanes(requests, options)
       if (requests.length === 0) return []
-      return await exclusively(signal, async (hold) => {
+      const open = async (hold: (work: Promise<unknown>) => void): Promise<TokenSource[]> => {
         const child = await start(signal)
-        const number = groups++
+        const number = groupsOpened++
         const lanes = requests.map(({ prompt, ...lane }) => ({ ...lane, prompt: Int32Array.from(prompt) }))
-        const { answer, cancel } = child.request({ kind: 'open', group: number, lanes })
+        const { answer } = child.request({ kind: 'open', group: number, lanes })
         const opened = answer.then(() => {
-          group = createLaneGroup(child, number, requests, options.contextSize, signal)
+          const group = createLaneGroup(child, number, requests, options.contextSize, signal, opening.end)
+          groups.set(number, group)
+          void group.over.then(() => groups.delete(number))
           return group
         })
         hold(opened.then(({ over }) => over))
-        const { sources } = await abortable(opened, signal, () => {
-          cancel()
-          killUnlessSettled(child, answer, SETTLE_TIMEOUT_MS)
-        })
+        const { sources } = await abortable(opened, signal, () => killUnlessSettled(child, answer, SETTLE_TIMEOUT_MS))
         return [...sources]
-      })
+      }
+      const opening = rollouts.add(requests.length)
+      try {
+        return await exclusively(signal, open, 'shared')
+      } catch (error) {
+        opening.endAll()
+        throw error
+      }
     },
+    room: (signal) => rollouts.below(placement!.lanes, signal),
     score: async (tokens, from, signal) => (await score(tokens, from, null, signal)).map(({ logprob }) => logprob),
     evidence: (tokens, from, signal, draws = []) => score(tokens, from, draws, signal),
     unload: (signal) => exclusively(signal, async () => stop()),

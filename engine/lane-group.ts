@@ -26,6 +26,7 @@ interface Lane {
 /**
  * @param contextSize  tokens a lane may hold in all
  * @param signal       of the whole group: when it aborts, every lane leaves
+ * @param onEnd        hears once of each lane that is over
  */
 export function createLaneGroup(
   child: EngineChild,
@@ -33,6 +34,7 @@ export function createLaneGroup(
   requests: readonly LaneRequest[],
   contextSize: number,
   signal: AbortSignal,
+  onEnd: (lane: number) => void,
 ): LaneGroup {
   const lanes = requests.map(
     ({ prompt }, index): Lane => ({ index, length: prompt.length, ended: null, waiting: null }),
@@ -44,6 +46,7 @@ export function createLaneGroup(
 
   const end = (lane: Lane, reason: unknown) => {
     lane.ended ??= reason
+    onEnd(lane.index)
     lane.waiting?.reject(reason)
     lane.waiting = null
   }

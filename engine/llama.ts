@@ -76,8 +76,8 @@ export interface LlamaSequence {
   clear(): Promise<void>
   /** Computes the cache of `tokens`, which follow what the cache already holds. */
   prefill(tokens: readonly Token[]): Promise<void>
-  /** Puts the cache of another sequence of the policy in place of its own. */
-  copyFrom(other: LlamaSequence): Promise<void>
+  /** Puts the cache of another sequence of the policy, or that of its first tokens, in place of its own. */
+  copyFrom(other: LlamaSequence, tokens?: number): Promise<void>
   /** Drops what the cache holds beyond what it begins with in common with `tokens`. @returns  how many tokens that is */
   keepPrefix(tokens: readonly Token[]): Promise<number>
   begin(feed: readonly Token[], seed: number, temperature: number): LlamaTurn
@@ -306,7 +306,7 @@ function wrapSequence(
   return {
     clear: () => sequence.clearHistory(),
     prefill: (tokens) => sequence.evaluateWithoutGeneratingNewTokens(native(tokens), { contextShift: NO_SHIFT }),
-    copyFrom: (other) => copySequence(nativeOf(other), sequence),
+    copyFrom: (other, tokens) => copySequence(nativeOf(other), sequence, tokens),
     async keepPrefix(tokens) {
       const held = sequence.contextTokens
       const differ = tokens.findIndex((token, i) => token !== held[i])

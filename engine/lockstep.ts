@@ -2,10 +2,10 @@ import { EngineError, toEngineError } from './errors.js'
 import type { LlamaSequence, LlamaTurn } from './llama.js'
 import type { SampledTurn, Token } from './types.js'
 
-/** A rollout whose prompt is in a sequence's cache but for the last token, or will be when it gets one. */
+/** A rollout to generate. */
 export interface LockstepLane {
-  /** The prompt's last token: fed with the first turn, because sampling needs its logits. */
-  readonly last: Token
+  /** At least one token. */
+  readonly prompt: readonly Token[]
   /** Sampler seed of each turn. */
   readonly seeds: readonly number[]
   /** Default 1. */
@@ -30,36 +30,57 @@ const systemTime: Timekeeper = {
   },
 }
 
-export interface LockstepOptions<Sequence> {
+export interface LockstepOptions {
   /** How long a pass waits for a lane between two turns before it goes on without it. */
   readonly laneWaitMs: number
+  /** Tokens that one pass feeds at most, which is what llama.cpp decodes at once; more than there are sequences. */
+  readonly passTokens: number
+  /** Whether lanes of a group with equal prompts share one computation of it. Default: they do. */
+  readonly sharePrompts?: boolean
   /** Default: the system's. */
   readonly time?: Timekeeper
-  /** Puts the cache of one sequence in place of another one's, which nobody needs any more. Default: lanes stay where they are. */
-  move?(from: Sequence, to: Sequence): Promise<void>
-  /** Puts a lane's prompt into a sequence that nobody needs any more. Needed where there are more lanes than sequences. */
-  enter?(lane: number, sequence: Sequence): Promise<void>
   isEndOfGeneration(token: Token): boolean
+}
+
+export interface LaneEvents {
   onTurn(lane: number, turn: SampledTurn): void
   /** The lane is over: it asked for a turn without a seed, or llama.cpp failed. */
   onFailed(lane: number, error: EngineError): void
 }
 
-export interface Lockstep {
+/** Rollouts that were opened together. */
+export interface OpenLanes {
   /** Begins a lane's turn with the environment's tokens since the last one. */
   next(lane: number, feed: readonly Token[], maxTokens: number): void
-  /** Takes a lane out of the group; a turn in progress stops after the current decode. Idempotent. */
+  /** Takes a lane out; a turn in progress stops after the current decode. Idempotent. */
   leave(lane: number): void
   /** Resolves when every lane has left or failed. */
   readonly over: Promise<void>
 }
 
+export interface Lockstep {
+  /** Takes in more rollouts, whatever others are under way. Those without a free sequence wait, in the order of coming. */
+  open(lanes: readonly LockstepLane[], events: LaneEvents): OpenLanes
+}
+
+export interface LockstepSequence extends Pick<LlamaSequence, 'clear' | 'prefill' | 'keepPrefix' | 'begin'> {
+  copyFrom(other: LockstepSequence, tokens?: number): Promise<void>
+}
+
 interface Lane {
   readonly index: number
+  readonly events: LaneEvents
+  readonly onOver: () => void
+  /** All but the last token, which is fed with the first turn, because sampling needs its logits. Equal prompts are one array. */
+  readonly prompt: readonly Token[]
   readonly seeds: readonly number[]
   readonly temperature: number
   /** Which of the sequences holds its cache; null: it waits for one. */
   place: number | null
+  /** Of the prompt: not in the cache yet. */
+  missing: readonly Token[]
+  /** The lane that computes the same prompt, from which it is copied when it is complete. */
+  copies: Lane | null
   last: Token
   turns: number
   state: 'idle' | 'sampling' | 'over'
@@ -70,10 +91,13 @@ interface Lane {
 }
 
 interface Turn {
-  readonly feed: readonly Token[]
+  /** Not fed yet. */
+  feed: readonly Token[]
   readonly seed: number
   readonly maxTokens: number
-  /** null until its first pass. */
+  /** Whether the lane has taken the place that it goes on in. */
+  settled: boolean
+  /** null until all is fed. */
   steps: LlamaTurn | null
   readonly tokens: Token[]
   readonly logprobs: number[]
@@ -118,28 +142,27 @@ function measure(place: number, others: readonly number[]): readonly [number, nu
 }
 
 /**
- * Generates a group in lockstep: each pass takes one step of every sampling lane at once, so that each decode is one full
+ * Generates rollouts in lockstep: each pass takes one step of every sampling lane at once, so that each decode is one full
  * batch. Free-running generators fall out of step and lose about a third of the speed.
  *
+ * What a lane samples follows from its prompt, its seeds and what it is fed; the lanes beside it change no more than the last
+ * bits of its log-probabilities.
+ *
  * A pass waits for lanes which are between two turns, so that the composition of every batch, and with it every bit of
- * the result, does not depend on timing; only a lane later than `laneWaitMs` is left behind.
+ * the result, does not depend on timing as long as nothing is opened meanwhile; only a lane later than `laneWaitMs` is left
+ * behind. Rollouts that are opened while there are no others find empty caches.
+ *
+ * Prompts and the environment's tokens are fed in pieces beside the steps of the others, `passTokens` to a pass, so that a
+ * long one holds nobody up for more than one decode.
  *
  * A lane that begins a turn closes the gap of one that is over: it goes on in another sequence, see `placeWithoutGap`.
- *
- * Lanes beyond the sequences wait, in their order, and each takes the place of the next one that is over.
- * @param sequences  the first lanes' own, in their order
  */
-export function createLockstep<Sequence extends Pick<LlamaSequence, 'begin'>>(
-  setups: readonly LockstepLane[],
-  sequences: readonly Sequence[],
-  options: LockstepOptions<Sequence>,
-): Lockstep {
-  const { time = systemTime } = options
-  const lanes = setups.map(({ last, seeds, temperature = 1 }, index): Lane => {
-    const start = { turns: 0, state: 'idle', leaving: false, late: false, current: null } as const
-    return { index, seeds, temperature, place: index < sequences.length ? index : null, last, ...start }
-  })
-  /** Set by whatever may change what `gather` waits for, also while it is busy dismissing lanes. */
+export function createLockstep(sequences: readonly LockstepSequence[], options: LockstepOptions): Lockstep {
+  const { time = systemTime, sharePrompts = true, passTokens } = options
+  /** Those that are not over, in the order of coming. */
+  let lanes: readonly Lane[] = []
+  let running = false
+  /** Set by whatever may change what `gather` waits for, also while it is busy with lanes. */
   let changed = false
   let resume = () => {}
   const wake = () => {
@@ -147,107 +170,107 @@ export function createLockstep<Sequence extends Pick<LlamaSequence, 'begin'>>(
     resume()
   }
 
-  const fail = (lane: Lane, error: EngineError) => {
+  const end = (lane: Lane): void => {
+    if (lane.state === 'over') return
     lane.state = 'over'
-    options.onFailed(lane.index, error)
+    lane.current = null
+    lanes = lanes.filter((other) => other !== lane)
+    lane.onOver()
   }
+
+  const fail = (lane: Lane, cause: unknown): void => {
+    if (lane.state === 'over') return
+    end(lane)
+    lane.events.onFailed(lane.index, toEngineError(cause))
+  }
+
+  /** Work on one lane whose failure ends that lane alone. */
+  const orFail = async (lane: Lane, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work()
+    } catch (cause) {
+      fail(lane, cause)
+    }
+  }
+
+  const sequenceOf = ({ place }: Lane): LockstepSequence => sequences[place!]!
 
   /** Places of the living lanes but for one. */
   const takenBeside = (lane: Lane): number[] =>
-    lanes.flatMap((other) => (other === lane || other.state === 'over' || other.place === null ? [] : [other.place]))
+    lanes.flatMap((other) => (other === lane || other.place === null ? [] : [other.place]))
 
-  /** @returns  the sequence it goes on in */
-  const closeGap = async (lane: Lane, place: number): Promise<Sequence> => {
-    const better = options.move ? placeWithoutGap(place, takenBeside(lane), sequences.length) : place
-    if (better !== place) await options.move?.(sequences[place]!, sequences[better]!)
+  /** Goes on in the place that leaves no gap. */
+  const closeGap = async (lane: Lane): Promise<void> => {
+    const from = sequenceOf(lane)
+    const better = placeWithoutGap(lane.place!, takenBeside(lane), sequences.length)
+    if (better === lane.place) return
+    await sequences[better]!.copyFrom(from)
     lane.place = better
-    return sequences[better]!
+  }
+
+  /** Finds out what of its prompt a lane that has a place lacks, and where that comes from. */
+  const prepare = async (lane: Lane): Promise<void> => {
+    const { prompt } = lane
+    const kept = await sequenceOf(lane).keepPrefix(prompt)
+    const holds = (other: Lane): boolean =>
+      other !== lane && other.prompt === prompt && other.place !== null && other.copies === null
+    lane.copies = kept < prompt.length ? (lanes.find(holds) ?? null) : null
+    lane.missing = lane.copies === null ? prompt.slice(kept) : []
   }
 
   /** Gives free places to lanes that wait. @returns  whether one has come in */
   const admit = async (): Promise<boolean> => {
     let admitted = false
-    for (const lane of lanes) {
-      if (lane.place !== null || lane.state === 'over') continue
+    for (const lane of lanes.filter(({ place }) => place === null)) {
       const taken = takenBeside(lane)
       const free = sequences.findIndex((_, place) => !taken.includes(place))
       if (free === -1) break
       lane.place = placeWithoutGap(free, taken, sequences.length)
       admitted = true
-      try {
-        if (!options.enter) throw new EngineError('bad_request', `lane ${lane.index} has no sequence`)
-        await options.enter(lane.index, sequences[lane.place]!)
-      } catch (cause) {
-        lane.current = null
-        fail(lane, toEngineError(cause))
-      }
+      await orFail(lane, () => prepare(lane))
     }
     return admitted
   }
 
-  /** One after the other and in the order of the lanes, whatever order their feeds came in. */
-  const beginTurns = async (pass: readonly Lane[]): Promise<void> => {
-    for (const lane of pass) {
-      const turn = lane.current
-      if (turn === null || turn.steps !== null || lane.place === null) continue
-      try {
-        const sequence = await closeGap(lane, lane.place)
-        turn.steps = sequence.begin([lane.last, ...turn.feed], turn.seed, lane.temperature)
-      } catch (cause) {
-        lane.current = null
-        fail(lane, toEngineError(cause))
-      }
+  /** Hands on the prompts that are complete. @returns  whether there was one to hand on */
+  const copyPrompts = async (): Promise<boolean> => {
+    let copied = false
+    for (const lane of lanes) {
+      const from = lane.copies
+      if (from === null || (from.state !== 'over' && from.missing.length > 0)) continue
+      copied = true
+      await orFail(lane, async () => {
+        if (from.state === 'over') return await prepare(lane)
+        await sequenceOf(lane).copyFrom(sequenceOf(from), lane.prompt.length)
+        lane.copies = null
+      })
     }
-  }
-
-  /** One decode of one lane; ends its turn when it is complete. */
-  const step = async (lane: Lane, turn: Turn, steps: LlamaTurn): Promise<void> => {
-    const { token, logprob } = await steps.next()
-    turn.tokens.push(token)
-    turn.logprobs.push(logprob)
-    const ended = options.isEndOfGeneration(token)
-    if (!ended && turn.tokens.length < turn.maxTokens) return
-    lane.current = null
-    lane.last = token
-    lane.state = 'idle'
-    if (lane.leaving) return
-    options.onTurn(lane.index, { tokens: turn.tokens, logprobs: turn.logprobs, stop: ended ? 'end' : 'length' })
-  }
-
-  const stepOrFail = async (lane: Lane): Promise<void> => {
-    const steps = lane.current?.steps
-    if (!lane.current || !steps) return
-    try {
-      await step(lane, lane.current, steps)
-    } catch (cause) {
-      lane.current = null
-      fail(lane, toEngineError(cause))
-    }
+    return copied
   }
 
   const dismissLeavers = (): void => {
-    for (const lane of lanes) {
-      if (!lane.leaving || lane.state === 'over') continue
-      lane.current = null
-      lane.state = 'over'
-    }
+    for (const lane of lanes) if (lane.leaving) end(lane)
   }
 
-  /** Waits until a pass can start; returns its lanes, none when the group is over. */
+  /** Waits until a pass can start; returns the lanes that have something to do, none when all are over. */
   const gather = async (): Promise<Lane[]> => {
     let deadline: number | null = null
     for (;;) {
       changed = false
       dismissLeavers()
+      if (lanes.length === 0) {
+        running = false
+        return []
+      }
       const placed = lanes.filter(({ place }) => place !== null)
-      const sampling = placed.filter(({ state }) => state === 'sampling')
-      const awaited = placed.filter(({ state, late }) => state === 'idle' && !late)
-      if (lanes.every(({ state }) => state === 'over')) return []
+      const [ready, unready] = [placed.filter(isReady), placed.filter((lane) => !isReady(lane))]
+      const busy = [...unready, ...ready.filter(({ state }) => state === 'sampling')]
+      const awaited = ready.filter(({ state, late }) => state === 'idle' && !late)
       // Not before all of this pass are known: who comes in where must not depend on whose word came first.
-      if (awaited.length === 0 && (await admit())) continue
-      if (sampling.length > 0 && awaited.length === 0) return sampling
-      // Nobody is held up while nothing samples, so the clock starts with the first lane that could go on.
-      if (sampling.length > 0) deadline ??= time.nowMs + options.laneWaitMs
+      if (awaited.length === 0 && ((await admit()) || (await copyPrompts()))) continue
+      if (busy.length > 0 && awaited.length === 0) return busy
+      // Nobody is held up while nothing is done, so the clock starts with the first lane that could go on.
+      if (busy.length > 0) deadline ??= time.nowMs + options.laneWaitMs
       if (deadline !== null && time.nowMs >= deadline) for (const lane of awaited) lane.late = true
       else await change(deadline)
     }
@@ -263,37 +286,130 @@ export function createLockstep<Sequence extends Pick<LlamaSequence, 'begin'>>(
     cancel()
   }
 
+  /** What each lane does in a pass, beginning with the lanes that came first. */
+  const share = (pass: readonly Lane[]): Map<Lane, () => Promise<void>> => {
+    const works = new Map<Lane, () => Promise<void>>()
+    for (const lane of pass) if (lane.current?.steps) works.set(lane, () => step(lane, lane.current!))
+    let room = passTokens - works.size
+    for (const lane of lanes) {
+      if (room === 0) break
+      if (!pass.includes(lane) || works.has(lane) || lane.copies !== null) continue
+      const { current } = lane
+      const waiting = lane.missing.length > 0 ? lane.missing : current!.feed
+      const piece = waiting.slice(0, room)
+      const rest = waiting.slice(piece.length)
+      room -= piece.length
+      if (lane.missing.length === 0 && rest.length === 0) {
+        works.set(lane, () => {
+          current!.steps = sequenceOf(lane).begin(piece, current!.seed, lane.temperature)
+          return step(lane, current!)
+        })
+        continue
+      }
+      works.set(lane, async () => {
+        await sequenceOf(lane).prefill(piece)
+        if (lane.missing.length > 0) lane.missing = rest
+        else current!.feed = rest
+      })
+    }
+    return works
+  }
+
+  /** One decode of one lane; ends its turn when it is complete. */
+  const step = async (lane: Lane, turn: Turn): Promise<void> => {
+    const { token, logprob } = await turn.steps!.next()
+    turn.tokens.push(token)
+    turn.logprobs.push(logprob)
+    const ended = options.isEndOfGeneration(token)
+    if (!ended && turn.tokens.length < turn.maxTokens) return
+    lane.current = null
+    lane.last = token
+    lane.state = 'idle'
+    if (lane.leaving) return
+    lane.events.onTurn(lane.index, { tokens: turn.tokens, logprobs: turn.logprobs, stop: ended ? 'end' : 'length' })
+  }
+
   const run = async (): Promise<void> => {
+    try {
+      for (const sequence of sequences) await sequence.clear()
+    } catch (cause) {
+      for (const lane of lanes) fail(lane, cause)
+    }
     for (let pass = await gather(); pass.length > 0; pass = await gather()) {
-      await beginTurns(pass)
+      // One after the other and in the order of the lanes, whatever order their feeds came in.
+      for (const lane of pass) {
+        const turn = lane.current
+        if (!isReady(lane) || turn === null || turn.settled) continue
+        turn.settled = true
+        await orFail(lane, () => closeGap(lane))
+      }
       // llama.cpp takes neighbours together only in their order.
-      await Promise.all(pass.toSorted((a, b) => a.place! - b.place!).map(stepOrFail))
+      const works = [...share(pass.filter(({ state }) => state !== 'over'))].sort(([a], [b]) => a.place! - b.place!)
+      await Promise.all(works.map(([lane, work]) => orFail(lane, work)))
     }
   }
 
-  return {
-    next: (index, feed, maxTokens) => {
-      const lane = lanes[index]
-      if (lane === undefined || lane.state === 'over' || lane.leaving) return
-      const seed = lane.seeds[lane.turns]
-      if (lane.state === 'sampling') {
-        lane.leaving = true
-        options.onFailed(index, new EngineError('bad_request', `lane ${index} is still sampling`))
-      } else if (seed === undefined) {
-        fail(lane, new EngineError('bad_request', `lane ${index}: no seed for turn ${lane.turns}`))
-      } else {
-        lane.current = { feed, seed, maxTokens, steps: null, tokens: [], logprobs: [] }
-        lane.turns++
-        lane.state = 'sampling'
-        lane.late = false
+  const begin = (lane: Lane | undefined, feed: readonly Token[], maxTokens: number): void => {
+    if (lane === undefined || lane.state === 'over' || lane.leaving) return
+    const { index, events, turns } = lane
+    const seed = lane.seeds[turns]
+    if (lane.state === 'sampling') {
+      lane.leaving = true
+      events.onFailed(index, new EngineError('bad_request', `lane ${index} is still sampling`))
+    } else if (seed === undefined) {
+      fail(lane, new EngineError('bad_request', `lane ${index}: no seed for turn ${turns}`))
+    } else {
+      lane.current = {
+        ...{ feed: [lane.last, ...feed], seed, maxTokens, settled: false },
+        ...{ steps: null, tokens: [], logprobs: [] },
       }
-      wake()
+      lane.turns++
+      lane.state = 'sampling'
+      lane.late = false
+    }
+    wake()
+  }
+
+  return {
+    open: (setups, events) => {
+      const prompts = new Map<string, readonly Token[]>()
+      let living = setups.length
+      let finish = () => {}
+      const over = new Promise<void>((resolve) => {
+        finish = resolve
+      })
+      const onOver = (): void => {
+        living -= 1
+        if (living === 0) finish()
+      }
+      const opened = setups.map(({ prompt, seeds, temperature = 1 }, index): Lane => {
+        const key = sharePrompts ? prompt.join() : String(index)
+        if (!prompts.has(key)) prompts.set(key, prompt.slice(0, -1))
+        return {
+          ...{ index, events, onOver, prompt: prompts.get(key)!, seeds, temperature, last: prompt.at(-1)! },
+          ...{ place: null, missing: [], copies: null },
+          ...{ turns: 0, state: 'idle', leaving: false, late: false, current: null },
+        }
+      })
+      if (opened.length === 0) finish()
+      lanes = [...lanes, ...opened]
+      if (running || opened.length === 0) wake()
+      else {
+        running = true
+        void run()
+      }
+      return {
+        next: (index, feed, maxTokens) => begin(opened[index], feed, maxTokens),
+        leave: (index) => {
+          const lane = opened[index]
+          if (lane !== undefined) lane.leaving = true
+          wake()
+        },
+        over,
+      }
     },
-    leave: (index) => {
-      const lane = lanes[index]
-      if (lane !== undefined) lane.leaving = true
-      wake()
-    },
-    over: run(),
   }
 }
+
+/** Whether its cache holds its prompt. */
+const isReady = ({ place, missing, copies }: Lane): boolean => place !== null && missing.length === 0 && copies === null

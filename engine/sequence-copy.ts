@@ -2,12 +2,15 @@ import type { LlamaContextSequence } from 'node-llama-cpp'
 import { EngineError } from './errors.js'
 
 /**
- * Puts the cache of one sequence into another one of its context, in place of what that held, in memory. The library has this
+ * Puts the cache of one sequence, or that of its first tokens, into another one of its context, in place of what that held, in memory. The library has this
  * for its own use only; what is public goes through a file, which costs as much for each further sequence.
  * @throws EngineError `engine_failed`
  */
-export async function copySequence(from: LlamaContextSequence, to: LlamaContextSequence): Promise<void> {
-  const length = from.nextTokenIndex
+export async function copySequence(
+  from: LlamaContextSequence,
+  to: LlamaContextSequence,
+  length = from.nextTokenIndex,
+): Promise<void> {
   if (length === 0) return await to.clearHistory()
   const { _copyStateFromOtherSequence: copy } = to as unknown as InternalSequence
   if (typeof copy !== 'function')

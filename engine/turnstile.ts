@@ -1,18 +1,29 @@
-/** Lets one holder in at a time, in the order of asking. */
+/** Lets holders in, in the order of asking: those that share it together, any other one alone. */
 export interface Turnstile {
-  /** Waits for its turn; the returned function lets the next one in and may be called twice. Rejects with the signal's reason. */
-  enter(signal: AbortSignal): Promise<() => void>
+  /** Waits for its turn; the returned function lets the next ones in and may be called twice. Rejects with the signal's reason. */
+  enter(signal: AbortSignal, mode?: 'alone' | 'shared'): Promise<() => void>
 }
 
 export function createTurnstile(): Turnstile {
-  let tail: Promise<void> = Promise.resolve()
+  /** When the last one that wants to be alone, and those before it, are through. */
+  let alone: Promise<unknown> = Promise.resolve()
+  /** Those that have come since. */
+  let shared = new Set<Promise<void>>()
   return {
-    enter: async (signal) => {
-      const before = tail
+    enter: async (signal, mode = 'alone') => {
       let leave = () => {}
-      tail = new Promise((resolve) => {
+      const left = new Promise<void>((resolve) => {
         leave = resolve
       })
+      const before = mode === 'shared' ? alone : Promise.all([alone, ...shared])
+      if (mode === 'shared') {
+        const others = shared
+        others.add(left)
+        void left.then(() => others.delete(left))
+      } else {
+        alone = left
+        shared = new Set()
+      }
       try {
         await abortable(before, signal)
       } catch (reason) {

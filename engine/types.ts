@@ -113,7 +113,7 @@ export interface TokenEvidence {
   readonly repair: number
 }
 
-/** The policy's inference engine: node-llama-cpp in a child process. One generation or scoring runs at a time; calls queue. */
+/** The policy's inference engine: node-llama-cpp in a child process. Groups are generated together; all else runs alone, and calls queue. */
 export interface Engine {
   readonly build: { readonly nodeLlamaCpp: string; readonly backend: string }
   /**
@@ -122,9 +122,10 @@ export interface Engine {
    */
   usePolicy(adapter: AdapterFile | null, signal: AbortSignal): Promise<void>
   /**
-   * Opens rollouts that decode in lockstep as one batch, and returns one token source per request, in order. Those beyond
-   * the engine's lanes begin, in their order, when an earlier one is closed; until then their first turn is waited for. The
-   * group is over when all its sources are closed; until then other calls wait.
+   * Opens rollouts that decode in lockstep as one batch, also with those of groups that are open already, and returns one token
+   * source per request, in order. Those beyond the engine's lanes begin, in the order of coming, when an earlier one is
+   * closed; until then their first turn is waited for. What is sampled does not depend on what else is open. The group is over
+   * when all its sources are closed; until then calls other than this one wait.
    * @param signal  of the whole group: when it aborts, all lanes end
    * @throws EngineError `too_many_lanes`, `context_full`, `engine_crashed`
    */

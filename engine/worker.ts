@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs'
-import { STOP_TIMEOUT_MS } from './constants.js'
+import { BATCH_TOKENS, STOP_TIMEOUT_MS } from './constants.js'
 import { EngineError, toEngineError } from './errors.js'
 import { type LlamaPolicy, openPolicy } from './llama.js'
-import { createLockstep, type Lockstep } from './lockstep.js'
-import { prefillLanes, refillLane } from './prefill.js'
+import { createLockstep, type Lockstep, type OpenLanes } from './lockstep.js'
 import type { Answer, FromWorker, LaneOpening, ToWorker } from './protocol.js'
 import { scoreTokens } from './score.js'
 import type { Token } from './types.js'
@@ -13,10 +12,11 @@ import type { Token } from './types.js'
  * take neither the network host nor the ledger along. Started by `client.ts`; ends when its parent goes.
  */
 let policy: LlamaPolicy | null = null
-let laneWaitMs = 0
-let sharePrefill = true
+/** Over the sequences of the policy. */
+let lockstep: Lockstep | null = null
+let tuning = { laneWaitMs: 0, sharePrompts: true }
 let scratch: string | null = null
-let group: { readonly number: number; readonly lockstep: Lockstep; readonly lanes: number } | null = null
+const groups = new Map<number, { readonly open: OpenLanes; readonly lanes: number }>()
 const running = new Map<number, { readonly cancelled: AbortController; readonly ended: Promise<void> }>()
 
 process.on('message', (message) => receive(message as ToWorker))
@@ -35,7 +35,7 @@ function receive(message: ToWorker): void {
       takeTurn(message)
       return
     case 'leave':
-      if (group?.number === message.group) group.lockstep.leave(message.lane)
+      groups.get(message.group)?.open.leave(message.lane)
       return
     default:
       begin(message)
@@ -63,14 +63,21 @@ async function serve(request: Request, signal: AbortSignal): Promise<Answer> {
   const { id } = request
   switch (request.kind) {
     case 'start':
-      ;({ laneWaitMs, sharePrefill, scratch } = request)
+      tuning = { laneWaitMs: request.laneWaitMs, sharePrompts: request.sharePrefill }
+      scratch = request.scratch
       policy = await openPolicy(request.options, request.adapter)
+      lockstep = lockstepOf(policy)
       return { kind: 'started', id, version: policy.version, placement: policy.placement }
     case 'swap':
-      await opened().swap(request.adapter)
+      // The sequences are others afterwards, also when it is refused.
+      await opened()
+        .swap(request.adapter)
+        .finally(() => {
+          lockstep = lockstepOf(opened())
+        })
       return { kind: 'done', id }
     case 'open':
-      await openGroup(request.group, request.lanes, signal)
+      openGroup(request.group, request.lanes)
       return { kind: 'done', id }
     case 'score': {
       const [sequence] = opened().sequences
@@ -80,41 +87,34 @@ async function serve(request: Request, signal: AbortSignal): Promise<Answer> {
   }
 }
 
-async function openGroup(number: number, openings: readonly LaneOpening[], signal: AbortSignal): Promise<void> {
-  const { sequences, isEndOfGeneration } = opened()
-  const prompts = openings.map(({ prompt }) => known(prompt))
-  const used = sequences.slice(0, openings.length)
-  await prefillLanes(used, prompts.slice(0, used.length), sharePrefill, signal)
-  signal.throwIfAborted()
-  const lockstep = createLockstep(
-    openings.map(({ prompt: _, ...opening }, lane) => ({ ...opening, last: prompts[lane]!.at(-1)! })),
-    used,
-    {
-      laneWaitMs,
-      move: (from, to) => to.copyFrom(from),
-      enter: (lane, sequence) => refillLane(sequence, prompts[lane]!),
-      isEndOfGeneration,
-      onTurn: (lane, { tokens, logprobs, stop }) => {
-        const arrays = { tokens: Int32Array.from(tokens), logprobs: Float64Array.from(logprobs) }
-        send({ kind: 'turn', group: number, lane, ...arrays, stop })
-      },
-      onFailed: (lane, { code, detail }) => send({ kind: 'lane-failed', group: number, lane, code, detail }),
+const lockstepOf = ({ sequences, isEndOfGeneration }: LlamaPolicy): Lockstep =>
+  createLockstep(sequences, { ...tuning, passTokens: BATCH_TOKENS, isEndOfGeneration })
+
+function openGroup(number: number, openings: readonly LaneOpening[]): void {
+  opened()
+  const lanes = openings.map(({ prompt, ...opening }) => ({ ...opening, prompt: known(prompt) }))
+  const open = lockstep!.open(lanes, {
+    onTurn: (lane, { tokens, logprobs, stop }) => {
+      const arrays = { tokens: Int32Array.from(tokens), logprobs: Float64Array.from(logprobs) }
+      send({ kind: 'turn', group: number, lane, ...arrays, stop })
     },
-  )
-  group = { number, lockstep, lanes: openings.length }
-  void lockstep.over.then(() => {
-    group = null
+    onFailed: (lane, { code, detail }) => send({ kind: 'lane-failed', group: number, lane, code, detail }),
+  })
+  groups.set(number, { open, lanes: openings.length })
+  void open.over.then(() => {
+    groups.delete(number)
     send({ kind: 'group-over', group: number })
   })
 }
 
 function takeTurn({ group: number, lane, feed, maxTokens }: Extract<ToWorker, { readonly kind: 'next' }>): void {
-  if (group?.number !== number) return
+  const group = groups.get(number)
+  if (group === undefined) return
   try {
-    group.lockstep.next(lane, known(feed), maxTokens)
+    group.open.next(lane, known(feed), maxTokens)
   } catch (cause) {
     const { code, detail } = toEngineError(cause)
-    group.lockstep.leave(lane)
+    group.open.leave(lane)
     send({ kind: 'lane-failed', group: number, lane, code, detail })
   }
 }
@@ -140,9 +140,9 @@ async function leaveWithParent(): Promise<void> {
   const requests = [...running.values()]
   for (const { cancelled } of requests) cancelled.abort()
   await Promise.all(requests.map(({ ended }) => ended))
-  if (group !== null) {
-    for (let lane = 0; lane < group.lanes; lane++) group.lockstep.leave(lane)
-    await group.lockstep.over
+  for (const { open, lanes } of groups.values()) {
+    for (let lane = 0; lane < lanes; lane++) open.leave(lane)
+    await open.over
   }
   try {
     if (scratch !== null) rmSync(scratch, { recursive: true, force: true })

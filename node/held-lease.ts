@@ -30,8 +30,16 @@ export async function giveBack(
   )
 }
 
-/** Tells the coordinator that a lease is still worked on, each time half of what is left of it is over, until the signal fires. */
-export async function keepLease(lease: Lease, { host, coordinator }: LeaseSource, signal: AbortSignal): Promise<void> {
+/**
+ * Tells the coordinator that a lease is still worked on, each time half of what is left of it is over, until the signal fires.
+ * @param onLost  called when the coordinator says that the node does not hold it any more; then this is over, too
+ */
+export async function keepLease(
+  lease: Lease,
+  { host, coordinator }: LeaseSource,
+  signal: AbortSignal,
+  onLost: () => void,
+): Promise<void> {
   const { leaseId } = lease
   let { deadlineMs } = lease
   for (;;) {
@@ -41,7 +49,9 @@ export async function keepLease(lease: Lease, { host, coordinator }: LeaseSource
       await host.clock.sleep(halfMs, signal)
       const request: LeaseRequest = { kind: 'renew', leaseIds: [leaseId] }
       const { renewed } = await requestLeases(host, coordinator, request, within(host.clock, signal))
-      deadlineMs = renewed.find((one) => one.leaseId === leaseId)?.deadlineMs ?? deadlineMs
+      const held = renewed.find((one) => one.leaseId === leaseId)
+      if (!held) return onLost()
+      ;({ deadlineMs } = held)
     } catch (error) {
       if (signal.aborted) return
       host.logger.child({ part: 'leases' }).debug({ lease: leaseId, error }, 'a lease could not be renewed yet')

@@ -25,16 +25,24 @@ export type NodeProgress =
     }
   /** `versions`: how many the run is to have, if it says so. */
   | { readonly type: 'policy'; readonly version: number; readonly versions: number | null; readonly policyId: string }
-  /** Work on a group begins. */
-  | { readonly type: 'leased'; readonly leaseId: string; readonly version: number; readonly rollouts: number }
+  /** Work on a group begins. `inHand`: groups that are made now, this one included. */
+  | {
+      readonly type: 'leased'
+      readonly leaseId: string
+      readonly version: number
+      readonly rollouts: number
+      readonly inHand: number
+    }
   | {
       readonly type: 'group'
       readonly leaseId: string
       readonly version: number
       readonly rewards: readonly number[]
-      /** Tokens sampled in all rollouts, and the time it took. */
+      /** Tokens sampled in all rollouts, and the time it took, beside others that were made meanwhile. */
       readonly tokens: number
       readonly ms: number
+      /** Groups that are still made. */
+      readonly inHand: number
     }
   /** `earlier`: the verdict on the same group that this one replaces, because an audit spoke later. */
   | { readonly type: 'verdict'; readonly verdict: Verdict; readonly earlier: Verdict | null }

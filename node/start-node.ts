@@ -171,6 +171,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       catalogue: CATALOGUE,
       gate: options.gate,
       stay: options.stay,
+      room: engine.room,
       team: options.team,
       mirrors: options.mirrors,
       // Memory is what a rest is for as much as anything else.

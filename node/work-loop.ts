@@ -18,8 +18,10 @@ import { NodeError } from './errors.js'
 import { fetchAhead } from './fetch-ahead.js'
 import { type Gate, isOffDuty, isUrgent, OPEN, TURNED, turnedTo, waitForDuty } from './gate.js'
 import { groupAnnouncementOf, groupBodyOf } from './group-body.js'
+import { createGroupsInHand, GROUP_DONE, type GroupsInHand } from './groups-in-hand.js'
 import { giveBack, keepLease, within } from './held-lease.js'
 import type { GroupOrigin } from './kept-group.js'
+import { createLeasePace, type LeasePace } from './lease-pace.js'
 import type { News } from './news.js'
 import type { Outbox } from './outbox.js'
 import type { LoadedPolicy, PolicyKeeper } from './policy-keeper.js'
@@ -51,6 +53,8 @@ export interface WorkLoopParts {
   readonly onRest?: () => Promise<void>
   /** Go on when the run is complete: it may be extended, and others may want its adapter. Default: true. */
   readonly stay?: boolean
+  /** Resolves when the engine has lanes to spare, so that another group costs those in hand nothing. Default: one is made after the other. */
+  readonly room?: (signal: AbortSignal) => Promise<void>
 }
 
 /** Why the work came to an end: its signal fired, its owner wanted it to, or the run is complete. */
@@ -65,6 +69,9 @@ const DELIVERY_MS = 120_000
 const PATIENCE_MS = 5000
 /** Failures in a row of which each may be chance: a restart, a lost connection. */
 const CHANCE_FAILURES = 2
+/** How long a machine that is too slow for a run rests before it tries again: another program may have kept it busy. */
+const TOO_SLOW_REST_MS = 6 * 3_600_000
+
 /** Crashes of the engine in a row, without a finished group, after which it is not started again. */
 const MAX_CRASHES = 3
 
@@ -80,6 +87,7 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
   let crashes = 0
   let failures = 0
   let told = ''
+  const pace = createLeasePace()
   const retry = async (failed: number, turned: AbortSignal): Promise<void> => {
     const watch = news.listen()
     try {
@@ -109,20 +117,15 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
       await untilConnected(parts, onDuty)
       const before = keeper.loaded
       const policy = await takeUp(parts, onDuty)
-      const isComplete = await workUnder(
-        policy,
-        parts,
-        { signal, onDuty },
-        {
-          onAnswer: () => {
-            failures = 0
-            told = ''
-          },
-          onGroup: () => {
-            crashes = 0
-          },
+      const isComplete = await workUnder(policy, parts, { signal, onDuty }, pace, {
+        onAnswer: () => {
+          failures = 0
+          told = ''
         },
-      )
+        onGroup: () => {
+          crashes = 0
+        },
+      })
       if (isComplete) return await deliver(parts, 'complete', signal)
       // A coordinator that names a manifest which it does not serve would be asked without a pause.
       if (policy === before && !onDuty.aborted) await retry(0, onDuty)
@@ -133,6 +136,11 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
         crashes += 1
         if (crashes >= MAX_CRASHES) throw error
         logger.warn({ error, crashes }, 'the engine crashed; it is started again')
+      } else if (error instanceof TooSlow) {
+        await rest(error.message, host.clock.now() + TOO_SLOW_REST_MS)
+        await host.clock.sleep(TOO_SLOW_REST_MS, onDuty).catch(() => undefined)
+        if (!onDuty.aborted) onProgress({ type: 'resumed' })
+        continue
       } else if (error instanceof TransportError && error.code === 'other_version') {
         // Waiting would not help: one of the two programs has to be another.
         throw new NodeError('other_version', error.detail, { cause: error })
@@ -208,23 +216,79 @@ export async function untilConnected(
   }
 }
 
+interface WorkSignals {
+  readonly signal: AbortSignal
+  /** Fires when the node is to rest or to finish: a lease that comes after that is given back. */
+  readonly onDuty: AbortSignal
+}
+
+interface WorkEvents {
+  onAnswer(): void
+  onGroup(): void
+}
+
 /**
- * Groups for one policy, until the coordinator names another.
- * @param onDuty  fires when the node is to rest or to finish: a lease that comes after that is given back
+ * Groups for one policy, until the coordinator names another. Those in hand are finished before it ends.
  * @returns  whether the run is complete, and the node does not stay
  */
 async function workUnder(
   loaded: LoadedPolicy,
   parts: WorkLoopParts,
-  { signal, onDuty }: { readonly signal: AbortSignal; readonly onDuty: AbortSignal },
-  { onAnswer, onGroup }: { onAnswer(): void; onGroup(): void },
+  { signal, onDuty }: WorkSignals,
+  pace: LeasePace,
+  events: WorkEvents,
+): Promise<boolean> {
+  const inHand = createGroupsInHand((over) => fetchAhead(parts, AbortSignal.any([signal, over])))
+  try {
+    const going = AbortSignal.any([onDuty, inHand.broken])
+    return await takeWork(loaded, parts, { inHand, pace }, { signal, onDuty: going }, events)
+  } finally {
+    await inHand.settled()
+  }
+}
+
+/** What of its leases a node works on, and how fast. */
+interface Hands {
+  readonly inHand: GroupsInHand
+  readonly pace: LeasePace
+}
+
+/** Waits until another group would cost those in hand nothing, and would be ready in time. */
+async function roomForMore(parts: WorkLoopParts, { inHand, pace }: Hands, signal: AbortSignal): Promise<void> {
+  while (inHand.count > 0) {
+    const done = inHand.next()
+    const either = AbortSignal.any([signal, done])
+    const room = pace.fitsBeside ? parts.room : undefined
+    try {
+      either.throwIfAborted()
+      return await (room?.(either) ??
+        new Promise<never>((_, reject) => {
+          either.addEventListener('abort', () => reject(either.reason), { once: true })
+        }))
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error !== GROUP_DONE) throw error
+    }
+  }
+}
+
+/** @param hands  what is begun, and goes on when this is over */
+async function takeWork(
+  loaded: LoadedPolicy,
+  parts: WorkLoopParts,
+  hands: Hands,
+  { signal, onDuty }: WorkSignals,
+  { onAnswer, onGroup }: WorkEvents,
 ): Promise<boolean> {
   const { host, coordinator, outbox, agent, engine, news, random, onProgress, stay = true } = parts
-  const isFull = (): boolean => outbox.waiting.length >= LIMITS.leasesHeld.value
+  const { inHand, pace } = hands
+  const making = new Set<string>()
+  const isFull = (): boolean => outbox.waiting.length + inHand.count >= LIMITS.leasesHeld.value
   const waiting = { clock: host.clock, random }
   let policy = loaded
   let timesIdle = 0
   while (!onDuty.aborted) {
+    await roomForMore(parts, hands, onDuty)
     // Kept on disk and in memory until they have their verdicts: a coordinator that gives none gets no more of them.
     if (isFull()) onProgress({ type: 'trouble', detail: `${outbox.waiting.length} groups wait for their verdicts` })
     while (isFull()) await host.clock.sleep(FULL_PAUSE_MS, onDuty)
@@ -233,11 +297,12 @@ async function workUnder(
       count: 1,
       policyId: policy.manifest.policyId,
       nonce: randomBytes(16).toString('hex'),
-      holding: outbox.waiting,
+      holding: [...new Set([...outbox.waiting, ...making])],
       agent,
       backend: calibratedName(engine.build),
     }
     const watch = news.listen()
+    const done = inHand.next()
     try {
       const response = await requestLeases(host, coordinator, ask, within(host.clock, signal))
       onAnswer()
@@ -247,6 +312,7 @@ async function workUnder(
       if (response.manifestId !== policy.manifestId) {
         if (leases.length === 0) return false
         // A round was opened meanwhile. Its manifest is soon there, and a lease that is left lying counts against its node.
+        await inHand.settled()
         policy = await takeUp(parts, signal)
       }
       for (const lease of leases) {
@@ -258,18 +324,29 @@ async function workUnder(
         }
         if (onDuty.aborted) await giveBack(lease, 'shutdown', parts)
         else {
-          await workUnlessUrgent(lease, policy, parts, signal)
-          onGroup()
+          const under = policy
+          pace.leased(lease.deadlineMs - host.clock.now())
+          making.add(lease.leaseId)
+          inHand.begin(async () => {
+            await workUnlessUrgent(lease, under, parts, hands, signal).finally(() => making.delete(lease.leaseId))
+            onGroup()
+          })
         }
       }
       timesIdle = leases.length > 0 ? 0 : timesIdle + 1
       if (timesIdle === 0) continue
-      const tell = (): void =>
+      const tell = (): void => {
+        if (inHand.count > 0) return
         onProgress({ type: 'idle', reason: reason ?? 'no_work', detail, waiting: outbox.waiting.length })
+      }
       tell()
       if (reason === 'complete' && !stay) return true
       const idleness = { answer: response, under: policy.manifest, times: timesIdle, onSettled: tell }
-      if (await waitForWork(waiting, idleness, watch, onDuty)) return false
+      if (await waitForWork(waiting, idleness, watch, AbortSignal.any([onDuty, done]))) return false
+    } catch (error) {
+      // What there was no work for may be there now that one of its own is done.
+      if (error !== GROUP_DONE || onDuty.aborted) throw error
+      timesIdle = 0
     } finally {
       watch.close()
     }
@@ -282,26 +359,35 @@ async function workUnlessUrgent(
   lease: Lease,
   policy: LoadedPolicy,
   parts: WorkLoopParts,
+  hands: Hands,
   signal: AbortSignal,
 ): Promise<void> {
   const urgent = turnedTo(parts.gate ?? OPEN, isUrgent)
   try {
-    await work(lease, policy, parts, AbortSignal.any([signal, urgent.signal]))
+    await work(lease, policy, parts, hands, AbortSignal.any([signal, urgent.signal]))
   } finally {
     urgent.close()
   }
 }
 
-async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, signal: AbortSignal): Promise<void> {
+async function work(
+  lease: Lease,
+  policy: LoadedPolicy,
+  parts: WorkLoopParts,
+  { inHand, pace }: Hands,
+  stopping: AbortSignal,
+): Promise<void> {
   const { host, engine, outbox, key, onProgress } = parts
   const startedMs = host.clock.now()
   const done = new AbortController()
-  onProgress({ type: 'leased', leaseId: lease.leaseId, version: lease.version, rollouts: lease.groupSize })
-  const renewing = keepLease(lease, parts, AbortSignal.any([signal, done.signal]))
-  const ahead = fetchAhead(parts, AbortSignal.any([signal, done.signal]))
+  const { leaseId, version, groupSize: rollouts } = lease
+  onProgress({ type: 'leased', leaseId, version, rollouts, inHand: inHand.count })
+  const lost = new AbortController()
+  const signal = AbortSignal.any([stopping, lost.signal])
+  const renewing = keepLease(lease, parts, AbortSignal.any([signal, done.signal]), () => lost.abort(LOST))
   try {
     const task = taskOf(lease, policy)
-    const rollouts = await runGroup(
+    const made = await runGroup(
       task,
       lease.groupSize,
       Buffer.from(lease.seed, 'hex'),
@@ -312,14 +398,21 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
     )
     // A clock that is set back in between must not make the time negative.
     const generationMs = Math.max(0, Math.round(host.clock.now() - startedMs))
-    const body = groupBody.encode(groupBodyOf(lease, rollouts, engine.build, generationMs))
-    const announcement = groupAnnouncementOf(lease, rollouts, body)
+    const body = groupBody.encode(groupBodyOf(lease, made, engine.build, generationMs))
+    const announcement = groupAnnouncementOf(lease, made, body)
     const sealed = await sealGroupAnnouncement(key, host.runId, announcement, body)
     const origin = originOf(lease, policy, host.peerId)
     await outbox.add({ leaseId: lease.leaseId, bodySha256: announcement.bodySha256, sealed, body, origin })
     const { rewards, tokensGenerated: tokens } = announcement
-    onProgress({ type: 'group', leaseId: lease.leaseId, version: lease.version, rewards, tokens, ms: generationMs })
+    pace.delivered(generationMs)
+    onProgress({ type: 'group', leaseId, version, rewards, tokens, ms: generationMs, inHand: inHand.count - 1 })
   } catch (error) {
+    if (error === LOST) {
+      host.logger.child({ part: 'work' }).info({ lease: leaseId }, 'the lease ended before its group was ready')
+      const why = pace.lost(host.clock.now() - startedMs)
+      if (why !== null) throw new TooSlow(why)
+      return
+    }
     await giveBack(lease, signal.aborted ? 'shutdown' : 'failed', parts)
     // Our worlds, or the limits of the manifest, cannot hold the task: no other lease of this run would fare better.
     if (error instanceof EpisodeError || error instanceof ExampleError)
@@ -331,10 +424,15 @@ async function work(lease: Lease, policy: LoadedPolicy, parts: WorkLoopParts, si
     throw error
   } finally {
     done.abort()
-    // What has come stays; what is missing is fetched when the version is taken up.
-    await Promise.all([renewing, ahead])
+    await renewing
   }
 }
+
+/** Why a group is left: its lease is over, so nobody would take it. */
+const LOST = new Error('the lease is over')
+
+/** What the owner of a machine is told that is too slow for the run. */
+class TooSlow extends Error {}
 
 function originOf(lease: Lease, { manifest, limits }: LoadedPolicy, peerId: string): GroupOrigin {
   const { leaseId, index, policyId, version, taskId, task, seed, groupSize } = lease

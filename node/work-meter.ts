@@ -5,9 +5,9 @@ import type { Clock } from '../swarm/index.js'
 export interface WorkReading {
   /** Rollouts that are being generated. */
   readonly rollouts: number
-  /** Sampled in them so far. */
+  /** Sampled since the last group was begun. */
   readonly tokens: number
-  /** Of the group in hand; of the last one while there is none. */
+  /** Since the last group was begun, of all that are in hand. */
   readonly tokensPerSecond: number
 }
 
@@ -29,7 +29,7 @@ export function createWorkMeter(clock: Pick<Clock, 'now'>): WorkMeter {
       return { rollouts, tokens: rollouts > 0 ? tokens : 0, tokensPerSecond: seconds > 0 ? tokens / seconds : 0 }
     },
     opened(lanes) {
-      rollouts = lanes
+      rollouts += lanes
       tokens = 0
       sinceMs = clock.now()
       lastMs = sinceMs

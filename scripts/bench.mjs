@@ -22,7 +22,7 @@ const BENCHES = {
     about: 'judging groups: speed, audits, time to a verdict, memory of leases',
     packages: ['node-llama-cpp', 'libp2p'],
   },
-  rollout: { about: 'sampling in lockstep on one CPU thread', packages: ['node-llama-cpp'] },
+  rollout: { about: "groups on one CPU thread, beside llama.cpp's own server", packages: ['node-llama-cpp'] },
   snapshot: { about: 'adapter downloads from several peers', packages: ['libp2p', '@libp2p/noise', '@libp2p/yamux'] },
   'sybil-lockout': { about: 'versions and newcomers beside keys that only hold leases', packages: [] },
   synthesis: { about: "the paper's 13,517 examples, made and played again", packages: ['zod', 'tinypool'] },

@@ -38,19 +38,23 @@ export async function measureSpeed(
     seeds: Array.from({ length: sampledTokens }, (_, turn) => lane * sampledTokens + turn),
   }))
   const sources = await engine.openLanes(requests, signal)
-  const opened = performance.now()
+  // Each lane's first token comes when the prompt is computed.
+  let begunLanes = 0
+  let opened = begun
   const counts = await Promise.all(
     sources.map(async (source) => {
       try {
         let sampled = 0
         while (sampled < sampledTokens) {
-          const feed = sampled === 0 ? [] : prompt.slice(0, FEED_TOKENS)
-          const turn = await source.next(feed, sampledTokens - sampled, signal).catch((error: unknown) => {
+          const feed = sampled < 2 ? [] : prompt.slice(0, FEED_TOKENS)
+          const atMost = sampled === 0 ? 1 : sampledTokens - sampled
+          const turn = await source.next(feed, atMost, signal).catch((error: unknown) => {
             // A model that ends turn after turn has filled its context with feeds, and done its share.
             if (error instanceof EngineError && error.code === 'context_full') return null
             throw error
           })
           if (turn === null) break
+          if (sampled === 0 && ++begunLanes === lanes) opened = performance.now()
           sampled += turn.tokens.length
         }
         return sampled
@@ -59,10 +63,11 @@ export async function measureSpeed(
       }
     }),
   )
-  const seconds = (performance.now() - opened) / 1000
+  const [promptSeconds, seconds] = [(opened - begun) / 1000, (performance.now() - opened) / 1000]
+  const after = counts.reduce((sum, count) => sum + count, 0) - lanes
   return {
-    promptPerSecond: (1000 * promptTokens) / (opened - begun),
-    sampledPerSecond: counts.reduce((sum, count) => sum + count, 0) / seconds,
+    promptPerSecond: promptTokens / promptSeconds,
+    sampledPerSecond: after > 0 ? after / seconds : lanes / promptSeconds,
   }
 }
 

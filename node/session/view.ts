@@ -106,9 +106,11 @@ export function continueStory(story: Story, progress: NodeProgress): Story {
     case 'policy':
       return { ...now('waiting', 'asking for work'), version: progress.version, versions: progress.versions }
     case 'leased':
-      return now('working', `working on a group of ${countOf(progress.rollouts, 'rollout')}`)
+      return now('working', workingOn(progress.inHand, progress.rollouts))
     case 'group':
-      return now('waiting', 'asking for work')
+      return progress.inHand > 0
+        ? now('working', workingOn(progress.inHand, progress.rewards.length))
+        : now('waiting', 'asking for work')
     case 'verdict':
       return judged(story, progress.verdict, progress.earlier)
     case 'dropped':
@@ -136,6 +138,9 @@ export function continueStory(story: Story, progress: NodeProgress): Story {
       return story
   }
 }
+
+const workingOn = (groups: number, rollouts: number): string =>
+  `working on ${groups > 1 ? `${groups} groups` : 'a group'} of ${countOf(rollouts, 'rollout')}`
 
 /** Without an engine it has the start still before it. */
 const goingOn = (story: Story): Story =>

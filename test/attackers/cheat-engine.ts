@@ -1,8 +1,10 @@
 import '../../swarm/polyfill.js'
-import { getLlama, LlamaLogLevel, type Token as NativeToken } from 'node-llama-cpp'
+import { getLlama, type LlamaContextSequence, LlamaLogLevel, type Token as NativeToken } from 'node-llama-cpp'
+import { BATCH_TOKENS } from '../../engine/constants.js'
 import { createDrawTable } from '../../engine/draw.js'
 import type { LlamaTurn } from '../../engine/llama.js'
-import { createLockstep } from '../../engine/lockstep.js'
+import { createLockstep, type LockstepSequence } from '../../engine/lockstep.js'
+import { copySequence } from '../../engine/sequence-copy.js'
 import type { Engine, SampledTurn, Token, TokenSource } from '../../engine/types.js'
 
 /**
@@ -36,21 +38,21 @@ export async function openCheatEngine({
   const context = await model.createContext({
     contextSize,
     sequences: lanes,
-    batchSize: 512,
+    batchSize: BATCH_TOKENS,
     threads: 1,
     flashAttention: false,
     ...(adapter === null ? {} : { lora: adapter }),
   })
   const sequences = Array.from({ length: lanes }, () => context.getSequence())
   const table = createDrawTable(model.fileInfo.metadata.tokenizer.ggml.tokens.length)
-  const begin = (lane: number, feed: readonly Token[], seed: number): LlamaTurn => {
+  const begin = (sequence: LlamaContextSequence, feed: readonly Token[], seed: number): LlamaTurn => {
     let next = [...feed]
     let position = 0
     return {
       async next() {
         const ids = next as NativeToken[]
         const generateNext = { logits: true, options: { temperature: 1, topK: 0, topP: 1, minP: 0 } } as const
-        const rows = await sequences[lane]!.controlledEvaluate([...ids.slice(0, -1), [ids.at(-1)!, { generateNext }]])
+        const rows = await sequence.controlledEvaluate([...ids.slice(0, -1), [ids.at(-1)!, { generateNext }]])
         const logits = [...rows.at(-1)!.next.logits!]
         const draw = { seed, position: position++ }
         const scaled = logits.map(([token, logit]) => [token, logit / (temperature || 1)] as const)
@@ -63,32 +65,38 @@ export async function openCheatEngine({
       },
     }
   }
+  const natives = new Map<LockstepSequence, LlamaContextSequence>()
+  const lockstep = createLockstep(
+    sequences.map((sequence) => {
+      const own: LockstepSequence = {
+        clear: () => sequence.clearHistory(),
+        prefill: (tokens) => sequence.evaluateWithoutGeneratingNewTokens([...tokens] as NativeToken[]),
+        keepPrefix: () => sequence.clearHistory().then(() => 0),
+        copyFrom: (other, tokens) => copySequence(natives.get(other)!, sequence, tokens),
+        begin: (feed, seed) => begin(sequence, feed, seed),
+      }
+      natives.set(own, sequence)
+      return own
+    }),
+    { laneWaitMs: 250, passTokens: BATCH_TOKENS, isEndOfGeneration: (token) => model.isEogToken(token as NativeToken) },
+  )
   return {
     async openLanes(requests) {
-      for (const sequence of sequences) await sequence.clearHistory()
-      for (const [i, { prompt }] of requests.entries())
-        await sequences[i]!.evaluateWithoutGeneratingNewTokens(prompt.slice(0, -1) as NativeToken[])
       const waiting = new Map<number, PromiseWithResolvers<SampledTurn>>()
-      const lockstep = createLockstep(
-        requests.map(({ prompt, seeds }) => ({ last: prompt.at(-1)!, seeds })),
-        requests.map((_, lane) => ({ begin: (feed: readonly Token[], seed: number) => begin(lane, feed, seed) })),
-        {
-          laneWaitMs: 250,
-          isEndOfGeneration: (token) => model.isEogToken(token as NativeToken),
-          onTurn: (lane, turn) => waiting.get(lane)!.resolve(turn),
-          onFailed: (lane, error) => waiting.get(lane)?.reject(error),
-        },
-      )
+      const open = lockstep.open(requests, {
+        onTurn: (lane, turn) => waiting.get(lane)!.resolve(turn),
+        onFailed: (lane, error) => waiting.get(lane)?.reject(error),
+      })
       return requests.map((_, lane): TokenSource => {
         return {
           next(feed, maxTokens) {
             const turn = Promise.withResolvers<SampledTurn>()
             waiting.set(lane, turn)
-            lockstep.next(lane, feed, maxTokens)
+            open.next(lane, feed, maxTokens)
             return turn.promise
           },
           async close() {
-            lockstep.leave(lane)
+            open.leave(lane)
           },
         }
       })

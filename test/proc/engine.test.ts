@@ -140,6 +140,46 @@ test('rollouts beyond the lanes begin as others end, and sample what they sample
   assert.deepEqual(await roll(engine, requests), together)
 })
 
+test('groups that are opened while others are made sample what they sample alone, and all else waits for them', async ({
+  engine,
+}) => {
+  const other = prompt.map((token, i) => (i < 20 ? token : token + 1))
+  const groups = [[lane(1), lane(2), lane(3)], [4, 5, 6].map((seed) => lane(seed, other)), [lane(7)]]
+  const alone: SampledTurn[][][] = []
+  for (const requests of groups) alone.push(await roll(engine, requests))
+  const rolling = groups.map((requests) => roll(engine, requests))
+  let scored = false
+  const scoring = engine.score(prompt, 30, never()).then(() => {
+    scored = true
+  })
+  const late = roll(engine, [lane(8)])
+  const together = await Promise.all(rolling)
+  assert.ok(!scored)
+  await Promise.all([scoring, late])
+  for (const [i, turns] of together.entries()) assertSame(turns, alone[i]!)
+})
+
+test('there is room for more rollouts when fewer are open than decode together', async ({ engine }) => {
+  await engine.room(never())
+  const sources = await engine.openLanes(
+    [1, 2, 3, 4, 5].map((seed) => lane(seed)),
+    never(),
+  )
+  let room = false
+  const vacant = engine.room(never()).then(() => {
+    room = true
+  })
+  await sources[4]!.close()
+  await Promise.all(sources.slice(0, 4).map((source) => source.next([], 3, never())))
+  assert.ok(!room)
+  await sources[1]!.close()
+  await vacant
+  const stop = new AbortController()
+  await Promise.all(sources.map((source) => source.close()))
+  stop.abort(new Error('enough'))
+  await assert.rejects(engine.room(stop.signal), /enough/)
+})
+
 test('scoring a rollout agrees with the logprobs reported while sampling', async ({ engine }) => {
   for (const turns of await roll(engine, [lane(21), lane(22), lane(23), lane(24)])) {
     const [first, second] = turns as [SampledTurn, SampledTurn]

@@ -87,6 +87,9 @@ export interface Setting {
   readonly gate?: Gate
   readonly onRest?: () => Promise<void>
   readonly stay?: boolean
+  /** Whether leases are over before their groups are ready. */
+  readonly lapsed?: () => boolean
+  readonly room?: (signal: AbortSignal) => Promise<void>
 }
 
 /** A node at work for a coordinator that gives these answers, the last of them for ever. */
@@ -95,7 +98,7 @@ export async function work(
   answers: readonly Partial<LeaseResponse>[],
   setting: Setting = {},
 ): Promise<Worked> {
-  const { update, waiting = [], pace = (ms) => ms } = setting
+  const { update, waiting = [], pace = (ms) => ms, lapsed = () => false } = setting
   const [coordinator, volunteer] = [await swarm.node(1), await swarm.node(2)]
   await connect(volunteer, coordinator)
   const { host, key } = volunteer
@@ -122,10 +125,14 @@ export async function work(
     }
     if (request.kind === 'return') worked.returned.push(...request.leaseIds)
     if (request.kind === 'renew') worked.renewed.push(...request.leaseIds)
+    const asked = new Set(request.kind === 'renew' ? request.leaseIds : [])
+    const held = lapsed()
+      ? []
+      : answers.flatMap(({ leases = [] }) => leases).filter(({ leaseId }) => asked.has(leaseId))
     const answer = request.kind === 'ask' ? answers[Math.min(worked.asked.length, answers.length) - 1] : {}
     return {
       leases: [],
-      renewed: [],
+      renewed: held.map(({ leaseId, deadlineMs }) => ({ leaseId, deadlineMs })),
       retryAfterMs: 100,
       reason: null,
       detail: '',
@@ -168,6 +175,7 @@ export async function work(
       ...(setting.gate ? { gate: setting.gate } : {}),
       ...(setting.onRest ? { onRest: setting.onRest } : {}),
       ...(setting.stay === undefined ? {} : { stay: setting.stay }),
+      ...(setting.room ? { room: setting.room } : {}),
     },
     closing.signal,
   )

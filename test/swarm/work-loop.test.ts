@@ -1,5 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Engine } from '../../engine/index.js'
 import type { LoadedPolicy } from '../../node/policy-keeper.js'
 import { verifyGroup } from '../../node/verify.js'
 import { type Lease, type LeaseResponse, LIMITS, refusal } from '../../proto/index.js'
@@ -170,6 +171,94 @@ test('a node whose groups get no verdicts makes no more of them, and says so', a
     assert.equal(troubles, [{ type: 'trouble', detail: '64 groups wait for their verdicts' }])
     waiting.pop()
     await eventually('a group', () => worked.groups.length > 0)
+  } finally {
+    await worked.stop()
+  }
+})
+
+const leaseOf = (number: number): Lease => ({ ...lease, leaseId: number.toString(16).padStart(32, '0'), index: number })
+
+/** An engine whose groups are ready when a test says so, in the order of coming. */
+function heldEngine() {
+  const held: (() => void)[] = []
+  const slow: Engine = {
+    ...engine,
+    openLanes: async (requests, signal) => {
+      await new Promise<void>((resolve, reject) => {
+        held.push(resolve)
+        signal.addEventListener('abort', () => reject(signal.reason))
+      })
+      return engine.openLanes(requests, signal)
+    },
+  }
+  return { slow, held }
+}
+
+test('once it knows how long a group takes, a node with lanes to spare begins the next one, and tells which it holds', async () => {
+  const { slow, held } = heldEngine()
+  const policy = policyOf(1)
+  const answers = [1, 2, 3].map((number) => ({ leases: [leaseOf(number)], manifestId: policy.manifestId }))
+  const worked = await hurried([...answers, { manifestId: policy.manifestId, reason: 'too_many_leases' }], {
+    ...{ engine: slow, update: async () => policy, room: async () => undefined },
+  })
+  try {
+    await eventually('the first', () => held.length === 1)
+    assert.is(worked.asked.length, 1, 'the first one is made alone')
+    held[0]!()
+    await eventually('two at once', () => held.length === 3 && worked.asked.length >= 4)
+    assert.equal([...worked.asked[3]!.holding].sort(), [leaseOf(2).leaseId, leaseOf(3).leaseId])
+    assert.not(
+      worked.progress.some(({ type }) => type === 'idle'),
+      'it is not idle while it makes groups',
+    )
+    held[2]!()
+    await eventually('the third before the second', () => worked.groups.length === 2)
+    held[1]!()
+    await eventually('all', () => worked.groups.length === 3)
+    assert.equal(
+      worked.groups.map(({ leaseId }) => leaseId),
+      [1, 3, 2].map((number) => leaseOf(number).leaseId),
+    )
+    const inHand = worked.progress.flatMap((news) =>
+      news.type === 'leased' || news.type === 'group' ? [news.inHand] : [],
+    )
+    assert.equal(inHand, [1, 0, 1, 2, 1, 0])
+    await eventually('it is idle', () => worked.progress.some(({ type }) => type === 'idle'))
+    assert.equal(worked.returned, [])
+  } finally {
+    for (const finish of held) finish()
+    await worked.stop()
+  }
+})
+
+test('what fails beside another group ends the work when that one is finished', async () => {
+  const { slow, held } = heldEngine()
+  const policy = policyOf(1)
+  const wrong = { ...leaseOf(3), groupSize: 3 }
+  const answers = [leaseOf(1), leaseOf(2), wrong].map((one) => ({ leases: [one], manifestId: policy.manifestId }))
+  const worked = await hurried(answers, { engine: slow, update: async () => policy, room: async () => undefined })
+  await eventually('the first', () => held.length === 1)
+  held[0]!()
+  await eventually('the wrong one is back', () => worked.returned.length === 1)
+  held[1]!()
+  assert.match(((await worked.ended) as Error).message, /^bad_lease: .* 3 rollouts instead of 2$/)
+  assert.is(worked.groups.length, 2)
+})
+
+test('a machine whose leases end before its groups are ready hears what else it can do, and asks no more for hours', async () => {
+  const { slow, held } = heldEngine()
+  const policy = policyOf(1)
+  let rests = 0
+  const worked = await work(swarm, [{ leases: [{ ...lease, deadlineMs: 0 }], manifestId: policy.manifestId }], {
+    ...{ engine: slow, update: async () => policy, lapsed: () => true, onRest: async () => void rests++ },
+    pace: (ms) => (ms === 5000 ? 20 : ms),
+  })
+  try {
+    await eventually('it rests', () => rests === 1)
+    assert.equal([held.length, worked.asked.length, worked.groups.length, worked.returned.length], [2, 2, 0, 0])
+    const words = worked.progress.flatMap((news) => (news.type === 'rest' ? [news.why] : []))
+    assert.match(words.join(), /too slow for the run: 2 groups in a row .*smaller model.*--mirror$/)
+    assert.is(worked.order.at(-1), 6 * 3_600_000)
   } finally {
     await worked.stop()
   }

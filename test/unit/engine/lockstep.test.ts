@@ -3,8 +3,13 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import type { EngineError } from '../../../engine/errors.js'
-import type { LlamaSequence } from '../../../engine/llama.js'
-import { createLockstep, type LockstepOptions, placeWithoutGap } from '../../../engine/lockstep.js'
+import {
+  createLockstep,
+  type LockstepLane,
+  type LockstepOptions,
+  type LockstepSequence,
+  placeWithoutGap,
+} from '../../../engine/lockstep.js'
 import type { SampledTurn, Token } from '../../../engine/types.js'
 import { createVirtualTime } from '../../chaos/virtual-time.js'
 import { patience } from '../../support/patience.js'
@@ -21,12 +26,16 @@ async function rest(): Promise<void> {
   for (let turns = 0; turns < 20; turns++) await turn()
 }
 
-type Sequence = Pick<LlamaSequence, 'begin'> & { readonly place: number }
-
 /** A group whose sequences count upwards from what they were fed, and the record of what each batch was made of. */
-function group(lanes: number, overrides: Partial<LockstepOptions<Sequence>> = {}, places = lanes) {
+function group(
+  lanes: number,
+  overrides: Partial<LockstepOptions & Pick<LockstepSequence, 'copyFrom' | 'keepPrefix'>> = {},
+  places = lanes,
+) {
+  const { copyFrom, keepPrefix, ...options } = overrides
   const batches: number[][] = []
   const moves: (readonly [number, number])[] = []
+  const entered: number[] = []
   const fed: { lane: number; feed: readonly Token[]; seed: number }[] = []
   const turns: { lane: number; turn: SampledTurn }[] = []
   const failures: { lane: number; error: EngineError }[] = []
@@ -46,9 +55,19 @@ function group(lanes: number, overrides: Partial<LockstepOptions<Sequence>> = {}
     await turn()
     await turn()
   }
-  const setups = Array.from({ length: lanes }, (_, lane) => ({ last: lane * 10, seeds: [lane, lane + 100] }))
-  const sequences = Array.from({ length: places }, (_, place) => ({
-    place,
+  const setups = Array.from({ length: lanes }, (_, lane) => ({ prompt: [lane * 10], seeds: [lane, lane + 100] }))
+  const sequences: LockstepSequence[] = Array.from({ length: places }, (_, place) => ({
+    clear: async () => undefined,
+    prefill: async () => undefined,
+    keepPrefix: async (tokens) => {
+      entered.push(place)
+      return (await keepPrefix?.(tokens)) ?? 0
+    },
+    copyFrom: async (from) => {
+      await copyFrom?.(from)
+      await turn()
+      moves.push([sequences.indexOf(from), place])
+    },
     begin: (feed: readonly Token[], seed: number) => {
       const lane = seed % 100
       fed.push({ lane, feed, seed })
@@ -63,17 +82,10 @@ function group(lanes: number, overrides: Partial<LockstepOptions<Sequence>> = {}
       }
     },
   }))
-  const lockstep = createLockstep(setups, sequences, {
-    laneWaitMs: 250,
-    time,
-    move: async (from, to) => {
-      await turn()
-      moves.push([from.place, to.place])
-    },
-    isEndOfGeneration: (token) => token === END,
+  const common = { laneWaitMs: 250, passTokens: 512, time, isEndOfGeneration: (token: Token) => token === END }
+  const lockstep = createLockstep(sequences, { ...common, ...options }).open(setups, {
     onTurn: (lane, turn) => turns.push({ lane, turn }),
     onFailed: (lane, error) => failures.push({ lane, error }),
-    ...overrides,
   })
   const turnsOf = (lane: number) => turns.filter((entry) => entry.lane === lane).map(({ turn }) => turn)
   /** Lets so much time pass: nobody is late otherwise, however long the machine takes. */
@@ -84,7 +96,7 @@ function group(lanes: number, overrides: Partial<LockstepOptions<Sequence>> = {}
     })
     await time.drive(() => over, ms)
   }
-  return { lockstep, pass, batches, moves, fed, turns, failures, turnsOf }
+  return { lockstep, pass, batches, moves, entered, fed, turns, failures, turnsOf }
 }
 
 test('a turn starts with the last token and the feed, and ends at the limit or at the end token', async () => {
@@ -234,9 +246,7 @@ test('a lane in the middle of its turn stays where it is, and so does one that h
 })
 
 test('lanes beyond the sequences come in, in their order, in the places of those that are over', async () => {
-  const entered: (readonly [number, number])[] = []
-  const enter = async (lane: number, { place }: Sequence): Promise<void> => void entered.push([lane, place])
-  const { lockstep, batches, fed, turns, turnsOf } = group(5, { enter }, 2)
+  const { lockstep, batches, entered, fed, turns, turnsOf } = group(5, {}, 2)
   for (const lane of [4, 3, 2, 1, 0]) lockstep.next(lane, [], lane === 1 ? 4 : 1)
   await until(() => turns.length === 1)
   await rest()
@@ -248,10 +258,7 @@ test('lanes beyond the sequences come in, in their order, in the places of those
   await until(() => turnsOf(4).length === 1)
   lockstep.leave(4)
   await until(() => turnsOf(1).length === 1)
-  assert.deepEqual(entered, [
-    [2, 0],
-    [4, 0],
-  ])
+  assert.deepEqual(entered, [0, 1, 0, 0])
   assert.deepEqual(
     batches.map((places) => places.join()),
     ['0,1', '0,1', '0,1', '1'],
@@ -270,10 +277,12 @@ test('lanes beyond the sequences come in, in their order, in the places of those
 })
 
 test('a prompt that cannot be put into a place ends its lane alone, and the next one comes in', async () => {
-  const enter = async (lane: number): Promise<void> => {
-    if (lane === 1) throw new Error('no room')
+  let entering = 0
+  const keepPrefix = async (): Promise<number> => {
+    if (entering++ === 1) throw new Error('no room')
+    return 0
   }
-  const { lockstep, failures, turnsOf } = group(3, { enter }, 1)
+  const { lockstep, failures, turnsOf } = group(3, { keepPrefix }, 1)
   for (const lane of [0, 1, 2]) lockstep.next(lane, [], 1)
   await until(() => turnsOf(0).length === 1)
   lockstep.leave(0)
@@ -287,10 +296,10 @@ test('a prompt that cannot be put into a place ends its lane alone, and the next
 })
 
 test('a cache that cannot be moved ends its lane alone', async () => {
-  const move = async (): Promise<void> => {
+  const copyFrom = async (): Promise<void> => {
     throw new Error('disk full')
   }
-  const { lockstep, failures, turns, turnsOf } = group(3, { move })
+  const { lockstep, failures, turns, turnsOf } = group(3, { copyFrom })
   for (const lane of [0, 1, 2]) lockstep.next(lane, [], 1)
   await until(() => turns.length === 3)
   lockstep.leave(1)
@@ -356,6 +365,156 @@ test('a turn without a seed, or one begun twice, ends the lane', async () => {
     ],
   )
   await lockstep.over
+})
+
+/** A context whose policy says something else after every history, and which finds out whoever uses it wrongly. */
+function context(places: number, passTokens: number) {
+  let fedAtOnce = 0
+  let most = 0
+  let prompts = 0
+  const caches = new Map<LockstepSequence, Token[]>()
+  const atWork = new Set<LockstepSequence>()
+  /** All that is asked for at once is one decode. */
+  const decode = async (own: LockstepSequence, tokens: readonly Token[]): Promise<Token[]> => {
+    assert.ok(!atWork.has(own), 'one step of a sequence in a pass')
+    atWork.add(own)
+    fedAtOnce += tokens.length
+    most = Math.max(most, fedAtOnce)
+    const cache = caches.get(own)!
+    cache.push(...tokens)
+    await turn()
+    fedAtOnce -= tokens.length
+    atWork.delete(own)
+    return cache
+  }
+  const sequences = Array.from({ length: places }, () => {
+    const own: LockstepSequence = {
+      clear: async () => void caches.set(own, []),
+      prefill: async (tokens) => {
+        prompts += tokens.length
+        await decode(own, tokens)
+      },
+      keepPrefix: async (tokens) => {
+        const cache = caches.get(own)!
+        const differ = tokens.findIndex((token, i) => token !== cache[i])
+        caches.set(own, cache.slice(0, differ === -1 ? tokens.length : differ))
+        return caches.get(own)!.length
+      },
+      copyFrom: async (other, tokens) => {
+        assert.ok(!atWork.has(own) && !atWork.has(other), 'nothing is copied during a decode')
+        caches.set(own, caches.get(other)!.slice(0, tokens))
+      },
+      begin: (feed, seed) => {
+        let next = feed
+        let position = 0
+        return {
+          next: async () => {
+            const hash = hashOf([...(await decode(own, next)), seed, position++])
+            const token = hash % 12 === 0 ? END : hash % 90
+            next = [token]
+            return { token, logprob: -(hash % 1000) / 100 }
+          },
+        }
+      },
+    }
+    return own
+  })
+  const lockstep = createLockstep(sequences, {
+    ...{ laneWaitMs: 60_000, passTokens },
+    isEndOfGeneration: (token) => token === END,
+  })
+  return { lockstep, most: () => most, prompts: () => prompts }
+}
+
+const hashOf = (numbers: readonly number[]): number =>
+  numbers.reduce((hash, n) => (Math.imul(hash ^ n, 0x01000193) ^ (hash >>> 7)) >>> 0, 0x811c9dc5)
+
+interface Group {
+  readonly prompt: readonly Token[]
+  readonly rollouts: number
+  readonly turns: number
+  /** Tokens that the environment says after a turn, at most. */
+  readonly feed: number
+  /** Passes of the event loop after which it is opened. */
+  readonly after: number
+  /** The rollout that is given up in its second turn. */
+  readonly givenUp: number
+}
+
+/** Plays a group as episodes do: what the environment says depends on what was sampled. */
+async function play(lockstep: ReturnType<typeof createLockstep>, group: Group, salt: number): Promise<string> {
+  const waiting = new Map<number, (turn: SampledTurn | null) => void>()
+  const setups: LockstepLane[] = Array.from({ length: group.rollouts }, (_, lane) => ({
+    prompt: group.prompt,
+    seeds: Array.from({ length: group.turns }, (_, t) => salt * 10_000 + lane * 100 + t),
+  }))
+  const open = lockstep.open(setups, {
+    onTurn: (lane, sampled) => waiting.get(lane)!(sampled),
+    onFailed: (lane, error) => assert.fail(`lane ${lane}: ${error.message}`),
+  })
+  const rollouts = await Promise.all(
+    setups.map(async (_, lane) => {
+      const said: SampledTurn[] = []
+      for (let t = 0; t < group.turns; t++) {
+        const hash = hashOf(said.flatMap(({ tokens }) => tokens))
+        const feed = t === 0 ? [] : Array.from({ length: hash % (group.feed + 1) }, (_, i) => (hash + i) % 90)
+        const sampled = new Promise<SampledTurn | null>((resolve) => waiting.set(lane, resolve))
+        open.next(lane, feed, 1 + (hash % 9))
+        if (t === 1 && lane === group.givenUp) break
+        said.push((await sampled)!)
+      }
+      open.leave(lane)
+      return said
+    }),
+  )
+  await open.over
+  return JSON.stringify(rollouts)
+}
+
+const groups = fc.array(
+  fc.record<Group>({
+    prompt: fc.array(fc.nat(3), { minLength: 1, maxLength: 30 }),
+    rollouts: fc.integer({ min: 1, max: 5 }),
+    turns: fc.integer({ min: 1, max: 4 }),
+    feed: fc.nat(25),
+    after: fc.nat(40),
+    givenUp: fc.nat(7),
+  }),
+  { minLength: 1, maxLength: 4 },
+)
+
+test('a group is the same to the byte on one lane or on many, alone or among others', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      groups,
+      fc.integer({ min: 1, max: 7 }),
+      fc.integer({ min: 8, max: 20 }),
+      async (all, places, size) => {
+        const shared = context(places, size)
+        const together = await Promise.all(
+          all.map(async (group, salt) => {
+            for (let i = 0; i < group.after; i++) await turn()
+            return await play(shared.lockstep, group, salt)
+          }),
+        )
+        for (const [salt, group] of all.entries())
+          assert.equal(together[salt], await play(context(1, 512).lockstep, group, salt))
+        assert.ok(shared.most() <= size, `${shared.most()} tokens in one pass`)
+      },
+    ),
+    { numRuns: 150 },
+  )
+})
+
+test('a shared prompt is computed once, in pieces, also when the group comes while another one is made', async () => {
+  const { lockstep, prompts, most } = context(4, 16)
+  const prompt = (salt: number) => Array.from({ length: 101 }, (_, i) => (salt + i * salt) % 89)
+  const common = { rollouts: 4, turns: 2, feed: 0, givenUp: -1 }
+  await Promise.all([
+    play(lockstep, { ...common, prompt: prompt(3), after: 0 }, 0),
+    play(lockstep, { ...common, prompt: prompt(5), after: 0 }, 1),
+  ])
+  assert.equal([prompts(), most()].join(), '200,16')
 })
 
 test.run()

@@ -1,0 +1,17 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+/** Processor time (s) that a process has used, all its threads together; null where `/proc` does not tell. */
+export function cpuSeconds(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name in brackets may hold spaces; after it come state, 10 numbers, and the ticks in user and kernel mode.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    ticksPerSecond ??= Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
+    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+  } catch {
+    return null
+  }
+}
+
+let ticksPerSecond: number | undefined
