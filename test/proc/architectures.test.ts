@@ -1,14 +1,20 @@
+import '../../swarm/polyfill.js'
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { suite } from 'uvu'
+import type { Example } from '../../dataset/index.js'
 import { hashFile } from '../../engine/hash-file.js'
 import { openEngine } from '../../engine/index.js'
+import { nameTask } from '../../episode/index.js'
 import { checkout } from '../support/checkout.js'
+import { writeDemoTasks } from '../support/demo-tasks.js'
 import { patience } from '../support/patience.js'
+import { createMachine } from '../support/programs.js'
 import { told } from '../support/told.js'
+import { readLog, settled, startRun, stop } from './runs.js'
 
 /**
  * What the trainer says of a random model of each architecture, and of a random adapter over it, beside llama.cpp over the very
@@ -67,6 +73,43 @@ test('the table in the documents has these bounds for every architecture', async
     named.map((cells) => [cells[1], ...cells.slice(-3, -1).map(Number)]),
     ARCHITECTURES.map((name) => [`\`${name}\``, CLOSE_NATS, CLOSE_NATS]),
   )
+})
+
+/** The same request with nothing to call: whoever makes no call earns 1, who tries one 0, and a random model does now one and now the other. */
+function declined(example: Example): Example {
+  const { id, ...body } = example.task
+  const task = nameTask({ ...body, kind: 'abstention', turns: [body.turns[0]!], groundTruth: [] })
+  return { ...example, task, exchanges: [{ ...example.exchanges[0]!, calls: [] }], origins: [] }
+}
+
+test('a granite plays in its dialect, is judged, trained and published, and its volunteer loads the new version', async ({
+  folder,
+}) => {
+  const on = await createMachine()
+  try {
+    const run = await startRun(on, 'run', {
+      model: join(folder, 'granite', 'base.gguf'),
+      writeTasks: (tasks) => writeDemoTasks(tasks, 20, 1, declined),
+      config: {
+        base: { path: join(folder, 'granite', 'base.gguf'), name: 'random-granite', dialect: 'granite' },
+        ...{ versions: 1, batchGroups: 1 },
+        limits: { maxTurnTokens: 256, maxRolloutTokens: 3072, maxAssistantTurns: 2 },
+      },
+    })
+    const ann = run.node('ann')
+    await ann.until('the last version', ({ type, version }) => type === 'policy' && version === 1)
+    await ann.until('nothing left to do', settled)
+    await stop(ann, run.coordinator)
+    const { events } = await readLog(run.dataDir)
+    const of = (type: string) => events.filter((event) => event.type === type)
+    assert.equal(
+      of('judged').filter((event) => 'code' in event),
+      [],
+    )
+    assert.equal(of('published').length, 2)
+  } finally {
+    await on.close()
+  }
 })
 
 test.run()

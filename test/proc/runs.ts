@@ -51,6 +51,10 @@ export interface Run {
 export interface RunSettings {
   /** Fields of run.yaml. */
   readonly config: object
+  /** Base model; default: the demo's. */
+  readonly model?: string
+  /** Writes the data set; default: one of the demo's. */
+  readonly writeTasks?: (folder: string) => Promise<void>
   /** Rollouts that a node generates in parallel. Default: 4, which is a group. */
   readonly lanes?: number
   /** A command that starts the coordinator. */
@@ -59,15 +63,16 @@ export interface RunSettings {
 
 /** Starts a coordinator for a small run in `<name>/`, or starts it again. */
 export async function startRun(on: Machine, name: string, settings: RunSettings): Promise<Run> {
-  const { config, lanes = 4, through } = settings
+  const { config, lanes = 4, through, model = demoModel() } = settings
+  const { writeTasks = (tasks: string) => writeDemoTasks(tasks, 50, 1) } = settings
   const folder = join(on.folder, name)
   await mkdir(folder)
-  await writeDemoTasks(join(folder, 'tasks'), 50, 1)
+  await writeTasks(join(folder, 'tasks'))
   let fields: object = {
     dataDir: 'coordinator',
     listen: ['/ip4/127.0.0.1/tcp/0'],
     dashboard: { enabled: false },
-    base: { path: demoModel(), name: 'prove-demo-base' },
+    base: { path: model, name: 'prove-demo-base' },
     tasks: { dataset: 'tasks' },
     groupSize: 4,
     batchGroups: 2,
@@ -94,7 +99,7 @@ export async function startRun(on: Machine, name: string, settings: RunSettings)
       coordinator,
       again: start,
       node(node, at = address!, more = []) {
-        const files = ['--data-dir', join(folder, node), '--model', demoModel()]
+        const files = ['--data-dir', join(folder, node), '--model', model]
         return on.start(
           'node',
           [

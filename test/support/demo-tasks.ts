@@ -6,14 +6,19 @@ import { contextFor, streamExamples } from '../../synthesis/index.js'
 /** The worlds that the demo model knows. */
 export const DEMO_WORLDS = ['banking', 'calendar', 'email', 'issue_tracker'] as const
 
-/** Writes a small data set of the demo profile, as `prove-lab synthesize --profile demo` would. */
-export async function writeDemoTasks(folder: string, training: number, heldOut: number): Promise<void> {
+/** Writes a small data set of the demo profile, as `prove-lab synthesize --profile demo` would. @param each  what becomes of an example */
+export async function writeDemoTasks(
+  folder: string,
+  training: number,
+  heldOut: number,
+  each: (example: Example) => Example = (example) => example,
+): Promise<void> {
   const servers = DEMO_WORLDS.map((name) => CATALOGUE.get(name)!)
   const context = contextFor(servers, DEMO_PROFILE, 1, createWorldCache())
   async function* examples(): AsyncGenerator<Example> {
-    yield* streamExamples(context, 'train', training)
+    for (const example of streamExamples(context, 'train', training)) yield each(example)
     for (const example of streamExamples(context, 'held-out', heldOut))
-      yield { ...example, index: training + example.index }
+      yield each({ ...example, index: training + example.index })
   }
   await writeDataset(
     folder,
