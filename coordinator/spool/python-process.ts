@@ -54,7 +54,8 @@ export function createPythonProcess(options: PythonProcessOptions): Supervised {
       tail.add(text)
       onStderr?.(text)
     })
-    for await (const line of child.iterable()) {
+    // One that could not even be tried has no lines to read.
+    for await (const line of child.pid === undefined ? [] : child.iterable()) {
       try {
         onLine(parseJson(line), line)
       } catch (error) {

@@ -1,5 +1,5 @@
 import '../../swarm/polyfill.js'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
@@ -64,13 +64,20 @@ test('a child has the environment of the package and knows whose it is', async (
   assert.equal(await line, [['--task', 'sing', '--parent-pid', String(process.pid)], folder, '1'])
 })
 
-test('a Python that is not there is no failure that starting again could cure', async () => {
-  const { over, endings } = await childThat('', { python: join(folder, 'no-python') })
-  const { code, message } = await over
-  assert.is(code, 'trainer_unusable')
-  assert.match(message, /no-python: .*ENOENT/)
-  assert.equal(endings, [])
-})
+for (const [what, lay] of [
+  ['that is not there', async () => undefined],
+  // Of this the system tells before a process is tried at all.
+  ['that is a link to itself', (python: string) => symlink(python, python)],
+] as const)
+  test(`a Python ${what} is no failure that starting again could cure`, async () => {
+    const python = join(folder, 'no-python')
+    await lay(python)
+    const { over, endings } = await childThat('', { python })
+    const { code, message } = await over
+    assert.is(code, 'trainer_unusable')
+    assert.match(message, /no-python: .*(ENOENT|ELOOP)/)
+    assert.equal(endings, [])
+  })
 
 test('a child that will not end when asked is killed', async () => {
   const { child, line, over, endings } = await childThat(`
