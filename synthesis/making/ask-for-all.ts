@@ -30,7 +30,7 @@ export function askForAll(
   return {
     steps,
     turns: vague
-      ? [{ says: 'vague', ask: asks.at(-1)!, steps: [] }]
+      ? [{ says: 'vague', ask: asks.at(-1)!, steps: [], refused: true }]
       : [{ says: 'request', asks, steps: [], ...(withheld ? { withheld } : {}) }],
     information: vague ? 'minimal' : withheld ? 'missing' : 'complete',
     recovery: null,

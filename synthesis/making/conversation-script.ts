@@ -24,7 +24,12 @@ export type Turn = {
   readonly failed?: FailedCall
 } & (
   | { readonly says: 'request'; readonly asks: readonly number[]; readonly withheld?: Withheld }
-  | { readonly says: 'vague'; readonly ask: number }
+  | {
+      readonly says: 'vague'
+      readonly ask: number
+      /** The conversation ends with it: the assistant has no tool for that. */
+      readonly refused?: boolean
+    }
   | { readonly says: 'supply'; readonly ask: number; readonly field: string }
   | { readonly says: 'correct'; readonly ask: number; readonly field: string }
 )

@@ -29,7 +29,7 @@ export interface Undoing {
 
 /**
  * Where one call of a chain takes back what an earlier one did: no person orders both at once. It is seen in the rows: what an
- * earlier call made and told of is gone, or named, after a call that ends things; what it removed is back; or every
+ * earlier call made and told of is gone, or named, after a call that ends things; what it changed is ended; what it removed is back; or every
  * field that it changed is as before. What goes into something new, as a cart into an order, is not taken back.
  */
 export function undoingsIn(steps: readonly Step[], open: Open): Undoing[] {
@@ -86,6 +86,8 @@ function takesBack(
   return [...earlier].some(([name, { before, after }]) => {
     const now = rows.get(name)
     if (!before) return ENDING.test(tool.name) && told.includes(keyOf(name)) && (!now || named.has(keyOf(name)))
+    // Nobody sends an invoice and voids it, or moves a meeting and calls it off, in one breath.
+    if (ENDING.test(tool.name) && named.has(keyOf(name))) return true
     if (!changes.has(name)) return false
     if (!after || !now) return now !== undefined && !makes(earlier)
     const changed = Object.keys(after).filter((field) => !isSame(before[field], after[field]))

@@ -79,7 +79,7 @@ function speak(turn: Turn, steps: readonly ToldStep[], script: Script, speech: S
   })
   switch (turn.says) {
     case 'vague': {
-      const text = speech.vague(askOf(steps, turn.ask, script), at)
+      const text = speech.vague(askOf(steps, turn.ask, script), at, turn.refused)
       return text === undefined ? undefined : { text, evidence: [] }
     }
     case 'supply':

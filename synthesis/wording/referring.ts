@@ -71,8 +71,14 @@ function theOnly(
   if (before.endsWith('that ')) return `this ${noun}`
   if (made) return random.pick([`that ${noun}`, `the new ${noun}`, `that new ${noun}`, `this new ${noun}`])
   if (ahead) return random.pick([`that ${noun}`, `that ${noun}`, `the ${noun} you find`, `the ${noun} that comes up`])
-  const near = [`that ${noun}`, `that ${noun}`, `that ${noun}`, `this ${noun}`, `this ${noun}`, `that same ${noun}`]
-  return random.pick([...near, `the ${noun} you found`])
+  return random.pick([
+    `that ${noun}`,
+    `that ${noun}`,
+    `that ${noun}`,
+    `this ${noun}`,
+    `this ${noun}`,
+    `that same ${noun}`,
+  ])
 }
 
 /** Titles as people write them without quotes: a few words, each with a capital. */

@@ -54,8 +54,8 @@ export interface Mentioned {
 export interface Speech {
   /** A user turn that asks for everything in `asks`, in order. */
   request(asks: readonly Ask[], moment: Moment): Said | undefined
-  /** A user turn that says what they are after without any detail: the assistant has to ask. */
-  vague(ask: Ask, moment: Moment): string | undefined
+  /** A user turn that says what they are after without any detail: the assistant has to ask, or to refuse. */
+  vague(ask: Ask, moment: Moment, refused?: boolean): string | undefined
   /** The user supplies the value that was withheld, after the assistant asked for it. */
   supply(ask: Ask, field: string, moment: Moment): Said | undefined
   /** After a failure, the user gives another value for one field of the same call. */

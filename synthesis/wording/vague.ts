@@ -13,16 +13,20 @@ import type { Ask, Moment, Persona } from './speech.js'
 import { word } from './text-span.js'
 import { mannerOf, typed } from './typing-manner.js'
 
-/** Says what the call is for, from the tool's own words, and leaves every detail out. */
-export function vague({ server, tool, args }: Ask, moment: Moment): string | undefined {
+/**
+ * Says what the call is for, from the tool's own words, and leaves every detail out.
+ * @param refused  it is refused: nobody could, who has only heard what it is about
+ */
+export function vague({ server, tool, args }: Ask, moment: Moment, refused = false): string | undefined {
   const { random, persona, turn } = moment
   const manner = mannerOf(persona)
   const goals = goalsOf(server, tool)
   for (let attempt = 0; attempt < 4; attempt++) {
     const opening = turn === 0 ? greeting(persona.register, random) : ''
     const context = turn === 0 && opening === '' ? lead(server.name, persona.register, random) : ''
-    const goal = goals.length > 0 && random.chance(0.75) ? random.pick(goals) : undefined
-    const wish = goal === undefined ? about(server, tool, random) : wished(goal, persona.register, random)
+    const goal = goals.length > 0 && (refused || random.chance(0.75)) ? random.pick(goals) : undefined
+    const heard = refused ? undefined : () => about(server, tool, random)
+    const wish = goal === undefined ? heard?.() : wished(goal, persona.register, random)
     if (wish === undefined) continue
     const sentence = opening.endsWith(', ') ? uncapitalised(wish) : wish
     if (/^Ok so/.test(opening) && /^so /i.test(sentence)) continue
