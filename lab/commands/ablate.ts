@@ -18,6 +18,7 @@ import { fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
 import { openJournal } from '../journal.js'
 import { dialectOption, integerOption, withLimitOptions } from '../options.js'
 import { createProgress } from '../progress.js'
+import { resumable } from '../resumable.js'
 
 interface AblateOptions extends LimitOptions {
   model: string
@@ -80,21 +81,11 @@ function rateOption(text: string): number {
   return value
 }
 
-async function run(options: AblateOptions): Promise<void> {
-  const interrupted = new AbortController()
-  const stop = (): void => interrupted.abort(new Error('interrupted'))
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop)
-  try {
-    const summaries = summarise(await ablateModel(options, interrupted.signal))
-    process.stdout.write(`${options.json ? JSON.stringify(summaries) : ablationTables(summaries, options)}\n`)
-  } catch (error) {
-    if (!interrupted.signal.aborted) throw error
-    process.stderr.write('stopped; the same command goes on from here\n')
-    process.exitCode = 130
-  } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeListener(name, stop)
-  }
-}
+const run = (options: AblateOptions): Promise<void> =>
+  resumable(async (signal) => {
+    const summaries = summarise(await ablateModel(options, signal))
+    return options.json ? JSON.stringify(summaries) : ablationTables(summaries, options)
+  })
 
 async function ablateModel(options: AblateOptions, signal: AbortSignal): Promise<CellResult[]> {
   const { groupSize, batchGroups, steps, samples: samplesPerTask, workers, threads, dialect, lr } = options

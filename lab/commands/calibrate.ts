@@ -16,6 +16,7 @@ import { calibratedRun } from '../calibrated-run.js'
 import { fittingTasks, type LimitOptions, limitsOf } from '../fitting-tasks.js'
 import { dialectOption, integerOption, withLimitOptions } from '../options.js'
 import { createProgress } from '../progress.js'
+import { resumable } from '../resumable.js'
 
 interface CalibrateOptions extends LimitOptions {
   model?: string
@@ -58,22 +59,12 @@ export function addCalibrateCommand(program: Command): void {
     .action(run)
 }
 
-async function run(options: CalibrateOptions): Promise<void> {
-  const interrupted = new AbortController()
-  const stop = (): void => interrupted.abort(new Error('interrupted'))
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop)
-  try {
-    const calibration = await calibrateModel(options, interrupted.signal)
+const run = (options: CalibrateOptions): Promise<void> =>
+  resumable(async (signal) => {
+    const calibration = await calibrateModel(options, signal)
     await writeFileAtomic(resolve(options.out), `${JSON.stringify(calibration, null, 2)}\n`)
-    process.stdout.write(`${summary(calibration)}\n`)
-  } catch (error) {
-    if (!interrupted.signal.aborted) throw error
-    process.stderr.write('stopped; the same command goes on from here\n')
-    process.exitCode = 130
-  } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeListener(name, stop)
-  }
-}
+    return summary(calibration)
+  })
 
 async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): Promise<Calibration> {
   const own = calibratedRun(options)
