@@ -120,10 +120,11 @@ test_('two hosts make the steps of one rank, whichever of them is lost in the mi
       assert.is(outcome.kind, 'measured', JSON.stringify(outcome))
     }
   }
-  /** Until ranks of the next life have all reported. */
-  const another = async (lives: number): Promise<void> => {
+  /** Until ranks of the next life have all reported, and wait in the middle of a step: gradients are there, and findings are not. */
+  const inTheMiddle = async (life: number): Promise<void> => {
     const signal = patience()
-    while (said('ready').length < lives || ranks().filter(({ ended }) => !ended).length < 2) {
+    const waits = (): boolean => said('ready').length >= life && said('measured').length >= life
+    while (!waits() || ranks().filter(({ ended }) => !ended).length < 2) {
       signal.throwIfAborted()
       await new Promise((done) => setTimeout(done, 50))
     }
@@ -131,22 +132,22 @@ test_('two hosts make the steps of one rank, whichever of them is lost in the mi
 
   assert.equal(await engine.start(patience()), { step: 0 })
   assert.is(said('ready')[0]!.worldSize, 2)
-  await another(1)
+  await inTheMiddle(1)
   assert.equal(await engine.outcome('batch-1', patience()), { kind: 'measured' })
-  // In the middle of a step: gradients are there, and findings are waited for. First a rank where the coordinator is not.
+  // A rank where the coordinator is not.
   const away = ranks().find(({ rank }) => rank === 1)!
   process.kill(away.pid, 'SIGKILL')
-  await another(2)
+  await inTheMiddle(2)
+  // Then all of the host where the hosts meet: its agent, and with that its rank.
+  const [first] = ranks()
+  process.kill(parentOf(first!.pid), 'SIGKILL')
+  await inTheMiddle(3)
   assert.not.ok(existsSync(join(spool, 'steps', 'step-1')))
   await writeFindings(spool, 'batch-1', [])
   assert.is(await stepOf('batch-1'), 1)
 
-  // Then all of the host where the hosts meet: its agent, and with that its rank.
-  const [first] = ranks()
-  process.kill(parentOf(first!.pid), 'SIGKILL')
   await rename(join(folder, 'later'), join(spool, 'batches', 'batch-2'))
   assert.is(await stepOf('batch-2'), 2)
-  assert.ok(said('ready').length >= 3)
   assert.is(JSON.parse(await readFile(join(spool, 'steps', 'step-2', 'step.json'), 'utf8')).worldSize, 2)
   for (const step of [1, 2]) {
     const far = apart(adapterOf(spool, step), adapterOf(join(folder, 'one', 'spool'), step))
