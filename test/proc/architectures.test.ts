@@ -102,7 +102,7 @@ test('a granite plays in its dialect, is judged, trained and published, and its 
     await stop(ann, run.coordinator)
     const { events } = await readLog(run.dataDir)
     const of = (type: string) => events.filter((event) => event.type === type)
-    assert.equal(
+    assert.deepEqual(
       events.filter((event) => event.type === 'judged' && !event.accepted),
       [],
     )
