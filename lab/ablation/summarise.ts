@@ -28,6 +28,8 @@ export interface VariantSummary {
   /** null: the base, untrained. */
   readonly variant: string | null
   readonly seeds: number
+  /** Held-out tasks. */
+  readonly tasks: number
   /** Means over tasks, each averaged over the seeds; standard errors over tasks. */
   readonly measured: Measured
   /** The same tasks and seeds, minus those of the whole reward; null for that one, or where it was not trained. */
@@ -51,6 +53,7 @@ export function summarise(results: readonly CellResult[]): VariantSummary[] {
     return {
       variant,
       seeds: own.length,
+      tasks: own[0]!.tasks.length,
       measured: each((measure) => overTasks(own.map(({ tasks }) => tasks.map(measure.of)))),
       change: pairs.length === 0 ? null : each((measure) => overTasks(pairs.map((pair) => changes(measure, pair)))),
       solvedBySeed: pairs.map((pair) => meanOf(changes(SOLVED, pair))),

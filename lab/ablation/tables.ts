@@ -5,16 +5,15 @@ import { VARIANTS, WHOLE } from './variants.js'
 
 /** How the policies were made and measured. */
 export interface AblationScale {
-  readonly tasks: number
   readonly samples: number
   readonly steps: number
 }
 
 /** In Markdown, as docs/results.md holds them. */
-export function ablationTables(summaries: readonly VariantSummary[], { tasks, samples, steps }: AblationScale): string {
+export function ablationTables(summaries: readonly VariantSummary[], { samples, steps }: AblationScale): string {
   const headings = MEASURES.map(({ shown }) => shown.heading)
   return [
-    `${tasks} held-out tasks, ${samples} rollouts each, after ${steps} steps (± standard error over tasks).`,
+    `${summaries[0]?.tasks ?? 0} held-out tasks, ${samples} rollouts each, after ${steps} steps (± standard error over tasks).`,
     '',
     markdownTable(
       ['trained by', 'seeds', ...headings],

@@ -6,7 +6,7 @@ import { defaultPython, trainerFolder } from '../../coordinator/spool/python.js'
 import { createTrainerProcess } from '../../coordinator/spool/trainer-process.js'
 import { canaryPrompts } from '../../coordinator/versions/canary.js'
 import { type EngineProcess, hashFile, openEngine, openTokenizer } from '../../engine/index.js'
-import { createStage, evaluatePolicies, rulesNamed, type Stage, type Task } from '../../episode/index.js'
+import { createStage, dialectNamed, evaluatePolicies, type Stage, type Task } from '../../episode/index.js'
 import { withWorldFolders } from '../../servers/world-option.js'
 import { createStderrLogger } from '../../swarm/index.js'
 import { ablate, type Cell, type CellResult, cellResult } from '../ablation/ablate.js'
@@ -101,14 +101,15 @@ async function ablateModel(options: AblateOptions, signal: AbortSignal): Promise
   const tokenizer = await openTokenizer(modelPath)
   const engines: EngineProcess[] = []
   const stageFor = (reward: string): Stage =>
-    createStage(training.servers, tokenizer, {
-      ...rulesNamed({ dialect, reward: WHOLE }),
-      reward: VARIANTS.get(reward)!.reward,
-    })
+    createStage(training.servers, tokenizer, { dialect: dialectNamed(dialect), reward: VARIANTS.get(reward)!.reward })
   try {
     const stage = stageFor(WHOLE)
-    const { tasks } = fittingTasks(training.tasks, stage, limits)
-    const { tasks: asked } = fittingTasks(heldOut.tasks, stage, limits)
+    const { tasks, tooLong } = fittingTasks(training.tasks, stage, limits)
+    const { tasks: asked, tooLong: notAsked } = fittingTasks(heldOut.tasks, stage, limits)
+    if (tooLong + notAsked > 0)
+      process.stderr.write(
+        `${tooLong + notAsked} of ${training.tasks.length + heldOut.tasks.length} tasks are left out: their prompts leave no room for an answer\n`,
+      )
     const lanes = Math.max(groupSize, EVALUATED_LANES)
     const engine = { modelPath, threads, contextSize: limits.maxRolloutTokens, lanes, gpu: 'auto' } as const
     for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { laneWaitMs: LANE_WAIT_MS }))

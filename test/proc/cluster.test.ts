@@ -1,4 +1,5 @@
 import '../../swarm/polyfill.js'
+import { EventEmitter, once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -87,6 +88,7 @@ test_('two hosts make the steps of one rank, whichever of them is lost in the mi
   const hosts = [await context.lab.host('one', '10.78.0.1'), await context.lab.host('two', '10.78.0.2')]
   for (const [i, { id }] of hosts.entries()) await context.lab.name(id, `10.78.0.${i + 1}`)
   const events: TrainerEvent[] = []
+  const news = new EventEmitter()
   const engine = createTrainerProcess(
     {
       python,
@@ -104,7 +106,10 @@ test_('two hosts make the steps of one rank, whichever of them is lost in the mi
       logFile: join(folder, 'trainer.log'),
       // Of one batch it would be: each of the losses is more than it may have of its own.
       maxFailures: 1,
-      onEvent: (event) => events.push(event),
+      onEvent: (event) => {
+        events.push(event)
+        news.emit('event')
+      },
     },
     pino({ level: 'silent' }),
   )
@@ -124,10 +129,7 @@ test_('two hosts make the steps of one rank, whichever of them is lost in the mi
   const inTheMiddle = async (life: number): Promise<void> => {
     const signal = patience()
     const waits = (): boolean => said('ready').length >= life && said('measured').length >= life
-    while (!waits() || ranks().filter(({ ended }) => !ended).length < 2) {
-      signal.throwIfAborted()
-      await new Promise((done) => setTimeout(done, 50))
-    }
+    while (!waits() || ranks().filter(({ ended }) => !ended).length < 2) await once(news, 'event', { signal })
   }
 
   assert.equal(await engine.start(patience()), { step: 0 })

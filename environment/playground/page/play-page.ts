@@ -5,7 +5,7 @@ import { type FormField, fieldsOf } from './form-fields.js'
 import { badge, changesList, decimal, empty, type Markup, table } from './markup.js'
 
 /** A task as a list names it. */
-export const taskTitle = ({ kind, worlds, turns }: Task): string =>
+const taskTitle = ({ kind, worlds, turns }: Task): string =>
   `${worlds.map(({ server }) => server).join(', ')}: ${cut(turns[0]!, 90)}${kind === 'multi-turn' ? '' : ` (${kind})`}`
 
 const cut = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most - 1)}…`)

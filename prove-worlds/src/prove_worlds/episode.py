@@ -133,6 +133,17 @@ class Episode:
         """Everything that was done, as `Worlds.open` and `prove-server score` take it."""
         return as_objects(self._state().get("actions"), self.id)
 
+    def record(self) -> dict[str, object]:
+        """The score and what was done, as plain values: what a framework keeps when the episode is over."""
+        score = self.score()
+        return {
+            "total": score.total,
+            "components": dict(score.components),
+            "solved": score.solved,
+            "preset": score.preset,
+            "actions": self.actions,
+        }
+
     def fork(self) -> "Episode":
         """Another episode in the same state."""
         return Episode(self._client, self._client.ask("POST", f"/episodes/{self.id}/fork"), self._open_here)

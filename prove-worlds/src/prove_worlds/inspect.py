@@ -81,14 +81,7 @@ def converse(url: str | None = None, reward: str | None = None) -> Solver:
                 user = await asyncio.to_thread(episode.reply, said.text)
                 if user is not None:
                     state.messages.append(ChatMessageUser(content=user))
-            score = await asyncio.to_thread(episode.score)
-            state.metadata[_SCORE] = {
-                "total": score.total,
-                "components": dict(score.components),
-                "solved": score.solved,
-                "preset": score.preset,
-                "actions": await asyncio.to_thread(lambda: episode.actions),
-            }
+            state.metadata[_SCORE] = await asyncio.to_thread(episode.record)
         finally:
             await asyncio.to_thread(episode.close)
         return state

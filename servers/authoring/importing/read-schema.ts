@@ -15,7 +15,7 @@ export const textOf = (value: unknown): string => (typeof value === 'string' ? v
  * What a JSON pointer of this document (`#/components/schemas/Pet`) shows.
  * @throws ImportError `bad_reference` for what is not there, or outside the document: nothing is ever fetched
  */
-export function followPointer(document: unknown, reference: string): unknown {
+function followPointer(document: unknown, reference: string): unknown {
   if (!reference.startsWith('#/') && reference !== '#')
     throw new ImportError(
       'bad_reference',

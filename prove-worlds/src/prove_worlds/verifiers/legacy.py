@@ -98,14 +98,7 @@ def _row(worlds: Worlds, name: str) -> dict[str, Any]:
 
 def _finish(episode: Episode) -> dict[str, Any]:
     with episode:
-        score = episode.score()
-        return {
-            "total": score.total,
-            "components": dict(score.components),
-            "solved": score.solved,
-            "preset": score.preset,
-            "actions": episode.actions,
-        }
+        return episode.record()
 
 
 async def _ask(work: Callable[[], T]) -> T:

@@ -153,14 +153,7 @@ def _finish(trace: Any) -> dict[str, Any]:
         said = trace.assistant_messages
         if said and not said[-1].tool_calls and not episode.over:
             episode.reply(said[-1].content or "")
-        score = episode.score()
-        return {
-            "total": score.total,
-            "components": dict(score.components),
-            "solved": score.solved,
-            "preset": score.preset,
-            "actions": episode.actions,
-        }
+        return episode.record()
 
 
 if __name__ == "__main__":
