@@ -102,6 +102,7 @@ export class RunFold implements RunState {
           writtenBy: this.writtenBy,
           keysWaiting: this.keysWaiting,
           unprovenYield: this.unprovenYield,
+          usualTokens: this.usualTokens,
           pendingBatch: this.pendingBatch?.batchId ?? null,
           wokenSinceRound: this.wokenSinceRound,
           ...{ pause, announcement, rollback },
@@ -123,7 +124,7 @@ export class RunFold implements RunState {
     for (const server of image.quarantinedWorlds) fold.quarantinedWorlds.add(server)
     for (const version of image.withdrawn) fold.#withdrawn.add(version)
     fold.curriculum = Curriculum.of(image.rests)
-    const { writtenBy, keysWaiting, unprovenYield, pendingBatch, wokenSinceRound, ...standing } = known(
+    const { writtenBy, keysWaiting, unprovenYield, usualTokens, pendingBatch, wokenSinceRound, ...standing } = known(
       image.rest[0],
       'the rest',
     )
@@ -133,6 +134,7 @@ export class RunFold implements RunState {
     fold.writtenBy = writtenBy
     fold.keysWaiting = keysWaiting
     fold.#keys.unprovenYield = unprovenYield
+    fold.#keys.usualTokens = usualTokens
     const pending = image.batches.find(({ batchId }) => batchId === pendingBatch)
     fold.#batches = Batches.of(image, pendingBatch === null ? undefined : known(pending, pendingBatch))
     fold.#batchedOnTrust = BatchedOnTrust.of(image)
@@ -200,7 +202,7 @@ export class RunFold implements RunState {
         break
       case 'leased':
         this.leases.set(event.leaseId, event)
-        this.#open.open(event)
+        this.#open.open(event, event.deadlineMs - event.atMs > this.roundOf(event).terms.leases.durationMs)
         this.#keys.noteSupplier(event.node)
         this.#owed.get(event.node)?.delete(event.leaseId)
         // One that is taken up again may be of an earlier round.
@@ -236,7 +238,9 @@ export class RunFold implements RunState {
         this.#applyBatchAudited(event)
         break
       case 'rehearsed':
-        return
+        // The coordinator’s own groups are the first that were seen.
+        this.#keys.usualTokens = event.groups > 0 ? event.sampledTokens / event.groups : null
+        break
       case 'scored':
         this.#scores = [...this.#scores.slice(0, 1), event]
         break
@@ -350,7 +354,7 @@ export class RunFold implements RunState {
       this.#trust(record, audit === 'passed')
       if (flat) this.#confirm(node)
     }
-    this.#keys.deliver(record)
+    this.#keys.deliver(record, event)
     this.accepted.set(leaseId, event)
     if (!flat && !this.#withdrawn.has(version) && !this.#orders.droppedTasks.has(taskIndex)) this.#usable.add(event)
     if (audit === 'passed') this.#audited.add(leaseId)
@@ -529,6 +533,10 @@ export class RunFold implements RunState {
 
   get unprovenYield(): number {
     return this.#keys.unprovenYield
+  }
+
+  get usualTokens(): number | null {
+    return this.#keys.usualTokens
   }
 
   get terms(): RunTerms | undefined {
