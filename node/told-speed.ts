@@ -1,3 +1,5 @@
+import { LIMITS } from '../proto/index.js'
+
 /** How fast this machine is, as it tells the coordinator. */
 export interface ToldSpeed {
   /** Tokens a second that it samples over all rollouts of a group; 0: not known. The first time it is measured. */
@@ -15,7 +17,9 @@ export interface ToldSpeed {
 export function createToldSpeed(measure: ((signal: AbortSignal) => Promise<number | null>) | undefined): ToldSpeed {
   let best: number | null = null
   let isRepeated = false
-  const attempt = async (signal: AbortSignal): Promise<number> => (await measure?.(signal)) ?? 0
+  // A trial may be over between two ticks of the clock.
+  const attempt = async (signal: AbortSignal): Promise<number> =>
+    Math.min(LIMITS.tokensPerSecond.value, (await measure?.(signal)) ?? 0)
   return {
     async told(signal) {
       best ??= await attempt(signal)

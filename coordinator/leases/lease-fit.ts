@@ -5,6 +5,8 @@ import type { LeaseRecord } from '../ledger/run-state.js'
 export const LONGEST_DURATIONS = 4
 /** Groups differ: some take so many times what a usual one does. */
 const SLACK = 1.5
+/** With fewer groups one that was held up, by a line or a pause, may be what makes a pace look hopeless. */
+const SURE_GROUPS = 4
 /** A pace that was last seen longer ago is no reason any more: the machine may have been busy with something else. */
 const PACE_KEPT_MS = 6 * 3_600_000
 
@@ -20,6 +22,8 @@ export interface GroupTime {
   readonly ms: number
   /** Whether it has been seen, or is only told. */
   readonly isProven: boolean
+  /** Whether work may be withheld for it. */
+  readonly isSure: boolean
 }
 
 /**
@@ -34,8 +38,12 @@ export function groupTime(
   nowMs: number,
 ): GroupTime | null {
   if (usualTokens === null) return null
-  if (pace && nowMs - pace.atMs < PACE_KEPT_MS) return { ms: (usualTokens * pace.ms) / pace.tokens, isProven: true }
-  return toldTokensPerSecond > 0 ? { ms: (1000 * usualTokens) / toldTokensPerSecond, isProven: false } : null
+  if (pace && nowMs - pace.atMs < PACE_KEPT_MS) {
+    const ms = (usualTokens * pace.ms) / pace.tokens
+    return { ms, isProven: true, isSure: pace.groups >= SURE_GROUPS }
+  }
+  const ms = (1000 * usualTokens) / toldTokensPerSecond
+  return toldTokensPerSecond > 0 ? { ms, isProven: false, isSure: true } : null
 }
 
 /**
@@ -46,11 +54,11 @@ export function groupTime(
  */
 export function fitOf(
   held: Iterable<Pick<LeaseRecord, 'atMs'>>,
-  { ms }: GroupTime,
+  { ms, isSure }: GroupTime,
   longestMs: number,
   nowMs: number,
 ): 'fits' | 'too_many_leases' | 'too_slow' {
-  if (ms > longestMs) return 'too_slow'
+  if (ms > longestMs && isSure) return 'too_slow'
   let leftMs = ms
   // What was leased long enough ago is done, and waits for its verdict.
   for (const { atMs } of held) leftMs += Math.max(0, ms - Math.max(0, nowMs - atMs))

@@ -99,7 +99,7 @@ export const SECTIONS = {
     lastLease: z.enum(['delivered', 'abandoned']).nullable(),
     abandoned: count,
     addressBlock: text.nullable(),
-    pace: z.object({ ms: number, tokens: number, atMs: number }).nullable(),
+    pace: z.object({ ms: number, tokens: number, groups: count, atMs: number }).nullable(),
   }),
   reliable: text,
   suppliers: text,

@@ -39,7 +39,7 @@ export class Leases {
 
   /**
    * @param isOfRound  whether it is of the round in force: one that is taken up again may be of an earlier one
-   * @param isLong     whether its first deadline is later than the terms of its round have it
+   * @param isLong     whether its first deadline is later than the terms have it
    */
   give(lease: LeaseRecord, { isOfRound, isLong }: { readonly isOfRound: boolean; readonly isLong: boolean }): void {
     const { leaseId, node, index } = lease

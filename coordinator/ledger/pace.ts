@@ -4,6 +4,8 @@ export interface Pace {
   readonly ms: number
   /** Sampled meanwhile. */
   readonly tokens: number
+  /** How many groups there were in all. */
+  readonly groups: number
   /** When the last of these groups was judged. */
   readonly atMs: number
 }
@@ -23,9 +25,10 @@ const USUAL_MEMORY = 64
 /** @returns  the pace after one more accepted group; as before where nobody has seen how many tokens it sampled, or when it came */
 export function paceAfter(before: Pace | null, { tookMs, sampledTokens, atMs }: TimedGroup): Pace | null {
   if (tookMs === undefined || sampledTokens === 0) return before
-  if (before === null) return { ms: tookMs, tokens: sampledTokens, atMs }
+  if (before === null) return { ms: tookMs, tokens: sampledTokens, groups: 1, atMs }
   const kept = 1 - 1 / PACE_MEMORY
-  return { ms: kept * before.ms + tookMs, tokens: kept * before.tokens + sampledTokens, atMs }
+  const [ms, tokens] = [kept * before.ms + tookMs, kept * before.tokens + sampledTokens]
+  return { ms, tokens, groups: before.groups + 1, atMs }
 }
 
 /** @returns  tokens that a usual group of the run samples, after one more that was seen; null: no group was */

@@ -147,7 +147,7 @@ export class RunFold implements RunState {
       case 'leased':
         this.#leases.give(event, {
           isOfRound: event.round === this.round?.round,
-          isLong: event.deadlineMs - event.atMs > this.roundOf(event).terms.leases.durationMs,
+          isLong: this.round !== undefined && event.deadlineMs - event.atMs > this.round.terms.leases.durationMs,
         })
         this.#keys.noteSupplier(event.node)
         break

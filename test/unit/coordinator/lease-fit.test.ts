@@ -104,26 +104,42 @@ test('a key that left its last lease lying gets none that lasts longer', async (
   assert.is(await termOf(run, 'slow'), LEASES.durationMs)
 })
 
+test('one group that was held up makes a machine slow and not hopeless; four in a row do', async () => {
+  const run = await begin(['slow'])
+  const deliver = async (): Promise<void> => {
+    const { leases } = await run.ask('slow', { tokensPerSecond: 1000 })
+    run.clock.advance(10 * MINUTE_MS)
+    // A tenth of what a usual group samples.
+    await run.deliver(leases[0]!.leaseId, { sampledTokens: 2400, tookMs: 10 * MINUTE_MS })
+  }
+  for (let i = 0; i < 3; i++) await deliver()
+  const { leases, reason } = await run.ask('slow', { count: 2, tokensPerSecond: 1000 })
+  assert.equal([leases.length, reason], [1, 'too_many_leases'])
+  await run.deliver(leases[0]!.leaseId, { sampledTokens: 2400, tookMs: 10 * MINUTE_MS })
+  assert.is((await run.ask('slow', { tokensPerSecond: 1000 })).reason, 'too_slow')
+})
+
 test('a pace of long ago is no reason any more', () => {
-  const pace = { ms: 20 * MINUTE_MS, tokens: 24_000, atMs: 0 }
+  const pace = { ms: 20 * MINUTE_MS, tokens: 24_000, groups: 1, atMs: 0 }
   const at = (nowMs: number) => groupTime(24_000, { pace, toldTokensPerSecond: 0 }, nowMs)
-  assert.equal(at(6 * HOUR_MS - 1), { ms: 20 * MINUTE_MS, isProven: true })
+  assert.equal(at(6 * HOUR_MS - 1), { ms: 20 * MINUTE_MS, isProven: true, isSure: false })
   assert.is(at(6 * HOUR_MS), null)
 })
 
 test('a pace follows the newest groups, weighs them by their tokens, and passes over those that nobody saw', () => {
   const first = paceAfter(null, { tookMs: 8000, sampledTokens: 400, atMs: 1 })!
-  assert.equal(first, { ms: 8000, tokens: 400, atMs: 1 })
+  assert.equal(first, { ms: 8000, tokens: 400, groups: 1, atMs: 1 })
   assert.is(paceAfter(first, { sampledTokens: 0, atMs: 2 }), first)
   assert.is(paceAfter(first, { sampledTokens: 400, atMs: 2 }), first, 'an earlier version did not say how long it took')
   let pace = first
   for (let i = 0; i < 40; i++) pace = paceAfter(pace, { tookMs: 1000, sampledTokens: 400, atMs: 3 })!
   assert.ok(Math.abs(pace.ms / pace.tokens - 2.5) < 1e-3)
+  assert.is(pace.groups, 41)
 })
 
 test('a lease fits exactly as long as the last group is ready when it can last no longer', () => {
   const now = 100 * MINUTE_MS
-  const time = { ms: 5 * MINUTE_MS, isProven: true }
+  const time = { ms: 5 * MINUTE_MS, isProven: true, isSure: true }
   const fit = (ages: readonly number[], longest: number) =>
     fitOf(
       ages.map((age) => ({ atMs: now - age * MINUTE_MS })),
@@ -139,9 +155,9 @@ test('a lease fits exactly as long as the last group is ready when it can last n
   assert.is(fit([90, 90, 90], 5), 'fits', 'they are done, and wait for their verdicts')
   // A clock that was set back adds nothing.
   assert.is(fit([-50], 10), 'fits')
-  assert.is(firstTermMs(4000, { ms: 1, isProven: true }), 4000)
-  assert.is(firstTermMs(4000, { ms: 1e9, isProven: true }), 16_000)
-  assert.is(firstTermMs(4000, { ms: 1e9, isProven: false }), 4000)
+  assert.is(firstTermMs(4000, { ms: 1, isProven: true, isSure: true }), 4000)
+  assert.is(firstTermMs(4000, { ms: 1e9, isProven: true, isSure: true }), 16_000)
+  assert.is(firstTermMs(4000, { ms: 1e9, isProven: false, isSure: true }), 4000)
 })
 
 test.run()
