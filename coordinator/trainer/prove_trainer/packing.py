@@ -19,6 +19,9 @@ from .batch import Rollout
 # forward pass take that keeps the input of each layer.
 APART_TOKENS = 2
 
+# With fewer, some ranks would wait for others for half of the time.
+UNITS_PER_RANK = 2
+
 
 @dataclass(frozen=True)
 class Branch:
@@ -287,10 +290,13 @@ def _in_units(packs: Sequence[Pack]) -> list[list[Pack]]:
 
 def share_out(packs: Sequence[Pack], rank: int, world: int, in_step: bool = False) -> list[Pack]:
     """
-    This rank's packs: largest first to the least loaded rank, those of one prompt together. Depends on the batch only.
+    This rank's packs: largest first to the least loaded rank, those of one prompt together, unless there are so few
+    that ranks would have nothing to do: then each computes the prompts of what it has. Depends on the batch only.
     `in_step`: every rank gets as many, the last of them fillers, for forward passes that all ranks make together.
     """
     units = _in_units(packs)
+    if len(units) < UNITS_PER_RANK * world:
+        units = [[pack] for pack in packs]
     weights = [sum(pack.tokens for pack in unit) for unit in units]
     loads = [0] * world
     mine: list[list[int]] = [[] for _ in range(world)]

@@ -142,7 +142,7 @@ def test_a_group_larger_than_the_budget_may_share_its_prompt_over_its_packs():
 
 @pytest.mark.parametrize("world", [1, 2, 3])
 def test_packs_that_share_a_prompt_go_to_one_rank_in_their_order(world):
-    packs = make_packs(fixtures.make_rollouts(groups=4, size=6, prompt=20), "shared", 60, apart=True)
+    packs = make_packs(fixtures.make_rollouts(groups=6, size=6, prompt=20), "shared", 60, apart=True)
     parts = [share_out(packs, rank, world) for rank in range(world)]
     assert sorted(id(pack) for part in parts for pack in part) == sorted(map(id, packs))
     for part in parts:
@@ -152,6 +152,13 @@ def test_packs_that_share_a_prompt_go_to_one_rank_in_their_order(world):
     for rank, part in enumerate(parts):
         for pack in part:
             assert homes.setdefault(id(pack.prompt), rank) == rank
+
+
+def test_packs_of_few_groups_are_spread_over_the_ranks():
+    packs = make_packs(fixtures.make_rollouts(groups=2, size=8, prompt=20), "shared", 60, apart=True)
+    loads = [sum(pack.tokens for pack in share_out(packs, rank, 4)) for rank in range(4)]
+    assert min(loads) > sum(loads) / 8
+    assert sum(loads) == sum(pack.tokens for pack in packs)
 
 
 def test_a_prompt_stands_apart_only_where_that_spares_an_eighth_of_what_is_computed():

@@ -6,8 +6,8 @@ import pytest
 import torch
 from prove_trainer.config import OptimizerSettings
 from prove_trainer.grpo import GrpoTrainer
-from prove_trainer.packing import make_packs
-from prove_trainer.prompts import pieces_of
+from prove_trainer.packing import make_packs, share_out
+from prove_trainer.prompts import SharedPrompts, pieces_of
 
 PROMPT = 60
 
@@ -82,6 +82,28 @@ def test_a_kl_term_is_computed_under_the_base_s_own_prompt(base):
     for name, gradient in expected.items():
         assert (seen[name] - gradient).abs().max() < 1e-6, name
     assert max(float((seen[name] - gradient).abs().max()) for name, gradient in without.items()) > 1e-5
+
+
+@pytest.mark.parametrize("world", [1, 2, 5])
+def test_ranks_that_have_packs_of_one_prompt_add_up_to_its_gradient(base, world):
+    rollouts = groups(base)
+    packs = make_packs(fixtures.as_batch(rollouts).rollouts, "shared", 40, apart=True)
+    parts = [share_out(packs, rank, world) for rank in range(world)]
+    homes = {(id(pack.prompt), rank) for rank, part in enumerate(parts) for pack in part if pack.prompt is not None}
+    assert len(homes) > 2 or world == 1, "some prompt is on several ranks"
+    policy = fixtures.with_random_adapter(base)
+    for part in parts:
+        prompts = SharedPrompts(policy.pass_over, 40, policy.device)
+        for pack in part:
+            logp, _ = policy(pack, kept=prompts.of(pack, learns=True))
+            (logp * pack.advantage).sum().backward()
+        prompts.end()
+    other = fixtures.with_random_adapter(base)
+    for pack in make_packs(fixtures.as_batch(rollouts).rollouts, "single", 1):
+        (other(pack)[0] * pack.advantage).sum().backward()
+    expected = gradients(other)
+    for name, gradient in gradients(policy).items():
+        assert (gradient - expected[name]).abs().max() < 1e-4 * max(1.0, float(expected[name].abs().max())), name
 
 
 def test_a_shared_prompt_counts_once_among_the_tokens_that_were_computed(base):
