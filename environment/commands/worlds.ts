@@ -34,7 +34,7 @@ function list(): void {
   let tools = 0
   for (const server of CATALOGUE.values()) {
     tools += server.tools.length
-    const counted = countOf(server.tools.length, 'tool').padEnd(9)
+    const counted = countOf(server.tools.length, 'tool').padStart(9)
     process.stdout.write(`${server.name.padEnd(16)} ${counted}  ${server.description}\n`)
   }
   process.stderr.write(`${countOf(CATALOGUE.size, 'server')}, ${countOf(tools, 'tool')}\n`)
