@@ -66,7 +66,7 @@ const KERNEL_ONLY = ['reward', 'episode', 'inference', 'judging', 'dataset']
 
 /** Third-party packages that exactly one file may import (one adapter file per third-party API). */
 const ONE_ADAPTER = {
-  'node-llama-cpp': '^engine/(llama|distribution|sequence-copy)\\.ts$',
+  'node-llama-cpp': '^engine/(llama|native)\\.ts$',
   '@chainsafe/libp2p-gossipsub': '^swarm/(gossip|host)\\.ts$',
   pidusage: '^engine/memory-guard\\.ts$',
   level: '^(node/store|coordinator/ledger/event-log)\\.ts$',

@@ -47,7 +47,7 @@ export async function run(): Promise<{ results: BenchResult[] }> {
         for (let i = 0; i < TOKENS; i++) await Promise.all(turns.map((turn) => turn.next()))
       })
       await measure('noise of the vocabulary', TOKENS, async () => {
-        for (let position = 0; position < TOKENS; position++) table.largestNoise({ seed: repeat, position })
+        for (let position = 0; position < TOKENS; position++) table.noise({ seed: repeat, position })
       })
       await reopen()
       const targets = PROMPT.slice(0, WEIGHED)

@@ -48,7 +48,8 @@ export async function run(): Promise<{ results: BenchResult[] }> {
 async function measureSize(size: number): Promise<BenchResult[]> {
   const signal = AbortSignal.timeout(LONGEST_MS)
   const options = { modelPath: MODEL, threads: 1, contextSize: CONTEXT_TOKENS, lanes: size, gpu: false } as const
-  const engine = await openEngine(options)
+  // As a node has it.
+  const engine = await openEngine(options, { keepCaches: true })
   let server: LlamaServer | null = null
   try {
     if (SERVER !== undefined && existsSync(SERVER)) {

@@ -39,6 +39,11 @@ export interface EngineTuning {
   readonly laneWaitMs?: number
   /** Whether lanes with equal prompts share one prefill; only a measurement needs `false`. */
   readonly sharePrefill?: boolean
+  /**
+   * Whether a group finds the caches that those before it left, and computes only what of its prompts is new. The last bits of
+   * its log-probabilities then depend on these. Default: only groups do that are opened while others are made.
+   */
+  readonly keepCaches?: boolean
   /** Adapters one process may load before it is replaced. */
   readonly recycleAfterSwaps?: number
 }
@@ -76,7 +81,8 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
   let options = opening
   checkOptions(options)
   const base = readModelFile(options.modelPath)
-  const { laneWaitMs = LANE_WAIT_MS, recycleAfterSwaps = RECYCLE_AFTER_SWAPS, sharePrefill = true } = tuning
+  const { laneWaitMs = LANE_WAIT_MS, recycleAfterSwaps = RECYCLE_AFTER_SWAPS } = tuning
+  const { sharePrefill = true, keepCaches = false } = tuning
   const turnstile = createTurnstile()
   let running: { readonly child: EngineChild; readonly loaded: Map<string, string> } | null = null
   let policy: AdapterFile | null = null
@@ -114,7 +120,8 @@ export async function openEngine(opening: EngineOptions, tuning: EngineTuning = 
       const { scratch } = child
       const adapter = policy && (await child.hand(policy))
       const at = { ...options, modelPath }
-      const { answer } = child.request({ kind: 'start', options: at, adapter, laneWaitMs, sharePrefill, scratch })
+      const making = { laneWaitMs, sharePrefill, keepCaches }
+      const { answer } = child.request({ kind: 'start', options: at, adapter, ...making, scratch })
       killUnlessSettled(child, answer, START_TIMEOUT_MS)
       // Loading cannot be interrupted from within, so an abort ends the process.
       const started = await abortable(answer, signal, () => child.kill())

@@ -19,43 +19,68 @@ export function noiseOf({ seed, position }: Draw, token: Token): number {
   return gumbel(wordOf(rowOf(seed, position), blockOf(token)))
 }
 
+/** The noise of a whole vocabulary under one draw: what there is to know of it before the logits are there. */
+export interface Noise {
+  /** The largest of any token. */
+  readonly largest: number
+  /** The tokens with at least the table's `loudness`. */
+  readonly loud: Uint32Array
+  of(token: Token): number
+  isLoud(token: Token): boolean
+}
+
 /** The draws of one vocabulary. */
 export interface DrawTable {
-  /** The largest noise of any token under a draw. */
-  largestNoise(draw: Draw): number
-  /**
-   * The token that a draw selects.
-   * @param logits   in descending order, of all tokens that the noise can lift above the likeliest one
-   * @param largest  the draw's largest noise
-   * @param temperature  what the noise is multiplied by, which says the same as dividing the logits; default 1
-   */
-  select(draw: Draw, logits: Iterable<readonly [Token, number]>, largest: number, temperature?: number): Token
+  /** Noise from which a token is loud, which is so for some e sqrt(V) of V tokens; what for is said in selection.ts. */
+  readonly loudness: number
+  noise(draw: Draw): Noise
 }
 
 export function createDrawTable(vocabularySize: number): DrawTable {
   const blocks = Int32Array.from({ length: vocabularySize }, (_, token) => blockOf(token))
+  const loudness = (Math.log(vocabularySize) - GUESS) / 2
+  /** The first word whose noise is that large. */
+  const loudWord = Math.ceil(2 ** 32 * Math.exp(-Math.exp(-loudness)) - 0.5)
+  const found = new Uint32Array(vocabularySize)
   return {
-    largestNoise({ seed, position }) {
-      const row = rowOf(seed, position)
-      let largest = 0
+    loudness,
+    noise(draw) {
+      const row = rowOf(draw.seed, draw.position)
+      let [largest, count] = [0, 0]
       for (let token = 0; token < vocabularySize; token++) {
         const word = wordOf(row, blocks[token]!)
+        if (word < loudWord) continue
+        found[count++] = token
         if (word > largest) largest = word
       }
-      return gumbel(largest)
-    },
-    select({ seed, position }, logits, largest, temperature = 1) {
-      const row = rowOf(seed, position)
-      let [selected, best] = [-1, Number.NEGATIVE_INFINITY]
-      for (const [token, logit] of logits) {
-        if (logit + temperature * largest < best) break
-        const score = logit + temperature * gumbel(wordOf(row, blocks[token]!))
-        if (score > best) [selected, best] = [token, score]
+      for (let token = 0; count === 0 && token < vocabularySize; token++)
+        largest = Math.max(largest, wordOf(row, blocks[token]!))
+      return {
+        ...{ largest: gumbel(largest), loud: found.slice(0, count) },
+        of: (token) => gumbel(wordOf(row, blocks[token]!)),
+        isLoud: (token) => wordOf(row, blocks[token]!) >= loudWord,
       }
-      return selected
     },
   }
 }
+
+/**
+ * The token that a draw selects.
+ * @param logits  in descending order, of all tokens that the noise can lift above the likeliest one
+ * @param temperature  what the noise is multiplied by, which says the same as dividing the logits
+ */
+export function selectAmong(noise: Noise, logits: Iterable<readonly [Token, number]>, temperature = 1): Token {
+  let [selected, best] = [-1, Number.NEGATIVE_INFINITY]
+  for (const [token, logit] of logits) {
+    if (logit + temperature * noise.largest < best) break
+    const score = logit + temperature * noise.of(token)
+    if (score > best) [selected, best] = [token, score]
+  }
+  return selected
+}
+
+/** Nats: the best of all scores lies that far below the logarithm of the sum of weights in one of 1,600 draws. */
+export const GUESS = 2
 
 /** What a draw contributes to the hash, before any token. */
 const rowOf = (seed: number, position: number): number => absorb(seed | 0, blockOf(position))

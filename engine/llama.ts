@@ -4,7 +4,6 @@ import {
   getModuleVersion,
   type Llama,
   type LlamaContext,
-  type LlamaContextSequence,
   LlamaLogLevel,
   type LlamaModel,
   type Token as NativeToken,
@@ -12,14 +11,16 @@ import {
 } from 'node-llama-cpp'
 import { deviceKind, type Placement } from './backend.js'
 import { BATCH_TOKENS } from './constants.js'
-import { createDistributionReader, type DistributionReader, NO_SHIFT } from './distribution.js'
-import { createDrawTable, type DrawTable, noiseOf } from './draw.js'
+import { createDecoder, type Decoder } from './decoder.js'
+import { lookAt } from './distribution.js'
+import { createDrawTable, type DrawTable, type Noise } from './draw.js'
 import { EngineError } from './errors.js'
 import { type Estimate, type Fit, fitInto } from './fit.js'
 import { readModelFile } from './gguf-file.js'
 import { defaultMemoryLimit } from './memory-guard.js'
-import { copySequence } from './sequence-copy.js'
-import { EVIDENCE_REACH, evidenceOf, logprobOf } from './token-evidence.js'
+import { createNativeSampler, type NativeContext, type NativeSampler, nativeContext } from './native.js'
+import { select } from './selection.js'
+import { evidenceOf, logprobOf } from './token-evidence.js'
 import type { AdapterFile, Draw, EngineOptions, Token, TokenEvidence } from './types.js'
 
 /** Token type of the GGUF format: an added token which is not a control token, so it parses in plain text too. */
@@ -138,15 +139,13 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
   let current = adapter
   const vocabularySize = model.fileInfo.metadata.tokenizer.ggml.tokens.length
   const table = createDrawTable(vocabularySize)
-  const readers = Array.from({ length: lanes }, () => createDistributionReader(model))
-  const natives = new WeakMap<LlamaSequence, LlamaContextSequence>()
-  const openSequences = () =>
-    readers.map((reader) => {
-      const native = context.getSequence()
-      const sequence = wrapSequence(native, table, reader, vocabularySize, (other) => natives.get(other)!)
-      natives.set(sequence, native)
-      return sequence
-    })
+  const samplers = Array.from({ length: lanes }, () => createNativeSampler(model))
+  let decoder: Decoder
+  const openSequences = (): readonly LlamaSequence[] => {
+    const native = nativeContext(context)
+    decoder = createDecoder(native, BATCH_TOKENS, contextSize)
+    return openAll({ native, decoder, samplers, table, vocabularySize })
+  }
   let sequences = openSequences()
   return {
     version: await getModuleVersion(),
@@ -167,6 +166,7 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
     },
     isEndOfGeneration: (token) => model.isEogToken(token as NativeToken),
     swap: async (next) => {
+      await decoder.idle()
       await context.dispose()
       let refusal: unknown
       try {
@@ -182,8 +182,9 @@ export async function openPolicy(options: EngineOptions, adapter: AdapterFile | 
       if (refusal !== undefined) throw refusal
     },
     dispose: async () => {
+      await decoder.idle()
       await context.dispose()
-      for (const reader of readers) reader.dispose()
+      for (const sampler of samplers) sampler.dispose()
       await model.dispose()
       await llama.dispose()
     },
@@ -274,73 +275,133 @@ async function loadModel(llama: Llama, modelPath: string, vocabOnly: boolean, gp
   })
 }
 
-function wrapSequence(
-  sequence: LlamaContextSequence,
-  table: DrawTable,
-  reader: DistributionReader,
-  vocabularySize: number,
-  nativeOf: (other: LlamaSequence) => LlamaContextSequence,
-): LlamaSequence {
-  /** Largest relative error of a sum of so many float32 numbers (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). */
-  const rounding = vocabularySize * 2 ** -24
+interface Parts {
+  readonly native: NativeContext
+  readonly decoder: Decoder
+  /** Of each sequence. */
+  readonly samplers: readonly NativeSampler[]
+  readonly table: DrawTable
+  readonly vocabularySize: number
+}
 
-  /** Feeds tokens and takes the one that a draw selects after them. */
-  const sample = async (
-    feed: readonly Token[],
-    draw: Draw,
-    temperature: number,
-  ): Promise<{ token: Token; logprob: number }> => {
-    const last = feed.map((_, i) => i === feed.length - 1)
-    const found = await reader.feed(sequence, feed, last, async ({ top, topLogit, totalWeight, near }) => {
-      const largest = table.largestNoise(draw)
-      const reach = temperature * (largest - noiseOf(draw, top))
-      // No other token weighs more than all others together, which is often too little for any noise to make up for.
-      const others = totalWeight - 1 + rounding * totalWeight
-      const logits = new Map(Math.log(others) < -reach ? [[top, topLogit]] : await near(reach))
-      const token = table.select(draw, logits, largest, temperature)
-      return { token, logprob: logprobOf({ logit: logits.get(token)!, topLogit, totalWeight }) }
-    })
-    return found.at(-1)!
-  }
+/** All sequences of a context, which is empty. */
+function openAll({ native, decoder, samplers, table, vocabularySize }: Parts): readonly LlamaSequence[] {
+  /** The tokens in the cache of each. */
+  const held = new Map<LlamaSequence, Token[]>()
+  const numbers = new Map<LlamaSequence, number>()
 
-  return {
-    clear: () => sequence.clearHistory(),
-    prefill: (tokens) => sequence.evaluateWithoutGeneratingNewTokens(native(tokens), { contextShift: NO_SHIFT }),
-    copyFrom: (other, tokens) => copySequence(nativeOf(other), sequence, tokens),
-    async keepPrefix(tokens) {
-      const held = sequence.contextTokens
-      const differ = tokens.findIndex((token, i) => token !== held[i])
-      const common = differ === -1 ? tokens.length : differ
-      await sequence.eraseContextTokenRanges([{ start: common, end: held.length }])
-      // What the library could not drop alone, it has dropped with what is before.
-      return sequence.nextTokenIndex
-    },
-    begin: (feed, seed, temperature) => {
-      let next = feed
-      let position = 0
-      return {
-        next: async () => {
-          const sampled = await sample(next, { seed, position: position++ }, temperature)
-          next = [sampled.token]
-          return sampled
-        },
+  const open = (sampler: NativeSampler, number: number): LlamaSequence => {
+    /** Keeps so many of the tokens that are held, or none. */
+    const keep = async (count: number): Promise<void> => {
+      const own = held.get(sequence)!
+      if (count === own.length) return
+      held.set(sequence, (await decoder.remove(number, count)) ? own.slice(0, count) : [])
+    }
+
+    const feed = async (
+      tokens: readonly Token[],
+      wanted: (index: number) => boolean,
+      read: (place: number, index: number) => Promise<void>,
+      meanwhile?: () => void,
+    ): Promise<void> => {
+      const own = held.get(sequence)!
+      try {
+        await decoder.feed({
+          ...{ sequence: number, position: own.length, tokens, wanted, read },
+          ...(meanwhile && { meanwhile }),
+        })
+      } catch (cause) {
+        held.set(sequence, [])
+        await decoder.remove(number, 0)
+        throw cause
       }
-    },
-    predict: (tokens, targets, draws) =>
-      reader.feed(
-        sequence,
+      own.push(...tokens)
+    }
+
+    /** Feeds tokens and takes the one that a draw selects after them. */
+    const sample = async (
+      tokens: readonly Token[],
+      draw: Draw,
+      temperature: number,
+    ): Promise<{ token: Token; logprob: number }> => {
+      let noise: Noise
+      let sampled: { token: Token; logprob: number }
+      await feed(
         tokens,
-        targets.map((target) => target !== null),
-        async ({ top, near, logitOf, ...known }, i) => {
-          const [target, draw] = [targets[i]!, draws?.[i] ?? null]
-          const logit = await logitOf(target)
-          if (draws === null)
-            return { logprob: logprobOf({ ...known, logit }), evidence: Number.NaN, repair: Number.NaN }
-          const reach = draw === null ? 0 : table.largestNoise(draw) - noiseOf(draw, top)
-          return evidenceOf(target, { ...known, logit, near: await near(Math.max(EVIDENCE_REACH, reach)) }, draw)
+        (index) => index === tokens.length - 1,
+        async (place) => {
+          const distribution = await lookAt(native, sampler, place, vocabularySize)
+          const { token, logit } = await select(distribution, noise, table, temperature)
+          sampled = { token, logprob: logprobOf(logit, distribution) }
         },
-      ),
+        () => {
+          noise = table.noise(draw)
+        },
+      )
+      return sampled!
+    }
+
+    const sequence: LlamaSequence = {
+      clear: () => keep(0),
+      prefill: (tokens) =>
+        feed(
+          tokens,
+          () => false,
+          async () => undefined,
+        ),
+      async copyFrom(other, tokens) {
+        const its = held.get(other)!
+        const length = tokens ?? its.length
+        const copied = await decoder.copy(numbers.get(other)!, number)
+        if (its.length > 0 && copied !== its.length - 1)
+          throw new EngineError('engine_failed', `a cache of ${its.length} tokens could not be copied`)
+        held.set(sequence, [...its])
+        await keep(length)
+        if (held.get(sequence)!.length !== length)
+          throw new EngineError('engine_failed', `the first ${length} tokens of a cache could not be copied alone`)
+      },
+      async keepPrefix(tokens) {
+        const own = held.get(sequence)!
+        const differ = tokens.findIndex((token, i) => token !== own[i])
+        await keep(differ === -1 ? tokens.length : differ)
+        return held.get(sequence)!.length
+      },
+      begin: (first, seed, temperature) => {
+        let next = first
+        let position = 0
+        return {
+          next: async () => {
+            const sampled = await sample(next, { seed, position: position++ }, temperature)
+            next = [sampled.token]
+            return sampled
+          },
+        }
+      },
+      async predict(tokens, targets, draws) {
+        const found: (TokenEvidence | null)[] = tokens.map(() => null)
+        await feed(
+          tokens,
+          (index) => targets[index] !== null,
+          async (place, index) => {
+            const target = targets[index]!
+            const distribution = await lookAt(native, sampler, place, vocabularySize)
+            if (draws === null) {
+              const logprob = logprobOf(await distribution.logitOf(target), distribution)
+              found[index] = { logprob, evidence: Number.NaN, repair: Number.NaN }
+              return
+            }
+            const draw = draws[index] ?? null
+            found[index] = await evidenceOf(target, distribution, draw && table.noise(draw), table)
+          },
+        )
+        return found
+      },
+    }
+    held.set(sequence, [])
+    numbers.set(sequence, number)
+    return sequence
   }
+  return samplers.map(open)
 }
 
 /** Our ids as the library's branded ones, in an array of its own: the library keeps what it is given. */

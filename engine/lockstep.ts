@@ -37,6 +37,8 @@ export interface LockstepOptions {
   readonly passTokens: number
   /** Whether lanes of a group with equal prompts share one computation of it. Default: they do. */
   readonly sharePrompts?: boolean
+  /** Whether rollouts that are opened while there are no others may go on in what earlier ones left. Default: they may not. */
+  readonly keepCaches?: boolean
   /** Default: the system's. */
   readonly time?: Timekeeper
   isEndOfGeneration(token: Token): boolean
@@ -150,7 +152,7 @@ function measure(place: number, others: readonly number[]): readonly [number, nu
  *
  * A pass waits for lanes which are between two turns, so that the composition of every batch, and with it every bit of
  * the result, does not depend on timing as long as nothing is opened meanwhile; only a lane later than `laneWaitMs` is left
- * behind. Rollouts that are opened while there are no others find empty caches.
+ * behind. Rollouts that are opened while there are no others find empty caches, unless these are to be kept.
  *
  * Prompts and the environment's tokens are fed in pieces beside the steps of the others, `passTokens` to a pass, so that a
  * long one holds nobody up for more than one decode.
@@ -158,7 +160,7 @@ function measure(place: number, others: readonly number[]): readonly [number, nu
  * A lane that begins a turn closes the gap of one that is over: it goes on in another sequence, see `placeWithoutGap`.
  */
 export function createLockstep(sequences: readonly LockstepSequence[], options: LockstepOptions): Lockstep {
-  const { time = systemTime, sharePrompts = true, passTokens } = options
+  const { time = systemTime, sharePrompts = true, keepCaches = false, passTokens } = options
   /** Those that are not over, in the order of coming. */
   let lanes: readonly Lane[] = []
   let running = false
@@ -331,7 +333,7 @@ export function createLockstep(sequences: readonly LockstepSequence[], options: 
 
   const run = async (): Promise<void> => {
     try {
-      for (const sequence of sequences) await sequence.clear()
+      if (!keepCaches) for (const sequence of sequences) await sequence.clear()
     } catch (cause) {
       for (const lane of lanes) fail(lane, cause)
     }

@@ -14,6 +14,7 @@ export type ToWorker =
       readonly adapter: AdapterFile | null
       readonly laneWaitMs: number
       readonly sharePrefill: boolean
+      readonly keepCaches: boolean
       /** Private directory of the process, which removes it when its parent goes. */
       readonly scratch: string
     }

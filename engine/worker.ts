@@ -14,7 +14,7 @@ import type { Token } from './types.js'
 let policy: LlamaPolicy | null = null
 /** Over the sequences of the policy. */
 let lockstep: Lockstep | null = null
-let tuning = { laneWaitMs: 0, sharePrompts: true }
+let tuning = { laneWaitMs: 0, sharePrompts: true, keepCaches: false }
 let scratch: string | null = null
 const groups = new Map<number, { readonly open: OpenLanes; readonly lanes: number }>()
 const running = new Map<number, { readonly cancelled: AbortController; readonly ended: Promise<void> }>()
@@ -62,12 +62,14 @@ async function answer(request: Request, signal: AbortSignal): Promise<void> {
 async function serve(request: Request, signal: AbortSignal): Promise<Answer> {
   const { id } = request
   switch (request.kind) {
-    case 'start':
-      tuning = { laneWaitMs: request.laneWaitMs, sharePrompts: request.sharePrefill }
+    case 'start': {
+      const { laneWaitMs, sharePrefill: sharePrompts, keepCaches } = request
+      tuning = { laneWaitMs, sharePrompts, keepCaches }
       scratch = request.scratch
       policy = await openPolicy(request.options, request.adapter)
       lockstep = lockstepOf(policy)
       return { kind: 'started', id, version: policy.version, placement: policy.placement }
+    }
     case 'swap':
       // The sequences are others afterwards, also when it is refused.
       await opened()

@@ -34,7 +34,8 @@ export async function openPolicy(options: PolicyOptions, signal: AbortSignal): P
   const tokenizer = await openTokenizer(modelPath)
   try {
     const renderer = createPromptRenderer(tokenizer, dialect)
-    const engine = await openEngine({ modelPath, contextSize, lanes, threads, gpu })
+    // What is asked next mostly begins with the conversation so far.
+    const engine = await openEngine({ modelPath, contextSize, lanes, threads, gpu }, { keepCaches: true })
     try {
       if (adapter !== null) await engine.usePolicy(adapter, signal)
     } catch (error) {

@@ -136,7 +136,8 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     snapshots.offerFile(base.blob, base.path)
     const tokenizer = await openTokenizer(base.path)
     cleanUps.push(() => tokenizer.close())
-    const engine = await openEngine({ modelPath: base.path, contextSize: FIRST_TOKENS, ...options.resources })
+    const opening = { modelPath: base.path, contextSize: FIRST_TOKENS, ...options.resources }
+    const engine = await openEngine(opening, { keepCaches: true })
     cleanUps.push(() => engine.close())
     onProgress({
       type: 'ready',

@@ -1,11 +1,11 @@
 import '../../swarm/polyfill.js'
 import { getLlama, type LlamaContextSequence, LlamaLogLevel, type Token as NativeToken } from 'node-llama-cpp'
 import { BATCH_TOKENS } from '../../engine/constants.js'
-import { createDrawTable } from '../../engine/draw.js'
+import { createDrawTable, selectAmong } from '../../engine/draw.js'
 import type { LlamaTurn } from '../../engine/llama.js'
 import { createLockstep, type LockstepSequence } from '../../engine/lockstep.js'
-import { copySequence } from '../../engine/sequence-copy.js'
 import type { Engine, SampledTurn, Token, TokenSource } from '../../engine/types.js'
+import { copySequence } from './sequence-copy.js'
 
 /**
  * A node's engine that samples at a temperature of its own; everything else is as in the honest one, the noise of each draw
@@ -56,7 +56,7 @@ export async function openCheatEngine({
         const logits = [...rows.at(-1)!.next.logits!]
         const draw = { seed, position: position++ }
         const scaled = logits.map(([token, logit]) => [token, logit / (temperature || 1)] as const)
-        const token = temperature === 0 ? logits[0]![0] : table.select(draw, scaled, table.largestNoise(draw))
+        const token = temperature === 0 ? logits[0]![0] : selectAmong(table.noise(draw), scaled)
         next = [token]
         const top = scaled[0]![1]
         const total = scaled.reduce((sum, [, logit]) => sum + Math.exp(logit - top), 0)

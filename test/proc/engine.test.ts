@@ -316,7 +316,15 @@ test('a process that holds more memory than it may is killed, and its owner hear
       ...{ modelPath, memoryLimitBytes: 2 ** 20, confinement: 'none', gpuDevice: undefined },
     })
     const { scratch } = child
-    const start = { kind: 'start', options, adapter: null, laneWaitMs: 1, sharePrefill: true, scratch } as const
+    const start = {
+      kind: 'start',
+      options,
+      adapter: null,
+      laneWaitMs: 1,
+      sharePrefill: true,
+      keepCaches: false,
+      scratch,
+    } as const
     child.request(start).answer.catch(() => undefined)
   })
   assert.match((await died).message, /engine_crashed: it held \d+ MiB of memory, 1 MiB are allowed/)

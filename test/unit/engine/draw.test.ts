@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createDrawTable, DRAW, noiseOf } from '../../../engine/draw.js'
+import { createDrawTable, DRAW, noiseOf, selectAmong } from '../../../engine/draw.js'
 import { evidenceOf } from '../../../engine/token-evidence.js'
 import type { Draw, Token } from '../../../engine/types.js'
 import { checkout } from '../../support/checkout.js'
+import { distributionOf } from '../../support/listed-distribution.js'
 
 const test = suite('draws')
 const RUNS = { numRuns: 200, seed: 20261122 }
@@ -43,10 +44,11 @@ test('the tokens that noise can lift above the likeliest one are enough to find 
   fc.assert(
     fc.property(logits, draw, (values, by) => {
       const table = createDrawTable(values.length)
-      const largest = table.largestNoise(by)
+      const noise = table.noise(by)
+      const { largest } = noise
       assert.is(largest, Math.max(...values.map((_, token) => noiseOf(by, token))))
       const near = descending(values).filter(([, logit]) => logit >= Math.max(...values) - reachOf(values, by, largest))
-      assert.is(table.select(by, near, largest), argmax(noisy(values, by)))
+      assert.is(selectAmong(noise, near), argmax(noisy(values, by)))
     }),
     RUNS,
   )
@@ -56,12 +58,13 @@ test('a temperature says the same as logits that are divided by it, and at 0 the
   fc.assert(
     fc.property(logits, draw, fc.constantFrom(0.25, 0.5, 2, 4), (values, by, temperature) => {
       const table = createDrawTable(values.length)
-      const largest = table.largestNoise(by)
+      const noise = table.noise(by)
+      const { largest } = noise
       const reach = temperature * reachOf(values, by, largest)
       const near = descending(values).filter(([, logit]) => logit >= Math.max(...values) - reach)
       const divided = values.map((logit) => logit / temperature)
-      assert.is(table.select(by, near, largest, temperature), argmax(noisy(divided, by)))
-      assert.is(table.select(by, descending(values), largest, 0), argmax(values))
+      assert.is(selectAmong(noise, near, temperature), argmax(noisy(divided, by)))
+      assert.is(selectAmong(noise, descending(values), 0), argmax(values))
     }),
     RUNS,
   )
@@ -74,7 +77,7 @@ test('logits that are no numbers select nothing', () => {
     [0, Number.NaN],
     [1, Number.NaN],
   ]
-  assert.is(table.select(by, none, table.largestNoise(by)), -1)
+  assert.is(selectAmong(table.noise(by), none), -1)
 })
 
 test('the draws of a policy are its samples', () => {
@@ -85,7 +88,7 @@ test('the draws of a policy are its samples', () => {
   const draws = 20_000
   for (let i = 0; i < draws; i++) {
     const by = { seed: (i >> 6) * 0x9e3779b1, position: i & 63 }
-    counts[table.select(by, descending(values), table.largestNoise(by))]! += 1
+    counts[selectAmong(table.noise(by), descending(values))]! += 1
   }
   const chiSquare = counts.reduce(
     (sum, count, token) => sum + (count - draws * p[token]!) ** 2 / (draws * p[token]!),
@@ -94,19 +97,18 @@ test('the draws of a policy are its samples', () => {
   assert.ok(chiSquare < 16.3, `${counts}: a chance below 0.001`)
 })
 
-const evidence = (token: Token, values: readonly number[], by: Draw | null) => {
-  const topLogit = Math.max(...values)
-  const totalWeight = values.reduce((sum, logit) => sum + Math.exp(logit - topLogit), 0)
-  return evidenceOf(token, { logit: values[token]!, topLogit, totalWeight, near: values.entries() }, by)
+const evidence = async (token: Token, values: readonly number[], by: Draw | null) => {
+  const table = createDrawTable(values.length)
+  return await evidenceOf(token, distributionOf(values), by && table.noise(by), table)
 }
 
-test('a token that its draw selects needs no repair, and no error of the logits needs a larger one than itself', () => {
+test('a token that its draw selects needs no repair, and no error of the logits needs a larger one than itself', async () => {
   const errors = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 300, maxLength: 300 })
-  fc.assert(
-    fc.property(logits, errors, fc.constantFrom(0.001, 0.1, 1), draw, (values, units, size, by) => {
-      assert.is(evidence(argmax(noisy(values, by)), values, by).repair, 0)
+  await fc.assert(
+    fc.asyncProperty(logits, errors, fc.constantFrom(0.001, 0.1, 1), draw, async (values, units, size, by) => {
+      assert.is((await evidence(argmax(noisy(values, by)), values, by)).repair, 0)
       const wrong = values.map((logit, token) => logit + size * units[token]!)
-      const { repair } = evidence(argmax(noisy(wrong, by)), values, by)
+      const { repair } = await evidence(argmax(noisy(wrong, by)), values, by)
       const most = size * Math.max(...values.map((_, token) => Math.abs(units[token]!)))
       assert.ok(repair >= 0 && repair <= most + 1e-12)
     }),
@@ -114,18 +116,25 @@ test('a token that its draw selects needs no repair, and no error of the logits 
   )
 })
 
-test('a repair is half of what a token is behind; log-probability and evidence are those of the softmax', () => {
+test('a repair is half of what a token is behind; log-probability and evidence are those of the softmax', async () => {
   const by = { seed: 9, position: 4 }
   const values = [0, 1, 2].map((wanted, token) => wanted - noiseOf(by, token))
-  assert.is(evidence(2, values, by).repair, 0)
-  assert.ok(Math.abs(evidence(0, values, by).repair - 1) < 1e-12)
-  const { logprob, evidence: open, repair } = evidence(1, [Math.log(0.5), Math.log(0.3), Math.log(0.2)], null)
+  assert.is((await evidence(2, values, by)).repair, 0)
+  assert.ok(Math.abs((await evidence(0, values, by)).repair - 1) < 1e-12)
+  const { logprob, evidence: open, repair } = await evidence(1, [Math.log(0.5), Math.log(0.3), Math.log(0.2)], null)
   assert.ok(Math.abs(logprob - Math.log(0.3)) < 1e-12)
   assert.ok(Math.abs(open - 0.62) < 1e-12)
   assert.ok(Number.isNaN(repair))
-  assert.ok(
-    Math.abs(evidence(0, [1, 0, Number.NEGATIVE_INFINITY], by).evidence - evidence(0, [1, 0], by).evidence) < 1e-12,
-  )
+  const [one, other] = await Promise.all([evidence(0, [1, 0, Number.NEGATIVE_INFINITY], by), evidence(0, [1, 0], by)])
+  assert.ok(Math.abs(one.evidence - other.evidence) < 1e-12)
+})
+
+test('the evidence on an unsure policy, whose squares are added up in another way, is that of the softmax too', async () => {
+  const values = Array.from({ length: 40 }, (_, token) => Math.sin(token))
+  const weights = values.map(Math.exp)
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  const squares = weights.reduce((sum, weight) => sum + (weight / total) ** 2, 0)
+  assert.ok(Math.abs((await evidence(3, values, null)).evidence - (1 - squares)) < 1e-12)
 })
 
 test.run()

@@ -368,7 +368,7 @@ test('a turn without a seed, or one begun twice, ends the lane', async () => {
 })
 
 /** A context whose policy says something else after every history, and which finds out whoever uses it wrongly. */
-function context(places: number, passTokens: number) {
+function context(places: number, passTokens: number, keepCaches = false) {
   let fedAtOnce = 0
   let most = 0
   let prompts = 0
@@ -417,10 +417,11 @@ function context(places: number, passTokens: number) {
         }
       },
     }
+    caches.set(own, [])
     return own
   })
   const lockstep = createLockstep(sequences, {
-    ...{ laneWaitMs: 60_000, passTokens },
+    ...{ laneWaitMs: 60_000, passTokens, keepCaches },
     isEndOfGeneration: (token) => token === END,
   })
   return { lockstep, most: () => most, prompts: () => prompts }
@@ -515,6 +516,20 @@ test('a shared prompt is computed once, in pieces, also when the group comes whi
     play(lockstep, { ...common, prompt: prompt(5), after: 0 }, 1),
   ])
   assert.equal([prompts(), most()].join(), '200,16')
+})
+
+test('caches that are kept spare what a prompt begins with in common with an earlier one, and change nothing of the group', async () => {
+  const common = { rollouts: 1, turns: 3, feed: 5, givenUp: -1, after: 0 }
+  const prompt = (salt: number) => Array.from({ length: 60 }, (_, i) => (i < 40 ? i : salt + i))
+  const playBoth = async (keepCaches: boolean) => {
+    const { lockstep, prompts } = context(1, 16, keepCaches)
+    const groups = [await play(lockstep, { ...common, prompt: prompt(1) }, 0)]
+    groups.push(await play(lockstep, { ...common, prompt: prompt(7) }, 1))
+    return { groups, prompts: prompts() }
+  }
+  const [kept, cleared] = [await playBoth(true), await playBoth(false)]
+  assert.equal(kept.groups.join(), cleared.groups.join())
+  assert.equal([kept.prompts, cleared.prompts].join(), [59 + 19, 59 + 59].join())
 })
 
 test.run()

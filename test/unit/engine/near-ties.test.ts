@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createDrawTable, noiseOf } from '../../../engine/draw.js'
+import { createDrawTable, noiseOf, selectAmong } from '../../../engine/draw.js'
 import type { Draw, Token } from '../../../engine/types.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 
@@ -61,12 +61,12 @@ function byWalk(own: Walk, disturbed: Walk, u: number): Outcome {
 const table = createDrawTable(VOCABULARY)
 
 function byDraw(own: Sorted, disturbed: Sorted, draw: Draw): Outcome {
-  const largest = table.largestNoise(draw)
-  const token = table.select(draw, own, largest)
+  const noise = table.noise(draw)
+  const token = selectAmong(noise, own)
   const others = own.filter(([other]) => other !== token)
-  const next = table.select(draw, others, largest)
+  const next = selectAmong(noise, others)
   const score = (of: Token): number => own.find(([other]) => other === of)![1] + noiseOf(draw, of)
-  return [table.select(draw, disturbed, largest) !== token, score(token) - score(next) <= 2 * ERROR]
+  return [selectAmong(noise, disturbed) !== token, score(token) - score(next) <= 2 * ERROR]
 }
 
 /** @param spread  standard deviation of the logits: large ones make a policy sure */
