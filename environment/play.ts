@@ -40,7 +40,7 @@ export type Action =
 export type Outcome =
   | ({ readonly type: 'result' } & ToolResponse)
   /** `brought`: tools that are on offer from now on; the text tells them too. */
-  | { readonly type: 'user'; readonly text: string; readonly brought: readonly RoutedTool[] }
+  | { readonly type: 'user'; readonly text: string; readonly brought?: readonly RoutedTool[] }
   | { readonly type: 'end' }
 
 export interface Message {
@@ -163,7 +163,7 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
       user = state
       if (says === undefined) return { type: 'end' }
       const brought = offered.filter(({ from = 0 }) => from > before && from <= user.turn)
-      return { type: 'user', text: says, brought }
+      return { type: 'user', text: says, ...(brought.length > 0 ? { brought } : {}) }
     },
     score(reward = frame.reward) {
       const states = hashesOf(sessions)

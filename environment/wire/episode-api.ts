@@ -115,7 +115,7 @@ export function episodeApi(service: EnvironmentService): Hono {
 const toldOf = (outcome: Outcome): Readonly<Record<string, unknown>> => {
   if (outcome.type === 'result') return { ok: outcome.ok, result: outcome.text }
   if (outcome.type === 'end') return { user: null }
-  return { user: outcome.text, ...(outcome.brought.length > 0 ? { tools: outcome.brought.map(toolSchemaOf) } : {}) }
+  return { user: outcome.text, ...(outcome.brought ? { tools: outcome.brought.map(toolSchemaOf) } : {}) }
 }
 
 function describe({ id, episode, reward, signal }: OpenEpisode, status = 200): Response {

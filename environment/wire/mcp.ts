@@ -35,7 +35,7 @@ const toolsOf = ({ episode, tell }: OpenEpisode): ToolsAtAddress => ({
     return {
       ok: outcome.type !== 'result' || outcome.ok,
       text: textOf(outcome),
-      ...(outcome.type === 'user' && outcome.brought.length > 0 ? { toolsChanged: true } : {}),
+      ...(outcome.type === 'user' && outcome.brought ? { toolsChanged: true } : {}),
       ...(scored === null ? {} : { meta: { [REWARD_META]: { reward, over: episode.isOver, ...scored } } }),
     }
   },

@@ -69,7 +69,10 @@ export async function answerMcpRequest(request: Request, served: ToolsAtAddress)
   })
   await server.connect(transport)
   try {
-    return await transport.handleRequest(request)
+    const response = await transport.handleRequest(request)
+    if (!served.mayChange) return response
+    // A stream is still being written to; its end comes with the answer, and only then may the server be closed.
+    return new Response(response.body && (await response.text()), response)
   } finally {
     await server.close()
   }
