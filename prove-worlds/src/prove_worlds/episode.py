@@ -78,8 +78,8 @@ class Episode:
         task: Id of its task.
         kind: Of the task, such as `single-turn`.
         messages: What the model reads first, as `{"role", "content"}`.
-        tools: What it may call now, in OpenAI's format: some hidden, some without the values of their enums, as the task
-            says. A user's turn can bring more, and tells them in its text.
+        tools: What it may call now, in OpenAI's format: some hidden, some without the values of their enums, as the
+            task says. A user's turn can bring more, and tells them in its text.
         over: Whether the user has said everything, or the most calls are made, as far as is known here.
     """
 
