@@ -57,7 +57,7 @@ const COORDINATOR_WINGS = {
   service: ['settings', 'spool', 'ledger', 'report', 'leases', 'intake', 'versions', 'dashboard'],
   commands: ['settings', 'spool', 'ledger', 'backup', 'report', 'service'],
 }
-/** The base of every room's errors, which any of them may import. */
+/** The base of every room's errors and how counts are said in them, which any of them may import. */
 const GROUND = 'errors'
 const rooms = Object.keys(MAY_IMPORT)
 const wings = Object.keys(COORDINATOR_WINGS)

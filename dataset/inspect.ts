@@ -1,4 +1,5 @@
 import Table from 'cli-table3'
+import { countOf } from '../errors/index.js'
 import type { Example, Origin, TeacherCall } from './example.js'
 import { SPLITS } from './profile.js'
 import { countExample, KINDS, noStatistics, ofKind, ownServers, sumOf, type Tally } from './statistics.js'
@@ -59,7 +60,7 @@ function toolsetOf({ task, exchanges }: Example): string {
     return `  ${mark} ${server}:${tool}${from === undefined ? '' : `, from user turn ${from} on`}`
   })
   const enums = task.stripEnums ? '; the values of enums are left out' : ''
-  return [`${task.toolset.length} tools on offer (* called, - distractor${enums})`, ...lines].join('\n')
+  return [`${countOf(task.toolset.length, 'tool')} on offer (* called, - distractor${enums})`, ...lines].join('\n')
 }
 
 /** Breaks a text at blanks, with `lead` before the first line and as many blanks before the others. */

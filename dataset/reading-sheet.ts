@@ -1,3 +1,4 @@
+import { countOf } from '../errors/index.js'
 import { deriveSeed, seededRandom } from '../servers/kernel/index.js'
 import type { Example } from './example.js'
 import { renderExample } from './inspect.js'
@@ -21,7 +22,7 @@ export async function readingSheet(examples: AsyncIterable<Example>, count: numb
   const strata = new Map<string, Example[]>()
   for await (const example of examples) {
     const { kind, groundTruth } = example.task
-    const stratum = kind === 'multi-turn' ? `${kind}, ${groundTruth.length} calls` : kind
+    const stratum = kind === 'multi-turn' ? `${kind}, ${countOf(groundTruth.length, 'call')}` : kind
     const list = strata.get(stratum)
     if (list) list.push(example)
     else strata.set(stratum, [example])

@@ -1,5 +1,6 @@
 import { openDataset, SPLITS, type Split } from '../dataset/index.js'
 import { type Catalogue, offeredAt, type RoutedTool, type Task, toolsetOf } from '../episode/index.js'
+import { countOf } from '../errors/index.js'
 import { type OfferedTool, offeredTool } from '../servers/kernel/index.js'
 import { EnvironmentError } from './errors.js'
 
@@ -46,7 +47,10 @@ export function tasksOf(title: string, bySplit: ReadonlyMap<Split, readonly Task
     at(split, index) {
       const task = of(split)[index]
       if (!task)
-        throw new EnvironmentError('unknown_task', `${split} has ${of(split).length} tasks, and none at ${index}`)
+        throw new EnvironmentError(
+          'unknown_task',
+          `${split} has ${countOf(of(split).length, 'task')}, and none at ${index}`,
+        )
       return task
     },
     named(id) {

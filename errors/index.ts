@@ -1,3 +1,5 @@
+export { countOf } from './count-of.js'
+
 /**
  * A failure that programs tell apart by `code`, which stays the same, and people by the message, which begins with it and
  * goes on with `detail`: what, where, and what to do. The base of the errors of all rooms.

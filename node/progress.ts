@@ -1,4 +1,5 @@
 import type { Confinement, ConfinementLevel, Placement } from '../engine/index.js'
+import { countOf } from '../errors/index.js'
 import { isRefusalCode, REFUSALS, type RefusalCode, type RefusalConsequence, type Verdict } from '../proto/index.js'
 import { inBytes } from './base/in-bytes.js'
 import { type BoardPlace, placeText } from './board-place.js'
@@ -139,9 +140,6 @@ const BOUNDS: Readonly<Record<ConfinementLevel, string>> = {
 
 const confinementLine = ({ level, lacks }: Confinement): string =>
   lacks.length === 0 ? BOUNDS[level] : `${BOUNDS[level]} (${lacks.join('; ')})`
-
-/** `1 verdict`, `2 verdicts`. */
-export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** Why a node rests, and until when, by the clock of the place. */
 export const restLine = ({ why, untilMs }: { readonly why: string; readonly untilMs: number | null }): string =>

@@ -1,5 +1,6 @@
 import type { Engine } from '../engine/index.js'
 import { EpisodeError, parseTask, type Rollout, type Stage, type Task } from '../episode/index.js'
+import { countOf } from '../errors/index.js'
 import {
   BODY_STAGES,
   type Calibration,
@@ -110,7 +111,7 @@ async function replayAtHome(
   try {
     const rollouts = await judgeGroup(body, expected, theatre, signal, { watch })
     const calls = rollouts.reduce((sum, rollout) => sum + rollout.calls.length, 0)
-    return [linesWith(`${rollouts.length} rollouts with ${calls} calls`, ''), rollouts]
+    return [linesWith(`${countOf(rollouts.length, 'rollout')} with ${countOf(calls, 'call')}`, ''), rollouts]
   } catch (error) {
     if (!(error instanceof SwarmRefusal)) throw error
     return [linesWith('passed', error.message), null]

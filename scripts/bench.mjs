@@ -18,7 +18,10 @@ const BENCHES = {
   credit: { about: 'what useful groups and noise earn', packages: ['node-llama-cpp'] },
   draw: { about: 'what drawing a token costs beside the forward pass', packages: ['node-llama-cpp'] },
   env: { about: 'the worlds: sessions, forks and tool calls', packages: ['@modelcontextprotocol/sdk', 'zod'] },
-  episodes: { about: '`prove-server env`: episodes a second and what one costs in memory', packages: ['hono'] },
+  episodes: {
+    about: "`prove-server env`: episodes a second and what one costs in memory, beside OpenEnv's and tau2's",
+    packages: ['hono', 'ws'],
+  },
   judge: {
     about: 'judging groups: speed, audits, time to a verdict, memory of leases',
     packages: ['node-llama-cpp', 'libp2p'],

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { countOf } from '../errors/index.js'
 import { dependencyGraph, jsonSchemaOf, meaningOf, type ServerDefinition, type ToolDefinition } from './kernel/index.js'
 
 /** Tools that produce something and tools that take it: the edges of the dependency graph that share a reason. */
@@ -27,7 +28,7 @@ export function describeServer(server: ServerDefinition, level = 1): string {
     heading(1, 'Invariants'),
     server.invariants.map(({ name }) => `- ${name}`).join('\n'),
     heading(1, 'Dependency graph'),
-    `${count(dependencyGraph(server).edges.length, 'edge')}: every tool on the left of a row leads to every other tool on its right.`,
+    `${countOf(dependencyGraph(server).edges.length, 'edge')}: every tool on the left of a row leads to every other tool on its right.`,
     table(
       ['from', 'through', 'to'],
       groups.map(({ from, reason, to, kind }) => [
@@ -140,7 +141,6 @@ function drawing(groups: readonly EdgeGroup[]): string[] {
 }
 
 const codes = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(' ')
-const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { countOf } from '../../errors/index.js'
 import { WorldFolderError } from '../../servers/authoring/errors.js'
 import {
   type Draft,
@@ -92,7 +93,7 @@ async function draft(service: ForeignService, { name, in: parent, only }: Import
 
 function summary({ name, tools, entities, failures, decisions, files }: Draft, { notes }: ForeignService): string[] {
   return [
-    `${name}: ${tools.length} tools, none of which works yet, ${entities.length} tables without rows, ${failures.size} failures. ${decisions} things to decide,`,
+    `${name}: ${countOf(tools.length, 'tool')}, none of which works yet, ${countOf(entities.length, 'table')} without rows, ${countOf(failures.size, 'failure')}. ${countOf(decisions, 'thing')} to decide,`,
     `${new Set(notes).size} left out or guessed. They are in DECISIONS.md:`,
     '',
     ...files

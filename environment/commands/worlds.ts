@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type Command, InvalidArgumentError } from 'commander'
+import { countOf } from '../../errors/index.js'
 import { CATALOGUE, isWorldFolder, worldsNamed } from '../../servers/catalogue.js'
 import { describeServer } from '../../servers/describe.js'
 import {
@@ -33,10 +34,10 @@ function list(): void {
   let tools = 0
   for (const server of CATALOGUE.values()) {
     tools += server.tools.length
-    const counted = `${String(server.tools.length).padStart(3)} tools`
+    const counted = countOf(server.tools.length, 'tool').padStart(9)
     process.stdout.write(`${server.name.padEnd(16)} ${counted}  ${server.description}\n`)
   }
-  process.stderr.write(`${CATALOGUE.size} servers, ${tools} tools\n`)
+  process.stderr.write(`${countOf(CATALOGUE.size, 'server')}, ${countOf(tools, 'tool')}\n`)
 }
 
 interface ServeOptions {
@@ -53,7 +54,7 @@ async function serveWorlds(names: string[], options: ServeOptions): Promise<void
   const offer = offerWorlds(await worldsOf(names))
   const worlds = createWorldCache()
   const open = (server: ServerDefinition, seed = options.seed) => worlds.open(server, seed)
-  const offered = `${offer.servers.map(({ name }) => name).join(', ')}, seed ${options.seed}, ${offer.tools.length} tools`
+  const offered = `${offer.servers.map(({ name }) => name).join(', ')}, seed ${options.seed}, ${countOf(offer.tools.length, 'tool')}`
   if (options.http === undefined) {
     process.stderr.write(`prove-server: ${offered}, MCP on stdio\n`)
     return serveStdio(offer, open, options.seed)

@@ -1,4 +1,5 @@
 import { hashesOf, type Rollout, statesHash } from '../../episode/index.js'
+import { countOf } from '../../errors/index.js'
 import { recordCall } from '../../judging/index.js'
 import {
   type GroupAnnouncement,
@@ -78,7 +79,7 @@ async function judgeGroup(published: PublishedGroup, stage: TaskStage): Promise<
   let body: GroupBody
   try {
     body = groupBody.parse(bytes)
-    findings.push(holds(form, `${body.rollouts.length} rollouts in ${bytes.length} bytes`))
+    findings.push(holds(form, `${countOf(body.rollouts.length, 'rollout')} in ${bytes.length} bytes`))
   } catch (why) {
     return { findings: [...findings, lie(form, ...reasonOf(why))], rollouts: [], signer }
   }
@@ -153,7 +154,7 @@ async function replayRecorded(
   const wrong = calls.findIndex(({ ok }) => !ok)
   found.push(
     wrong < 0
-      ? holds(`${of}every call again`, `${calls.length} calls answered as recorded, byte for byte`)
+      ? holds(`${of}every call again`, `${countOf(calls.length, 'call')} answered as recorded, byte for byte`)
       : lie(`${of}every call again`, 'replay_mismatch', `call ${wrong + 1} is answered otherwise`),
   )
   const state = statesHash(hashesOf(episode.sessions))
@@ -206,7 +207,11 @@ async function judgeRollout(published: PublishedRollout, stage: TaskStage): Prom
   for (const action of actions) {
     if (episode.isOver) {
       const check = 'Everything that was done, again'
-      const found = lie(check, 'replay_mismatch', `the episode was over after ${episode.actions.length} actions`)
+      const found = lie(
+        check,
+        'replay_mismatch',
+        `the episode was over after ${countOf(episode.actions.length, 'action')}`,
+      )
       return { findings: [found], rollouts: [], signer: null }
     }
     const outcome = await episode.act(action)
@@ -237,12 +242,20 @@ async function judgeRollout(published: PublishedRollout, stage: TaskStage): Prom
 
 function resultsFinding(claimed: PublishedRollout['claims']['results'], calls: Replayed['calls']): Finding {
   const check = 'Every call again'
-  if (claimed === undefined) return left(check, `${calls.length} calls were made; nothing is claimed of their answers`)
+  if (claimed === undefined)
+    return left(
+      check,
+      `${countOf(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made; nothing is claimed of their answers`,
+    )
   const wrong = calls.findIndex(({ ok }) => !ok)
   if (wrong >= 0) return lie(check, 'replay_mismatch', `call ${wrong + 1} is answered otherwise`)
   if (claimed.length !== calls.length)
-    return lie(check, 'replay_mismatch', `${claimed.length} answers are claimed, of ${calls.length} calls`)
-  return holds(check, `${calls.length} calls answered as claimed, byte for byte`)
+    return lie(
+      check,
+      'replay_mismatch',
+      `${countOf(claimed.length, 'answer')} ${claimed.length === 1 ? 'is' : 'are'} claimed, of ${countOf(calls.length, 'call')}`,
+    )
+  return holds(check, `${countOf(calls.length, 'call')} answered as claimed, byte for byte`)
 }
 
 function claimFinding(check: string, code: string, claimed: unknown, recomputed: unknown): Finding {

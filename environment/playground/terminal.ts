@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Task } from '../../episode/index.js'
-import { CodedError } from '../../errors/index.js'
+import { CodedError, countOf } from '../../errors/index.js'
 import type { RewardPreset } from '../../reward/index.js'
 import type { RowChange } from '../../servers/kernel/index.js'
 import { actionSchema, parseAs } from '../action.js'
@@ -121,7 +121,7 @@ const ORDERS: Readonly<Record<string, Order>> = {
       if (!opened(table).branch(name)) throw wrong(`there is no branch ${name}`)
       const { shared, rewards, changes } = opened(table).compare(table.branch, name)
       return [
-        `${shared} steps in common; ${table.branch} and ${name}:`,
+        `${countOf(shared, 'step')} in common; ${table.branch} and ${name}:`,
         ...rewards.map((part) => `  ${part.name.padEnd(14)} ${told(part.one)}  ${told(part.other)}`),
         changes.length === 0 ? 'their worlds are in the same state' : changesText(changes),
       ].join('\n')
@@ -202,7 +202,7 @@ const helpText = (): string =>
 export async function playInTerminal(parts: TerminalParts): Promise<void> {
   const table: Table = { board: null, branch: 'A' }
   const ask = (): void => parts.write(table.board ? `${table.branch}> ` : '> ')
-  parts.write(`${parts.tasks.length} tasks. help lists what can be typed.\n`)
+  parts.write(`${countOf(parts.tasks.length, 'task')}. help lists what can be typed.\n`)
   ask()
   for await (const line of parts.lines) {
     const [, word = '', rest = ''] = line.trim().match(/^(\S*)\s*(.*)$/s) ?? []

@@ -14,12 +14,17 @@ import { clientOf, jsonBody } from './request.js'
 import type { EnvironmentService } from './service.js'
 
 const index = z.coerce.number().int().min(0)
-const place = z.object({ split: z.enum(SPLITS).optional(), index })
 
 /** Which task is meant: by its id, by its place, or the task itself. */
-const taskChoice = z.union([z.object({ task: z.union([z.string(), z.record(z.string(), z.unknown())]) }), place], {
-  error: 'needs a task (its id, or itself), or its index in a split',
-})
+const taskChoice = z
+  .object({
+    task: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
+    split: z.enum(SPLITS).optional(),
+    index: index.optional(),
+  })
+  .refine((choice) => choice.task !== undefined || choice.index !== undefined, {
+    error: 'needs a task (its id, or itself), or its index in a split',
+  })
 
 const openRequest = z.intersection(
   taskChoice,
@@ -39,7 +44,7 @@ const page = z.object({
 
 /** @throws EnvironmentError `unknown_task`; EpisodeError `bad_task` */
 export function chosenTask({ tasks, defaults }: EnvironmentService, choice: z.output<typeof taskChoice>): Task {
-  if (!('task' in choice)) return tasks.at(choice.split ?? defaults.split, choice.index)
+  if (choice.task === undefined) return tasks.at(choice.split ?? defaults.split, choice.index!)
   return typeof choice.task === 'string' ? tasks.named(choice.task) : parseTask(choice.task)
 }
 

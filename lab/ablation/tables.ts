@@ -1,5 +1,6 @@
 import { markdownTable } from '../../dataset/index.js'
 import type { Estimate } from '../../episode/index.js'
+import { countOf } from '../../errors/index.js'
 import { MEASURES, type Measure, type Measured, type VariantSummary } from './summarise.js'
 import { VARIANTS, WHOLE } from './variants.js'
 
@@ -13,7 +14,7 @@ export interface AblationScale {
 export function ablationTables(summaries: readonly VariantSummary[], { samples, steps }: AblationScale): string {
   const headings = MEASURES.map(({ shown }) => shown.heading)
   return [
-    `${summaries[0]?.tasks ?? 0} held-out tasks, ${samples} rollouts each, after ${steps} steps (± standard error over tasks).`,
+    `${countOf(summaries[0]?.tasks ?? 0, 'held-out task')}, ${countOf(samples, 'rollout')} each, after ${countOf(steps, 'step')} (± standard error over tasks).`,
     '',
     markdownTable(
       ['trained by', 'seeds', ...headings],

@@ -17,6 +17,7 @@ import {
   verifyDataset,
   verifyFile,
 } from '../../dataset/index.js'
+import { countOf } from '../../errors/index.js'
 import { CATALOGUE } from '../../servers/catalogue.js'
 import { createWorldCache } from '../../servers/kernel/index.js'
 import { withWorldFolders } from '../../servers/world-option.js'
@@ -115,5 +116,5 @@ async function verifyPath(path: string): Promise<string> {
   const { examples, calls } = isFolder
     ? await verifyDataset(await openDataset(path, CATALOGUE, { signal }), CATALOGUE, worlds, signal)
     : await verifyFile(path, CATALOGUE, worlds, signal)
-  return `${examples} examples with ${calls} calls: every one comes out again as it is written\n`
+  return `${countOf(examples, 'example')} with ${countOf(calls, 'call')}: every one comes out again as it is written\n`
 }

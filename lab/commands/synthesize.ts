@@ -12,6 +12,7 @@ import {
   writeDataset,
 } from '../../dataset/index.js'
 import { createTaskStage } from '../../environment/index.js'
+import { countOf } from '../../errors/index.js'
 import { CATALOGUE, isWorldFolder, worldsNamed } from '../../servers/catalogue.js'
 import { SESSION_START, type ServerDefinition } from '../../servers/kernel/index.js'
 import {
@@ -130,10 +131,12 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
     }
     await write(out, plan, worlds, examples(), { drops, missing }, words, stop.signal)
     await finished.remove()
-    progress.say(`${options.examples - lacking} examples are in ${out}; its README.md describes them`)
+    progress.say(
+      `${countOf(options.examples - lacking, 'example')} ${options.examples - lacking === 1 ? 'is' : 'are'} in ${out}; its README.md describes them`,
+    )
     if (lacking > 0) {
       progress.say(
-        `${lacking} are missing: ${saidMissing(missing)}. These worlds give no more that differ; use more worlds.`,
+        `${lacking} ${lacking === 1 ? 'is' : 'are'} missing: ${saidMissing(missing)}. These worlds give no more that differ; use more worlds.`,
       )
       process.exitCode = FEWER_THAN_ASKED
     }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { countOf } from '../../errors/index.js'
 import type { Verdict } from '../../proto/index.js'
 import { boardPlace } from '../board-place.js'
 import type { LedgerTotals } from '../ledger.js'
-import { countOf, fetchingLine, forTerminal, idleLine, type NodeProgress, restLine, verdictLine } from '../progress.js'
+import { fetchingLine, forTerminal, idleLine, type NodeProgress, restLine, verdictLine } from '../progress.js'
 
 /** What a node is doing, as its owner sees it: on the screen, and in the answer to `prove-node status`. */
 export const nodeView = z.strictObject({

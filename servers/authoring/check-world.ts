@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { countOf } from '../../errors/index.js'
 import { admitWorlds } from '../catalogue.js'
 import { ContractBreach } from './contract/breach.js'
 import type { Provocations } from './contract/failure-checks.js'
@@ -20,7 +21,7 @@ export async function checkWorld(folder: string, say: (line: string) => void): P
   const [server] = await admitWorlds([folder])
   const checks = worldContract(server!, { provoke: await provocationsOf(folder) })
   say(
-    `${server!.name}: ${server!.tools.length} tools, ${Object.keys(server!.failures).length} failures, code ${server!.codeSha256}`,
+    `${server!.name}: ${countOf(server!.tools.length, 'tool')}, ${countOf(Object.keys(server!.failures).length, 'failure')}, code ${server!.codeSha256}`,
   )
   let broken = 0
   for (const { name, run } of checks) {

@@ -106,6 +106,9 @@ test('what cannot be had is refused with a code, and the server goes on', () =>
       }
       assert.equal(await refused(ask(`${origin}/episodes`, 'POST', '{')), [400, 'bad_request'])
       assert.equal(await refused(ask(`${origin}/episodes`, 'POST', { index: -1 })), [400, 'bad_request'])
+      const elsewhere = await json(ask(`${origin}/episodes`, 'POST', { split: 'test', index: 0 }))
+      assert.is(elsewhere.error, 'bad_request')
+      assert.match(elsewhere.message, /"held-out".*split/s)
       assert.equal(await refused(ask(`${origin}/episodes`, 'POST', { index: 1e6 })), [404, 'unknown_task'])
       assert.equal(await refused(ask(`${origin}/episodes`, 'POST', { index, reward: 'love' })), [400, 'unknown_reward'])
       assert.equal(await refused(ask(`${origin}/episodes/none/actions`, 'POST', { say: '' })), [404, 'unknown_episode'])

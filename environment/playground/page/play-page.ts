@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { RoutedTool, Task } from '../../../episode/index.js'
+import { countOf } from '../../../errors/index.js'
 import { type Board, type Branch, partsOf, type Step } from '../board.js'
 import { type FormField, fieldsOf } from './form-fields.js'
 import { badge, changesList, decimal, empty, type Markup, table } from './markup.js'
@@ -60,7 +61,7 @@ function compareForm(branches: readonly Branch[], shown: Branch, against: string
 function comparison(board: Board, one: string, other: string): Markup {
   const { shared, rewards, changes } = board.compare(one, other)
   return html`<section aria-labelledby="compared"><h2 id="compared">${one} beside ${other}</h2>
-<p>They have ${shared} ${shared === 1 ? 'step' : 'steps'} in common.</p>
+<p>They have ${countOf(shared, 'step')} in common.</p>
 ${table(
   'Reward',
   ['part', one, other],

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { countOf } from '../../../errors/index.js'
 import {
   descriptionOf,
   entityKinds,
@@ -29,12 +30,12 @@ export function declarationChecks(
         hold(server.tools.length > 0, 'it has no tools', 'Name them in the list tools of defineServer.')
         hold(
           failures >= leastFailures,
-          `it has ${failures} failure codes`,
+          `it has ${countOf(failures, 'failure code')}`,
           'A world in which every call succeeds teaches nothing: think of what its rules refuse.',
         )
         hold(
           invariants >= leastInvariants,
-          `it has ${invariants} invariants`,
+          `it has ${countOf(invariants, 'invariant')}`,
           'State what holds after any calls: they are looked at thousands of times, and find mistakes of the tools.',
         )
       },
@@ -45,7 +46,7 @@ export function declarationChecks(
         const open = server.tools.filter((tool) => tool.undecided !== undefined)
         hold(
           open.length === 0,
-          `${open.length} of ${server.tools.length} tools do nothing yet: ${open.map(({ name }) => name).join(', ')}`,
+          `${open.length} of ${countOf(server.tools.length, 'tool')} ${open.length === 1 ? 'does' : 'do'} nothing yet: ${open.map(({ name }) => name).join(', ')}`,
           'Put sample and run in the place of undecided(…), or take the tool away.',
         )
       },
@@ -104,7 +105,7 @@ function checkDates({ name, input }: ToolDefinition): void {
 function checkClauses({ name, ask, input, pages }: ToolDefinition): void {
   hold(
     ask.length >= LEAST_CLAUSES,
-    `${name} can be asked for in ${ask.length} ways`,
+    `${name} can be asked for in ${countOf(ask.length, 'way')}`,
     `Give it at least ${LEAST_CLAUSES} clauses in ask.`,
   )
   hold(new Set(ask).size === ask.length, `${name} repeats a clause of ask`, 'Say it in other words.')

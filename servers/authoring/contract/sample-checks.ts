@@ -1,3 +1,4 @@
+import { countOf } from '../../../errors/index.js'
 import {
   deriveSeed,
   PAGE,
@@ -107,7 +108,7 @@ function tryOut(
   const text = JSON.stringify(result.output)
   hold(
     text.length <= maxResultChars,
-    `${tool.name} answers with ${text.length} characters: ${text}`,
+    `${tool.name} answers with ${countOf(text.length, 'character')}: ${text}`,
     `A result has at most ${maxResultChars}, for small models read it: show fewer fields, or cut lists by page.`,
   )
   for (const [field, value] of Object.entries(result.output)) {
@@ -162,7 +163,11 @@ function readToTheEnd(session: Session, tool: ToolDefinition, args: Record<strin
     }
     const { found } = result.output
     if (arrays.length === 1 && typeof found === 'number')
-      hold(shown === found, `${call} found ${found} ${arrays[0]![0]} and shows ${shown} on ${page} pages`, PAGING)
+      hold(
+        shown === found,
+        `${call} found ${found} ${arrays[0]![0]} and shows ${shown} on ${countOf(page, 'page')}`,
+        PAGING,
+      )
     return
   }
   hold(false, `${tool.name} ${JSON.stringify(args)} has more than ${MOST_PAGES} pages`, PAGING)

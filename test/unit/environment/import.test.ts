@@ -33,6 +33,13 @@ async function drafted(service: ForeignService, taken: string[] = []) {
   return { made, folder, world: await loadWorldFolder(folder), decisions: made.files.get('DECISIONS.md')! }
 }
 
+/** What the check says of a world that does not pass it. */
+async function checked(folder: string): Promise<string> {
+  const said: string[] = []
+  assert.ok((await checkWorld(folder, (line) => said.push(line))) > 0)
+  return said.join('\n')
+}
+
 const SHELTER = `
 openapi: 3.0.3
 info: { title: The Animal Shelter API, version: 1.2.0, description: Animals and who takes them home. }
@@ -152,9 +159,8 @@ test('never does as if it worked: a call is answered with an error, and the chec
     message: 'Nobody has decided yet what this does: which rows GET /animals/{id} looks at, and what it answers',
   })
   assert.is(session.stateHash(), before)
-  const said: string[] = []
-  assert.ok((await checkWorld(folder, (line) => said.push(line))) > 0)
-  const report = said.join('\n')
+  const report = await checked(folder)
+  const said = report.split('\n')
   assert.match(report, '4 of 4 tools do nothing yet: list_animals, get_animals_id, delete, adopt_animal')
   for (const passed of [
     'declares tools, failures (1 at least) and invariants (1 at least)',
@@ -163,6 +169,16 @@ test('never does as if it worked: a call is answered with an error, and the chec
     'stays sound, transactional and reproducible over any sequence of calls',
   ])
     assert.ok(said.includes(`ok    ${passed}`), report)
+})
+
+test('is told of in the singular where it has one of something', async () => {
+  const shelter = await readOpenApi(SHELTER)
+  const { folder, made } = await drafted({ ...shelter, tools: shelter.tools.slice(0, 1) }, ['list_animals'])
+  assert.is(made.tools.length, 1)
+  const report = await checked(folder)
+  assert.match(report, /^shelter_\d+: 1 tool, /)
+  assert.match(report, /1 of 1 tool does nothing yet: /)
+  assert.match(report, /can be asked for in 1 way$/m)
 })
 
 test('compiles strictly against the types of the kit', async () => {

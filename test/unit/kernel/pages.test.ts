@@ -121,7 +121,7 @@ test('the contract finds a list that is cut by hand, and passes one that the ker
       .run()
   check(beach)
   const hiding = { ...beach, tools: [byHand], toolsByName: new Map([[byHand.name, byHand]]) }
-  assert.throws(() => check(hiding), /list_pebbles \{\} found 11 pebbles and shows 5 on 1 pages/)
+  assert.throws(() => check(hiding), /list_pebbles \{\} found 11 pebbles and shows 5 on 1 page/)
 })
 
 test.run()

@@ -87,7 +87,7 @@ test('changes are paired by task and seed, and errors count tasks', () => {
   assert.equal(noName!.change!.solved, { mean: 0, stderr: 0.25 })
   assert.is(outcome!.change, null, 'the whole reward was not trained from this seed')
   const shown = ablationTables(summaries, { samples: 1, steps: 3 })
-  assert.match(shown, /^2 held-out tasks, 1 rollouts each, after 3 steps/)
+  assert.match(shown, /^2 held-out tasks, 1 rollout each, after 3 steps/)
   assert.match(shown, /\| no-name \| 0\.0 ± 25\.0 \|.*\| -50\.0, \+50\.0 \| -6\.0, -0\.8, -2\.4 \|/)
 })
 
