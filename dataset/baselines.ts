@@ -7,6 +7,19 @@ export interface Baselines {
   /** Held-out tasks with calls. */
   readonly heldOut: number
   readonly results: readonly BaselineResult[]
+  /** Whether the number of words tells tasks without calls from others; absent where there are none of either. */
+  readonly lengths?: LengthsTold
+}
+
+/**
+ * How often a task with calls has more words than one without, a tie counting half (area under the ROC curve): 0.5 where their number
+ * tells nothing.
+ */
+export interface LengthsTold {
+  /** Of the user's first turn. */
+  readonly first: number
+  /** Of all turns of the user together. */
+  readonly all: number
 }
 
 export interface BaselineResult {
@@ -45,8 +58,10 @@ interface HeldOutTask {
 export function createBaselineCheck(catalogue: Catalogue): BaselineCheck {
   const learned: LearnedClause[] = []
   const heldOut: HeldOutTask[] = []
+  const lengths = { calling: noLengths(), silent: noLengths() }
   return {
     add({ split, task, exchanges }) {
+      countWords(task.groundTruth.length > 0 ? lengths.calling : lengths.silent, exchanges)
       if (task.groundTruth.length === 0 || split === 'validation') return
       const turns = exchanges.map(({ user, calls }) => ({
         clauses: clausesOf(user),
@@ -69,8 +84,13 @@ export function createBaselineCheck(catalogue: Catalogue): BaselineCheck {
           tool: name,
         })),
       )
+      const { calling, silent } = lengths
+      const isEither = calling.first.length > 0 && silent.first.length > 0
       return {
         heldOut: heldOut.length,
+        ...(isEither
+          ? { lengths: { first: areaUnder(calling.first, silent.first), all: areaUnder(calling.all, silent.all) } }
+          : {}),
         results: [
           resultOf('nearest clause of training', heldOut, matcherOf(learned)),
           resultOf('names and descriptions of tools', heldOut, matcherOf(described)),
@@ -79,6 +99,34 @@ export function createBaselineCheck(catalogue: Catalogue): BaselineCheck {
     },
   }
 }
+
+interface Lengths {
+  readonly first: number[]
+  readonly all: number[]
+}
+
+const noLengths = (): Lengths => ({ first: [], all: [] })
+
+function countWords({ first, all }: Lengths, exchanges: Example['exchanges']): void {
+  const [opening, ...later] = exchanges.map(({ user }) => user.split(/\s+/).filter((word) => word !== '').length)
+  first.push(opening!)
+  all.push(later.reduce((sum, words) => sum + words, opening!))
+}
+
+/** Share of the pairs of one and another whose first is the greater, ties as halves. */
+function areaUnder(ones: readonly number[], others: readonly number[]): number {
+  const below = new Map<number, number>()
+  for (const other of others) below.set(other, (below.get(other) ?? 0) + 1)
+  const lengths = [...below].sort(([a], [b]) => a - b)
+  const won = (one: number): number =>
+    lengths.reduce((sum, [length, count]) => sum + (length < one ? count : length === one ? count / 2 : 0), 0)
+  const wonBy = new Map([...new Set(ones)].map((one) => [one, won(one)]))
+  return ones.reduce((sum, one) => sum + wonBy.get(one)!, 0) / (ones.length * others.length)
+}
+
+/** In words, as a card says it. */
+export const lengthsTold = ({ first, all }: LengthsTold): string =>
+  `The number of words tells tasks with calls from those without, an area under the ROC curve of 0.5 telling nothing: ${first.toFixed(2)} by the user's first turn, ${all.toFixed(2)} by all turns together.`
 
 /** In Markdown, as a card holds it. */
 export function baselineTable({ results }: Baselines): string {

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import { PAPER } from '../reward/index.js'
-import { baselineTable } from './baselines.js'
+import { baselineTable, lengthsTold } from './baselines.js'
 import { type Chart, worldsOf } from './charts.js'
 import { type Coverage, type Occurrences, occurrences } from './coverage.js'
 import type { DatasetInfo, Outcome } from './dataset-info.js'
@@ -195,14 +195,15 @@ function probeSection({ probes }: Outcome): [string, ...string[]][] {
 }
 
 function baselineSection({ baselines }: Outcome): [string, ...string[]][] {
-  if (!baselines || baselines.heldOut === 0) return []
-  return [
-    [
-      '## Baselines',
-      `What no model is needed for, on ${number(baselines.heldOut)} held-out tasks with calls: the lower, the less the tasks are given away by their words.`,
-      baselineTable(baselines),
-    ],
-  ]
+  const matched =
+    baselines && baselines.heldOut > 0
+      ? [
+          `What no model is needed for, on ${number(baselines.heldOut)} held-out tasks with calls: the lower, the less the tasks are given away by their words.`,
+          baselineTable(baselines),
+        ]
+      : []
+  const counted = baselines?.lengths ? [lengthsTold(baselines.lengths)] : []
+  return matched.length + counted.length === 0 ? [] : [['## Baselines', ...matched, ...counted]]
 }
 
 /** What the measures of synthesis/wording/diversity.ts are, for readers who do not know their names. */
@@ -222,7 +223,10 @@ const FIELDS = markdownTable(
     ['`index`', 'place in the data set, over all splits'],
     ['`kind`', '`multi-turn`, `clarification` (the right answer is a question) or `abstention` (it is to decline)'],
     ['`messages`', "the conversation in OpenAI's form, one call per assistant message"],
-    ['`tools`', "the functions on offer, in OpenAI's form; without the values of enums where `strip_enums` is true"],
+    [
+      '`tools`',
+      "the functions on offer at first, in OpenAI's form; without the values of enums where `strip_enums` is true",
+    ],
     ['`ground_truth`', 'the calls that answer the user turns; `after` names the calls that must come first'],
     [
       '`facts`',
@@ -233,7 +237,10 @@ const FIELDS = markdownTable(
       'where something is left out: the answer to that turn has to ask for it in one of these words, and the next turn is said only then',
     ],
     ['`worlds`', 'server and seed of every world that the tools on offer belong to'],
-    ['`toolset`', 'the server of each tool on offer; servers that `chain` does not name are distractors'],
+    [
+      '`toolset`',
+      'the server of each tool on offer, and `from` where a later user turn brings it: that message tells it; servers that `chain` does not name are distractors',
+    ],
     ['`chain`', 'the chain of tools that the example was made from'],
     ['`calls`', 'per call of the messages: its server, whether it succeeded, and its place in the ground truth'],
     [

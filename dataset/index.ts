@@ -1,4 +1,4 @@
-export { type BaselineCheck, type Baselines, baselineTable, createBaselineCheck } from './baselines.js'
+export { type BaselineCheck, type Baselines, baselineTable, createBaselineCheck, lengthsTold } from './baselines.js'
 export type { DatasetInfo, Outcome, SanityResult } from './dataset-info.js'
 export { DatasetError, type DatasetErrorCode, ExampleMismatch, type MismatchCode } from './errors.js'
 export * from './example.js'

@@ -55,9 +55,9 @@ function sourceOf(origin: Origin): string {
 function toolsetOf({ task, exchanges }: Example): string {
   const own = ownServers(task)
   const called = new Set(exchanges.flatMap(({ calls }) => calls.map(({ server, name }) => `${server}:${name}`)))
-  const lines = task.toolset.map(({ server, tool }) => {
+  const lines = task.toolset.map(({ server, tool, from }) => {
     const mark = called.has(`${server}:${tool}`) ? '*' : own.has(server) ? ' ' : '-'
-    return `  ${mark} ${server}:${tool}`
+    return `  ${mark} ${server}:${tool}${from === undefined ? '' : `, from user turn ${from} on`}`
   })
   const enums = task.stripEnums ? '; the values of enums are left out' : ''
   return [`${countOf(task.toolset.length, 'tool')} on offer (* called, - distractor${enums})`, ...lines].join('\n')

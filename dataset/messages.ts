@@ -1,4 +1,4 @@
-import { type Catalogue, toolsetOf } from '../episode/index.js'
+import { type Catalogue, offeredAt, toldTurns, toolsetOf } from '../episode/index.js'
 import type { JsonSchema } from '../servers/kernel/index.js'
 import type { Example } from './example.js'
 
@@ -21,12 +21,16 @@ export type ChatMessage =
 /** The name of the n-th call of a conversation, from 0. */
 export const callId = (n: number): string => `call_${n}`
 
-/** The conversation of an example: what the user, the teacher and the worlds said, in order. */
-export function messagesOf({ task, exchanges }: Example): ChatMessage[] {
+/**
+ * The conversation of an example: what the user, the teacher and the worlds said, in order. A user's turn that brings tools tells them.
+ * @throws EpisodeError `bad_task` when the catalogue does not have a tool
+ */
+export function messagesOf({ task, exchanges }: Example, catalogue: Catalogue): ChatMessage[] {
   const messages: ChatMessage[] = task.system === undefined ? [] : [{ role: 'system', content: task.system }]
+  const told = toldTurns({ turns: exchanges.map(({ user }) => user) }, toolsetOf(task, catalogue))
   let calls = 0
-  for (const { user, calls: made, assistant } of exchanges) {
-    messages.push({ role: 'user', content: user })
+  for (const [turn, { calls: made, assistant }] of exchanges.entries()) {
+    messages.push({ role: 'user', content: told[turn]! })
     for (const call of made) {
       const id = callId(calls++)
       const named = { name: call.name, arguments: JSON.stringify(call.arguments) }
@@ -45,11 +49,11 @@ export interface ToolSchema {
 }
 
 /**
- * The tools of an example exactly as they are offered, without the values of enums where the task leaves them out.
+ * The tools of an example exactly as they are offered at first, without the values of enums where the task leaves them out.
  * @throws EpisodeError `bad_task` when the catalogue does not have a tool
  */
 export function toolSchemasOf({ task }: Pick<Example, 'task'>, catalogue: Catalogue): ToolSchema[] {
-  return toolsetOf(task, catalogue).map(({ name, description, inputSchema }) => ({
+  return offeredAt(toolsetOf(task, catalogue), 0).map(({ name, description, inputSchema }) => ({
     type: 'function',
     function: { name, description, parameters: inputSchema },
   }))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Catalogue, EpisodeError, parseTask, type Task } from '../episode/index.js'
+import { bringsTools, type Catalogue, EpisodeError, parseTask, type Task, wordsOfTold } from '../episode/index.js'
 import type { JsonObject } from '../reward/index.js'
 import { DatasetError } from './errors.js'
 import type { Example, Exchange, Origin, TeacherCall } from './example.js'
@@ -79,8 +79,8 @@ const recordShape = z.strictObject({
     .array(z.strictObject({ turn: count, words: z.array(text).max(256) }))
     .max(256)
     .default([]),
-  /** The server of each of `tools`. */
-  toolset: z.array(z.strictObject({ server: name, tool: name })).max(64),
+  /** The server of each of `tools`, and of those that come later the user turn that brings and tells them. */
+  toolset: z.array(z.strictObject({ server: name, tool: name, from: count.optional() })).max(64),
   strip_enums: z.boolean(),
   chain: z.string().max(400),
   /** Per call of the messages, in order. `truth` is an index into `ground_truth`, `null` for a call that failed. */
@@ -126,7 +126,7 @@ export function recordOf(example: Example, catalogue: Catalogue): DatasetRecord 
     index: example.index,
     split: example.split,
     kind: task.kind,
-    messages: messagesOf(example) as DatasetRecord['messages'],
+    messages: messagesOf(example, catalogue) as DatasetRecord['messages'],
     tools: toolSchemasOf(example, catalogue) as DatasetRecord['tools'],
     ground_truth: task.groundTruth.map(({ name, arguments: args, after, turn }) => ({
       name,
@@ -137,7 +137,7 @@ export function recordOf(example: Example, catalogue: Catalogue): DatasetRecord 
     worlds: task.worlds.map(({ server, seed }) => ({ server, seed })),
     facts: (task.facts ?? []).map(({ turn, value }) => ({ turn, value })),
     questions: (task.questions ?? []).map(({ turn, words }) => ({ turn, words: [...words] })),
-    toolset: task.toolset.map(({ server, tool }) => ({ server, tool })),
+    toolset: task.toolset.map(({ server, tool, from }) => ({ server, tool, ...(from === undefined ? {} : { from }) })),
     strip_enums: task.stripEnums === true,
     chain: task.chain,
     calls: exchanges.flatMap(({ calls }) => calls.map(({ server, ok, truth }) => ({ server, ok, truth }))),
@@ -237,7 +237,8 @@ function readMessages(record: DatasetRecord, refuse: Refuse): { system: string |
     }
     const closing = messages[at++]
     if (closing?.role !== 'assistant' || closing.content === null) return unexpected()
-    exchanges.push({ user: user.content, calls, assistant: closing.content })
+    const words = bringsTools(record) ? wordsOfTold(user.content) : user.content
+    exchanges.push({ user: words, calls, assistant: closing.content })
   }
   if (made !== record.calls.length) refuse(`the messages make ${made} calls and there are ${record.calls.length}`)
   return { system, exchanges }

@@ -1,4 +1,4 @@
-import type { Task } from '../episode/index.js'
+import { offeredAt, type Task } from '../episode/index.js'
 import type { Example, Information, Recovery } from './example.js'
 import { type Kind, SPLITS, type Split } from './profile.js'
 
@@ -71,7 +71,7 @@ export function countExample(statistics: Statistics, { split, task, exchanges, .
     count(statistics.information, example.information)
     if (example.recovery !== null) count(statistics.recovery, example.recovery)
   }
-  const offered = new Set(task.toolset.map(({ server, tool }) => `${server}:${tool}`))
+  const offered = new Set(offeredAt(task.toolset, 0).map(({ server, tool }) => `${server}:${tool}`))
   if (task.kind === 'clarification' && chain.some((name) => !offered.has(name))) statistics.missingFunction++
 }
 

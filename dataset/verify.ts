@@ -7,6 +7,7 @@ import {
   EpisodeError,
   exampleOf,
   hashesOf,
+  offeredAt,
   openSessions,
   type RoutedTool,
   statesAtEnd,
@@ -67,7 +68,7 @@ export async function verifyExample(
     let number = 0
     for (const [turn, { calls }] of example.exchanges.entries()) {
       for (const call of calls) {
-        await replay(call, number++, { offered, sessions, connections }, refuse, signal)
+        await replay(call, number++, { offered: offeredAt(offered, turn), sessions, connections }, refuse, signal)
         if (call.truth === null) continue
         log.push({ name: call.name, arguments: call.arguments, ok: call.ok })
         turns.push(turn)

@@ -6,10 +6,12 @@ import {
   executeCall,
   FIRST_WORDS,
   hashesOf,
+  offeredAt,
   openSessions,
   type RoutedTool,
   replyOf,
   type Task,
+  toldTurns,
   toolsetOf,
   type UserState,
 } from '../episode/index.js'
@@ -37,7 +39,8 @@ export type Action =
 /** What a call or a message came to. */
 export type Outcome =
   | ({ readonly type: 'result' } & ToolResponse)
-  | { readonly type: 'user'; readonly text: string }
+  /** `brought`: tools that are on offer from now on; the text tells them too. */
+  | { readonly type: 'user'; readonly text: string; readonly brought?: readonly RoutedTool[] }
   | { readonly type: 'end' }
 
 export interface Message {
@@ -56,7 +59,7 @@ export interface Scored extends RewardBreakdown {
 /** One task in play: its worlds, what has been said and called, and what it is worth so far. */
 export interface Episode {
   readonly task: Task
-  /** The tools of this task as they are offered: some hidden, some without the values of their enums. */
+  /** The tools as they are offered now: some hidden, some without the values of their enums, some that the user has brought. */
   readonly offered: readonly RoutedTool[]
   /** What the assistant reads first. */
   readonly opening: readonly Message[]
@@ -120,6 +123,7 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
   const [actions, calls, madeIn] = [[...played.actions], [...played.calls], [...played.madeIn]]
   const [results, said] = [[...played.results], [...played.said]]
   let { user } = played
+  const told = { ...task, turns: toldTurns(task, offered) }
   const isOver = (): boolean => user.turn >= task.turns.length || calls.length >= MAX_CALLS
 
   const call = async (action: Exclude<Action, { type: 'say' }>): Promise<Outcome> => {
@@ -127,7 +131,7 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
       malformed: true,
       raw: action.type === 'call' ? action.name : action.raw,
     }
-    const { entry, payload } = await executeCall(parsed, offered, ({ server, name }, args) => {
+    const { entry, payload } = await executeCall(parsed, offered, user.turn, ({ server, name }, args) => {
       const result = sessions.get(server)!.call(name, args)
       return { ok: result.ok, text: responseText(result) }
     })
@@ -139,7 +143,9 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
 
   return {
     task,
-    offered,
+    get offered() {
+      return offeredAt(offered, user.turn)
+    },
     opening: openingOf(task),
     actions,
     calls,
@@ -151,10 +157,13 @@ function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
       if (isOver()) throw new EnvironmentError('episode_over', whyOver(task, user.turn))
       actions.push(action)
       if (action.type !== 'say') return call(action)
-      const { state, isAnswer, says } = replyOf(task, user, () => action.text)
+      const { state, isAnswer, says } = replyOf(told, user, () => action.text)
       said.push({ turn: user.turn, calls: calls.length, isAnswer, text: action.text })
+      const before = user.turn
       user = state
-      return says === undefined ? { type: 'end' } : { type: 'user', text: says }
+      if (says === undefined) return { type: 'end' }
+      const brought = offered.filter(({ from = 0 }) => from > before && from <= user.turn)
+      return { type: 'user', text: says, ...(brought.length > 0 ? { brought } : {}) }
     },
     score(reward = frame.reward) {
       const states = hashesOf(sessions)

@@ -1,5 +1,5 @@
 import { openDataset, SPLITS, type Split } from '../dataset/index.js'
-import { type Catalogue, type RoutedTool, type Task, toolsetOf } from '../episode/index.js'
+import { type Catalogue, offeredAt, type RoutedTool, type Task, toolsetOf } from '../episode/index.js'
 import { countOf } from '../errors/index.js'
 import { type OfferedTool, offeredTool } from '../servers/kernel/index.js'
 import { EnvironmentError } from './errors.js'
@@ -15,7 +15,7 @@ export interface Tasks {
   at(split: Split, index: number): Task
   /** @throws EnvironmentError `unknown_task` */
   named(id: string): Task
-  /** As they are offered. */
+  /** As they are offered when the task begins. */
   toolsOf(task: Task): readonly RoutedTool[]
   /** A tool of one of the tasks' worlds, whole: with the values of its enums. */
   toolNamed(server: string, tool: string): OfferedTool
@@ -58,7 +58,7 @@ export function tasksOf(title: string, bySplit: ReadonlyMap<Split, readonly Task
       if (!task) throw new EnvironmentError('unknown_task', `the data set has no task ${id}`)
       return task
     },
-    toolsOf: (task) => toolsetOf(task, catalogue),
+    toolsOf: (task) => offeredAt(toolsetOf(task, catalogue), 0),
     toolNamed: (server, tool) => offeredTool(catalogue.get(server)!.toolsByName.get(tool)!),
   }
 }

@@ -12,16 +12,24 @@ export interface ExecutedCall {
   readonly payload: string
 }
 
-/** Executes a call that passes validity levels 1 and 2; answers any other with an error the policy can read. */
+/**
+ * Executes a call that passes validity levels 1 and 2; answers any other with an error the policy can read.
+ * @param turn  index of the user turn in which it is made: tools that come later are not there yet
+ */
 export async function executeCall(
   call: ParsedCall,
   offered: readonly RoutedTool[],
+  turn: number,
   callWorld: CallWorld,
 ): Promise<ExecutedCall> {
   if (call.malformed) return { entry: call, payload: refusal('malformed_call', 'The call block could not be read.') }
   const entry = { name: call.name, arguments: call.arguments, ok: false }
   const tool = offered.find(({ name }) => name === call.name)
-  if (!tool) return { entry, payload: refusal('unknown_tool', 'There is no such tool.') }
+  const isEarly = (tool?.from ?? 0) > turn
+  if (!tool || isEarly) {
+    const payload = refusal('unknown_tool', 'There is no such tool.')
+    return { entry: isEarly ? { ...entry, early: true } : entry, payload }
+  }
   if (!takesArguments(tool, call.arguments))
     return { entry, payload: refusal('invalid_arguments', 'The arguments do not fit.') }
   const { ok, text } = await callWorld(tool, call.arguments)

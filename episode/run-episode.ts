@@ -77,7 +77,7 @@ export async function playEpisode(
 ): Promise<PlayedEpisode> {
   const connections = new Map<string, McpConnection>()
   try {
-    const { offered, prompt, expected } = prepare(task, stage, limits)
+    const { offered, turns: told, prompt, expected } = prepare(task, stage, limits)
     const sessions = openSessions(task, stage.catalogue, stage.worlds)
     for (const [server, session] of sessions) connections.set(server, await stage.connections.connect(session))
     const transcript = createTranscript(prompt)
@@ -86,7 +86,7 @@ export async function playEpisode(
     const responses: string[] = []
     const said: SaidTokens[] = []
     const progress = { offered, connections, transcript, calls, turns, responses, said }
-    const end = await converse(task, source, stage, limits, progress, signal)
+    const end = await converse({ ...task, turns: told }, source, stage, limits, progress, signal)
     const states = hashesOf(sessions)
     const facts = (): RolloutFacts => ({
       states: digestsOf(expected(), states),
@@ -141,7 +141,7 @@ function proseOf(
 }
 
 async function converse(
-  task: Task,
+  task: Pick<Task, 'turns' | 'questions'>,
   source: TokenSource,
   { tokenizer, dialect, renderer }: Stage,
   limits: EpisodeLimits,
@@ -168,7 +168,7 @@ async function converse(
     const payloads: string[] = []
     for (const call of parsed) {
       if (calls.length === limits.maxCalls) return 'call_limit'
-      const { entry, payload } = await executeCall(call, offered, ({ server, name }, args) =>
+      const { entry, payload } = await executeCall(call, offered, user.turn, ({ server, name }, args) =>
         connections.get(server)!.callTool(name, { ...args }, signal),
       )
       calls.push(entry)

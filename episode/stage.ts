@@ -12,7 +12,7 @@ import type { Dialect } from './dialect.js'
 import { dialectNamed } from './dialects/index.js'
 import { createPromptRenderer, type PromptRenderer } from './prompt.js'
 import type { Task } from './task.js'
-import { type Catalogue, type RoutedTool, toolsetOf } from './toolset.js'
+import { type Catalogue, offeredAt, type RoutedTool, toldTurns, toolsetOf } from './toolset.js'
 import { statesAtEnd, type WorldStates } from './world-states.js'
 
 /** What a policy decides about the episodes it is played in. */
@@ -34,7 +34,10 @@ export function rulesNamed({ dialect, reward }: { readonly dialect: string; read
 
 /** What all rollouts of a task have in common. */
 export interface PreparedTask {
+  /** Those that come later included. */
   readonly offered: readonly RoutedTool[]
+  /** The user's turns, with the tools that they bring. */
+  readonly turns: string[]
   /** The first prompt. */
   readonly prompt: readonly Token[]
   /**
@@ -76,10 +79,12 @@ export function createStage(
   const prepared = new LRUCache<Task, PreparedTask>({ max: KEPT_TASKS })
   const prepare = (task: Task): PreparedTask => {
     const offered = toolsetOf(task, catalogue)
-    const prompt = renderer.firstPrompt(offered, task.turns[0]!, task.system)
+    const turns = toldTurns(task, offered)
+    const prompt = renderer.firstPrompt(offeredAt(offered, 0), turns[0]!, task.system)
     let states: WorldStates | undefined
     return {
       offered,
+      turns,
       prompt,
       expected() {
         states ??= statesAtEnd(task, catalogue, worlds)

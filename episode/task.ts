@@ -15,9 +15,12 @@ const taskBody = z.strictObject({
     .array(z.strictObject({ server: name, seed: z.int().min(0).max(0xffffffff) }))
     .min(1)
     .max(20),
-  /** The toolset, in the order shown to the policy; names are unique across servers. */
+  /**
+   * The toolset, in the order shown to the policy; names are unique across servers. `from`: index of the user turn that brings the tool,
+   * where it is not there from the beginning.
+   */
   toolset: z
-    .array(z.strictObject({ server: name, tool: name }))
+    .array(z.strictObject({ server: name, tool: name, from: z.int().min(1).max(4).optional() }))
     .min(1)
     .max(64),
   /** Enum values are left out of the offered schemas; execution still refuses others (paper, section 3.2). */

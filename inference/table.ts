@@ -105,7 +105,7 @@ export async function createTable(policy: ServedPolicy, options: TableOptions): 
         const payloads: string[] = []
         for (const call of answer.parsed) {
           news.onCall(call)
-          const { entry, payload } = await executeCall(call, tools, ({ server, name }, args) =>
+          const { entry, payload } = await executeCall(call, tools, 0, ({ server, name }, args) =>
             connections.get(server)!.callTool(name, { ...args }, signal),
           )
           news.onResult(payload, !entry.malformed && entry.ok)

@@ -8,9 +8,9 @@ export interface Alignment {
   readonly covered: readonly boolean[]
 }
 
-/** The arguments of a logged call that may serve `truth`: well-formed, same name, every key of the truth present. */
+/** The arguments of a logged call that may serve `truth`: well-formed, of a tool that was there, same name, every key of the truth present. */
 function candidate(truth: GroundTruthCall, call: LoggedCall): JsonObject | undefined {
-  if (call.malformed || call.name !== truth.name) return undefined
+  if (call.malformed || call.early || call.name !== truth.name) return undefined
   return Object.keys(truth.arguments).every((key) => Object.hasOwn(call.arguments, key)) ? call.arguments : undefined
 }
 

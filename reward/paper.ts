@@ -71,7 +71,7 @@ function validity(log: readonly LoggedCall[], offered: ReadonlyMap<string, Offer
   if (log.length === 0) return 0
   let levels = 0
   for (const call of log) {
-    if (call.malformed) continue
+    if (call.malformed || call.early) continue
     const tool = offered.get(call.name)
     if (!tool) continue
     levels += !takesArguments(tool, call.arguments) ? 1 : call.ok ? 3 : 2
@@ -86,7 +86,7 @@ function efficiency(calls: number, budget: number): number {
 function namePrecision(log: readonly LoggedCall[], truths: readonly GroundTruthCall[]): number {
   if (log.length === 0) return 0
   const names = new Set(truths.map(({ name }) => name))
-  return log.filter((call) => !call.malformed && names.has(call.name)).length / log.length
+  return log.filter((call) => !call.malformed && !call.early && names.has(call.name)).length / log.length
 }
 
 function argumentMatch(log: readonly LoggedCall[], truths: readonly GroundTruthCall[], { calls }: Alignment): number {

@@ -23,6 +23,8 @@ export type LoggedCall =
       readonly arguments: JsonObject
       /** Executed, and the server reported no error. */
       readonly ok: boolean
+      /** The tool came on offer later: when the call was made there was no such tool. */
+      readonly early?: true
     }
   | {
       /** The policy opened a call block that cannot be read. */
@@ -32,7 +34,7 @@ export type LoggedCall =
 
 /** What a rollout is scored against. */
 export interface ScoredExample {
-  /** The tools exactly as shown to the policy. */
+  /** The tools exactly as shown to the policy, those that came later included. */
   readonly offered: readonly OfferedTool[]
   /** Empty when the right answer is no call (abstention, clarification). */
   readonly groundTruth: readonly GroundTruthCall[]

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { SPLITS } from '../../dataset/index.js'
-import { parseTask, type Task } from '../../episode/index.js'
+import { bringsTools, parseTask, type Task } from '../../episode/index.js'
 import { rewardPreset } from '../../reward/index.js'
 import { actionSchema, parseAs } from '../action.js'
 import type { OpenEpisode } from '../episodes.js'
@@ -77,6 +77,7 @@ export function episodeApi(service: EnvironmentService): Hono {
       user_turns: task.turns.length,
       messages: openingOf(task),
       tools: tasks.toolsOf(task).map(toolSchemaOf),
+      brings_tools: bringsTools(task),
       reply_tool: toolSchemaOf(REPLY_TOOL),
     })
   })
@@ -118,7 +119,8 @@ export function episodeApi(service: EnvironmentService): Hono {
 
 const toldOf = (outcome: Outcome): Readonly<Record<string, unknown>> => {
   if (outcome.type === 'result') return { ok: outcome.ok, result: outcome.text }
-  return { user: outcome.type === 'user' ? outcome.text : null }
+  if (outcome.type === 'end') return { user: null }
+  return { user: outcome.text, ...(outcome.brought ? { tools: outcome.brought.map(toolSchemaOf) } : {}) }
 }
 
 function describe({ id, episode, reward, signal }: OpenEpisode, status = 200): Response {

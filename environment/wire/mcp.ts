@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { bringsTools } from '../../episode/index.js'
 import { answerMcpRequest, type ToolsAtAddress } from '../../servers/kernel/index.js'
 import type { OpenEpisode } from '../episodes.js'
 import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
@@ -27,12 +28,14 @@ const toolsOf = ({ episode, tell }: OpenEpisode): ToolsAtAddress => ({
   name: 'prove-episode',
   instructions: episode.opening.map(({ content }) => content).join('\n\n'),
   tools: [...episode.offered, REPLY_TOOL],
+  mayChange: bringsTools(episode.task),
   async call(name, args) {
     const outcome = await episode.act(actionOf(name, args))
     const { reward, scored } = tell()
     return {
       ok: outcome.type !== 'result' || outcome.ok,
       text: textOf(outcome),
+      ...(outcome.type === 'user' && outcome.brought ? { toolsChanged: true } : {}),
       ...(scored === null ? {} : { meta: { [REWARD_META]: { reward, over: episode.isOver, ...scored } } }),
     }
   },

@@ -144,7 +144,7 @@ function servedTo(client: string, tools: readonly OfferedTool[], service: Enviro
   const counts = tasks.splits.map((split) => `${tasks.count(split)} ${split}`).join(', ')
   return {
     name: 'prove-tasks',
-    instructions: `${tasks.title}. Tasks: ${counts}. Call open with a task; every other tool takes the session that it answers with. Do what the user asks, answer with ${REPLY_TOOL.name}, and close the session to learn the reward. Only the tools that open names belong to the task.`,
+    instructions: `${tasks.title}. Tasks: ${counts}. Call open with a task; every other tool takes the session that it answers with. Do what the user asks, answer with ${REPLY_TOOL.name}, and close the session to learn the reward. Only the tools that open names belong to the task, and those that its user brings later.`,
     tools,
     async call(name, args) {
       try {

@@ -7,11 +7,13 @@ import {
   createBaselineCheck,
   DatasetError,
   ExampleMismatch,
+  lengthsTold,
   openDataset,
   readExamples,
   readingSheet,
   renderExample,
   renderOverview,
+  SPLITS,
   verifyDataset,
   verifyFile,
 } from '../../dataset/index.js'
@@ -96,11 +98,12 @@ async function baselinesOf(folder: string): Promise<string> {
   const { signal } = new AbortController()
   const { examples } = await openDataset(folder, CATALOGUE, { signal })
   const check = createBaselineCheck(CATALOGUE)
-  for (const split of ['train', 'held-out'] as const) for await (const example of examples(split)) check.add(example)
+  for (const split of SPLITS) for await (const example of examples(split)) check.add(example)
   const found = check.finish()
   if (found.heldOut === 0)
     throw new DatasetError('no_such_example', `${folder}: the split held-out has no tasks with calls`)
-  return `${found.heldOut} held-out tasks\n\n${baselineTable(found)}\n`
+  const counted = found.lengths ? `\n${lengthsTold(found.lengths)}\n` : ''
+  return `${found.heldOut} held-out tasks\n\n${baselineTable(found)}\n${counted}`
 }
 
 async function verifyPath(path: string): Promise<string> {

@@ -25,6 +25,11 @@ def run_node(code: str, *arguments: str) -> str:
     ).stdout
 
 
+@pytest.fixture(scope="session", name="run_node")
+def _run_node():
+    return run_node
+
+
 @pytest.fixture(scope="session")
 def dataset(tmp_path_factory):
     """Six tasks in the words that the demo model knows."""

@@ -48,6 +48,29 @@ def test_the_ground_truth_earns_through_python_what_prove_server_score_says(worl
         assert mine.state_hashes == theirs["stateHashes"]
 
 
+BRINGING = """
+const { exampleOfRecord, parseRecord } = await import('./dist/dataset/index.js')
+const { nameTask } = await import('./dist/episode/index.js')
+const { id, facts, questions, ...body } = exampleOfRecord(parseRecord(process.argv[1], 'here'), 'here').task
+const toolset = body.toolset.map((offer, i) => (i === 1 ? { ...offer, from: 1 } : offer))
+process.stdout.write(JSON.stringify(nameTask({ ...body, toolset, turns: ['Do it.', 'Now you can.'], groundTruth: [] })))
+"""
+
+
+def test_tools_that_a_user_brings_are_told_and_offered_from_then_on(worlds, examples, run_node):
+    task = json.loads(run_node(BRINGING, json.dumps(examples[0])))
+    brought = task["toolset"][1]["tool"]
+    with worlds.open(task) as episode:
+        assert len(episode.tools) == len(task["toolset"]) - 1
+        user = episode.reply("I have no tool for that.")
+        assert user is not None and user.startswith("Now you can.") and f'"name":"{brought}"' in user
+        assert [tool["function"]["name"] for tool in episode.tools][-1] == brought
+        with episode.fork() as fork:
+            assert sorted(tool["function"]["name"] for tool in fork.tools) == sorted(
+                tool["function"]["name"] for tool in episode.tools
+            )
+
+
 def test_tasks_are_listed_page_by_page_and_opened_by_their_place(worlds, examples, monkeypatch):
     monkeypatch.setattr("prove_worlds.worlds._PAGE", 4)
     assert worlds.splits() == {"train": len(examples)}

@@ -22,6 +22,7 @@ export const banking = defineServer({
     standing_order: { noun: 'standing order', table: 'standing_orders', label: 'name' },
   },
   failures,
+  lockout: { attempts: 3, wrong: 'wrong_pin', locked: 'pin_locked' },
   tools: [...accountTools, ...paymentTools, ...transactionTools, ...cardTools, ...standingOrderTools],
   invariants: bankingInvariants,
   seed: seedBanking,

@@ -111,6 +111,7 @@ export const failures = {
   card_not_frozen: 'The card is not frozen.',
   card_lost: 'The card was reported lost.',
   wrong_pin: 'That is not the PIN of this card.',
+  pin_locked: 'After three wrong PINs this card takes none any more; the bank has to reset it.',
   limit_too_high: 'The limit is higher than this card allows.',
   duplicate_standing_order: 'The account already has such a standing order for this payee.',
   too_many_standing_orders: 'The account has as many standing orders as it may have.',

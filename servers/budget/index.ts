@@ -19,7 +19,7 @@ export const budget = defineServer({
     expense: { noun: 'expense', table: 'expenses', label: 'description' },
     recurring_expense: { noun: 'recurring expense', table: 'recurring_expenses', label: 'name' },
     savings_goal: { noun: 'savings goal', table: 'savings_goals', label: 'name' },
-    member: { noun: 'member', table: 'members', label: 'name' },
+    member: { noun: 'member', table: 'members', label: 'name', sayable: true },
     month: { noun: 'month', table: 'months', sayable: true },
   },
   failures,

@@ -79,8 +79,8 @@ function seedMembers(random: SeededRandom): Member[] {
   const adults = random.sample(words.ADULTS, 2)
   const teens = random.sample(words.TEENS, random.int(1, 2))
   return [
-    ...adults.map((name): Member => ({ member: slug(name), name, role: 'adult', allowance: null })),
-    ...teens.map((name): Member => ({ member: slug(name), name, role: 'teen', allowance: 10 * random.int(5, 9) })),
+    ...adults.map((name): Member => ({ member: name, name, role: 'adult', allowance: null })),
+    ...teens.map((name): Member => ({ member: name, name, role: 'teen', allowance: 10 * random.int(5, 9) })),
   ]
 }
 

@@ -33,6 +33,7 @@ export const iotDevices = defineServer({
     automation: { noun: 'automation', table: 'automations', label: 'name' },
   },
   failures,
+  lockout: { attempts: 3, wrong: 'wrong_pin', locked: 'pin_locked' },
   tools: [
     ...discoveryTools,
     ...careTools,

@@ -170,6 +170,7 @@ export const failures = {
   door_ajar: 'The door is not closed.',
   door_unlocked: 'An outer door is not locked.',
   wrong_pin: 'That is not the right PIN.',
+  pin_locked: 'After three wrong PINs none is taken any more; the installer has to reset it.',
   pin_required: 'Leaving away mode takes the PIN of the home.',
   no_history: 'There is no history for that date.',
   quiet_hours: 'That is too loud for night mode.',

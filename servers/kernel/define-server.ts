@@ -63,6 +63,18 @@ export interface SampleContext<T extends Tables = Tables, A = Record<string, unk
   today(): string
 }
 
+/**
+ * After so many wrong secrets in a row for one thing, no secret is taken for it any more in this session, the right one neither. The session
+ * counts, and not the tables: a call that fails leaves these alone.
+ */
+export interface Lockout {
+  readonly attempts: number
+  /** Failure of a call with a wrong secret. */
+  readonly wrong: string
+  /** Failure of every call with a secret after that. */
+  readonly locked: string
+}
+
 export interface ToolAnnotations {
   /** Changes nothing. */
   readonly readOnly: boolean
@@ -151,6 +163,8 @@ export interface ServerSpec<T extends Tables> {
   readonly entities: Readonly<Record<string, EntitySpec>>
   /** Stable failure codes with their standard messages. */
   readonly failures: Readonly<Record<string, string>>
+  /** How secrets are kept from being tried out: of any world in which a call takes one of a few digits. */
+  readonly lockout?: Lockout
   readonly tools: readonly ToolDefinition[]
   readonly invariants: readonly Invariant<T>[]
   /** The rows a world of this seed starts with: large and varied enough to ask about, the same for the same seed on every machine. */
@@ -165,6 +179,7 @@ export interface ServerDefinition {
   readonly tables: Tables
   readonly entities: Readonly<Record<string, EntitySpec>>
   readonly failures: Readonly<Record<string, string>>
+  readonly lockout?: Lockout
   readonly tools: readonly ToolDefinition[]
   readonly toolsByName: ReadonlyMap<string, ToolDefinition>
   readonly invariants: readonly Invariant<Tables>[]
@@ -189,7 +204,7 @@ export const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 /**
  * Declares a world.
  * @throws WorldDefect if the declaration contradicts itself: badly named or duplicate tools; tables whose rows lack the key,
- *   or whose `missing` is no failure; entities without a table; clauses that leave a required field out, name an unknown
+ *   or whose `missing` is no failure; a lockout by codes that are none; entities without a table; clauses that leave a required field out, name an unknown
  *   one, or have an optional one outside brackets
  */
 export function defineServer<T extends Tables>(spec: ServerSpec<T>): ServerDefinition {
@@ -199,7 +214,7 @@ export function defineServer<T extends Tables>(spec: ServerSpec<T>): ServerDefin
   return { ...spec, tools, toolsByName } as unknown as ServerDefinition
 }
 
-function checkDeclaration({ name, tables, entities, failures, tools }: ServerSpec<Tables>): void {
+function checkDeclaration({ name, tables, entities, failures, lockout, tools }: ServerSpec<Tables>): void {
   const defect = (message: string): never => {
     throw new WorldDefect(name, message)
   }
@@ -214,6 +229,9 @@ function checkDeclaration({ name, tables, entities, failures, tools }: ServerSpe
   }
   for (const [entity, { table }] of Object.entries(entities)) {
     if (!tables[table]) defect(`entity ${entity}: no table "${table}"`)
+  }
+  for (const code of lockout ? [lockout.wrong, lockout.locked] : []) {
+    if (failures[code] === undefined) defect(`lockout: "${code}" is not among the failures`)
   }
   if (new Set(tools.map((tool) => tool.name)).size !== tools.length) defect('two tools have the same name')
   for (const tool of tools) checkClauses(tool, defect)

@@ -10,6 +10,7 @@ import type {
   ToolDefinition,
 } from './define-server.js'
 import { type CallRefusalCode, DomainFailure, WorldDefect } from './errors.js'
+import { meaningOf } from './fields.js'
 import { KeyCounters } from './key-counters.js'
 import { deriveSeed, type SeededRandom, seededRandom } from './random.js'
 import { quoted } from './row-text.js'
@@ -78,6 +79,8 @@ export class Session {
   readonly #log = new UndoLog()
   readonly #tables = new Map<string, OverlayTable>()
   readonly #counters: KeyCounters
+  /** Wrong secrets in a row, by what they were given for. */
+  #wrongSecrets: Map<string, number> | undefined
   #ticks: number
   #calls: number
   /** The tables by name, as handlers and samplers see them. */
@@ -94,6 +97,8 @@ export class Session {
       this.#db[name] = table
     }
     this.#counters = new KeyCounters(from ? from.#counters : undefined)
+    const counted = from ? from.#wrongSecrets : undefined
+    if (counted) this.#wrongSecrets = new Map(counted)
     this.#ticks = from ? from.#ticks : 0
     this.#calls = from ? from.#calls : 0
   }
@@ -117,7 +122,7 @@ export class Session {
   }
 
   /**
-   * Executes one tool call as a transaction: a call that does not succeed has changed nothing.
+   * Executes one tool call as a transaction: a call that does not succeed has changed nothing, but wrong secrets are counted (`Lockout`).
    * @throws WorldDefect when the world itself is broken (a handler threw something else than a domain failure, or its
    *   output does not fit its schema); the state is then as before the call
    */
@@ -126,6 +131,10 @@ export class Session {
     if (!tool) return callRefused('unknown_tool', `There is no tool called ${name}.`)
     const parsed = tool.input.safeParse(args)
     if (!parsed.success) return callRefused('invalid_arguments', describeIssues(parsed.error))
+    const { lockout } = this.world.server
+    const secret = lockout && secretSubject(tool, parsed.data)
+    if (secret !== undefined && (this.#wrongSecrets?.get(secret) ?? 0) >= lockout!.attempts)
+      return { ok: false, code: lockout!.locked, message: this.world.server.failures[lockout!.locked]! }
     this.#random = undefined
     this.#running = tool
     try {
@@ -134,11 +143,18 @@ export class Session {
       this.#counters.commit()
       if (!tool.annotations.readOnly) this.#ticks++
       this.#calls++
+      if (secret !== undefined) this.#wrongSecrets?.delete(secret)
       return { ok: true, output }
     } catch (cause) {
       this.#log.rollback()
       this.#counters.rollback()
-      if (cause instanceof DomainFailure) return { ok: false, code: cause.code, message: cause.message }
+      if (cause instanceof DomainFailure) {
+        if (secret !== undefined && cause.code === lockout!.wrong) {
+          this.#wrongSecrets ??= new Map()
+          this.#wrongSecrets.set(secret, (this.#wrongSecrets.get(secret) ?? 0) + 1)
+        }
+        return { ok: false, code: cause.code, message: cause.message }
+      }
       throw new WorldDefect(
         this.world.server.name,
         `${name} with ${JSON.stringify(args)}: ${(cause as Error).message}`,
@@ -164,8 +180,8 @@ export class Session {
   }
 
   /**
-   * SHA-256 (hex) of the seed's identity and of every row that differs from the seed, as canonical JSON (RFC 8785). The clock, key counters and the
-   * order of calls do not enter: two routes to the same state have the same hash.
+   * SHA-256 (hex) of the seed's identity and of every row that differs from the seed, as canonical JSON (RFC 8785). The clock, key counters, wrong secrets
+   * and the order of calls do not enter: two routes to the same state have the same hash.
    */
   stateHash(): string {
     const changed: string[] = []
@@ -233,6 +249,14 @@ export class Session {
     }
     return this.#context
   }
+}
+
+/** What a call gives a secret for: the things that it names, or else whatever its tool is about. `undefined` for a call without a secret. */
+function secretSubject({ name, input }: ToolDefinition, args: Readonly<Record<string, unknown>>): string | undefined {
+  const fields = Object.entries(input.shape).map(([field, schema]) => ({ value: args[field], ...meaningOf(schema) }))
+  if (!fields.some(({ sensitive, value }) => sensitive && value !== undefined)) return undefined
+  const things = fields.flatMap(({ entity, sensitive, value }) => (entity === undefined || sensitive ? [] : [value]))
+  return [name, ...things].join(' ')
 }
 
 /** What people call a row of the table: by the entity that is named as its key is, or by the key's name. */

@@ -16,7 +16,7 @@ export const payments = defineServer({
   tables,
   entities: {
     customer: { noun: 'customer', table: 'customers', label: 'name' },
-    token: { noun: 'saved card', table: 'tokens' },
+    token: { noun: 'saved card', table: 'tokens', label: 'name' },
     invoice: { noun: 'invoice', table: 'invoices', label: 'title' },
     webhook: { noun: 'webhook', table: 'webhooks', label: 'name' },
   },

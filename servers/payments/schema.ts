@@ -35,6 +35,8 @@ const customer = z.object({
 
 const token = z.object({
   token: z.string(),
+  /** As people call it: `Visa 482`. */
+  name: z.string(),
   customer: z.string(),
   /** The most that the card's bank allows in one charge. */
   limit: z.int().positive(),

@@ -89,8 +89,10 @@ function seedTokens(random: SeededRandom, customers: readonly string[], today: s
   return customers.flatMap((customer, i) =>
     Array.from({ length: i % 3 === 0 ? 2 : 1 }, (_, place): Token => {
       const expired = place === 1 && (i === 0 || random.chance(0.5))
+      const name = `${random.pick(words.CARD_BRANDS)} ${numbers[2 * i + place]}`
       return {
-        token: `${random.pick(words.CARD_BRANDS)}-${numbers[2 * i + place]}`,
+        token: slug(name),
+        name,
         customer,
         limit: place === 1 ? 250 : random.pick([800, 1500, 2500, 4000]),
         expires: addDays(today, expired ? -random.int(35, 500) : random.int(1, 1000)).slice(0, 7),

@@ -18,7 +18,7 @@ export const WORK_SECOND = wordList(`
   design printing proofs artwork update campaign photos banner cards mailing signage samples layout translation hosting
   storage`)
 
-export const CARD_BRANDS = ['visa', 'amex', 'maestro', 'mastercard'] as const
+export const CARD_BRANDS = ['Visa', 'Amex', 'Maestro', 'Mastercard'] as const
 
 export const REFERENCE_WORDS = wordList(`
   deposit rest first second final april may june studio office counter phone desk fair express rush extra spring harvest

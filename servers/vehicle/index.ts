@@ -21,6 +21,7 @@ export const vehicle = defineServer({
     fault: { noun: 'fault', table: 'faults', label: 'title' },
   },
   failures,
+  lockout: { attempts: 3, wrong: 'wrong_pin', locked: 'pin_locked' },
   tools: [...drivingTools, ...bodyTools, ...cabinTools, ...journeyTools, ...upkeepTools],
   invariants: vehicleInvariants,
   seed: seedVehicle,

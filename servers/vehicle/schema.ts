@@ -191,6 +191,7 @@ export const failures = {
   child_lock: 'The child mode does not allow that.',
   valet_restricted: 'The valet mode does not allow that.',
   wrong_pin: 'That is not the PIN of the car.',
+  pin_locked: 'After three wrong PINs the car takes none any more; its garage has to reset it.',
   destination_exists: 'A destination of that name is saved already.',
   memory_full: 'No more destinations can be saved.',
   not_a_garage: 'That destination is not a garage.',

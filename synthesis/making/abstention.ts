@@ -1,57 +1,54 @@
+import type { DropReason } from '../../dataset/example.js'
 import type { Split } from '../../dataset/profile.js'
 import type { SeededRandom, ServerDefinition } from '../../servers/kernel/index.js'
 import { nodeName } from '../../servers/kernel/tool-graph.js'
-import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
+import { NUMBERS_ASKED } from './ask-for-all.js'
+import { askInVain, insistsNow, triedOften, turnsInVain, type VainSetting } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
 import { chooseToolset } from './draw-toolset.js'
 import { type Chain, chainName, splitOf } from './split.js'
 import { type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
-import { coreAround, homeOf, takeSteps } from './take-steps.js'
-import { putIntoWords } from './word-conversation.js'
+import { coreAround, homeOf } from './take-steps.js'
 
-/** Nothing on offer can serve the request: it belongs to another world, or to none. */
+/** Nothing on offer can serve the requests: they belong to other worlds, or to none. */
 export const makeAbstention: Maker = (assignment, worldSeed, context, random) => {
   const { profile, speech, servers } = context
   const isPlain = profile.speech === 'plain'
   const persona = context.drawPersona(random)
   const moment = { persona, today: TODAY, dated: profile.context, random }
-  let user: string
-  let name: string
-  let home: readonly ServerDefinition[] = random.sample(servers, random.int(1, 2))
-  const hidden = new Set<string>()
-  if (random.chance(SMALL_TALK) || servers.length === 1) {
-    const { topic, text } = context.smallTalk(random)
-    user = isPlain ? text : withSecond(text, assignment.split, context, random)
-    name = `small-talk:${topic}`
-    if (splitOf(name) !== assignment.split) return 'other_split'
-  } else {
-    const taken = takeSteps(
-      assignment,
-      coreAround(assignment, context, random),
-      isPlain ? random.int(1, 2) : random.pick(NUMBERS_ASKED),
-      worldSeed,
-      context,
-      random,
-    )
-    if (typeof taken === 'string') return taken
-    if (taken.undoings.length > 0) return 'undone'
-    const { chain, steps } = taken
-    const script = askForAll(steps, random, { vague: !isPlain && random.chance(profile.information.minimal) })
-    if (!script) return 'no_script'
-    const worded = putIntoWords(script, speech, moment)
-    if (!worded) return 'no_words'
-    if (script.information !== 'minimal' && !isUnderstood(script, worded, context)) return 'reference'
-    user = worded.exchanges[0]!.user
-    name = chainName(chain)
-    const away = servers.filter((server) => !homeOf(chain).includes(server))
-    home = random.sample(away, random.int(1, Math.min(2, away.length)))
-    for (const similar of alike(chain, home)) hidden.add(similar)
+  const setting = { assignment, worldSeed, context, moment }
+  const askedFor = (turn: number, core: () => Chain): Foreign | DropReason | 'other_split' =>
+    random.chance(SMALL_TALK) || servers.length === 1
+      ? askNobody(setting)
+      : askElsewhere(core(), turn, setting, isPlain ? random.int(1, 2) : random.pick(NUMBERS_ASKED))
+  const first = askedFor(0, () => coreAround(assignment, context, random))
+  if (typeof first === 'string') return first
+  const requests = [first]
+  const users = [first.user]
+  let insisted = false
+  while (users.length < turnsInVain(assignment, context)) {
+    const turn = users.length
+    insisted = insistsNow(insisted, random)
+    if (insisted) {
+      users.push(speech.insist({ ...moment, turn }))
+      continue
+    }
+    // Of the worlds that were asked about already, so that there are others left to offer tools of.
+    const asked = requests.flatMap(({ chain }) => homeOf(chain))
+    const near = context.graph.nodes.filter(({ server }) => asked.length === 0 || asked.includes(server))
+    const next = triedOften(() => askedFor(turn, () => [random.pick(near)]))
+    if (typeof next === 'string') return next
+    requests.push(next)
+    users.push(next.user)
   }
+  const away = servers.filter((server) => !requests.some(({ chain }) => homeOf(chain).includes(server)))
+  if (away.length === 0) return 'no_walk'
+  const home = random.sample(away, random.int(1, Math.min(2, away.length)))
+  const hidden = new Set(requests.flatMap(({ chain }) => alike(chain, home)))
   const toolset = chooseToolset({ home, needed: [], hidden, distractors: false }, servers, profile, random)
   if (toolset.length === 0) return 'no_walk'
-  const users = [user, ...(!isPlain && random.chance(INSISTS) ? [speech.insist({ ...moment, turn: 1 })] : [])]
   const task = buildTask(
-    { kind: 'abstention', toolset, turns: users, groundTruth: [], chain: name },
+    { kind: 'abstention', toolset, turns: users, groundTruth: [], chain: first.name },
     { worldSeed, persona, profile, random },
   )
   const exchanges = users.map((said, turn) => ({
@@ -63,11 +60,32 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
   return assemble(assignment, task, course, persona, { exchanges, origins: [], turnOf: [] }, context)
 }
 
+/** A request that belongs elsewhere, with the tools that would serve it. */
+interface Foreign {
+  readonly user: string
+  readonly name: string
+  readonly chain: Chain
+}
+
+function askNobody({ assignment: { split }, context, moment: { random } }: VainSetting): Foreign | 'other_split' {
+  const { topic, text } = context.smallTalk(random)
+  const name = `small-talk:${topic}`
+  if (splitOf(name) !== split) return 'other_split'
+  const isPlain = context.profile.speech === 'plain'
+  return { user: isPlain ? text : withSecond(text, split, context, random), name, chain: [] }
+}
+
+function askElsewhere(core: Chain, turn: number, setting: VainSetting, length: number): Foreign | DropReason {
+  const { context, moment } = setting
+  const vague = context.profile.speech !== 'plain' && moment.random.chance(context.profile.information.minimal)
+  const made = askInVain(core, { turn, length, vague }, setting)
+  if (typeof made === 'string') return made
+  const { chain } = made.taken
+  return { user: made.user, name: chainName(chain), chain }
+}
+
 /** Of the small talk, what asks for two things at once. */
 const TWO_TOPICS = 0.45
-/** Of the users who are told that there is no tool, those who insist. */
-const INSISTS = 0.35
-
 /** Of the abstention tasks, those whose request belongs to no world at all. */
 const SMALL_TALK = 0.35
 

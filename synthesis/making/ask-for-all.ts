@@ -16,17 +16,22 @@ const TAKEN_FOR_GRANTED = 0.9
  * The script of one request for everything at once, which no call follows.
  * @param withheld  a value that it leaves out
  * @param vague  whether it only names the goal
+ * @param aloud  whether look-ups that a person would take for granted are asked for all the same
  * @returns `null` when it cannot be asked for at once, because something can only be meant by what is found first
  */
 export function askForAll(
   walked: readonly Step[],
   random: SeededRandom,
-  { withheld, vague = false }: { readonly withheld?: Withheld; readonly vague?: boolean } = {},
+  {
+    withheld,
+    vague = false,
+    aloud = false,
+  }: { readonly withheld?: Withheld; readonly vague?: boolean; readonly aloud?: boolean } = {},
 ): Script | null {
   const asks = [...walked.keys()]
   const steps = tellReferences(walked, [asks], true, random)
   if (!steps) return null
-  const silent = withheld || vague ? new Set<number>() : silentSteps(steps, [asks], random, TAKEN_FOR_GRANTED)
+  const silent = withheld || vague || aloud ? new Set<number>() : silentSteps(steps, [asks], random, TAKEN_FOR_GRANTED)
   return {
     steps,
     turns: vague

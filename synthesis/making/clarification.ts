@@ -1,12 +1,13 @@
+import { offeredAt, type Task } from '../../episode/index.js'
 import type { SeededRandom } from '../../servers/kernel/index.js'
-import { nodeName } from '../../servers/kernel/tool-graph.js'
-import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
+import { type Node, nodeName } from '../../servers/kernel/tool-graph.js'
+import { askForAll, isUnderstood } from './ask-for-all.js'
+import { askInVain, insistsNow, triedOften, turnsInVain } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
-import type { Script } from './conversation-script.js'
+import type { Script, Withheld } from './conversation-script.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
-import { questionsDue } from './questions-due.js'
 import { isSolvable, nodesIn } from './solvable.js'
 import { chainName } from './split.js'
 import { type Maker, TODAY } from './synthesis-context.js'
@@ -15,54 +16,73 @@ import type { Step } from './walk.js'
 import { askOf, callOf, putIntoWords, type Worded } from './word-conversation.js'
 
 /** Of the tasks whose tools are hidden, those in which it is the last one alone: what comes before it is done. */
-const PARTLY = 0.4
+const PARTLY = 0.25
+/** Those in which the user brings that last one in another turn, and it is used then. */
+const BROUGHT = 0.3
 /**
  * How much more often than first turns that calls answer those with hidden tools only name the goal: of clarification tasks others never
  * do, so that all of them together do as often.
  */
 const VAGUE = 2.4
-/** Of the users who are told that there is no tool, those who insist. */
-const INSISTS = 0.35
-
 /** The right answer is a question or a refusal: needed tools are hidden, or a required value is missing. */
 export const makeClarification: Maker = (assignment, worldSeed, context, random) => {
   const shape = shapeRandom(assignment, context)
   if (!shape.chance(context.profile.missingFunction)) return makeMissingValue(assignment, worldSeed, context, random)
-  const make = shape.chance(PARTLY) ? makePartlyHidden : makeHidden
+  const make = drawHiding(shape)
   return make(assignment, worldSeed, context, random)
 }
 
-/** Every tool that the request needs is hidden, and nothing on offer does instead. */
+function drawHiding(shape: SeededRandom): Maker {
+  if (shape.chance(BROUGHT)) return makeBrought
+  return shape.chance(PARTLY / (1 - BROUGHT)) ? makePartlyHidden : makeHidden
+}
+
+/** Every tool that the requests need is hidden, and nothing on offer does instead. */
 const makeHidden: Maker = (assignment, worldSeed, context, random) => {
-  const { profile, speech } = context
-  const core = coreAround(assignment, context, random)
-  const taken = takeSteps(assignment, core, random.pick(NUMBERS_ASKED), worldSeed, context, random)
-  if (typeof taken === 'string') return taken
-  if (taken.undoings.length > 0) return 'undone'
-  const { chain, open } = taken
+  const { profile, speech, graph } = context
   const persona = context.drawPersona(random)
   const moment = { persona, today: TODAY, dated: profile.context, random }
-  const script = askForAll(taken.steps, random, { vague: random.chance(VAGUE * profile.information.minimal) })
-  if (!script) return 'no_script'
-  const worded = putIntoWords(script, speech, moment)
-  if (!worded) return 'no_words'
-  const isVague = script.information === 'minimal'
-  if (!isVague && !isUnderstood(script, worded, context)) return 'reference'
-  const { steps } = script
-  const hidden = new Set([...chain.map(nodeName), ...rivals(steps, new Set(steps.keys()))])
-  const request = { home: homeOf(chain), needed: [], hidden, distractors: true }
-  const toolset = chooseToolset(request, context.servers, profile, random)
+  const setting = { assignment, worldSeed, context, moment }
+  const isVague = (): boolean => random.chance(VAGUE * profile.information.minimal)
+  const first = askInVain(coreAround(assignment, context, random), { turn: 0, vague: isVague() }, setting)
+  if (typeof first === 'string') return first
+  const home = homeOf(first.taken.chain)
+  const nearby = graph.nodes.filter(({ server }) => home.includes(server))
+  const requests = [first]
+  const users = [first.user]
+  let insisted = false
+  while (users.length < turnsInVain(assignment, context)) {
+    const turn = users.length
+    insisted = insistsNow(insisted, random)
+    if (insisted) {
+      users.push(speech.insist({ ...moment, turn }))
+      continue
+    }
+    const next = triedOften(() => askInVain([random.pick(nearby)], { turn, vague: isVague() }, setting))
+    if (typeof next === 'string') return next
+    requests.push(next)
+    users.push(next.user)
+  }
+  const hidden = new Set(
+    requests.flatMap(({ taken, script: { steps } }) => [
+      ...taken.chain.map(nodeName),
+      ...rivals(steps, new Set(steps.keys())),
+    ]),
+  )
+  const toolset = chooseToolset({ home, needed: [], hidden, distractors: true }, context.servers, profile, random)
   if (toolset.length === 0) return 'no_walk'
   const offered = nodesIn(toolset, context.catalogue)
-  if (taken.steps.some((_, i) => isSolvable(taken.steps, i, offered, open, random))) return 'solvable'
-  const users = [worded.exchanges[0]!.user, ...(random.chance(INSISTS) ? [speech.insist({ ...moment, turn: 1 })] : [])]
+  const areSolvable = requests.some(({ taken: { steps, open } }) =>
+    steps.some((_, i) => isSolvable(steps, i, offered, open, random)),
+  )
+  if (areSolvable) return 'solvable'
   const exchanges = users.map((user, turn) => ({ user, calls: [], assistant: speech.decline({ ...moment, turn }) }))
   const task = buildTask(
-    { kind: 'clarification', toolset, turns: users, groundTruth: [], chain: chainName(chain) },
+    { kind: 'clarification', toolset, turns: users, groundTruth: [], chain: chainName(first.taken.chain) },
     { worldSeed, persona, profile, random },
   )
   const silent: Worded = { exchanges, origins: [], turnOf: [] }
-  return assemble(assignment, task, { information: script.information, recovery: null }, persona, silent, context)
+  return assemble(assignment, task, { information: first.script.information, recovery: null }, persona, silent, context)
 }
 
 /** The last tool that the request needs is hidden: what comes before it is done and counts, and the rest is declined. */
@@ -122,39 +142,129 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
 /** Steps of a request whose last one cannot be done. */
 const PARTS = [2, 2, 2, 3] as const
 
-/** A value is left out that no tool can find. */
-const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
-  const { profile, speech } = context
+/** The last tool that the request needs is not there at first: what comes before it is done, and the rest when the user has brought it. */
+const makeBrought: Maker = (assignment, worldSeed, context, random) => {
+  const { profile, speech, catalogue, denotes } = context
   const core = coreAround(assignment, context, random)
-  const taken = takeSteps(assignment, core, random.pick(NUMBERS_ASKED), worldSeed, context, random)
+  const taken = takeSteps(assignment, core, random.pick(BROUGHT_PARTS), worldSeed, context, random)
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
-  const { chain } = taken
+  const { chain, open } = taken
   const persona = context.drawPersona(random)
-  const script = withholding(taken.steps, random)
-  if (!script) return 'no_script'
-  const worded = putIntoWords(script, speech, { persona, today: TODAY, dated: profile.context, random })
-  const questions = worded && questionsDue(script, worded)
-  if (!worded || !questions) return 'no_words'
-  if (!isUnderstood(script, worded, context)) return 'reference'
+  const moment = { persona, today: TODAY, dated: profile.context, random }
+  // What is done before it is there must have been asked for: nobody looks things up for a call that cannot be made.
+  const whole = askForAll(taken.steps, random, { aloud: true })
+  if (!whole) return 'no_script'
+  const asked = putIntoWords(whole, speech, moment)
+  if (!asked) return 'no_words'
+  const { steps } = whole
+  const last = steps.length - 1
   const request = { home: homeOf(chain), needed: chain, hidden: new Set<string>(), distractors: true }
-  const toolset = chooseToolset(request, context.servers, profile, random)
-  const { user, assistant } = worded.exchanges[0]!
+  const isLast = ({ server, tool }: Task['toolset'][number]): boolean =>
+    server === chain.at(-1)!.server.name && tool === chain.at(-1)!.tool.name
+  const toolset = chooseToolset(request, context.servers, profile, random).map((offer) =>
+    isLast(offer) ? { ...offer, from: 1 } : offer,
+  )
+  const offered = nodesIn(offeredAt(toolset, 0), catalogue)
+  if (isSolvable(taken.steps, last, offered, open, random)) return 'solvable'
+  const reportOn = (turn: number, indices: readonly number[]): string =>
+    speech.report(
+      indices.map((i) => ({ ask: askOf(steps, i, whole), output: steps[i]!.output })),
+      { ...moment, turn },
+    )
+  const before = [...steps.keys()].slice(0, -1)
+  const declined =
+    before.length === 0
+      ? speech.decline({ ...moment, turn: 0 })
+      : `${reportOn(0, before)} ${speech.declineRest({ ...moment, turn: 0 })}`
+  const worded: Worded = {
+    exchanges: [
+      { user: asked.exchanges[0]!.user, calls: before.map((i) => callOf(steps[i]!, i)), assistant: declined },
+      {
+        user: speech.bring({ ...moment, turn: 1 }),
+        calls: [callOf(steps[last]!, last)],
+        assistant: reportOn(1, [last]),
+      },
+    ],
+    origins: asked.origins,
+    turnOf: steps.map((_, i) => (i === last ? 1 : 0)),
+  }
+  const script: Script = {
+    ...whole,
+    turns: [
+      { says: 'request', asks: [...steps.keys()], steps: before },
+      { says: 'request', asks: [], steps: [last] },
+    ],
+  }
   const task = buildTask(
-    { kind: 'clarification', toolset, turns: [user], groundTruth: [], ...questions, chain: chainName(chain) },
+    {
+      kind: 'clarification',
+      toolset,
+      turns: worded.exchanges.map(({ user }) => user),
+      groundTruth: groundTruthOf(steps, worded),
+      ...toTell(steps, script, worded),
+      chain: chainName(chain),
+    },
     { worldSeed, persona, profile, random },
   )
-  const silent: Worded = { exchanges: [{ user, calls: [], assistant }], origins: [], turnOf: [] }
+  const example = assemble(assignment, task, { information: 'complete', recovery: null }, persona, worded, context)
+  return firstObjection({ example, steps, script, open, catalogue, denotes, today: TODAY }) ?? example
+}
+
+/** Steps of a request whose last one is done later. */
+const BROUGHT_PARTS = [1, 2, 2, 3] as const
+
+/** In every turn a value is left out that no tool can find, and that the user does not know either. */
+const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
+  const { profile, graph } = context
+  const persona = context.drawPersona(random)
+  const moment = { persona, today: TODAY, dated: profile.context, random }
+  const setting = { assignment, worldSeed, context, moment }
+  const withhold = (steps: readonly Step[]): Withheld | undefined => withheldIn(steps, random)
+  const first = askInVain(coreAround(assignment, context, random), { turn: 0, withhold }, setting)
+  if (typeof first === 'string') return first
+  const home = homeOf(first.taken.chain)
+  const nearby = graph.nodes.filter(({ server }) => home.includes(server))
+  const requests = [first]
+  while (requests.length < turnsInVain(assignment, context)) {
+    const turn = requests.length
+    const next = triedOften(() => askInVain([random.pick(nearby)], { turn, withhold }, setting))
+    if (typeof next === 'string') return next
+    requests.push(next)
+  }
+  const needed = uniqueNodes(requests.flatMap(({ taken }) => taken.chain))
+  if (!needed) return 'no_walk'
+  const request = { home, needed, hidden: new Set<string>(), distractors: true }
+  const toolset = chooseToolset(request, context.servers, profile, random)
+  const exchanges = requests.map(({ user, question }) => ({ user, calls: [], assistant: question }))
+  const task = buildTask(
+    {
+      kind: 'clarification',
+      toolset,
+      turns: requests.map(({ user }) => user),
+      groundTruth: [],
+      questions: requests.flatMap(({ questions }) => questions),
+      chain: chainName(first.taken.chain),
+    },
+    { worldSeed, persona, profile, random },
+  )
+  const silent: Worded = { exchanges, origins: [], turnOf: [] }
   return assemble(assignment, task, { information: 'missing', recovery: null }, persona, silent, context)
 }
 
-/** Leaves out a value that the first call cannot do without. */
-function withholding(steps: readonly Step[], random: SeededRandom): Script | null {
+/** Each tool once; `null` when two worlds name theirs alike, for a toolset has no name twice. */
+function uniqueNodes(nodes: readonly Node[]): Node[] | null {
+  const byId = new Map(nodes.map((node) => [nodeName(node), node]))
+  return new Set([...byId.values()].map(({ tool }) => tool.name)).size === byId.size ? [...byId.values()] : null
+}
+
+/** A value that the first call cannot do without, and that is said nowhere else. */
+function withheldIn(steps: readonly Step[], random: SeededRandom): Withheld | undefined {
   const { tool, args } = steps[0]!
   const fields = Object.entries(tool.input.shape).filter(([field, schema]) => {
     const value = args[field]
     if (schema.isOptional() || (typeof value !== 'string' && typeof value !== 'number')) return false
     return steps.every((other, i) => i === 0 || !Object.values(other.args).includes(value))
   })
-  return fields.length === 0 ? null : askForAll(steps, random, { withheld: { step: 0, field: random.pick(fields)[0] } })
+  return fields.length === 0 ? undefined : { step: 0, field: random.pick(fields)[0] }
 }

@@ -38,6 +38,8 @@ export const isPrepared = ({ server, tool }: Node, earlier: Chain): boolean =>
 const MOST_PREPARING = 4
 /** How often a call is prepared that could be made as it is: what it then does may not be what the next one needs. */
 const GO_ON = 0.3
+/** How often a tool is prepared by one that needs preparing itself, though another could be called at once: it may need another thing. */
+const DEEPER = 0.5
 
 /**
  * The core of a chain with the calls before it that prepare what its first one needs, where the state does not have it.
@@ -66,10 +68,13 @@ function preparedBy(
     .map(({ from }) => from)
   if (before.length === 0) return null
   const ready = before.filter(isPossible)
+  const others = before.filter((node) => !ready.includes(node))
   const last = left <= 1
-  if (ready.length > 0 && (last || core.length < 2 || !random.chance(GO_ON))) return [random.pick(ready), ...core]
+  const isFirst = core.length < 2
+  const goesOn = !last && (isFirst ? others.length > 0 && random.chance(DEEPER) : random.chance(GO_ON))
+  if (ready.length > 0 && !goesOn) return [random.pick(ready), ...core]
   if (last) return null
-  const next = [random.pick(before), ...core]
+  const next = [random.pick(isFirst ? others : before), ...core]
   return isPossible(next[0]!)
     ? (preparedBy(next, graph, isPossible, random, left - 1) ?? next)
     : prepared(next, graph, isPossible, random, left - 1)

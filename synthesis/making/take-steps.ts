@@ -56,7 +56,8 @@ export function coreAround(
 /**
  * Splits are told apart by hash, so chains are drawn until one belongs to the split that is wanted. Tools that need
  * several look-ups have no short chains, and some that little leads to have no long ones: the length is then the next
- * that there is.
+ * that there is. It is the next one too where every chain runs through one of another split: something has to come between the two tools
+ * of which that one is made.
  */
 function drawChainOf(
   split: Split,
@@ -66,16 +67,21 @@ function drawChainOf(
   heldOutWorlds: ReadonlySet<string>,
   random: SeededRandom,
 ): Chain | null {
+  let parted = false
   for (const next of lengthsFrom(length, Math.max(core.length, Math.min(length, SHORTEST)))) {
     let drawn = false
+    let elsewhere = false
     for (let attempt = 0; attempt < DRAWS_PER_SPLIT[split]; attempt++) {
-      const chain = drawChain(source, core, next, random)
+      const chain = drawChain({ ...source, parted }, core, next, random)
       if (!chain && !drawn && attempt >= DRAWS_PER_SPLIT.train) break
       if (!chain) continue
       drawn = true
-      if (splitOf(chain, heldOutWorlds) === split) return chain
+      const own = splitOf(chain, heldOutWorlds)
+      if (own === split) return chain
+      elsewhere ||= own !== undefined
     }
-    if (drawn) return null
+    if (elsewhere) return null
+    parted ||= drawn
   }
   return null
 }

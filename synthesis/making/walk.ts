@@ -44,6 +44,8 @@ const TRIES_PER_LOOK_UP = 64
 const KEYS_PER_ARGUMENT = 12
 /** Share of the tools that come between two others: where a chain of the two is of another split, only so they occur in one. */
 const BETWEEN = 0.12
+/** The same where chains have to be parted. */
+const BETWEEN_PARTED = 0.6
 /** Draws of a chain around one tool before another length is drawn. */
 const TRIES_PER_CHAIN = 12
 /** Draws of a link before it is held that none leads to a tool that can be called. */
@@ -55,6 +57,8 @@ export interface ChainSource {
   readonly profile: Profile
   /** Whether a tool could be called after those of a chain, as far as that can be told without calling any. */
   isReady(node: Node, earlier: Chain): boolean
+  /** Whether the chain is to be parted: some two of its tools may not follow one another. */
+  readonly parted?: boolean
 }
 
 /**
@@ -72,7 +76,7 @@ export function drawChain(source: ChainSource, core: Chain, length: number, rand
 }
 
 /** Adds one tool: a look-up where one is missing, otherwise one before the first or after the last. @returns false if none fits */
-function grow(chain: Node[], { graph, profile, isReady }: ChainSource, random: SeededRandom): boolean {
+function grow(chain: Node[], { graph, profile, isReady, parted }: ChainSource, random: SeededRandom): boolean {
   const spoken = profile.keys === 'spoken'
   const missing = firstUncovered(chain, spoken)
   if (missing) {
@@ -89,7 +93,7 @@ function grow(chain: Node[], { graph, profile, isReady }: ChainSource, random: S
     if (link) chain.splice(random.int(0, chain.indexOf(missing.node)), 0, link.from)
     return link !== undefined
   }
-  if (!spoken && chain.length > 1 && random.chance(BETWEEN)) {
+  if (!spoken && chain.length > 1 && random.chance(parted ? BETWEEN_PARTED : BETWEEN)) {
     const at = random.int(1, chain.length - 1)
     const inner = graph.from(chain[at - 1]!).filter(({ to, kind }) => kind !== 'cross-world' && !chain.includes(to))
     const link = pickLink(inner, profile, random, ({ to }) => isReady(to, chain.slice(0, at)))

@@ -15,9 +15,10 @@ export interface Worded {
 
 /**
  * Puts a script into words, turn by turn, and notes which words give which argument.
+ * @param before  user turns that came before and led to nothing: the script moves on from them
  * @returns `null` when something in it cannot be said
  */
-export function putIntoWords(script: Script, speech: Speech, moment: Omit<Moment, 'turn'>): Worded | null {
+export function putIntoWords(script: Script, speech: Speech, moment: Omit<Moment, 'turn'>, before = 0): Worded | null {
   const { steps } = script
   const origins: Record<string, Origin>[] = steps.map(({ bindings }) =>
     Object.fromEntries(
@@ -28,7 +29,9 @@ export function putIntoWords(script: Script, speech: Speech, moment: Omit<Moment
   const exchanges: Exchange[] = []
   for (const [index, turn] of script.turns.entries()) {
     const answering = script.turns[index - 1]?.says === 'vague'
-    const at: Moment = { ...moment, turn: index, ...(answering ? { after: 'question' } : {}) }
+    const movesOn = index === 0 && before > 0
+    const after = answering ? 'question' : movesOn ? 'failure' : undefined
+    const at: Moment = { ...moment, turn: before + index, ...(after ? { after } : {}) }
     const spoken = speak(turn, steps, script, speech, at)
     if (!spoken) return null
     for (const { step, phrases, mentions, skip } of spoken.evidence) {

@@ -67,13 +67,12 @@ function readCall(
   args: JsonObject,
   output: JsonObject,
 ): Pick<SeenCall, 'named' | 'shown' | 'lists'> {
-  const lists = Object.entries(tool.output.shape).flatMap(([field, schema]): ShownList[] => {
-    const element = elementOf(schema as z.core.$ZodType)
-    const rows = output[field]
-    if (!element || !Array.isArray(rows)) return []
-    const entries = rows.map((row) => (isObject(row) ? thingsIn(server, element, row) : []))
-    return [{ entries, cut: typeof output.found === 'number' && output.found > rows.length }]
+  const listed = listsIn(tool.output, output)
+  const lists = listed.map(({ element, rows }): ShownList => {
+    const entries = rows.map((row) => thingsIn(server, element, row))
+    return { entries, cut: typeof output.found === 'number' && output.found > rows.length }
   })
+  const within = listed.flatMap(({ element, rows }) => rows.flatMap((row) => thingsWithin(server, element, row)))
   // What a call takes beside a key may be new to the thing: a text to write, a name to give.
   const named = thingsIn(server, tool.input, args).map(({ nameBeside: _, ...thing }) => ({
     ...thing,
@@ -81,9 +80,31 @@ function readCall(
   }))
   return {
     named,
-    shown: [...thingsOutsideLists(server, tool.output, output), ...lists.flatMap(({ entries }) => entries.flat())],
+    shown: [
+      ...thingsOutsideLists(server, tool.output, output),
+      ...lists.flatMap(({ entries }) => entries.flat()),
+      ...within,
+    ],
     lists,
   }
+}
+
+function listsIn(
+  schema: z.ZodObject,
+  row: JsonObject,
+): { readonly element: z.ZodObject; readonly rows: readonly JsonObject[] }[] {
+  return Object.entries(schema.shape).flatMap(([field, part]) => {
+    const element = elementOf(part as z.core.$ZodType)
+    const rows = row[field]
+    return element && Array.isArray(rows) ? [{ element, rows: rows.map((each) => (isObject(each) ? each : {})) }] : []
+  })
+}
+
+/** Things in the lists of an entry: they have names, but no place that a person would count them by. */
+function thingsWithin(server: ServerDefinition, schema: z.ZodObject, row: JsonObject): Thing[] {
+  return listsIn(schema, row).flatMap(({ element, rows }) =>
+    rows.flatMap((each) => [...thingsIn(server, element, each), ...thingsWithin(server, element, each)]),
+  )
 }
 
 function thingsOutsideLists(server: ServerDefinition, schema: z.ZodObject, row: JsonObject): Thing[] {

@@ -1,5 +1,6 @@
 import { correct, supply } from './answers.js'
 import { decline, declineRest, failure, question } from './assistant.js'
+import { bring } from './bringing.js'
 import { insist } from './insist.js'
 import { report } from './report.js'
 import { request } from './request.js'
@@ -18,6 +19,7 @@ export const naturalSpeech: Speech = {
   decline,
   declineRest,
   insist,
+  bring,
 }
 
 export { denotes } from './denotes.js'

@@ -50,6 +50,7 @@ export const plainSpeech: Speech = {
   decline: (_moment: Moment) => 'I cannot do that.',
   declineRest: () => 'I cannot do the rest.',
   insist: () => 'Are you sure?',
+  bring: () => 'You have another tool now. Please try again.',
 }
 
 const words = (field: string): string => field.replaceAll('_', ' ')

@@ -72,4 +72,6 @@ export interface Speech {
   declineRest(moment: Moment): string
   /** The user asks again for what was declined. */
   insist(moment: Moment): string
+  /** The user says that what was missing is there now. */
+  bring(moment: Moment): string
 }

@@ -3,13 +3,14 @@ import { text } from 'node:stream/consumers'
 import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { type CallToolResult, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createEpisodes, type EpisodesOptions } from '../../environment/episodes.js'
 import { openEpisode } from '../../environment/index.js'
 import { REPLY_TOOL } from '../../environment/reply-tool.js'
 import { serveEpisodes } from '../../environment/serve.js'
+import { nameTask } from '../../episode/index.js'
 import { PAPER } from '../../reward/index.js'
 import { stage, talkative, tasks, teacherActions } from '../support/episodes.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
@@ -214,6 +215,34 @@ test('an MCP client plays an episode at its address, over several connections, a
     assert.equal([told.reward, told.over], [earned, true])
     const none = await ask(`${origin}/episodes/none/mcp`, 'POST', {})
     assert.equal([none.status, (await json(none)).error.data.code], [404, 'unknown_episode'])
+  }))
+
+test('an MCP client is notified of tools that the user brings, and lists them', () =>
+  served(async (origin) => {
+    const { id: _, ...body } = task
+    const brought = task.groundTruth.at(-1)!.name
+    const toolset = task.toolset.map((offer) => (offer.tool === brought ? { ...offer, from: 1 } : offer))
+    const opened = await json(ask(`${origin}/episodes`, 'POST', { task: nameTask({ ...body, toolset }) }))
+    assert.is(opened.tools.length, task.toolset.length - 1)
+    const client = new Client({ name: 'test', version: '1.0.0' })
+    let changes = 0
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      changes++
+    })
+    const url = new URL(`${origin}/episodes/${opened.episode}/mcp`)
+    await client.connect(new StreamableHTTPClientTransport(url), { timeout: PATIENCE_MS })
+    assert.is(client.getServerCapabilities()?.tools?.listChanged, true)
+    const listed = async () =>
+      (await client.listTools(undefined, { timeout: PATIENCE_MS })).tools.map(({ name }) => name)
+    assert.not.ok((await listed()).includes(brought))
+    const call = { name: REPLY_TOOL.name, arguments: { text: 'I have no tool for that.' } }
+    const { content } = await client.callTool(call, undefined, { timeout: PATIENCE_MS })
+    assert.ok(textOf(content).includes(`"name":"${brought}"`))
+    assert.is(changes, 1)
+    assert.ok((await listed()).includes(brought))
+    await client.close()
+    const state = await json(ask(`${origin}/episodes/${opened.episode}`))
+    assert.is(state.tools.length, task.toolset.length)
   }))
 
 type CallTool = (name: string, args: Record<string, unknown>) => Promise<{ error: boolean; text: string }>

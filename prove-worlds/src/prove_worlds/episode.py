@@ -78,8 +78,8 @@ class Episode:
         task: Id of its task.
         kind: Of the task, such as `single-turn`.
         messages: What the model reads first, as `{"role", "content"}`.
-        tools: What it may call, in OpenAI's format: some hidden, some without the values of their enums, as the task
-            says.
+        tools: What it may call now, in OpenAI's format: some hidden, some without the values of their enums, as the
+            task says. A user's turn can bring more, and tells them in its text.
         over: Whether the user has said everything, or the most calls are made, as far as is known here.
     """
 
@@ -170,6 +170,8 @@ class Episode:
     def _act(self, action: Mapping[str, object]) -> Json:
         answer = self._client.ask("POST", f"/episodes/{self.id}/actions", action)
         self.over = field(answer, "over", bool, self.id)
+        if "tools" in answer:
+            self.tools = [*self.tools, *as_objects(answer["tools"], self.id)]
         return answer
 
     def _result(self, action: Mapping[str, object]) -> Result:

@@ -81,6 +81,7 @@ def converse(url: str | None = None, reward: str | None = None) -> Solver:
                 user = await asyncio.to_thread(episode.reply, said.text)
                 if user is not None:
                     state.messages.append(ChatMessageUser(content=user))
+                    state.tools = [offered(tool["function"]) for tool in episode.tools]
             state.metadata[_SCORE] = await asyncio.to_thread(episode.record)
         finally:
             await asyncio.to_thread(episode.close)

@@ -114,7 +114,9 @@ class TrlTasks:
         self._worlds = worlds
         self._reward = reward
         listed = islice(worlds.tasks(split, start, None if count is None else start + count), count)
-        self._tasks = [worlds.task(task.id) for task in listed]
+        tasks = [worlds.task(task.id) for task in listed]
+        # An environment of TRL has its tools for good.
+        self._tasks = [task for task in tasks if not task.brings_tools]
 
     @cached_property
     def train_dataset(self) -> Dataset:

@@ -40,7 +40,8 @@ class Task:
     Attributes:
         user_turns: Messages that the user has for the model, the first included.
         messages: What the model reads first.
-        tools: What it may call, in OpenAI's format.
+        tools: What it may call at first, in OpenAI's format.
+        brings_tools: Whether a later turn of the user brings more, and tells them in its text.
         reply_tool: What to offer besides, to a model that can do nothing but call tools and has several user turns
             before it.
     """
@@ -50,6 +51,7 @@ class Task:
     user_turns: int
     messages: Sequence[Json]
     tools: Sequence[Json]
+    brings_tools: bool
     reply_tool: Json
 
 
@@ -144,6 +146,7 @@ class Worlds:
             user_turns=field(answer, "user_turns", int, self.url),
             messages=as_objects(answer.get("messages"), self.url),
             tools=as_objects(answer.get("tools"), self.url),
+            brings_tools=field(answer, "brings_tools", bool, self.url),
             reply_tool=as_object(answer.get("reply_tool"), self.url),
         )
 

@@ -4,6 +4,7 @@ import { type DeclarationFloor, declarationChecks } from './declaration-checks.j
 import { failureChecks, type Provocations } from './failure-checks.js'
 import { type SampleBounds, sampleChecks } from './sample-checks.js'
 import { sealed } from './sealed.js'
+import { secretChecks } from './secret-checks.js'
 import { stateChecks } from './state-checks.js'
 
 export interface ContractOptions extends Partial<SampleBounds>, Partial<DeclarationFloor> {
@@ -26,5 +27,6 @@ export function worldContract(server: ServerDefinition, options: ContractOptions
     ...sampleChecks(apart, { sampleFloor, maxResultChars }),
     ...stateChecks(apart),
     ...failureChecks(apart, provoke, provokeSeed),
+    ...secretChecks(apart),
   ]
 }

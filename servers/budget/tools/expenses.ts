@@ -69,7 +69,7 @@ const recordExpense = tool({
     description: z.string().trim().min(2).max(40).describe('What was bought.'),
     category: ref('category'),
     amount: amount.describe('What was spent, in whole currency units.'),
-    member: ref('member', 'Who spent it: the first name in lower case.'),
+    member: ref('member', 'Who spent it: the first name.'),
   }),
   output: z.object({
     description: z.string(),

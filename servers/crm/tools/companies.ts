@@ -54,7 +54,8 @@ const findCompanies = tool({
 
 const listReps = tool({
   name: 'list_reps',
-  description: 'List the sales reps of a territory with their quota for the year, what they have won and what is open.',
+  description:
+    'List the sales reps of a territory with their quota for the year, what they have won and what is open, and of each other rep one discount request that waits for approval, if any does.',
   input: z.strictObject({ territory: z.enum(TERRITORIES).describe('Sales territory.') }),
   output: z.object({
     found: z.int(),
@@ -66,6 +67,7 @@ const listReps = tool({
         won: z.int(),
         pipeline: z.int(),
         you: z.literal(true).optional(),
+        requests: z.array(z.object({ title: z.string(), discount_request: ref('discount_request') })),
       }),
     ),
   }),
@@ -86,7 +88,15 @@ const listReps = tool({
     const reps = db.reps.by('territory', territory)
     return {
       found: reps.length,
-      reps: reps.map((row) => ({ ...row, ...(row.is_me ? { you: true as const } : {}) })),
+      reps: reps.map((row) => ({
+        ...row,
+        ...(row.is_me ? { you: true as const } : {}),
+        // One each: a result is as long as a policy reads without losing its place.
+        requests: db.deals
+          .by('rep', row.rep)
+          .flatMap(({ request }) => (request === null || row.is_me ? [] : [db.discount_requests.get(request)!]))
+          .slice(0, 1),
+      })),
     }
   },
 })

@@ -25,11 +25,15 @@ export interface ToolsAtAddress {
   readonly name: string
   readonly instructions: string
   readonly tools: readonly OfferedTool[]
-  /** `meta` goes into the result's `_meta`. */
-  call(
-    name: string,
-    args: Record<string, unknown>,
-  ): Promise<ToolResponse & { readonly meta?: Readonly<Record<string, unknown>> }>
+  /** Whether calls can bring other tools, which sessions of the first era are then notified of. */
+  readonly mayChange?: boolean
+  /** `toolsChanged`: other tools are listed from now on. `meta` goes into the result's `_meta`. */
+  call(name: string, args: Record<string, unknown>): Promise<CallAtAddress>
+}
+
+export interface CallAtAddress extends ToolResponse {
+  readonly meta?: Readonly<Record<string, unknown>>
+  readonly toolsChanged?: true
 }
 
 /**
@@ -41,7 +45,11 @@ export async function answerMcpRequest(request: Request, served: ToolsAtAddress)
     return answerWithoutSession(request, served)
   const server = new Server(
     { name: served.name, version: VERSION },
-    { capabilities: { tools: {} }, instructions: served.instructions, jsonSchemaValidator: lazyValidator },
+    {
+      capabilities: { tools: served.mayChange ? { listChanged: true } : {} },
+      instructions: served.instructions,
+      jsonSchemaValidator: lazyValidator,
+    },
   )
   const tools = served.tools.map(mcpToolOf)
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
@@ -49,14 +57,22 @@ export async function answerMcpRequest(request: Request, served: ToolsAtAddress)
     if (page) return page
     throw new McpError(ErrorCode.InvalidParams, notACursor(params?.cursor))
   })
-  server.setRequestHandler(CallToolRequestSchema, ({ params }) => answerAt(served, params.name, params.arguments))
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification }) => {
+    const called = await served.call(params.name, params.arguments ?? {})
+    if (called.toolsChanged) await sendNotification({ method: 'notifications/tools/list_changed' })
+    return answerOf(called)
+  })
   const transport = new WebStandardStreamableHTTPServerTransport({
-    enableJsonResponse: true,
+    // JSON holds one message: a notification beside the answer needs a stream.
+    enableJsonResponse: served.mayChange !== true,
     maxRequestBodySize: HOST_LIMITS.maxRequestBytes,
   })
   await server.connect(transport)
   try {
-    return await transport.handleRequest(request)
+    const response = await transport.handleRequest(request)
+    if (!served.mayChange) return response
+    // A stream is still being written to; its end comes with the answer, and only then may the server be closed.
+    return new Response(response.body && (await response.text()), response)
   } finally {
     await server.close()
   }
@@ -84,12 +100,13 @@ function createAddressServer(served: ToolsAtAddress): HandleServer {
     if (page) return page as never
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, notACursor(params?.cursor))
   })
-  server.setRequestHandler('tools/call', ({ params }) => answerAt(served, params.name, params.arguments))
+  server.setRequestHandler('tools/call', async ({ params }) =>
+    answerOf(await served.call(params.name, params.arguments ?? {})),
+  )
   return server
 }
 
-async function answerAt(served: ToolsAtAddress, name: string, args: Record<string, unknown> = {}): Promise<ToolAnswer> {
-  const { ok, text, meta } = await served.call(name, args)
+function answerOf({ ok, text, meta }: CallAtAddress): ToolAnswer {
   const answer: ToolAnswer = { content: [{ type: 'text', text }], ...(ok ? {} : { isError: true }) }
   return meta ? { ...answer, _meta: { ...meta } } : answer
 }

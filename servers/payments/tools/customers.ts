@@ -7,7 +7,7 @@ import { tool } from '../schema.js'
 const findCustomer = tool({
   name: 'find_customer',
   description:
-    'Find customers by name or part of it: what they owe in euros, and the tokens of their saved cards that have not expired.',
+    'Find customers by name or part of it: what they owe in euros, and their saved cards that have not expired.',
   input: z.strictObject({ name: z.string().min(2).max(40).describe('Name or part of it.') }),
   output: z.object({
     found: z.int(),
@@ -17,7 +17,7 @@ const findCustomer = tool({
         customer: ref('customer'),
         status: z.string(),
         owes: z.int(),
-        tokens: z.array(sensitive(ref('token'))),
+        cards: z.array(z.object({ name: z.string(), token: sensitive(ref('token')) })),
       }),
     ),
   }),
@@ -43,10 +43,7 @@ const findCustomer = tool({
       customer: row.customer,
       status: row.status,
       owes: owedBy(db, row.customer),
-      tokens: db.tokens
-        .by('customer', row.customer)
-        .filter((token) => isUsable(token, date))
-        .map(({ token }) => token),
+      cards: db.tokens.by('customer', row.customer).filter((token) => isUsable(token, date)),
     }))
     return { found: found.length, customers }
   },

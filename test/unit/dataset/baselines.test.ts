@@ -47,4 +47,13 @@ test('names and descriptions of tools find what is asked for in their words', ()
   assert.is(check.finish().results[1]!.sequences, 1)
 })
 
+test('words are counted by turns, ties as halves, where there are tasks with and without calls', () => {
+  const check = createBaselineCheck(CATALOGUE)
+  check.add(example('train', [['One two three'], ['four']]))
+  assert.is(check.finish().lengths, undefined)
+  check.add(example('validation', [['One two three four five', 'freeze_card']]))
+  check.add(example('held-out', [['One two three', 'freeze_card']]))
+  assert.equal(check.finish().lengths, { first: 0.75, all: 0.5 })
+})
+
 test.run()

@@ -33,7 +33,7 @@ test('a line is one line to every reader, whatever the user says', () => {
 
 test('messages are a conversation in the form of OpenAI, with an answer to every call', () => {
   const example = examples.find(({ task }) => task.system !== undefined)!
-  const messages = messagesOf(example)
+  const messages = messagesOf(example, catalogue)
   assert.equal(messages[0], { role: 'system', content: example.task.system })
   assert.equal(
     messages.filter(({ role }) => role === 'user').map(({ content }) => content),

@@ -39,6 +39,10 @@ test('what the teacher does is answered as it was, and earns the most of every r
 })
 
 const lending = lendingTask()
+/** The same, but what takes the loan back comes with the second turn. */
+const bringing = lendingTask({
+  toolset: lending.toolset.map((offer) => (offer.tool === 'return_book' ? { ...offer, from: 1 } : offer)),
+})
 const argument = fc.constantFrom('emma', 'Ada', 'nobody', 'loan-1')
 const made = fc.oneof(
   fc.record({
@@ -56,8 +60,8 @@ test('whatever an assistant does, it is answered and scored as in training', asy
   const here = createTaskStage(new Map([[library.name, library]]))
   const there = stageOf()
   await fc.assert(
-    fc.asyncProperty(fc.array(made, { maxLength: 8 }), async (actions) => {
-      const episode = await openEpisode(lending, { stage: here, reward: PAPER })
+    fc.asyncProperty(fc.constantFrom(lending, bringing), fc.array(made, { maxLength: 8 }), async (task, actions) => {
+      const episode = await openEpisode(task, { stage: here, reward: PAPER })
       const [script, results]: [string[], string[]] = [[], []]
       for (const action of [...actions, SAY, SAY]) {
         if (episode.isOver) break
@@ -65,7 +69,7 @@ test('whatever an assistant does, it is answered and scored as in training', asy
         if (outcome.type === 'result') results.push(outcome.text)
         script.push(action.type === 'call' ? writeCall(action.name, action.arguments) : 'Hm.')
       }
-      const rollout = await play(lending, script, there, { ...AMPLE, maxAssistantTurns: 20 })
+      const rollout = await play(task, script, there, { ...AMPLE, maxAssistantTurns: 20 })
       assert.equal(results, rollout.responses)
       assert.equal(episode.calls, rollout.calls)
       const { preset, solved, stateHashes, ...reward } = episode.score()

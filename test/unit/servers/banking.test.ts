@@ -115,6 +115,11 @@ checkWorldContract(banking, {
       const { card: key, pin } = card(s, (row) => row.status === 'frozen')
       return ['unfreeze_card', { card: key, pin: pin === '1234' ? '4321' : '1234' }]
     },
+    pin_locked: (s) => {
+      const { card: key, pin } = card(s, (row) => row.status === 'frozen')
+      for (let i = 0; i < 3; i++) s.call('unfreeze_card', { card: key, pin: pin === '1234' ? '4321' : '1234' })
+      return ['unfreeze_card', { card: key, pin }]
+    },
     limit_too_high: (s) => {
       const { card: key, ceiling } = card(s, (row) => row.status === 'active')
       return ['set_card_limit', { card: key, limit: ceiling + 1 }]

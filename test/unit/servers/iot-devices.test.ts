@@ -188,6 +188,14 @@ checkWorldContract(iotDevices, {
       )
       return ['unlock_door', { lock: row.device, pin: row.pin === '1234' ? '4321' : '1234' }]
     },
+    pin_locked: (s) => {
+      const row = device(
+        s,
+        works('lock', ({ state }) => state === 'locked'),
+      )
+      for (let i = 0; i < 3; i++) s.call('unlock_door', { lock: row.device, pin: row.pin === '1234' ? '4321' : '1234' })
+      return ['unlock_door', { lock: row.device, pin: row.pin }]
+    },
     pin_required: (s) => {
       arm(s)
       return ['set_home_mode', { mode: 'home' }]

@@ -250,6 +250,12 @@ checkWorldContract(vehicle, {
       park(s)
       return ['set_guard_mode', { mode: 'child', pin: carOf(s).pin === '1234' ? '4321' : '1234' }]
     },
+    pin_locked: (s) => {
+      park(s)
+      const wrong = carOf(s).pin === '1234' ? '4321' : '1234'
+      for (let i = 0; i < 3; i++) s.call('set_guard_mode', { mode: 'child', pin: wrong })
+      return guard(s, 'child')
+    },
     destination_exists: () => ['save_destination', { name: 'HOME', address: '3 Elm Street, Rome' }],
     memory_full: (s) => {
       const saved = stateOf(s).destinations.count(({ kind }) => kind === 'saved')

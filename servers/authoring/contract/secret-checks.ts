@@ -1,0 +1,42 @@
+import { deriveSeed, meaningOf, type ServerDefinition, seededRandom } from '../../kernel/index.js'
+import { hold, type WorldCheck } from './breach.js'
+import { openerOf, SEEDS } from './seeds.js'
+
+/** Wrong secrets in a row after which no world takes the right one any more; banks allow three. */
+const MOST_WRONG = 5
+/** Draws of arguments in one world. */
+const DRAWS = 4
+
+/** A secret of a few digits cannot be found by trying all: after some wrong ones the right one is refused as well. */
+export function secretChecks(server: ServerDefinition): WorldCheck[] {
+  const guarded = server.tools.flatMap((tool) =>
+    Object.entries(tool.input.shape)
+      .filter(([, schema]) => meaningOf(schema).sensitive && isOfDigits(schema))
+      .map(([field]) => ({ tool, field })),
+  )
+  return guarded.map(({ tool, field }) => ({
+    name: `lets nobody try out the ${field} that ${tool.name} takes`,
+    run() {
+      const open = openerOf(server)
+      for (const index of SEEDS.keys()) {
+        const session = open(index)
+        const random = seededRandom(deriveSeed('secrets', index))
+        const draws = Array.from({ length: DRAWS }, () => session.sampleArguments(tool, random, {}))
+        const args = draws.find((drawn) => drawn?.[field] !== undefined)
+        if (!args) continue
+        const wrong = args[field] === '0000' ? '1111' : '0000'
+        for (let i = 0; i < MOST_WRONG; i++) session.call(tool.name, { ...args, [field]: wrong })
+        hold(
+          !session.call(tool.name, args).ok,
+          `${tool.name} takes the right ${field} after ${MOST_WRONG} wrong ones`,
+          'Declare a lockout.',
+        )
+        return
+      }
+      hold(false, `${tool.name} never took a ${field}`, 'See that some seeds have rows for which it is needed.')
+    },
+  }))
+}
+
+const isOfDigits = (schema: { safeParse(value: unknown): { success: boolean } }): boolean =>
+  schema.safeParse('0000').success && !schema.safeParse('open sesame').success

@@ -1,0 +1,90 @@
+import type { DropReason } from '../../dataset/example.js'
+import type { TaskBody } from '../../episode/index.js'
+import { deriveSeed, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
+import type { Moment } from '../wording/speech.js'
+import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
+import type { Script, Withheld } from './conversation-script.js'
+import { questionsDue } from './questions-due.js'
+import type { Chain } from './split.js'
+import type { Assignment, SynthesisContext } from './synthesis-context.js'
+import { type Taken, takeSteps } from './take-steps.js'
+import type { Step } from './walk.js'
+import { putIntoWords } from './word-conversation.js'
+
+/** One user turn with a request that no call answers. */
+export interface VainRequest {
+  readonly taken: Taken
+  readonly script: Script
+  readonly user: string
+  /** The assistant's question, where something was left out. */
+  readonly question: string
+  readonly questions: NonNullable<TaskBody['questions']>
+}
+
+export interface VainSetting {
+  readonly assignment: Assignment
+  readonly worldSeed: number
+  readonly context: SynthesisContext
+  readonly moment: Omit<Moment, 'turn'>
+}
+
+export interface VainWish {
+  /** Index of the user turn. A later one moves on from what was declined or asked before. */
+  readonly turn: number
+  readonly length?: number
+  readonly vague?: boolean
+  /** Draws a value to leave out; `undefined` when the steps have none. */
+  withhold?(steps: readonly Step[]): Withheld | undefined
+}
+
+/** A request around `core` that is put into words, and understood by a listener unless it only names the goal. */
+export function askInVain(
+  core: Chain,
+  { turn, length, vague = false, withhold }: VainWish,
+  { assignment, worldSeed, context, moment }: VainSetting,
+): VainRequest | DropReason {
+  const { random } = moment
+  const taken = takeSteps(assignment, core, length ?? random.pick(NUMBERS_ASKED), worldSeed, context, random)
+  if (typeof taken === 'string') return taken
+  if (taken.undoings.length > 0) return 'undone'
+  const withheld = withhold?.(taken.steps)
+  if (withhold && !withheld) return 'no_script'
+  const script = askForAll(taken.steps, random, { vague, ...(withheld ? { withheld } : {}) })
+  if (!script) return 'no_script'
+  const worded = putIntoWords(script, context.speech, moment, turn)
+  const due = worded && questionsDue(script, worded)
+  if (!worded || !due) return 'no_words'
+  if (!vague && !isUnderstood(script, worded, context)) return 'reference'
+  const { user, assistant } = worded.exchanges[0]!
+  const questions = (due.questions ?? []).map((question) => ({ ...question, turn }))
+  return { taken, script, user, question: assistant, questions }
+}
+
+/**
+ * As many user turns as conversations with calls have, so that their number does not tell that there is nothing to call. Drawn once per
+ * round, so that the longer ones, which are harder to find, keep their share.
+ */
+export function turnsInVain({ index, round }: Assignment, { profile, seed }: SynthesisContext): number {
+  if (profile.speech === 'plain') return 1
+  const random = seededRandom(deriveSeed('prove/turns-in-vain/1', seed, index, round))
+  const [second, third] = profile.nextTurn
+  if (!random.chance(second)) return 1
+  return random.chance(third) ? 3 : 2
+}
+
+/** Draws for a later request before the whole candidate is given up. */
+const TRIES = 4
+
+/** Tries several times to find something. @returns the reason of the last try when none found it */
+export function triedOften<T>(attempt: () => T | DropReason | 'other_split'): T | DropReason | 'other_split' {
+  let made = attempt()
+  for (let left = TRIES - 1; left > 0 && typeof made === 'string'; left--) made = attempt()
+  return made
+}
+
+/** Of the later turns of a user who is told that there is no tool, those that only insist. */
+const INSISTS = 0.25
+
+/** Whether a later turn insists on what was declined: never twice in a row. */
+export const insistsNow = (insistedBefore: boolean, random: SeededRandom): boolean =>
+  !insistedBefore && random.chance(INSISTS)
