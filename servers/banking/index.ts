@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { bankingInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedBanking } from './seed.js'
@@ -24,5 +25,6 @@ export const banking = defineServer({
   failures,
   tools: [...accountTools, ...paymentTools, ...transactionTools, ...cardTools, ...standingOrderTools],
   invariants: bankingInvariants,
+  callWords,
   seed: seedBanking,
 })

@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { vehicleInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedVehicle } from './seed.js'
@@ -23,5 +24,6 @@ export const vehicle = defineServer({
   failures,
   tools: [...drivingTools, ...bodyTools, ...cabinTools, ...journeyTools, ...upkeepTools],
   invariants: vehicleInvariants,
+  callWords,
   seed: seedVehicle,
 })

@@ -1,6 +1,6 @@
-import type { Split } from '../../dataset/profile.js'
 import type { SeededRandom, ServerDefinition } from '../../servers/kernel/index.js'
 import { nodeName } from '../../servers/kernel/tool-graph.js'
+import type { SmallTalk } from '../wording/small-talk.js'
 import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
 import { assemble, buildTask } from './assemble.js'
 import { chooseToolset } from './draw-toolset.js'
@@ -20,9 +20,9 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
   let home: readonly ServerDefinition[] = random.sample(servers, random.int(1, 2))
   const hidden = new Set<string>()
   if (random.chance(SMALL_TALK) || servers.length === 1) {
-    const { topic, text } = context.smallTalk(random)
-    user = isPlain ? text : withSecond(text, assignment.split, context, random)
-    name = `small-talk:${topic}`
+    const first = context.smallTalk(random)
+    user = isPlain ? first.text : withSecond(first, context, random)
+    name = `small-talk:${first.topic}`
     if (splitOf(name) !== assignment.split) return 'other_split'
   } else {
     const taken = takeSteps(
@@ -64,7 +64,7 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
 }
 
 /** Of the small talk, what asks for two things at once. */
-const TWO_TOPICS = 0.45
+const TWO_TOPICS = 0.35
 /** Of the users who are told that there is no tool, those who insist. */
 const INSISTS = 0.35
 
@@ -72,11 +72,12 @@ const INSISTS = 0.35
 const SMALL_TALK = 0.35
 
 /** Two things asked for at once, in a share of the turns: one alone is shorter than what tools are asked for. */
-function withSecond(text: string, split: Split, { smallTalk }: SynthesisContext, random: SeededRandom): string {
+function withSecond({ topic, text }: SmallTalk, { smallTalk }: SynthesisContext, random: SeededRandom): string {
   if (!random.chance(TWO_TOPICS)) return text
-  const second = smallTalk(random)
-  if (splitOf(`small-talk:${second.topic}`) !== split) return text
-  return `${text}${/[.?!]$/.test(text) ? '' : '.'} ${second.text}`
+  const second = smallTalk(random, topic)
+  if (second.text.toLowerCase().includes(text.toLowerCase().slice(0, 12))) return text
+  const isTyped = /^[a-z]/.test(text)
+  return `${text}${/[.?!]$/.test(text) ? '' : '.'} ${isTyped ? second.text.toLowerCase() : second.text}`
 }
 
 /** Tools of other worlds that might pass for one of the chain: two words of their names agree. */

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import type { Json, JsonObject } from '../../reward/index.js'
@@ -107,8 +108,10 @@ export function scriptConversation(
   const silent = profile.keys === 'looked-up' ? silentSteps(steps, parts, random) : new Set<number>()
   const material = { parts, steps, open, random }
   const scripted = requestsOf(material, information, silent, recovery)
-  const turnsWithFailure = recovery === 'other-tool' && scripted ? otherToolFirst(material, scripted, silent) : scripted
-  return turnsWithFailure && { steps, turns: turnsWithFailure, information, recovery, silent }
+  if (!scripted) return null
+  if (recovery !== 'other-tool') return { steps, turns: scripted, information, recovery, silent }
+  const found = otherToolFirst(material, scripted, silent)
+  return found && { ...found, information, recovery, silent }
 }
 
 function drawInformation(turns: number, { information }: Profile, random: SeededRandom): Information {
@@ -128,8 +131,17 @@ export function drawRecovery(random: SeededRandom): Recovery {
   return 'corrected'
 }
 
-/** Cuts `0 .. length - 1` into `parts` runs, none empty. */
+/** Draws of a partition, of which the one with the shortest longest turn is taken: people do not ask for everything at once. */
+const PARTITIONS = 3
+
 function partition(length: number, parts: number, random: SeededRandom): number[][] {
+  const drawn = Array.from({ length: PARTITIONS }, () => drawPartition(length, parts, random))
+  const longest = (part: number[][]): number => Math.max(...part.map((steps) => steps.length))
+  return drawn.reduce((best, other) => (longest(other) < longest(best) ? other : best))
+}
+
+/** Cuts `0 .. length - 1` into `parts` runs, none empty. */
+function drawPartition(length: number, parts: number, random: SeededRandom): number[][] {
   const inner = Array.from({ length: length - 1 }, (_, i) => i + 1)
   const cuts = [0, ...random.sample(inner, parts - 1).sort((a, b) => a - b), length]
   return cuts.slice(0, -1).map((from, i) => Array.from({ length: cuts[i + 1]! - from }, (_, k) => from + k))
@@ -156,7 +168,10 @@ function requestsOf(
   const withholding = information === 'missing' ? random.pick(open) : -1
   const turns: Turn[] = []
   for (const [i, part] of parts.entries()) {
-    if (information === 'minimal' && i === 0) turns.push({ says: 'vague', ask: part.at(-1)!, steps: [] })
+    if (information === 'minimal' && i === 0) {
+      if (!isOneGoal(part, steps, silent)) return null
+      turns.push({ says: 'vague', ask: part.at(-1)!, steps: [] })
+    }
     if (i === withholding) {
       const withheld = drawWithheld(part, steps, silent, random)
       if (!withheld) return null
@@ -178,6 +193,17 @@ function requestsOf(
   return turns
 }
 
+/** Whether the last step of a turn is what all others of it are for: somebody with two wishes does not begin with the second. */
+const isOneGoal = (part: readonly number[], steps: readonly ToldStep[], silent: ReadonlySet<number>): boolean =>
+  part
+    .slice(0, -1)
+    .every(
+      (index) =>
+        silent.has(index) ||
+        (steps[index]!.tool.annotations.readOnly &&
+          steps[part.at(-1)!]!.bindings.some(({ source }) => source === index)),
+    )
+
 /** A part whose last call the user gets wrong at first. */
 function drawFailingPart(material: Material): { part: number; field: string; failed: FailedCall } | null {
   const { parts, random } = material
@@ -189,7 +215,11 @@ function drawFailingPart(material: Material): { part: number; field: string; fai
 }
 
 /** The user asks for a call whose precondition another tool sets up first: the assistant finds out and does that. */
-function otherToolFirst({ steps, open }: Material, turns: readonly Turn[], silent: Set<number>): Turn[] | null {
+function otherToolFirst(
+  { steps, open }: Material,
+  turns: readonly Turn[],
+  silent: Set<number>,
+): Pick<Script, 'steps' | 'turns'> | null {
   for (const turn of turns) {
     for (const later of turn.steps) {
       const [first, second] = [steps[later - 1], steps[later]!]
@@ -201,8 +231,17 @@ function otherToolFirst({ steps, open }: Material, turns: readonly Turn[], silen
       const result = playUpTo(steps, later - 1, open)(second.server).call(second.tool.name, second.args)
       if (result.ok) continue
       const failed = { step: later, field: undefined, args: second.args, code: result.code, message: result.message }
+      const meant = second.bindings.map((binding) => {
+        // The user knows nothing of the call in between: things are meant as they were before it.
+        const before = first.bindings.find(({ value }) => value === binding.value)
+        return binding.source === later - 1 && before ? { ...binding, source: before.source, way: before.way } : binding
+      })
+      if (meant.some(({ source }) => source === later - 1)) continue
       silent.add(later - 1)
-      return turns.map((each) => (each === turn ? { ...each, failed } : each))
+      return {
+        steps: steps.map((step) => (step === second ? { ...step, bindings: meant } : step)),
+        turns: turns.map((each) => (each === turn ? { ...each, failed } : each)),
+      }
     }
   }
   return null
@@ -254,8 +293,13 @@ function failingVariant({ steps, open, random }: Material, index: number, after 
   const step = steps[index]!
   const session = playUpTo(steps, after ? steps.length : index, open)(step.server)
   const free = Object.keys(step.args).filter((field) => {
-    const { entity } = meaningOf(step.tool.input.shape[field]!)
-    return entity === undefined && !step.bindings.some((binding) => binding.field === field)
+    const schema = step.tool.input.shape[field]!
+    const { entity } = meaningOf(schema)
+    return (
+      entity === undefined &&
+      isMisjudged(step.args[field]!, schema) &&
+      !step.bindings.some((binding) => binding.field === field)
+    )
   })
   if (free.length === 0) return null
   for (let attempt = 0; attempt < FAILING_TRIES; attempt++) {
@@ -269,6 +313,14 @@ function failingVariant({ steps, open, random }: Material, index: number, after 
   }
   return null
 }
+
+/** Whether somebody could well ask for too much, too early or the wrong one of several: names and texts are not mistaken for others. */
+const isMisjudged = (value: Json, schema: unknown): boolean =>
+  typeof value === 'number' ||
+  (typeof value === 'string' && (/^\d{4}-\d{2}-\d{2}$|^\d{2}:\d{2}$/.test(value) || isChoice(schema)))
+
+const isChoice = (schema: unknown): boolean =>
+  schema instanceof z.ZodOptional ? isChoice(schema.unwrap()) : schema instanceof z.ZodEnum
 
 /** What a person might say instead: ten times as much, a day in the past, somebody else's value. */
 function wrongValue(
@@ -294,7 +346,7 @@ export function silentSteps(
   steps: readonly ToldStep[],
   parts: readonly (readonly number[])[],
   random: SeededRandom,
-  share = 0.6,
+  share = 0.85,
 ): Set<number> {
   const silent = new Set<number>()
   for (const part of parts) {

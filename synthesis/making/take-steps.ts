@@ -2,6 +2,7 @@ import type { DropReason } from '../../dataset/example.js'
 import type { Split } from '../../dataset/profile.js'
 import { deriveSeed, type SeededRandom, type ServerDefinition, seededRandom } from '../../servers/kernel/index.js'
 import type { Node } from '../../servers/kernel/tool-graph.js'
+import { isOneErrand } from './errand.js'
 import { isPossibleAtFirst, isPrepared, prepared } from './preconditions.js'
 import { type Chain, splitOf } from './split.js'
 import type { Assignment, SynthesisContext } from './synthesis-context.js'
@@ -37,6 +38,7 @@ export function takeSteps(
   const open: Open = (server) => worlds.open(server, worldSeed)
   const steps = walk(chain, open, context.profile, random)
   if (!steps) return 'no_walk'
+  if (profile.speech === 'natural' && !isOneErrand(steps)) return 'errand'
   const undoings = undoingsIn(steps, open)
   const isNatural = ({ earlier, later }: Undoing): boolean =>
     hasNoOtherUse(steps[later]!) || leadsOnlyBack(chain[earlier]!, graph)

@@ -23,7 +23,7 @@ export function clauseOf(
   const { tool, args, withheld } = ask
   const given = new Set(Object.keys(args).filter((field) => field !== withheld))
   for (const template of moment.random.shuffle(tool.ask)) {
-    const resolved = withheld === undefined ? resolve(template, given) : reworded(template, given, withheld, ask)
+    const resolved = withheld === undefined ? resolve(template, given) : reworded(template, given, withheld)
     if (resolved === undefined || ![...given].every((field) => resolved.includes(`{${field}}`))) continue
     const spans = filled(resolved, ask, index, earlier, manner, moment)
     if (spans) return spans
@@ -38,10 +38,10 @@ function resolve(template: string, given: ReadonlySet<string>): string {
   )
 }
 
-function reworded(template: string, given: ReadonlySet<string>, withheld: string, { tool }: Ask): string | undefined {
+function reworded(template: string, given: ReadonlySet<string>, withheld: string): string | undefined {
   const resolved = resolve(template, given)
   if (!resolved.includes(`{${withheld}}`)) return undefined
-  return clauseWithout(resolved, withheld, tool)
+  return clauseWithout(resolved, withheld)
 }
 
 const FUNCTION_WORD =

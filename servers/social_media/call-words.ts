@@ -1,0 +1,38 @@
+import type { CallWords } from '../kernel/define-server.js'
+
+/** By tool: what people are after who call it, and what they are told when it is done. */
+export const callWords: Readonly<Record<string, CallWords>> = {
+  find_profile: {
+    goal: "look for somebody's profile",
+    answer: 'I found {found:profile}[: {profiles*{name} ({followers:follower}[, {private}])}].',
+  },
+  search_posts: {
+    goal: 'look for a post',
+    answer: 'I found {found:post}[: {posts*"{text}" by {profile} ({likes:like})}].',
+  },
+  open_feed: {
+    goal: 'see what is new in my feed',
+    answer: 'The newest {posts=post is|posts are} {posts*"{text}" by {profile} ({likes:like})}.',
+  },
+  list_trends: { goal: 'see what is trending', answer: 'Trending now: {trends*{hashtag} with {posts:post}}.' },
+  publish_post: { goal: 'post something', answer: 'Your post is out under {hashtag}: "{text}"' },
+  edit_post: { goal: 'change a post of mine', answer: 'Your post now says: "{text}"' },
+  reply_to_post: { goal: 'reply to a post', answer: 'Your reply "{text}" is out; the post has {replies:reply} now.' },
+  like_post: { goal: 'like a post', answer: 'You like that post by {profile}; it has {likes:like} now.' },
+  share_post: { goal: 'share a post', answer: 'I shared "{text}" to your {place}; it has {shares:share} now.' },
+  bookmark_post: { goal: 'bookmark a post', answer: '"{text}" is among your {bookmarks:bookmark} now.' },
+  follow_profile: {
+    goal: 'follow somebody',
+    answer: 'You and {name}: {relation} now; the profile has {followers:follower}.',
+  },
+  answer_follow_request: {
+    goal: 'answer a follow request',
+    answer: 'The request of {name} is answered ({relation}); you have {your_followers:follower}.',
+  },
+  restrict_profile: { goal: 'mute or block somebody', answer: '{name} is {restriction} now.' },
+  view_story: { goal: "see somebody's story", answer: 'The story of {name}, up until {expires}: "{story}"' },
+  send_direct_message: {
+    goal: 'write somebody a direct message',
+    answer: 'Your message went to {name}: "{direct_message}"',
+  },
+}

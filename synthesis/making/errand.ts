@@ -1,0 +1,85 @@
+import type { Json } from '../../reward/index.js'
+import { entitiesIn, meaningOf } from '../../servers/kernel/index.js'
+import type { Step } from './walk.js'
+
+/** Common values by which somebody goes on in another world: a place is the same place there, but two things on one day are two things. */
+const CARRIED = new Set(['address', 'city'])
+/** Shortest text that counts as the same thing when it occurs in two calls, in characters. */
+const TELLING_LENGTH = 4
+
+/**
+ * Whether a person would have one reason for all of the steps. What acts has to be about the same thing, as directly as it can be read from the
+ * calls: it names the same entity, takes over what an earlier call made or showed of one thing, or shows what an earlier one changed.
+ * That two things were found in the same list is no reason to do one after the other.
+ */
+export function isOneErrand(steps: readonly Step[]): boolean {
+  const finds = steps.map((step, i) => isSearch(step) && usersOf(steps, i).length > 0)
+  const groups = steps.map((_, i) => i)
+  const join = (a: number, b: number): void => {
+    const [from, to] = [groups[a]!, groups[b]!]
+    for (const [i, group] of groups.entries()) if (group === from) groups[i] = to
+  }
+  for (const [j, later] of steps.entries()) {
+    for (const [i, earlier] of steps.slice(0, j).entries()) {
+      if (!isAbout(earlier, i, later, finds[i]!)) continue
+      if (!finds[i] && !finds[j]) join(i, j)
+      // What is found about a thing belongs to it, each entry by itself.
+      else if (!finds[i]) for (const user of usersOf(steps, j)) join(i, user)
+    }
+    // The search itself may come first: what is done with the thing that it is about belongs to what it finds.
+    if (!finds[j]) continue
+    for (const [k, after] of steps.entries()) {
+      if (k > j && !finds[k] && shares(thingsOf(later), thingsOf(after)))
+        for (const user of usersOf(steps, j)) join(k, user)
+    }
+  }
+  return new Set(groups.filter((_, i) => !finds[i])).size <= 1
+}
+
+const usersOf = (steps: readonly Step[], source: number): number[] =>
+  steps.flatMap(({ bindings }, i) => (bindings.some((binding) => binding.source === source) ? [i] : []))
+
+/** A look-up whose result is about no one thing: a list of those that fit. */
+const isSearch = ({ tool, output }: Step): boolean =>
+  tool.annotations.readOnly === true && thingsOf({ tool, args: {}, output }).length === 0
+
+/** @param listed  of the earlier result single entries are taken, which says nothing of the others */
+function isAbout(earlier: Step, at: number, later: Step, listed: boolean): boolean {
+  const carried = later.bindings.some(({ source, entity, field }) => {
+    if (source !== at) return false
+    const common = meaningOf(later.tool.input.shape[field]!).common
+    return entity !== undefined || (common !== undefined && CARRIED.has(common))
+  })
+  if (carried && !listed) return true
+  if (earlier.server !== later.server) return false
+  return shares(thingsOf(earlier), thingsOf(later)) || prepares(earlier, later)
+}
+
+/** The things that a call is about: those that it must be given, and those at the top of its result. */
+function thingsOf({ tool, args, output }: Pick<Step, 'tool' | 'args' | 'output'>): string[] {
+  const required = Object.fromEntries(Object.entries(args).filter(([field]) => !tool.input.shape[field]!.isOptional()))
+  const single = Object.fromEntries(Object.entries(output).filter(([, value]) => typeof value === 'string'))
+  return [...entitiesIn(tool.input, required), ...entitiesIn(tool.output, single)].map(
+    ({ entity, key }) => `${entity} ${key}`,
+  )
+}
+
+const shares = (some: readonly string[], others: readonly string[]): boolean =>
+  some.some((thing) => others.includes(thing))
+
+/** Whether the later call needs what the earlier one made true, and is about nothing else than that. */
+function prepares(earlier: Step, later: Step): boolean {
+  if (!(later.tool.needs ?? []).some((fact) => earlier.tool.establishes?.includes(fact))) return false
+  const [before, after] = [thingsOf(earlier), thingsOf(later)]
+  if (!later.tool.annotations.readOnly) return before.length === 0 || after.length === 0 || alike(earlier, later)
+  return entitiesIn(later.tool.output, later.output).length === 0 || alike(earlier, later)
+}
+
+/** Whether a name, place or other text of the earlier call occurs in the later one. */
+function alike(earlier: Step, later: Step): boolean {
+  const texts = [earlier.args, earlier.output].flatMap((part) =>
+    Object.values(part).filter((value) => typeof value === 'string' && value.length >= TELLING_LENGTH),
+  ) as string[]
+  const words = JSON.stringify([later.args as Json, later.output])
+  return texts.some((text) => words.includes(text))
+}
