@@ -14,11 +14,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'move money between my accounts',
     answer:
       'I moved {amount}; that leaves {from_balance} in the first account and {to_balance} in the second. The transfer is {status}.',
+    next: ['send_payment', 'create_standing_order'],
   },
   find_payee: { goal: 'look up a payee', answer: 'I found {found:payee}[: {payees*{name} at {bank} ({status})}].' },
   add_payee: {
     goal: 'add a new payee',
     answer: '{name} at {bank} is now one of your payees, with the status {status}.',
+    next: ['send_payment', 'create_standing_order'],
   },
   send_payment: {
     goal: 'send a payment to somebody',
@@ -32,13 +34,17 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'look for a transaction',
     answer: 'I found {found:transaction}[: {transactions*{name}, {amount} ({status})}].',
   },
-  dispute_transaction: { goal: 'dispute a transaction', answer: 'The transaction with {name} is now {status}.' },
+  dispute_transaction: {
+    goal: 'dispute a transaction',
+    answer: 'The transaction with {name} is now {status}.',
+    next: ['freeze_card', 'report_card_lost'],
+  },
   list_cards: {
     goal: 'see the cards of an account',
     answer: 'The account has {found:card}[: {cards*{name} ({status}, limit {limit})}].',
   },
-  freeze_card: { goal: 'freeze a card', answer: 'The card "{name}" is {status}.' },
-  unfreeze_card: { goal: 'unfreeze a card', answer: 'The card "{name}" is {status} again.' },
+  freeze_card: { goal: 'freeze a card', answer: 'The card "{name}" is {status}.', next: ['report_card_lost'] },
+  unfreeze_card: { goal: 'unfreeze a card', answer: 'The card "{name}" is {status} again.', next: ['set_card_limit'] },
   set_card_limit: { goal: 'change the limit of a card', answer: 'The limit of the card "{name}" is now {limit}.' },
   report_card_lost: {
     goal: 'report a lost card',

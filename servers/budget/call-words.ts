@@ -11,6 +11,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'move money between two budget categories',
     answer:
       'I moved it: {name} now has {left} left of {limit} for {month}, and {from_left} remains in the other category.',
+    next: ['record_expense', 'contribute_to_savings_goal', 'pay_recurring_expense', 'close_month'],
   },
   search_expenses: {
     goal: 'look for an expense',
@@ -19,6 +20,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   record_expense: {
     goal: 'record an expense',
     answer: 'I recorded {description} at {amount} euros; {left} euros are left in the category.',
+    next: ['split_expense', 'move_between_categories'],
   },
   split_expense: {
     goal: 'split an expense',
@@ -28,10 +30,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   undo_expense: {
     goal: 'take an expense back out of the books',
     answer: 'I took {description} out of the books; the category has {left} euros left again.',
+    next: ['record_expense'],
   },
   pay_recurring_expense: {
     goal: 'pay one of our recurring expenses',
     answer: '{description} is paid for {month}: {amount} euros, which leaves {left} euros in its category.',
+    next: ['close_month'],
   },
   summarise_month: {
     goal: 'see how a month went',
@@ -54,5 +58,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   withdraw_from_savings_goal: {
     goal: 'take money out of our savings',
     answer: 'Done: {name} is down to {saved} of {target} euros, and the category has {left} euros left.',
+    next: ['record_expense', 'pay_recurring_expense'],
   },
 }

@@ -31,15 +31,18 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   create_event: {
     goal: 'put something in the calendar',
     answer: '{title} is in your calendar for {date} at {start} ({status}).',
+    next: ['repeat_event', 'invite_attendee', 'book_room', 'set_reminder'],
   },
   reschedule_event: {
     goal: 'move an event to another time',
     answer: '{title} is now on {date} at {start} ({status}).',
+    next: ['invite_attendee', 'book_room', 'set_reminder'],
   },
   cancel_event: { goal: 'cancel an event', answer: '{title} on {date} at {start} is {status}.' },
   repeat_event: {
     goal: 'make an event repeat',
     answer: '{title} now repeats {frequency}, {times} times in all, the last time on {last_date}.',
+    next: ['invite_attendee'],
   },
   cancel_series: {
     goal: 'cancel a whole series of events',
@@ -48,9 +51,18 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   invite_attendee: {
     goal: 'invite somebody to an event',
     answer: '{person} is invited to {title}; {invited:person} {invited=is|are} invited now.',
+    next: ['book_room', 'set_reminder'],
   },
-  respond_to_invitation: { goal: 'answer an invitation', answer: 'I told {organiser} about {title}: {response}.' },
-  book_room: { goal: 'book a room for an event', answer: '{room} is booked for {title} on {date} at {start}.' },
+  respond_to_invitation: {
+    goal: 'answer an invitation',
+    answer: 'I told {organiser} about {title}: {response}.',
+    next: ['set_reminder'],
+  },
+  book_room: {
+    goal: 'book a room for an event',
+    answer: '{room} is booked for {title} on {date} at {start}.',
+    next: ['invite_attendee', 'set_reminder'],
+  },
   set_reminder: {
     goal: 'get a reminder of an event',
     answer: 'I will remind you of {title} {minutes} minutes before, at {remind_at}.',

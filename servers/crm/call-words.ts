@@ -13,35 +13,51 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   hand_over_company: {
     goal: 'hand a company over to another rep',
     answer: '{name} now belongs to {rep}, along with {deals:open deal} and {activities:planned activity}.',
+    next: ['add_crm_contact'],
   },
   find_crm_contacts: {
     goal: 'look up a contact',
     answer:
       'I found {found:contact}[: {contacts*{name} of {company} ({may_contact?may be contacted|may not be contacted})}].',
   },
-  add_crm_contact: { goal: 'add a contact to a company', answer: '{name} is now a contact of {company}.' },
+  add_crm_contact: {
+    goal: 'add a contact to a company',
+    answer: '{name} is now a contact of {company}.',
+    next: ['plan_activity'],
+  },
   merge_crm_contacts: {
     goal: 'merge two contacts',
     answer: 'The two are one contact now: {name}, with {deals:deal} and {activities:activity}.',
+    next: ['plan_activity'],
   },
   find_leads: {
     goal: 'see my leads',
     answer: 'There {found=is|are} {found:@status lead}[: {leads*{name} of {firm} in {city}}].',
   },
-  advance_lead: { goal: 'update a lead', answer: '{name} of {firm} is now {status}[, with a budget of {budget}].' },
+  advance_lead: {
+    goal: 'update a lead',
+    answer: '{name} of {firm} is now {status}[, with a budget of {budget}].',
+    next: ['convert_lead'],
+  },
   convert_lead: {
     goal: 'turn a lead into a deal',
     answer: 'It is a deal now: {title}, worth {amount}. Your pipeline stands at {pipeline}.',
+    next: ['move_deal', 'plan_activity'],
   },
   find_deals: {
     goal: 'see the deals in one stage',
     answer: 'There {found=is|are} {found:deal} in {@stage}, worth {total} together[: {deals*{title} ({value})}].',
   },
-  move_deal: { goal: 'move a deal to another stage', answer: '{title} is now in {stage} with a value of {value}.' },
+  move_deal: {
+    goal: 'move a deal to another stage',
+    answer: '{title} is now in {stage} with a value of {value}.',
+    next: ['discount_deal'],
+  },
   discount_deal: {
     goal: 'give a discount on a deal',
     answer:
       '{title} has a discount of {discount} percent[; {requested} percent are waiting for approval]. It is worth {value} now.',
+    next: ['move_deal'],
   },
   approve_discount: {
     goal: 'approve a discount',
@@ -52,5 +68,9 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'see my sales activities on some day',
     answer: 'You have {found:activity} that day[: {activities*{title} ({status}[, note: {note}])}].',
   },
-  complete_activity: { goal: 'record how an activity went', answer: '{title} on {date} is now {status}.' },
+  complete_activity: {
+    goal: 'record how an activity went',
+    answer: '{title} on {date} is now {status}.',
+    next: ['move_deal', 'plan_activity'],
+  },
 }

@@ -5,6 +5,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   change_directory: {
     goal: 'go to another directory',
     answer: 'You are in {directory} now, which has {entries:entry}.',
+    next: ['make_directory', 'create_archive'],
   },
   show_session: {
     goal: 'see where I am and how much space I have',
@@ -14,7 +15,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   list_directory: {
     goal: 'see what is in a directory',
     answer:
-      'It holds {found:entry}[, the directories {directories*{name}}][, the files {files*{name} ({bytes} bytes)}][ and {links:link}].',
+      'It holds {found:entry}.[ Directories: {directories*{name}}.][ Files: {files*{name} ({bytes} bytes)}.][ There {links=is|are} {links:link}.]',
   },
   show_tree: {
     goal: 'see how a directory is divided',
@@ -62,24 +63,63 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'compare two files',
     answer: 'The two files {identical?are identical|differ}: {removed:line} removed, {added:line} added.',
   },
-  write_file: { goal: 'write a file', answer: '{name} is {status} with {bytes:byte}.' },
+  write_file: {
+    goal: 'write a file',
+    answer: '{name} is {status} with {bytes:byte}.',
+    next: ['append_to_file', 'change_file_permissions', 'copy_file', 'create_link'],
+  },
   append_to_file: {
     goal: 'add a line to a file',
     answer: 'I added it; {name} has {lines:line} and {bytes} bytes now.',
+    next: ['copy_file'],
   },
   replace_text: {
     goal: 'replace a text in a file',
     answer: 'I replaced {replaced:occurrence} in {name}, which has {bytes} bytes now.',
+    next: ['copy_file'],
   },
-  move_file: { goal: 'move a file', answer: '{name} is {status}: it is now {file}.' },
-  rename_file: { goal: 'rename a file', answer: 'The file is called {name} now.' },
-  copy_file: { goal: 'copy a file', answer: 'The copy is {file}, with {bytes} bytes.' },
-  make_directory: { goal: 'make a directory', answer: 'The directory {name} is there, with the permissions {mode}.' },
+  move_file: {
+    goal: 'move a file',
+    answer: '{name} is {status}: it is now {file}.',
+    next: ['rename_file', 'change_file_permissions'],
+  },
+  rename_file: { goal: 'rename a file', answer: 'The file is called {name} now.', next: ['move_file', 'copy_file'] },
+  copy_file: {
+    goal: 'copy a file',
+    answer: 'The copy is {file}, with {bytes} bytes.',
+    next: ['rename_file', 'replace_text', 'append_to_file', 'change_file_permissions'],
+  },
+  make_directory: {
+    goal: 'make a directory',
+    answer: 'The directory {name} is there, with the permissions {mode}.',
+    next: [
+      'copy_file',
+      'move_file',
+      'copy_directory',
+      'change_directory',
+      'write_file',
+      'extract_archive',
+      'move_directory',
+      'change_directory_permissions',
+    ],
+  },
   remove_directory: { goal: 'remove an empty directory', answer: 'The directory {name} is gone.' },
-  move_directory: { goal: 'move a directory', answer: '{name} is now {directory}; {moved:entry} moved with it.' },
-  copy_directory: { goal: 'copy a directory', answer: 'I copied {copied:entry} with {bytes} bytes to {directory}.' },
-  trash_file: { goal: 'delete a file', answer: '{name} is in the trash.' },
-  trash_directory: { goal: 'delete a directory', answer: '{name} is in the trash with {entries:entry}.' },
+  move_directory: {
+    goal: 'move a directory',
+    answer: '{name} is now {directory}; {moved:entry} moved with it.',
+    next: ['change_directory', 'change_directory_permissions'],
+  },
+  copy_directory: {
+    goal: 'copy a directory',
+    answer: 'I copied {copied:entry} with {bytes} bytes to {directory}.',
+    next: ['change_directory', 'change_directory_permissions'],
+  },
+  trash_file: { goal: 'delete a file', answer: '{name} is in the trash.', next: ['empty_trash'] },
+  trash_directory: {
+    goal: 'delete a directory',
+    answer: '{name} is in the trash with {entries:entry}.',
+    next: ['empty_trash'],
+  },
   list_trash: {
     goal: 'see what is in the trash',
     answer: 'The trash holds {found:item}[: {items*{name} from {origin}}].',
@@ -87,6 +127,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   restore_from_trash: {
     goal: 'get something back from the trash',
     answer: '{name} is back where it was, {entries:entry} in all.',
+    next: ['move_file', 'copy_file'],
   },
   empty_trash: {
     goal: 'empty the trash',
@@ -100,7 +141,11 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'change the permissions of a directory',
     answer: '{name} now has the permissions {mode} instead of {before}.',
   },
-  create_archive: { goal: 'zip a directory', answer: 'I packed {files:file} into {name}, {bytes} bytes in all.' },
+  create_archive: {
+    goal: 'zip a directory',
+    answer: 'I packed {files:file} into {name}, {bytes} bytes in all.',
+    next: ['move_file', 'copy_file', 'trash_directory'],
+  },
   list_archive: {
     goal: 'see what is in an archive',
     answer: '{name} holds {found:file}[: {members*{member} ({bytes} bytes)}].',
@@ -108,5 +153,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   extract_archive: {
     goal: 'unpack an archive',
     answer: 'I unpacked {files:file} with {bytes} bytes into {directory}.',
+    next: ['change_directory', 'trash_file'],
   },
 }

@@ -19,14 +19,23 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'put a dish in my basket',
     answer:
       '{quantity} of {name} {quantity=is|are} in the basket. The food comes to {food}; the restaurant wants at least {minimum}.',
+    next: ['apply_promo', 'place_food_order'],
   },
   show_basket: {
     goal: 'see what is in my food basket',
     answer:
       '{dishes#dish} {dishes=is|are} in the basket[: {dishes*{quantity} of {name}}]. With a discount of {discount} that makes {total}, and your credit is {credit}.[ Promos that fit: {promos*{promo} ({off} off from {minimum})}.]',
   },
-  empty_basket: { goal: 'empty my food basket', answer: 'The basket is empty now; I took out {removed:dish}.' },
-  apply_promo: { goal: 'use a promo code', answer: '{promo} takes {discount} off the food at {food}.' },
+  empty_basket: {
+    goal: 'empty my food basket',
+    answer: 'The basket is empty now; I took out {removed:dish}.',
+    next: ['add_dish_to_basket'],
+  },
+  apply_promo: {
+    goal: 'use a promo code',
+    answer: '{promo} takes {discount} off the food at {food}.',
+    next: ['place_food_order'],
+  },
   list_dropoffs: {
     goal: 'see where I have food delivered to',
     answer: 'You have {found:drop-off} there[: {dropoffs*{name} at {address}}].',
@@ -34,12 +43,18 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   add_dropoff: {
     goal: 'save a place for deliveries',
     answer: '{name} is saved as a drop-off at {address}, in the zone {zone}.',
+    next: ['place_food_order'],
   },
-  top_up_credit: { goal: 'top up my food credit', answer: 'I added {amount}; your credit is {credit} now.' },
+  top_up_credit: {
+    goal: 'top up my food credit',
+    answer: 'I added {amount}; your credit is {credit} now.',
+    next: ['place_food_order'],
+  },
   place_food_order: {
     goal: 'order the food in my basket',
     answer:
       'Your order at {name} is {status} and arrives at {arrives}. You paid {paid} and have {credit} of credit left.',
+    next: ['instruct_courier'],
   },
   list_food_orders: {
     goal: 'see my food orders',
@@ -61,6 +76,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   report_missing_dish: {
     goal: 'report a dish that was missing',
     answer: '{name} refunded {refund}, so your credit is {credit} now.',
+    next: ['rate_food_order'],
   },
   rate_food_order: { goal: 'rate a food order', answer: 'You gave {name} {stars:star}; it is rated {rating} now.' },
 }

@@ -125,6 +125,8 @@ export interface CallWords {
   readonly goal: string
   /** What they are told when it is done, as a template that `AnswerPart` describes. */
   readonly answer: string
+  /** Of a call that changes something: those that somebody would make next about the same thing, and why is plain. None: it is an end in itself. */
+  readonly next?: readonly string[]
 }
 
 /** How people speak of an entity. */
@@ -237,9 +239,11 @@ function checkAnswers(
   callWords: Readonly<Record<string, CallWords>>,
   defect: (message: string) => never,
 ): void {
-  for (const [called, { answer }] of Object.entries(callWords)) {
+  for (const [called, { answer, next = [] }] of Object.entries(callWords)) {
     const tool = tools.find((each) => each.name === called) ?? defect(`words for "${called}", which is no tool`)
     const unknown = unknownFields(parsedOr(called, answer, defect), tool.output, tool.input)
+    const strange = next.find((following) => tools.every(({ name }) => name !== following))
+    if (strange !== undefined) defect(`${called}: "${strange}", which is to follow it, is no tool`)
     if (unknown.length > 0) defect(`${called}: its answer names the unknown fields ${unknown.join(', ')}`)
   }
 }

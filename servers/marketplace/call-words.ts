@@ -26,17 +26,23 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   make_offer: {
     goal: 'make an offer for something',
     answer: 'Your offer of {bid} for {title} is {state}; the seller asks {ask}.',
+    next: ['buy_listing'],
   },
   answer_offer: {
     goal: 'answer an offer',
     answer: 'The offer for {title} is {state}, with {bid} offered and {ask} asked.',
+    next: ['ship_sale'],
   },
   create_listing: { goal: 'put something up for sale', answer: '{title} is on sale at {price} until {ends}.' },
   relist_listing: {
     goal: 'put something up for sale again',
     answer: '{title} is on sale again at {price} until {ends}.',
   },
-  withdraw_listing: { goal: 'take something off the market', answer: '{title} is off the market ({status}).' },
+  withdraw_listing: {
+    goal: 'take something off the market',
+    answer: '{title} is off the market ({status}).',
+    next: ['relist_listing'],
+  },
   ship_sale: {
     goal: 'ship something that I sold',
     answer: '{title} is on its way to {buyer} by {carrier}; your wallet has {wallet} now.',
@@ -44,6 +50,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   settle_sale: {
     goal: 'settle a sale',
     answer: 'The sale of {title} over {amount} is {stage} now, and your wallet has {wallet}.',
+    next: ['rate_sale'],
   },
   rate_sale: { goal: 'rate a seller', answer: 'You gave {seller} {stars:star} for {title}.' },
 }

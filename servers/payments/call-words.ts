@@ -9,10 +9,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   create_invoice: {
     goal: 'make an invoice',
     answer: 'The invoice "{title}" over {amount} euros is saved as {status}, due on {due}.',
+    next: ['send_invoice'],
   },
   send_invoice: {
     goal: 'send an invoice',
     answer: 'The invoice "{title}" is out ({status}): {owed} euros, due on {due}.',
+    next: ['charge_invoice'],
   },
   search_invoices: {
     goal: 'find an invoice',
@@ -22,6 +24,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   charge_invoice: {
     goal: 'charge an invoice to a card',
     answer: 'The invoice "{title}" is {status} now; {owed} euros are still owed and your balance is {balance} euros.',
+    next: ['request_payout'],
   },
   issue_refund: {
     goal: 'refund a customer',

@@ -22,15 +22,16 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   transfer_stock: {
     goal: 'move stock from one store to another',
-    answer: '{quantity} of {title} {quantity=is|are} {status}, due on {due}.',
+    answer: '{quantity} of {title} {quantity=is|are} on the way and should be there on {due}.',
   },
   reorder_stock: {
     goal: 'order more of an article',
-    answer: '{quantity} of {title} {quantity=is|are} {status}, due on {due}.',
+    answer: '{quantity} of {title} {quantity=is|are} on the way and should be there on {due}.',
   },
   receive_shipment: {
     goal: 'book in a shipment',
     answer: 'The shipment of {title} is {status}; the store has {on_hand} on hand now.',
+    next: ['reserve_article', 'mark_down_article', 'count_stock'],
   },
   reserve_article: {
     goal: 'reserve an article for a customer',
@@ -47,5 +48,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   count_stock: {
     goal: 'enter a stock count',
     answer: 'The count of {title} is {status}: {on_hand} on hand, a difference of {difference}.',
+    next: ['reorder_stock', 'transfer_stock', 'mark_down_article'],
   },
 }

@@ -22,10 +22,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   add_to_cart: {
     goal: 'put something in my cart',
     answer: '{name} is in your cart, {quantity} of it; the cart comes to {cart_value}.',
+    next: ['apply_coupon', 'place_order'],
   },
   remove_from_cart: {
     goal: 'take something out of my cart',
     answer: '{name} is taken out[, {quantity} of it stay]; the cart comes to {cart_value}.',
+    next: ['add_to_wishlist', 'add_to_cart'],
   },
   view_cart: {
     goal: 'see what is in my cart',
@@ -44,16 +46,25 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'find a coupon',
     answer: 'I found {found:coupon}[: {coupons*{name}, {percent} percent off from {minimum}, until {expires}}].',
   },
-  apply_coupon: { goal: 'use a coupon', answer: 'The coupon {name} takes {discount} off; the total is {total}.' },
+  apply_coupon: {
+    goal: 'use a coupon',
+    answer: 'The coupon {name} takes {discount} off; the total is {total}.',
+    next: ['place_order', 'remove_coupon'],
+  },
   remove_coupon: {
     goal: 'take the coupon off my cart',
     answer: 'The coupon {removed} is off the cart again; the total is {total}.',
+    next: ['place_order'],
   },
   list_delivery_addresses: {
     goal: 'see my delivery addresses',
     answer: 'You have {found:delivery address}[: {delivery_addresses*{name}, {address}}].',
   },
-  add_delivery_address: { goal: 'add a delivery address', answer: '{address} is saved as {name}.' },
+  add_delivery_address: {
+    goal: 'add a delivery address',
+    answer: '{address} is saved as {name}.',
+    next: ['place_order'],
+  },
   list_shipping_options: {
     goal: 'see how my cart can be sent',
     answer: 'It can be sent {options*{shipping} for {cost}, arriving {arrives}}.',
@@ -66,6 +77,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   redeem_gift_card: {
     goal: 'redeem a gift card',
     answer: 'The gift card added {added} to {name}, which has {available} now.',
+    next: ['place_order'],
   },
   place_order: {
     goal: 'order what is in my cart',

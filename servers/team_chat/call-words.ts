@@ -18,20 +18,39 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'find a message in the chat',
     answer: 'I found {found:message}[: {messages*"{text}" by {person} in {channel}}].',
   },
-  join_channel: { goal: 'join a channel', answer: 'You are in {name} now, with {members:member} in all.' },
+  join_channel: {
+    goal: 'join a channel',
+    answer: 'You are in {name} now, with {members:member} in all.',
+    next: ['post_chat_message', 'invite_to_channel'],
+  },
   invite_to_channel: {
     goal: 'invite somebody to a channel',
     answer: '{person} is in {name} now, which has {members:member}.',
+    next: ['post_chat_message'],
   },
-  post_chat_message: { goal: 'post something in a channel', answer: 'I posted "{text}" in {channel}.' },
+  post_chat_message: {
+    goal: 'post something in a channel',
+    answer: 'I posted "{text}" in {channel}.',
+    next: ['pin_chat_message'],
+  },
   reply_to_chat_message: {
     goal: 'reply in the chat',
     answer: 'Your reply "{text}" is in {channel}; the thread has {replies:reply} now.',
+    next: ['add_reaction'],
   },
-  edit_chat_message: { goal: 'change a message of mine', answer: 'Your message now says: "{text}"' },
+  edit_chat_message: {
+    goal: 'change a message of mine',
+    answer: 'Your message now says: "{text}"',
+    next: ['pin_chat_message'],
+  },
   add_reaction: {
     goal: 'react to a message',
     answer: 'Your reaction is on "{text}", which has {reactions:reaction} now.',
+    next: ['reply_to_chat_message', 'pin_chat_message'],
   },
-  pin_chat_message: { goal: 'pin a message', answer: '"{text}" is pinned in {channel}, one of {pins:pin}.' },
+  pin_chat_message: {
+    goal: 'pin a message',
+    answer: '"{text}" is pinned in {channel}, one of {pins:pin}.',
+    next: ['add_reaction', 'reply_to_chat_message'],
+  },
 }

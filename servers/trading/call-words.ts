@@ -18,11 +18,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'buy or sell shares',
     answer:
       'The order for {name} is {status}: {filled} filled, {open} still open. Your buying power is {buying_power} euros.',
+    next: ['protect_position', 'add_to_watchlist'],
   },
   amend_trade_order: {
     goal: 'change a trade order',
     answer:
       'The order for {name} is changed and {status}: {filled} filled, {open} still open. Your buying power is {buying_power} euros.',
+    next: ['add_to_watchlist'],
   },
   list_trade_orders: {
     goal: 'see my trade orders',
@@ -31,6 +33,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   cancel_trade_order: {
     goal: 'cancel a trade order',
     answer: 'The order for {name} is {status}. Your buying power is {buying_power} euros.',
+    next: ['place_trade_order'],
   },
   protect_position: {
     goal: 'protect some shares with a stop',

@@ -23,22 +23,35 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   update_passport: {
     goal: "enter somebody's new passport",
     answer: 'The passport of {name} now runs until {passport_expires}.',
+    next: ['book_flight', 'change_flight', 'create_itinerary'],
   },
   list_itineraries: {
     goal: "see somebody's trips",
     answer: 'There {found=is|are} {found:trip}[: {itineraries*{title} with {bookings:booking}}].',
   },
-  create_itinerary: { goal: 'start planning a trip', answer: 'The trip {title} is there for {traveller}.' },
+  create_itinerary: {
+    goal: 'start planning a trip',
+    answer: 'The trip {title} is there for {traveller}.',
+    next: ['book_flight', 'book_hotel'],
+  },
   get_itinerary: {
     goal: 'see what is booked for a trip',
     answer: '{title} comes to {total} euros, with {bookings#booking}[: {bookings*{title} ({status})}].',
   },
-  book_flight: { goal: 'book a flight', answer: '{title} is {status} for {price} euros, until {held_until}.' },
+  book_flight: {
+    goal: 'book a flight',
+    answer: '{title} is {status} for {price} euros, until {held_until}.',
+    next: ['book_hotel', 'pay_booking', 'choose_seat', 'add_baggage'],
+  },
   search_hotels: {
     goal: 'find a hotel',
     answer: 'I found {found:hotel}[: {hotels*{name} ({stars} stars, {price} euros a night, {rooms:room} left)}].',
   },
-  book_hotel: { goal: 'book a hotel', answer: '{title} is {status} for {price} euros, until {held_until}.' },
+  book_hotel: {
+    goal: 'book a hotel',
+    answer: '{title} is {status} for {price} euros, until {held_until}.',
+    next: ['pay_booking', 'book_flight'],
+  },
   list_travel_budgets: {
     goal: 'see what is left in the travel budgets',
     answer: 'There {found=is|are} {found:budget}: {budgets*{name} with {left} euros left}.',
@@ -46,6 +59,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   pay_booking: {
     goal: 'pay for a booking',
     answer: '{title} is {status}: {paid} euros paid, {budget_left} euros left in the budget.',
+    next: ['choose_seat', 'add_baggage', 'upgrade_booking'],
   },
   get_booking: {
     goal: 'look at a booking',
@@ -56,15 +70,29 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'see which seats are free',
     answer: 'There {found=is|are} {found:free seat} in {cabin}[: {seats*{seat} ({position})}].',
   },
-  choose_seat: { goal: 'choose a seat', answer: '{title} has the {position} seat {seat} in {cabin} now.' },
+  choose_seat: {
+    goal: 'choose a seat',
+    answer: '{title} has the {position} seat {seat} in {cabin} now.',
+    next: ['add_baggage', 'pay_booking'],
+  },
   add_baggage: {
     goal: 'add baggage to a flight',
     answer: '{title} has {extra_bags:extra bag} now and costs {price} euros.',
+    next: ['pay_booking', 'choose_seat'],
   },
-  upgrade_booking: { goal: 'upgrade a booking', answer: '{title} is in {cabin} now, with {points_left:point} left.' },
+  upgrade_booking: {
+    goal: 'upgrade a booking',
+    answer: '{title} is in {cabin} now, with {points_left:point} left.',
+    next: ['choose_seat'],
+  },
   change_flight: {
     goal: 'change to another flight',
     answer: '{title} is changed: {charged} euros were charged, and it costs {price} euros now.',
+    next: ['choose_seat', 'pay_booking'],
   },
-  cancel_booking: { goal: 'cancel a booking', answer: '{title} is {status}, with {refund} euros refunded.' },
+  cancel_booking: {
+    goal: 'cancel a booking',
+    answer: '{title} is {status}, with {refund} euros refunded.',
+    next: ['book_flight'],
+  },
 }

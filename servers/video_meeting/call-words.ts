@@ -6,18 +6,31 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'find a video meeting',
     answer: 'I found {found:meeting}[: {meetings*{title} on {date}[ at {start}] ({status}, you are {role})}].',
   },
-  schedule_meeting: { goal: 'set up a video call', answer: '{title} is {status} for {date} at {start}.' },
+  schedule_meeting: {
+    goal: 'set up a video call',
+    answer: '{title} is {status} for {date} at {start}.',
+    next: ['invite_participant', 'start_meeting'],
+  },
   start_meeting: {
     goal: 'start a video meeting',
     answer: '{title} is {status}, and {waiting:person} {waiting=is|are} waiting.',
+    next: ['invite_participant', 'manage_participant', 'start_recording'],
   },
   end_meeting: { goal: 'end a video meeting', answer: '{title} is {status} after {minutes:minute}.' },
-  invite_participant: { goal: 'invite somebody to a video meeting', answer: '{name} is {place}.' },
+  invite_participant: {
+    goal: 'invite somebody to a video meeting',
+    answer: '{name} is {place}.',
+    next: ['manage_participant', 'start_recording', 'start_meeting'],
+  },
   list_participants: {
     goal: 'see who is in a video meeting',
     answer: 'There {found=is|are} {found:participant}[: {participants*{name} ({role}, {place}[, consent {consent}])}].',
   },
-  manage_participant: { goal: 'let somebody in or out of a meeting', answer: '{name} is {place} as {role} now.' },
+  manage_participant: {
+    goal: 'let somebody in or out of a meeting',
+    answer: '{name} is {place} as {role} now.',
+    next: ['start_recording'],
+  },
   start_recording: {
     goal: 'record a video meeting',
     answer: '{title} is {status}; there is room for {storage_left} MB.',
@@ -25,6 +38,11 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   stop_recording: {
     goal: 'stop a recording',
     answer: 'The recording of {title} has {minutes:minute} and {megabytes} MB; {storage_left} MB are left.',
+    next: ['end_meeting'],
   },
-  delete_recording: { goal: 'delete a recording', answer: 'The recording of {title} is gone, which frees {freed} MB.' },
+  delete_recording: {
+    goal: 'delete a recording',
+    answer: 'The recording of {title} is gone, which frees {freed} MB.',
+    next: ['start_recording'],
+  },
 }

@@ -64,7 +64,9 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
 }
 
 /** Of the small talk, what asks for two things at once. */
-const TWO_TOPICS = 0.35
+const TWO_TOPICS = 0.3
+/** Letters at its beginning by which a request is told to be of the same form as another. */
+const ALIKE = 10
 /** Of the users who are told that there is no tool, those who insist. */
 const INSISTS = 0.35
 
@@ -75,7 +77,8 @@ const SMALL_TALK = 0.35
 function withSecond({ topic, text }: SmallTalk, { smallTalk }: SynthesisContext, random: SeededRandom): string {
   if (!random.chance(TWO_TOPICS)) return text
   const second = smallTalk(random, topic)
-  if (second.text.toLowerCase().includes(text.toLowerCase().slice(0, 12))) return text
+  const isEnded = /(thanks|thank you|in advance|please|urgent|on the go)[.!]?$/i.test(text)
+  if (isEnded || text.toLowerCase().includes(second.text.toLowerCase().slice(0, ALIKE))) return text
   const isTyped = /^[a-z]/.test(text)
   return `${text}${/[.?!]$/.test(text) ? '' : '.'} ${isTyped ? second.text.toLowerCase() : second.text}`
 }

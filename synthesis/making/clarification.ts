@@ -93,7 +93,11 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
   // Calls that are on offer and asked for are made first; what they tell of the rest is no way around it.
   if (isSolvable(taken.steps, taken.steps.length - 1, offered, open, random)) return 'solvable'
   const done = steps.map((step, i) => ({ ask: askOf(whole.steps, i, whole), output: step.output }))
-  const assistant = `${speech.report(done, { ...moment, turn: 0 })} ${speech.declineRest({ ...moment, turn: 0 })}`
+  // What was looked up on the way to something that cannot be done is nothing to tell.
+  const isTold = done.some(({ ask }) => !ask.silent)
+  const assistant = isTold
+    ? `${speech.report(done, { ...moment, turn: 0 })} ${speech.declineRest({ ...moment, turn: 0 })}`
+    : speech.decline({ ...moment, turn: 0 })
   const worded: Worded = {
     exchanges: [{ user: asked.exchanges[0]!.user, calls: steps.map(callOf), assistant }],
     origins: asked.origins.slice(0, -1),

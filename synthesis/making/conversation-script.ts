@@ -330,7 +330,7 @@ function wrongValue(
   field: string,
   random: SeededRandom,
 ): Json | undefined {
-  if (typeof value === 'number') return random.pick([value * 10, value * 20, value + random.int(500, 5000)])
+  if (typeof value === 'number') return value * random.pick([2, 3, 4, 5, 10, 20])
   if (typeof value !== 'string') return undefined
   if (/^\d{4}-\d{2}-\d{2}$/.test(value)) return random.pick(['2026-02-27', '2026-02-20', '2026-01-15'])
   const other = session.sampleArguments(step.tool, random, {})?.[field]

@@ -6,7 +6,7 @@ import { isOneErrand } from './errand.js'
 import { isPossibleAtFirst, isPrepared, prepared } from './preconditions.js'
 import { type Chain, splitOf } from './split.js'
 import type { Assignment, SynthesisContext } from './synthesis-context.js'
-import { hasNoOtherUse, leadsOnlyBack, type Undoing, undoingsIn } from './undoing.js'
+import { hasNoOtherUse, isIdle, leadsOnlyBack, type Undoing, undoingsIn } from './undoing.js'
 import { type ChainSource, drawChain, type Open, type Step, walk } from './walk.js'
 
 /** A chain as it was executed. */
@@ -38,7 +38,7 @@ export function takeSteps(
   const open: Open = (server) => worlds.open(server, worldSeed)
   const steps = walk(chain, open, context.profile, random)
   if (!steps) return 'no_walk'
-  if (profile.speech === 'natural' && !isOneErrand(steps)) return 'errand'
+  if (profile.speech === 'natural' && (!isOneErrand(steps) || isIdle(steps, open))) return 'errand'
   const undoings = undoingsIn(steps, open)
   const isNatural = ({ earlier, later }: Undoing): boolean =>
     hasNoOtherUse(steps[later]!) || leadsOnlyBack(chain[earlier]!, graph)

@@ -56,6 +56,9 @@ function questionFor(words: string, { tool }: Ask, random: SeededRandom): string
   return random.pick(forms).replace('#', words).replace('$1', counted)
 }
 
+/** What an assistant asks for at once: more would be read out like a form. */
+const MAX_WANTED = 2
+
 const DETAILS = [
   'Sure, I can help with that. Could you give me #?',
   'Gladly. For that I need #.',
@@ -80,14 +83,14 @@ export function question(ask: Ask, field: string | undefined, { random }: Moment
   if (field === undefined) {
     const required = Object.entries(tool.input.shape).filter(([, schema]) => !schema.isOptional())
     const wanted = required.map(([name]) => `the ${what(name)}`)
-    return wanted.length === 0 || wanted.length > 4
+    return wanted.length === 0 || wanted.length > MAX_WANTED
       ? random.pick(OPEN_QUESTIONS)
       : random.pick(DETAILS).replace('#', listed(wanted))
   }
   const words = what(field)
   const text = questionFor(words, ask, random)
   const choices = choicesOf(tool, field)
-  if (choices.length < 2 || choices.length > 6 || !random.chance(0.6)) return text
+  if (choices.length < 2 || choices.length > 6) return text
   return `${text} ${random.pick(['It can be #.', 'The options are #.', 'You can choose #.', 'Possible are #.']).replace('#', listed(choices, 'or'))}`
 }
 

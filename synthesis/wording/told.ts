@@ -118,7 +118,7 @@ function plain(value: Json, today: string): string | undefined {
     return items.length === 0 || items.includes(undefined) ? undefined : listed(items as string[])
   }
   if (typeof value !== 'string' || value.length > MAX_QUOTE) return undefined
-  const [, date, time] = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})[\d:.]*Z)?$/.exec(value) ?? []
+  const [, date, time] = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})[\d:.]*Z?)?$/.exec(value) ?? []
   if (date !== undefined && isDate(date)) return dateInWords(date, today) + (time === undefined ? '' : ` at ${time}`)
   if (/^[a-z]+(_[a-z]+)+$/.test(value)) return value.replaceAll('_', ' ')
   return isMonth(value) ? `${MONTHS[Number(value.slice(5)) - 1]} ${value.slice(0, 4)}` : value
