@@ -3,7 +3,7 @@ import type { CallWords } from '../kernel/define-server.js'
 /** By tool: what people are after who call it, and what they are told when it is done. */
 export const callWords: Readonly<Record<string, CallWords>> = {
   list_categories: {
-    goal: 'see how much is left in a part of the budget',
+    goal: 'see how much is left in the budget',
     answer:
       'For {month} there {categories=is|are} {categories#category}[: {categories*{name} with {left} left of {limit}}].',
   },

@@ -7,7 +7,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'You have {calendars#calendar}: {calendars*{name} ({access})}.',
   },
   list_events: {
-    goal: 'see what is on the calendar on some day',
+    goal: 'see what is on my calendar',
     answer: 'There {total=is|are} {total:event} that day[: {events*{title} at {start}}].',
   },
   find_events: { goal: 'find an event', answer: 'I found {events#event}[: {events*{title} on {date} at {start}}].' },

@@ -45,7 +45,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     next: ['move_deal', 'plan_activity'],
   },
   find_deals: {
-    goal: 'see the deals in one stage',
+    goal: 'see my deals',
     answer: 'There {found=is|are} {found:deal} in {@stage}, worth {total} together[: {deals*{title} ({value})}].',
   },
   move_deal: {
@@ -57,7 +57,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'give a discount on a deal',
     answer:
       '{title} has a discount of {discount} percent[; {requested} percent are waiting for approval]. It is worth {value} now.',
-    next: ['move_deal'],
   },
   approve_discount: {
     goal: 'approve a discount',
@@ -65,7 +64,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   plan_activity: { goal: 'plan a sales activity', answer: '{title} is planned for {date}.' },
   list_activities: {
-    goal: 'see my sales activities on some day',
+    goal: 'see my sales activities',
     answer: 'You have {found:activity} that day[: {activities*{title} ({status}[, note: {note}])}].',
   },
   complete_activity: {

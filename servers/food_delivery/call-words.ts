@@ -58,7 +58,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   list_food_orders: {
     goal: 'see my food orders',
-    answer: 'You have {found:food order} like that[: {food_orders*{name} on {date} for {paid}}].',
+    answer: 'You have {found:@state food order}[: {food_orders*{name} on {date} for {paid}}].',
   },
   track_food_order: {
     goal: 'see where my food is',

@@ -51,7 +51,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   save_place: { goal: 'save a place', answer: 'I saved {address} as {name}[ in place of {replaced}].' },
   list_saved_places: {
     goal: 'see my saved places',
-    answer: 'You have {found:saved place} like that[: {places*{name}, {address}}].',
+    answer: 'You have {found:saved place}[: {places*{name}, {address}}].',
   },
   list_closed_roads: {
     goal: 'see which roads are closed',

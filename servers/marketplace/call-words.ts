@@ -13,7 +13,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   list_market_activity: {
     goal: 'see what I have going on in the marketplace',
-    answer: 'You have {found:entry}[: {entries*{title} ({amount}[, {state}])}].',
+    answer: 'I found {found:entry}[: {entries*{title} ({amount}[, {state}])}].',
   },
   place_bid: {
     goal: 'bid on something',

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../servers/kernel/index.js'
+import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { nodeName } from '../../servers/kernel/tool-graph.js'
 import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
 import { assemble, buildTask } from './assemble.js'
@@ -158,6 +158,8 @@ function withholding(steps: readonly Step[], random: SeededRandom): Script | nul
   const fields = Object.entries(tool.input.shape).filter(([field, schema]) => {
     const value = args[field]
     if (schema.isOptional() || (typeof value !== 'string' && typeof value !== 'number')) return false
+    // Which thing is meant comes out when somebody goes on about it.
+    if (steps.length > 1 && meaningOf(schema).entity !== undefined) return false
     return steps.every((other, i) => i === 0 || !Object.values(other.args).includes(value))
   })
   return fields.length === 0 ? null : askForAll(steps, random, { withheld: { step: 0, field: random.pick(fields)[0] } })

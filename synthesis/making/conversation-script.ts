@@ -169,7 +169,7 @@ function requestsOf(
   const turns: Turn[] = []
   for (const [i, part] of parts.entries()) {
     if (information === 'minimal' && i === 0) {
-      if (!isOneGoal(part, steps, silent)) return null
+      if (!isOneGoal(part, steps, silent) || !hasDetails(steps[part.at(-1)!]!)) return null
       turns.push({ says: 'vague', ask: part.at(-1)!, steps: [] })
     }
     if (i === withholding) {
@@ -203,6 +203,10 @@ const isOneGoal = (part: readonly number[], steps: readonly ToldStep[], silent: 
         (steps[index]!.tool.annotations.readOnly &&
           steps[part.at(-1)!]!.bindings.some(({ source }) => source === index)),
     )
+
+/** Whether there is anything to ask for: what needs no argument is simply done. */
+const hasDetails = ({ tool }: ToldStep): boolean =>
+  Object.values(tool.input.shape).some((schema) => !schema.isOptional())
 
 /** A part whose last call the user gets wrong at first. */
 function drawFailingPart(material: Material): { part: number; field: string; failed: FailedCall } | null {
@@ -268,7 +272,9 @@ function drawWithheld(
 ): Withheld | undefined {
   const candidates = part.flatMap((index) => {
     const { tool, args, bindings, server } = steps[index]!
-    if (silent.has(index)) return []
+    // Nobody goes on about a thing before having said which it is.
+    const isTakenUp = part.some((later) => steps[later]!.bindings.some(({ source }) => source === index))
+    if (silent.has(index) || isTakenUp) return []
     return Object.entries(tool.input.shape).flatMap(([field, schema]) => {
       const value = args[field]
       const { entity } = meaningOf(schema)

@@ -1,11 +1,12 @@
 import type { Json } from '../../reward/index.js'
-import { entitiesIn, meaningOf } from '../../servers/kernel/index.js'
+import { CITIES, entitiesIn, meaningOf } from '../../servers/kernel/index.js'
 import type { Step } from './walk.js'
 
 /** Common values by which somebody goes on in another world: a place is the same place there, but two things on one day are two things. */
 const CARRIED = new Set(['address', 'city'])
 /** Shortest text that counts as the same thing when it occurs in two calls, in characters. */
 const TELLING_LENGTH = 4
+const CITY_NAMES = CITIES.map(({ city }) => city)
 
 /**
  * Whether a person would have one reason for all of the steps. What acts has to be about the same thing, as directly as it can be read from the
@@ -14,6 +15,20 @@ const TELLING_LENGTH = 4
  */
 export function isOneErrand(steps: readonly Step[]): boolean {
   const finds = steps.map((step, i) => isSearch(step) && usersOf(steps, i).length > 0)
+  const acting = steps.filter((_, i) => !finds[i])
+  const made = new Set(
+    steps.flatMap(({ tool, args, output }) =>
+      tool.annotations.readOnly
+        ? []
+        : thingsOf({ tool, args: {}, output }).filter((thing) => !takenBy({ tool, args } as Step).includes(thing)),
+    ),
+  )
+  if (
+    acting.some(
+      (later, j) => isTorn(later, steps) || acting.slice(0, j).some((earlier) => areApart(earlier, later, made)),
+    )
+  )
+    return false
   const groups = steps.map((_, i) => i)
   const join = (a: number, b: number): void => {
     const [from, to] = [groups[a]!, groups[b]!]
@@ -21,7 +36,7 @@ export function isOneErrand(steps: readonly Step[]): boolean {
   }
   for (const [j, later] of steps.entries()) {
     for (const [i, earlier] of steps.slice(0, j).entries()) {
-      if (!isAbout(earlier, i, later, finds[i]!)) continue
+      if (!isAbout(earlier, i, later, { listed: finds[i]!, isLastLook: !finds[j] && isSearch(later) })) continue
       if (!finds[i] && !finds[j]) join(i, j)
       // What is found about a thing belongs to it, each entry by itself.
       else if (!finds[i]) for (const user of usersOf(steps, j)) join(i, user)
@@ -56,10 +71,18 @@ const usersOf = (steps: readonly Step[], source: number): number[] =>
 const isSearch = ({ tool, output }: Step): boolean =>
   tool.annotations.readOnly === true && thingsOf({ tool, args: {}, output }).length === 0
 
-/** @param listed  of the earlier result single entries are taken, which says nothing of the others */
-function isAbout(earlier: Step, at: number, later: Step, listed: boolean): boolean {
-  const carried = later.bindings.some(({ source, entity, field }) => {
+interface Bearing {
+  /** Of the earlier result single entries are taken, which says nothing of the others. */
+  readonly listed: boolean
+  /** The later call is a search from which nothing is taken. */
+  readonly isLastLook: boolean
+}
+
+function isAbout(earlier: Step, at: number, later: Step, { listed, isLastLook }: Bearing): boolean {
+  const carried = later.bindings.some(({ source, entity, field, value }) => {
     if (source !== at) return false
+    // Where something belongs is no reason to go through all that is there.
+    if (entity !== undefined && isLastLook && !thingsOf(earlier).includes(`${entity} ${value}`)) return false
     const common = meaningOf(later.tool.input.shape[field]!).common
     return entity !== undefined || (common !== undefined && CARRIED.has(common))
   })
@@ -72,9 +95,40 @@ function isAbout(earlier: Step, at: number, later: Step, listed: boolean): boole
 function thingsOf({ tool, args, output }: Pick<Step, 'tool' | 'args' | 'output'>): string[] {
   const required = Object.fromEntries(Object.entries(args).filter(([field]) => !tool.input.shape[field]!.isOptional()))
   const single = Object.fromEntries(Object.entries(output).filter(([, value]) => typeof value === 'string'))
-  return [...entitiesIn(tool.input, required), ...entitiesIn(tool.output, single)].map(
-    ({ entity, key }) => `${entity} ${key}`,
-  )
+  // The first key of a result is what it is about; others tell where that belongs.
+  const shown = entitiesIn(tool.output, single).slice(0, 1)
+  return [...entitiesIn(tool.input, required), ...shown].map(nameOf)
+}
+
+const nameOf = ({ entity, key }: { readonly entity: string; readonly key: string }): string => `${entity} ${key}`
+const kindOf = (thing: string): string => thing.slice(0, thing.indexOf(' '))
+
+/** Two calls on two things of a kind, of which neither was made on the way, are two errands, whatever list both were found in. */
+function areApart(earlier: Step, later: Step, made: ReadonlySet<string>): boolean {
+  if (earlier.server !== later.server) return false
+  const [a, b] = [takenBy(earlier), takenBy(later)]
+  const [object, other] = [a[0], b[0]]
+  if (object === undefined || other === undefined || kindOf(object) !== kindOf(other) || made.has(other)) return false
+  return !a.some((thing) => kindOf(thing) === kindOf(object) && b.includes(thing))
+}
+
+const takenBy = ({ tool, args }: Step): string[] => entitiesIn(tool.input, args).map(nameOf)
+
+/** Whether what is joined in one call is in two cities: a room in one for a trip to another. */
+function isTorn({ bindings }: Step, steps: readonly Step[]): boolean {
+  const cities = bindings.map(({ source, value }) => {
+    const { args, output } = steps[source]!
+    const row = Object.values(output)
+      .flatMap((part) => (Array.isArray(part) ? part : []))
+      .find((entry) => Object.values(entry ?? {}).includes(value))
+    const text = JSON.stringify([
+      Object.values(args),
+      row ?? Object.values(output).filter((part) => !Array.isArray(part)),
+    ])
+    return CITY_NAMES.filter((city) => text.includes(city))
+  })
+  const known = cities.filter((found) => found.length > 0)
+  return known.some((found) => known.some((others) => !found.some((city) => others.includes(city))))
 }
 
 const shares = (some: readonly string[], others: readonly string[]): boolean =>

@@ -41,6 +41,7 @@ const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
   ],
 ]
 
+const SOUGHT = ['What should I search for?', 'What text should I look for?', 'Sure. What should I look for?'] as const
 /** Names that something new is given, and those by which something is found. */
 const NAMING = ['What should it be called?', 'Sure. What name should it have?', 'Under what name?'] as const
 const FINDING = ['What is the # that I should look for?', 'Sure. What #?', 'Which # should I look for?'] as const
@@ -51,6 +52,8 @@ function questionFor(words: string, { tool }: Ask, random: SeededRandom): string
       .pick(tool.annotations.readOnly ? FINDING : words === 'subject' ? ['What should the # be?'] : NAMING)
       .replace('#', words)
   }
+  if (tool.annotations.readOnly && /^(text|search term|search phrase|pattern|keyword)$/.test(words))
+    return random.pick(SOUGHT)
   const [pattern, forms] = QUESTIONS.find(([fits]) => fits.test(words))!
   const [, counted = ''] = pattern.exec(words) ?? []
   return random.pick(forms).replace('#', words).replace('$1', counted)

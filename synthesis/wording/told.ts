@@ -33,7 +33,7 @@ export function told(ask: Ask, output: JsonObject, today: string): string | unde
   if (template === undefined) return undefined
   const parts = parsed.get(template) ?? parseAnswer(template)
   parsed.set(template, parts)
-  const counted = [output.found, output.total, output.count].find((value) => typeof value === 'number')
+  const counted = [output.found, output.count].find((value) => typeof value === 'number')
   const lists = Object.values(output).filter((value) => Array.isArray(value) && value.every(isObject)) as Json[][]
   const more = lists.length === 1 && typeof counted === 'number' ? counted - lists[0]!.length : undefined
   const hasMore = output.next_page !== undefined
@@ -96,9 +96,11 @@ function valueAt(path: readonly string[], { ask, schema, values, today, optional
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value === 'boolean') return value ? field.replaceAll('_', ' ') : undefined
   if (optional && value === 0) return undefined
-  const { entity } = inner === undefined && schema.shape[field] ? meaningOf(schema.shape[field] as z.ZodType) : {}
+  const meant =
+    inner === undefined && schema.shape[field] ? meaningOf(schema.shape[field] as z.ZodType).entity : undefined
+  const entity = meant ?? field
   // The key of a person or a room is the name with hyphens.
-  const isNamed = entity !== undefined && ask.server.entities[entity]?.label === 'name'
+  const isNamed = ask.server.entities[entity]?.label === 'name'
   if (typeof value === 'string' && isNamed && NAME_AS_KEY.test(value)) return named(value)
   return plain(value, today)
 }
