@@ -18,7 +18,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   write_draft: {
     goal: 'write an email draft',
     answer: 'The draft "{subject}" to {contact} is saved.',
-    next: ['attach_file', 'send_draft', 'edit_draft'],
+    next: ['attach_file', 'send_draft'],
   },
   edit_draft: {
     goal: 'change a draft',
@@ -35,12 +35,10 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   reply_to_email: {
     goal: 'reply to an email',
     answer: 'Your reply to "{subject}" went to {contact} ({delivery}).',
-    next: ['move_email', 'change_label', 'snooze_email'],
   },
   forward_email: {
     goal: 'forward an email',
     answer: 'I forwarded "{subject}" to {contact} ({delivery}).',
-    next: ['move_email', 'change_label'],
   },
   recall_email: {
     goal: 'recall an email',

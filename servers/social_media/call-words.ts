@@ -20,7 +20,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   reply_to_post: {
     goal: 'reply to a post',
     answer: 'Your reply "{text}" is out; the post has {replies:reply} now.',
-    next: ['like_post'],
   },
   like_post: {
     goal: 'like a post',

@@ -41,7 +41,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   edit_chat_message: {
     goal: 'change a message of mine',
     answer: 'Your message now says: "{text}"',
-    next: ['pin_chat_message'],
   },
   add_reaction: {
     goal: 'react to a message',
@@ -51,6 +50,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   pin_chat_message: {
     goal: 'pin a message',
     answer: '"{text}" is pinned in {channel}, one of {pins:pin}.',
-    next: ['add_reaction', 'reply_to_chat_message'],
+    next: ['add_reaction'],
   },
 }

@@ -6,15 +6,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'start the car',
     answer:
       'The engine is {engine} for {name}; the seat and the {temperature} degrees are set, with a top speed of {top_speed} km/h.',
-    next: [
-      'shift_gear',
-      'set_headlights',
-      'set_cabin_climate',
-      'play_playlist',
-      'start_navigation',
-      'move_window',
-      'set_brake',
-    ],
+    next: ['set_cabin_climate', 'play_playlist', 'start_navigation', 'set_headlights', 'move_window', 'shift_gear'],
   },
   stop_engine: {
     goal: 'switch the engine off',
@@ -24,17 +16,17 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   set_brake: {
     goal: 'put a brake on or off',
     answer: 'The foot brake is {foot_brake} and the parking brake {parking_brake}.',
-    next: ['start_engine', 'shift_gear', 'accelerate_to', 'operate_door', 'set_guard_mode'],
+    next: ['start_engine', 'shift_gear', 'accelerate_to', 'set_guard_mode'],
   },
   shift_gear: {
     goal: 'change gear',
     answer: 'The car is in {gear}.',
-    next: ['set_brake', 'stop_engine', 'accelerate_to'],
+    next: ['accelerate_to', 'stop_engine'],
   },
   accelerate_to: {
     goal: 'drive at another speed',
     answer: 'You are going {speed} km/h.',
-    next: ['set_cruise_control', 'set_brake'],
+    next: ['set_cruise_control'],
   },
   set_cruise_control: {
     goal: 'use the cruise control',
@@ -43,7 +35,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   operate_door: {
     goal: 'open or lock a door of the car',
     answer: 'The {door} door is {open?open|closed} and {locked?locked|unlocked}.',
-    next: ['set_brake', 'start_engine', 'set_guard_mode'],
+    next: ['set_brake'],
   },
   move_window: {
     goal: 'open or shut a car window',
@@ -54,7 +46,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   set_guard_mode: {
     goal: 'change the guard mode of the car',
     answer: 'The guard mode is {mode} now.',
-    next: ['operate_door', 'move_window'],
   },
   check_vehicle: {
     goal: 'check the car',

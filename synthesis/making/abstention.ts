@@ -64,7 +64,7 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
 }
 
 /** Of the small talk, what asks for two things at once. */
-const TWO_TOPICS = 0.3
+const TWO_TOPICS = 0.1
 /** Letters at its beginning by which a request is told to be of the same form as another. */
 const ALIKE = 10
 /** Of the users who are told that there is no tool, those who insist. */

@@ -155,11 +155,12 @@ const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
 /** Leaves out a value that the first call cannot do without. */
 function withholding(steps: readonly Step[], random: SeededRandom): Script | null {
   const { tool, args } = steps[0]!
+  const isTakenUp = steps.some(({ bindings }) => bindings.some(({ source }) => source === 0))
   const fields = Object.entries(tool.input.shape).filter(([field, schema]) => {
     const value = args[field]
     if (schema.isOptional() || (typeof value !== 'string' && typeof value !== 'number')) return false
-    // Which thing is meant comes out when somebody goes on about it.
-    if (steps.length > 1 && meaningOf(schema).entity !== undefined) return false
+    // Nobody goes on about a thing before having said which it is.
+    if (steps.length > 1 && (meaningOf(schema).entity !== undefined || isTakenUp)) return false
     return steps.every((other, i) => i === 0 || !Object.values(other.args).includes(value))
   })
   return fields.length === 0 ? null : askForAll(steps, random, { withheld: { step: 0, field: random.pick(fields)[0] } })

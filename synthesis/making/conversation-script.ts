@@ -320,6 +320,9 @@ function failingVariant({ steps, open, random }: Material, index: number, after 
   return null
 }
 
+/** Choices of what is to be done, rather than how: who wants somebody held does not want them removed instead. */
+const ACT = /^(action|change|answer|outcome|status|state|stage|access|power|rule|restriction|side|charging|child_lock)$/
+
 /** Whether somebody could well ask for too much, too early or the wrong one of several: names and texts are not mistaken for others. */
 const isMisjudged = (value: Json, schema: unknown): boolean =>
   typeof value === 'number' ||

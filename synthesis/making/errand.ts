@@ -2,8 +2,8 @@ import type { Json } from '../../reward/index.js'
 import { CITIES, entitiesIn, meaningOf } from '../../servers/kernel/index.js'
 import type { Step } from './walk.js'
 
-/** Common values by which somebody goes on in another world: a place is the same place there, but two things on one day are two things. */
-const CARRIED = new Set(['address', 'city'])
+/** The common value by which somebody goes on in another world: an address is the same place there, but two things in one city or on one day are two things. */
+const CARRIED = 'address'
 /** Shortest text that counts as the same thing when it occurs in two calls, in characters. */
 const TELLING_LENGTH = 4
 const CITY_NAMES = CITIES.map(({ city }) => city)
@@ -15,6 +15,8 @@ const CITY_NAMES = CITIES.map(({ city }) => city)
  */
 export function isOneErrand(steps: readonly Step[]): boolean {
   const finds = steps.map((step, i) => isSearch(step) && usersOf(steps, i).length > 0)
+  // What is found and then left is the end of an errand, not its middle.
+  if (steps.some((step, i) => i < steps.length - 1 && !finds[i] && isSearch(step))) return false
   const acting = steps.filter((_, i) => !finds[i])
   const made = new Set(
     steps.flatMap(({ tool, args, output }) =>
@@ -84,7 +86,7 @@ function isAbout(earlier: Step, at: number, later: Step, { listed, isLastLook }:
     // Where something belongs is no reason to go through all that is there.
     if (entity !== undefined && isLastLook && !thingsOf(earlier).includes(`${entity} ${value}`)) return false
     const common = meaningOf(later.tool.input.shape[field]!).common
-    return entity !== undefined || (common !== undefined && CARRIED.has(common))
+    return entity !== undefined || common === CARRIED
   })
   if (carried && !listed) return true
   if (earlier.server !== later.server) return false

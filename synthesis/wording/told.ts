@@ -38,7 +38,9 @@ export function told(ask: Ask, output: JsonObject, today: string): string | unde
   const more = lists.length === 1 && typeof counted === 'number' ? counted - lists[0]!.length : undefined
   const hasMore = output.next_page !== undefined
   const text = filled(parts, { ask, today, schema: tool.output, values: output, more, hasMore, optional: false })
-  return text?.replaceAll(/([.!?])"\.(?= |$)/g, '$1"')
+  const whole = text?.replaceAll(/([.!?])"\.(?= |$)/g, '$1"')
+  // What ends in a quotation still ends.
+  return whole?.replace(/([^.!?])"$/, '$1."')
 }
 
 function filled(parts: readonly AnswerPart[], filling: Filling): string | undefined {
