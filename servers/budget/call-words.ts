@@ -9,8 +9,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   move_between_categories: {
     goal: 'move money between two budget categories',
-    answer:
-      'I moved it: {name} now has {left} left of {limit} for {month}, and {from_left} remains in the other category.',
+    answer: '{name} now has {left} left of {limit} for {month}, and {from_left} remains in the other category.',
     next: ['record_expense', 'contribute_to_savings_goal', 'pay_recurring_expense', 'close_month'],
   },
   search_expenses: {
@@ -57,7 +56,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   withdraw_from_savings_goal: {
     goal: 'take money out of our savings',
-    answer: 'Done: {name} is down to {saved} of {target} euros, and the category has {left} euros left.',
+    answer: '{name} is down to {saved} of {target} euros, and the category has {left} euros left.',
     next: ['record_expense', 'pay_recurring_expense'],
   },
 }

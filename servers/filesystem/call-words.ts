@@ -126,7 +126,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   restore_from_trash: {
     goal: 'get something back from the trash',
-    answer: '{name} is back where it was, {entries:entry} in all.',
+    answer: '{name} is back where it was.',
     next: ['move_file', 'copy_file'],
   },
   empty_trash: {

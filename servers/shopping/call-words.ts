@@ -26,7 +26,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   remove_from_cart: {
     goal: 'take something out of my cart',
-    answer: '{name} is taken out[, {quantity} of it stay]; the cart comes to {cart_value}.',
+    answer: '{name} is taken out[, {quantity:piece} {quantity=stays|stay}]; the cart comes to {cart_value}.',
     next: ['add_to_wishlist', 'add_to_cart'],
   },
   view_cart: {

@@ -280,7 +280,14 @@ function drawWithheld(
       const { entity } = meaningOf(schema)
       const key = entity !== undefined && !server.entities[entity]?.sayable
       const bound = bindings.some((binding) => binding.field === field)
-      if (schema.isOptional() || key || bound || (typeof value !== 'string' && typeof value !== 'number')) return []
+      if (
+        schema.isOptional() ||
+        key ||
+        bound ||
+        (typeof value === 'number' && !Number.isInteger(value)) ||
+        (typeof value !== 'string' && typeof value !== 'number')
+      )
+        return []
       const elsewhere = steps.some((other, j) => j !== index && Object.values(other.args).includes(value as Json))
       return elsewhere ? [] : [{ step: index, field }]
     })
@@ -303,6 +310,7 @@ function failingVariant({ steps, open, random }: Material, index: number, after 
     const { entity } = meaningOf(schema)
     return (
       entity === undefined &&
+      !ACT.test(field) &&
       isMisjudged(step.args[field]!, schema) &&
       !step.bindings.some((binding) => binding.field === field)
     )

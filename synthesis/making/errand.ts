@@ -6,6 +6,8 @@ import type { Step } from './walk.js'
 const CARRIED = 'address'
 /** Shortest text that counts as the same thing when it occurs in two calls, in characters. */
 const TELLING_LENGTH = 4
+/** Steps of a chain in which a city is enough to join two. */
+const SHORT = 3
 const CITY_NAMES = CITIES.map(({ city }) => city)
 
 /**
@@ -38,7 +40,14 @@ export function isOneErrand(steps: readonly Step[]): boolean {
   }
   for (const [j, later] of steps.entries()) {
     for (const [i, earlier] of steps.slice(0, j).entries()) {
-      if (!isAbout(earlier, i, later, { listed: finds[i]!, isLastLook: !finds[j] && isSearch(later) })) continue
+      if (
+        !isAbout(earlier, i, later, {
+          listed: finds[i]!,
+          isLastLook: !finds[j] && isSearch(later),
+          isShort: steps.length <= SHORT,
+        })
+      )
+        continue
       if (!finds[i] && !finds[j]) join(i, j)
       // What is found about a thing belongs to it, each entry by itself.
       else if (!finds[i]) for (const user of usersOf(steps, j)) join(i, user)
@@ -78,11 +87,14 @@ interface Bearing {
   readonly listed: boolean
   /** The later call is a search from which nothing is taken. */
   readonly isLastLook: boolean
+  /** So few steps that one in the same city as another is for its sake. */
+  readonly isShort: boolean
 }
 
-function isAbout(earlier: Step, at: number, later: Step, { listed, isLastLook }: Bearing): boolean {
+function isAbout(earlier: Step, at: number, later: Step, { listed, isLastLook, isShort }: Bearing): boolean {
   const carried = later.bindings.some(({ source, entity, field, value }) => {
-    if (source !== at) return false
+    // Out of one world somebody takes what they have looked up; what they have done there is done.
+    if (source !== at || (earlier.server !== later.server && !earlier.tool.annotations.readOnly)) return false
     // Where something belongs is no reason to go through all that is there.
     if (entity !== undefined && isLastLook && !thingsOf(earlier).includes(`${entity} ${value}`)) return false
     const common = meaningOf(later.tool.input.shape[field]!).common
@@ -90,7 +102,7 @@ function isAbout(earlier: Step, at: number, later: Step, { listed, isLastLook }:
   })
   if (carried && !listed) return true
   if (earlier.server !== later.server) return false
-  return shares(thingsOf(earlier), thingsOf(later)) || prepares(earlier, later)
+  return shares(thingsOf(earlier), thingsOf(later)) || prepares(earlier, later, isShort)
 }
 
 /** The things that a call is about: those that it must be given, and those at the top of its result. */
@@ -116,8 +128,8 @@ function areApart(earlier: Step, later: Step, made: ReadonlySet<string>): boolea
 
 const takenBy = ({ tool, args }: Step): string[] => entitiesIn(tool.input, args).map(nameOf)
 
-/** Whether what is joined in one call is in two cities: a room in one for a trip to another. */
-function isTorn({ bindings }: Step, steps: readonly Step[]): boolean {
+/** Whether what is joined in one call is in two cities or months: a room in one for a trip to another. */
+function isTorn({ bindings, output }: Step, steps: readonly Step[]): boolean {
   const cities = bindings.map(({ source, value }) => {
     const { args, output } = steps[source]!
     const row = Object.values(output)
@@ -129,6 +141,8 @@ function isTorn({ bindings }: Step, steps: readonly Step[]): boolean {
     ])
     return CITY_NAMES.filter((city) => text.includes(city))
   })
+  const months = bindings.flatMap(({ source }) => (steps[source]!.output.month ?? []) as string[])
+  if (typeof output.month === 'string' && months.some((month) => month !== output.month)) return true
   const known = cities.filter((found) => found.length > 0)
   return known.some((found) => known.some((others) => !found.some((city) => others.includes(city))))
 }
@@ -137,17 +151,21 @@ const shares = (some: readonly string[], others: readonly string[]): boolean =>
   some.some((thing) => others.includes(thing))
 
 /** Whether the later call needs what the earlier one made true, and is about nothing else than that. */
-function prepares(earlier: Step, later: Step): boolean {
+function prepares(earlier: Step, later: Step, isShort: boolean): boolean {
   if (!(later.tool.needs ?? []).some((fact) => earlier.tool.establishes?.includes(fact))) return false
   const [before, after] = [thingsOf(earlier), thingsOf(later)]
-  if (!later.tool.annotations.readOnly) return before.length === 0 || after.length === 0 || alike(earlier, later)
-  return entitiesIn(later.tool.output, later.output).length === 0 || alike(earlier, later)
+  if (!later.tool.annotations.readOnly)
+    return before.length === 0 || after.length === 0 || alike(earlier, later, isShort)
+  return entitiesIn(later.tool.output, later.output).length === 0 || alike(earlier, later, isShort)
 }
 
 /** Whether a name, place or other text of the earlier call occurs in the later one. */
-function alike(earlier: Step, later: Step): boolean {
+function alike(earlier: Step, later: Step, isShort: boolean): boolean {
   const texts = [earlier.args, earlier.output].flatMap((part) =>
-    Object.values(part).filter((value) => typeof value === 'string' && value.length >= TELLING_LENGTH),
+    Object.values(part).filter(
+      (value) =>
+        typeof value === 'string' && value.length >= TELLING_LENGTH && (isShort || !CITY_NAMES.includes(value)),
+    ),
   ) as string[]
   const words = JSON.stringify([later.args as Json, later.output])
   return texts.some((text) => words.includes(text))

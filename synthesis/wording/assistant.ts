@@ -80,12 +80,14 @@ const OPEN_QUESTIONS = [
 ] as const
 
 /** The assistant asks for one value, or for all that is missing. */
-export function question(ask: Ask, field: string | undefined, { random }: Moment): string {
+export function question(ask: Ask, field: string | undefined, moment: Moment): string {
+  const { random } = moment
   const { server, tool } = ask
   const what = (name: string): string => askedFor(server, tool, name).split(',')[0]!
   if (field === undefined) {
     const required = Object.entries(tool.input.shape).filter(([, schema]) => !schema.isOptional())
     const wanted = required.map(([name]) => `the ${what(name)}`)
+    if (required.length === 1) return question(ask, required[0]![0], moment)
     return wanted.length === 0 || wanted.length > MAX_WANTED
       ? random.pick(OPEN_QUESTIONS)
       : random.pick(DETAILS).replace('#', listed(wanted))

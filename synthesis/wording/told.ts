@@ -14,8 +14,7 @@ interface Filling {
   readonly today: string
   readonly schema: z.ZodObject
   readonly values: JsonObject
-  /** How many entries there are that the result does not show; `undefined` if it does not say. */
-  readonly more: number | undefined
+  /** Whether there are entries that the result does not show. */
   readonly hasMore: boolean
   /** Within brackets nothing is said of what there is none of. */
   readonly optional: boolean
@@ -33,11 +32,8 @@ export function told(ask: Ask, output: JsonObject, today: string): string | unde
   if (template === undefined) return undefined
   const parts = parsed.get(template) ?? parseAnswer(template)
   parsed.set(template, parts)
-  const counted = [output.found, output.count].find((value) => typeof value === 'number')
-  const lists = Object.values(output).filter((value) => Array.isArray(value) && value.every(isObject)) as Json[][]
-  const more = lists.length === 1 && typeof counted === 'number' ? counted - lists[0]!.length : undefined
   const hasMore = output.next_page !== undefined
-  const text = filled(parts, { ask, today, schema: tool.output, values: output, more, hasMore, optional: false })
+  const text = filled(parts, { ask, today, schema: tool.output, values: output, hasMore, optional: false })
   const whole = text?.replaceAll(/([.!?])"\.(?= |$)/g, '$1"')
   // What ends in a quotation still ends.
   return whole?.replace(/([^.!?])"$/, '$1."')
@@ -91,13 +87,12 @@ function said(part: AnswerPart, filling: Filling): string | undefined {
 const countOf = (value: Json | undefined): number | undefined =>
   typeof value === 'number' ? value : Array.isArray(value) ? value.length : undefined
 
-function valueAt(path: readonly string[], { ask, schema, values, today, optional }: Filling): string | undefined {
+function valueAt(path: readonly string[], { ask, schema, values, today }: Filling): string | undefined {
   const [field, inner] = path as [string, string?]
   const outer = values[field]
   const value = inner === undefined ? outer : isObject(outer) ? outer[inner] : undefined
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value === 'boolean') return value ? field.replaceAll('_', ' ') : undefined
-  if (optional && value === 0) return undefined
   const meant =
     inner === undefined && schema.shape[field] ? meaningOf(schema.shape[field] as z.ZodType).entity : undefined
   const entity = meant ?? field
@@ -122,6 +117,7 @@ function plain(value: Json, today: string): string | undefined {
     return items.length === 0 || items.includes(undefined) ? undefined : listed(items as string[])
   }
   if (typeof value !== 'string' || value.length > MAX_QUOTE) return undefined
+  if (/[ \t]{2}/.test(value)) return plain(value.replaceAll(/[ \t]{2,}/g, ' '), today)
   const [, date, time] = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})[\d:.]*Z?)?$/.exec(value) ?? []
   if (date !== undefined && isDate(date)) return dateInWords(date, today) + (time === undefined ? '' : ` at ${time}`)
   if (/^[a-z]+(_[a-z]+)+$/.test(value)) return value.replaceAll('_', ' ')
@@ -145,9 +141,7 @@ function entries(field: string, entry: readonly AnswerPart[], filling: Filling):
   )
   if (shown.includes(undefined)) return undefined
   const items = shown as string[]
-  const rest =
-    filling.more !== undefined && filling.more > 0 ? [`${filling.more} more`] : filling.hasMore ? ['others'] : []
-  const all = [...items, ...rest]
+  const all = filling.hasMore ? [...items, 'others'] : items
   return items.some((item) => item.includes(', ')) && all.length > 1
     ? `${all.slice(0, -1).join('; ')}; and ${all.at(-1)}`
     : listed(all)

@@ -19,9 +19,8 @@ export function clauseWithout(clause: string, field: string): string | undefined
 
 /** The last preposition before the value, with the words between: ` with the title `, `, lasting `. */
 const TAIL =
-  /(?:,| and)? (with|at|on|for|in|to|by|as|of|from|until|under|within|about|titled|called|named|saying|that says|so that it says|using|lasting|reference|subject|text|priority|format|price|due|quantity|stop|amount)((?: (?:the|a|an|my|its))?(?: [a-z]+){0,2}?) $/
-const FUNCTION_WORDS =
-  /\b(with|at|on|for|in|to|by|as|of|from|until|under|within|about|that|and|is|are|was|be|than|most)\b/
+  /(?:,| and)? (with|at|on|for|in|to|by|as|from|until|under|within|about|titled|called|named|saying|that says|so that it says|using|lasting|reference|subject|text|priority|format|price|due|quantity|stop|amount)((?: (?:the|a|an|my|its))?(?: [a-z]+){0,2}?) $/
+const FUNCTION_WORDS = /\b(with|at|on|for|in|to|by|as|from|until|under|within|about|that|and|is|are|was|be|than|most)\b/
 const UNITS =
   /^ (minutes|percent open|percent brightness|percent|degrees|points|stars|of 5 stars|of five stars|out of five stars|out of five|km\/h|bytes|packs|spans|shares|dates|occurrences|days|times in all|times|nights|bags|euros|priority|folder|department|program|status|mode|discount|a day|ahead|shipping|order)(?=$|[ ,])/
 const BOUNDARY =
