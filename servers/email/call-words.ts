@@ -47,7 +47,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   change_label: {
     goal: 'change the labels of an email',
-    answer: '"{subject}" now has {label_count:label}[: {labels}].',
+    answer: '"{subject}" has {labels?these labels now|no labels now}[: {labels}].',
     next: ['move_email', 'snooze_email'],
   },
   move_email: {

@@ -10,7 +10,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   show_issue: {
     goal: 'look at an issue',
     answer:
-      '{issue}, {title}, is a {type} with {priority} priority[ and {points:point}], now {status}[, assigned to {assignee}].[ It is blocked by {blocked_by}.]',
+      '{issue}, {title}, is a {type} with {priority} priority[ and {points:point}], now {status}[, assigned to {assignee}]{assignee?|, assigned to nobody}.[ It is blocked by {blocked_by}.]',
   },
   list_project_members: {
     goal: 'see who works on a project',

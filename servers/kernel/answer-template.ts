@@ -7,7 +7,7 @@ import { z } from 'zod'
  * - `{field:noun}` a number with what it counts, `{list#noun}` how many entries a list has: `no cards`, `1 card`, `3 cards`. In a noun `@field`
  *   stands for an argument: `{found:@status order}`;
  * - `{field=is|are}` agrees with a number or the length of a list;
- * - `{field?yes|no}` says a truth value;
+ * - `{field?yes|no}` says a truth value, or whether there is anything;
  * - `{list*entry}` is the entries of a list, each by a template of its own;
  * - `[...]` is left out where something in it is missing, empty, false or zero.
  */

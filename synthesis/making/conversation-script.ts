@@ -305,6 +305,8 @@ const FAILING_TRIES = 12
 function failingVariant({ steps, open, random }: Material, index: number, after = false): FailedCall | null {
   const step = steps[index]!
   const session = playUpTo(steps, after ? steps.length : index, open)(step.server)
+  // What could not be done a second time anyway does not fail for its new value.
+  if (after && !session.fork().call(step.tool.name, step.args).ok) return null
   const free = Object.keys(step.args).filter((field) => {
     const schema = step.tool.input.shape[field]!
     const { entity } = meaningOf(schema)

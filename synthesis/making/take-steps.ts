@@ -2,7 +2,7 @@ import type { DropReason } from '../../dataset/example.js'
 import type { Split } from '../../dataset/profile.js'
 import { deriveSeed, type SeededRandom, type ServerDefinition, seededRandom } from '../../servers/kernel/index.js'
 import type { Node } from '../../servers/kernel/tool-graph.js'
-import { isOneErrand } from './errand.js'
+import { isOneErrand, isPurposeful } from './errand.js'
 import { isPossibleAtFirst, isPrepared, prepared } from './preconditions.js'
 import { type Chain, splitOf } from './split.js'
 import type { Assignment, SynthesisContext } from './synthesis-context.js'
@@ -31,7 +31,8 @@ export function takeSteps(
   const isPossible = (node: Node): boolean => isPossibleAtFirst(node, worldSeed, worlds)
   const start = prepared(core, graph, isPossible, random)
   if (!start || start.length > LONGEST) return 'no_walk'
-  const isReady = (node: Node, earlier: Chain): boolean => isPossible(node) || isPrepared(node, earlier)
+  const isReady = (node: Node, earlier: Chain): boolean =>
+    (isPossible(node) || isPrepared(node, earlier)) && (profile.speech === 'plain' || isPurposeful([...earlier, node]))
   const source = { graph, profile, isReady }
   const chain = drawChainOf(split, start, length, source, context.heldOutWorlds, random)
   if (!chain) return 'no_walk'

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../servers/kernel/index.js'
+import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { askedFor, choicesOf, listed } from './field-words.js'
 import type { Ask, Moment } from './speech.js'
 
@@ -41,12 +41,14 @@ const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
   ],
 ]
 
+const WHICH = ['Which # would you like?', 'Which # do you mean?', 'Which # should it be?', 'Sure. Which #?'] as const
 const SOUGHT = ['What should I search for?', 'What text should I look for?', 'Sure. What should I look for?'] as const
 /** Names that something new is given, and those by which something is found. */
 const NAMING = ['What should it be called?', 'Sure. What name should it have?', 'Under what name?'] as const
 const FINDING = ['What is the # that I should look for?', 'Sure. What #?', 'Which # should I look for?'] as const
 
-function questionFor(words: string, { tool }: Ask, random: SeededRandom): string {
+function questionFor(words: string, field: string, { tool }: Ask, random: SeededRandom): string {
+  if (meaningOf(tool.input.shape[field]!).entity !== undefined) return random.pick(WHICH).replace('#', words)
   if (/^(name|title|new name|subject)$/.test(words)) {
     return random
       .pick(tool.annotations.readOnly ? FINDING : words === 'subject' ? ['What should the # be?'] : NAMING)
@@ -93,7 +95,7 @@ export function question(ask: Ask, field: string | undefined, moment: Moment): s
       : random.pick(DETAILS).replace('#', listed(wanted))
   }
   const words = what(field)
-  const text = questionFor(words, ask, random)
+  const text = questionFor(words, field, ask, random)
   const choices = choicesOf(tool, field)
   if (choices.length < 2 || choices.length > 6) return text
   return `${text} ${random.pick(['It can be #.', 'The options are #.', 'You can choose #.', 'Possible are #.']).replace('#', listed(choices, 'or'))}`

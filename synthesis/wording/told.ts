@@ -36,7 +36,7 @@ export function told(ask: Ask, output: JsonObject, today: string): string | unde
   const text = filled(parts, { ask, today, schema: tool.output, values: output, hasMore, optional: false })
   const whole = text?.replaceAll(/([.!?])"\.(?= |$)/g, '$1"')
   // What ends in a quotation still ends.
-  return whole?.replace(/([^.!?])"$/, '$1."')
+  return whole?.replaceAll(/([^.!?])"(?=$| [A-Z])/g, '$1."')
 }
 
 function filled(parts: readonly AnswerPart[], filling: Filling): string | undefined {
@@ -79,7 +79,8 @@ function said(part: AnswerPart, filling: Filling): string | undefined {
     }
     case 'either': {
       const value = values[part.field]
-      return typeof value === 'boolean' ? (value ? part.yes : part.no) : undefined
+      const isThere = Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== ''
+      return (typeof value === 'boolean' ? value : isThere) ? part.yes : part.no
     }
   }
 }
