@@ -24,6 +24,10 @@ const BENCHES = {
     packages: ['node-llama-cpp', 'libp2p'],
   },
   rollout: { about: "groups on one CPU thread, beside llama.cpp's own server", packages: ['node-llama-cpp'] },
+  round: {
+    about: 'a round of the swarm beside the same work in one process',
+    packages: ['node-llama-cpp', 'libp2p'],
+  },
   snapshot: { about: 'adapter downloads from several peers', packages: ['libp2p', '@libp2p/noise', '@libp2p/yamux'] },
   'sybil-lockout': { about: 'versions and newcomers beside keys that only hold leases', packages: [] },
   synthesis: { about: "the paper's 13,517 examples, made and played again", packages: ['zod', 'tinypool'] },

@@ -1,0 +1,185 @@
+import { type FoldImage, known } from './fold-image.js'
+import { type AcceptedSayings, isUnseen, type JudgedGroup, type LeaseRecord } from './run-state.js'
+import { TaskCompletions } from './task-completions.js'
+import { GroupsOfNodes, UsableGroups } from './usable-groups.js'
+
+type Image = Pick<
+  FoldImage,
+  'judged' | 'accepted' | 'audited' | 'passedInBatch' | 'lostBodies' | 'usable' | 'onTrust' | 'suspects' | 'said'
+>
+
+/** Groups with verdicts, by their leases: what was accepted, what is believed of it, and what can be trained on. */
+export class Groups {
+  readonly judged = new Map<string, JudgedGroup>()
+  readonly accepted = new Map<string, JudgedGroup>()
+  readonly suspects = new Map<string, JudgedGroup>()
+  readonly lostBodies = new Set<string>()
+  /** Accepted groups with reward variance in no batch yet. */
+  readonly usable: UsableGroups
+  /** Groups that were accepted unseen, until a later one of their node is seen and keeps its word. */
+  readonly #onTrust = new GroupsOfNodes()
+  readonly #audited = new Set<string>()
+  /** Groups of the pending batch that its training forward has passed. They count as audited when another batch takes them. */
+  readonly #passedInBatch = new Set<string>()
+  readonly #completions: TaskCompletions
+
+  constructor(usable = new UsableGroups(), completions = new TaskCompletions()) {
+    this.usable = usable
+    this.#completions = completions
+  }
+
+  get image(): Image {
+    return {
+      judged: [...this.judged.values()],
+      accepted: [...this.accepted.keys()],
+      audited: [...this.#audited],
+      passedInBatch: [...this.#passedInBatch],
+      lostBodies: [...this.lostBodies],
+      usable: this.usable.entries,
+      onTrust: [...this.#onTrust.all.keys()],
+      suspects: [...this.suspects.keys()],
+      said: this.#completions.entries.map(([taskIndex, group]) => [
+        taskIndex,
+        this.judged.has(group.leaseId) ? group.leaseId : group,
+      ]),
+    }
+  }
+
+  /** @throws CheckpointError for an image that does not hold together */
+  static of(image: Image, leases: ReadonlyMap<string, LeaseRecord>): Groups {
+    const judged = new Map(image.judged.map((group) => [group.leaseId, group]))
+    for (const leaseId of judged.keys()) known(leases.get(leaseId), `the lease ${leaseId}`)
+    const groupOf = (leaseId: string): JudgedGroup => known(judged.get(leaseId), `the group of ${leaseId}`)
+    const groups = new Groups(
+      UsableGroups.of(image.usable.map(([leaseId, isAside]) => [groupOf(leaseId), isAside])),
+      TaskCompletions.of(
+        image.said.map(([taskIndex, group]) => [taskIndex, typeof group === 'string' ? groupOf(group) : group]),
+      ),
+    )
+    for (const [leaseId, group] of judged) groups.judged.set(leaseId, group)
+    for (const leaseId of image.accepted) groups.accepted.set(leaseId, groupOf(leaseId))
+    for (const leaseId of image.audited) groups.#audited.add(groupOf(leaseId).leaseId)
+    for (const leaseId of image.passedInBatch) groups.#passedInBatch.add(groupOf(leaseId).leaseId)
+    for (const leaseId of image.lostBodies) groups.lostBodies.add(groupOf(leaseId).leaseId)
+    for (const leaseId of image.onTrust) groups.#onTrust.add(groupOf(leaseId))
+    for (const leaseId of image.suspects) groups.suspects.set(leaseId, groupOf(leaseId))
+    return groups
+  }
+
+  /** @param isOfUse  whether it could be trained on, if its rewards differ */
+  accept(group: JudgedGroup, taskIndex: number, isOfUse: boolean): void {
+    const { leaseId, node, audit, flat } = group
+    if (isUnseen(group)) this.#onTrust.add(group)
+    else if (flat) this.#confirm(node)
+    this.accepted.set(leaseId, group)
+    if (isOfUse && !flat) this.usable.add(group)
+    if (audit === 'passed') this.#audited.add(leaseId)
+    this.#completions.add(taskIndex, group)
+  }
+
+  #confirm(node: string): void {
+    for (const { leaseId } of this.#onTrust.of(node)) if (!this.suspects.has(leaseId)) this.#onTrust.delete(leaseId)
+  }
+
+  /** An audit has looked at it. */
+  noteAudit(leaseId: string): void {
+    this.suspects.delete(leaseId)
+    this.usable.putBack(leaseId)
+    this.#audited.add(leaseId)
+  }
+
+  /** It is not accepted any more. @returns whether it was taken on trust */
+  takeBack(leaseId: string, taskIndex: number): boolean {
+    this.accepted.delete(leaseId)
+    this.usable.delete(leaseId)
+    this.#completions.delete(taskIndex, leaseId)
+    return this.#onTrust.delete(leaseId) !== undefined
+  }
+
+  passInBatch(leaseId: string): void {
+    this.#passedInBatch.add(leaseId)
+  }
+
+  /** The pending batch was trained on or refused. */
+  endBatch(): void {
+    this.#passedInBatch.clear()
+  }
+
+  /** Puts aside what is known of a key, but what an audit has looked at. */
+  suspectAllOf(node: string): void {
+    for (const group of [...this.usable.of(node), ...this.#onTrust.of(node)]) this.#suspect(group)
+  }
+
+  /** Until an audit has looked at it. */
+  #suspect(group: JudgedGroup): void {
+    if (this.#audited.has(group.leaseId)) return
+    this.suspects.set(group.leaseId, group)
+    this.usable.putAside(group)
+  }
+
+  absolve(node: string): void {
+    for (const [leaseId, group] of this.suspects) {
+      if (group.node !== node) continue
+      this.suspects.delete(leaseId)
+      this.usable.putBack(leaseId)
+    }
+    this.usable.letIn(node)
+  }
+
+  loseBody(leaseId: string): void {
+    this.lostBodies.add(leaseId)
+    this.usable.delete(leaseId)
+    this.suspects.delete(leaseId)
+  }
+
+  /**
+   * The pending batch is dissolved, and others can take its groups.
+   * @param isGone    groups that nobody can train on any more
+   * @param isCaught  whether a key was caught since the batch was formed
+   */
+  free(leaseIds: readonly string[], isGone: (leaseId: string) => boolean, isCaught: (node: string) => boolean): void {
+    // What is known of them stays known: another batch need not look again, and their repairs are added up once.
+    for (const passed of this.#passedInBatch) this.#audited.add(passed)
+    this.#passedInBatch.clear()
+    const freed = new Set(leaseIds.filter((leaseId) => !this.lostBodies.has(leaseId) && !isGone(leaseId)))
+    const kept = [...this.accepted.values()].filter(({ leaseId }) => freed.has(leaseId) || this.usable.has(leaseId))
+    for (const { leaseId } of kept) this.usable.delete(leaseId)
+    // In log order, as batches take them.
+    for (const group of kept) {
+      this.usable.add(group)
+      if (this.suspects.has(group.leaseId)) this.usable.putAside(group)
+      else if (freed.has(group.leaseId) && isCaught(group.node)) this.#suspect(group)
+    }
+  }
+
+  /** No batch can take groups of these versions any more. */
+  forgetVersions(isUseless: (version: number) => boolean): void {
+    this.usable.prune(isUseless)
+    for (const [leaseId, { version, flat }] of this.suspects)
+      if (isUseless(version) && !flat) this.suspects.delete(leaseId)
+  }
+
+  forget(leaseId: string): void {
+    this.judged.delete(leaseId)
+    this.accepted.delete(leaseId)
+    this.#audited.delete(leaseId)
+    this.lostBodies.delete(leaseId)
+  }
+
+  isAudited(leaseId: string): boolean {
+    return this.#audited.has(leaseId)
+  }
+
+  /** Whether a group may still be trained on, or taken back. */
+  isAtStake(leaseId: string): boolean {
+    return this.usable.has(leaseId) || this.#onTrust.all.has(leaseId)
+  }
+
+  get isBatchAudited(): boolean {
+    return this.#passedInBatch.size > 0
+  }
+
+  acceptedOf(taskIndex: number): readonly AcceptedSayings[] {
+    return this.#completions.of(taskIndex)
+  }
+}

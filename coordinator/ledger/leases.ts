@@ -1,0 +1,88 @@
+import { type FoldImage, known } from './fold-image.js'
+import { OpenLeases } from './open-leases.js'
+import type { LeaseRecord } from './run-state.js'
+
+type Image = Pick<FoldImage, 'leases' | 'open' | 'owed' | 'nextIndex'>
+
+/** Leases whose groups can still change something; of them those that are open, and those that were left lying. */
+export class Leases {
+  readonly all = new Map<string, LeaseRecord>()
+  readonly open: OpenLeases
+  /** Released leases of the version in force by node: each gets its own again before it gets others. */
+  readonly #owed = new Map<string, Map<string, LeaseRecord>>()
+  /** Of each node that has leases of the round in force. */
+  readonly #nextIndex = new Map<string, number>()
+
+  constructor(open = new OpenLeases()) {
+    this.open = open
+  }
+
+  get image(): Image {
+    return {
+      leases: [...this.all.values()],
+      open: this.open.entries,
+      owed: [...this.#owed.values()].flatMap((own) => [...own.keys()]),
+      nextIndex: [...this.#nextIndex],
+    }
+  }
+
+  /** @throws CheckpointError for an image that does not hold together */
+  static of({ leases: all, open, owed, nextIndex }: Image): Leases {
+    const byId = new Map(all.map((lease) => [lease.leaseId, lease]))
+    const leaseOf = (leaseId: string): LeaseRecord => known(byId.get(leaseId), `the lease ${leaseId}`)
+    const leases = new Leases(OpenLeases.of(open.map(([leaseId, isRenewed]) => [leaseOf(leaseId), isRenewed])))
+    for (const [leaseId, lease] of byId) leases.all.set(leaseId, lease)
+    for (const leaseId of owed) leases.owe(leaseOf(leaseId))
+    for (const [node, index] of nextIndex) leases.#nextIndex.set(node, index)
+    return leases
+  }
+
+  /** @param isOfRound  whether it is of the round in force: one that is taken up again may be of an earlier one */
+  give(lease: LeaseRecord, isOfRound: boolean): void {
+    const { leaseId, node, index } = lease
+    this.all.set(leaseId, lease)
+    this.open.open(lease)
+    this.settle(node, leaseId)
+    if (isOfRound) this.#nextIndex.set(node, Math.max(index + 1, this.nextIndex(node)))
+  }
+
+  renew(leaseId: string, deadlineMs: number): LeaseRecord {
+    const lease = { ...this.all.get(leaseId)!, deadlineMs }
+    this.all.set(leaseId, lease)
+    this.open.renew(leaseId, deadlineMs)
+    return lease
+  }
+
+  /** Its node has left it lying, and gets it again. */
+  owe(lease: LeaseRecord): void {
+    const own = this.#owed.get(lease.node)
+    if (own) own.set(lease.leaseId, lease)
+    else this.#owed.set(lease.node, new Map([[lease.leaseId, lease]]))
+  }
+
+  settle(node: string, leaseId: string): void {
+    this.#owed.get(node)?.delete(leaseId)
+  }
+
+  owedTo(node: string): LeaseRecord | undefined {
+    return this.#owed.get(node)?.values().next().value
+  }
+
+  /** What was left lying cannot be worked on any more. */
+  settleAll(): void {
+    this.#owed.clear()
+  }
+
+  settleTask(taskIndex: number): void {
+    for (const own of this.#owed.values())
+      for (const lease of own.values()) if (lease.taskIndex === taskIndex) own.delete(lease.leaseId)
+  }
+
+  beginRound(): void {
+    this.#nextIndex.clear()
+  }
+
+  nextIndex(node: string): number {
+    return this.#nextIndex.get(node) ?? 0
+  }
+}
