@@ -44,7 +44,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'find symbolic links',
     answer: 'I found {found:link}[: {links*{name}, which points to {target}}].',
   },
-  read_link: { goal: 'see where a link leads', answer: '{name} points to {target}, and the link is {state}.' },
+  read_link: { goal: 'see where a link leads', answer: 'It points to {target}, and the link is {state}.' },
   create_link: { goal: 'make a link to a file', answer: 'The link {name} points to {target} now.' },
   read_file: { goal: 'read a file', answer: '{name} has {lines:line}[: "{text}"].' },
   read_lines: { goal: 'read a part of a file', answer: 'That is from line {from_line} of {name} on[: "{text}"].' },

@@ -63,7 +63,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   track_food_order: {
     goal: 'see where my food is',
     answer:
-      'Your order from {name} is {status}[, with {courier} on the way,] and arrives at {arrives} at {address}. It holds {dishes*{quantity} of {name}}.',
+      'Your order from {name} is {status}[, by {courier}]: {arrives} at {address}. It holds {dishes*{quantity} of {name}}.',
   },
   cancel_food_order: {
     goal: 'cancel a food order',

@@ -36,7 +36,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   reply_to_chat_message: {
     goal: 'reply in the chat',
     answer: 'Your reply "{text}" is in {channel}; the thread has {replies:reply} now.',
-    next: ['add_reaction'],
   },
   edit_chat_message: {
     goal: 'change a message of mine',

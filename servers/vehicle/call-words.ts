@@ -35,7 +35,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   operate_door: {
     goal: 'open or lock a door of the car',
     answer: 'The {door} door is {open?open|closed} and {locked?locked|unlocked}.',
-    next: ['set_brake'],
   },
   move_window: {
     goal: 'open or shut a car window',

@@ -1,11 +1,10 @@
-import type { SeededRandom, ServerDefinition } from '../../servers/kernel/index.js'
+import type { ServerDefinition } from '../../servers/kernel/index.js'
 import { nodeName } from '../../servers/kernel/tool-graph.js'
-import type { SmallTalk } from '../wording/small-talk.js'
 import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
 import { assemble, buildTask } from './assemble.js'
 import { chooseToolset } from './draw-toolset.js'
 import { type Chain, chainName, splitOf } from './split.js'
-import { type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
+import { type Maker, TODAY } from './synthesis-context.js'
 import { coreAround, homeOf, takeSteps } from './take-steps.js'
 import { putIntoWords } from './word-conversation.js'
 
@@ -20,9 +19,9 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
   let home: readonly ServerDefinition[] = random.sample(servers, random.int(1, 2))
   const hidden = new Set<string>()
   if (random.chance(SMALL_TALK) || servers.length === 1) {
-    const first = context.smallTalk(random)
-    user = isPlain ? first.text : withSecond(first, context, random)
-    name = `small-talk:${first.topic}`
+    const { topic, text } = context.smallTalk(random)
+    user = text
+    name = `small-talk:${topic}`
     if (splitOf(name) !== assignment.split) return 'other_split'
   } else {
     const taken = takeSteps(
@@ -63,25 +62,11 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
   return assemble(assignment, task, course, persona, { exchanges, origins: [], turnOf: [] }, context)
 }
 
-/** Of the small talk, what asks for two things at once. */
-const TWO_TOPICS = 0.1
-/** Letters at its beginning by which a request is told to be of the same form as another. */
-const ALIKE = 10
 /** Of the users who are told that there is no tool, those who insist. */
 const INSISTS = 0.35
 
 /** Of the abstention tasks, those whose request belongs to no world at all. */
 const SMALL_TALK = 0.35
-
-/** Two things asked for at once, in a share of the turns: one alone is shorter than what tools are asked for. */
-function withSecond({ topic, text }: SmallTalk, { smallTalk }: SynthesisContext, random: SeededRandom): string {
-  if (!random.chance(TWO_TOPICS)) return text
-  const second = smallTalk(random, topic)
-  const isEnded = /(thanks|thank you|in advance|please|urgent|on the go)[.!]?$/i.test(text)
-  if (isEnded || text.toLowerCase().includes(second.text.toLowerCase().slice(0, ALIKE))) return text
-  const isTyped = /^[a-z]/.test(text)
-  return `${text}${/[.?!]$/.test(text) ? '' : '.'} ${isTyped ? second.text.toLowerCase() : second.text}`
-}
 
 /** Tools of other worlds that might pass for one of the chain: two words of their names agree. */
 function alike(chain: Chain, home: readonly ServerDefinition[]): string[] {

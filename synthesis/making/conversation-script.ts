@@ -313,7 +313,7 @@ function failingVariant({ steps, open, random }: Material, index: number, after 
     return (
       entity === undefined &&
       !ACT.test(field) &&
-      isMisjudged(step.args[field]!, schema) &&
+      (after ? typeof step.args[field] === 'number' : isMisjudged(step.args[field]!, schema)) &&
       !step.bindings.some((binding) => binding.field === field)
     )
   })

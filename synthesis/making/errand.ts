@@ -129,7 +129,7 @@ function areApart(earlier: Step, later: Step, made: ReadonlySet<string>): boolea
 const takenBy = ({ tool, args }: Step): string[] => entitiesIn(tool.input, args).map(nameOf)
 
 /** Whether what is joined in one call is in two cities or months: a room in one for a trip to another. */
-function isTorn({ bindings, output }: Step, steps: readonly Step[]): boolean {
+function isTorn({ args, bindings, output }: Step, steps: readonly Step[]): boolean {
   const cities = bindings.map(({ source, value }) => {
     const { args, output } = steps[source]!
     const row = Object.values(output)
@@ -143,6 +143,9 @@ function isTorn({ bindings, output }: Step, steps: readonly Step[]): boolean {
   })
   const months = bindings.flatMap(({ source }) => (steps[source]!.output.month ?? []) as string[])
   if (typeof output.month === 'string' && months.some((month) => month !== output.month)) return true
+  const stops = Object.values(args).flatMap((value) => CITY_NAMES.filter((city) => String(value).endsWith(`, ${city}`)))
+  // A stop in a city where the way neither begins nor ends is no stop.
+  if (stops.length > 2 && stops.some((city) => stops.filter((other) => other === city).length === 1)) return true
   const known = cities.filter((found) => found.length > 0)
   return known.some((found) => known.some((others) => !found.some((city) => others.includes(city))))
 }

@@ -17,7 +17,7 @@ export interface SynthesisContext {
   readonly seed: number
   readonly heldOutWorlds: ReadonlySet<string>
   drawPersona(random: SeededRandom): Persona
-  smallTalk(random: SeededRandom, topic?: string): { readonly topic: string; readonly text: string }
+  smallTalk(random: SeededRandom): { readonly topic: string; readonly text: string }
   denotes(phrase: string, value: Json, today: string): boolean
 }
 

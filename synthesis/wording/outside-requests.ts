@@ -161,9 +161,9 @@ const CLOSINGS = [
   " I'm on the go.",
 ] as const
 
-/** A request that no tool serves. @param first  the topic of one that was just said, where this is to be another of it */
-export function outsideRequest(random: SeededRandom, first?: string): SmallTalk {
-  const topic = first ?? random.pick(Object.keys(OUTSIDE_REQUESTS))
+/** A request that no tool serves. */
+export function outsideRequest(random: SeededRandom): SmallTalk {
+  const topic = random.pick(Object.keys(OUTSIDE_REQUESTS))
   const text = random
     .pick(OUTSIDE_REQUESTS[topic]!)
     .replaceAll(/\(([^)]*\|[^)]*)\)/g, (_, choices: string) => random.pick(choices.split('|')))
@@ -177,7 +177,7 @@ export function outsideRequest(random: SeededRandom, first?: string): SmallTalk 
     order && random.chance(0.5)
       ? `${random.pick(['Can you ', 'Could you ', 'Would you '])}${lowered(text).replace(/(, please)?\.$/, '?')}`
       : text
-  const lead = first === undefined && random.chance(0.3) ? random.pick(GREETINGS) : ''
+  const lead = random.chance(0.3) ? random.pick(GREETINGS) : ''
   const tail = random.chance(0.2) && !/please|would you\?/i.test(asked) ? random.pick(CLOSINGS) : ''
   const said = /[,:] $/.test(lead) ? lead + lowered(asked) : lead + asked
   return { topic, text: said + (tail === ' Please.' && !order ? '' : tail) }
