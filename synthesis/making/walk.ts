@@ -8,7 +8,7 @@ import {
   type Session,
 } from '../../servers/kernel/index.js'
 import { kindsGiven, type Link, lookedUp, type Node, type ToolGraph } from '../../servers/kernel/tool-graph.js'
-import { isPurposeful } from './errand.js'
+import { isPurposeful } from './purpose.js'
 import { commonValuesIn, type Way, waysToRefer } from './references.js'
 import type { Chain } from './split.js'
 import { kindsTold } from './told-kinds.js'

@@ -3,7 +3,8 @@ import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../reward/index.js'
 import { CATALOGUE } from '../../../servers/catalogue.js'
 import { createWorldCache, meaningOf, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
-import { isOneErrand, isPurposeful } from '../../../synthesis/making/errand.js'
+import { isOneErrand } from '../../../synthesis/making/errand.js'
+import { isPurposeful } from '../../../synthesis/making/purpose.js'
 import { isIdle } from '../../../synthesis/making/undoing.js'
 import type { Binding, Step } from '../../../synthesis/making/walk.js'
 
@@ -88,11 +89,13 @@ test('goes on as its world says that people do', () => {
 })
 
 test('changes what it is to change', () => {
-  const { light } = rowsOf('iot_devices', 'lights').find(({ brightness }) => brightness === 0) as { light: string }
-  const dark = played('iot_devices', [['set_light', () => ({ light, brightness: 0 })]])
-  assert.ok(isIdle(dark, open))
-  const bright = played('iot_devices', [['set_light', () => ({ light, brightness: 100 })]])
-  assert.not.ok(isIdle(bright, open))
+  const light = rowsOf('iot_devices', 'devices').find(
+    ({ kind, online, busy_until, level }) => kind === 'light' && online && busy_until === '' && Number(level) > 0,
+  )! as unknown as { device: string; level: number }
+  const same = played('iot_devices', [['set_light', () => ({ light: light.device, brightness: light.level })]])
+  assert.ok(isIdle(same, open))
+  const other = played('iot_devices', [['set_light', () => ({ light: light.device, brightness: 0 })]])
+  assert.not.ok(isIdle(other, open))
 })
 
 test.run()
