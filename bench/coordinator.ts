@@ -62,7 +62,7 @@ async function measureNodes(nodes: number): Promise<BenchResult[]> {
     desk.answer(
       {
         ...{ kind: 'ask', count: 1, policyId, nonce: hex(16), holding },
-        ...{ agent: 'bench', backend: 'cpu' },
+        ...{ agent: 'bench', backend: 'cpu', tokensPerSecond: 0 },
       },
       node,
     )

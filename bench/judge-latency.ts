@@ -104,7 +104,7 @@ async function measureRun(
           const { leases } = await requestLeases(
             host,
             host.runId,
-            { ...ask, backend: calibratedName(engine.build) },
+            { ...ask, backend: calibratedName(engine.build), tokensPerSecond: 0 },
             signal,
           )
           if (leases[0]) return leases[0]

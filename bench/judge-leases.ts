@@ -42,7 +42,7 @@ export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult
     desk.answer(
       {
         ...{ kind: 'ask', count: PER_NODE, policyId, nonce: hex(16), holding: [] },
-        ...{ agent: 'bench', backend: 'cpu' },
+        ...{ agent: 'bench', backend: 'cpu', tokensPerSecond: 0 },
       },
       node,
     )

@@ -17,7 +17,7 @@ const PARTS: readonly Part[] = [
     title: 'No work at the moment',
     places: ['lease request'],
     advice:
-      'The answer to a request for leases. At `complete` a node ends, unless it was started with `--stay`. Otherwise it asks again by itself; `no_work`, `not_registered`, `influence_cap` and `too_many_leases` need nothing from you. For `uncalibrated`, ask the operator for a calibration of your backend, or start the node with `--cpu` if the CPU has one. For `quarantined`, look at your verdicts: one of them, several failed audits, or small choices that add up led to it; after an exclusion only a new key gets work again, or the operator, who can give a key its standing back. For `paused` there is nothing to do: the node works on by itself when the operator says so. `banned` is the operator’s decision, and a verdict too, on groups that were under way: ask who runs the run.',
+      'The answer to a request for leases. At `complete` a node ends, unless it was started with `--stay`. Otherwise it asks again by itself; `no_work`, `not_registered`, `influence_cap` and `too_many_leases` need nothing from you. For `uncalibrated`, ask the operator for a calibration of your backend, or start the node with `--cpu` if the CPU has one. For `quarantined`, look at your verdicts: one of them, several failed audits, or small choices that add up led to it; after an exclusion only a new key gets work again, or the operator, who can give a key its standing back. For `too_slow`, let the node use more threads or a GPU (`prove-node limits`, `prove-node doctor`), or look for a run with a smaller model; meanwhile it goes on serving adapters, everything that is published with `--mirror`, and `prove-node verify` judges its own groups; after six hours it measures itself again. For `paused` there is nothing to do: the node works on by itself when the operator says so. `banned` is the operator’s decision, and a verdict too, on groups that were under way: ask who runs the run.',
   },
   {
     title: 'Messages and announcements',
@@ -74,6 +74,7 @@ export const ELSEWHERE: Readonly<Record<Exclude<RefusalCode, StageCode>, Elsewhe
   not_registered: 'lease request',
   uncalibrated: 'lease request',
   too_many_leases: 'lease request',
+  too_slow: 'lease request',
   body_withheld: 'flat group',
   unconfirmed: 'flat group',
 }

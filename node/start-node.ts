@@ -19,6 +19,7 @@ import {
 } from '../swarm/index.js'
 import { readBaseModel } from './base/find-base.js'
 import { obtainBaseModel } from './base/obtain-base.js'
+import { measureSpeed } from './doctor/engine-speed.js'
 import { NodeError } from './errors.js'
 import { type Gate, type Rest, whileOnDuty } from './gate.js'
 import type { JoinPlan } from './join-plan.js'
@@ -172,6 +173,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       gate: options.gate,
       stay: options.stay,
       room: engine.room,
+      trySpeed: (rollouts, until) => speedOf({ engine, tokenizer }, rollouts, until),
       team: options.team,
       mirrors: options.mirrors,
       // Memory is what a rest is for as much as anything else.
@@ -192,6 +194,27 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     }
   } catch (error) {
     await close()
+    throw error
+  }
+}
+
+/** A short trial of the run's own group. */
+const TRIAL = { promptTokens: 64, sampledTokens: 8 }
+/** Some tokens of each rollout come in a fraction of this where a group is ready in time. */
+const TRIAL_MS = 30_000
+
+/** @returns tokens a second; null when the trial does not end in time. @throws the signal's reason */
+async function speedOf(
+  parts: Parameters<typeof measureSpeed>[0],
+  lanes: number,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const tooLong = AbortSignal.timeout(TRIAL_MS)
+  try {
+    return (await measureSpeed(parts, { ...TRIAL, lanes }, AbortSignal.any([signal, tooLong]))).sampledPerSecond
+  } catch (error) {
+    signal.throwIfAborted()
+    if (tooLong.aborted) return null
     throw error
   }
 }

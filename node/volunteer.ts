@@ -14,7 +14,7 @@ import { teamTeller } from './team-teller.js'
 import { type WorkEnd, type WorkLoopParts, workLoop } from './work-loop.js'
 
 export interface VolunteerParts
-  extends Pick<WorkLoopParts, 'gate' | 'onRest' | 'stay' | 'room'>,
+  extends Pick<WorkLoopParts, 'gate' | 'onRest' | 'stay' | 'room' | 'trySpeed'>,
     Pick<PolicyKeeperParts, 'makeRoomFor'> {
   readonly host: SwarmHost
   readonly membership: Membership
@@ -49,7 +49,7 @@ const AGENT = `prove-node/${packageVersion()}`
 /** Works for a run. Groups of an earlier run of the node are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
   const { host, membership, key, store, blobs, engine, tokenizer, baseSha256, makeRoomFor, catalogue } = parts
-  const { onProgress, random = Math.random, gate: duty, onRest, stay, room, team, mirrors = false } = parts
+  const { onProgress, random = Math.random, gate: duty, onRest, stay, room, trySpeed, team, mirrors = false } = parts
   const { connection, neighbours, snapshots, news, peers } = membership
   const coordinator = host.runId
   const closing = new AbortController()
@@ -118,6 +118,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
         ...(onRest ? { onRest } : {}),
         ...(stay === undefined ? {} : { stay }),
         ...(room ? { room } : {}),
+        ...(trySpeed ? { trySpeed } : {}),
       },
       closing.signal,
     )

@@ -8,6 +8,7 @@ import {
   type LeaseAsk,
   LIMITS,
   type PeerAddresses,
+  REFUSALS,
   SwarmRefusal,
   sealGroupAnnouncement,
 } from '../proto/index.js'
@@ -25,8 +26,9 @@ import { createLeasePace, type LeasePace } from './lease-pace.js'
 import type { News } from './news.js'
 import type { Outbox } from './outbox.js'
 import type { LoadedPolicy, PolicyKeeper } from './policy-keeper.js'
-import type { NodeProgress } from './progress.js'
+import { forTerminal, type NodeProgress } from './progress.js'
 import type { NodeStore } from './store.js'
+import { createToldSpeed, type ToldSpeed } from './told-speed.js'
 import { waitForRetry, waitForWork } from './wait-for-work.js'
 
 export interface WorkLoopParts {
@@ -55,6 +57,8 @@ export interface WorkLoopParts {
   readonly stay?: boolean
   /** Resolves when the engine has lanes to spare, so that another group costs those in hand nothing. Default: one is made after the other. */
   readonly room?: (signal: AbortSignal) => Promise<void>
+  /** How many tokens a second the engine samples in such a group, tried out; null: that took too long. Default: nobody knows. */
+  readonly trySpeed?: (rollouts: number, signal: AbortSignal) => Promise<number | null>
 }
 
 /** Why the work came to an end: its signal fired, its owner wanted it to, or the run is complete. */
@@ -88,6 +92,9 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
   let failures = 0
   let told = ''
   const pace = createLeasePace()
+  const speed = createToldSpeed(
+    parts.trySpeed && ((until) => parts.trySpeed!(keeper.loaded!.manifest.limits.groupSize, until)),
+  )
   const retry = async (failed: number, turned: AbortSignal): Promise<void> => {
     const watch = news.listen()
     try {
@@ -117,15 +124,21 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
       await untilConnected(parts, onDuty)
       const before = keeper.loaded
       const policy = await takeUp(parts, onDuty)
-      const isComplete = await workUnder(policy, parts, { signal, onDuty }, pace, {
-        onAnswer: () => {
-          failures = 0
-          told = ''
+      const isComplete = await workUnder(
+        policy,
+        parts,
+        { signal, onDuty },
+        { pace, speed },
+        {
+          onAnswer: () => {
+            failures = 0
+            told = ''
+          },
+          onGroup: () => {
+            crashes = 0
+          },
         },
-        onGroup: () => {
-          crashes = 0
-        },
-      })
+      )
       if (isComplete) return await deliver(parts, 'complete', signal)
       // A coordinator that names a manifest which it does not serve would be asked without a pause.
       if (policy === before && !onDuty.aborted) await retry(0, onDuty)
@@ -139,6 +152,7 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
       } else if (error instanceof TooSlow) {
         await rest(error.message, host.clock.now() + TOO_SLOW_REST_MS)
         await host.clock.sleep(TOO_SLOW_REST_MS, onDuty).catch(() => undefined)
+        speed.forget()
         if (!onDuty.aborted) onProgress({ type: 'resumed' })
         continue
       } else if (error instanceof TransportError && error.code === 'other_version') {
@@ -235,13 +249,13 @@ async function workUnder(
   loaded: LoadedPolicy,
   parts: WorkLoopParts,
   { signal, onDuty }: WorkSignals,
-  pace: LeasePace,
+  known: Omit<Hands, 'inHand'>,
   events: WorkEvents,
 ): Promise<boolean> {
   const inHand = createGroupsInHand((over) => fetchAhead(parts, AbortSignal.any([signal, over])))
   try {
     const going = AbortSignal.any([onDuty, inHand.broken])
-    return await takeWork(loaded, parts, { inHand, pace }, { signal, onDuty: going }, events)
+    return await takeWork(loaded, parts, { inHand, ...known }, { signal, onDuty: going }, events)
   } finally {
     await inHand.settled()
   }
@@ -251,6 +265,7 @@ async function workUnder(
 interface Hands {
   readonly inHand: GroupsInHand
   readonly pace: LeasePace
+  readonly speed: ToldSpeed
 }
 
 /** Waits until another group would cost those in hand nothing, and would be ready in time. */
@@ -281,7 +296,7 @@ async function takeWork(
   { onAnswer, onGroup }: WorkEvents,
 ): Promise<boolean> {
   const { host, coordinator, outbox, agent, engine, news, random, onProgress, stay = true } = parts
-  const { inHand, pace } = hands
+  const { inHand, pace, speed } = hands
   const making = new Set<string>()
   const isFull = (): boolean => outbox.waiting.length + inHand.count >= LIMITS.leasesHeld.value
   const waiting = { clock: host.clock, random }
@@ -300,6 +315,7 @@ async function takeWork(
       holding: [...new Set([...outbox.waiting, ...making])],
       agent,
       backend: calibratedName(engine.build),
+      tokensPerSecond: await speed.told(onDuty),
     }
     const watch = news.listen()
     const done = inHand.next()
@@ -335,6 +351,10 @@ async function takeWork(
       }
       timesIdle = leases.length > 0 ? 0 : timesIdle + 1
       if (timesIdle === 0) continue
+      if (reason === 'too_slow') {
+        if (await speed.again(onDuty)) continue
+        throw new TooSlow(tooSlowFor(detail))
+      }
       const tell = (): void => {
         if (inHand.count > 0) return
         onProgress({ type: 'idle', reason: reason ?? 'no_work', detail, waiting: outbox.waiting.length })
@@ -430,6 +450,9 @@ async function work(
 
 /** Why a group is left: its lease is over, so nobody would take it. */
 const LOST = new Error('the lease is over')
+
+const tooSlowFor = (detail: string): string =>
+  `this machine is too slow for the run: ${detail === '' ? REFUSALS.too_slow.meaning : forTerminal(detail)}`
 
 /** What the owner of a machine is told that is too slow for the run. */
 class TooSlow extends Error {}

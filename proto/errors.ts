@@ -64,7 +64,8 @@ export const REFUSALS = {
   ),
   not_registered: ignore('The key registered after the round opened; it gets leases from the next round on.'),
   uncalibrated: ignore('The run has no calibration for this inference backend, so its work could not be audited.'),
-  too_many_leases: ignore('The node already holds as many leases as one key may.'),
+  too_many_leases: ignore('The node already holds as many leases as one key may, or as it could work off in time.'),
+  too_slow: ignore('A usual group of the run would take the node longer than a lease can last.'),
 
   out_of_bounds: lie('A number is outside its range: token ids, log-probabilities, lengths, counts.'),
   wrong_group_size: lie('The group has another number of rollouts than the lease says.'),

@@ -1,4 +1,16 @@
-import { atMost, bytesOf, distinct, hexOf, integer, label, oneOf, refusalCode, sentence, timeMs } from './bounds.js'
+import {
+  atMost,
+  bytesOf,
+  distinct,
+  finite,
+  hexOf,
+  integer,
+  label,
+  oneOf,
+  refusalCode,
+  sentence,
+  timeMs,
+} from './bounds.js'
 import { type Codec, codec, type Decoded } from './codec.js'
 import type { Sha256 } from './content-id.js'
 import { type RefusalCode, refusal } from './errors.js'
@@ -28,6 +40,8 @@ export interface LeaseAsk {
   readonly agent: string
   /** Inference backend and build of the engine, for example `cuda-flash@3.22.1`: deviations are metered for each. */
   readonly backend: string
+  /** How many tokens a second the node samples over all rollouts of a group, as far as it has measured that; 0: it has not. */
+  readonly tokensPerSecond: number
 }
 
 export type LeaseRequest =
@@ -43,7 +57,7 @@ export const leaseRequest: Codec<LeaseRequest> = codec<LeaseRequest, prove.Lease
   type: prove.LeaseRequest,
   maxFields: 1,
   shape: {
-    1: message({ 1: number(), 2: bytes(), 3: bytes(), 4: IDS, 5: bytes(), 6: bytes() }),
+    1: message({ 1: number(), 2: bytes(), 3: bytes(), 4: IDS, 5: bytes(), 6: bytes(), 9: double() }),
     2: message({ 1: IDS }),
     3: message({ 1: IDS, 2: bytes() }),
   },
@@ -62,6 +76,7 @@ export const leaseRequest: Codec<LeaseRequest> = codec<LeaseRequest, prove.Lease
       holding: leaseIds(ask.holding, 0),
       agent: label(ask.agent, 'nameBytes', 'agent'),
       backend: label(ask.backend, 'shortNameBytes', 'backend'),
+      tokensPerSecond: finite(ask.tokensPerSecond, 0, LIMITS.tokensPerSecond.value, 'tokens per second'),
     }
   },
   write: (request) => {
@@ -71,8 +86,8 @@ export const leaseRequest: Codec<LeaseRequest> = codec<LeaseRequest, prove.Lease
     }
     const { policyId, nonce, holding } = request
     const ids = { policyId: bytesOf(policyId), nonce: bytesOf(nonce), holding: holding.map(bytesOf) }
-    const { count, agent, backend } = request
-    return { ask: { count, agent, backend, ...ids } }
+    const { count, agent, backend, tokensPerSecond } = request
+    return { ask: { count, agent, backend, tokensPerSecond, ...ids } }
   },
 })
 

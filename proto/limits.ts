@@ -87,6 +87,7 @@ export const LIMITS = {
 
   leasesPerRequest: row(8, 'count', 'slow nodes must not hoard work'),
   leasesHeld: row(64, 'count', 'listed in one request'),
+  tokensPerSecond: row(1_000_000, 'tokens', 'of one node in a second; far beyond any machine'),
   verdictsPerDigest: row(64, 'count', 'fits verdictDigestBytes with full details'),
   verdictsKept: row(
     64,

@@ -9,7 +9,7 @@ export const PROTOCOL_NEEDS = '0.1.0'
 
 /** Names of the streams. The version is part of the name: a change of the wire format gets a new one. */
 export const PROTOCOLS = {
-  lease: '/prove/lease/2',
+  lease: '/prove/lease/3',
   group: '/prove/group/1',
   snapshot: '/prove/snapshot/2',
   verdict: '/prove/verdict/1',

@@ -92,7 +92,7 @@ export function createIntake(parts: IntakeParts): Intake {
     const step = ban
       ? ({ do: 'refuse', code: 'banned', detail: ban.reason ?? '' } as const)
       : nextStep(announcement, termsOf(lease), versionsLate(state, lease), drawn)
-    let taken: TakenGroup = { lease, group, body: group.body }
+    let taken: TakenGroup = { lease, group, body: group.body, arrivedMs: clock.now() }
     if (step.do === 'refuse') {
       await verdicts.conclude(taken, () => refused(step.code, step.detail))
       return
@@ -136,7 +136,7 @@ export function createIntake(parts: IntakeParts): Intake {
       for (const { lease, group } of withheld) {
         underWay.add(
           lease.leaseId,
-          verdicts.conclude({ lease, group, body: null }, () => refused('body_withheld', '')),
+          verdicts.conclude({ lease, group, body: null, arrivedMs: clock.now() }, () => refused('body_withheld', '')),
         )
       }
       for (const [leaseId, group] of state.suspects) {

@@ -10,7 +10,7 @@ export const FLAT = 1e-8
 /** What a verdict says, beside the group it is about. */
 export type Outcome = Omit<
   JudgedGroup,
-  'type' | 'atMs' | 'leaseId' | 'node' | 'version' | 'bodySha256' | 'addressBlock'
+  'type' | 'atMs' | 'leaseId' | 'node' | 'version' | 'bodySha256' | 'addressBlock' | 'tookMs'
 >
 
 const ACCEPTED: Outcome = {

@@ -70,6 +70,8 @@ export interface TakenGroup {
   readonly group: Pick<ReceivedGroup, 'announcement' | 'sealed'>
   /** null: it has not come, or was not needed. */
   readonly body: Uint8Array | null
+  /** When it was announced. */
+  readonly arrivedMs: number
 }
 
 export interface VerdictParts {
@@ -200,8 +202,10 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
   const { clock } = parts.host
   const { state } = recorder
 
-  const eventOf = ({ lease, group }: TakenGroup, outcome: Outcome): JudgedGroup => {
+  const eventOf = ({ lease, group, arrivedMs }: TakenGroup, outcome: Outcome): JudgedGroup => {
     const { leaseId, node, version } = lease
+    // A clock that was set back in between must not make the time negative.
+    const tookMs = Math.max(0, Math.round(arrivedMs - lease.atMs))
     return {
       type: 'judged',
       atMs: clock.now(),
@@ -211,6 +215,7 @@ function concluder(parts: VerdictParts): Verdicts['conclude'] {
       bodySha256: group.announcement.bodySha256,
       addressBlock: addressBlockOf(node) ?? state.nodes.get(node)?.addressBlock ?? null,
       ...outcome,
+      ...(outcome.accepted && outcome.sampledTokens > 0 ? { tookMs } : {}),
     }
   }
 

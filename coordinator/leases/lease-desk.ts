@@ -20,6 +20,7 @@ import { type LeaseRecord, originOf, type RunState } from '../ledger/run-state.j
 import type { RunTerms } from '../ledger/terms.js'
 import { mostOfBatch, shareBeside } from './batch-shares.js'
 import { createFirstLeases } from './first-leases.js'
+import { firstTermMs, fitOf, type GroupTime, groupTime, LONGEST_DURATIONS, tooSlowLine } from './lease-fit.js'
 import { meterAnswers } from './metrics.js'
 import { retryAfterMs } from './retry-after.js'
 import { roomForLeases } from './room.js'
@@ -28,8 +29,6 @@ import { isWithheld } from './withheld-tasks.js'
 
 /** Places of a key that are passed over, at most, to find a task that is given: with all but one in a hundred withheld, half of all times. */
 const MOST_PASSED_OVER = 64
-/** A lease lasts no longer than this many times its duration, however often it is renewed. */
-const LONGEST_DURATIONS = 4
 /** Least part of the duration by which a deadline moves: each move is a record for good. */
 const LEAST_EXTENSION = 1 / 4
 /** New keys a minute. Each is a record for good, and makes the coordinator open another round. */
@@ -94,6 +93,12 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
   const placeFor = (state: RunState, node: string): boolean =>
     hasPlace(state, state.round!.terms, { node, addressBlock: addressBlockOf(node) }, besideIn(state))
 
+  /** How long a usual group takes `node`; null: nobody knows. */
+  const timeOf = (state: RunState, node: string, { tokensPerSecond }: LeaseAsk): GroupTime | null => {
+    const speed = { pace: state.nodes.get(node)?.pace ?? null, toldTokensPerSecond: tokensPerSecond }
+    return groupTime(state.usualTokens, speed, clock.now())
+  }
+
   /** Why `node` gets no further lease now, whoever else holds some, or `null`. */
   const objection = (state: RunState, node: string, ask: LeaseAsk): RefusalCode | null => {
     const { round } = state
@@ -107,9 +112,13 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     const { calibrations } = terms.audit
     const isAudited = Object.keys(calibrations).length > 0
     if (isAudited && !Object.hasOwn(calibrations, ask.backend)) return 'uncalibrated'
+    const held = state.openLeasesOf(node)
+    const time = timeOf(state, node, ask)
+    const fit = time ? fitOf(held.values(), time, LONGEST_DURATIONS * terms.leases.durationMs, clock.now()) : 'fits'
+    if (fit === 'too_slow') return fit
     if (!state.isAdmitted(node)) return 'not_registered'
-    const own = state.openLeasesOf(node).size
-    if (own >= terms.leases.perNode) return 'too_many_leases'
+    const own = held.size
+    if (own >= terms.leases.perNode || fit !== 'fits') return 'too_many_leases'
     if (roomForLeases(state, terms, firstLeases.open(state)) <= 0) return 'no_work'
     const mine = state.trainableCountOf(node, terms.maxStaleness) + own
     return mine >= (terms.maxStaleness + 1) * mostOf(state, node, terms) ? 'influence_cap' : null
@@ -139,7 +148,9 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
     const addressBlock = addressBlockOf(node)
     const isBeside = !placeFor(state, node)
     if (isBeside && !firstLeases.take(state, node, addressBlock)) return null
-    const deadlineMs = now + terms.leases.durationMs
+    // A key that is not proven renews its leases, or it could hold them for nothing for longer.
+    const time = state.kindOf(node) === 'proven' ? timeOf(state, node, ask) : null
+    const deadlineMs = now + firstTermMs(terms.leases.durationMs, time)
     const { agent, backend } = ask
     // What a node leaves lying comes back to it: there is nothing to be gained by waiting for an easier task.
     const owed = state.owedLease(node)
@@ -263,7 +274,7 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
       return response({
         leases,
         reason,
-        detail: detailForWire(whyOf(reason, recorder.state, node)),
+        detail: detailForWire(whyOf(reason, recorder.state, node, timeOf(recorder.state, node, request))),
         retryAfterMs: retryAfterMs(reason, recorder.state, node, registrationMs, clock.now()),
       })
     },
@@ -283,8 +294,14 @@ export function createLeaseDesk(parts: LeaseDeskParts): LeaseDesk {
   }
 }
 
-/** What the operator has to say to a reason. */
-function whyOf(reason: RefusalCode, { orders }: RunState, node: string): string {
+/** What there is to say to a reason. @param time  a usual group takes the node */
+function whyOf(
+  reason: RefusalCode,
+  { orders, usualTokens, round }: RunState,
+  node: string,
+  time: GroupTime | null,
+): string {
+  if (reason === 'too_slow') return tooSlowLine(usualTokens!, time!, LONGEST_DURATIONS * round!.terms.leases.durationMs)
   if (reason === 'banned') return orders.banned.get(node)?.reason ?? ''
   if (reason !== 'paused') return ''
   const { pause, rollback } = orders

@@ -22,6 +22,7 @@ const BY_REASON: Partial<Record<RefusalCode, number>> = {
   complete: NEXT_VERSION_MS,
   banned: NEXT_VERSION_MS,
   uncalibrated: NEXT_VERSION_MS,
+  too_slow: NEXT_VERSION_MS,
 }
 
 const OTHERWISE_MS = 5000

@@ -195,6 +195,8 @@ export const EVENTS = {
     sketches: z.array(z.base64().length(SKETCH_CHARS)).max(1024).readonly(),
     /** Tokens that were sampled in all rollouts, as replayed; 0 when not. */
     sampledTokens: count,
+    /** From the last grant of the lease to the arrival of the group (ms); left out where nobody saw the group, and by earlier versions. */
+    tookMs: count.optional(),
     /** Tool calls made in all rollouts, and rollouts that solved their task exactly; 0 when not replayed. */
     calls: count,
     solved: count,

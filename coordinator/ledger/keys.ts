@@ -1,6 +1,7 @@
 import { LIMITS } from '../../proto/index.js'
 import { type FoldImage, known } from './fold-image.js'
 import type { OpenLeases } from './open-leases.js'
+import { type Pace, paceAfter, type TimedGroup, usualAfter } from './pace.js'
 import type { KeyKind, NodeVerdict, Supplier } from './run-state.js'
 import { Standing } from './standing.js'
 
@@ -14,6 +15,7 @@ export interface FoldedNode {
   lastLease: 'delivered' | 'abandoned' | null
   abandoned: number
   addressBlock: string | null
+  pace: Pace | null
 }
 
 /** So many leases are remembered, more or less, in what those of keys without a record bring. */
@@ -27,6 +29,7 @@ export class Keys {
   readonly reliable = new Set<string>()
   readonly suppliers = new Map<string, Supplier>()
   unprovenYield = 1
+  usualTokens: number | null = null
   readonly #open: OpenLeases
 
   /** @param open  learns what kind each key is of */
@@ -71,6 +74,7 @@ export class Keys {
         lastLease: null,
         abandoned: 0,
         addressBlock: null,
+        pace: null,
       }
       this.all.set(node, record)
     }
@@ -89,8 +93,11 @@ export class Keys {
     if (!this.reliable.has(node)) this.unprovenYield += ((brought ? 1 : 0) - this.unprovenYield) / YIELD_MEMORY
   }
 
-  deliver(record: FoldedNode): void {
+  /** A group of it was accepted. */
+  deliver(record: FoldedNode, group: TimedGroup): void {
     record.lastLease = 'delivered'
+    record.pace = paceAfter(record.pace, group)
+    this.usualTokens = usualAfter(this.usualTokens, group)
     this.reliable.add(record.node)
   }
 

@@ -37,11 +37,14 @@ export class Leases {
     return leases
   }
 
-  /** @param isOfRound  whether it is of the round in force: one that is taken up again may be of an earlier one */
-  give(lease: LeaseRecord, isOfRound: boolean): void {
+  /**
+   * @param isOfRound  whether it is of the round in force: one that is taken up again may be of an earlier one
+   * @param isLong     whether its first deadline is later than the terms have it
+   */
+  give(lease: LeaseRecord, { isOfRound, isLong }: { readonly isOfRound: boolean; readonly isLong: boolean }): void {
     const { leaseId, node, index } = lease
     this.all.set(leaseId, lease)
-    this.open.open(lease)
+    this.open.open(lease, isLong)
     this.settle(node, leaseId)
     if (isOfRound) this.#nextIndex.set(node, Math.max(index + 1, this.nextIndex(node)))
   }

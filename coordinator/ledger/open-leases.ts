@@ -11,7 +11,7 @@ const NONE: ReadonlyMap<string, LeaseRecord> = new Map()
 export class OpenLeases {
   readonly all = new Map<string, LeaseRecord>()
   readonly #ofNode = new Map<string, Map<string, LeaseRecord>>()
-  /** Those that have outlasted their first deadline. */
+  /** Those that have outlasted their first deadline, or got a later one than usual. */
   readonly #renewed = new Set<string>()
   /** Leases of a node that have not, if there are any. */
   readonly #inFirstTerm = new Map<string, number>()
@@ -29,20 +29,19 @@ export class OpenLeases {
   /** @param leases  those that are open, and whether they have outlasted their first deadline */
   static of(leases: Iterable<readonly [LeaseRecord, boolean]>): OpenLeases {
     const open = new OpenLeases()
-    for (const [lease, isRenewed] of leases) {
-      open.open(lease)
-      if (isRenewed) open.renew(lease.leaseId, lease.deadlineMs)
-    }
+    for (const [lease, isRenewed] of leases) open.open(lease, isRenewed)
     return open
   }
 
-  open(lease: LeaseRecord): void {
+  /** @param isLong  its first deadline is later than usual: it counts as one that was renewed */
+  open(lease: LeaseRecord, isLong = false): void {
     const { leaseId, node } = lease
     this.all.set(leaseId, lease)
     const own = this.#ofNode.get(node)
     if (own) own.set(leaseId, lease)
     else this.#ofNode.set(node, new Map([[leaseId, lease]]))
-    add(this.#inFirstTerm, node, 1)
+    if (isLong) this.#renewed.add(leaseId)
+    else add(this.#inFirstTerm, node, 1)
     this.#count(lease, this.kindOf(node), 1)
     this.#addDeadline(lease)
   }

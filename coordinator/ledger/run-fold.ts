@@ -71,6 +71,7 @@ export class RunFold implements RunState {
           writtenBy: this.writtenBy,
           keysWaiting: this.keysWaiting,
           unprovenYield: this.unprovenYield,
+          usualTokens: this.usualTokens,
           pendingBatch: this.pendingBatch?.batchId ?? null,
           wokenSinceRound: this.wokenSinceRound,
           ...{ pause, announcement, rollback },
@@ -93,7 +94,7 @@ export class RunFold implements RunState {
     for (const server of image.quarantinedWorlds) fold.quarantinedWorlds.add(server)
     for (const version of image.withdrawn) fold.#withdrawn.add(version)
     fold.curriculum = Curriculum.of(image.rests)
-    const { writtenBy, keysWaiting, unprovenYield, pendingBatch, wokenSinceRound, ...standing } = known(
+    const { writtenBy, keysWaiting, unprovenYield, usualTokens, pendingBatch, wokenSinceRound, ...standing } = known(
       image.rest[0],
       'the rest',
     )
@@ -103,6 +104,7 @@ export class RunFold implements RunState {
     fold.writtenBy = writtenBy
     fold.keysWaiting = keysWaiting
     fold.#keys.unprovenYield = unprovenYield
+    fold.#keys.usualTokens = usualTokens
     const pending = image.batches.find(({ batchId }) => batchId === pendingBatch)
     fold.#batches = Batches.of(image, pendingBatch === null ? undefined : known(pending, pendingBatch))
     fold.#batchedOnTrust = BatchedOnTrust.of(image)
@@ -143,7 +145,10 @@ export class RunFold implements RunState {
         else this.teams.set(event.node, event.team)
         break
       case 'leased':
-        this.#leases.give(event, event.round === this.round?.round)
+        this.#leases.give(event, {
+          isOfRound: event.round === this.round?.round,
+          isLong: this.round !== undefined && event.deadlineMs - event.atMs > this.round.terms.leases.durationMs,
+        })
         this.#keys.noteSupplier(event.node)
         break
       case 'renewed':
@@ -171,7 +176,9 @@ export class RunFold implements RunState {
         this.#applyBatchAudited(event)
         break
       case 'rehearsed':
-        return
+        // The coordinator’s own groups are the first that were seen.
+        this.#keys.usualTokens = event.groups > 0 ? event.sampledTokens / event.groups : null
+        break
       case 'scored':
         this.#scores = [...this.#scores.slice(0, 1), event]
         break
@@ -273,7 +280,7 @@ export class RunFold implements RunState {
     const { leaseId, version, audit, flat } = event
     const { taskIndex } = this.leases.get(leaseId)!
     if (!isUnseen(event)) this.#trust(record, audit === 'passed')
-    this.#keys.deliver(record)
+    this.#keys.deliver(record, event)
     const isOfUse = !this.#withdrawn.has(version) && !this.#orders.droppedTasks.has(taskIndex)
     this.#groups.accept(event, taskIndex, isOfUse)
     this.curriculum.note(taskIndex, version, flat)
@@ -418,6 +425,10 @@ export class RunFold implements RunState {
 
   get unprovenYield(): number {
     return this.#keys.unprovenYield
+  }
+
+  get usualTokens(): number | null {
+    return this.#keys.usualTokens
   }
 
   get terms(): RunTerms | undefined {

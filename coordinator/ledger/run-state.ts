@@ -4,6 +4,7 @@ import type { DoubtedBatch } from './batched-on-trust.js'
 import type { Curriculum } from './curriculum.js'
 import type { EventOf } from './events.js'
 import type { RunOrders } from './orders.js'
+import type { Pace } from './pace.js'
 import type { Standing } from './standing.js'
 import type { LeaseTerms, RunTerms } from './terms.js'
 
@@ -86,6 +87,8 @@ export interface NodeRecord {
   readonly abandoned: number
   /** Where its last group came from. */
   readonly addressBlock: string | null
+  /** Null: nobody has seen how long it takes. */
+  readonly pace: Pace | null
 }
 
 /**
@@ -183,6 +186,8 @@ export interface RunState {
   openLeasesBy(kind: KeyKind, origin?: string): number
   /** Share of the leases of keys that are not proven which lately brought an accepted group; 1 before any of them ended. */
   readonly unprovenYield: number
+  /** Tokens that a usual group samples, all its rollouts together; null: none was seen yet. */
+  readonly usualTokens: number | null
   /** The open lease with the earliest deadline. */
   readonly firstToLapse: LeaseRecord | undefined
   kindOf(node: string): KeyKind

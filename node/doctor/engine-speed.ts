@@ -1,4 +1,4 @@
-import { EngineError, type EngineProcess, type Token, type Tokenizer } from '../../engine/index.js'
+import { type Engine, EngineError, type Token, type Tokenizer } from '../../engine/index.js'
 
 /** How fast rollouts come out of an engine. */
 export interface EngineSpeed {
@@ -27,7 +27,7 @@ const TEXT = 'The parcel leaves the harbour on Tuesday, and the clerk writes dow
  * @throws EngineError; the signal's reason
  */
 export async function measureSpeed(
-  { engine, tokenizer }: { readonly engine: EngineProcess; readonly tokenizer: Tokenizer },
+  { engine, tokenizer }: { readonly engine: Pick<Engine, 'openLanes'>; readonly tokenizer: Tokenizer },
   { lanes, promptTokens, sampledTokens }: SpeedTrial,
   signal: AbortSignal,
 ): Promise<EngineSpeed> {

@@ -91,6 +91,7 @@ export async function openParticipant({ runId, address }: RunAddress, key: Priva
         holding: [...holding],
         agent: 'prove-node/0.1.0',
         backend: 'cpu@3.22.1',
+        tokensPerSecond: 0,
         ...change,
       }
       const response = await connected(() => requestLeases(host, runId, request, soon()))

@@ -93,7 +93,14 @@ export async function hostilePeer(run: ChaosRun, number: number): Promise<Record
       request(
         PROTOCOLS.lease,
         leaseRequest.encode({
-          ...{ kind: 'ask', count: LIMITS.leasesPerRequest.value, nonce: hex(16), agent: 'x', backend: 'cpu' },
+          ...{
+            kind: 'ask',
+            count: LIMITS.leasesPerRequest.value,
+            nonce: hex(16),
+            agent: 'x',
+            backend: 'cpu',
+            tokensPerSecond: 0,
+          },
           ...{ policyId: run.state?.current?.policyId ?? hex(32), holding: [lease()] },
         }),
       ),

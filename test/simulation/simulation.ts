@@ -168,6 +168,7 @@ async function run(
       ...{ node, verdicts: [], verdictCount: 0, credit: before, lastLease: 'delivered' as const, abandoned: 0 },
       standing: { ...new Standing().image, streak: before },
       addressBlock: addressBlock(one.address),
+      pace: null,
     })
     await writeCheckpoint(folder.checkpoint, {
       at: log.end,

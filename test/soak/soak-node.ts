@@ -67,6 +67,7 @@ export async function openSoakNode(inForce: () => InForce): Promise<SoakNode> {
           holding: [...held].slice(-LIMITS.leasesHeld.value),
           agent: 'soak/1',
           backend: 'cpu',
+          tokensPerSecond: 0,
         },
         soon(),
       )

@@ -15,7 +15,10 @@ export interface DeskRun {
   readonly recorder: Recorder
   readonly desk: LeaseDesk
   readonly clock: MovedClock
-  ask(node: string, options?: { readonly count?: number; readonly holding?: readonly string[] }): Promise<LeaseAnswer>
+  ask(
+    node: string,
+    options?: { readonly count?: number; readonly holding?: readonly string[]; readonly tokensPerSecond?: number },
+  ): Promise<LeaseAnswer>
   /** A group for an open lease, accepted without an audit. */
   deliver(leaseId: string, change?: Parameters<typeof judged>[3]): Promise<void>
   publish(): Promise<void>
@@ -46,11 +49,11 @@ export async function openDeskRun(
     desk,
     clock,
     openRound,
-    ask: (node, { count = 1, holding = [...state.openLeasesOf(node).keys()] } = {}) =>
+    ask: (node, { count = 1, holding = [...state.openLeasesOf(node).keys()], tokensPerSecond = 0 } = {}) =>
       desk.answer(
         {
           ...{ kind: 'ask', count, holding, policyId: hex(1), nonce: '' },
-          ...{ agent: 'test', backend: 'cpu' },
+          ...{ agent: 'test', backend: 'cpu', tokensPerSecond },
         },
         node,
       ),

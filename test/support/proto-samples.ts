@@ -78,6 +78,7 @@ export const ask: LeaseAsk = {
   holding: [id16('lease 1')],
   agent: 'prove-node/0.1.0',
   backend: 'cpu',
+  tokensPerSecond: 88.5,
 }
 
 export const leases: LeaseResponse = {

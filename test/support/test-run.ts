@@ -300,6 +300,7 @@ async function createVolunteer(run: TestRun, node: TestNode, folder: string, sto
           holding: [],
           agent: 'test/1',
           backend: 'cpu',
+          tokensPerSecond: 0,
           ...change,
         },
         soon(),

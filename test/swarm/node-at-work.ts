@@ -90,6 +90,7 @@ export interface Setting {
   /** Whether leases are over before their groups are ready. */
   readonly lapsed?: () => boolean
   readonly room?: (signal: AbortSignal) => Promise<void>
+  readonly trySpeed?: (rollouts: number, signal: AbortSignal) => Promise<number | null>
 }
 
 /** A node at work for a coordinator that gives these answers, the last of them for ever. */
@@ -176,6 +177,7 @@ export async function work(
       ...(setting.onRest ? { onRest: setting.onRest } : {}),
       ...(setting.stay === undefined ? {} : { stay: setting.stay }),
       ...(setting.room ? { room: setting.room } : {}),
+      ...(setting.trySpeed ? { trySpeed: setting.trySpeed } : {}),
     },
     closing.signal,
   )

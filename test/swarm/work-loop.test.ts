@@ -264,4 +264,50 @@ test('a machine whose leases end before its groups are ready hears what else it 
   }
 })
 
+test('a machine that its coordinator finds too slow measures itself once more, and then rests with its words', async () => {
+  const tried: number[] = []
+  const speeds = [3, Number.POSITIVE_INFINITY]
+  let rests = 0
+  const words = 'a usual group samples 24000 tokens, which take this node 61 min'
+  const worked = await work(swarm, [{ reason: 'too_slow', detail: words, manifestId: policyOf(1).manifestId }], {
+    update: async () => policyOf(1),
+    onRest: async () => void rests++,
+    trySpeed: async (rollouts) => {
+      tried.push(rollouts)
+      return speeds.shift() ?? null
+    },
+  })
+  try {
+    await eventually('it rests', () => rests === 1)
+    assert.equal(
+      worked.asked.map(({ tokensPerSecond }) => tokensPerSecond),
+      [3, 1_000_000],
+    )
+    assert.equal(tried, [2, 2], 'rollouts of a group')
+    const told = worked.progress.flatMap((news) => (news.type === 'rest' ? [news.why] : []))
+    assert.equal(told, [`this machine is too slow for the run: ${words}`])
+    assert.is(worked.order.at(-1), 6 * 3_600_000)
+  } finally {
+    await worked.stop()
+  }
+})
+
+test('a machine that cannot be measured in time says nothing of its speed, and is not measured again for each question', async () => {
+  let tries = 0
+  const worked = await hurried([{ manifestId: policyOf(1).manifestId }], {
+    update: async () => policyOf(1),
+    trySpeed: async () => {
+      tries += 1
+      return null
+    },
+  })
+  try {
+    await eventually('three questions', () => worked.asked.length >= 3)
+    assert.equal(new Set(worked.asked.map(({ tokensPerSecond }) => tokensPerSecond)), new Set([0]))
+    assert.is(tries, 1)
+  } finally {
+    await worked.stop()
+  }
+})
+
 test.run()

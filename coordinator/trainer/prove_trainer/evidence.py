@@ -16,6 +16,7 @@ from .head import head_logits
 from .limits import AUDIT_CHUNK_ELEMENTS, ROUNDING
 from .packing import Pack, make_packs, share_out
 from .policy import Policy
+from .prompts import SharedPrompts
 
 # Per sampled token, in the order of the rollouts. Probabilities are those of the full softmax at the run's temperature.
 EVIDENCE = {
@@ -104,9 +105,10 @@ class Witness:
         for place, index in enumerate(indices):
             self.found[index] = {name: piece[place].numpy() for name, piece in pieces.items()}
 
-    def look(self, policy: Policy, pack: Pack) -> None:
-        """Makes the forward pass itself, without a gradient."""
-        policy.show(pack.to(policy.device), self.see)
+    def look(self, policy: Policy, pack: Pack, prompts: SharedPrompts) -> None:
+        """Makes the forward pass itself, without a gradient. `prompts` are those of such passes."""
+        kept = prompts.of(pack, learns=False)
+        policy.show(pack.to(policy.device), self.see, kept)
 
 
 def all_finite(found: Mapping[int, Evidence]) -> bool:
@@ -137,9 +139,10 @@ def find_evidence(
     raise.
     """
     witness = Witness({r.index: own for r, own in zip(rollouts, draws, strict=True)}, temperature)
-    for pack in share_out(make_packs(rollouts, packing, budget), *share):
+    prompts = SharedPrompts(policy.pass_over, budget, policy.device)
+    for pack in share_out(make_packs(rollouts, packing, budget, apart=True), *share):
         should_stop()
-        witness.look(policy, pack)
+        witness.look(policy, pack, prompts)
     return witness.found
 
 

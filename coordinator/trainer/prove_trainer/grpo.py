@@ -19,6 +19,7 @@ from .examination import Examination
 from .loss import clipped, token_terms
 from .packing import Pack, make_packs, share_out
 from .policy import Policy
+from .prompts import KeptPrompt, SharedPrompts
 from .room import UNPLANNED, Room
 from .selection import MASKED, Selection, select
 from .sharding import is_sharded
@@ -51,13 +52,15 @@ class _Remembered:
 class _Attempt:
     """A step under way: what is trained on, and what is known of it. Of one that begins again nothing stays."""
 
-    def __init__(self, loss: LossSettings, selection: Selection, packs: list[Pack]) -> None:
+    def __init__(self, loss: LossSettings, selection: Selection, packs: list[Pack], budget: int) -> None:
         self.loss = loss
         self.selection = selection
         self.packs = packs  # of this rank
+        self.budget = budget  # tokens of a forward
         self.rejected = dict(selection.rejected)
         self.sums = StepSums(sorted({rollout.sampler for rollout in selection.kept}))
         self.remembered: list[_Remembered] = []
+        self.counted: torch.Tensor | None = None  # the last prompt whose tokens are counted
         self.distances: dict[int, float] = {}  # rollout index -> |mean log(pi_old / mu)|
         self.masked: dict[int, str] = {}  # rollout index -> why
         self.clip_sums: list[float] = []  # clipped tokens of each later pass; in the first one pi equals pi_old
@@ -278,9 +281,10 @@ class GrpoTrainer:
 
     def _begin(self, batch: Batch, step: int, packing: str, budget: int) -> _Attempt:
         selection = select(batch, step)
-        packs = make_packs(selection.kept, packing, budget) if selection.kept else []
+        # Ranks that hold shards make their passes together, and as many: there prompts are repeated.
+        packs = make_packs(selection.kept, packing, budget, not self.in_shards) if selection.kept else []
         own = self._own(packs) if packs else []
-        return _Attempt(batch.loss, selection, own)
+        return _Attempt(batch.loss, selection, own, budget)
 
     def _own(self, packs: list[Pack]) -> list[Pack]:
         return share_out(packs, self.ranks.rank, self.ranks.world, self.in_shards)
@@ -302,16 +306,17 @@ class GrpoTrainer:
         finite = self._accumulate(attempt, should_stop, witness)
         found = witness.found
         for adapter, rollouts, draws in examination.hidden(kept):
-            packs = self._own(make_packs(rollouts, packing, budget))
+            packs = self._own(make_packs(rollouts, packing, budget, not self.in_shards))
             other = Witness(draws, temperature)
+            prompts = SharedPrompts(self.policy.pass_over, budget, self.ranks.device)
             too_much: Pack | None = None
             with self.policy.under(adapter) if adapter else nullcontext():
                 for pack in packs:
                     should_stop()
                     try:
-                        other.look(self.policy, pack)
+                        other.look(self.policy, pack, prompts)
                     except torch.OutOfMemoryError:
-                        too_much = pack
+                        too_much = prompts.piece or pack
                         break
             self._agree_on_memory(too_much)
             found |= other.found
@@ -360,25 +365,39 @@ class GrpoTrainer:
         first = not attempt.remembered
         finite = True
         too_much: Pack | None = None
+        device = self.ranks.device
+        prompts, reference = (SharedPrompts(self.policy.pass_over, attempt.budget, device) for _ in range(2))
         for i, pack in enumerate(attempt.packs):
             should_stop()
             try:
+                kept = prompts.of(pack, learns=True)
                 # On the device one at a time.
-                finite = self._learn(attempt, i, pack.to(self.ranks.device), first, witness) and finite
+                finite = self._learn(attempt, i, pack.to(device), first, witness, kept, reference) and finite
+                if i + 1 == len(attempt.packs):
+                    prompts.end()
             except torch.OutOfMemoryError:
-                too_much = pack
+                too_much = prompts.piece or reference.piece or pack
                 break
         self._agree_on_memory(too_much)
         if not self.in_shards:  # whose gradients are summed as they come
             self.ranks.add_gradients(self.parameters)
         return finite
 
-    def _learn(self, attempt: _Attempt, number: int, pack: Pack, first: bool, witness: Witness | None) -> bool:
+    def _learn(
+        self,
+        attempt: _Attempt,
+        number: int,
+        pack: Pack,
+        first: bool,
+        witness: Witness | None,
+        kept: KeptPrompt | None,
+        reference: SharedPrompts,
+    ) -> bool:
         """Adds the gradients of one pack; False when a number was not finite."""
         loss = attempt.loss
-        logp, entropy = self.policy(pack, loss.temperature, witness.see if witness else None)
+        logp, entropy = self.policy(pack, loss.temperature, witness.see if witness else None, kept)
         if first:
-            attempt.remembered.append(self._remember(attempt, pack, logp.detach(), entropy))
+            attempt.remembered.append(self._remember(attempt, pack, logp.detach(), entropy, reference))
         now = attempt.remembered[number]
         terms = token_terms(
             logp,
@@ -418,7 +437,9 @@ class GrpoTrainer:
         if failed:
             raise RanOut(max(tokens for tokens, _ in failed), alone=any(rollouts == 1 for _, rollouts in failed))
 
-    def _remember(self, attempt: _Attempt, pack: Pack, old: torch.Tensor, entropy: torch.Tensor) -> _Remembered:
+    def _remember(
+        self, attempt: _Attempt, pack: Pack, old: torch.Tensor, entropy: torch.Tensor, prompts: SharedPrompts
+    ) -> _Remembered:
         loss, sums = attempt.loss, attempt.sums
         masks = sequence_masks(pack, old, loss)
         keep = masks.keep
@@ -430,8 +451,11 @@ class GrpoTrainer:
             old - pack.sampler_logp, keep, [rollout.sampler for rollout in pack.rollouts], pack.owner, loss.tis_cap
         )
         computed = pack.tokens if pack.rollouts else 0  # a filler is no work
+        if pack.prompt is not None and pack.prompt is not attempt.counted:
+            attempt.counted = pack.prompt
+            computed += pack.prompt.shape[1]
         sums.add(entropy=float(entropy[keep].double().sum()), computed_tokens=float(computed))
-        reference = self.policy.reference(pack, loss.temperature) if loss.kl_coefficient > 0 else None
+        reference = self.policy.reference(pack, loss.temperature, prompts) if loss.kl_coefficient > 0 else None
         return _Remembered(old, keep, reference)
 
     def _apply(self, tokens: float, finite: bool) -> float | None:

@@ -17,6 +17,7 @@ from .config import LoraSettings
 from .gguf_base import HALVES, Base, build_model
 from .head import log_probabilities
 from .packing import Pack, Segment
+from .prompts import KeptPrompt, SharedPrompts
 from .shards import put
 
 ATTENTION = "prove_segments"
@@ -30,6 +31,7 @@ def segment_attention(
     attention_mask: None,
     *,
     segments: tuple[Segment, ...],
+    kept: KeptPrompt | None = None,
     scaling: float | None = None,
     dropout: float = 0.0,
     **_: object,
@@ -38,18 +40,21 @@ def segment_attention(
     Attention over a flat pack, tree by tree, in the shape transformers expects: inputs [1, heads, L, D], output [1,
     L, heads, D].
 
-    `segments` are the pack's. A loop over branches costs less than one dense L x L mask: on one
-    core, 8 branches of 250 tokens after 200, forward and backward of a 6 x 256 model took 0.85 s with the loop, 1.87
-    s dense, 0.93 s with padded branches.
+    `segments` are the pack's, `kept` is what its branches see beside it. A loop over branches costs less than one
+    dense L x L mask: on one core, 8 branches of 250 tokens after 200, forward and backward of a 6 x 256 model took
+    0.85 s with the loop, 1.87 s dense, 0.93 s with padded branches.
     """
     parts = []
+    before = kept.before(cast("int", module.layer_idx)) if kept else []
     for segment in segments:
         at, end = segment.start, segment.start + segment.prefix
-        prefix_key, prefix_value = key[:, :, at:end], value[:, :, at:end]
+        prefix_key, prefix_value = [key[:, :, at:end]], [value[:, :, at:end]]
+        if segment.apart:
+            prefix_key, prefix_value = [pair[0] for pair in before], [pair[1] for pair in before]
         if segment.prefix:
             parts.append(
                 scaled_dot_product_attention(
-                    query[:, :, at:end], prefix_key, prefix_value, is_causal=True, scale=scaling, enable_gqa=True
+                    query[:, :, at:end], prefix_key[0], prefix_value[0], is_causal=True, scale=scaling, enable_gqa=True
                 )
             )
         for length in segment.branches:
@@ -59,7 +64,7 @@ def segment_attention(
             mask = segment.mask(length, query.device)
             own_key, own_value = key[:, :, at:end], value[:, :, at:end]
             if mask is not None:
-                own_key, own_value = torch.cat([prefix_key, own_key], 2), torch.cat([prefix_value, own_value], 2)
+                own_key, own_value = torch.cat([*prefix_key, own_key], 2), torch.cat([*prefix_value, own_value], 2)
             parts.append(
                 scaled_dot_product_attention(
                     query[:, :, at:end],
@@ -71,6 +76,8 @@ def segment_attention(
                     enable_gqa=True,
                 )
             )
+    if kept:
+        kept.note(cast("int", module.layer_idx), key, value)
     return torch.cat(parts, 2).transpose(1, 2), None
 
 
@@ -159,31 +166,38 @@ class Policy(nn.Module):
         pack: Pack,
         temperature: float = 1.0,
         watch: Callable[[Pack, torch.Tensor, torch.Tensor], None] | None = None,
+        kept: KeptPrompt | None = None,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """
         Log-probabilities (nats, at `temperature`) of the pack's loss tokens, [T] float32, and the policy's entropy
-        there, detached. `watch` is shown the pack with its `states`, and keeps no graph of them.
+        there, detached. `watch` is shown the pack with its `states`, and keeps no graph of them. `kept` is the prompt
+        of a pack that has it apart.
         """
-        states, weight = self.states(pack)
+        states, weight = self.states(pack, kept)
         if watch:
             watch(pack, states, weight)
         return log_probabilities(states, weight, pack.targets, temperature)
 
-    def states(self, pack: Pack) -> tuple[torch.Tensor, torch.Tensor]:
+    def states(self, pack: Pack, kept: KeptPrompt | None = None) -> tuple[torch.Tensor, torch.Tensor]:
         """What the LM head is given for each loss token, [T, hidden] float32, and the head's weight."""
+        causal = cast("Qwen3ForCausalLM", self.model.get_base_model())
+        states = self.pass_over(pack, kept)[0].index_select(0, pack.rows).float()
+        scaling = getattr(causal.config, "logits_scaling", 1.0)
+        return states if scaling == 1.0 else states / scaling, causal.lm_head.weight
+
+    def pass_over(self, pack: Pack, kept: KeptPrompt | None = None) -> torch.Tensor:
+        """The last layer's output for each token of the pack, [1, L, hidden]."""
         causal = cast("Qwen3ForCausalLM", self.model.get_base_model())
         half = HALVES.get(self.precision)
         with torch.autocast(pack.ids.device.type, dtype=half, enabled=half is not None):
-            hidden = causal.model(
+            return causal.model(
                 # What is added up over layers stays float32, also over a base of 16 bits.
                 inputs_embeds=causal.model.embed_tokens(pack.ids).float(),
                 position_ids=pack.positions,
                 segments=pack.segments,
+                kept=kept,
                 use_cache=False,
             ).last_hidden_state
-        states = hidden[0].index_select(0, pack.rows).float()
-        scaling = getattr(causal.config, "logits_scaling", 1.0)
-        return states if scaling == 1.0 else states / scaling, causal.lm_head.weight
 
     @contextmanager
     def under(self, adapter: Mapping[str, torch.Tensor]) -> Generator[None, None, None]:
@@ -199,15 +213,20 @@ class Policy(nn.Module):
                     parameter.copy_(kept)
 
     @torch.no_grad()
-    def show(self, pack: Pack, watch: Callable[[Pack, torch.Tensor, torch.Tensor], None]) -> None:
+    def show(
+        self, pack: Pack, watch: Callable[[Pack, torch.Tensor, torch.Tensor], None], kept: KeptPrompt | None = None
+    ) -> None:
         """A forward pass for nothing but what `watch` is shown of it."""
-        watch(pack, *self.states(pack))
+        watch(pack, *self.states(pack, kept))
 
     @torch.no_grad()
-    def reference(self, pack: Pack, temperature: float) -> torch.Tensor:
-        """Log-probabilities under the base model alone, [T]."""
+    def reference(self, pack: Pack, temperature: float, prompts: SharedPrompts | None = None) -> torch.Tensor:
+        """
+        Log-probabilities under the base model alone, [T]. `prompts` are those of such passes; None: the pack has its
+        own in it.
+        """
         with self.model.disable_adapter():
-            return self(pack, temperature)[0]
+            return self(pack, temperature, kept=prompts.of(pack, learns=False) if prompts else None)[0]
 
 
 def frozen_model(base: Base):

@@ -29,13 +29,14 @@ class Room:
 
     def less(self, tokens: int, alone: bool) -> "Room":
         """
-        After a forward of `tokens` tokens did not fit; `alone`: with a single rollout in it.
+        After a forward of `tokens` tokens did not fit; `alone`: with a single rollout in it. One of a prompt that
+        several packs share may be cut.
 
         Raises TrainerError `device_memory` when there is nothing left to give up.
         """
         if self.may_checkpoint and not self.checkpointing:
             return replace(self, checkpointing=True)
-        if alone:
+        if alone or self.budget == 1:
             raise TrainerError(
                 "device_memory",
                 f"a single rollout of {tokens} tokens does not fit the device: lower the run's limits of tokens, or "

@@ -15,6 +15,7 @@ from prove_trainer.architectures import ARCHITECTURES
 from prove_trainer.config import LoraSettings
 from prove_trainer.gguf_base import Base, placed
 from prove_trainer.memory import Costs, count
+from prove_trainer.packing import APART_TOKENS
 from prove_trainer.room import USABLE
 
 DOCS = Path(__file__).parents[3] / "docs" / "trainer.md"
@@ -90,8 +91,14 @@ def with_table(text: str) -> str:
 def test_the_table_of_bytes_is_what_is_counted_now(name):
     """If not: the command above. Of two models, for the seconds that a count takes."""
     text = DOCS.read_text(encoding="utf-8")
+    costs = count(shapes(*MODELS[name]), LoraSettings())
     assert HEAD in text
-    assert row_of(name) in text
+    assert row(name, costs) in text
+    config = shapes(*MODELS[name]).config
+    width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    numbers = 2 * config.num_hidden_layers * config.num_key_value_heads * width
+    # Keys, values and their slopes, at 4 bytes, of a token of a prompt that stands apart.
+    assert 2 * 4 * numbers <= APART_TOKENS * costs.checkpointed.token
 
 
 if __name__ == "__main__":

@@ -120,3 +120,53 @@ def test_every_rollout_goes_to_exactly_one_rank(world):
     packs = make_packs(fixtures.make_rollouts(groups=4), "shared", 60)
     parts = [share_out(packs, rank, world) for rank in range(world)]
     assert sorted(rollout.index for part in parts for pack in part for rollout in pack.rollouts) == list(range(16))
+
+
+def test_a_group_larger_than_the_budget_may_share_its_prompt_over_its_packs():
+    small = [replace(one, group=f"small {one.group}") for one in fixtures.make_rollouts(groups=2, size=2, seed=5)]
+    rollouts = [*fixtures.make_rollouts(groups=1, size=8, prompt=20), *small]
+    packs = make_packs(rollouts, "shared", 80, apart=True)
+    (prompt,) = {id(pack.prompt): pack.prompt for pack in packs if pack.prompt is not None}.values()
+    assert prompt.tolist() == [rollouts[0].ids[:19].tolist()]
+    sharing = [pack for pack in packs if pack.prompt is prompt]
+    assert len(sharing) > 2 and sharing == packs[: len(sharing)]
+    assert [rollout.index for pack in packs for rollout in pack.rollouts] == [r.index for r in rollouts]
+    for pack in sharing:
+        assert pack.tokens <= 80 - 2 * 19
+        (segment,) = pack.segments
+        assert (segment.prefix, segment.apart) == (0, 19)
+    # The last token of the prompt is in each continuation, and nothing else is computed twice.
+    ends = [int(np.nonzero(rollout.mask)[0][-1]) for rollout in rollouts[:8]]
+    assert sum(pack.tokens for pack in sharing) == sum(end - 19 for end in ends)
+
+
+@pytest.mark.parametrize("world", [1, 2, 3])
+def test_packs_that_share_a_prompt_go_to_one_rank_in_their_order(world):
+    packs = make_packs(fixtures.make_rollouts(groups=6, size=6, prompt=20), "shared", 60, apart=True)
+    parts = [share_out(packs, rank, world) for rank in range(world)]
+    assert sorted(id(pack) for part in parts for pack in part) == sorted(map(id, packs))
+    for part in parts:
+        seen = [id(pack.prompt) for pack in part]
+        assert sorted(set(seen), key=seen.index) == [one for i, one in enumerate(seen) if i == 0 or seen[i - 1] != one]
+    homes = {}
+    for rank, part in enumerate(parts):
+        for pack in part:
+            assert homes.setdefault(id(pack.prompt), rank) == rank
+
+
+def test_packs_of_few_groups_are_spread_over_the_ranks():
+    packs = make_packs(fixtures.make_rollouts(groups=2, size=8, prompt=20), "shared", 60, apart=True)
+    loads = [sum(pack.tokens for pack in share_out(packs, rank, 4)) for rank in range(4)]
+    assert min(loads) > sum(loads) / 8
+    assert sum(loads) == sum(pack.tokens for pack in packs)
+
+
+def test_a_prompt_stands_apart_only_where_that_spares_an_eighth_of_what_is_computed():
+    def apart(prompt, size, budget):
+        rollouts = fixtures.make_rollouts(groups=1, size=size, prompt=prompt)
+        return {pack.prompt is not None for pack in make_packs(rollouts, "shared", budget, apart=True)}
+
+    assert apart(prompt=60, size=6, budget=40) == {True}
+    assert apart(prompt=4, size=6, budget=60) == {False}, "little is repeated"
+    assert apart(prompt=60, size=6, budget=400) == {False}, "nothing is"
+    assert apart(prompt=60, size=1, budget=40) == {False}, "nobody shares it"

@@ -30,6 +30,9 @@ BANDWIDTH_SHARE = 0.6  # of the peak while decoding: assumed
 F16, Q4_K_M = 2.0, 4.85 / 8  # bytes a weight; of q4_K_M on average over a model
 CACHE_F16, CACHE_Q8 = 2.0, 34 / 32  # bytes a number
 
+LEASE_MINUTES = 3  # leases.durationMs, by default
+LONGEST_DURATIONS = 4  # a lease is renewed up to so many
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -120,6 +123,26 @@ def volunteer_table(bases: dict[str, Base], weight_bytes: float, cache_bytes: fl
     return "\n".join(lines)
 
 
+def part_in(minutes: float, lanes: int) -> str:
+    """Of a machine in a run with leases of the default duration, by the rules of coordinator/leases/lease-fit.ts."""
+    if lanes == 0:
+        return "does not fit"
+    if minutes > LONGEST_DURATIONS * LEASE_MINUTES:
+        return "too slow"
+    return "one term" if minutes <= LEASE_MINUTES else "renewed"
+
+
+def roles_table(bases: dict[str, Base]) -> str:
+    lines = ["| model | " + " | ".join(machine.name for machine in MACHINES) + " |", "| --- " * 5 + "|"]
+    for model, base in bases.items():
+        cells = []
+        for machine in MACHINES:
+            fits = (fit(base, machine, F16, CACHE_F16), fit(base, machine, Q4_K_M, CACHE_Q8))
+            cells.append(" / ".join(part_in(one.minutes, one.lanes) for one in fits))
+        lines.append(f"| {model} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def tables() -> dict[str, str]:
     """By the names that they have in the document."""
     bases = {name: shapes(*MODELS[name]) for name in MODELS}
@@ -127,6 +150,7 @@ def tables() -> dict[str, str]:
         "operator": operator_table(bases),
         "f16": volunteer_table(bases, F16, CACHE_F16),
         "q4_K_M": volunteer_table(bases, Q4_K_M, CACHE_Q8),
+        "roles": roles_table(bases),
     }
 
 
@@ -152,6 +176,8 @@ def test_what_a_lane_keeps_and_when_it_fits():
     assert two.lanes == 2
     none = Machine("of none", (parameters(qwen) * F16) / 0.9, 1e12, 1e13)
     assert fit(qwen, none, F16, CACHE_F16) == Fit(0)
+    assert [part_in(minutes, 1) for minutes in (3, 3.1, 12, 12.1)] == ["one term", "renewed", "renewed", "too slow"]
+    assert part_in(0, 0) == "does not fit"
     assert step_seconds(qwen, 4096, 4096, 1) == 8 * step_seconds(qwen, 4096, 4096, 8)
 
 

@@ -138,6 +138,7 @@ async function scene({
     lease: recorder.state.leases.get(leaseId)!,
     group: { announcement: { bodySha256: hex(6) } as GroupAnnouncement, sealed: new Uint8Array(9) },
     body,
+    arrivedMs: 0,
   })
   const add = async (...more: RunEvent[]) => {
     for (const event of more) await recorder.record(() => event)

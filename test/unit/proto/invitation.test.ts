@@ -192,7 +192,7 @@ test('version 1 of the protocol stands for these streams and topics: with others
   assert.equal(
     [...Object.values(PROTOCOLS), ...Object.values(topicsOf('RUN'))],
     [
-      ...['/prove/lease/2', '/prove/group/1', '/prove/snapshot/2', '/prove/verdict/1', '/prove/board/1'],
+      ...['/prove/lease/3', '/prove/group/1', '/prove/snapshot/2', '/prove/verdict/1', '/prove/board/1'],
       ...['/prove/RUN/policy/3', '/prove/RUN/groups/1', '/prove/RUN/verdicts/1', '/prove/RUN/addresses/1'],
     ],
   )
