@@ -58,6 +58,7 @@ export interface Example {
 /** Why a candidate was not kept; the data set's card reports how many each took. */
 export const DROP_REASONS = [
   'no_walk',
+  'errand',
   'undone',
   'no_script',
   'no_words',

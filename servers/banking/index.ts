@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { bankingInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedBanking } from './seed.js'
@@ -25,5 +26,6 @@ export const banking = defineServer({
   lockout: { attempts: 3, wrong: 'wrong_pin', locked: 'pin_locked' },
   tools: [...accountTools, ...paymentTools, ...transactionTools, ...cardTools, ...standingOrderTools],
   invariants: bankingInvariants,
+  callWords,
   seed: seedBanking,
 })

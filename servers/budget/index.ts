@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { budgetInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedBudget } from './seed.js'
@@ -25,5 +26,6 @@ export const budget = defineServer({
   failures,
   tools: [...categoryTools, ...expenseTools, ...monthTools, ...savingsTools],
   invariants: budgetInvariants,
+  callWords,
   seed: seedBudget,
 })

@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { invariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedCalendar } from './seed.js'
@@ -42,5 +43,6 @@ export const calendar = defineServer({
     shareCalendar,
   ],
   invariants,
+  callWords,
   seed: seedCalendar,
 })

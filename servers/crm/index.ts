@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { crmInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedCrm } from './seed.js'
@@ -26,5 +27,6 @@ export const crm = defineServer({
   failures,
   tools: [...companyTools, ...contactTools, ...leadTools, ...dealTools, ...activityTools],
   invariants: crmInvariants,
+  callWords,
   seed: seedCrm,
 })

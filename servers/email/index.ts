@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { invariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seed } from './seed.js'
@@ -24,5 +25,6 @@ export const email = defineServer({
   failures,
   tools: [...readingTools, ...draftTools, ...sendingTools, ...filingTools, ...settingsTools],
   invariants,
+  callWords,
   seed,
 })

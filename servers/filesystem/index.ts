@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { filesystemInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedFilesystem } from './seed.js'
@@ -43,5 +44,6 @@ export const filesystem = defineServer({
     ...archiveTools,
   ],
   invariants: filesystemInvariants,
+  callWords,
   seed: seedFilesystem,
 })

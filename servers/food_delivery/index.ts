@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { foodInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedFoodDelivery } from './seed.js'
@@ -24,5 +25,6 @@ export const foodDelivery = defineServer({
   failures,
   tools: [...menuTools, ...basketTools, ...checkoutTools, ...orderTools, ...afterDeliveryTools],
   invariants: foodInvariants,
+  callWords,
   seed: seedFoodDelivery,
 })

@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { iotInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedIot } from './seed.js'
@@ -46,5 +47,6 @@ export const iotDevices = defineServer({
     ...automationTools,
   ],
   invariants: iotInvariants,
+  callWords,
   seed: seedIot,
 })

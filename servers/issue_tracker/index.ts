@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { invariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seed } from './seed.js'
@@ -22,5 +23,6 @@ export const issueTracker = defineServer({
   failures,
   tools: [...queries, ...workflow, ...collaboration, ...planning],
   invariants,
+  callWords,
   seed,
 })

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { type AnswerPart, parseAnswer, unknownFields } from './answer-template.js'
 import { WorldDefect } from './errors.js'
 import { type ListSizes, paged } from './pages.js'
 import type { SeededRandom } from './random.js'
@@ -130,6 +131,16 @@ export interface ToolDefinition {
   run(args: Record<string, unknown>, context: ToolContext): Record<string, unknown>
 }
 
+/** How people speak of a call, beside the clauses that ask for it. */
+export interface CallWords {
+  /** What somebody is after who has given no detail yet, as an infinitive: `cancel a payment`. */
+  readonly goal: string
+  /** What they are told when it is done, as a template that `AnswerPart` describes. */
+  readonly answer: string
+  /** Of a call that changes something: those that somebody would make next about the same thing, and why is plain. None: it is an end in itself. */
+  readonly next?: readonly string[]
+}
+
 /** How people speak of an entity. */
 export interface EntitySpec {
   /** Singular, lower case: `account`, `calendar event`. */
@@ -167,6 +178,8 @@ export interface ServerSpec<T extends Tables> {
   readonly lockout?: Lockout
   readonly tools: readonly ToolDefinition[]
   readonly invariants: readonly Invariant<T>[]
+  /** By tool. A tool without has an answer made of its fields, and a goal made of its description. */
+  readonly callWords?: Readonly<Record<string, CallWords>>
   /** The rows a world of this seed starts with: large and varied enough to ask about, the same for the same seed on every machine. */
   seed(context: SeedContext): SeedRows<T>
 }
@@ -183,6 +196,7 @@ export interface ServerDefinition {
   readonly tools: readonly ToolDefinition[]
   readonly toolsByName: ReadonlyMap<string, ToolDefinition>
   readonly invariants: readonly Invariant<Tables>[]
+  readonly callWords?: Readonly<Record<string, CallWords>>
   /** SHA-256 of the code of a world from outside this package. Those within are as old as the program. */
   readonly codeSha256?: string
   seed(context: SeedContext): Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
@@ -205,7 +219,7 @@ export const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
  * Declares a world.
  * @throws WorldDefect if the declaration contradicts itself: badly named or duplicate tools; tables whose rows lack the key,
  *   or whose `missing` is no failure; a lockout by codes that are none; entities without a table; clauses that leave a required field out, name an unknown
- *   one, or have an optional one outside brackets
+ *   one, or have an optional one outside brackets; answers that do not parse, or name an unknown field or tool
  */
 export function defineServer<T extends Tables>(spec: ServerSpec<T>): ServerDefinition {
   checkDeclaration(spec as unknown as ServerSpec<Tables>)
@@ -214,7 +228,8 @@ export function defineServer<T extends Tables>(spec: ServerSpec<T>): ServerDefin
   return { ...spec, tools, toolsByName } as unknown as ServerDefinition
 }
 
-function checkDeclaration({ name, tables, entities, failures, lockout, tools }: ServerSpec<Tables>): void {
+function checkDeclaration(spec: ServerSpec<Tables>): void {
+  const { name, tables, entities, failures, lockout, tools, callWords = {} } = spec
   const defect = (message: string): never => {
     throw new WorldDefect(name, message)
   }
@@ -235,6 +250,30 @@ function checkDeclaration({ name, tables, entities, failures, lockout, tools }: 
   }
   if (new Set(tools.map((tool) => tool.name)).size !== tools.length) defect('two tools have the same name')
   for (const tool of tools) checkClauses(tool, defect)
+  checkAnswers(tools, callWords, defect)
+}
+
+function checkAnswers(
+  tools: readonly ToolDefinition[],
+  callWords: Readonly<Record<string, CallWords>>,
+  defect: (message: string) => never,
+): void {
+  for (const [called, { answer, next = [] }] of Object.entries(callWords)) {
+    const tool = tools.find((each) => each.name === called) ?? defect(`words for "${called}", which is no tool`)
+    const unknown = unknownFields(parsedOr(called, answer, defect), tool.output, tool.input)
+    const strange = next.find((following) => tools.every(({ name }) => name !== following))
+    if (strange !== undefined) defect(`${called}: "${strange}", which is to follow it, is no tool`)
+    if (unknown.length > 0) defect(`${called}: its answer names the unknown fields ${unknown.join(', ')}`)
+  }
+}
+
+function parsedOr(called: string, answer: string, defect: (message: string) => never): AnswerPart[] {
+  try {
+    return parseAnswer(answer)
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause
+    return defect(`${called}: ${cause.message}`)
+  }
 }
 
 function checkClauses(tool: ToolDefinition, defect: (message: string) => never): void {

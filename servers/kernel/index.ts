@@ -1,3 +1,4 @@
+export { type AnswerPart, parseAnswer } from './answer-template.js'
 export * from './choose.js'
 export { isRealDate } from './dates.js'
 export * from './define-server.js'

@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { mapsInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedMaps } from './seed.js'
@@ -23,5 +24,6 @@ export const maps = defineServer({
   failures,
   tools: [...addressTools, ...placeTools, ...travelTools, ...savedPlaceTools, ...roadTools],
   invariants: mapsInvariants,
+  callWords,
   seed: seedMaps,
 })

@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { marketInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedMarketplace } from './seed.js'
@@ -22,5 +23,6 @@ export const marketplace = defineServer({
   failures,
   tools: [...lookingTools, ...buyingTools, ...sellingTools, ...settlingTools],
   invariants: marketInvariants,
+  callWords,
   seed: seedMarketplace,
 })

@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { paymentsInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedPayments } from './seed.js'
@@ -23,5 +24,6 @@ export const payments = defineServer({
   failures,
   tools: [...customerTools, ...invoiceTools, ...moneyTools, ...webhookTools],
   invariants: paymentsInvariants,
+  callWords,
   seed: seedPayments,
 })

@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { retailInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedRetailChain } from './seed.js'
@@ -22,5 +23,6 @@ export const retailChain = defineServer({
   failures,
   tools: [...findingTools, ...movementTools, ...counterTools, ...shelfTools],
   invariants: retailInvariants,
+  callWords,
   seed: seedRetailChain,
 })

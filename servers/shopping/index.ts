@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { shoppingInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedShopping } from './seed.js'
@@ -41,5 +42,6 @@ export const shopping = defineServer({
     ...afterSalesTools,
   ],
   invariants: shoppingInvariants,
+  callWords,
   seed: seedShopping,
 })

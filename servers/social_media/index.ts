@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { socialInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedSocialMedia } from './seed.js'
@@ -22,5 +23,6 @@ export const socialMedia = defineServer({
   failures,
   tools: [...discoveryTools, ...postTools, ...reactionTools, ...profileTools, ...messageTools],
   invariants: socialInvariants,
+  callWords,
   seed: seedSocialMedia,
 })

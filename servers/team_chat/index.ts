@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { chatInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedTeamChat } from './seed.js'
@@ -21,5 +22,6 @@ export const teamChat = defineServer({
   failures,
   tools: [...readingTools, ...channelTools, ...messageTools, ...markTools],
   invariants: chatInvariants,
+  callWords,
   seed: seedTeamChat,
 })

@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { tradingInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedTrading } from './seed.js'
@@ -22,5 +23,6 @@ export const trading = defineServer({
   failures,
   tools: [...marketTools, ...orderTools, ...openOrderTools, ...portfolioTools, ...watchlistTools],
   invariants: tradingInvariants,
+  callWords,
   seed: seedTrading,
 })

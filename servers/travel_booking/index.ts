@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { travelInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedTravel } from './seed.js'
@@ -36,5 +37,6 @@ export const travelBooking = defineServer({
     ...changeTools,
   ],
   invariants: travelInvariants,
+  callWords,
   seed: seedTravel,
 })

@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { vehicleInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedVehicle } from './seed.js'
@@ -24,5 +25,6 @@ export const vehicle = defineServer({
   lockout: { attempts: 3, wrong: 'wrong_pin', locked: 'pin_locked' },
   tools: [...drivingTools, ...bodyTools, ...cabinTools, ...journeyTools, ...upkeepTools],
   invariants: vehicleInvariants,
+  callWords,
   seed: seedVehicle,
 })

@@ -1,4 +1,5 @@
 import { defineServer } from '../kernel/define-server.js'
+import { callWords } from './call-words.js'
 import { videoInvariants } from './invariants.js'
 import { failures, tables } from './schema.js'
 import { seedVideo } from './seed.js'
@@ -20,5 +21,6 @@ export const videoMeeting = defineServer({
   failures,
   tools: [...meetingTools, ...participantTools, ...recordingTools],
   invariants: videoInvariants,
+  callWords,
   seed: seedVideo,
 })

@@ -1,13 +1,12 @@
 import type { DropReason } from '../../dataset/example.js'
-import type { Split } from '../../dataset/profile.js'
-import type { SeededRandom, ServerDefinition } from '../../servers/kernel/index.js'
+import type { ServerDefinition } from '../../servers/kernel/index.js'
 import { nodeName } from '../../servers/kernel/tool-graph.js'
 import { NUMBERS_ASKED } from './ask-for-all.js'
 import { askInVain, insistsNow, triedOften, turnsInVain, type VainSetting } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
 import { chooseToolset } from './draw-toolset.js'
 import { type Chain, chainName, splitOf } from './split.js'
-import { type Maker, type SynthesisContext, TODAY } from './synthesis-context.js'
+import { type Maker, TODAY } from './synthesis-context.js'
 import { coreAround, homeOf } from './take-steps.js'
 
 /** Nothing on offer can serve the requests: they belong to other worlds, or to none. */
@@ -70,9 +69,7 @@ interface Foreign {
 function askNobody({ assignment: { split }, context, moment: { random } }: VainSetting): Foreign | 'other_split' {
   const { topic, text } = context.smallTalk(random)
   const name = `small-talk:${topic}`
-  if (splitOf(name) !== split) return 'other_split'
-  const isPlain = context.profile.speech === 'plain'
-  return { user: isPlain ? text : withSecond(text, split, context, random), name, chain: [] }
+  return splitOf(name) === split ? { user: text, name, chain: [] } : 'other_split'
 }
 
 function askElsewhere(core: Chain, turn: number, setting: VainSetting, length: number): Foreign | DropReason {
@@ -84,18 +81,8 @@ function askElsewhere(core: Chain, turn: number, setting: VainSetting, length: n
   return { user: made.user, name: chainName(chain), chain }
 }
 
-/** Of the small talk, what asks for two things at once. */
-const TWO_TOPICS = 0.45
 /** Of the abstention tasks, those whose request belongs to no world at all. */
 const SMALL_TALK = 0.35
-
-/** Two things asked for at once, in a share of the turns: one alone is shorter than what tools are asked for. */
-function withSecond(text: string, split: Split, { smallTalk }: SynthesisContext, random: SeededRandom): string {
-  if (!random.chance(TWO_TOPICS)) return text
-  const second = smallTalk(random)
-  if (splitOf(`small-talk:${second.topic}`) !== split) return text
-  return `${text}${/[.?!]$/.test(text) ? '' : '.'} ${second.text}`
-}
 
 /** Tools of other worlds that might pass for one of the chain: two words of their names agree. */
 function alike(chain: Chain, home: readonly ServerDefinition[]): string[] {

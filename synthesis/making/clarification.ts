@@ -1,5 +1,5 @@
 import { offeredAt, type Task } from '../../episode/index.js'
-import type { SeededRandom } from '../../servers/kernel/index.js'
+import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { type Node, nodeName } from '../../servers/kernel/tool-graph.js'
 import { askForAll, isUnderstood } from './ask-for-all.js'
 import { askInVain, insistsNow, triedOften, turnsInVain } from './ask-in-vain.js'
@@ -113,7 +113,11 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
   // Calls that are on offer and asked for are made first; what they tell of the rest is no way around it.
   if (isSolvable(taken.steps, taken.steps.length - 1, offered, open, random)) return 'solvable'
   const done = steps.map((step, i) => ({ ask: askOf(whole.steps, i, whole), output: step.output }))
-  const assistant = `${speech.report(done, { ...moment, turn: 0 })} ${speech.declineRest({ ...moment, turn: 0 })}`
+  // What was looked up on the way to something that cannot be done is nothing to tell.
+  const isTold = done.some(({ ask }) => !ask.silent)
+  const assistant = isTold
+    ? `${speech.report(done, { ...moment, turn: 0 })} ${speech.declineRest({ ...moment, turn: 0 })}`
+    : speech.decline({ ...moment, turn: 0 })
   const worded: Worded = {
     exchanges: [{ user: asked.exchanges[0]!.user, calls: steps.map(callOf), assistant }],
     origins: asked.origins.slice(0, -1),
@@ -261,9 +265,12 @@ function uniqueNodes(nodes: readonly Node[]): Node[] | null {
 /** A value that the first call cannot do without, and that is said nowhere else. */
 function withheldIn(steps: readonly Step[], random: SeededRandom): Withheld | undefined {
   const { tool, args } = steps[0]!
+  const isTakenUp = steps.some(({ bindings }) => bindings.some(({ source }) => source === 0))
   const fields = Object.entries(tool.input.shape).filter(([field, schema]) => {
     const value = args[field]
     if (schema.isOptional() || (typeof value !== 'string' && typeof value !== 'number')) return false
+    // Nobody goes on about a thing before having said which it is.
+    if (steps.length > 1 && (meaningOf(schema).entity !== undefined || isTakenUp)) return false
     return steps.every((other, i) => i === 0 || !Object.values(other.args).includes(value))
   })
   return fields.length === 0 ? undefined : { step: 0, field: random.pick(fields)[0] }

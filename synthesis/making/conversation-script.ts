@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import type { Json, JsonObject } from '../../reward/index.js'
@@ -107,8 +108,10 @@ export function scriptConversation(
   const silent = profile.keys === 'looked-up' ? silentSteps(steps, parts, random) : new Set<number>()
   const material = { parts, steps, open, random }
   const scripted = requestsOf(material, information, silent, recovery)
-  const turnsWithFailure = recovery === 'other-tool' && scripted ? otherToolFirst(material, scripted, silent) : scripted
-  return turnsWithFailure && { steps, turns: turnsWithFailure, information, recovery, silent }
+  if (!scripted) return null
+  if (recovery !== 'other-tool') return { steps, turns: scripted, information, recovery, silent }
+  const found = otherToolFirst(material, scripted, silent)
+  return found && { ...found, information, recovery, silent }
 }
 
 function drawInformation(turns: number, { information }: Profile, random: SeededRandom): Information {
@@ -128,8 +131,17 @@ export function drawRecovery(random: SeededRandom): Recovery {
   return 'corrected'
 }
 
-/** Cuts `0 .. length - 1` into `parts` runs, none empty. */
+/** Draws of a partition, of which the one with the shortest longest turn is taken: people do not ask for everything at once. */
+const PARTITIONS = 3
+
 function partition(length: number, parts: number, random: SeededRandom): number[][] {
+  const drawn = Array.from({ length: PARTITIONS }, () => drawPartition(length, parts, random))
+  const longest = (part: number[][]): number => Math.max(...part.map((steps) => steps.length))
+  return drawn.reduce((best, other) => (longest(other) < longest(best) ? other : best))
+}
+
+/** Cuts `0 .. length - 1` into `parts` runs, none empty. */
+function drawPartition(length: number, parts: number, random: SeededRandom): number[][] {
   const inner = Array.from({ length: length - 1 }, (_, i) => i + 1)
   const cuts = [0, ...random.sample(inner, parts - 1).sort((a, b) => a - b), length]
   return cuts.slice(0, -1).map((from, i) => Array.from({ length: cuts[i + 1]! - from }, (_, k) => from + k))
@@ -156,7 +168,10 @@ function requestsOf(
   const withholding = information === 'missing' ? random.pick(open) : -1
   const turns: Turn[] = []
   for (const [i, part] of parts.entries()) {
-    if (information === 'minimal' && i === 0) turns.push({ says: 'vague', ask: part.at(-1)!, steps: [] })
+    if (information === 'minimal' && i === 0) {
+      if (!isOneGoal(part, steps, silent) || !hasDetails(steps[part.at(-1)!]!)) return null
+      turns.push({ says: 'vague', ask: part.at(-1)!, steps: [] })
+    }
     if (i === withholding) {
       const withheld = drawWithheld(part, steps, silent, random)
       if (!withheld) return null
@@ -178,6 +193,21 @@ function requestsOf(
   return turns
 }
 
+/** Whether the last step of a turn is what all others of it are for: somebody with two wishes does not begin with the second. */
+const isOneGoal = (part: readonly number[], steps: readonly ToldStep[], silent: ReadonlySet<number>): boolean =>
+  part
+    .slice(0, -1)
+    .every(
+      (index) =>
+        silent.has(index) ||
+        (steps[index]!.tool.annotations.readOnly &&
+          steps[part.at(-1)!]!.bindings.some(({ source }) => source === index)),
+    )
+
+/** Whether there is anything to ask for: what needs no argument is simply done. */
+const hasDetails = ({ tool }: ToldStep): boolean =>
+  Object.values(tool.input.shape).some((schema) => !schema.isOptional())
+
 /** A part whose last call the user gets wrong at first. */
 function drawFailingPart(material: Material): { part: number; field: string; failed: FailedCall } | null {
   const { parts, random } = material
@@ -189,7 +219,11 @@ function drawFailingPart(material: Material): { part: number; field: string; fai
 }
 
 /** The user asks for a call whose precondition another tool sets up first: the assistant finds out and does that. */
-function otherToolFirst({ steps, open }: Material, turns: readonly Turn[], silent: Set<number>): Turn[] | null {
+function otherToolFirst(
+  { steps, open }: Material,
+  turns: readonly Turn[],
+  silent: Set<number>,
+): Pick<Script, 'steps' | 'turns'> | null {
   for (const turn of turns) {
     for (const later of turn.steps) {
       const [first, second] = [steps[later - 1], steps[later]!]
@@ -201,8 +235,17 @@ function otherToolFirst({ steps, open }: Material, turns: readonly Turn[], silen
       const result = playUpTo(steps, later - 1, open)(second.server).call(second.tool.name, second.args)
       if (result.ok) continue
       const failed = { step: later, field: undefined, args: second.args, code: result.code, message: result.message }
+      const meant = second.bindings.map((binding) => {
+        // The user knows nothing of the call in between: things are meant as they were before it.
+        const before = first.bindings.find(({ value }) => value === binding.value)
+        return binding.source === later - 1 && before ? { ...binding, source: before.source, way: before.way } : binding
+      })
+      if (meant.some(({ source }) => source === later - 1)) continue
       silent.add(later - 1)
-      return turns.map((each) => (each === turn ? { ...each, failed } : each))
+      return {
+        steps: steps.map((step) => (step === second ? { ...step, bindings: meant } : step)),
+        turns: turns.map((each) => (each === turn ? { ...each, failed } : each)),
+      }
     }
   }
   return null
@@ -229,13 +272,22 @@ function drawWithheld(
 ): Withheld | undefined {
   const candidates = part.flatMap((index) => {
     const { tool, args, bindings, server } = steps[index]!
-    if (silent.has(index)) return []
+    // Nobody goes on about a thing before having said which it is.
+    const isTakenUp = part.some((later) => steps[later]!.bindings.some(({ source }) => source === index))
+    if (silent.has(index) || isTakenUp) return []
     return Object.entries(tool.input.shape).flatMap(([field, schema]) => {
       const value = args[field]
       const { entity } = meaningOf(schema)
       const key = entity !== undefined && !server.entities[entity]?.sayable
       const bound = bindings.some((binding) => binding.field === field)
-      if (schema.isOptional() || key || bound || (typeof value !== 'string' && typeof value !== 'number')) return []
+      if (
+        schema.isOptional() ||
+        key ||
+        bound ||
+        (typeof value === 'number' && !Number.isInteger(value)) ||
+        (typeof value !== 'string' && typeof value !== 'number')
+      )
+        return []
       const elsewhere = steps.some((other, j) => j !== index && Object.values(other.args).includes(value as Json))
       return elsewhere ? [] : [{ step: index, field }]
     })
@@ -253,9 +305,17 @@ const FAILING_TRIES = 12
 function failingVariant({ steps, open, random }: Material, index: number, after = false): FailedCall | null {
   const step = steps[index]!
   const session = playUpTo(steps, after ? steps.length : index, open)(step.server)
+  // What could not be done a second time anyway does not fail for its new value.
+  if (after && !session.fork().call(step.tool.name, step.args).ok) return null
   const free = Object.keys(step.args).filter((field) => {
-    const { entity } = meaningOf(step.tool.input.shape[field]!)
-    return entity === undefined && !step.bindings.some((binding) => binding.field === field)
+    const schema = step.tool.input.shape[field]!
+    const { entity } = meaningOf(schema)
+    return (
+      entity === undefined &&
+      !ACT.test(field) &&
+      (after ? typeof step.args[field] === 'number' : isMisjudged(step.args[field]!, schema)) &&
+      !step.bindings.some((binding) => binding.field === field)
+    )
   })
   if (free.length === 0) return null
   for (let attempt = 0; attempt < FAILING_TRIES; attempt++) {
@@ -270,6 +330,17 @@ function failingVariant({ steps, open, random }: Material, index: number, after 
   return null
 }
 
+/** Choices of what is to be done, rather than how: who wants somebody held does not want them removed instead. */
+const ACT = /^(action|change|answer|outcome|status|state|stage|access|power|rule|restriction|side|charging|child_lock)$/
+
+/** Whether somebody could well ask for too much, too early or the wrong one of several: names and texts are not mistaken for others. */
+const isMisjudged = (value: Json, schema: unknown): boolean =>
+  typeof value === 'number' ||
+  (typeof value === 'string' && (/^\d{4}-\d{2}-\d{2}$|^\d{2}:\d{2}$/.test(value) || isChoice(schema)))
+
+const isChoice = (schema: unknown): boolean =>
+  schema instanceof z.ZodOptional ? isChoice(schema.unwrap()) : schema instanceof z.ZodEnum
+
 /** What a person might say instead: ten times as much, a day in the past, somebody else's value. */
 function wrongValue(
   value: Json,
@@ -278,7 +349,7 @@ function wrongValue(
   field: string,
   random: SeededRandom,
 ): Json | undefined {
-  if (typeof value === 'number') return random.pick([value * 10, value * 20, value + random.int(500, 5000)])
+  if (typeof value === 'number') return value * random.pick([2, 3, 4, 5, 10, 20])
   if (typeof value !== 'string') return undefined
   if (/^\d{4}-\d{2}-\d{2}$/.test(value)) return random.pick(['2026-02-27', '2026-02-20', '2026-01-15'])
   const other = session.sampleArguments(step.tool, random, {})?.[field]
@@ -294,7 +365,7 @@ export function silentSteps(
   steps: readonly ToldStep[],
   parts: readonly (readonly number[])[],
   random: SeededRandom,
-  share = 0.6,
+  share = 0.85,
 ): Set<number> {
   const silent = new Set<number>()
   for (const part of parts) {

@@ -51,7 +51,7 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
 }
 
 /** Walks cost more than scripts: one that was found is given several chances. */
-const SCRIPTS_PER_WALK = 4
+const SCRIPTS_PER_WALK = 10
 
 function scriptIn(tries: number, draw: () => Script | null): Script | null {
   for (let left = tries; left > 0; left--) {

@@ -36,6 +36,10 @@ function ofKind({ tool, output }: Result, entity: string): EntityOccurrence[] {
   })
 }
 
+/** Fields by which people tell things apart: the cheapest, the nearest, the one with the most likes. Nobody says "the shop with the latest opening time". */
+const COMPARED =
+  /^(price|total|cost|fare|fee|basic|standard|flex|amount|megabytes|bytes|metres|km|rating|stars|date|start|departs|arrives|placed|modified|due|likes|bids|followers|seats)$/
+
 /**
  * Every way to mean `key` of kind `entity` by `result`.
  * @param trueLabel  the entity's label in the world: a result may show several entities beside one name, which is only
@@ -55,7 +59,12 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
     ways.push({ how: 'label', noun, label: named })
   if (found.length === 1 || !isList) return ways
   for (const [field, value] of Object.entries(found[at]!.within)) {
-    if (!isOrdered(value) || field === label || found.some(({ within }) => typeof within[field] !== typeof value))
+    if (
+      !COMPARED.test(field) ||
+      !isOrdered(value) ||
+      field === label ||
+      found.some(({ within }) => typeof within[field] !== typeof value)
+    )
       continue
     const others = found.filter((_, i) => i !== at).map(({ within }) => within[field] as number | string)
     if (others.every((other) => other > value)) ways.push({ how: 'extreme', noun, field, most: 'lowest' })

@@ -2,10 +2,12 @@ import type { DropReason } from '../../dataset/example.js'
 import type { Split } from '../../dataset/profile.js'
 import { deriveSeed, type SeededRandom, type ServerDefinition, seededRandom } from '../../servers/kernel/index.js'
 import type { Node } from '../../servers/kernel/tool-graph.js'
+import { isOneErrand } from './errand.js'
 import { isPossibleAtFirst, isPrepared, prepared } from './preconditions.js'
+import { isPurposeful } from './purpose.js'
 import { type Chain, splitOf } from './split.js'
 import type { Assignment, SynthesisContext } from './synthesis-context.js'
-import { hasNoOtherUse, leadsOnlyBack, type Undoing, undoingsIn } from './undoing.js'
+import { hasNoOtherUse, isIdle, leadsOnlyBack, type Undoing, undoingsIn } from './undoing.js'
 import { type ChainSource, drawChain, type Open, type Step, walk } from './walk.js'
 
 /** A chain as it was executed. */
@@ -30,13 +32,15 @@ export function takeSteps(
   const isPossible = (node: Node): boolean => isPossibleAtFirst(node, worldSeed, worlds)
   const start = prepared(core, graph, isPossible, random)
   if (!start || start.length > LONGEST) return 'no_walk'
-  const isReady = (node: Node, earlier: Chain): boolean => isPossible(node) || isPrepared(node, earlier)
+  const isReady = (node: Node, earlier: Chain): boolean =>
+    (isPossible(node) || isPrepared(node, earlier)) && (profile.speech === 'plain' || isPurposeful([...earlier, node]))
   const source = { graph, profile, isReady }
   const chain = drawChainOf(split, start, length, source, context.heldOutWorlds, random)
   if (!chain) return 'no_walk'
   const open: Open = (server) => worlds.open(server, worldSeed)
   const steps = walk(chain, open, context.profile, random)
   if (!steps) return 'no_walk'
+  if (profile.speech === 'natural' && (!isOneErrand(steps) || isIdle(steps, open))) return 'errand'
   const undoings = undoingsIn(steps, open)
   const isNatural = ({ earlier, later }: Undoing): boolean =>
     hasNoOtherUse(steps[later]!) || leadsOnlyBack(chain[earlier]!, graph)

@@ -67,6 +67,19 @@ export function hasNoOtherUse({ server, tool }: Step): boolean {
   return kinds.some((kind) => shown.every((known) => !known.has(kind)))
 }
 
+/** Whether a call that is to change something leaves every row as it was: a window that is shut is not asked to be shut. */
+export function isIdle(steps: readonly Step[], open: Open): boolean {
+  const sessions = new Map<ServerDefinition, Session>()
+  return steps.some(({ server, tool, args }) => {
+    const session = sessions.get(server) ?? open(server)
+    sessions.set(server, session)
+    const before = tool.annotations.readOnly ? undefined : session.fork()
+    session.call(tool.name, args)
+    if (!before) return false
+    return [...changesBetween(before, session).values()].every((change) => isSame(change.before, change.after))
+  })
+}
+
 /** Whether no call leads to a tool, and it leads only to those that end or renew what it made: a listing is made, and later taken off again. */
 export function leadsOnlyBack(node: Node, graph: ToolGraph): boolean {
   const own = graph.from(node).filter(({ kind }) => kind !== 'cross-world')

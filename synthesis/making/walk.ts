@@ -8,6 +8,7 @@ import {
   type Session,
 } from '../../servers/kernel/index.js'
 import { kindsGiven, type Link, lookedUp, type Node, type ToolGraph } from '../../servers/kernel/tool-graph.js'
+import { isPurposeful } from './purpose.js'
 import { commonValuesIn, type Way, waysToRefer } from './references.js'
 import type { Chain } from './split.js'
 import { kindsTold } from './told-kinds.js'
@@ -67,10 +68,11 @@ export interface ChainSource {
  */
 export function drawChain(source: ChainSource, core: Chain, length: number, random: SeededRandom): Chain | null {
   const spoken = source.profile.keys === 'spoken'
+  const isPlain = source.profile.speech === 'plain'
   for (let attempt = 0; attempt < TRIES_PER_CHAIN; attempt++) {
     const chain = [...core]
     while (chain.length < length && grow(chain, source, random));
-    if (chain.length === length && !firstUncovered(chain, spoken)) return chain
+    if (chain.length === length && !firstUncovered(chain, spoken) && (isPlain || isPurposeful(chain))) return chain
   }
   return null
 }

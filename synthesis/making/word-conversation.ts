@@ -133,18 +133,21 @@ function callsOf({ steps: taken, failed }: Turn, steps: readonly ToldStep[]): Te
   return calls
 }
 
+/** What was found and done comes first, then what the assistant needs to know or could not do. */
 function answer(turn: Turn, steps: readonly ToldStep[], script: Script, speech: Speech, at: Moment): string {
   if (turn.says === 'vague') return speech.question(askOf(steps, turn.ask, script), undefined, at)
-  if (turn.says === 'request' && turn.withheld)
-    return speech.question(askOf(steps, turn.withheld.step, script), turn.withheld.field, at)
-  if (turn.failed && turn.failed.field !== undefined) {
-    const ask = { ...askOf(steps, turn.failed.step, script), args: turn.failed.args }
-    return speech.failure(ask, turn.failed.message, at)
-  }
   const done = turn.steps.map((index) => ({
     ask: askOf(steps, index, script),
     output: steps[index]!.output as JsonObject,
   }))
+  const isTold = done.some(({ ask }) => !ask.silent)
+  const first = isTold ? `${speech.report(done, at)} ` : ''
+  if (turn.says === 'request' && turn.withheld)
+    return first + speech.question(askOf(steps, turn.withheld.step, script), turn.withheld.field, at)
+  if (turn.failed && turn.failed.field !== undefined) {
+    const ask = { ...askOf(steps, turn.failed.step, script), args: turn.failed.args }
+    return first + speech.failure(ask, turn.failed.message, at)
+  }
   return speech.report(done, at)
 }
 

@@ -93,7 +93,19 @@ const CORRECT: Forms = {
 }
 
 export const supply = (ask: Ask, field: string, moment: Moment): Said => answer(SUPPLY, ask, field, moment)
-export const correct = (ask: Ask, field: string, moment: Moment): Said => answer(CORRECT, ask, field, moment)
+/** Only a day or an hour is a slip of the tongue; who is refused too much asks for less. */
+export function correct(ask: Ask, field: string, moment: Moment): Said {
+  const isSlip = /^\d{4}-\d{2}-\d{2}$|^\d{2}:\d{2}$/.test(String(ask.args[field]))
+  return answer(isSlip ? CORRECT : INSTEAD, ask, field, moment)
+}
+
+const SLIP = /meant|mistake|mixed|oops|argh|silly|my bad|whoops|sorry|apolog|should have|of course/i
+const INSTEAD: Forms = {
+  terse: CORRECT.terse.filter((form) => !SLIP.test(form)),
+  plain: CORRECT.plain.filter((form) => !SLIP.test(form)),
+  polite: CORRECT.polite.filter((form) => !SLIP.test(form)),
+  chatty: CORRECT.chatty.filter((form) => !SLIP.test(form)),
+}
 
 function answer(forms: Forms, { tool, args }: Ask, field: string, moment: Moment): Said {
   const manner = mannerOf(moment.persona)

@@ -1,23 +1,68 @@
+import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { askedFor, choicesOf, listed } from './field-words.js'
 import type { Ask, Moment } from './speech.js'
 
-/** `#` stands for what is missing. */
-const QUESTIONS = [
-  'What # would you like?',
-  'Which # should I use?',
-  'Sure. Which # do you have in mind?',
-  'I can do that. What is the #?',
-  'Could you tell me the #?',
-  'I just need one more thing: the #.',
-  'Before I go ahead: which #?',
-  'Happy to help. What # should I use?',
-  'What should the # be?',
-  'One detail is missing: the #. What should it be?',
-  'I still need the # for that. Could you give it to me?',
-  'May I ask for the #?',
-  'Of course. Could you let me know the #?',
-  'The # is not clear to me yet. What should I use?',
-] as const
+/** Questions for one missing value, by what it is. `#` stands for its name. The first row that fits is taken. */
+const QUESTIONS: readonly (readonly [RegExp, readonly string[]])[] = [
+  [
+    /\b(date|day)$/,
+    ['For which #?', 'Sure. Which # should it be?', 'Which # do you have in mind?', 'What # shall I put?'],
+  ],
+  [/\btime$/, ['At what time?', 'What # would suit you?', 'Sure. Which # should it be?']],
+  [
+    /^(amount|price|limit|budget|limit price|stop price|alert price|reserve)$/,
+    ['How much should it be?', 'What # should it be?', 'Sure. How much?'],
+  ],
+  [/^number of (.+)$/, ['How many $1?', 'How many $1 should it be?', 'Sure. How many $1?']],
+  [/^quantity$/, ['How many?', 'How many should it be?', 'Sure. How many would you like?']],
+  [
+    /\b(text|comment|instruction|note|body)$/,
+    ['What should it say?', 'Sure. What should the # say?', 'What would you like it to say?'],
+  ],
+  [
+    /^(search term|search phrase|pattern|keyword)$/,
+    ['What should I search for?', 'Sure. Which # should I use?', 'What # should I look for?'],
+  ],
+  [/^PIN$/, ['What is the PIN?', 'I need the PIN for that. What is it?', 'Could you tell me the PIN?']],
+  [
+    /\b(mode|gear|state|folder|status|priority|zone|fare)$/,
+    ['Which # should it be?', 'Sure. Which # would you like?', 'Which # do you want?'],
+  ],
+  [
+    /^/,
+    [
+      'Which # would you like?',
+      'Which # do you mean?',
+      'Could you tell me the #?',
+      'I need one more thing: what is the #?',
+      'Sure. What is the #?',
+      'Of course. Could you let me know the #?',
+    ],
+  ],
+]
+
+const WHICH = ['Which # would you like?', 'Which # do you mean?', 'Which # should it be?', 'Sure. Which #?'] as const
+const SOUGHT = ['What should I search for?', 'What text should I look for?', 'Sure. What should I look for?'] as const
+/** Names that something new is given, and those by which something is found. */
+const NAMING = ['What should it be called?', 'Sure. What name should it have?', 'Under what name?'] as const
+const FINDING = ['What is the # that I should look for?', 'Sure. What #?', 'Which # should I look for?'] as const
+
+function questionFor(words: string, field: string, { tool }: Ask, random: SeededRandom): string {
+  if (meaningOf(tool.input.shape[field]!).entity !== undefined) return random.pick(WHICH).replace('#', words)
+  if (/^(name|title|new name|subject)$/.test(words)) {
+    return random
+      .pick(tool.annotations.readOnly ? FINDING : words === 'subject' ? ['What should the # be?'] : NAMING)
+      .replace('#', words)
+  }
+  if (tool.annotations.readOnly && /^(text|search term|search phrase|pattern|keyword)$/.test(words))
+    return random.pick(SOUGHT)
+  const [pattern, forms] = QUESTIONS.find(([fits]) => fits.test(words))!
+  const [, counted = ''] = pattern.exec(words) ?? []
+  return random.pick(forms).replace('#', words).replace('$1', counted)
+}
+
+/** What an assistant asks for at once: more would be read out like a form. */
+const MAX_WANTED = 2
 
 const DETAILS = [
   'Sure, I can help with that. Could you give me #?',
@@ -37,19 +82,22 @@ const OPEN_QUESTIONS = [
 ] as const
 
 /** The assistant asks for one value, or for all that is missing. */
-export function question({ server, tool }: Ask, field: string | undefined, { random }: Moment): string {
+export function question(ask: Ask, field: string | undefined, moment: Moment): string {
+  const { random } = moment
+  const { server, tool } = ask
   const what = (name: string): string => askedFor(server, tool, name).split(',')[0]!
   if (field === undefined) {
     const required = Object.entries(tool.input.shape).filter(([, schema]) => !schema.isOptional())
     const wanted = required.map(([name]) => `the ${what(name)}`)
-    return wanted.length === 0 || wanted.length > 4
+    if (required.length === 1) return question(ask, required[0]![0], moment)
+    return wanted.length === 0 || wanted.length > MAX_WANTED
       ? random.pick(OPEN_QUESTIONS)
       : random.pick(DETAILS).replace('#', listed(wanted))
   }
   const words = what(field)
-  const text = random.pick(QUESTIONS).replace('#', words)
+  const text = questionFor(words, field, ask, random)
   const choices = choicesOf(tool, field)
-  if (choices.length < 2 || choices.length > 6 || !random.chance(0.6)) return text
+  if (choices.length < 2 || choices.length > 6) return text
   return `${text} ${random.pick(['It can be #.', 'The options are #.', 'You can choose #.', 'Possible are #.']).replace('#', listed(choices, 'or'))}`
 }
 

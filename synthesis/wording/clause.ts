@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { entityKinds, meaningOf } from '../../servers/kernel/index.js'
 import type { Way } from '../making/references.js'
+import { singular } from './field-words.js'
 import { type Context, refer } from './referring.js'
 import type { Ask, Moment } from './speech.js'
 import { type TextSpan, word } from './text-span.js'
@@ -23,7 +24,7 @@ export function clauseOf(
   const { tool, args, withheld } = ask
   const given = new Set(Object.keys(args).filter((field) => field !== withheld))
   for (const template of moment.random.shuffle(tool.ask)) {
-    const resolved = withheld === undefined ? resolve(template, given) : reworded(template, given, withheld, ask)
+    const resolved = withheld === undefined ? resolve(template, given) : reworded(template, given, withheld)
     if (resolved === undefined || ![...given].every((field) => resolved.includes(`{${field}}`))) continue
     const spans = filled(resolved, ask, index, earlier, manner, moment)
     if (spans) return spans
@@ -38,14 +39,18 @@ function resolve(template: string, given: ReadonlySet<string>): string {
   )
 }
 
-function reworded(template: string, given: ReadonlySet<string>, withheld: string, { tool }: Ask): string | undefined {
+function reworded(template: string, given: ReadonlySet<string>, withheld: string): string | undefined {
   const resolved = resolve(template, given)
   if (!resolved.includes(`{${withheld}}`)) return undefined
-  return clauseWithout(resolved, withheld, tool)
+  return clauseWithout(resolved, withheld)
 }
 
 const FUNCTION_WORD =
   /\b(of|for|to|in|from|on|by|with|at|under|as|about|into|than|and|or|that|which|is|are|was|were|be|has|have|before|after|among|per|via|until|without|between|what|how|where|when|who)$/
+
+/** What a number counts. */
+const COUNTED =
+  /^ (shares|pieces|packs|bags|nights|points|stars|minutes|times|occurrences|portions|dates|days|lines|bytes|copies)\b/
 
 /** Fills a clause from left to right. */
 function filled(
@@ -68,6 +73,7 @@ function filled(
       spans.push(word(before))
       break
     }
+    if (ask.args[field] === 1) parts[i + 2] = parts[i + 2]!.replace(COUNTED, (nouns) => singular(nouns))
     const slot = { before, after: parts[i + 2] ?? '' }
     const way = ask.references.get(field)
     if (way && way.how !== 'value') {

@@ -219,6 +219,8 @@ const DOUBLED = new Set([
   'bid',
   'grep',
   'trim',
+  'transfer',
+  'log',
 ])
 
 /** The clause with its verb as `-ing`; `undefined` for two verbs in one clause, of which only the first would change. */
@@ -226,7 +228,12 @@ export function asGerund(clause: readonly TextSpan[]): TextSpan[] | undefined {
   const head = clause[0]
   if (!head || head.fixed || clause.some((span) => !span.fixed && / and |,|:/.test(span.text))) return undefined
   const [, verb, rest] = /^([a-z]+)(.*)$/s.exec(head.text) ?? []
-  if (verb === undefined || ['see', 'cd', 'chmod', 'go', 'have', 'do', 'show', 'tell'].includes(verb)) return undefined
+  if (
+    verb === undefined ||
+    (verb.endsWith('ly') && verb !== 'apply') ||
+    ['see', 'cd', 'chmod', 'go', 'have', 'do', 'show', 'tell'].includes(verb)
+  )
+    return undefined
   const stem = DOUBLED.has(verb) ? verb + verb.at(-1)! : /[^eoy]e$/.test(verb) ? verb.slice(0, -1) : verb
   return [word(`${stem}ing${rest!}`), ...clause.slice(1)]
 }

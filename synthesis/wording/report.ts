@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../reward/index.js'
 import { meaningOf, type SeededRandom, type ServerDefinition } from '../../servers/kernel/index.js'
 import { listed, plural, singular } from './field-words.js'
 import type { Ask, Moment } from './speech.js'
+import { told } from './told.js'
 
 interface Done {
   readonly ask: Ask
@@ -26,11 +27,20 @@ const CONFIRMATIONS = [
   'Everything went through.',
 ] as const
 
+/** Share of the turns that change something whose report begins by saying that it was done. */
+const CONFIRMED = 0.35
+
 /** The closing words of a turn: what was done and found, with nothing that the results do not say. */
-export function report(done: readonly Done[], { random }: Moment): string {
-  const firstWrite = done.findIndex(({ ask }) => !ask.tool.annotations.readOnly)
-  const sentences = done
-    .flatMap((call, i) => summary(call, i === firstWrite, random))
+export function report(done: readonly Done[], { random, today }: Moment): string {
+  // What was looked up on the way is no answer to anything.
+  const asked = done.filter(({ ask }) => !(ask.silent && ask.tool.annotations.readOnly))
+  const firstWrite = asked.findIndex(({ ask }) => !ask.tool.annotations.readOnly)
+  const sentences = asked
+    .flatMap((call, i) => {
+      const answer = told(call.ask, call.output, today)
+      if (answer === undefined) return summary(call, i === firstWrite, random)
+      return i === firstWrite && random.chance(CONFIRMED) ? [random.pick(CONFIRMATIONS), answer] : [answer]
+    })
     .filter((sentence) => sentence !== '')
   if (sentences.length === 0) return random.pick(['Done.', 'That is done.', 'All done.'])
   return sentences.join(' ')

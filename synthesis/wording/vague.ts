@@ -24,7 +24,8 @@ export function vague({ server, tool, args }: Ask, moment: Moment, refused = fal
   for (let attempt = 0; attempt < 4; attempt++) {
     const opening = turn === 0 ? greeting(persona.register, random) : ''
     const context = turn === 0 && opening === '' ? lead(server.name, persona.register, random) : ''
-    const goal = goals.length > 0 && (refused || random.chance(0.75)) ? random.pick(goals) : undefined
+    const worded = server.callWords?.[tool.name] !== undefined
+    const goal = goals.length > 0 && (refused || worded || random.chance(0.75)) ? random.pick(goals) : undefined
     const heard = refused ? undefined : () => about(server, tool, random)
     const wish = goal === undefined ? heard?.() : wished(goal, persona.register, random)
     if (wish === undefined) continue
@@ -42,6 +43,8 @@ const uncapitalised = (text: string): string => (/^I\b/.test(text) ? text : text
 
 /** `freeze a card`, `set up a standing order`: short imperatives without any value. */
 function goalsOf(server: ServerDefinition, tool: ToolDefinition): string[] {
+  const own = server.callWords?.[tool.name]?.goal
+  if (own !== undefined) return [own]
   return [fromDescription(tool.description), fromName(server, tool)].filter((goal) => goal !== undefined)
 }
 
@@ -85,7 +88,7 @@ function fromName(server: ServerDefinition, tool: ToolDefinition): string | unde
 }
 
 const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
-  terse: ['need to #', 'want to #', '#', 'can you #?', 'how do I #?', 'help me #', 'have to #'],
+  terse: ['need to #', 'want to #', '#', 'can you #?', 'help me #', 'have to #'],
   plain: [
     'I want to #.',
     'I need to #.',
@@ -94,7 +97,6 @@ const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
     'Can you help me #?',
     'Could you # for me?',
     'I have to #.',
-    'Is it possible to #?',
     'Please help me #.',
     'Can I # here?',
   ],
@@ -111,7 +113,6 @@ const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
   chatty: [
     'So I need to #, can you help?',
     'Any chance you could # for me?',
-    "I'm supposed to #, no idea how.",
     'Help me out, I want to #.',
     'I was thinking I should #.',
     'You can # for me, right?',

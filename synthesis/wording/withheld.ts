@@ -1,21 +1,15 @@
-import type { ToolDefinition } from '../../servers/kernel/index.js'
-import { withArticle } from './field-words.js'
-
 /**
  * A clause reworded so that one of its values is not said: the phrase that gives it is dropped where the rest stands by
- * itself, or vague words take its place. `undefined` where neither would sound right.
+ * itself. `undefined` where that would not sound right: nobody who leaves something out says "something" instead.
  */
-export function clauseWithout(clause: string, field: string, tool: ToolDefinition): string | undefined {
+export function clauseWithout(clause: string, field: string): string | undefined {
   const mark = `{${field}}`
   const at = clause.indexOf(mark)
   if (at < 0 || clause.indexOf(mark, at + 1) >= 0) return undefined
   const quoted = clause[at - 1] === '"'
   const before = clause.slice(0, quoted ? at - 1 : at)
   const after = clause.slice(at + mark.length + (quoted ? 1 : 0))
-  const reworded =
-    withoutTail(before, after, field, quoted) ??
-    withoutAdjective(before, after) ??
-    withStandIn(before, after, field, quoted, tool)
+  const reworded = withoutTail(before, after, field, quoted) ?? withoutAdjective(before, after)
   return reworded
     ?.replaceAll(/ {2,}/g, ' ')
     .replaceAll(/ ,/g, ',')
@@ -25,9 +19,8 @@ export function clauseWithout(clause: string, field: string, tool: ToolDefinitio
 
 /** The last preposition before the value, with the words between: ` with the title `, `, lasting `. */
 const TAIL =
-  /(?:,| and)? (with|at|on|for|in|to|by|as|of|from|until|under|within|about|titled|called|named|saying|that says|so that it says|using|lasting|reference|subject|text|priority|format|price|due|quantity|stop|amount)((?: (?:the|a|an|my|its))?(?: [a-z]+){0,2}?) $/
-const FUNCTION_WORDS =
-  /\b(with|at|on|for|in|to|by|as|of|from|until|under|within|about|that|and|is|are|was|be|than|most)\b/
+  /(?:,| and)? (with|at|on|for|in|to|by|as|from|until|under|within|about|titled|called|named|saying|that says|so that it says|using|lasting|reference|subject|text|priority|format|price|due|quantity|stop|amount)((?: (?:the|a|an|my|its))?(?: [a-z]+){0,2}?) $/
+const FUNCTION_WORDS = /\b(with|at|on|for|in|to|by|as|from|until|under|within|about|that|and|is|are|was|be|than|most)\b/
 const UNITS =
   /^ (minutes|percent open|percent brightness|percent|degrees|points|stars|of 5 stars|of five stars|out of five stars|out of five|km\/h|bytes|packs|spans|shares|dates|occurrences|days|times in all|times|nights|bags|euros|priority|folder|department|program|status|mode|discount|a day|ahead|shipping|order)(?=$|[ ,])/
 const BOUNDARY =
@@ -84,61 +77,4 @@ function withoutAdjective(before: string, after: string): string | undefined {
   )
     return undefined
   return before + after.trimStart()
-}
-
-/** Words for a value that is a direct object, by field. */
-const STAND_INS: Readonly<Record<string, string>> = {
-  amount: 'some money',
-  city: 'a city',
-  address: 'an address',
-  from_address: 'one address',
-  to_address: 'another',
-  keyword: 'something',
-  text: 'something',
-  title: 'something',
-  words: 'something',
-  query: 'something',
-  body: 'something',
-  comment: 'a comment',
-  subject: 'something',
-  instruction: 'something',
-  pattern: 'something',
-  description: 'something',
-  hashtag: 'a hashtag',
-  label: 'a label',
-  carrier: 'a carrier',
-  street: 'a road',
-  station: 'something',
-  promo: 'a promo code',
-  coupon: 'a coupon',
-  month: 'a month',
-  quantity: 'some',
-}
-const SOMEBODY = /^(find|look|search|invite|ask|add|send)/
-
-function withStandIn(
-  before: string,
-  after: string,
-  field: string,
-  quoted: boolean,
-  tool: ToolDefinition,
-): string | undefined {
-  const unit = UNITS.exec(after)
-  if (unit && !quoted && /^ (points|packs|shares|bags)$/.test(unit[0])) {
-    return /\b(the|a|an|first|last) $/.test(before) || before.endsWith('} ') ? undefined : `${before}some${after}`
-  }
-  if (unit || /\b(a|an|the|my|our|is|are) $/.test(before) || (!quoted && !BOUNDARY.test(after) && field !== 'amount'))
-    return undefined
-  if ((field === 'name' || field === 'customer_name') && !/\bthe [a-z]+ $/.test(before)) {
-    if (/\b(called|named|titled|name|under|calling it) $/.test(before)) return undefined
-    const about = `${tool.name} ${tool.description}`
-    return `${before}${/person|people|teammate|payee|colleague|profile|traveller|customer|participant|address book|Invite/i.test(about) && SOMEBODY.test(before) ? 'someone' : 'something'}${after}`
-  }
-  const noun = /\bthe ([a-z]+) $/.exec(before)?.[1]
-  if (noun !== undefined && !FUNCTION_WORDS.test(noun) && !/(est|ed|ing)$/.test(noun) && noun !== 'name') {
-    return `${before.slice(0, -`the ${noun} `.length)}${withArticle(noun)}${after}`
-  }
-  const standIn = STAND_INS[field]
-  if (standIn === undefined || /\b(called|named|titled|says|reads|read|about the) $/.test(before)) return undefined
-  return before + standIn + after
 }

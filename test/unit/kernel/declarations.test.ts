@@ -163,6 +163,26 @@ const REFUSED: readonly (readonly [string, Broken, RegExp])[] = [
     () => ({ tools: [{ ...tools.lendBook, ask: ['lend {book} to {reader} for {weeks} weeks'] }] }),
     /\{weeks\} outside brackets/,
   ],
+  [
+    'words for a tool that is none',
+    () => ({ callWords: { burn_book: { goal: 'burn a book', answer: 'It is burnt.' } } }),
+    /words for "burn_book", which is no tool/,
+  ],
+  [
+    'an answer with an unknown field',
+    () => ({ callWords: { lend_book: { goal: 'lend a book', answer: '{book} goes to {town}.' } } }),
+    /lend_book: its answer names the unknown fields .*town/,
+  ],
+  [
+    'an answer that does not parse',
+    () => ({ callWords: { lend_book: { goal: 'lend a book', answer: 'It is lent[, until {due}.' } } }),
+    /lend_book: "\]" is missing/,
+  ],
+  [
+    'a call that is followed by none',
+    () => ({ callWords: { lend_book: { goal: 'lend a book', answer: 'It is lent.', next: ['burn_book'] } } }),
+    /lend_book: "burn_book", which is to follow it, is no tool/,
+  ],
 ]
 for (const [what, broken, message] of REFUSED) {
   test(`a declaration with ${what} is refused`, () => {

@@ -1,0 +1,62 @@
+import type { CallWords } from '../kernel/define-server.js'
+
+/** By tool: what people are after who call it, and what they are told when it is done. */
+export const callWords: Readonly<Record<string, CallWords>> = {
+  list_accounts: {
+    goal: 'see which accounts I have',
+    answer: 'You have {found:@kind account}[: {accounts*{name} ({currency}, {status})}].',
+  },
+  get_balance: {
+    goal: 'check the balance of an account',
+    answer: '{name} holds {balance} {currency}, of which {available} {currency} can be spent.',
+  },
+  transfer_money: {
+    goal: 'move money between my accounts',
+    answer:
+      'I moved {amount}; that leaves {from_balance} in the first account and {to_balance} in the second. The transfer is {status}.',
+    next: ['send_payment', 'create_standing_order'],
+  },
+  find_payee: { goal: 'look up a payee', answer: 'I found {found:payee}[: {payees*{name} at {bank} ({status})}].' },
+  add_payee: {
+    goal: 'add a new payee',
+    answer: '{name} at {bank} is now one of your payees, with the status {status}.',
+    next: ['send_payment', 'create_standing_order'],
+  },
+  send_payment: {
+    goal: 'send a payment to somebody',
+    answer: 'The payment of {amount} to {name} is {status}, and {balance} is left in the account.',
+  },
+  cancel_payment: {
+    goal: 'cancel a payment',
+    answer: 'The payment to {name} is {status}; the account now holds {balance}.',
+  },
+  search_transactions: {
+    goal: 'look for a transaction',
+    answer: 'I found {found:transaction}[: {transactions*{name}, {amount} ({status})}].',
+  },
+  dispute_transaction: {
+    goal: 'dispute a transaction',
+    answer: 'The transaction with {name} is now {status}.',
+    next: ['freeze_card', 'report_card_lost'],
+  },
+  list_cards: {
+    goal: 'see the cards of an account',
+    answer: 'The account has {found:card}[: {cards*{name} ({status}, limit {limit})}].',
+  },
+  freeze_card: { goal: 'freeze a card', answer: 'The card "{name}" is {status}.', next: ['report_card_lost'] },
+  unfreeze_card: { goal: 'unfreeze a card', answer: 'The card "{name}" is {status} again.', next: ['set_card_limit'] },
+  set_card_limit: { goal: 'change the limit of a card', answer: 'The limit of the card "{name}" is now {limit}.' },
+  report_card_lost: {
+    goal: 'report a lost card',
+    answer: 'I reported the card as lost. Its replacement "{name}" has the PIN {pin} and is {status}.',
+  },
+  create_standing_order: {
+    goal: 'set up a standing order',
+    answer: 'The standing order to {name} is set up: {amount} {frequency}, the first time on {next_date}.',
+  },
+  list_standing_orders: {
+    goal: 'see the standing orders of an account',
+    answer: 'There {found=is|are} {found:standing order} on it[: {standing_orders*{name}, {amount} {frequency}}].',
+  },
+  cancel_standing_order: { goal: 'cancel a standing order', answer: 'The standing order to {name} is {status}.' },
+}

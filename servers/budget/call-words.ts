@@ -1,0 +1,62 @@
+import type { CallWords } from '../kernel/define-server.js'
+
+/** By tool: what people are after who call it, and what they are told when it is done. */
+export const callWords: Readonly<Record<string, CallWords>> = {
+  list_categories: {
+    goal: 'see how much is left in the budget',
+    answer:
+      'For {month} there {categories=is|are} {categories#category}[: {categories*{name} with {left} left of {limit}}].',
+  },
+  move_between_categories: {
+    goal: 'move money between two budget categories',
+    answer: '{name} now has {left} left of {limit} for {month}, and {from_left} remains in the other category.',
+    next: ['record_expense', 'contribute_to_savings_goal', 'pay_recurring_expense', 'close_month'],
+  },
+  search_expenses: {
+    goal: 'look for an expense',
+    answer: 'I found {found:expense}[: {expenses*{description}, {amount} euros on {date}}].',
+  },
+  record_expense: {
+    goal: 'record an expense',
+    answer: 'I recorded {description} at {amount} euros; {left} euros are left in the category.',
+    next: ['split_expense', 'move_between_categories'],
+  },
+  split_expense: {
+    goal: 'split an expense',
+    answer:
+      '{amount} euros of {description} are now in the other category, and {remaining} euros stay where they were.',
+  },
+  undo_expense: {
+    goal: 'take an expense back out of the books',
+    answer: 'I took {description} out of the books; the category has {left} euros left again.',
+    next: ['record_expense'],
+  },
+  pay_recurring_expense: {
+    goal: 'pay one of our recurring expenses',
+    answer: '{description} is paid for {month}: {amount} euros, which leaves {left} euros in its category.',
+    next: ['close_month'],
+  },
+  summarise_month: {
+    goal: 'see how a month went',
+    answer:
+      '{month} is {status}: {spent} of {budget} euros were spent, so {left} euros are left.[ Overspent: {overspent*{name} by {over}}.][ Still unpaid: {unpaid*{name} ({amount})}.]',
+  },
+  close_month: {
+    goal: 'close a month in the budget',
+    answer: '{month} is {status} with {spent} euros spent; {carried} euros were carried over.',
+  },
+  list_savings_goals: {
+    goal: 'see how our savings are going',
+    answer:
+      'You are saving for {goals#goal}: {goals*{name} ({saved} of {target} euros[, locked until {locked_until}])}.',
+  },
+  contribute_to_savings_goal: {
+    goal: 'put money aside for a savings goal',
+    answer: '{name} now has {saved} of {target} euros, and {left} euros are left in the category.',
+  },
+  withdraw_from_savings_goal: {
+    goal: 'take money out of our savings',
+    answer: '{name} is down to {saved} of {target} euros, and the category has {left} euros left.',
+    next: ['record_expense', 'pay_recurring_expense'],
+  },
+}

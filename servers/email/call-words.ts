@@ -1,0 +1,64 @@
+import type { CallWords } from '../kernel/define-server.js'
+
+/** By tool: what people are after who call it, and what they are told when it is done. */
+export const callWords: Readonly<Record<string, CallWords>> = {
+  find_contact: {
+    goal: 'look somebody up in the address book',
+    answer: 'I found {contacts#contact}[: {contacts*{name} ({relation}, {status})}].',
+  },
+  search_emails: { goal: 'find an email', answer: 'I found {found:email}[: {emails*"{subject}" ({contact})}].' },
+  read_email: {
+    goal: 'read an email',
+    answer: '"{subject}", {direction} on {date} ({contact}), says: "{body}"[ Attached: {files}.][ Labels: {labels}.]',
+  },
+  open_thread: {
+    goal: 'go through a conversation',
+    answer: 'The conversation has {count:email}: {emails*{name} ({direction})}.',
+  },
+  write_draft: {
+    goal: 'write an email draft',
+    answer: 'The draft "{subject}" to {contact} is saved.',
+    next: ['attach_file', 'send_draft'],
+  },
+  edit_draft: {
+    goal: 'change a draft',
+    answer: 'The draft "{subject}" now reads: "{body}"',
+    next: ['send_draft', 'attach_file'],
+  },
+  attach_file: {
+    goal: 'attach a file to a draft',
+    answer: '{file} is attached; the draft has {draft_mb} MB now and {free_mb} MB are still free.',
+    next: ['send_draft'],
+  },
+  send_draft: { goal: 'send a draft', answer: '"{subject}" is sent to {contact}[ ({delivery})].' },
+  discard_draft: { goal: 'throw a draft away', answer: 'The draft "{subject}" is {status}.' },
+  reply_to_email: {
+    goal: 'reply to an email',
+    answer: 'Your reply to "{subject}" went to {contact} ({delivery}).',
+  },
+  forward_email: {
+    goal: 'forward an email',
+    answer: 'I forwarded "{subject}" to {contact} ({delivery}).',
+  },
+  recall_email: {
+    goal: 'recall an email',
+    answer: '"{subject}" is called back ({status}) and is a draft again.',
+    next: ['edit_draft'],
+  },
+  change_label: {
+    goal: 'change the labels of an email',
+    answer: '"{subject}" has {labels?these labels now|no labels now}[: {labels}].',
+    next: ['move_email', 'snooze_email'],
+  },
+  move_email: {
+    goal: 'move an email to another folder',
+    answer: 'I moved "{subject}" from {moved_from} to {folder}.',
+    next: ['change_label'],
+  },
+  snooze_email: { goal: 'snooze an email', answer: '"{subject}" is hidden until {until}.' },
+  set_sender_rule: {
+    goal: 'block or allow a sender',
+    answer: '{name} is now on the {rule} list; {emails_moved:email} {emails_moved=was|were} moved.',
+  },
+  set_auto_reply: { goal: 'set up an automatic reply', answer: 'The automatic reply is {status} until {until}.' },
+}

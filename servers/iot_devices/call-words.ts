@@ -1,0 +1,113 @@
+import type { CallWords } from '../kernel/define-server.js'
+
+/** By tool: what people are after who call it, and what they are told when it is done. */
+export const callWords: Readonly<Record<string, CallWords>> = {
+  list_rooms: {
+    goal: 'see which rooms the home has',
+    answer: 'There {rooms=is|are} {rooms#room}: {rooms*{name} ({load} of {limit} watts)}. The home is in {mode} mode.',
+  },
+  list_devices: {
+    goal: 'see which devices a room has',
+    answer: 'It has {found:device}[: {devices*{name} ({status})}].',
+  },
+  find_device: {
+    goal: 'find a device in the home',
+    answer: 'I found {found:device}[: {devices*{name} ({status}[, battery {battery} percent])}].',
+  },
+  find_faulty_devices: {
+    goal: 'find devices with a problem',
+    answer:
+      '{found:device} {found=has|have} that problem[: {devices*{name}[ with {battery} percent battery] ({status})}]. You have {spare_batteries:spare battery}.',
+  },
+  reconnect_device: {
+    goal: 'reconnect a device',
+    answer: '{name} is back online ({status}).',
+    next: [
+      'update_firmware',
+      'set_light',
+      'set_thermostat',
+      'move_cover',
+      'lock_door',
+      'switch_camera',
+      'play_on_speaker',
+      'start_appliance',
+    ],
+  },
+  replace_battery: {
+    goal: 'replace the battery of a device',
+    answer:
+      '{name} has a fresh battery at {battery} percent; {spare_batteries:spare battery} {spare_batteries=is|are} left.',
+    next: ['reconnect_device', 'update_firmware', 'lock_door'],
+  },
+  update_firmware: {
+    goal: 'update a device',
+    answer: '{name} is being updated to firmware {firmware} and is busy until {busy_until}.',
+  },
+  set_light: {
+    goal: 'dim or brighten a light',
+    answer: '{name} is at {brightness} percent now; the room draws {room_load} watts.',
+    next: ['save_scene'],
+  },
+  set_thermostat: {
+    goal: 'change the temperature of a room',
+    answer: '{name} is set to {degrees} degrees.',
+    next: ['save_scene'],
+  },
+  move_cover: {
+    goal: 'open or close a blind',
+    answer: '{name} is {position} percent open now.',
+    next: ['save_scene', 'set_thermostat', 'set_home_mode', 'run_scene'],
+  },
+  lock_door: { goal: 'lock a door', answer: '{name} is {status}.', next: ['set_home_mode'] },
+  unlock_door: { goal: 'unlock a door', answer: '{name} is {status}.' },
+  get_sensor_history: {
+    goal: 'see what a sensor measured',
+    answer: 'On {date} {name} measured between {lowest} and {highest} {unit}, {average} on average.',
+  },
+  switch_camera: { goal: 'switch a camera', answer: '{name} is {status}.' },
+  play_on_speaker: { goal: 'play some radio', answer: '{name} plays {station} at {volume} percent.' },
+  start_appliance: {
+    goal: 'start an appliance',
+    answer: '{name} is running ({status}) and draws {watts} watts; the room is at {room_load} of {room_limit} watts.',
+    next: ['set_child_lock'],
+  },
+  stop_appliance: {
+    goal: 'stop an appliance',
+    answer: '{name} is {status}; the room draws {room_load} watts now.',
+    next: ['update_firmware', 'set_child_lock', 'set_home_mode'],
+  },
+  set_child_lock: {
+    goal: 'change the child lock of an appliance',
+    answer: 'The child lock of {name} is {child_lock}.',
+    next: ['start_appliance'],
+  },
+  set_home_mode: {
+    goal: 'change the mode of the home',
+    answer: 'The home is in {mode} mode now: {devices_changed:device} changed and {automations_run:automation} ran.',
+    next: ['unlock_door', 'switch_camera', 'play_on_speaker', 'start_appliance'],
+  },
+  list_scenes: {
+    goal: 'see the scenes of a room',
+    answer: 'There {found=is|are} {found:scene}[: {scenes*{name} with {devices:device}}].',
+  },
+  save_scene: {
+    goal: 'save how a room is set as a scene',
+    answer: 'The scene {name} of the room is saved with {devices:device}.',
+    next: ['create_automation'],
+  },
+  run_scene: {
+    goal: 'set a scene in a room',
+    answer: '{name} is on: {devices_changed:device} changed, and the room draws {room_load} watts.',
+    next: ['create_automation'],
+  },
+  list_automations: {
+    goal: 'see what the home does by itself',
+    answer: 'There {found=is|are} {found:automation}[: {automations*{name} ({status})}].',
+  },
+  create_automation: { goal: 'make a scene run by itself', answer: 'The automation {name} is {status}.' },
+  switch_automation: {
+    goal: 'switch an automation on or off',
+    answer: '{name} is {status}.',
+    next: ['create_automation'],
+  },
+}

@@ -1,0 +1,100 @@
+import type { CallWords } from '../kernel/define-server.js'
+
+/** By tool: what people are after who call it, and what they are told when it is done. */
+export const callWords: Readonly<Record<string, CallWords>> = {
+  find_issues: { goal: 'find an issue', answer: 'I found {issues#issue}[: {issues*{issue}, {title} ({status})}].' },
+  list_assigned_issues: {
+    goal: 'see what somebody has to work on',
+    answer: 'There {issues=is|are} {issues#open issue}[: {issues*{issue}, {title} ({status})}].',
+  },
+  show_issue: {
+    goal: 'look at an issue',
+    answer:
+      '{issue}, {title}, is a {type} with {priority} priority[ and {points:point}], now {status}[, assigned to {assignee}]{assignee?|, assigned to nobody}.[ It is blocked by {blocked_by}.]',
+  },
+  list_project_members: {
+    goal: 'see who works on a project',
+    answer:
+      '{members#member} {members=fits|fit}[: {members*{name} ({in_progress} of {wip_limit} issues in progress)}].',
+  },
+  list_sprints: {
+    goal: 'see the sprints of a project',
+    answer: 'There {sprints=is|are} {sprints#@state sprint}[: {sprints*{name} ({points} of {capacity} points)}].',
+  },
+  list_releases: {
+    goal: 'see the next releases of a project',
+    answer:
+      'There {releases=is|are} {releases#open release}[: {releases*{name}, due {due}, with {unfinished:unfinished issue}}].',
+  },
+  create_issue: {
+    goal: 'report an issue',
+    answer: 'I created {issue}, {title}, with {priority} priority ({status}).',
+    next: [
+      'assign_issue',
+      'set_priority',
+      'estimate_issue',
+      'label_issue',
+      'watch_issue',
+      'comment_on_issue',
+      'add_to_sprint',
+      'block_issue',
+    ],
+  },
+  assign_issue: {
+    goal: 'assign an issue to somebody',
+    answer: '{issue}, {title}, is assigned to {member} ({status}).',
+    next: ['move_issue', 'comment_on_issue', 'watch_issue', 'estimate_issue'],
+  },
+  move_issue: {
+    goal: 'move an issue on the board',
+    answer: '{issue}, {title}, is {status} now.',
+    next: ['comment_on_issue', 'add_to_release', 'ship_release'],
+  },
+  set_priority: {
+    goal: 'change the priority of an issue',
+    answer: '{issue}, {title}, has {priority} priority now.',
+    next: ['assign_issue', 'comment_on_issue', 'add_to_sprint'],
+  },
+  estimate_issue: {
+    goal: 'estimate an issue',
+    answer: '{issue}, {title}, is estimated at {points:point}.',
+    next: ['add_to_sprint', 'assign_issue'],
+  },
+  comment_on_issue: {
+    goal: 'comment on an issue',
+    answer: 'Your comment is on {issue}, {title}, which has {comments:comment} now.',
+    next: ['move_issue', 'assign_issue'],
+  },
+  label_issue: {
+    goal: 'label an issue',
+    answer: '{issue}, {title}, has the {labels=label|labels} {labels}.',
+    next: ['add_to_release', 'assign_issue', 'set_priority'],
+  },
+  watch_issue: {
+    goal: 'add a watcher to an issue',
+    answer: '{member} watches {issue}, {title}, now; it has {watchers:watcher}.',
+    next: ['comment_on_issue'],
+  },
+  block_issue: {
+    goal: 'mark an issue as blocked',
+    answer: '{issue}, {title}, is blocked by {blocked_by} now.',
+    next: ['comment_on_issue'],
+  },
+  add_to_sprint: {
+    goal: 'put an issue into a sprint',
+    answer: '{issue}, {title}, is in the sprint, which has room for {free} more points.',
+    next: ['start_sprint', 'assign_issue'],
+  },
+  start_sprint: { goal: 'start a sprint', answer: '{name} is {state} and ends on {ends}.' },
+  close_sprint: {
+    goal: 'close a sprint',
+    answer: '{name} is {state}: {finished:issue} finished, {returned:issue} back in the backlog.',
+    next: ['start_sprint'],
+  },
+  add_to_release: {
+    goal: 'add an issue to a release',
+    answer: '{issue}, {title}, is part of the release due on {due}.',
+    next: ['ship_release', 'comment_on_issue'],
+  },
+  ship_release: { goal: 'ship a release', answer: '{name} is shipped with {issues:issue}.' },
+}

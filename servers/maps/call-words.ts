@@ -1,0 +1,62 @@
+import type { CallWords } from '../kernel/define-server.js'
+
+/** By tool: what people are after who call it, and what they are told when it is done. */
+export const callWords: Readonly<Record<string, CallWords>> = {
+  geocode_address: {
+    goal: 'find out where an address lies',
+    answer:
+      '{address} is in {city}, {country}, at latitude {latitude} and longitude {longitude}, {elevation} metres above the sea.',
+  },
+  reverse_geocode: {
+    goal: 'find the address of a point',
+    answer: 'The nearest address is {address}, {metres} metres from there.',
+  },
+  list_place_categories: {
+    goal: 'see what kinds of places a city has',
+    answer: '{city} has {categories*{places} of the kind {category}}.',
+  },
+  search_places: { goal: 'find a place on the map', answer: 'I found {found:place}[: {places*{name}, {address}}].' },
+  nearest_places: {
+    goal: 'find a place nearby',
+    answer:
+      'The nearest {places=is|are} {places*{name} at {address}, {metres} metres away ({open?open now|closed now})}.',
+  },
+  find_reachable_places: {
+    goal: 'see which places I can get to quickly',
+    answer: 'You can reach {found:place}[: {places*{name} at {address} in {minutes} minutes}].',
+  },
+  get_place: {
+    goal: 'see when a place is open',
+    answer:
+      '{name} at {address} is a {category} rated {rating}, open from {opens} to {closes}[ except on {closed_on}]. It is {open_now?open|closed} right now.',
+  },
+  measure_distance: {
+    goal: 'measure a distance',
+    answer: 'It is {straight_metres} metres in a straight line[ and {road_metres} metres by road].',
+  },
+  get_travel_time: {
+    goal: 'find out how long a way takes',
+    answer: 'That takes {minutes} minutes for {metres} metres.',
+  },
+  plan_route: {
+    goal: 'plan a route',
+    answer:
+      'The route is {metres} metres long and takes {minutes} minutes: {steps*{road}[ going {heading}] for {metres} metres}.',
+  },
+  plan_route_with_stop: {
+    goal: 'plan a route with a stop',
+    answer:
+      'The route is {metres} metres long and takes {minutes} minutes, {minutes_to_stop} of them to the stop, which is a detour of {detour_metres} metres and {detour_minutes} minutes.',
+  },
+  save_place: { goal: 'save a place', answer: 'I saved {address} as {name}[ in place of {replaced}].' },
+  list_saved_places: {
+    goal: 'see my saved places',
+    answer: 'You have {found:saved place}[: {places*{name}, {address}}].',
+  },
+  list_closed_roads: {
+    goal: 'see which roads are closed',
+    answer: '{found:road} {found=is|are} closed there[: {closed_roads*{street} since {since}}].',
+  },
+  report_closed_road: { goal: 'report a closed road', answer: '{street} in {city} is reported as closed.' },
+  reopen_road: { goal: 'report that a road is open again', answer: '{street} in {city} is open again.' },
+}

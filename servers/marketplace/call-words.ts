@@ -1,0 +1,56 @@
+import type { CallWords } from '../kernel/define-server.js'
+
+/** By tool: what people are after who call it, and what they are told when it is done. */
+export const callWords: Readonly<Record<string, CallWords>> = {
+  search_listings: {
+    goal: 'see what is on offer in the marketplace',
+    answer: 'I found {found:listing}[: {listings*{title} ({format}, {price})}].',
+  },
+  get_listing: {
+    goal: 'look at a listing',
+    answer:
+      '{title} ({format}) stands at {price}, sold by {seller} (rated {rating}) in {city}, and ends {ends}.[ It has {bids:bid}.]',
+  },
+  list_market_activity: {
+    goal: 'see what I have going on in the marketplace',
+    answer: 'I found {found:entry}[: {entries*{title} ({amount}[, {state}])}].',
+  },
+  place_bid: {
+    goal: 'bid on something',
+    answer: 'Your bid on {title} is {status}: the highest is {high}, and the next one has to be {next_bid}.',
+  },
+  buy_listing: {
+    goal: 'buy something second-hand',
+    answer: 'You bought {title} for {amount} ({stage}), and {wallet} is left in your wallet.',
+  },
+  make_offer: {
+    goal: 'make an offer for something',
+    answer: 'Your offer of {bid} for {title} is {state}; the seller asks {ask}.',
+    next: ['buy_listing'],
+  },
+  answer_offer: {
+    goal: 'answer an offer',
+    answer: 'The offer for {title} is {state}, with {bid} offered and {ask} asked.',
+    next: ['ship_sale'],
+  },
+  create_listing: { goal: 'put something up for sale', answer: '{title} is on sale at {price} until {ends}.' },
+  relist_listing: {
+    goal: 'put something up for sale again',
+    answer: '{title} is on sale again at {price} until {ends}.',
+  },
+  withdraw_listing: {
+    goal: 'take something off the market',
+    answer: '{title} is off the market ({status}).',
+    next: ['relist_listing'],
+  },
+  ship_sale: {
+    goal: 'ship something that I sold',
+    answer: '{title} is on its way to {buyer} by {carrier}; your wallet has {wallet} now.',
+  },
+  settle_sale: {
+    goal: 'settle a sale',
+    answer: 'The sale of {title} over {amount} is {stage} now, and your wallet has {wallet}.',
+    next: ['rate_sale'],
+  },
+  rate_sale: { goal: 'rate a seller', answer: 'You gave {seller} {stars:star} for {title}.' },
+}

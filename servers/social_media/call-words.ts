@@ -1,0 +1,56 @@
+import type { CallWords } from '../kernel/define-server.js'
+
+/** By tool: what people are after who call it, and what they are told when it is done. */
+export const callWords: Readonly<Record<string, CallWords>> = {
+  find_profile: {
+    goal: "look for somebody's profile",
+    answer: 'I found {found:profile}[: {profiles*{name} ({followers:follower}[, {private}])}].',
+  },
+  search_posts: {
+    goal: 'look for a post',
+    answer: 'I found {found:post}[: {posts*"{text}" by {profile} ({likes:like})}].',
+  },
+  open_feed: {
+    goal: 'see what is new in my feed',
+    answer: 'The newest {posts=post is|posts are} {posts*"{text}" by {profile} ({likes:like})}.',
+  },
+  list_trends: { goal: 'see what is trending', answer: 'Trending now: {trends*{hashtag} with {posts:post}}.' },
+  publish_post: { goal: 'post something', answer: 'Your post is out under {hashtag}: "{text}"', next: ['share_post'] },
+  edit_post: { goal: 'change a post of mine', answer: 'Your post now says: "{text}"', next: ['share_post'] },
+  reply_to_post: {
+    goal: 'reply to a post',
+    answer: 'Your reply "{text}" is out; the post has {replies:reply} now.',
+  },
+  like_post: {
+    goal: 'like a post',
+    answer: 'You like that post by {profile}; it has {likes:like} now.',
+    next: ['reply_to_post', 'share_post', 'bookmark_post', 'follow_profile'],
+  },
+  share_post: {
+    goal: 'share a post',
+    answer: 'I shared "{text}" to your {place}; it has {shares:share} now.',
+    next: ['like_post'],
+  },
+  bookmark_post: {
+    goal: 'bookmark a post',
+    answer: '"{text}" is among your {bookmarks:bookmark} now.',
+    next: ['like_post', 'follow_profile'],
+  },
+  follow_profile: {
+    goal: 'follow somebody',
+    answer: 'You follow {name} now ({relation}); the profile has {followers:follower}.',
+    next: ['send_direct_message'],
+  },
+  answer_follow_request: {
+    goal: 'answer a follow request',
+    answer: 'I answered the request: {name} is now a {relation}, and you have {your_followers:follower}.',
+    next: ['send_direct_message'],
+  },
+  restrict_profile: { goal: 'mute or block somebody', answer: '{name} is {restriction} now.' },
+  view_story: { goal: "see somebody's story", answer: 'The story of {name}, up until {expires}: "{story}"' },
+  send_direct_message: {
+    goal: 'write somebody a direct message',
+    answer: 'Your message went to {name}.',
+    next: ['follow_profile'],
+  },
+}

@@ -1,0 +1,54 @@
+import type { CallWords } from '../kernel/define-server.js'
+
+/** By tool: what people are after who call it, and what they are told when it is done. */
+export const callWords: Readonly<Record<string, CallWords>> = {
+  find_channel: {
+    goal: 'find a channel',
+    answer: 'I found {found:channel}[: {channels*{name} in {workspace} ({kind}, {joined?joined|not joined})}].',
+  },
+  find_teammate: {
+    goal: 'look up a teammate',
+    answer: 'I found {found:teammate}[: {teammates*{name}[ ({roles})][, quiet until {quiet_until}]}].',
+  },
+  read_channel: {
+    goal: 'catch up on a channel',
+    answer: 'The latest in {name}: {messages*"{text}" by {person} ({replies:reply})}.',
+  },
+  search_chat_messages: {
+    goal: 'find a message in the chat',
+    answer: 'I found {found:message}[: {messages*"{text}" by {person} in {channel}}].',
+  },
+  join_channel: {
+    goal: 'join a channel',
+    answer: 'You are in {name} now, with {members:member} in all.',
+    next: ['post_chat_message', 'invite_to_channel'],
+  },
+  invite_to_channel: {
+    goal: 'invite somebody to a channel',
+    answer: '{person} is in {name} now, which has {members:member}.',
+    next: ['post_chat_message'],
+  },
+  post_chat_message: {
+    goal: 'post something in a channel',
+    answer: 'I posted "{text}" in {channel}.',
+    next: ['pin_chat_message'],
+  },
+  reply_to_chat_message: {
+    goal: 'reply in the chat',
+    answer: 'Your reply "{text}" is in {channel}; the thread has {replies:reply} now.',
+  },
+  edit_chat_message: {
+    goal: 'change a message of mine',
+    answer: 'Your message now says: "{text}"',
+  },
+  add_reaction: {
+    goal: 'react to a message',
+    answer: 'Your reaction is on "{text}", which has {reactions:reaction} now.',
+    next: ['reply_to_chat_message', 'pin_chat_message'],
+  },
+  pin_chat_message: {
+    goal: 'pin a message',
+    answer: '"{text}" is pinned in {channel}, one of {pins:pin}.',
+    next: ['add_reaction'],
+  },
+}

@@ -1,0 +1,88 @@
+import type { CallWords } from '../kernel/define-server.js'
+
+/** By tool: what people are after who call it, and what they are told when it is done. */
+export const callWords: Readonly<Record<string, CallWords>> = {
+  start_engine: {
+    goal: 'start the car',
+    answer:
+      'The engine is {engine} for {name}; the seat and the {temperature} degrees are set, with a top speed of {top_speed} km/h.',
+    next: ['set_cabin_climate', 'play_playlist', 'start_navigation', 'set_headlights', 'move_window', 'shift_gear'],
+  },
+  stop_engine: {
+    goal: 'switch the engine off',
+    answer: 'The engine is {engine} with {charge} percent of charge[, at {name} after {km} km].',
+    next: ['operate_door', 'switch_charging'],
+  },
+  set_brake: {
+    goal: 'put a brake on or off',
+    answer: 'The foot brake is {foot_brake} and the parking brake {parking_brake}.',
+    next: ['start_engine', 'shift_gear', 'accelerate_to', 'set_guard_mode'],
+  },
+  shift_gear: {
+    goal: 'change gear',
+    answer: 'The car is in {gear}.',
+    next: ['accelerate_to', 'stop_engine'],
+  },
+  accelerate_to: {
+    goal: 'drive at another speed',
+    answer: 'You are going {speed} km/h.',
+    next: ['set_cruise_control'],
+  },
+  set_cruise_control: {
+    goal: 'use the cruise control',
+    answer: 'You are going {speed} km/h[, held by cruise control at {cruise}].',
+  },
+  operate_door: {
+    goal: 'open or lock a door of the car',
+    answer: 'The {door} door is {open?open|closed} and {locked?locked|unlocked}.',
+  },
+  move_window: {
+    goal: 'open or shut a car window',
+    answer: 'The {window} window is {opening} percent open.',
+    next: ['set_cabin_climate'],
+  },
+  set_headlights: { goal: 'change the headlights', answer: 'The headlights are set to {beam}.' },
+  set_guard_mode: {
+    goal: 'change the guard mode of the car',
+    answer: 'The guard mode is {mode} now.',
+  },
+  check_vehicle: {
+    goal: 'check the car',
+    answer: 'This is what the {model} shows: {readings}.[ Faults: {faults*{title} ({severity}, {status})}.]',
+  },
+  list_drivers: {
+    goal: 'see who may drive the car',
+    answer: 'The car knows {found:driver}: {drivers*{name} (up to {top_speed} km/h, licence until {licence_until})}.',
+  },
+  set_cabin_climate: {
+    goal: 'change the temperature in the car',
+    answer: 'It will be {temperature} degrees in the {zone} zone; outside it is {outside}.',
+    next: ['play_playlist'],
+  },
+  play_playlist: { goal: 'play some music', answer: '{title} is playing, {songs:song} at volume {volume}.' },
+  find_destination: {
+    goal: 'find a destination',
+    answer: 'I found {found:destination}[: {destinations*{name} in {city}, {km} km away[ ({offer})]}].',
+  },
+  save_destination: {
+    goal: 'save a destination in the car',
+    answer: '{name} in {city} is saved; it is {km} km away.',
+    next: ['start_navigation'],
+  },
+  start_navigation: {
+    goal: 'start the navigation',
+    answer: 'The way to {name}, {address}, is {km} km, and the battery is good for {range_left} km after that.',
+    next: ['play_playlist'],
+  },
+  search_trips: {
+    goal: 'see the trip log of the car',
+    answer: 'There {found=is|are} {found:trip}[: {trips*{name} on {date}, {km} km}].',
+  },
+  switch_charging: {
+    goal: 'plug the charging cable in or out',
+    answer:
+      'Charging at {name} is {charging}, with {charge} percent in the battery[; {added_kwh} kWh were added for {cost}].',
+    next: ['start_engine'],
+  },
+  book_service: { goal: 'book a repair', answer: 'The repair of {title} is {status} for {date}.' },
+}

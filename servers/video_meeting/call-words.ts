@@ -1,0 +1,48 @@
+import type { CallWords } from '../kernel/define-server.js'
+
+/** By tool: what people are after who call it, and what they are told when it is done. */
+export const callWords: Readonly<Record<string, CallWords>> = {
+  find_meetings: {
+    goal: 'find a video meeting',
+    answer: 'I found {found:meeting}[: {meetings*{title} on {date}[ at {start}] ({status}, you are {role})}].',
+  },
+  schedule_meeting: {
+    goal: 'set up a video call',
+    answer: '{title} is {status} for {date} at {start}.',
+    next: ['invite_participant', 'start_meeting'],
+  },
+  start_meeting: {
+    goal: 'start a video meeting',
+    answer: '{title} is {status}, and {waiting:person} {waiting=is|are} waiting.',
+    next: ['invite_participant', 'manage_participant', 'start_recording'],
+  },
+  end_meeting: { goal: 'end a video meeting', answer: '{title} is {status} after {minutes:minute}.' },
+  invite_participant: {
+    goal: 'invite somebody to a video meeting',
+    answer: '{name} is {place}.',
+    next: ['manage_participant', 'start_recording', 'start_meeting'],
+  },
+  list_participants: {
+    goal: 'see who is in a video meeting',
+    answer: 'There {found=is|are} {found:participant}[: {participants*{name} ({role}, {place}[, consent {consent}])}].',
+  },
+  manage_participant: {
+    goal: 'let somebody in or out of a meeting',
+    answer: '{name} is {place} as {role} now.',
+    next: ['start_recording'],
+  },
+  start_recording: {
+    goal: 'record a video meeting',
+    answer: '{title} is {status}; there is room for {storage_left} MB.',
+  },
+  stop_recording: {
+    goal: 'stop a recording',
+    answer: 'The recording of {title} has {minutes:minute} and {megabytes} MB; {storage_left} MB are left.',
+    next: ['end_meeting'],
+  },
+  delete_recording: {
+    goal: 'delete a recording',
+    answer: 'The recording of {title} is gone, which frees {freed} MB.',
+    next: ['start_recording'],
+  },
+}

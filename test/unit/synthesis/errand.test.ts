@@ -1,0 +1,101 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { JsonObject } from '../../../reward/index.js'
+import { CATALOGUE } from '../../../servers/catalogue.js'
+import { createWorldCache, meaningOf, type ServerDefinition, type Session } from '../../../servers/kernel/index.js'
+import { isOneErrand } from '../../../synthesis/making/errand.js'
+import { isPurposeful } from '../../../synthesis/making/purpose.js'
+import { isIdle } from '../../../synthesis/making/undoing.js'
+import type { Binding, Step } from '../../../synthesis/making/walk.js'
+
+const test = suite('one errand')
+const worlds = createWorldCache(8)
+const open = (server: ServerDefinition): Session => worlds.open(server, 4)
+type Results = readonly JsonObject[]
+
+/** Executes calls in one world. Keys that an earlier result shows are taken from the nearest that does. */
+function played(
+  name: string,
+  calls: readonly (readonly [tool: string, args: (results: Results) => JsonObject])[],
+): Step[] {
+  const server = CATALOGUE.get(name)!
+  const session = open(server)
+  const steps: Step[] = []
+  for (const [toolName, argsOf] of calls) {
+    const tool = server.toolsByName.get(toolName)!
+    const args = argsOf(steps.map(({ output }) => output))
+    const result = session.call(toolName, args)
+    assert.ok(result.ok, `${toolName} ${JSON.stringify(args)} ${JSON.stringify(result)}`)
+    const bindings = Object.entries(args).flatMap(([field, value]): Binding[] => {
+      const { entity } = meaningOf(tool.input.shape[field]!)
+      const source = steps.findLastIndex(({ output }) => JSON.stringify(output).includes(JSON.stringify(value)))
+      if (entity === undefined || typeof value !== 'string' || source < 0) return []
+      return [{ field, value, source, entity, ways: [] }]
+    })
+    steps.push({ server, tool, args, output: result.output as JsonObject, bindings })
+  }
+  return steps
+}
+
+const rowsOf = (world: string, table: string) => open(CATALOGUE.get(world)!).db[table]!.list()
+const pick = (results: Results, list: string, field: string, at = 0): string =>
+  (results.at(-1)![list] as JsonObject[])[at]![field] as string
+const kind = String(rowsOf('banking', 'accounts').find(({ status }) => status === 'active')!.kind)
+
+test('is to look for a thing and do something with it', () => {
+  const steps = played('banking', [
+    ['list_accounts', () => ({ kind })],
+    ['get_balance', (seen) => ({ account: pick(seen, 'accounts', 'account') })],
+  ])
+  assert.ok(isOneErrand(steps))
+})
+
+test('is not to do something with two things that only stand in one list', () => {
+  const [one, other] = rowsOf('issue_tracker', 'issues').filter(({ status }) => status !== 'done') as unknown as [
+    { issue: string },
+    { issue: string },
+  ]
+  const comment = 'please add a test'
+  const apart = played('issue_tracker', [
+    ['comment_on_issue', () => ({ issue: one.issue, comment })],
+    ['comment_on_issue', () => ({ issue: other.issue, comment })],
+  ])
+  assert.not.ok(isOneErrand(apart))
+  const together = played('issue_tracker', [
+    ['comment_on_issue', () => ({ issue: one.issue, comment })],
+    ['show_issue', () => ({ issue: one.issue })],
+  ])
+  assert.ok(isOneErrand(together))
+})
+
+test('leaves no search in its middle of which nothing is used', () => {
+  const account = String(rowsOf('banking', 'accounts').find(({ status }) => status === 'active')!.account)
+  const steps = played('banking', [
+    ['get_balance', () => ({ account })],
+    ['list_cards', () => ({ account })],
+    ['list_standing_orders', () => ({ account })],
+  ])
+  assert.not.ok(isOneErrand(steps))
+  assert.ok(isOneErrand(steps.slice(0, 2)), 'at the end it is what was wanted')
+})
+
+test('goes on as its world says that people do', () => {
+  const banking = CATALOGUE.get('banking')!
+  const chain = (...names: string[]) => names.map((name) => ({ server: banking, tool: banking.toolsByName.get(name)! }))
+  assert.ok(isPurposeful(chain('add_payee', 'list_accounts', 'send_payment')))
+  assert.not.ok(isPurposeful(chain('send_payment', 'freeze_card')))
+  const { callWords: _, ...silent } = banking
+  assert.ok(isPurposeful(chain('send_payment', 'freeze_card').map(({ tool }) => ({ server: silent, tool }))))
+})
+
+test('changes what it is to change', () => {
+  const light = rowsOf('iot_devices', 'devices').find(
+    ({ kind, online, busy_until, level }) => kind === 'light' && online && busy_until === '' && Number(level) > 0,
+  )! as unknown as { device: string; level: number }
+  const same = played('iot_devices', [['set_light', () => ({ light: light.device, brightness: light.level })]])
+  assert.ok(isIdle(same, open))
+  const other = played('iot_devices', [['set_light', () => ({ light: light.device, brightness: 0 })]])
+  assert.not.ok(isIdle(other, open))
+})
+
+test.run()

@@ -1,0 +1,62 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { JsonObject } from '../../../reward/index.js'
+import { CATALOGUE } from '../../../servers/catalogue.js'
+import { parseAnswer } from '../../../servers/kernel/index.js'
+import { told } from '../../../synthesis/wording/told.js'
+
+const test = suite('answers by template')
+
+const TODAY = '2026-03-02'
+function say(world: string, name: string, output: JsonObject, args: JsonObject = {}): string | undefined {
+  const server = CATALOGUE.get(world)!
+  return told({ server, tool: server.toolsByName.get(name)!, args, references: new Map() }, output, TODAY)
+}
+
+test('count, name and list what was found', () => {
+  const account = { name: 'Daily Fund', account: 'checking-45', currency: 'EUR', status: 'active' }
+  const one = { found: 1, accounts: [account] }
+  assert.is(
+    say('banking', 'list_accounts', one, { kind: 'joint' }),
+    'You have 1 joint account: Daily Fund (EUR, active).',
+  )
+  assert.is(
+    say('banking', 'list_accounts', { found: 0, accounts: [] }, { kind: 'joint' }),
+    'You have no joint accounts.',
+  )
+  const more = { found: 7, accounts: [account, { ...account, name: 'Pet Pot' }], next_page: 2 }
+  assert.is(
+    say('banking', 'list_accounts', more, { kind: 'savings' }),
+    'You have 7 savings accounts: Daily Fund (EUR, active); Pet Pot (EUR, active); and others.',
+  )
+})
+
+test('say days by their months, and keys of people as their names', () => {
+  const event = {
+    title: 'Retro',
+    event: 'retro-1',
+    date: '2026-03-05',
+    start: '09:30',
+    duration: 30,
+    organiser: 'bo-becker',
+  }
+  const shown = { ...event, calendar: 'work-calendar', status: 'confirmed', invited: 0, attendees: [] }
+  assert.is(
+    say('calendar', 'get_event', shown),
+    'Retro is confirmed for 5 March at 09:30 and lasts 30 minutes. Bo Becker organises it, without a room so far.',
+  )
+  const passport = { name: 'Mira', traveller: 'mira', passport_expires: '2031-08-01' }
+  assert.is(say('travel_booking', 'update_passport', passport), 'The passport of Mira now runs until 1 August 2031.')
+})
+
+test('are none where the result lacks what they need', () => {
+  assert.is(say('banking', 'get_balance', { name: 'Daily Fund', account: 'checking-45', balance: 3 }), undefined)
+})
+
+test('do not parse with a bracket too many or too few, or a field that is none', () => {
+  for (const wrong of ['a ]', '[a', '{a', '{}', '{a b}', '{a?yes}', '{a*{b}', '{@a:b}'])
+    assert.throws(() => parseAnswer(wrong), SyntaxError, wrong)
+  assert.equal(parseAnswer('{a=is|are}'), [{ kind: 'agreeing', field: 'a', one: 'is', many: 'are' }])
+})
+
+test.run()
