@@ -36,9 +36,16 @@ export function common<S extends z.ZodType>(value: CommonValue, field: S): S {
   return field
 }
 
-/** The meaning of a field, looked up through optional, nullable and readonly wrappers. */
+const knownMeanings = new WeakMap<z.core.$ZodType, FieldMeaning>()
+
+/** The meaning of a field, looked up through optional, nullable and readonly wrappers. Ask when the declaration is complete. */
 export function meaningOf(schema: z.core.$ZodType): FieldMeaning {
-  return meanings.get(schema as z.ZodType) ?? (isWrapper(schema) ? meaningOf(schema._zod.def.innerType) : {})
+  let meaning = knownMeanings.get(schema)
+  if (!meaning) {
+    meaning = meanings.get(schema as z.ZodType) ?? (isWrapper(schema) ? meaningOf(schema._zod.def.innerType) : {})
+    knownMeanings.set(schema, meaning)
+  }
+  return meaning
 }
 
 function isWrapper(schema: z.core.$ZodType): schema is z.core.$ZodOptional | z.core.$ZodNullable | z.core.$ZodReadonly {
@@ -59,7 +66,7 @@ export function entitiesIn(
   value: unknown,
   within: Record<string, unknown> = {},
 ): EntityOccurrence[] {
-  if (value === undefined || value === null) return []
+  if (value === undefined || value === null || entityKinds(schema).size === 0) return []
   const { entity } = meaningOf(schema)
   if (entity !== undefined) return typeof value === 'string' ? [{ entity, key: value, within }] : []
   if (isWrapper(schema)) return entitiesIn(schema._zod.def.innerType, value, within)

@@ -84,11 +84,16 @@ function commonOf(shape: Readonly<Record<string, z.ZodType>>): Set<CommonValue> 
 
 /** Kinds of entity whose keys a call of the tool must be given, except those that people call by their keys. */
 export function lookedUp({ server, tool }: Node, spokenKeys: boolean): ReadonlyMap<string, string> {
-  const needed = new Map<string, string>()
-  for (const [field, entity] of requiredReferences(tool.input)) {
-    if (!spokenKeys && !server.entities[entity]?.sayable) needed.set(field, entity)
+  if (spokenKeys) return NONE
+  let needed = knownLookedUp.get(tool)
+  if (!needed) {
+    needed = new Map([...requiredReferences(tool.input)].filter(([, entity]) => !server.entities[entity]?.sayable))
+    knownLookedUp.set(tool, needed)
   }
   return needed
 }
+
+const NONE: ReadonlyMap<string, string> = new Map()
+const knownLookedUp = new WeakMap<ToolDefinition, ReadonlyMap<string, string>>()
 
 export const kindsGiven = ({ tool }: Node): ReadonlySet<string> => entityKinds(tool.output)

@@ -3,6 +3,7 @@ import { entityKinds, meaningOf, type ServerDefinition } from '../../servers/ker
 import { kindsGiven, type Node } from '../../servers/kernel/tool-graph.js'
 
 const told = new WeakMap<z.ZodType, ReadonlySet<string>>()
+const ofLookUp = new WeakMap<Node['tool'], ReadonlySet<string>>()
 const tellable = new WeakMap<ServerDefinition, ReadonlySet<string>>()
 
 /**
@@ -13,15 +14,25 @@ const tellable = new WeakMap<ServerDefinition, ReadonlySet<string>>()
 export function kindsTold(node: Node, spoken: boolean): ReadonlySet<string> {
   const given = kindsGiven(node)
   if (spoken || !node.tool.annotations.readOnly) return given
-  const named = namedBy(node)
-  let anywhere = tellable.get(node.server)
+  let kinds = ofLookUp.get(node.tool)
+  if (!kinds) {
+    const named = namedBy(node)
+    const anywhere = tellableIn(node.server)
+    kinds = new Set([...given].filter((kind) => named.has(kind) || !anywhere.has(kind)))
+    ofLookUp.set(node.tool, kinds)
+  }
+  return kinds
+}
+
+/** Kinds that some look-up of the world names. */
+function tellableIn(server: ServerDefinition): ReadonlySet<string> {
+  let anywhere = tellable.get(server)
   if (!anywhere) {
-    const { server } = node
     const lookUps = server.tools.filter(({ annotations }) => annotations.readOnly)
     anywhere = new Set(lookUps.flatMap((tool) => [...namedBy({ server, tool })]))
     tellable.set(server, anywhere)
   }
-  return new Set([...given].filter((kind) => named.has(kind) || !anywhere.has(kind)))
+  return anywhere
 }
 
 function namedBy({ server, tool }: Node): ReadonlySet<string> {
