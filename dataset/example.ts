@@ -62,6 +62,7 @@ export const DROP_REASONS = [
   'undone',
   'no_script',
   'no_words',
+  'words',
   'replay',
   'reward',
   'provenance',

@@ -19,4 +19,5 @@ export {
   recordOf,
 } from './record.js'
 export { type Verified, verifyDataset, verifyExample, verifyFile } from './verify.js'
+export { wordsHeard } from './words-heard.js'
 export { writeDataset } from './write.js'

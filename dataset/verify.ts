@@ -14,14 +14,7 @@ import {
   type Task,
   toolsetOf,
 } from '../episode/index.js'
-import {
-  ExampleError,
-  hearWords,
-  type LoggedCall,
-  REWARD_PRESETS,
-  type RolloutFacts,
-  type Saying,
-} from '../reward/index.js'
+import { ExampleError, type LoggedCall, REWARD_PRESETS, type RolloutFacts, type Saying } from '../reward/index.js'
 import {
   connectInProcess,
   type McpConnection,
@@ -35,6 +28,7 @@ import { checkFile, parquetPath, recordsPath } from './manifest.js'
 import { SPLITS } from './profile.js'
 import { type Dataset, readExamples } from './read.js'
 import { lineOf, recordOf } from './record.js'
+import { wordsHeard } from './words-heard.js'
 
 /** Characters of a difference that a message shows. */
 const EXCERPT = 160
@@ -164,18 +158,8 @@ async function replay(
 }
 
 /** The teacher's own words tell what is to be told, and nothing that neither user nor world gave. */
-function checkWords({ task, exchanges }: Example, offered: readonly RoutedTool[], refuse: Refuse): void {
-  const log: LoggedCall[] = []
-  const results: string[] = []
-  const said: Saying[] = []
-  for (const [turn, { calls, assistant }] of exchanges.entries()) {
-    for (const call of calls) {
-      log.push({ name: call.name, arguments: call.arguments, ok: call.ok })
-      results.push(call.response)
-    }
-    said.push({ turn, calls: log.length, isAnswer: true, text: assistant })
-  }
-  const { told, invented } = hearWords(exampleOf(task, offered), log, { results, said })
+function checkWords(example: Example, offered: readonly RoutedTool[], refuse: Refuse): void {
+  const { told, invented } = wordsHeard(example, offered)
   if (told < 1) refuse('other_words', `the answers tell ${Math.round(100 * told)} % of what they should`)
   if (invented.size > 0)
     refuse('other_words', `the answers hold what nobody gave: ${[...invented].join(', ').slice(0, 200)}`)

@@ -1,5 +1,6 @@
-import type { Drops } from '../../dataset/example.js'
-import type { Task } from '../../episode/index.js'
+import type { Drops, Example } from '../../dataset/example.js'
+import { wordsHeard } from '../../dataset/words-heard.js'
+import { type Task, toolsetOf } from '../../episode/index.js'
 import { deriveSeed, seededRandom } from '../../servers/kernel/index.js'
 import { makeAbstention } from './abstention.js'
 import { makeClarification } from './clarification.js'
@@ -20,11 +21,18 @@ export function makeExample(assignment: Assignment, context: SynthesisContext): 
     )
     const world = assignment.round * (ATTEMPTS / ATTEMPTS_PER_WORLD) + Math.floor(attempt / ATTEMPTS_PER_WORLD)
     const worldSeed = worldSeedOf(assignment, world, context.seed)
-    const made = MAKERS[assignment.kind](assignment, worldSeed, context, random)
+    const candidate = MAKERS[assignment.kind](assignment, worldSeed, context, random)
+    const made = typeof candidate === 'string' || tellsTheTruth(candidate, context) ? candidate : 'words'
     if (typeof made !== 'string') return { example: made, drops }
     if (made !== 'other_split') drops[made] = (drops[made] ?? 0) + 1
   }
   return { example: null, drops }
+}
+
+/** The assistant tells what was asked for, and nothing that neither user nor world gave. */
+function tellsTheTruth(example: Example, { catalogue }: SynthesisContext): boolean {
+  const { told, invented } = wordsHeard(example, toolsetOf(example.task, catalogue))
+  return told === 1 && invented.size === 0
 }
 
 /**
