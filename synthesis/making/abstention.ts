@@ -2,7 +2,7 @@ import type { DropReason } from '../../dataset/example.js'
 import type { ServerDefinition } from '../../servers/kernel/index.js'
 import { nodeName } from '../../servers/kernel/tool-graph.js'
 import { NUMBERS_ASKED } from './ask-for-all.js'
-import { askInVain, insistsNow, triedOften, turnsInVain, type VainSetting } from './ask-in-vain.js'
+import { askInVain, goOnInVain, type VainSetting } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
 import { chooseToolset } from './draw-toolset.js'
 import { type Chain, chainName, splitOf } from './split.js'
@@ -22,24 +22,14 @@ export const makeAbstention: Maker = (assignment, worldSeed, context, random) =>
       : askElsewhere(core(), turn, setting, isPlain ? random.int(1, 2) : random.pick(NUMBERS_ASKED))
   const first = askedFor(0, () => coreAround(assignment, context, random))
   if (typeof first === 'string') return first
-  const requests = [first]
-  const users = [first.user]
-  let insisted = false
-  while (users.length < turnsInVain(assignment, context)) {
-    const turn = users.length
-    insisted = insistsNow(insisted, random)
-    if (insisted) {
-      users.push(speech.insist({ ...moment, turn }))
-      continue
-    }
+  const wanted = goOnInVain(first, setting, (turn, earlier) => {
     // Of the worlds that were asked about already, so that there are others left to offer tools of.
-    const asked = requests.flatMap(({ chain }) => homeOf(chain))
+    const asked = earlier.flatMap(({ chain }) => homeOf(chain))
     const near = context.graph.nodes.filter(({ server }) => asked.length === 0 || asked.includes(server))
-    const next = triedOften(() => askedFor(turn, () => [random.pick(near)]))
-    if (typeof next === 'string') return next
-    requests.push(next)
-    users.push(next.user)
-  }
+    return askedFor(turn, () => [random.pick(near)])
+  })
+  if (typeof wanted === 'string') return wanted
+  const { requests, users } = wanted
   const away = servers.filter((server) => !requests.some(({ chain }) => homeOf(chain).includes(server)))
   if (away.length === 0) return 'no_walk'
   const home = random.sample(away, random.int(1, Math.min(2, away.length)))

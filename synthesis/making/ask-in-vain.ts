@@ -1,6 +1,6 @@
 import type { DropReason } from '../../dataset/example.js'
 import type { TaskBody } from '../../episode/index.js'
-import { deriveSeed, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
+import { deriveSeed, seededRandom } from '../../servers/kernel/index.js'
 import type { Moment } from '../wording/speech.js'
 import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
 import type { Script, Withheld } from './conversation-script.js'
@@ -85,6 +85,31 @@ export function triedOften<T>(attempt: () => T | DropReason | 'other_split'): T 
 /** Of the later turns of a user who is told that there is no tool, those that only insist. */
 const INSISTS = 0.25
 
-/** Whether a later turn insists on what was declined: never twice in a row. */
-export const insistsNow = (insistedBefore: boolean, random: SeededRandom): boolean =>
-  !insistedBefore && random.chance(INSISTS)
+/**
+ * All user turns of somebody whom nothing on offer serves: after the first request further ones, or insistence on what was declined, which never
+ * comes twice in a row.
+ * @param ask  a further request, tried several times
+ * @returns  the requests, and what is said in each turn
+ */
+export function goOnInVain<R extends { readonly user: string }>(
+  first: R,
+  { assignment, context, moment }: VainSetting,
+  ask: (turn: number, earlier: readonly R[]) => R | DropReason | 'other_split',
+): { readonly requests: readonly R[]; readonly users: string[] } | DropReason | 'other_split' {
+  const requests = [first]
+  const users = [first.user]
+  let insisted = false
+  while (users.length < turnsInVain(assignment, context)) {
+    const turn = users.length
+    insisted = !insisted && moment.random.chance(INSISTS)
+    if (insisted) {
+      users.push(context.speech.insist({ ...moment, turn }))
+      continue
+    }
+    const next = triedOften(() => ask(turn, requests))
+    if (typeof next === 'string') return next
+    requests.push(next)
+    users.push(next.user)
+  }
+  return { requests, users }
+}

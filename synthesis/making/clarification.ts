@@ -1,8 +1,9 @@
+import type { DropReason, Example } from '../../dataset/example.js'
 import { offeredAt, type Task } from '../../episode/index.js'
 import { meaningOf, type SeededRandom } from '../../servers/kernel/index.js'
 import { type Node, nodeName } from '../../servers/kernel/tool-graph.js'
 import { askForAll, isUnderstood } from './ask-for-all.js'
-import { askInVain, insistsNow, triedOften, turnsInVain } from './ask-in-vain.js'
+import { askInVain, goOnInVain, triedOften, turnsInVain, type VainSetting } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
 import type { Script, Withheld } from './conversation-script.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
@@ -11,7 +12,7 @@ import { groundTruthOf, toTell } from './ground-truth.js'
 import { isSolvable, nodesIn } from './solvable.js'
 import { chainName } from './split.js'
 import { type Maker, TODAY } from './synthesis-context.js'
-import { coreAround, homeOf, shapeRandom, takeSteps } from './take-steps.js'
+import { coreAround, homeOf, shapeRandom, type Taken, takeSteps } from './take-steps.js'
 import type { Step } from './walk.js'
 import { askOf, callOf, putIntoWords, type Worded } from './word-conversation.js'
 
@@ -24,6 +25,7 @@ const BROUGHT = 0.3
  * do, so that all of them together do as often.
  */
 const VAGUE = 2.4
+
 /** The right answer is a question or a refusal: needed tools are hidden, or a required value is missing. */
 export const makeClarification: Maker = (assignment, worldSeed, context, random) => {
   const shape = shapeRandom(assignment, context)
@@ -48,21 +50,11 @@ const makeHidden: Maker = (assignment, worldSeed, context, random) => {
   if (typeof first === 'string') return first
   const home = homeOf(first.taken.chain)
   const nearby = graph.nodes.filter(({ server }) => home.includes(server))
-  const requests = [first]
-  const users = [first.user]
-  let insisted = false
-  while (users.length < turnsInVain(assignment, context)) {
-    const turn = users.length
-    insisted = insistsNow(insisted, random)
-    if (insisted) {
-      users.push(speech.insist({ ...moment, turn }))
-      continue
-    }
-    const next = triedOften(() => askInVain([random.pick(nearby)], { turn, vague: isVague() }, setting))
-    if (typeof next === 'string') return next
-    requests.push(next)
-    users.push(next.user)
-  }
+  const wanted = goOnInVain(first, setting, (turn) =>
+    askInVain([random.pick(nearby)], { turn, vague: isVague() }, setting),
+  )
+  if (typeof wanted === 'string') return wanted
+  const { requests, users } = wanted
   const hidden = new Set(
     requests.flatMap(({ taken, script: { steps } }) => [
       ...taken.chain.map(nodeName),
@@ -87,7 +79,7 @@ const makeHidden: Maker = (assignment, worldSeed, context, random) => {
 
 /** The last tool that the request needs is hidden: what comes before it is done and counts, and the rest is declined. */
 const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
-  const { profile, speech, catalogue, denotes } = context
+  const { profile, speech, catalogue } = context
   const core = coreAround(assignment, context, random)
   const taken = takeSteps(assignment, core, random.pick(PARTS), worldSeed, context, random)
   if (typeof taken === 'string') return taken
@@ -128,19 +120,7 @@ const makePartlyHidden: Maker = (assignment, worldSeed, context, random) => {
     steps,
     turns: [{ says: 'request', asks: [...steps.keys()], steps: [...steps.keys()] }],
   }
-  const task = buildTask(
-    {
-      kind: 'clarification',
-      toolset,
-      turns: [asked.exchanges[0]!.user],
-      groundTruth: groundTruthOf(steps, worded),
-      ...toTell(steps, script, worded),
-      chain: chainName(chain),
-    },
-    { worldSeed, persona, profile, random },
-  )
-  const example = assemble(assignment, task, { information: 'complete', recovery: null }, persona, worded, context)
-  return firstObjection({ example, steps, script, open, catalogue, denotes, today: TODAY }) ?? example
+  return inPart({ script, worded, toolset }, taken, { assignment, worldSeed, context, moment })
 }
 
 /** Steps of a request whose last one cannot be done. */
@@ -148,7 +128,7 @@ const PARTS = [2, 2, 2, 3] as const
 
 /** The last tool that the request needs is not there at first: what comes before it is done, and the rest when the user has brought it. */
 const makeBrought: Maker = (assignment, worldSeed, context, random) => {
-  const { profile, speech, catalogue, denotes } = context
+  const { profile, speech, catalogue } = context
   const core = coreAround(assignment, context, random)
   const taken = takeSteps(assignment, core, random.pick(BROUGHT_PARTS), worldSeed, context, random)
   if (typeof taken === 'string') return taken
@@ -200,6 +180,20 @@ const makeBrought: Maker = (assignment, worldSeed, context, random) => {
       { says: 'request', asks: [], steps: [last] },
     ],
   }
+  return inPart({ script, worded, toolset }, taken, { assignment, worldSeed, context, moment })
+}
+
+/** Steps of a request whose last one is done later. */
+const BROUGHT_PARTS = [1, 2, 2, 3] as const
+
+/** A conversation of which the steps are what can be done, unless a filter objects. */
+function inPart(
+  { script, worded, toolset }: { readonly script: Script; readonly worded: Worded; readonly toolset: Task['toolset'] },
+  { chain, open }: Taken,
+  { assignment, worldSeed, context, moment: { persona, random } }: VainSetting,
+): Example | DropReason {
+  const { profile, catalogue, denotes } = context
+  const { steps } = script
   const task = buildTask(
     {
       kind: 'clarification',
@@ -214,9 +208,6 @@ const makeBrought: Maker = (assignment, worldSeed, context, random) => {
   const example = assemble(assignment, task, { information: 'complete', recovery: null }, persona, worded, context)
   return firstObjection({ example, steps, script, open, catalogue, denotes, today: TODAY }) ?? example
 }
-
-/** Steps of a request whose last one is done later. */
-const BROUGHT_PARTS = [1, 2, 2, 3] as const
 
 /** In every turn a value is left out that no tool can find, and that the user does not know either. */
 const makeMissingValue: Maker = (assignment, worldSeed, context, random) => {
