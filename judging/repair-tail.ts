@@ -53,6 +53,8 @@ const STEERING = [
 ] as const
 /** How many ways of steering are told from honest work. */
 export const WAYS = STEERING.length
+/** Those that choose so much that a few honest groups take back what an honest mishap has said for them. */
+export const BOLD_WAYS: readonly number[] = STEERING.flatMap(({ share }, way) => (share >= 0.5 ? [way] : []))
 
 /** Odds of one repair, by `REPAIR_EDGES`, and what honest work takes back per unit of evidence; natural logarithms. */
 interface Odds {

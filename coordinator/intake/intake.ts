@@ -25,7 +25,7 @@ export interface Intake {
   /** Takes an accepted group back that the audit of its batch has found fault with, once. */
   takeBack(leaseId: string, batchId: string, fault: SwarmRefusal): Promise<void>
   /** Notes what the audit of a batch has passed, see `Verdicts.passBatch`. */
-  passBatch(batchId: string, passed: readonly PassedGroup[]): Promise<string[]>
+  passBatch(batchId: string, passed: readonly PassedGroup[]): Promise<void>
   /** Resolves when everything taken in so far is judged. */
   idle(): Promise<void>
 }

@@ -106,9 +106,8 @@ export interface Verdicts {
   takeBack(leaseId: string, batchId: string, fault: SwarmRefusal): Promise<void>
   /**
    * Records, once, which groups of the pending batch its audit has passed, and what they add to the sums of their keys.
-   * @returns  those whose key is kept from work after that
    */
-  passBatch(batchId: string, passed: readonly PassedGroup[]): Promise<string[]>
+  passBatch(batchId: string, passed: readonly PassedGroup[]): Promise<void>
 }
 
 /** A group of a batch that the training forward has passed. */
@@ -190,8 +189,6 @@ export function createVerdicts(parts: VerdictParts): Verdicts {
       return { type: 'batch-audited', atMs: now(), batchId, groups }
     })
     if (recorded) for (const node of new Set(groups.map(({ node }) => node))) noteQuarantine(parts, node)
-    const isShut = (node: string): boolean => state.nodes.get(node)!.standing.isQuarantined(now())
-    return groups.flatMap(({ leaseId, node }) => (isShut(node) ? [leaseId] : []))
   }
 
   return { conclude, settle, auditAccepted, takeBack, passBatch }

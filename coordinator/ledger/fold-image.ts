@@ -40,7 +40,11 @@ const standing = z.object({
     doubt: number,
     odds: z.array(number).length(UNSUSPECTED.odds.length).readonly(),
   }),
-  steering: z.object({ amounts: z.array(number).length(UNSTEERED.amounts.length).readonly(), direction: number }),
+  steering: z.object({
+    amounts: z.array(number).length(UNSTEERED.amounts.length).readonly(),
+    direction: number,
+    isHeldBack: z.boolean(),
+  }),
   quarantines: count,
   forfeited: count,
   /** Left out: it never was quarantined; null: for good. */

@@ -110,6 +110,12 @@ export class Groups {
     for (const group of [...this.usable.of(node), ...this.#onTrust.of(node)]) this.#suspect(group)
   }
 
+  /** No batch takes what there is of a key, and what comes, until it is let in again; the audits of what is there are to decide that. */
+  holdBack(node: string): void {
+    this.usable.shutOut(node)
+    for (const group of this.usable.of(node)) this.#suspect(group)
+  }
+
   /** Until an audit has looked at it. */
   #suspect(group: JudgedGroup): void {
     if (this.#audited.has(group.leaseId)) return

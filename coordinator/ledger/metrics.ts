@@ -58,6 +58,11 @@ export function meterRun(registers: Metrics, recorder: Pick<Recorder, 'listen' |
       () => count(state, (one) => one.standing.doubt > 0),
     ],
     [
+      'prove_keys_held_back',
+      'Keys whose groups no batch takes until further audits have shown whether they choose their tokens',
+      () => count(state, (one) => one.standing.isHeldBack),
+    ],
+    [
       'prove_keys_excluded',
       'Keys that get no work any more',
       () => count(state, (one) => one.standing.quarantinedUntilMs === null),

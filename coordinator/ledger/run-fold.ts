@@ -101,6 +101,7 @@ export class RunFold implements RunState {
     fold.wokenSinceRound = wokenSinceRound
     fold.#orders = Orders.of({ ...image, ...standing })
     for (const node of fold.#orders.banned.keys()) fold.#groups.usable.shutOut(node)
+    for (const { node, standing } of fold.#keys.all.values()) if (standing.isHeldBack) fold.#groups.usable.shutOut(node)
     fold.writtenBy = writtenBy
     fold.keysWaiting = keysWaiting
     fold.#keys.unprovenYield = unprovenYield
@@ -328,7 +329,11 @@ export class RunFold implements RunState {
   }
 
   #addUp(record: FoldedNode, { repairs, atMs }: Pick<JudgedGroup, 'repairs' | 'atMs'>): void {
-    if (repairs && record.standing.addsUp(repairs, atMs)) this.#doubt(record, atMs)
+    if (!repairs) return
+    if (record.standing.addsUp(repairs, atMs)) this.#doubt(record, atMs)
+    const { node } = record
+    if (record.standing.isHeldBack) this.#groups.holdBack(node)
+    else if (!this.#orders.banned.has(node)) this.#groups.usable.letIn(node)
   }
 
   #doubt({ node, standing }: FoldedNode, atMs: number): void {

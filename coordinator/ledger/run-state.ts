@@ -74,7 +74,7 @@ export interface NodeRecord {
   readonly node: string
   readonly standing: Pick<
     Standing,
-    'streak' | 'doubt' | 'record' | 'isBlemished' | 'isQuarantined' | 'quarantinedUntilMs'
+    'streak' | 'doubt' | 'record' | 'isBlemished' | 'isHeldBack' | 'isQuarantined' | 'quarantinedUntilMs'
   >
   /** The newest, as many as `LIMITS.verdictsKept`: all others are in the log, and in the node's own ledger. */
   readonly verdicts: readonly NodeVerdict[]

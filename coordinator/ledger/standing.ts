@@ -9,17 +9,21 @@ const HOUR_MS = 3_600_000
 /** Of a key's first quarantines; every further one is for good. */
 const QUARANTINES_MS = [HOUR_MS, 24 * HOUR_MS]
 
+/** What decides how many of a key's groups are audited. */
+type Trust = Pick<Standing, 'streak' | 'doubt' | 'isHeldBack'>
+
 /**
- * Share of a key's groups to audit: all of a new one's, fewer the longer it was honest. It doubles, and with it the time in
- * which all are audited, with every failed audit that is not made good.
+ * Share of a key's groups to audit: all of a new one's and of one whose groups wait, fewer the longer it was honest. It doubles, and with it
+ * the time in which all are audited, with every failed audit that is not made good.
  */
 export const auditShare = (
-  { streak, doubt }: Pick<Standing, 'streak' | 'doubt'>,
+  { streak, doubt, isHeldBack }: Trust,
   { probation, leastShare }: Pick<RunTerms['audit'], 'probation' | 'leastShare'>,
-): number => Math.min(1, 2 ** doubt * (streak < probation ? 1 : Math.max(leastShare, probation / streak)))
+): number =>
+  isHeldBack ? 1 : Math.min(1, 2 ** doubt * (streak < probation ? 1 : Math.max(leastShare, probation / streak)))
 
 /** What is thought of a key that has delivered nothing yet. */
-export const UNKNOWN: Pick<Standing, 'streak' | 'doubt'> = { streak: 0, doubt: 0 }
+export const UNKNOWN: Trust = { streak: 0, doubt: 0, isHeldBack: false }
 
 /** What the coordinator thinks of a key, folded from the verdicts on its groups. */
 export class Standing {
@@ -107,6 +111,11 @@ export class Standing {
   /** Gets no leases, and no verdicts. */
   isQuarantined(nowMs: number): boolean {
     return this.#until === null || nowMs < this.#until
+  }
+
+  /** No batch takes its groups, and all are audited: its choices are off by so much that the next audits have to show whether by chance. */
+  get isHeldBack(): boolean {
+    return this.#steering.isHeldBack
   }
 
   /** When the last quarantine ends or has ended; null: never, the key is excluded. */

@@ -1,5 +1,5 @@
 import type { RepairSums } from '../../judging/repair-sums.js'
-import { WAYS } from '../../judging/repair-tail.js'
+import { BOLD_WAYS, WAYS } from '../../judging/repair-tail.js'
 
 /** Honest policies move away from the one that was calibrated, and may favour rollouts that earn more by this share. */
 const LEANING = 0.1
@@ -10,6 +10,11 @@ const BET = 0.75
  * one of them audited, once in 19 years.
  */
 const GROUPS_PER_FALSE_ALARM = 1e7
+/**
+ * The lower level, of the bold ways alone: no verdict, so it may be reached a thousand times as often. Simulated with all the drift that
+ * calibrations allow for, honest keys reach it once in 3,500 groups, and once in 167,000 as they were calibrated.
+ */
+const GROUPS_PER_HOLD = 200
 
 /** Natural logarithms of odds against honest work, each from the moment that speaks most for it. */
 export interface Steering {
@@ -17,27 +22,38 @@ export interface Steering {
   readonly amounts: readonly number[]
   /** Whether they were off where it paid. */
   readonly direction: number
+  /** Its groups wait: the bold ways have reached the lower level, and honest groups have not taken all of that back. */
+  readonly isHeldBack: boolean
 }
 
-export const UNSTEERED: Steering = { amounts: Array.from({ length: WAYS }, () => 0), direction: 0 }
+export const UNSTEERED: Steering = {
+  amounts: Array.from({ length: WAYS }, () => 0),
+  direction: 0,
+  isHeldBack: false,
+}
 
 /**
  * Adds an audited group. Each part is a CUSUM over factors whose mean is at most 1 for honest work, so the time to a false alarm is
  * at least the threshold on average (Lorden 1971). Of the amounts the factors are likelihood ratios (`oddsOfSteering`), of the direction
  * a bet at the odds of the evidence (Shafer 2021).
  */
-export function afterRepairs({ amounts, direction }: Steering, repairs: RepairSums): Steering {
+export function afterRepairs(before: Steering, repairs: RepairSums): Steering {
   const { repair, odds, betterRepair, betterEvidence } = repairs
   const fair = Math.min(1, betterEvidence + LEANING)
   const isBet = repair > 0 && betterEvidence > 0
   const won = isBet ? Math.log1p(BET * (betterRepair / fair - 1)) : 0
+  const amounts = before.amounts.map((nats, i) => Math.max(0, nats + (odds?.[i] ?? 0)))
+  const bold = BOLD_WAYS.map((way) => amounts[way]!)
+  const isUndone = bold.every((nats) => nats === 0)
   return {
-    amounts: amounts.map((nats, i) => Math.max(0, nats + (odds?.[i] ?? 0))),
-    direction: Math.max(0, direction + won),
+    amounts,
+    direction: Math.max(0, before.direction + won),
+    isHeldBack: meanOdds(bold) >= GROUPS_PER_HOLD || (before.isHeldBack && !isUndone),
   }
 }
 
-export function isSteered({ amounts, direction }: Steering): boolean {
-  const all = [...amounts, direction]
-  return all.reduce((sum, nats) => sum + Math.exp(nats), 0) / all.length >= GROUPS_PER_FALSE_ALARM
-}
+export const isSteered = ({ amounts, direction }: Steering): boolean =>
+  meanOdds([...amounts, direction]) >= GROUPS_PER_FALSE_ALARM
+
+/** @param all  natural logarithms of odds */
+const meanOdds = (all: readonly number[]): number => all.reduce((sum, nats) => sum + Math.exp(nats), 0) / all.length

@@ -103,9 +103,9 @@ export class UsableGroups {
     return this.#groups.of(node)
   }
 
-  /** Those of keys that are shut out. */
+  /** Those of keys that are shut out, in the order in which they came. */
   get heldBack(): JudgedGroup[] {
-    return [...this.#shut].flatMap((node) => this.of(node))
+    return [...this.#groups.all.values()].filter(({ node }) => this.#shut.has(node))
   }
 
   /** Deletes what is of no use any more. */

@@ -34,7 +34,7 @@ export interface NodeReport {
 }
 
 export type NodeStanding =
-  | { readonly kind: 'new' | 'trusted' | 'doubted' | 'excluded' }
+  | { readonly kind: 'new' | 'trusted' | 'held back' | 'doubted' | 'excluded' }
   | { readonly kind: 'quarantined'; readonly untilMs: number }
   /** By the operator. */
   | { readonly kind: 'banned'; readonly reason: string | null }
@@ -133,6 +133,7 @@ export class NodesTally {
       const untilMs = standing.quarantinedUntilMs
       return untilMs === null ? { kind: 'excluded' } : { kind: 'quarantined', untilMs }
     }
+    if (standing.isHeldBack) return { kind: 'held back' }
     if (standing.doubt > 0) return { kind: 'doubted' }
     return { kind: standing.streak < probation ? 'new' : 'trusted' }
   }

@@ -1,5 +1,5 @@
 import { SwarmRefusal } from '../../proto/index.js'
-import type { SwarmLogger } from '../../swarm/index.js'
+import type { Clock, SwarmLogger } from '../../swarm/index.js'
 import type { BodyJudge } from '../intake/body-judge.js'
 import { BodyError, type GroupBodies } from '../intake/group-bodies.js'
 import type { Intake } from '../intake/intake.js'
@@ -17,6 +17,7 @@ export interface BatchAuditParts {
   readonly judge: Pick<BodyJudge, 'canAudit' | 'auditBatch'>
   readonly intake: Pick<Intake, 'takeBack' | 'passBatch'>
   readonly logger: SwarmLogger
+  readonly clock: Pick<Clock, 'now'>
 }
 
 /**
@@ -30,7 +31,8 @@ export const isUnaudited =
 
 /**
  * Judges what the trainer's first forward pass has shown of a batch's groups, records what is held against them and what the others
- * add to the sums of their keys, and lets the trainer go on without those that are held against their keys. Done again after a stop at any instant it comes to the same.
+ * add to the sums of their keys, and lets the trainer go on without those at fault and those of keys in doubt. Done again after a stop at any instant it records
+ * nothing twice.
  * @throws the signal's reason
  */
 export async function auditBatch(
@@ -58,9 +60,8 @@ export async function auditBatch(
         await intake.takeBack(leaseId, batchId, finding)
       } else passed.push({ leaseId, repairs: finding })
     }
-    // A key that steers is caught by all of its groups together, so none of those that are about to be trained on is above suspicion.
-    const doubted = new Set(await intake.passBatch(batchId, passed))
-    leftOut = unaudited.filter((leaseId) => faulty.has(leaseId) || doubted.has(leaseId))
+    await intake.passBatch(batchId, passed)
+    leftOut = leaseIds.filter((leaseId) => faulty.has(leaseId) || isDoubted(leaseId, parts))
   } catch (error) {
     if (!(error instanceof BodyError || error instanceof EvidenceError)) throw error
     // Nobody's lie: a disk has forgotten something. But what cannot be checked is not trained on.
@@ -68,4 +69,13 @@ export async function auditBatch(
   }
   signal.throwIfAborted()
   await writeFindings(spool, batchId, leftOut)
+}
+
+/**
+ * A key that steers is caught by all of its groups together, so none of those that are about to be trained on is above suspicion, whether
+ * an audit has passed it or not.
+ */
+function isDoubted(leaseId: string, { state, clock }: Pick<BatchAuditParts, 'state' | 'clock'>): boolean {
+  const { standing } = state.nodes.get(state.leases.get(leaseId)!.node)!
+  return standing.isHeldBack || standing.isQuarantined(clock.now())
 }

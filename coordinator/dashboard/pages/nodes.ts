@@ -24,6 +24,7 @@ const TONES = {
   new: 'dull',
   trusted: 'good',
   doubted: 'warn',
+  'held back': 'warn',
   excluded: 'bad',
   quarantined: 'bad',
   banned: 'bad',

@@ -154,7 +154,6 @@ async function resume(
                     groups: groups.map((group) => ({ ...group, node: 'ann' })),
                   },
             )
-            return groups.flatMap(({ leaseId, repairs }) => (repairs.betterRepair === 1 ? [leaseId] : []))
           },
         },
         logger: silentLogger,
@@ -228,7 +227,7 @@ test('what a batch shows of its groups is judged before the trainer goes on, and
   )
 })
 
-test('what passes adds to the sums of its key, once, and groups of a key that is caught by them are left out', async () => {
+test('what passes adds to the sums of its key, once, and no group of a key that is caught by them is trained on', async () => {
   const steered = { ...NO_REPAIRS, repair: 0.03, odds: [30, 0, 0, 0], betterRepair: 1 }
   const judge: Audit = (groups) => groups.map(({ lease }) => (lease.leaseId === 'm' ? steered : NO_REPAIRS))
   const noted = batchAudited('batch-1', [
@@ -236,12 +235,24 @@ test('what passes adds to the sums of its key, once, and groups of a key that is
     ['m', 'ann', steered],
   ])
   const events = await resume([published(0), ...both, pair], 0, undefined, false, judge)
-  assert.equal(leftOut(), [['m']])
+  assert.equal(leftOut(), [['l', 'm']])
   assert.equal(events.slice(6, 7), [{ ...noted, atMs: 7 }])
   // Stopped between the record and the word to the trainer: the same groups are judged, and nothing is added again.
   const again = await resume([published(0), ...both, pair, noted], 0, undefined, true, judge)
-  assert.equal(leftOut(), [['m']])
+  assert.equal(leftOut(), [['l', 'm']])
   assert.is(again.filter(({ type }) => type === 'batch-audited').length, 1)
+})
+
+test('of a key whose groups wait none is trained on, also none that an audit has passed', async () => {
+  const suspect = { ...NO_REPAIRS, repair: 0.02, odds: [8, 0, 0, 0] }
+  const log = [
+    published(0),
+    ...done('l', 'ann', 0, { bodySha256, audit: 'passed' }),
+    ...done('m', 'ann', 0, { bodySha256 }),
+    pair,
+  ]
+  await resume(log, 0, undefined, false, (groups) => groups.map(() => suspect))
+  assert.equal(leftOut(), [['l', 'm']])
 })
 
 test('a stop between the record of a fault and the word to the trainer comes to the same findings', async () => {

@@ -2,7 +2,8 @@ import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import type { RunFold } from '../../../coordinator/ledger/run-fold.js'
+import { RunFold } from '../../../coordinator/ledger/run-fold.js'
+import { NO_REPAIRS } from '../../support/audit-groups.js'
 import {
   audited,
   batched,
@@ -12,6 +13,7 @@ import {
   type EventOf,
   judged,
   leased,
+  ORDERED,
   published,
   batchRefused as refused,
   released,
@@ -335,6 +337,46 @@ test('a node that is caught has its unaudited groups put aside until each passes
   state.apply(audited('trusted', ANN, null))
   assert.equal(usable(), ['passed', 'trusted', 'other'])
   assert.equal([...state.suspects.keys()], [])
+})
+
+test('groups of a key whose choices add up wait, are audited, and can be trained on again when honest ones have spoken for it', () => {
+  const tied = (leaseId: string, nats: number): RunEvent[] =>
+    done(leaseId, ANN, 0, { audit: 'passed', repairs: { ...NO_REPAIRS, odds: [nats, 0, 0, 0] } })
+  const state = fold([
+    published(0),
+    ...done('trusted', ANN, 0),
+    ...done('flat', ANN, 0, { flat: true, completions: ['0'.repeat(16)] }),
+    ...done('other', BO, 0),
+    ...tied('tied', 8),
+    ...done('later', ANN, 0),
+  ])
+  const trainable = (): string[] => state.trainable(0).map(({ leaseId }) => leaseId)
+  assert.equal(trainable(), ['other'])
+  assert.equal([...state.suspects.keys()], ['trusted'], 'what was taken on trust beside it is believed')
+  assert.equal(
+    state.heldBack.map(({ leaseId }) => leaseId),
+    ['trusted', 'tied', 'later'],
+  )
+  fold(tied('honest', -3), state)
+  assert.equal(trainable(), ['other'], 'half of it is taken back')
+  const ban: RunEvent = { type: 'banned', ...ORDERED, node: ANN }
+  assert.equal(
+    RunFold.of(state.image)
+      .trainable(0)
+      .map(({ leaseId }) => leaseId),
+    ['other'],
+    'a checkpoint knows who waits',
+  )
+  const banned = RunFold.of(state.image)
+  fold([ban, ...tied('last', -5)], banned)
+  assert.is(banned.trainableCount(0), 1, 'what honest work gives back a ban still keeps')
+  fold(tied('last', -5), state)
+  assert.equal(trainable(), ['other', 'tied', 'honest', 'last'])
+  assert.equal([...state.suspects.keys()], ['trusted', 'later'], 'what was begun is ended')
+  fold([audited('trusted', ANN, null), audited('later', ANN, null)], state)
+  assert.equal(trainable(), ['trusted', 'other', 'tied', 'later', 'honest', 'last'])
+  const { standing } = state.nodes.get(ANN)!
+  assert.equal([standing.doubt, standing.isQuarantined(0), standing.isHeldBack], [0, false, false])
 })
 
 test('batches with unaudited groups of a key that is caught are named once: since its last passed audit, and all when it is kept from work', () => {

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { Standing } from '../../../coordinator/ledger/standing.js'
+import { auditShare, Standing } from '../../../coordinator/ledger/standing.js'
 import { afterRepairs, isSteered, UNSTEERED } from '../../../coordinator/ledger/steering.js'
 import { expectedRepair, type RepairSums } from '../../../judging/repair-sums.js'
 import { oddsOfSteering, REPAIR_EDGES } from '../../../judging/repair-tail.js'
-import { PRIOR, parseCalibration } from '../../../judging/thresholds.js'
+import { DRIFT, PRIOR, parseCalibration } from '../../../judging/thresholds.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import { checkout } from '../../support/checkout.js'
 
@@ -38,11 +38,14 @@ function howMany(random: Random, expected: number): number {
   return count
 }
 
-/** Honest repairs as the calibration bounds them, each as large as its class allows: more and worse than it has seen. */
-function honestGroup(random: Random): RepairSums {
-  const rates = DEMO.repairTail.map((rate, i) => rate - (DEMO.repairTail[i + 1] ?? 0))
+/**
+ * Honest repairs as the calibration bounds them, each as large as its class allows: more and worse than it has seen.
+ * @param drift  they are so many times as many, and as large
+ */
+function honestGroup(random: Random, drift = 1): RepairSums {
+  const rates = DEMO.repairTail.map((rate, i) => drift * (rate - (DEMO.repairTail[i + 1] ?? 0)))
   const repairs = rates.flatMap((rate, i) =>
-    Array.from({ length: howMany(random, rate * EVIDENCE) }, () => (REPAIR_EDGES[i + 1] ?? 0.5) * 0.999),
+    Array.from({ length: howMany(random, rate * EVIDENCE) }, () => drift * (REPAIR_EDGES[i + 1] ?? 0.5) * 0.999),
   )
   return group(repairs, random.chance(0.5) ? 1 : 0)
 }
@@ -55,31 +58,75 @@ const steeredRepairs = (random: Random, reach: number, part: number): number[] =
 const spender = (random: Random, part: number): RepairSums =>
   group(steeredRepairs(random, Math.sqrt((part * BUDGET) / EVIDENCE), 1), 0.5)
 
-/** Audited groups until the key is quarantined. */
-function groupsUntilCaught(next: () => RepairSums, most: number): number {
+/** Audited groups until no further one of the key is trained on, and until it is quarantined. */
+function groupsUntilCaught(next: () => RepairSums, most: number): { stopped: number; caught: number } {
   const standing = new Standing()
+  let stopped = Number.POSITIVE_INFINITY
   for (let i = 1; i <= most; i++) {
     standing.accepted(true)
     if (standing.addsUp(next(), 0)) {
       assert.ok(standing.isQuarantined(0))
       assert.is(standing.streak, 0)
-      return i
+      return { stopped: Math.min(stopped, i), caught: i }
     }
+    if (standing.isHeldBack) stopped = Math.min(stopped, i)
   }
-  return Number.POSITIVE_INFINITY
+  return { stopped, caught: Number.POSITIVE_INFINITY }
 }
 
-/** Of 200 keys the median, and how many are caught within three groups. */
-function catches(next: (random: Random) => RepairSums, seed: number): { median: number; withinThree: number } {
+const KEYS = 2000
+
+/** Of so many keys the median, and the shares of those that are caught, and of those whose groups are not trained on any more, within three groups. */
+function catches(next: (random: Random) => RepairSums, seed: number) {
   const random = seededRandom(seed)
-  const counts = Array.from({ length: 200 }, () => groupsUntilCaught(() => next(random), 5000)).sort((a, b) => a - b)
-  return { median: counts[100]!, withinThree: counts.filter((count) => count <= 3).length }
+  const counts = Array.from({ length: KEYS }, () => groupsUntilCaught(() => next(random), 5000))
+  const withinThree = (of: 'stopped' | 'caught'): number => counts.filter((one) => one[of] <= 3).length / KEYS
+  const sorted = counts.map(({ caught }) => caught).sort((a, b) => a - b)
+  return { median: sorted[KEYS / 2]!, caught: withinThree('caught'), stopped: withinThree('stopped') }
 }
 
-test('who spends what one group may be off is caught within a few groups', () => {
+test('who spends what one group may be off is caught within a few groups, and mostly not trained on from the third', () => {
   const [all, most, half, fifth] = [1, 0.7, 0.5, 0.2].map((part, i) => catches((random) => spender(random, part), i))
   assert.ok(all!.median <= 3 && most!.median <= 4 && half!.median <= 6 && fifth!.median <= 15)
-  assert.ok(all!.withinThree >= 100)
+  assert.ok(all!.caught >= 0.7)
+  // docs/judging.md: 96, 92, 83 and 42 %.
+  assert.ok(all!.stopped >= 0.95, `${all!.stopped}`)
+  assert.ok(most!.stopped >= 0.9 && half!.stopped >= 0.8 && fifth!.stopped >= 0.38)
+})
+
+/** How often the groups of an honest key begin to wait, and how many do. */
+function waits(drift: number, groups: number, seed: number): { holds: number; waited: number } {
+  const random = seededRandom(seed)
+  let [steering, holds, waited] = [UNSTEERED, 0, 0]
+  for (let i = 0; i < groups; i++) {
+    const after = afterRepairs(steering, honestGroup(random, drift))
+    if (after.isHeldBack && !steering.isHeldBack) holds += 1
+    if (after.isHeldBack) waited += 1
+    steering = after
+  }
+  return { holds, waited }
+}
+
+test('groups of an honest key wait once in thousands of groups, and not for long, also when it is as far off as may be', () => {
+  const asCalibrated = waits(1, 500_000, 29)
+  assert.ok(asCalibrated.holds <= 10 && asCalibrated.waited <= 100, JSON.stringify(asCalibrated))
+  const drifted = waits(DRIFT, 300_000, 31)
+  assert.ok(drifted.holds > 0 && drifted.holds <= 150, JSON.stringify(drifted))
+  assert.ok(drifted.waited <= 15 * drifted.holds, JSON.stringify(drifted))
+})
+
+test('a key waits until honest groups have taken back all that spoke against it, and its groups are audited meanwhile', () => {
+  const standing = new Standing()
+  for (let i = 0; i < 100; i++) standing.accepted(true)
+  const terms = { probation: 20, leastShare: 0.1 }
+  assert.is(auditShare(standing, terms), 0.2)
+  assert.not(standing.addsUp(group([0.02, 0.015], 0.5), 0))
+  assert.ok(standing.isHeldBack)
+  assert.is(auditShare(standing, terms), 1)
+  let waited = 0
+  for (; standing.isHeldBack; waited++) standing.addsUp(group([], 0.5), 0)
+  assert.ok(waited >= 5 && waited <= 15, `${waited}`)
+  assert.equal([auditShare(standing, terms), standing.doubt, standing.isQuarantined(0)], [0.2, 0, false])
 })
 
 test('what may be chosen for ever is a small part of all near ties', () => {
@@ -101,7 +148,7 @@ test('what may be chosen for ever is a small part of all near ties', () => {
 })
 
 test('choices that an audit hardly sees, but all of them where they pay, are caught by their direction', () => {
-  const caught = groupsUntilCaught(() => group([2 * mean * (EVIDENCE + PRIOR)], 1), 1000)
+  const { caught } = groupsUntilCaught(() => group([2 * mean * (EVIDENCE + PRIOR)], 1), 1000)
   assert.ok(caught < 60, `${caught}`)
 })
 
@@ -109,7 +156,8 @@ test('more repair, or more of it in better rollouts, never makes a key less susp
   const random = seededRandom(3)
   for (let i = 0; i < 200; i++) {
     const [less, more] = [random.int(0, 1000), random.int(0, 1000)].sort((a, b) => a - b).map((n) => n / 1000)
-    const before = { amounts: UNSTEERED.amounts.map(() => random.int(0, 10)), direction: random.int(0, 10) }
+    const amounts = UNSTEERED.amounts.map(() => random.int(0, 10))
+    const before = { amounts, direction: random.int(0, 10), isHeldBack: random.chance(0.5) }
     const [weak, strong] = [less!, more!].map((part) => afterRepairs(before, group([part * 0.3], 0.5)).amounts)
     assert.ok(strong!.every((nats, way) => nats >= weak![way]!))
     const blind = afterRepairs(before, group([0.01], less!))
@@ -133,7 +181,7 @@ test('with each factor honest odds grow by nothing on average', () => {
   const random = seededRandom(23)
   const groups = 200_000
   // From far above nothing is cut off at the bottom.
-  const high = { amounts: UNSTEERED.amounts.map(() => 100), direction: 100 }
+  const high = { amounts: UNSTEERED.amounts.map(() => 100), direction: 100, isHeldBack: true }
   const sums = [0, 0, 0, 0, 0]
   for (let i = 0; i < groups; i++) {
     const after = afterRepairs(high, honestGroup(random))
