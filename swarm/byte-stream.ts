@@ -7,6 +7,9 @@ import { TransportError } from './errors.js'
 /** Bytes handed to libp2p at once; larger pieces are no faster and delay other streams of the connection. */
 const SLICE_BYTES = 256 * 1024
 
+/** The same for every wait that ends in time: each would pay for an error with a trace that nobody reads. */
+const NOT_WAITED_FOR = new DOMException('what was waited for has come', 'AbortError')
+
 /** Bounded reading and writing of frames on one libp2p stream. Not safe for two readers, or two writers, at once. */
 export interface ByteStream {
   /**
@@ -85,7 +88,7 @@ export function createByteStream(
           wake = resolve
         })
       } finally {
-        over.abort()
+        over.abort(NOT_WAITED_FOR)
         signal.removeEventListener('abort', onAbort)
         wake = null
       }
@@ -168,7 +171,7 @@ async function drained(stream: Stream, clock: Clock, signal: AbortSignal, timeou
         if (stream.status !== 'open') onClose()
         if (signal.aborted) onAbort()
         cleanUp = () => {
-          over.abort()
+          over.abort(NOT_WAITED_FOR)
           stream.removeEventListener('drain', onDrain)
           stream.removeEventListener('close', onClose)
           signal.removeEventListener('abort', onAbort)

@@ -48,6 +48,8 @@ export async function serveRequests<Request, Response>(
   const logger = host.logger.child({ part: 'requests' })
   const closing = new AbortController()
   const open = new Map<ByteStream, string>()
+  /** How many of them each peer has: thousands are open at a time. */
+  const held = new Map<string, number>()
 
   const answer = async (bytes: ByteStream, peer: string, signal: AbortSignal): Promise<Reply> => {
     try {
@@ -68,20 +70,29 @@ export async function serveRequests<Request, Response>(
     }
   }
 
-  const heldBy = (peer: string): number => [...open.values()].filter((other) => other === peer).length
+  const take = (bytes: ByteStream, peer: string): void => {
+    open.set(bytes, peer)
+    held.set(peer, (held.get(peer) ?? 0) + 1)
+  }
+  const drop = (bytes: ByteStream): void => {
+    const peer = open.get(bytes)
+    if (peer === undefined) return
+    open.delete(bytes)
+    const left = held.get(peer)! - 1
+    if (left > 0) held.set(peer, left)
+    else held.delete(peer)
+  }
 
   /**
    * Ends the oldest stream of whoever holds the most, if that is more than the newcomer holds: a few keys that open streams and
    * say nothing must not keep everybody else out.
    */
-  const makeRoom = (held: number): boolean => {
+  const makeRoom = (ofNewcomer: number): boolean => {
     if (open.size < LIMITS.inboundStreams.value) return true
-    const counts = new Map<string, number>()
-    for (const peer of open.values()) counts.set(peer, (counts.get(peer) ?? 0) + 1)
-    const most = Math.max(...counts.values())
-    if (most <= held) return false
-    const [oldest] = [...open].find(([, peer]) => counts.get(peer) === most)!
-    open.delete(oldest)
+    const most = Math.max(...held.values())
+    if (most <= ofNewcomer) return false
+    const [oldest] = [...open].find(([, peer]) => held.get(peer) === most)!
+    drop(oldest)
     oldest.abort(new TransportError('busy', 'another peer needs the room'))
     return true
   }
@@ -93,8 +104,8 @@ export async function serveRequests<Request, Response>(
       host.clock.timeout(options.timeoutMs ?? LIMITS.handlerTimeoutMs.value),
     ])
     // libp2p bounds streams per connection, but a peer may open several connections.
-    const held = heldBy(peer)
-    if (held >= LIMITS.inboundStreamsPerPeer.value || !makeRoom(held)) {
+    const already = held.get(peer) ?? 0
+    if (already >= LIMITS.inboundStreamsPerPeer.value || !makeRoom(already)) {
       host.onRefusal({
         peer,
         code: 'overloaded',
@@ -105,7 +116,7 @@ export async function serveRequests<Request, Response>(
       bytes.abort(new TransportError('busy', 'too many streams'))
       return
     }
-    open.set(bytes, peer)
+    take(bytes, peer)
     try {
       await bytes.writeFrame(exchange.reply.encode(await answer(bytes, peer, signal)), signal, options.pace)
       await bytes.end(signal)
@@ -113,7 +124,7 @@ export async function serveRequests<Request, Response>(
       logger.debug({ protocol: exchange.protocol, peer, error: why }, 'an exchange broke off')
       bytes.abort(why instanceof Error ? why : new Error(String(why)))
     } finally {
-      open.delete(bytes)
+      drop(bytes)
     }
   }
 

@@ -85,6 +85,8 @@ export function nextStep(
 /** Groups that were taken in and have no verdict yet, with their nodes. */
 export class InHand {
   readonly #groups = new Map<string, { readonly node: string; readonly kind: NodeKind }>()
+  readonly #ofNode = new Map<string, number>()
+  readonly #ofKind = new Map<NodeKind, number>()
 
   /** @param perNode  groups of one node @param most  of nodes of each kind */
   constructor(
@@ -98,16 +100,24 @@ export class InHand {
 
   /** @throws SwarmRefusal `overloaded` */
   take({ leaseId, node }: LeaseRecord, kind: NodeKind): void {
-    const groups = [...this.#groups.values()]
-    const held = groups.filter((other) => other.node === node).length
-    const alike = groups.filter((other) => other.kind === kind).length
+    const held = this.#ofNode.get(node) ?? 0
+    const alike = this.#ofKind.get(kind) ?? 0
     if (held >= this.perNode() || alike >= this.most)
-      throw refusal('overloaded', `${held} groups of this node wait for their verdicts, ${groups.length} in all`)
+      throw refusal('overloaded', `${held} groups of this node wait for their verdicts, ${this.#groups.size} in all`)
     this.#groups.set(leaseId, { node, kind })
+    this.#ofNode.set(node, held + 1)
+    this.#ofKind.set(kind, alike + 1)
   }
 
   release(leaseId: string): void {
+    const group = this.#groups.get(leaseId)
+    if (!group) return
     this.#groups.delete(leaseId)
+    const { node, kind } = group
+    const left = this.#ofNode.get(node)! - 1
+    if (left > 0) this.#ofNode.set(node, left)
+    else this.#ofNode.delete(node)
+    this.#ofKind.set(kind, this.#ofKind.get(kind)! - 1)
   }
 }
 

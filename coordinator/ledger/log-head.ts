@@ -59,6 +59,8 @@ export async function openHeadFile(path: string): Promise<HeadFile> {
   /** Where the next head goes: where the newest is not. */
   let next = newest !== null && newest === first ? 1 : 0
   let file: FileHandle | null = null
+  /** Heads are written one at a time, some hundred a second: each in new memory would be work for the collector. */
+  const slot = Buffer.alloc(SLOT_BYTES)
   return {
     path,
     get newest() {
@@ -68,7 +70,8 @@ export async function openHeadFile(path: string): Promise<HeadFile> {
       if (newest === null) await create(path, head)
       else {
         file ??= await open(path, 'r+')
-        await writeWhole(file, slotOf(head), next * SLOT_BYTES)
+        slot.write(slotOf(head), 'latin1')
+        await writeWhole(file, slot, next * SLOT_BYTES)
         await file.datasync()
         next = 1 - next
       }
@@ -86,7 +89,7 @@ async function create(path: string, head: LogHead): Promise<void> {
   const draft = `${path}.tmp`
   const file = await open(draft, 'w', 0o600)
   try {
-    await writeWhole(file, slotOf(head).repeat(2), 0)
+    await writeWhole(file, Buffer.from(slotOf(head).repeat(2), 'latin1'), 0)
     await file.sync()
   } finally {
     await file.close()
@@ -108,8 +111,7 @@ export async function syncFolderOf(path: string): Promise<void> {
 }
 
 /** A disk that fills up takes the first part of a write without an error. */
-async function writeWhole(file: FileHandle, text: string, position: number): Promise<void> {
-  const bytes = Buffer.from(text, 'latin1')
+async function writeWhole(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done)
     if (bytesWritten === 0) throw new Error(`${bytes.length - done} B were not written`)

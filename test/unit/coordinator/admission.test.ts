@@ -194,8 +194,13 @@ test('no node has more groups in hand than one may, and strangers leave room for
   hand.take(of('emil', 'e1'), 'watched')
   assert.ok(hand.has('d1') && hand.has('e1') && !hand.has('c1'))
   hand.release('a1')
+  hand.release('a1')
   hand.take(of('cleo', 'c1'), 'unknown')
   assert.ok(hand.has('c1') && !hand.has('a1'))
+  assert.throws(() => hand.take(of('fay', 'f1'), 'unknown'), /0 groups of this node wait for their verdicts, 5 in all/)
+  hand.release('c1')
+  hand.take(of('ann', 'a4'), 'unknown')
+  assert.throws(() => hand.take(of('ann', 'a5'), 'watched'), /2 groups of this node/)
 })
 
 test.run()

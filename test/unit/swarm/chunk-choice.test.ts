@@ -9,7 +9,7 @@ import {
   KEEP_UP_MS,
   LEAST_OF_OTHERS,
 } from '../../../swarm/chunk-choice.js'
-import { createGivenChunks, NODES_PER_COPY } from '../../../swarm/given-chunks.js'
+import { createGivenChunks, MOST_COPIES, NODES_PER_COPY } from '../../../swarm/given-chunks.js'
 import { bitsOf } from '../../../swarm/partial-blob.js'
 
 const test = suite('which chunk is asked for')
@@ -171,6 +171,19 @@ test('each chunk is promised once, to another node when the first one is gone, a
   given.forget('nobody')
   const crowd = Array.from({ length: NODES_PER_COPY }, (_, i) => given.promise(`more ${i}`, blob, wanted))
   assert.equal([...new Set(crowd)].sort(), [...ALL, null], 'a second copy')
+})
+
+test('of no chunk more copies are promised than spread faster, however many nodes there are', () => {
+  const given = createGivenChunks()
+  const copies = new Map<number | null, number>()
+  for (let i = 0; i < 2 * MOST_COPIES * NODES_PER_COPY; i++) {
+    const index = given.promise(`node ${i}`, '00'.repeat(32), EVERY)
+    copies.set(index, (copies.get(index) ?? 0) + 1)
+  }
+  assert.equal(
+    ALL.map((index) => copies.get(index)),
+    ALL.map(() => MOST_COPIES),
+  )
 })
 
 test.run()
