@@ -58,7 +58,10 @@ export const findOverlap = (group: Sayings, earlier: readonly EarlierGroup[]): O
  */
 function findEqual({ completions, logprobs }: Sayings, earlier: readonly EarlierGroup[]): Overlap | null {
   let worst: (Overlap & { readonly nats: number }) | null = null
+  const own = new Set(completions)
   for (const group of earlier) {
+    // Without an equal rollout the stake can only be lost, and of most groups there is none.
+    if (!group.completions.some((completion) => own.has(completion))) continue
     const claims = new Map<string, { share: number; logprob: number }>()
     for (const [k, completion] of group.completions.entries()) {
       const share = (claims.get(completion)?.share ?? 0) + 1 / group.completions.length

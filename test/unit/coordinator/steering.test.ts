@@ -58,20 +58,29 @@ const steeredRepairs = (random: Random, reach: number, part: number): number[] =
 const spender = (random: Random, part: number): RepairSums =>
   group(steeredRepairs(random, Math.sqrt((part * BUDGET) / EVIDENCE), 1), 0.5)
 
-/** Audited groups until no further one of the key is trained on, and until it is quarantined. */
-function groupsUntilCaught(next: () => RepairSums, most: number): { stopped: number; caught: number } {
+/** What becomes of a key, each of whose groups is audited before it may be trained on. */
+interface Fate {
+  /** Audited groups until it is held back for the first time, and until it is quarantined. */
+  readonly stopped: number
+  readonly caught: number
+  /** Groups until then while which it was not held back. */
+  readonly trained: number
+}
+
+function fateOf(next: () => RepairSums, most: number): Fate {
   const standing = new Standing()
-  let stopped = Number.POSITIVE_INFINITY
+  let [stopped, trained] = [Number.POSITIVE_INFINITY, 0]
   for (let i = 1; i <= most; i++) {
     standing.accepted(true)
     if (standing.addsUp(next(), 0)) {
       assert.ok(standing.isQuarantined(0))
       assert.is(standing.streak, 0)
-      return { stopped: Math.min(stopped, i), caught: i }
+      return { stopped: Math.min(stopped, i), caught: i, trained }
     }
     if (standing.isHeldBack) stopped = Math.min(stopped, i)
+    else trained += 1
   }
-  return { stopped, caught: Number.POSITIVE_INFINITY }
+  return { stopped, caught: Number.POSITIVE_INFINITY, trained }
 }
 
 const KEYS = 2000
@@ -79,19 +88,26 @@ const KEYS = 2000
 /** Of so many keys the median, and the shares of those that are caught, and of those whose groups are not trained on any more, within three groups. */
 function catches(next: (random: Random) => RepairSums, seed: number) {
   const random = seededRandom(seed)
-  const counts = Array.from({ length: KEYS }, () => groupsUntilCaught(() => next(random), 5000))
-  const withinThree = (of: 'stopped' | 'caught'): number => counts.filter((one) => one[of] <= 3).length / KEYS
-  const sorted = counts.map(({ caught }) => caught).sort((a, b) => a - b)
-  return { median: sorted[KEYS / 2]!, caught: withinThree('caught'), stopped: withinThree('stopped') }
+  const fates = Array.from({ length: KEYS }, () => fateOf(() => next(random), 5000))
+  const withinThree = (of: 'stopped' | 'caught'): number => fates.filter((one) => one[of] <= 3).length / KEYS
+  const sorted = fates.map(({ caught }) => caught).sort((a, b) => a - b)
+  const trained = fates.reduce((sum, one) => sum + one.trained, 0) / KEYS
+  return { median: sorted[KEYS / 2]!, caught: withinThree('caught'), stopped: withinThree('stopped'), trained }
 }
 
 test('who spends what one group may be off is caught within a few groups, and mostly not trained on from the third', () => {
-  const [all, most, half, fifth] = [1, 0.7, 0.5, 0.2].map((part, i) => catches((random) => spender(random, part), i))
+  const keys = [1, 0.7, 0.5, 0.2].map((part, i) => catches((random) => spender(random, part), i))
+  const [all, most, half, fifth] = keys
   assert.ok(all!.median <= 3 && most!.median <= 4 && half!.median <= 6 && fifth!.median <= 15)
-  assert.ok(all!.caught >= 0.7)
-  // docs/judging.md: 96, 92, 83 and 42 %.
-  assert.ok(all!.stopped >= 0.95, `${all!.stopped}`)
-  assert.ok(most!.stopped >= 0.9 && half!.stopped >= 0.8 && fifth!.stopped >= 0.38)
+  assert.ok(all!.stopped >= 0.95 && most!.stopped >= 0.9 && half!.stopped >= 0.8, JSON.stringify(keys))
+  const told = readFileSync(join(checkout, 'docs', 'judging.md'), 'utf8').replaceAll('**', '')
+  const share = (of: number): string => `${(100 * of).toFixed(0)} %`
+  const rows = keys.map(
+    ({ stopped, caught, median, trained }) =>
+      `| ${share(stopped)} | ${share(caught)} | ${median} | ${trained.toFixed(1)} |`,
+  )
+  const lacking = rows.filter((row) => !told.includes(row))
+  assert.equal(lacking, [], 'docs/judging.md has them all')
 })
 
 /** How often the groups of an honest key begin to wait, and how many do. */
@@ -148,7 +164,7 @@ test('what may be chosen for ever is a small part of all near ties', () => {
 })
 
 test('choices that an audit hardly sees, but all of them where they pay, are caught by their direction', () => {
-  const { caught } = groupsUntilCaught(() => group([2 * mean * (EVIDENCE + PRIOR)], 1), 1000)
+  const { caught } = fateOf(() => group([2 * mean * (EVIDENCE + PRIOR)], 1), 1000)
   assert.ok(caught < 60, `${caught}`)
 })
 
