@@ -8,7 +8,7 @@ import {
   type Session,
 } from '../../servers/kernel/index.js'
 import { kindsGiven, type Link, lookedUp, type Node, type ToolGraph } from '../../servers/kernel/tool-graph.js'
-import { isPurposeful } from './purpose.js'
+import { endsWithCheck, isPurposeful } from './purpose.js'
 import { commonValuesIn, type Way, waysToRefer } from './references.js'
 import type { Chain } from './split.js'
 import { kindsTold } from './told-kinds.js'
@@ -72,7 +72,12 @@ export function drawChain(source: ChainSource, core: Chain, length: number, rand
   for (let attempt = 0; attempt < TRIES_PER_CHAIN; attempt++) {
     const chain = [...core]
     while (chain.length < length && grow(chain, source, random));
-    if (chain.length === length && !firstUncovered(chain, spoken) && (isPlain || isPurposeful(chain))) return chain
+    if (
+      chain.length === length &&
+      !firstUncovered(chain, spoken) &&
+      (isPlain || (isPurposeful(chain) && endsWithCheck(chain)))
+    )
+      return chain
   }
   return null
 }
