@@ -60,6 +60,7 @@ export const DROP_REASONS = [
   'no_chain',
   'no_walk',
   'errand',
+  'look_up',
   'undone',
   'no_script',
   'no_words',

@@ -25,9 +25,9 @@ export function drawShape(profile: Profile, length: number, recovery: Recovery |
   const [second, third] = profile.nextTurn
   const several = random.chance(second)
   const drawn = drawInformation(several ? 2 : 1, profile, random)
-  // Who is told that it does not work has said everything: two turns more than requests would be too many.
-  const information = recovery === 'corrected' ? 'complete' : drawn
-  const others = (information === 'complete' ? 0 : 1) + (takesTurn(recovery) ? 1 : 0)
+  // Who learns what is wrong or missing has said everything before: both would be more turns than there are.
+  const information = recovery === 'corrected' || recovery === 'other-tool' ? 'complete' : drawn
+  const others = (information === 'complete' ? 0 : 1) + (recovery ? 1 : 0)
   // Two steps do not fill three requests, so the other conversations take over their third turns.
   const full = shareWithoutThird(profile)
   const turns = several ? 2 + (length + others > 2 && random.chance(Math.min(1, third / (1 - full))) ? 1 : 0) : 1
@@ -36,12 +36,9 @@ export function drawShape(profile: Profile, length: number, recovery: Recovery |
 
 /** Share of the conversations whose two steps leave no third turn to be filled. */
 function shareWithoutThird({ lengths, information, recovery }: Profile): number {
-  const asTurn = RECOVERY_KINDS.reduce((sum, [kind, share]) => sum + (takesTurn(kind) ? share : 0), 0)
   const pairs = lengths[0] / lengths.reduce((sum, weight) => sum + weight, 0)
-  return pairs * (1 - information.missing - information.minimal) * (1 - recovery * asTurn)
+  return pairs * (1 - information.missing - information.minimal) * (1 - recovery)
 }
-
-const takesTurn = (recovery: Recovery | null): boolean => recovery === 'corrected' || recovery === 'gave-up'
 
 function drawInformation(turns: number, { information }: Profile, random: SeededRandom): Information {
   if (turns < 2) return 'complete'
