@@ -57,8 +57,10 @@ export interface Example {
 
 /** Why a candidate was not kept; the data set's card reports how many each took. */
 export const DROP_REASONS = [
+  'no_chain',
   'no_walk',
   'errand',
+  'look_up',
   'undone',
   'no_script',
   'no_words',

@@ -3,6 +3,7 @@ import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import type { Json, JsonObject } from '../../reward/index.js'
 import { meaningOf, type SeededRandom, type ServerDefinition, type Session } from '../../servers/kernel/index.js'
+import { hasDetails, type Shape } from './conversation-shape.js'
 import type { Taken } from './take-steps.js'
 import { type ToldStep, tellReferences } from './tell-references.js'
 import type { Undoing } from './undoing.js'
@@ -12,7 +13,7 @@ import type { Open } from './walk.js'
 export interface FailedCall {
   /** The step that it is an attempt at. */
   readonly step: number
-  /** The argument that is wrong; `undefined` when nothing is wrong but the time: another tool has to come first. */
+  /** The argument that is wrong; `undefined` when none is: another tool has to come first. */
   readonly field: string | undefined
   readonly args: JsonObject
   readonly code: string
@@ -51,42 +52,6 @@ export interface Script {
   readonly silent: ReadonlySet<number>
 }
 
-/** Share of the conversations with a failure in which it is made good by other arguments, or by another tool. */
-const RECOVERY_KINDS: readonly [Recovery, number][] = [
-  ['corrected', 0.6],
-  ['other-tool', 0.2],
-  ['gave-up', 0.2],
-]
-
-/** What kind of conversation is wanted: drawn once, so that the kinds that are harder to find keep their share. */
-export interface Shape {
-  /** User turns that ask for something. */
-  readonly requests: number
-  readonly information: Information
-  readonly recovery: Recovery | null
-}
-
-/** @param length  steps of the conversation: every request asks for one at least */
-export function drawShape(profile: Profile, length: number, recovery: Recovery | null, random: SeededRandom): Shape {
-  const [second, third] = profile.nextTurn
-  const several = random.chance(second)
-  const information = drawInformation(several ? 2 : 1, profile, random)
-  const others = (information === 'complete' ? 0 : 1) + (takesTurn(recovery) ? 1 : 0)
-  // Two steps do not fill three requests, so the other conversations take over their third turns.
-  const full = shareWithoutThird(profile)
-  const turns = several ? 2 + (length + others > 2 && random.chance(Math.min(1, third / (1 - full))) ? 1 : 0) : 1
-  return { requests: Math.max(1, turns - others), information, recovery }
-}
-
-/** Share of the conversations whose two steps leave no third turn to be filled. */
-function shareWithoutThird({ lengths, information, recovery }: Profile): number {
-  const asTurn = RECOVERY_KINDS.reduce((sum, [kind, share]) => sum + (takesTurn(kind) ? share : 0), 0)
-  const pairs = lengths[0] / lengths.reduce((sum, weight) => sum + weight, 0)
-  return pairs * (1 - information.missing - information.minimal) * (1 - recovery * asTurn)
-}
-
-const takesTurn = (recovery: Recovery | null): boolean => recovery === 'corrected' || recovery === 'gave-up'
-
 /**
  * The conversation's state machine (paper, section 3.2): which steps the user asks for in which turn, how much is said
  * at first, what goes wrong on the way, and when the conversation ends.
@@ -110,25 +75,8 @@ export function scriptConversation(
   const scripted = requestsOf(material, information, silent, recovery)
   if (!scripted) return null
   if (recovery !== 'other-tool') return { steps, turns: scripted, information, recovery, silent }
-  const found = otherToolFirst(material, scripted, silent)
-  return found && { ...found, information, recovery, silent }
-}
-
-function drawInformation(turns: number, { information }: Profile, random: SeededRandom): Information {
-  if (turns < 2) return 'complete'
-  const draw = random.int(0, 999_999) / 1_000_000
-  if (draw < information.missing) return 'missing'
-  return draw < information.missing + information.minimal ? 'minimal' : 'complete'
-}
-
-/** What goes wrong, where something does. */
-export function drawRecovery(random: SeededRandom): Recovery {
-  let left = random.int(0, 999_999) / 1_000_000
-  for (const [kind, share] of RECOVERY_KINDS) {
-    left -= share
-    if (left < 0) return kind
-  }
-  return 'corrected'
+  const found = otherToolFirst(material, scripted)
+  return found && { steps, turns: found, information, recovery, silent }
 }
 
 /** Draws of a partition, of which the one with the shortest longest turn is taken: people do not ask for everything at once. */
@@ -194,19 +142,14 @@ function requestsOf(
 }
 
 /** Whether the last step of a turn is what all others of it are for: somebody with two wishes does not begin with the second. */
-const isOneGoal = (part: readonly number[], steps: readonly ToldStep[], silent: ReadonlySet<number>): boolean =>
-  part
+function isOneGoal(part: readonly number[], steps: readonly ToldStep[], silent: ReadonlySet<number>): boolean {
+  const serving = new Set(part.slice(-1))
+  for (const index of part.toReversed())
+    if (serving.has(index)) for (const { source } of steps[index]!.bindings) serving.add(source)
+  return part
     .slice(0, -1)
-    .every(
-      (index) =>
-        silent.has(index) ||
-        (steps[index]!.tool.annotations.readOnly &&
-          steps[part.at(-1)!]!.bindings.some(({ source }) => source === index)),
-    )
-
-/** Whether there is anything to ask for: what needs no argument is simply done. */
-const hasDetails = ({ tool }: ToldStep): boolean =>
-  Object.values(tool.input.shape).some((schema) => !schema.isOptional())
+    .every((index) => silent.has(index) || (steps[index]!.tool.annotations.readOnly && serving.has(index)))
+}
 
 /** A part whose last call the user gets wrong at first. */
 function drawFailingPart(material: Material): { part: number; field: string; failed: FailedCall } | null {
@@ -218,38 +161,46 @@ function drawFailingPart(material: Material): { part: number; field: string; fai
   return null
 }
 
-/** The user asks for a call whose precondition another tool sets up first: the assistant finds out and does that. */
-function otherToolFirst(
-  { steps, open }: Material,
-  turns: readonly Turn[],
-  silent: Set<number>,
-): Pick<Script, 'steps' | 'turns'> | null {
+/**
+ * The user asks for a call whose precondition another tool sets up first, hears what stands in the way, and asks for both then: nobody's
+ * meeting is started, and nobody's battery replaced, unasked.
+ */
+function otherToolFirst({ steps, open }: Material, turns: readonly Turn[]): Turn[] | null {
   for (const turn of turns) {
-    for (const later of turn.steps) {
-      const [first, second] = [steps[later - 1], steps[later]!]
-      if (!first || turn.says !== 'request' || turn.withheld || !turn.steps.includes(later - 1)) continue
-      const fact = second.tool.needs?.some((need) => first.tool.establishes?.includes(need))
-      const known = Object.values(second.args)
-      if (!fact || first.server !== second.server || first.tool.annotations.readOnly) continue
-      if (!Object.values(first.args).every((value) => known.includes(value))) continue
-      const result = playUpTo(steps, later - 1, open)(second.server).call(second.tool.name, second.args)
-      if (result.ok) continue
-      const failed = { step: later, field: undefined, args: second.args, code: result.code, message: result.message }
-      const meant = second.bindings.map((binding) => {
-        // The user knows nothing of the call in between: things are meant as they were before it.
-        const before = first.bindings.find(({ value }) => value === binding.value)
-        return binding.source === later - 1 && before ? { ...binding, source: before.source, way: before.way } : binding
-      })
-      if (meant.some(({ source }) => source === later - 1)) continue
-      silent.add(later - 1)
-      return {
-        steps: steps.map((step) => (step === second ? { ...step, bindings: meant } : step)),
-        turns: turns.map((each) => (each === turn ? { ...each, failed } : each)),
-      }
-    }
+    const later = turn.steps.at(-1)
+    if (later === undefined || turn.says !== 'request' || turn.withheld || !turn.steps.includes(later - 1)) continue
+    const [first, second] = [steps[later - 1]!, steps[later]!]
+    if (!isSetUpBy(first, second) || ![first, second].every(isNamed)) continue
+    const result = playUpTo(steps, later - 1, open)(second.server).call(second.tool.name, second.args)
+    if (result.ok) continue
+    const failed = { step: later, field: undefined, args: second.args, code: result.code, message: result.message }
+    const [asked, before] = [turn.asks, turn.steps].map((all) => all.filter((step) => step < later - 1))
+    return turns.flatMap((each): Turn[] =>
+      each === turn
+        ? [
+            { says: 'request', asks: [...asked!, later], steps: before!, failed },
+            { says: 'request', asks: [later - 1, later], steps: [later - 1, later] },
+          ]
+        : [each],
+    )
   }
   return null
 }
+
+/** Whether the first call makes true what the second needs, and is about nothing that the second does not say. */
+function isSetUpBy(first: ToldStep, second: ToldStep): boolean {
+  const known = Object.values(second.args)
+  return (
+    first.server === second.server &&
+    !first.tool.annotations.readOnly &&
+    (second.tool.needs ?? []).some((need) => first.tool.establishes?.includes(need)) &&
+    Object.values(first.args).every((value) => known.includes(value))
+  )
+}
+
+/** Whether things are meant by name, which they are by whatever is done in between. */
+const isNamed = ({ bindings }: ToldStep): boolean =>
+  bindings.every(({ way: { how } }) => how === 'label' || how === 'value')
 
 /** The sessions of the task after the first `count` steps. */
 function playUpTo(steps: readonly ToldStep[], count: number, open: Open): Open {

@@ -25,9 +25,13 @@ export function makeExample(assignment: Assignment, context: SynthesisContext): 
     const made = typeof candidate === 'string' || tellsTheTruth(candidate, context) ? candidate : 'words'
     if (typeof made !== 'string') return { example: made, drops }
     if (made !== 'other_split') drops[made] = (drops[made] ?? 0) + 1
+    // Training chains run through the same tool each time: what this world does not give it does not give at the next attempt either.
+    if (made === 'no_chain' && assignment.split === 'train') attempt = lastInWorld(attempt)
   }
   return { example: null, drops }
 }
+
+const lastInWorld = (attempt: number): number => attempt - (attempt % ATTEMPTS_PER_WORLD) + ATTEMPTS_PER_WORLD - 1
 
 /** The assistant tells what was asked for, and nothing that neither user nor world gave. */
 function tellsTheTruth(example: Example, { catalogue }: SynthesisContext): boolean {

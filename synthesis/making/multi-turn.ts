@@ -1,7 +1,8 @@
 import type { Recovery } from '../../dataset/example.js'
 import { deriveSeed, type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
 import { assemble, buildTask } from './assemble.js'
-import { drawRecovery, drawShape, type Script, type Shape, scriptConversation } from './conversation-script.js'
+import { type Script, scriptConversation } from './conversation-script.js'
+import { canCarry, drawRecovery, drawShape, type Shape } from './conversation-shape.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { firstObjection } from './filters.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
@@ -18,7 +19,9 @@ export const makeMultiTurn: Maker = (assignment, worldSeed, context, random) => 
   const drawn = shapeRandom(assignment, context)
   const length = drawLength(assignment, context, drawn)
   const shape = drawShape(profile, length, recoveryOf(assignment, context), drawn)
-  const taken = takeSteps(assignment, coreOf(assignment, shape, context, random), length, worldSeed, context, random)
+  const core = coreOf(assignment, shape, context, random)
+  const fits = (chain: Chain): boolean => canCarry(chain, shape)
+  const taken = takeSteps(assignment, core, length, worldSeed, context, random, fits)
   if (typeof taken === 'string') return taken
   const { chain, open } = taken
   const script = scriptIn(SCRIPTS_PER_WALK, () => scriptConversation(taken, shape, profile, random))

@@ -32,8 +32,8 @@ export type SynthesisErrorCode =
 /** Synthesis cannot go on with what it was given. */
 export class SynthesisError extends CodedError<SynthesisErrorCode> {}
 
-/** Worlds kept by one worker: the tasks of a batch play in few. */
-const WORLDS_KEPT = 64
+/** Worlds kept by one worker: the tasks of a batch play in 20 worlds under three seeds for each of three splits. */
+const WORLDS_KEPT = 256
 
 /** @throws SynthesisError `unknown_world`, `unknown_profile` */
 export function contextOf(recipe: Recipe, worlds: WorldCache = createWorldCache(WORLDS_KEPT)): SynthesisContext {

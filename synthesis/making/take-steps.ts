@@ -3,9 +3,10 @@ import type { Split } from '../../dataset/profile.js'
 import { deriveSeed, type SeededRandom, type ServerDefinition, seededRandom } from '../../servers/kernel/index.js'
 import type { Node } from '../../servers/kernel/tool-graph.js'
 import { isOneErrand } from './errand.js'
+import { lookUpsAreWorthIt } from './looks.js'
 import { isPossibleAtFirst, isPrepared, prepared } from './preconditions.js'
 import { isPurposeful } from './purpose.js'
-import { type Chain, splitOf } from './split.js'
+import { type Chain, chainName, splitOf } from './split.js'
 import type { Assignment, SynthesisContext } from './synthesis-context.js'
 import { hasNoOtherUse, isIdle, leadsOnlyBack, type Undoing, undoingsIn } from './undoing.js'
 import { type ChainSource, drawChain, type Open, type Step, walk } from './walk.js'
@@ -19,7 +20,10 @@ export interface Taken {
   readonly undoings: readonly Undoing[]
 }
 
-/** A chain of the assignment's split around `core`, executed in fresh sessions. */
+/**
+ * A chain of the assignment's split around `core`, executed in fresh sessions.
+ * @param fits  which chains are of use, as far as their tools tell
+ */
 export function takeSteps(
   { split }: Assignment,
   core: Chain,
@@ -27,20 +31,22 @@ export function takeSteps(
   worldSeed: number,
   context: SynthesisContext,
   random: SeededRandom,
+  fits: (chain: Chain) => boolean = () => true,
 ): Taken | DropReason {
   const { graph, profile, worlds } = context
   const isPossible = (node: Node): boolean => isPossibleAtFirst(node, worldSeed, worlds)
   const start = prepared(core, graph, isPossible, random)
-  if (!start || start.length > LONGEST) return 'no_walk'
+  if (!start || start.length > LONGEST) return 'no_chain'
   const isReady = (node: Node, earlier: Chain): boolean =>
     (isPossible(node) || isPrepared(node, earlier)) && (profile.speech === 'plain' || isPurposeful([...earlier, node]))
-  const source = { graph, profile, isReady }
+  const source = { graph, profile, isReady, fits }
   const chain = drawChainOf(split, start, length, source, context.heldOutWorlds, random)
-  if (!chain) return 'no_walk'
+  if (!chain) return 'no_chain'
   const open: Open = (server) => worlds.open(server, worldSeed)
   const steps = walk(chain, open, context.profile, random)
   if (!steps) return 'no_walk'
   if (profile.speech === 'natural' && (!isOneErrand(steps) || isIdle(steps, open))) return 'errand'
+  if (profile.speech === 'natural' && !lookUpsAreWorthIt(steps, open)) return 'look_up'
   const undoings = undoingsIn(steps, open)
   const isNatural = ({ earlier, later }: Undoing): boolean =>
     hasNoOtherUse(steps[later]!) || leadsOnlyBack(chain[earlier]!, graph)
@@ -67,25 +73,29 @@ function drawChainOf(
   split: Split,
   core: Chain,
   length: number,
-  source: ChainSource,
+  { fits, ...source }: ChainSource & { fits(chain: Chain): boolean },
   heldOutWorlds: ReadonlySet<string>,
   random: SeededRandom,
 ): Chain | null {
   let parted = false
   for (const next of lengthsFrom(length, Math.max(core.length, Math.min(length, SHORTEST)))) {
-    let drawn = false
+    const known = new Set<string>()
+    let again = 0
     let elsewhere = false
     for (let attempt = 0; attempt < DRAWS_PER_SPLIT[split]; attempt++) {
       const chain = drawChain({ ...source, parted }, core, next, random)
-      if (!chain && !drawn && attempt >= DRAWS_PER_SPLIT.train) break
+      if (!chain && known.size === 0 && attempt >= DRAWS_PER_SPLIT.train) break
       if (!chain) continue
-      drawn = true
+      const name = chainName(chain)
+      if (known.has(name) && ++again > known.size) break
+      known.add(name)
+      if (!fits(chain)) continue
       const own = splitOf(chain, heldOutWorlds)
       if (own === split) return chain
       elsewhere ||= own !== undefined
     }
     if (elsewhere) return null
-    parted ||= drawn
+    parted ||= known.size > 0
   }
   return null
 }

@@ -1,0 +1,66 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Recovery } from '../../../dataset/example.js'
+import { seededRandom } from '../../../servers/kernel/index.js'
+import { nodeName } from '../../../servers/kernel/tool-graph.js'
+import { scriptConversation } from '../../../synthesis/making/conversation-script.js'
+import { canCarry, drawShape, type Shape } from '../../../synthesis/making/conversation-shape.js'
+import { contextOf } from '../../../synthesis/making/recipe.js'
+import type { Chain } from '../../../synthesis/making/split.js'
+import { takeSteps } from '../../../synthesis/making/take-steps.js'
+
+const test = suite('the shape of a conversation')
+const context = contextOf({ worlds: ['banking', 'calendar', 'vehicle'], heldOutWorlds: [], profile: 'paper', seed: 5 })
+const { profile, graph } = context
+const WORLD_SEED = 20
+const RECOVERIES: readonly (Recovery | null)[] = [null, null, 'corrected', 'gave-up']
+
+const chainOf = (...names: string[]): Chain => names.map((name) => graph.nodes.find((node) => nodeName(node) === name)!)
+
+test('is carried by every chain that a conversation was made of', () => {
+  const random = seededRandom(11)
+  let scripts = 0
+  for (let draw = 0; draw < 250; draw++) {
+    const target = random.pick(graph.nodes)
+    const length = random.int(2, 4)
+    const taken = takeSteps(
+      { index: draw, round: 0, kind: 'multi-turn', split: 'train', target },
+      [target],
+      length,
+      WORLD_SEED,
+      context,
+      random,
+    )
+    if (typeof taken === 'string') continue
+    for (const recovery of RECOVERIES) {
+      const shape = drawShape(profile, length, recovery, random)
+      if (!scriptConversation(taken, shape, profile, random)) continue
+      scripts++
+      assert.ok(canCarry(taken.chain, shape), `${taken.chain.map(nodeName)} ${JSON.stringify(shape)}`)
+    }
+  }
+  assert.ok(scripts > 100, `${scripts} conversations`)
+})
+
+test('is turned away where the tools alone show that nothing will come of it', () => {
+  const plain: Shape = { requests: 1, information: 'complete', recovery: null }
+  const freeze = chainOf('banking:list_cards', 'banking:freeze_card')
+  assert.ok(canCarry(freeze, plain))
+  assert.ok(canCarry(freeze, { ...plain, information: 'minimal' }), 'somebody wants to freeze a card')
+  assert.not.ok(canCarry(freeze, { ...plain, requests: 3 }), 'two calls are no three requests')
+  const two = chainOf('banking:freeze_card', 'banking:list_cards')
+  assert.not.ok(
+    canCarry(two, { ...plain, information: 'minimal' }),
+    'what is done first is not for the look-up after it',
+  )
+  const settings = chainOf('vehicle:stop_engine', 'vehicle:list_drivers')
+  assert.not.ok(canCarry(settings, { ...plain, recovery: 'gave-up' }), 'there is no number to get wrong')
+  assert.not.ok(canCarry(settings, { ...plain, information: 'missing' }), 'there is nothing to leave out')
+})
+
+test('has nothing left out where a call is to be corrected, for both would be more turns than there are', () => {
+  const random = seededRandom(3)
+  for (let draw = 0; draw < 50; draw++) assert.is(drawShape(profile, 3, 'corrected', random).information, 'complete')
+})
+
+test.run()
