@@ -24,7 +24,7 @@ export function sampleRoundAmount(random: SeededRandom, most: number): number | 
   return step * random.int(1, Math.min(20, Math.floor(cap / step)))
 }
 
-const REGULAR = { weekly: 60, monthly: 600, yearly: 400 } as const
+const REGULAR = { weekly: 60, monthly: 300, yearly: 400 } as const
 type Frequency = keyof typeof REGULAR
 
 /** Somebody is paid every week or month; only a bill comes once a year. */

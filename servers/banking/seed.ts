@@ -256,7 +256,7 @@ function seedStandingOrders(
       name,
       account,
       payee,
-      amount: sampleRegularAmount(random, frequency, 600),
+      amount: sampleRegularAmount(random, frequency, 300),
       frequency,
       next_date: addDays(today, random.int(1, 30)),
       status: i === 0 ? 'cancelled' : 'active',

@@ -8,8 +8,9 @@ export const DRAWS = 24
 /** An amount as people name them, mostly round, from 1 to `most`. */
 export function sampleAmount(random: SeededRandom, most: number): number {
   const cap = Math.max(1, Math.min(most, 400))
-  const step = random.pick([1, 5, 10, 20, 50].filter((each) => each === 1 || (each * 2 <= cap && each * 20 >= cap)))
-  return step > 1 || cap < 10 ? step * random.int(1, Math.floor(cap / step)) : random.int(Math.ceil(cap / 4), cap)
+  const steps = [5, 10, 20, 50].filter((each) => each * 2 <= cap && each * 20 >= cap)
+  const step = steps.length > 0 ? random.pick(steps) : 1
+  return step * random.int(1, Math.floor(cap / step))
 }
 
 /** Whether so little is left that somebody would top the category up. */
@@ -18,8 +19,9 @@ export function isShort(db: BudgetView, category: string, month: string): boolea
   return leftOf(envelope) < 20 || leftOf(envelope) * 5 <= envelope.limit
 }
 
-/** What somebody would take out of a category, most of which is left: at most half of it. */
+/** What somebody would take out of a category that is overspent in no open month, most of which is left: at most half of it. */
 export function spareOf(db: BudgetView, category: string, month: Month): number {
-  if (isShort(db, category, month.month)) return 0
+  const open = db.months.list(({ status }) => status === 'open')
+  if (isShort(db, category, month.month) || open.some((row) => leftOf(envelopeOf(db, category, row.month)) < 0)) return 0
   return Math.floor(movable(db, category, month) / 2)
 }

@@ -27,7 +27,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   merge_crm_contacts: {
     goal: 'merge two records of the same contact',
-    answer: 'The two are one contact now: {name}. {deals:deal} and {activities:activity} moved over.',
+    answer: 'The two are one contact now: {name}, to whom {deals:deal} and {activities:activity} were moved.',
     next: ['plan_activity'],
   },
   find_leads: {
@@ -57,7 +57,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   discount_deal: {
     goal: 'give a discount on a deal',
     answer:
-      '{title} has a discount of {discount} percent[; {requested} percent is waiting for approval]. The deal is worth {value} now.',
+      'The discount on {title} is {discount} percent now[, with {requested} percent waiting for approval]. The deal is worth {value}.',
   },
   approve_discount: {
     goal: 'approve a discount that a colleague asked for',

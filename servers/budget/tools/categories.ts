@@ -33,7 +33,7 @@ const listCategories = tool({
     // The limits of a month that is closed are of no more use to anybody.
     const open = choices(db.months, bound.month, ({ status }) => status === 'open')
     if (open.length === 0) return null
-    const month = bound.month ?? (random.chance(0.3) ? random.pick(open).month : undefined)
+    const month = bound.month ?? (random.chance(0.08) ? random.pick(open).month : undefined)
     return { group: bound.group ?? random.pick(GROUPS), ...(month === undefined ? {} : { month }) }
   },
   run({ group, month: key }, context) {

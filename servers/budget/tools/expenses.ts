@@ -89,7 +89,9 @@ const recordExpense = tool({
       const category = random.pick(categories)
       const member = random.pick(members)
       const { limit, spent } = envelopeOf(db, category.category, monthOf(today()))
-      const most = Math.max(1, category.kind === 'soft' ? Math.floor(limit * 1.1) - spent : limit - spent)
+      // Now and then somebody goes a little over a soft limit.
+      const isOver = category.kind === 'soft' && random.chance(0.05)
+      const most = Math.max(1, (isOver ? Math.floor(limit * 1.1) : limit) - spent)
       const item = random.pick(itemsOf(category.name))
       if (item.least > most) continue
       const sum = bound.amount ?? random.int(item.least, Math.min(item.most, most))

@@ -127,7 +127,7 @@ const convertLead = tool({
     'convert {lead} into a deal',
     'turn {lead} into a company, a contact and a deal',
     'make a deal out of {lead}',
-    'open a deal for {lead}, which is qualified',
+    'open a deal with {lead}',
   ],
   sample({ db, random, bound }) {
     const lead = choose(db.leads, random, bound.lead, (row) => conversionObstacle(db, row) === undefined)
