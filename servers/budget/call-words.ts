@@ -11,6 +11,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer:
       '{name} now has {left} euros left of {limit} for {month}, and {from_left} euros remain in the category that they came from.',
     next: ['record_expense', 'pay_recurring_expense', 'close_month'],
+    checks: ['list_categories'],
   },
   search_expenses: {
     goal: 'find one of our expenses',
@@ -20,21 +21,25 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'record an expense',
     answer: 'I recorded "{description}" at {amount} euros, which leaves {left} euros in the category {category}.',
     next: ['split_expense'],
+    checks: ['list_categories', 'summarise_month'],
   },
   split_expense: {
     goal: 'split an expense between two categories',
     answer:
       '{amount} euros of "{description}" now count in the category {category}, and {remaining} euros stay where they were.',
+    checks: ['list_categories'],
   },
   undo_expense: {
     goal: 'take an expense back out of the books',
     answer: 'I took "{description}" out of the books; the category {category} has {left} euros left again.',
     next: ['record_expense'],
+    checks: [],
   },
   pay_recurring_expense: {
     goal: 'pay one of our recurring expenses',
     answer: '{description} is paid for {month}: {amount} euros, which leaves {left} euros in the category {category}.',
     next: ['close_month'],
+    checks: ['summarise_month'],
   },
   summarise_month: {
     goal: 'see how our budget did in a month',
@@ -44,6 +49,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   close_month: {
     goal: 'close a month in the budget',
     answer: '{month} is {status} with {spent} euros spent; {carried} euros were carried over.',
+    checks: ['summarise_month'],
   },
   list_savings_goals: {
     goal: 'see how our savings are going',
@@ -53,10 +59,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   contribute_to_savings_goal: {
     goal: 'put money aside for a savings goal',
     answer: '{name} now has {saved} of {target} euros, and {left} euros are left in the category {category}.',
+    checks: ['list_savings_goals'],
   },
   withdraw_from_savings_goal: {
     goal: 'take money out of our savings',
     answer: '{name} is down to {saved} of {target} euros, and the category {category} now has {left} euros left.',
     next: ['record_expense', 'pay_recurring_expense'],
+    checks: ['list_savings_goals', 'list_categories'],
   },
 }

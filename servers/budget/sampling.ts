@@ -22,6 +22,7 @@ export function isShort(db: BudgetView, category: string, month: string): boolea
 /** What somebody would take out of a category that is overspent in no open month, most of which is left: at most half of it. */
 export function spareOf(db: BudgetView, category: string, month: Month): number {
   const open = db.months.list(({ status }) => status === 'open')
-  if (isShort(db, category, month.month) || open.some((row) => leftOf(envelopeOf(db, category, row.month)) < 0)) return 0
+  if (isShort(db, category, month.month) || open.some((row) => leftOf(envelopeOf(db, category, row.month)) < 0))
+    return 0
   return Math.floor(movable(db, category, month) / 2)
 }

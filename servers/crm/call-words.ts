@@ -14,6 +14,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   hand_over_company: {
     goal: 'hand a company over to another rep',
     answer: '{name} now belongs to {rep}, along with {deals:open deal} and {activities:planned activity}.',
+    checks: [],
   },
   find_crm_contacts: {
     goal: 'look up a contact',
@@ -24,11 +25,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'add a contact to a company',
     answer: '{name} is now a contact of {company}.',
     next: ['plan_activity'],
+    checks: [],
   },
   merge_crm_contacts: {
     goal: 'merge two records of the same contact',
     answer: 'The two are one contact now: {name}, to whom {deals:deal} and {activities:activity} were moved.',
     next: ['plan_activity'],
+    checks: [],
   },
   find_leads: {
     goal: 'see my leads',
@@ -38,11 +41,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'update the status of a lead',
     answer: '{name} of {firm} is now {status}[, with a budget of {budget}].',
     next: ['convert_lead'],
+    checks: [],
   },
   convert_lead: {
     goal: 'turn a lead into a deal',
     answer: 'It is a deal now: {title}, worth {amount}. Your pipeline stands at {pipeline}.',
     next: ['move_deal', 'plan_activity'],
+    checks: ['find_deals'],
   },
   find_deals: {
     goal: 'see my deals',
@@ -53,17 +58,24 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'move a deal to another stage',
     answer: '{title} is now marked as {stage}; the deal is worth {value}.',
     next: ['discount_deal'],
+    checks: ['find_deals'],
   },
   discount_deal: {
     goal: 'give a discount on a deal',
     answer:
       'The discount on {title} is {discount} percent now[, with {requested} percent waiting for approval]. The deal is worth {value}.',
+    checks: [],
   },
   approve_discount: {
     goal: 'approve a discount that a colleague asked for',
     answer: 'The discount of {discount} percent for {title} is approved; the deal is worth {value} now.',
+    checks: [],
   },
-  plan_activity: { goal: 'plan something with a customer', answer: '{title} is planned for {date}.' },
+  plan_activity: {
+    goal: 'plan something with a customer',
+    answer: '{title} is planned for {date}.',
+    checks: ['list_activities'],
+  },
   list_activities: {
     goal: 'see what is on my sales agenda',
     answer: 'You have {found:activity} that day[: {activities*{title} ({status}[, note: {note}])}].',
@@ -72,5 +84,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'record how a call or meeting went',
     answer: '{title} on {date} is now {status}.',
     next: ['move_deal', 'plan_activity'],
+    checks: ['list_activities'],
   },
 }

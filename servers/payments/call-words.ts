@@ -11,29 +11,34 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'write an invoice for a customer',
     answer: 'The invoice "{title}" over {amount} euros is saved as a {status}, due on {due}.',
     next: ['send_invoice'],
+    checks: [],
   },
   send_invoice: {
     goal: 'send an invoice',
     answer: 'The invoice "{title}" is out: {owed} euros, due on {due}.',
     next: ['charge_invoice'],
+    checks: [],
   },
   search_invoices: {
     goal: 'find an invoice',
     answer: 'I found {found:invoice}[: {invoices*{title} for {customer} ({status}[, {owed:euro} owed])}].',
   },
-  void_invoice: { goal: 'void an invoice', answer: 'The invoice "{title}" is {status}.' },
+  void_invoice: { goal: 'void an invoice', answer: 'The invoice "{title}" is {status}.', checks: [] },
   charge_invoice: {
     goal: "charge an invoice to a customer's card",
     answer: 'The invoice "{title}" is {status}[, with {owed:euro} still owed]. Your balance is {balance} euros.',
     next: ['request_payout'],
+    checks: ['find_customer'],
   },
   issue_refund: {
     goal: 'give a customer some money back',
     answer: 'I refunded {@amount} euros on "{title}"; the invoice is {status}. Your balance is {balance} euros.',
+    checks: [],
   },
   request_payout: {
     goal: 'pay out some of my balance',
     answer: '{amount} euros are on their way to your bank, and {balance} euros stay in the balance.',
+    checks: [],
   },
   list_webhooks: {
     goal: 'see how the webhooks are doing',
@@ -44,5 +49,6 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'get the notices out that wait at a webhook',
     answer:
       '{name} is {status}: {delivered:notice} delivered[, {pending} still waiting], and {retries_left:retry} left for today.',
+    checks: ['list_webhooks'],
   },
 }

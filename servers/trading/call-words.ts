@@ -19,12 +19,14 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer:
       'The order for {name} is {status}[: {filled:share} traded for {amount} euros][; {open:share} still to be traded]. Your buying power is {buying_power} euros.',
     next: ['protect_position', 'add_to_watchlist'],
+    checks: ['list_positions', 'check_buying_power', 'list_trade_orders'],
   },
   amend_trade_order: {
     goal: 'change a trade order',
     answer:
       'The order for {name} now has a limit of {@limit_price} euros and is {status}[: {filled:share} traded for {amount} euros][; {open:share} still to be traded]. Your buying power is {buying_power} euros.',
     next: ['add_to_watchlist'],
+    checks: ['list_trade_orders'],
   },
   list_trade_orders: {
     goal: 'see my trade orders',
@@ -35,11 +37,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'cancel a trade order',
     answer: 'The order for {name} is {status}. Your buying power is {buying_power} euros.',
     next: ['place_trade_order'],
+    checks: ['check_buying_power', 'list_trade_orders'],
   },
   protect_position: {
     goal: 'protect some of my shares with a stop order',
     answer:
       'A stop at {stop_price} euros now protects {@quantity} of your {name} shares[; {free:share} {free=is|are} not covered by any order].',
+    checks: ['list_trade_orders'],
   },
   list_positions: {
     goal: 'see which shares I hold',
@@ -59,6 +63,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   add_to_watchlist: {
     goal: 'set a price alert',
     answer: '{name} is on your watchlist: the alert goes off once the price is {alert_price} euros or {direction}.',
+    checks: ['view_watchlist'],
   },
   view_watchlist: {
     goal: 'look at my watchlist',

@@ -125,17 +125,19 @@ const withdraw = tool({
     // Where hardly anything is left; best of what was saved for it.
     const month = monthOf(today())
     const uses = goals.flatMap(({ savings_goal, name, saved }) =>
-      choices(
-        db.categories,
-        bound.category,
-        (row) => row.kind !== 'reserve' && isShort(db, row.category, month),
-      ).map((row) => ({ savings_goal, category: row.category, saved, meant: isUseOf(name, row.name) })),
+      choices(db.categories, bound.category, (row) => row.kind !== 'reserve' && isShort(db, row.category, month)).map(
+        (row) => ({ savings_goal, category: row.category, saved, meant: isUseOf(name, row.name) }),
+      ),
     )
     const meant = uses.filter((use) => use.meant)
     const use = pickFrom(random, meant.length > 0 ? meant : uses)
     if (!use) return null
     const { savings_goal, category, saved } = use
-    return { savings_goal, category, amount: bound.amount ?? sampleAmount(random, Math.max(1, Math.min(Math.floor(saved / 3), 150))) }
+    return {
+      savings_goal,
+      category,
+      amount: bound.amount ?? sampleAmount(random, Math.max(1, Math.min(Math.floor(saved / 3), 150))),
+    }
   },
   run({ savings_goal, category: key, amount }, context) {
     const { rowOf, unless, db, today } = context
