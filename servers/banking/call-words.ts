@@ -8,27 +8,34 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   get_balance: {
     goal: 'check the balance of an account',
-    answer: '{name} holds {balance} {currency}, of which {available} {currency} can be spent.',
+    answer: 'The balance of {name} is {balance} {currency}, and {available} {currency} is available to spend.',
   },
   transfer_money: {
     goal: 'move money between my accounts',
     answer:
-      'I moved {amount}; that leaves {from_balance} in the first account and {to_balance} in the second. The transfer is {status}.',
+      'I moved {amount}: the account it came from now has {from_balance}, and the one it went to has {to_balance}. The transfer is {status}.',
     next: ['send_payment', 'create_standing_order'],
+    checks: ['get_balance'],
   },
-  find_payee: { goal: 'look up a payee', answer: 'I found {found:payee}[: {payees*{name} at {bank} ({status})}].' },
+  find_payee: {
+    goal: 'check whether somebody is one of my payees',
+    answer: 'I found {found:payee}[: {payees*{name} at {bank} ({status})}].',
+  },
   add_payee: {
     goal: 'add a new payee',
     answer: '{name} at {bank} is now one of your payees, with the status {status}.',
     next: ['send_payment', 'create_standing_order'],
+    checks: [],
   },
   send_payment: {
     goal: 'send a payment to somebody',
     answer: 'The payment of {amount} to {name} is {status}, and {balance} is left in the account.',
+    checks: ['get_balance'],
   },
   cancel_payment: {
     goal: 'cancel a payment',
     answer: 'The payment to {name} is {status}; the account now holds {balance}.',
+    checks: ['get_balance'],
   },
   search_transactions: {
     goal: 'look for a transaction',
@@ -37,26 +44,47 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   dispute_transaction: {
     goal: 'dispute a transaction',
     answer: 'The transaction with {name} is now {status}.',
-    next: ['freeze_card', 'report_card_lost'],
+    next: ['report_card_lost'],
+    checks: [],
   },
   list_cards: {
-    goal: 'see the cards of an account',
-    answer: 'The account has {found:card}[: {cards*{name} ({status}, limit {limit})}].',
+    goal: 'see which cards an account has',
+    answer: 'The account has {found:card}[: {cards*{name} ({status}, daily limit {limit})}].',
   },
-  freeze_card: { goal: 'freeze a card', answer: 'The card "{name}" is {status}.', next: ['report_card_lost'] },
-  unfreeze_card: { goal: 'unfreeze a card', answer: 'The card "{name}" is {status} again.', next: ['set_card_limit'] },
-  set_card_limit: { goal: 'change the limit of a card', answer: 'The limit of the card "{name}" is now {limit}.' },
+  freeze_card: {
+    goal: 'freeze a card',
+    answer: 'The card "{name}" is {status}.',
+    next: ['report_card_lost'],
+    checks: [],
+  },
+  unfreeze_card: {
+    goal: 'unfreeze a card',
+    answer: 'The card "{name}" is {status} again.',
+    next: ['set_card_limit'],
+    checks: [],
+  },
+  set_card_limit: {
+    goal: 'change the limit of a card',
+    answer: 'The daily limit of the card "{name}" is now {limit}.',
+    checks: [],
+  },
   report_card_lost: {
     goal: 'report a lost card',
     answer: 'I reported the card as lost. Its replacement "{name}" has the PIN {pin} and is {status}.',
+    checks: [],
   },
   create_standing_order: {
     goal: 'set up a standing order',
-    answer: 'The standing order to {name} is set up: {amount} {frequency}, the first time on {next_date}.',
+    answer: 'The standing order to {name} is set up: {amount} {frequency}, for the first time on {next_date}.',
+    checks: ['list_standing_orders'],
   },
   list_standing_orders: {
     goal: 'see the standing orders of an account',
-    answer: 'There {found=is|are} {found:standing order} on it[: {standing_orders*{name}, {amount} {frequency}}].',
+    answer: 'The account has {found:standing order}[: {standing_orders*{amount} {frequency} to {name}}].',
   },
-  cancel_standing_order: { goal: 'cancel a standing order', answer: 'The standing order to {name} is {status}.' },
+  cancel_standing_order: {
+    goal: 'cancel a standing order',
+    answer: 'The standing order to {name} is {status}.',
+    checks: ['list_standing_orders'],
+  },
 }

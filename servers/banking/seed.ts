@@ -5,12 +5,12 @@ import { ascending } from '../kernel/lists.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { slug } from '../kernel/text.js'
 import { LIMITS, leaves } from './rules.js'
+import { frequenciesFor, sampleRegularAmount } from './sampling.js'
 import {
   ACCOUNT_KINDS,
   type Account,
   type BankingTables,
   type Card,
-  FREQUENCIES,
   type Payee,
   type StandingOrder,
   type Transaction,
@@ -52,14 +52,14 @@ function seedAccounts(random: SeededRandom): Account[] {
     joint: random.int(1, 2),
     business: random.int(1, 2),
   }
-  const names = twoWordNames(random, words.ACCOUNT_TOPICS, words.ACCOUNT_NOUNS, 12)
-  return ACCOUNT_KINDS.flatMap((kind) =>
-    shortKeys(random, kind, counts[kind]).map((account, place): Account => {
+  return ACCOUNT_KINDS.flatMap((kind) => {
+    const names = random.sample(words.ACCOUNT_NAMES[kind], counts[kind])
+    return shortKeys(random, kind, counts[kind]).map((account, place): Account => {
       const savings = kind === 'savings'
       const floor = kind === 'checking' ? -random.pick([0, 200, 500]) : savings ? random.pick([50, 100, 250]) : 0
       const row: Account = {
         account,
-        name: names.pop()!,
+        name: names[place]!,
         kind,
         currency: random.pick(CURRENCIES),
         balance: floor + random.int(40, 4200),
@@ -69,8 +69,8 @@ function seedAccounts(random: SeededRandom): Account[] {
         withdrawals_left: savings ? random.int(1, 4) : null,
       }
       return { ...row, ...oddity(random, kind, place) }
-    }),
-  )
+    })
+  })
 }
 
 /** What every world has one of: a well-filled EUR account of each kind, another currency, a frozen, a closed and a used-up account. */
@@ -154,13 +154,19 @@ function seedPurchases(random: SeededRandom, today: string, cards: readonly Card
         to_account: null,
         payee: null,
         card,
-        amount: random.chance(0.7) ? random.int(4, 95) : random.int(20, 120) * 5,
+        amount: spentAt(random, name),
         date: addDays(today, -age),
         status: i >= 6 && i < 6 + disputed ? 'disputed' : age < 3 && random.chance(0.6) ? 'pending' : 'posted',
         note: '',
       }
     })
     .sort(byDate)
+}
+
+/** A coffee costs less than a bicycle. */
+function spentAt(random: SeededRandom, merchant: string): number {
+  const isEveryday = words.EVERYDAY_TRADES.some((trade) => merchant.endsWith(trade))
+  return isEveryday ? random.int(4, 85) : random.chance(0.5) ? random.int(15, 95) : random.int(20, 120) * 5
 }
 
 function seedPayments(
@@ -191,7 +197,7 @@ function seedPayments(
       amount,
       date,
       status: age > 1 && random.chance(0.2) ? 'cancelled' : status,
-      note: random.pick(words.NOTES),
+      note: random.pick(words.notesFor(name)),
     })
   }
   return payments.sort(byDate)
@@ -242,14 +248,18 @@ function seedStandingOrders(
     payees.filter(({ status }) => status === 'active'),
     owners.length,
   )
-  return owners.map(({ account }, i) => ({
-    standing_order: keys[i]!,
-    name: receivers[i]!.name,
-    account,
-    payee: receivers[i]!.payee,
-    amount: random.int(2, 80) * 5,
-    frequency: random.pick(FREQUENCIES),
-    next_date: addDays(today, random.int(1, 30)),
-    status: i === 0 ? 'cancelled' : 'active',
-  }))
+  return owners.map(({ account }, i) => {
+    const { name, payee } = receivers[i]!
+    const frequency = random.pick(frequenciesFor(name))
+    return {
+      standing_order: keys[i]!,
+      name,
+      account,
+      payee,
+      amount: sampleRegularAmount(random, frequency, 300),
+      frequency,
+      next_date: addDays(today, random.int(1, 30)),
+      status: i === 0 ? 'cancelled' : 'active',
+    }
+  })
 }

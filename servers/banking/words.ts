@@ -13,30 +13,58 @@ export const LAST_NAMES = wordList(`
   Torres Unger Vargas Walsh Ximenez York Zhang Abbott Bloom Carter Diaz Ellis Frost Grant Holt Ibsen Jones Kovac Lund
   Marsh Nash Owens`)
 
-/** Payees that are not people. */
-export const COMPANIES = [
-  'City Gym',
-  'Oak Street Rentals',
-  'Green Energy',
-  'River Water',
-  'Metro Transit',
-  'Bright Dental',
-  'Hill School',
-  'Sun Insurance',
-  'Lake Music Club',
-  'Family Daycare',
-  'Fast Internet',
-  'North Garage',
-] as const
-
 /** Banks that take part in payments. */
 export const BANKS = wordList(`
   Northwind Harborview Redwood Silverline Bluestone Evergreen Lakeside Summit Unity Pioneer Crestwood Goldleaf`)
 
-export const ACCOUNT_TOPICS = wordList(`
-  Rent Holiday Family Travel Garden Wedding School Winter Summer Home Music Health Studio Bike Kitchen Daily Emergency
-  Car Pet Gift Moving Hobby Tax Salary`)
-export const ACCOUNT_NOUNS = wordList('Fund Pot Money Reserve Budget Stash Purse Account')
+/** What people call their accounts, by what the account is for. Many names have a near-miss. */
+export const ACCOUNT_NAMES = {
+  checking: [
+    'Daily Spending',
+    'Daily Bills',
+    'Travel Money',
+    'Travel Spending',
+    'Pocket Money',
+    'Student Budget',
+    'Rent Money',
+    'Grocery Money',
+    'Salary Pot',
+  ],
+  savings: [
+    'Holiday Fund',
+    'Holiday Savings',
+    'Emergency Fund',
+    'Emergency Savings',
+    'Wedding Fund',
+    'Car Fund',
+    'New Home Fund',
+    'Rainy Day Savings',
+    'Kitchen Fund',
+    'Winter Trip Fund',
+    'Christmas Savings',
+    'Bike Fund',
+  ],
+  joint: [
+    'Household Budget',
+    'Household Bills',
+    'Family Budget',
+    'Family Bills',
+    'Shared Groceries',
+    'Shared Rent',
+    'Garden Project',
+    'Kids Fund',
+  ],
+  business: [
+    'Studio Budget',
+    'Studio Taxes',
+    'Workshop Budget',
+    'Workshop Taxes',
+    'Office Costs',
+    'Invoice Money',
+    'Tax Reserve',
+    'Company Spending',
+  ],
+} as const
 
 export const CARD_TOPICS = wordList(`
   Travel Grocery Online Fuel Office Dinner Family Student Gold Silver Everyday Shopping Holiday Commute Backup Music
@@ -46,33 +74,54 @@ export const CARD_BRANDS = ['visa', 'amex', 'maestro', 'mastercard'] as const
 export const MERCHANT_FIRST = wordList(`
   Maple Harbor Copper Sunny Corner Golden Little Royal Central Happy Lucky Urban Rustic Bright Ocean Village Star Grand
   Cedar Willow Velvet Crystal Amber Coral`)
-export const MERCHANT_SECOND = wordList(`
-  Bakery Books Coffee Market Pharmacy Diner Florist Hardware Cinema Toys Shoes Pizza Noodles Optics Records Bikes Hotel
-  Taxi Fuel Salon Garden Tailor Electronics Furniture`)
+/** Where little is spent at a time, and nothing is sent home. */
+export const EVERYDAY_TRADES = wordList('Bakery Coffee Diner Cinema Pizza Noodles Taxi Fuel Salon Market Pharmacy')
+/** What sells goods that may fail to arrive. */
+export const SHOP_TRADES = wordList(
+  'Books Florist Hardware Toys Shoes Optics Records Bikes Garden Electronics Furniture',
+)
+export const MERCHANT_SECOND = [...EVERYDAY_TRADES, ...SHOP_TRADES, 'Hotel', 'Tailor']
 
-export const NOTES = [
-  'march rent',
+/** What is noted when a company is paid. */
+const COMPANY_NOTES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['City Gym', ['membership march', 'yoga class']],
+  ['Oak Street Rentals', ['march rent', 'parking space']],
+  ['Green Energy', ['electricity bill', 'gas bill']],
+  ['River Water', ['water bill']],
+  ['Metro Transit', ['monthly pass', 'train fare']],
+  ['Bright Dental', ['dentist bill', 'check-up']],
+  ['Hill School', ['school books', 'school lunches', 'class trip']],
+  ['Sun Insurance', ['car insurance', 'home insurance']],
+  ['Lake Music Club', ['piano lessons', 'concert tickets']],
+  ['Family Daycare', ['daycare march', 'holiday care']],
+  ['Fast Internet', ['internet march', 'new router']],
+  ['North Garage', ['car repair', 'winter tires']],
+])
+
+/** Payees that are not people. */
+export const COMPANIES = [...COMPANY_NOTES.keys()]
+
+/** What is noted when a person is paid. */
+const NOTES = [
   'dinner last night',
   'concert tickets',
   'thanks for lunch',
   'birthday gift',
   'train fare',
   'shared groceries',
-  'piano lessons',
   'weekend trip',
   'garden work',
-  'football club fee',
   'new bike parts',
-  'school books',
-  'car repair',
   'holiday deposit',
   'electricity share',
   'coffee machine',
   'babysitting friday',
-  'yoga class',
-  'printing costs',
   'moving help',
-  'winter tires',
-  'dentist bill',
   'wedding present',
+  'cinema on sunday',
+  'petrol money',
+  'half of the hotel',
 ] as const
+
+/** What may be noted on a payment to the payee of this name. */
+export const notesFor = (payee: string): readonly string[] => COMPANY_NOTES.get(payee) ?? NOTES

@@ -1,11 +1,28 @@
 import type { SeededRandom } from '../kernel/random.js'
+import { envelopeOf, leftOf, movable } from './rules.js'
+import type { BudgetView, Month } from './schema.js'
 
 /** How often a sampler draws before it gives up. */
 export const DRAWS = 24
 
-/** An amount as people name them, often round, from 1 to `most`. */
+/** An amount as people name them, mostly round, from 1 to `most`. */
 export function sampleAmount(random: SeededRandom, most: number): number {
   const cap = Math.max(1, Math.min(most, 400))
-  const drawn = random.int(1, cap)
-  return drawn >= 20 && random.chance(0.6) ? drawn - (drawn % 5) : drawn
+  const steps = [5, 10, 20, 50].filter((each) => each * 2 <= cap && each * 20 >= cap)
+  const step = steps.length > 0 ? random.pick(steps) : 1
+  return step * random.int(1, Math.floor(cap / step))
+}
+
+/** Whether so little is left that somebody would top the category up. */
+export function isShort(db: BudgetView, category: string, month: string): boolean {
+  const envelope = envelopeOf(db, category, month)
+  return leftOf(envelope) < 20 || leftOf(envelope) * 5 <= envelope.limit
+}
+
+/** What somebody would take out of a category that is overspent in no open month, most of which is left: at most half of it. */
+export function spareOf(db: BudgetView, category: string, month: Month): number {
+  const open = db.months.list(({ status }) => status === 'open')
+  if (isShort(db, category, month.month) || open.some((row) => leftOf(envelopeOf(db, category, row.month)) < 0))
+    return 0
+  return Math.floor(movable(db, category, month) / 2)
 }

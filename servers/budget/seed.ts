@@ -3,6 +3,7 @@ import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import { ascending } from '../kernel/lists.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { slug } from '../kernel/text.js'
+import { type CategoryKind, DAILY, FAMILY, FIXED, HOME, type Item, LEISURE } from './category-kinds.js'
 import { HOUSEHOLD, monthOf, RESERVE } from './rules.js'
 import {
   type BudgetTables,
@@ -54,14 +55,14 @@ export function seedBudget({ random, start }: SeedContext): SeedRows<BudgetTable
   }
 }
 
-type Kinds = ReadonlyMap<string, { readonly category: Category; readonly kind: words.CategoryKind }>
+type Kinds = ReadonlyMap<string, { readonly category: Category; readonly kind: CategoryKind }>
 
 function chooseCategories(random: SeededRandom): Kinds {
   const chosen = {
-    home: [...words.FIXED, random.pick(words.HOME)],
-    daily: [words.DAILY[0], ...random.sample(words.DAILY.slice(1), CATEGORIES_PER_GROUP - 1)],
-    family: random.sample(words.FAMILY, CATEGORIES_PER_GROUP),
-    leisure: random.sample(words.LEISURE, CATEGORIES_PER_GROUP),
+    home: [...FIXED, random.pick(HOME)],
+    daily: [DAILY[0], ...random.sample(DAILY.slice(1), CATEGORIES_PER_GROUP - 1)],
+    family: random.sample(FAMILY, CATEGORIES_PER_GROUP),
+    leisure: random.sample(LEISURE, CATEGORIES_PER_GROUP),
   }
   return new Map(
     GROUPS.flatMap((group) =>
@@ -160,11 +161,11 @@ function purchases(
       const rare = category.category === 'rent' || category.category === 'utilities'
       const many = rare ? 0 : status === 'closed' ? i % 2 : now ? random.int(0, 1) : random.int(1, 2)
       return Array.from({ length: many }, () => {
-        const description = newDescription(random, kind, used)
-        let amount = random.chance(0.5) ? random.int(4, 45) : 5 * random.int(3, 32)
+        const { name: description, least, most } = newItem(random, kind, used)
+        let amount = random.int(least, most)
         let member = random.pick(members)
         const left = (member.allowance ?? 0) - (pocket.get(`${member.member}/${month}`) ?? 0)
-        if (member.role === 'teen' && (!category.teens || left < 12)) member = members[0]!
+        if (member.role === 'teen' && (!category.teens || left < least + 10)) member = members[0]!
         if (member.role === 'teen') {
           amount = Math.min(amount, left - 10)
           pocket.set(`${member.member}/${month}`, member.allowance! - left + amount)
@@ -182,16 +183,12 @@ function purchases(
   )
 }
 
-/** Mostly a description that no other expense has. */
-function newDescription(random: SeededRandom, { places }: words.CategoryKind, used: Set<string>): string {
-  let description = ''
-  const attempts = random.chance(0.9) ? 8 : 1
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    description = `${random.pick(words.PLACES)} ${random.pick(places)}`
-    if (!used.has(description)) break
-  }
-  used.add(description)
-  return description
+/** Something that no other expense is for, as long as the category has such. */
+function newItem(random: SeededRandom, { items }: CategoryKind, used: Set<string>): Item {
+  const unused = items.filter(({ name }) => !used.has(name))
+  const item = random.pick(unused.length > 0 ? unused : items)
+  used.add(item.name)
+  return item
 }
 
 /** Limits that fit what was spent: with something left, in open months now and then with a soft one overspent, in closed ones exactly. */
@@ -205,6 +202,7 @@ function seedEnvelopes(
   return months.flatMap(({ month, status, unpaid }, age) => {
     const last = age === months.length - 1
     let mayOverspend = status === 'open' && !last && (age === 2 || random.chance(0.5))
+    let tights = 3
     const rows = random.shuffle(categories).map(({ category, kind }): Envelope => {
       const spent = expenses.reduce(
         (sum, row) => sum + (row.category === category && row.month === month ? row.amount : 0),
@@ -220,7 +218,16 @@ function seedEnvelopes(
         mayOverspend = false
         return { ...envelope, limit: spent - random.int(1, Math.floor(spent / 10)) }
       }
-      const slack = category === 'rent' ? 10 * random.int(0, 3) : last ? 10 * random.int(6, 24) : 5 * random.int(1, 14)
+      // In the month that runs, a few categories are nearly used up already.
+      const tight = last && spent >= 20 && tights-- > 0
+      const slack =
+        category === 'rent'
+          ? 10 * random.int(0, 3)
+          : tight
+            ? 2 * random.int(1, 5)
+            : last
+              ? 10 * random.int(6, 24)
+              : 5 * random.int(1, 14)
       return { ...envelope, limit: spent + due + slack }
     })
     const reserve = status === 'closed' ? 0 : last ? 10 * random.int(8, 45) : 5 * random.int(0, 20)
@@ -234,7 +241,7 @@ function seedSavings(random: SeededRandom): { savings_goals: SavingsGoal[]; savi
   const savings_goals: SavingsGoal[] = []
   const savings_moves: SavingsMove[] = []
   const numbers = twoDigitNumbers(random, 30)
-  for (const [i, name] of random.sample(words.GOALS, random.int(4, 5)).entries()) {
+  for (const [i, name] of random.sample([...words.GOALS.keys()], random.int(4, 5)).entries()) {
     const target = 100 * random.int(6, 40)
     const savings_goal = slug(name)
     const move = (amount: number, month: string) => {

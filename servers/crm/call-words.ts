@@ -8,12 +8,13 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   list_reps: {
     goal: 'see how a sales team is doing',
-    answer: 'There {found=is|are} {found:sales rep}[: {reps*{name} (quota {quota}, won {won}, pipeline {pipeline})}].',
+    answer:
+      'There {found=is|are} {found:sales rep}[: {reps*{name}, who has won {won} of a quota of {quota} and has {pipeline} in the pipeline[ and asks for a discount on {requests*{title}}]}].',
   },
   hand_over_company: {
     goal: 'hand a company over to another rep',
     answer: '{name} now belongs to {rep}, along with {deals:open deal} and {activities:planned activity}.',
-    next: ['add_crm_contact'],
+    checks: [],
   },
   find_crm_contacts: {
     goal: 'look up a contact',
@@ -24,52 +25,65 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'add a contact to a company',
     answer: '{name} is now a contact of {company}.',
     next: ['plan_activity'],
+    checks: [],
   },
   merge_crm_contacts: {
-    goal: 'merge two contacts',
-    answer: 'The two are one contact now: {name}, with {deals:deal} and {activities:activity}.',
+    goal: 'merge two records of the same contact',
+    answer: 'The two are one contact now: {name}, to whom {deals:deal} and {activities:activity} were moved.',
     next: ['plan_activity'],
+    checks: [],
   },
   find_leads: {
     goal: 'see my leads',
     answer: 'There {found=is|are} {found:@status lead}[: {leads*{name} of {firm} in {city}}].',
   },
   advance_lead: {
-    goal: 'update a lead',
+    goal: 'update the status of a lead',
     answer: '{name} of {firm} is now {status}[, with a budget of {budget}].',
     next: ['convert_lead'],
+    checks: [],
   },
   convert_lead: {
     goal: 'turn a lead into a deal',
     answer: 'It is a deal now: {title}, worth {amount}. Your pipeline stands at {pipeline}.',
     next: ['move_deal', 'plan_activity'],
+    checks: ['find_deals'],
   },
   find_deals: {
     goal: 'see my deals',
-    answer: 'There {found=is|are} {found:deal} in {@stage}, worth {total} together[: {deals*{title} ({value})}].',
+    answer:
+      'There {found=is|are} {found:@stage deal}, worth {total} in all[: {deals*{title} at {value}[ (a discount of {percent} percent is asked for)]}].',
   },
   move_deal: {
     goal: 'move a deal to another stage',
-    answer: '{title} is now in {stage} with a value of {value}.',
+    answer: '{title} is now marked as {stage}; the deal is worth {value}.',
     next: ['discount_deal'],
+    checks: ['find_deals'],
   },
   discount_deal: {
     goal: 'give a discount on a deal',
     answer:
-      '{title} has a discount of {discount} percent[; {requested} percent are waiting for approval]. It is worth {value} now.',
+      'The discount on {title} is {discount} percent now[, with {requested} percent waiting for approval]. The deal is worth {value}.',
+    checks: [],
   },
   approve_discount: {
-    goal: 'approve a discount',
+    goal: 'approve a discount that a colleague asked for',
     answer: 'The discount of {discount} percent for {title} is approved; the deal is worth {value} now.',
+    checks: [],
   },
-  plan_activity: { goal: 'plan a sales activity', answer: '{title} is planned for {date}.' },
+  plan_activity: {
+    goal: 'plan something with a customer',
+    answer: '{title} is planned for {date}.',
+    checks: ['list_activities'],
+  },
   list_activities: {
-    goal: 'see my sales activities',
+    goal: 'see what is on my sales agenda',
     answer: 'You have {found:activity} that day[: {activities*{title} ({status}[, note: {note}])}].',
   },
   complete_activity: {
-    goal: 'record how an activity went',
+    goal: 'record how a call or meeting went',
     answer: '{title} on {date} is now {status}.',
     next: ['move_deal', 'plan_activity'],
+    checks: ['list_activities'],
   },
 }

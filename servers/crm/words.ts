@@ -27,6 +27,7 @@ export const PRODUCTS = [
   'Training Week',
 ]
 
+/** What was said by somebody who was reached. */
 export const NOTES = [
   'wants an offer by friday',
   'asks about support hours',
@@ -44,3 +45,16 @@ export const NOTES = [
   'wants to start small',
   'needs training for ten people',
 ] as const
+
+/** By how an activity went. */
+export const NOTES_OF = {
+  reached: NOTES,
+  missed: [
+    'nobody answered',
+    'was out of office',
+    'asked to try again tomorrow',
+    'was in another meeting',
+    'did not show up',
+  ],
+  refused: ['asked us not to call again', 'is not interested', 'works with a rival', 'no budget at all this year'],
+} as const

@@ -4,43 +4,51 @@ import type { CallWords } from '../kernel/define-server.js'
 export const callWords: Readonly<Record<string, CallWords>> = {
   find_customer: {
     goal: 'look up a customer',
-    answer: 'I found {found:customer}[: {customers*{name}, {status}, owes {owes} euros}].',
+    answer:
+      'I found {found:customer}[: {customers*{name} ({status}[, owes {owes:euro}][, saved cards: {cards*{name}}])}].',
   },
   create_invoice: {
-    goal: 'make an invoice',
-    answer: 'The invoice "{title}" over {amount} euros is saved as {status}, due on {due}.',
+    goal: 'write an invoice for a customer',
+    answer: 'The invoice "{title}" over {amount} euros is saved as a {status}, due on {due}.',
     next: ['send_invoice'],
+    checks: [],
   },
   send_invoice: {
     goal: 'send an invoice',
-    answer: 'The invoice "{title}" is out ({status}): {owed} euros, due on {due}.',
+    answer: 'The invoice "{title}" is out: {owed} euros, due on {due}.',
     next: ['charge_invoice'],
+    checks: [],
   },
   search_invoices: {
     goal: 'find an invoice',
-    answer: 'I found {found:invoice}[: {invoices*{title} of {customer} ({status}, {owed} euros owed)}].',
+    answer: 'I found {found:invoice}[: {invoices*{title} for {customer} ({status}[, {owed:euro} owed])}].',
   },
-  void_invoice: { goal: 'void an invoice', answer: 'The invoice "{title}" is {status}.' },
+  void_invoice: { goal: 'void an invoice', answer: 'The invoice "{title}" is {status}.', checks: [] },
   charge_invoice: {
-    goal: 'charge an invoice to a card',
-    answer: 'The invoice "{title}" is {status} now; {owed} euros are still owed and your balance is {balance} euros.',
+    goal: "charge an invoice to a customer's card",
+    answer: 'The invoice "{title}" is {status}[, with {owed:euro} still owed]. Your balance is {balance} euros.',
     next: ['request_payout'],
+    checks: ['find_customer'],
   },
   issue_refund: {
-    goal: 'refund a customer',
-    answer: 'I refunded {refunded} euros of "{title}", which is {status} now. Your balance is {balance} euros.',
+    goal: 'give a customer some money back',
+    answer: 'I refunded {@amount} euros on "{title}"; the invoice is {status}. Your balance is {balance} euros.',
+    checks: [],
   },
   request_payout: {
     goal: 'pay out some of my balance',
     answer: '{amount} euros are on their way to your bank, and {balance} euros stay in the balance.',
+    checks: [],
   },
   list_webhooks: {
     goal: 'see how the webhooks are doing',
     answer:
-      'There {found=is|are} {found:webhook}[: {webhooks*{name} for {topic} events ({status}, {pending} waiting)}].',
+      'There {found=is|are} {found:webhook}[: {webhooks*{name} for {topic} events ({status}[, {pending:notice} waiting])}].',
   },
   retry_webhook: {
-    goal: 'retry a webhook',
-    answer: '{name} is {status}: {delivered:notice} delivered, {pending} still waiting, {retries_left:retry} left.',
+    goal: 'get the notices out that wait at a webhook',
+    answer:
+      '{name} is {status}: {delivered:notice} delivered[, {pending} still waiting], and {retries_left:retry} left for today.',
+    checks: ['list_webhooks'],
   },
 }

@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../kernel/random.js'
+import { slug } from '../kernel/text.js'
 import { isReferenceUsed } from './rules.js'
 import type { PaymentsView } from './schema.js'
-import { REFERENCE_WORDS } from './words.js'
 
 /** An amount as people name them, mostly round, from 1 to `most`. */
 export function sampleAmount(random: SeededRandom, most: number): number {
@@ -9,10 +9,15 @@ export function sampleAmount(random: SeededRandom, most: number): number {
   return step * random.int(1, Math.floor(most / step))
 }
 
-/** A reference that nothing carries yet, such as `deposit-37`. */
-export function newReference(db: PaymentsView, random: SeededRandom): string {
-  let reference = ''
-  do reference = `${random.pick(REFERENCE_WORDS)}-${random.int(10, 999)}`
-  while (isReferenceUsed(db, reference))
+/** Characters of a reference, beside the number that may follow. */
+const LONGEST = 26
+
+/** A reference that nothing carries yet, after what it is for: `poster-design`, then `poster-design-2`. */
+export function newReference(db: PaymentsView, title: string): string {
+  const words = slug(title).split('-')
+  while (words.length > 1 && words.join('-').length > LONGEST) words.pop()
+  const base = words.join('-').slice(0, LONGEST)
+  let reference = base
+  for (let number = 2; isReferenceUsed(db, reference); number++) reference = `${base}-${number}`
   return reference
 }

@@ -110,10 +110,7 @@ function seedInvoices(
 ): { invoices: Invoice[]; charges: Charge[]; refunds: Refund[] } {
   const shapes = Object.entries(INVOICE_MIX).flatMap(([shape, count]) => Array<Shape>(count).fill(shape as Shape))
   const numbers = twoDigitNumbers(random, shapes.length)
-  const titles = random.sample(
-    words.WORK_FIRST.flatMap((first) => words.WORK_SECOND.map((second) => `${first} ${second}`)),
-    shapes.length,
-  )
+  const titles = random.sample(words.TITLES, shapes.length)
   const active = names.filter((name) => !blocked.has(slug(name)))
   const main = new Map([...tokens].reverse().map((token) => [token.customer, token]))
   const charges: Charge[] = []

@@ -10,16 +10,51 @@ export const TRADES = wordList(`
   Bakery Books Cycles Ceramics Optics Dental Florist Records Tailors Travel Coffee Yoga Brewery Hotel Gallery Toys
   Pharmacy Garage Kitchens Orchards`)
 
-/** Invoices of a design and print studio. */
-export const WORK_FIRST = wordList(`
-  Spring Summer Autumn Winter Shop Website Menu Brochure Poster Packaging Logo Catalogue Newsletter Window Festival
-  Label Calendar Photo Anniversary Market`)
-export const WORK_SECOND = wordList(`
-  design printing proofs artwork update campaign photos banner cards mailing signage samples layout translation hosting
-  storage`)
+/** What a design and print studio makes, and what it invoices of it. */
+const WORK: readonly (readonly [thing: string, jobs: string])[] = [
+  ['Logo', 'design artwork update proofs'],
+  ['Website', 'design update hosting translation layout'],
+  ['Shop', 'sign banner photos'],
+  ['Brochure', 'design printing layout translation proofs'],
+  ['Poster', 'design printing artwork proofs'],
+  ['Catalogue', 'design printing layout photos translation'],
+  ['Newsletter', 'design layout mailing translation'],
+  ['Window', 'lettering banner display'],
+  ['Spring', 'campaign mailing posters banner'],
+  ['Summer', 'campaign mailing posters banner'],
+  ['Autumn', 'campaign mailing posters'],
+  ['Winter', 'campaign mailing posters'],
+  ['Anniversary', 'campaign invitations cards photos'],
+  ['Festival', 'banner posters flyers'],
+  ['Business', 'cards stationery'],
+  ['Gift', 'cards vouchers'],
+  ['Calendar', 'design printing photos'],
+  ['Team', 'photos shirts'],
+  ['Product', 'photos labels'],
+  ['Loyalty', 'cards stamps'],
+  ['Price', 'lists tags'],
+  ['Opening', 'invitations flyers'],
+  ['Packaging', 'design samples artwork'],
+  ['Sticker', 'design printing'],
+  ['Flyer', 'design printing'],
+  ['Door', 'sign lettering'],
+  ['Van', 'lettering'],
+  ['Christmas', 'cards campaign mailing'],
+  ['Easter', 'campaign mailing'],
+  ['Letterhead', 'design printing'],
+  ['Voucher', 'design printing'],
+  ['Invitation', 'design printing'],
+  ['Photo', 'book prints'],
+  ['Trade fair', 'stand banner flyers'],
+  ['Annual report', 'layout printing translation'],
+]
+
+/** Titles of invoices that any customer may get. */
+export const TITLES: readonly string[] = WORK.flatMap(([thing, jobs]) => wordList(jobs).map((job) => `${thing} ${job}`))
 
 export const CARD_BRANDS = ['Visa', 'Amex', 'Maestro', 'Mastercard'] as const
 
+/** What a reference is made of in the books of the past. */
 export const REFERENCE_WORDS = wordList(`
   deposit rest first second final april may june studio office counter phone desk fair express rush extra spring harvest
   north south east west amber cobalt coral ivory olive`)

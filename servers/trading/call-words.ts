@@ -3,61 +3,71 @@ import type { CallWords } from '../kernel/define-server.js'
 /** By tool: what people are after who call it, and what they are told when it is done. */
 export const callWords: Readonly<Record<string, CallWords>> = {
   search_instruments: {
-    goal: 'find some shares',
-    answer: 'I found {found:instrument}[: {instruments*{name} ({sector}) at {last} euros}].',
+    goal: 'look for a stock to invest in',
+    answer: 'I found {found:stock}[: {instruments*{name} ({sector}) at {last} euros}].',
   },
   get_quote: {
-    goal: 'see what some shares trade at',
-    answer: '{name} last traded at {last} euros[, with a bid of {bid}][ and an ask of {ask}]; the market is {market}.',
+    goal: 'check the price of a stock',
+    answer: '{name} last traded at {last} euros[, with a bid of {bid}][ and an ask of {ask}]; trading is {market}.',
   },
   view_order_book: {
-    goal: 'look at an order book',
-    answer: 'In the book of {name}: {levels*{quantity} at {price} in {orders:order}}.',
+    goal: 'see the order book of a stock',
+    answer: '{name} has these orders on the {@side} side: {levels*{quantity:share} at {price} euros ({orders:order})}.',
   },
   place_trade_order: {
     goal: 'buy or sell shares',
     answer:
-      'The order for {name} is {status}: {filled} filled, {open} still open. Your buying power is {buying_power} euros.',
+      'The order for {name} is {status}[: {filled:share} traded for {amount} euros][; {open:share} still to be traded]. Your buying power is {buying_power} euros.',
     next: ['protect_position', 'add_to_watchlist'],
+    checks: ['list_positions', 'check_buying_power', 'list_trade_orders'],
   },
   amend_trade_order: {
     goal: 'change a trade order',
     answer:
-      'The order for {name} is changed and {status}: {filled} filled, {open} still open. Your buying power is {buying_power} euros.',
+      'The order for {name} now has a limit of {@limit_price} euros and is {status}[: {filled:share} traded for {amount} euros][; {open:share} still to be traded]. Your buying power is {buying_power} euros.',
     next: ['add_to_watchlist'],
+    checks: ['list_trade_orders'],
   },
   list_trade_orders: {
     goal: 'see my trade orders',
-    answer: 'You have {found:@status order}[: {orders*{kind} for {quantity} of {name}[ at {price}]}].',
+    answer:
+      'You have {found:@status order}[: {orders*a {kind} order for {quantity:share} of {name}[ at {price} euros]}].',
   },
   cancel_trade_order: {
     goal: 'cancel a trade order',
     answer: 'The order for {name} is {status}. Your buying power is {buying_power} euros.',
     next: ['place_trade_order'],
+    checks: ['check_buying_power', 'list_trade_orders'],
   },
   protect_position: {
-    goal: 'protect some shares with a stop',
-    answer: '{name} is protected by a stop at {stop_price}; {free:share} {free=is|are} still free.',
+    goal: 'protect some of my shares with a stop order',
+    answer:
+      'A stop at {stop_price} euros now protects {@quantity} of your {name} shares[; {free:share} {free=is|are} not covered by any order].',
+    checks: ['list_trade_orders'],
   },
   list_positions: {
     goal: 'see which shares I hold',
-    answer: 'You hold {found:position}[: {positions*{shares} of {name}, {free} of them free, worth {value} euros}].',
+    answer:
+      'You hold shares in {found:company}[: {positions*{name} with {shares:share}, {free} of them free to sell, worth {value} euros}].',
   },
   check_buying_power: {
     goal: 'see how much money I can invest',
     answer:
-      'You have {cash} euros in cash, {reserved} of them reserved, so your buying power is {buying_power} euros.[ By sector: {sectors*{sector} {exposure} of {limit}}.]',
+      'You have {cash} euros in cash[, {reserved:euro} of them reserved], so your buying power is {buying_power} euros.[ Invested by sector: {sectors*{exposure} of at most {limit} euros in {sector}}.]',
   },
   list_trades: {
-    goal: 'see my past trades in something',
-    answer: 'There {found=is|are} {found:trade} in {name}[: {trades*{kind} of {quantity} at {price} on {date}}].',
+    goal: 'see my past trades in a stock',
+    answer:
+      'There {found=is|are} {found:entry} for {name}[: {trades*{kind}, {quantity:share} at {price} euros on {date}}].',
   },
   add_to_watchlist: {
     goal: 'set a price alert',
-    answer: '{name} is on your watchlist: the alert goes off at {alert_price} from {direction}.',
+    answer: '{name} is on your watchlist: the alert goes off once the price is {alert_price} euros or {direction}.',
+    checks: ['view_watchlist'],
   },
   view_watchlist: {
     goal: 'look at my watchlist',
-    answer: 'There {found=is|are} {found:@status alert}[: {watched*{name} {direction} {alert_price}}].',
+    answer:
+      'There {found=is|are} {found:@status alert} on your watchlist[: {watched*{name} at {alert_price} euros or {direction}}].',
   },
 }

@@ -17,8 +17,8 @@ export const trading = defineServer({
     'Shares, quotes, order books, orders, positions and a watchlist of one customer of a broker. Prices in EUR.',
   tables,
   entities: {
-    instrument: { noun: 'instrument', table: 'instruments', label: 'name' },
-    trade_order: { noun: 'trade order', table: 'trade_orders', label: 'name' },
+    instrument: { noun: 'stock', table: 'instruments', label: 'name' },
+    trade_order: { noun: 'order', table: 'trade_orders', label: 'name' },
   },
   failures,
   tools: [...marketTools, ...orderTools, ...openOrderTools, ...portfolioTools, ...watchlistTools],

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { available, leftToday, transferObstacle } from '../rules.js'
-import { sampleAmount } from '../sampling.js'
+import { sampleRoundAmount } from '../sampling.js'
 import { ACCOUNT_KINDS, money, tool } from '../schema.js'
 
 const listAccounts = tool({
@@ -100,7 +100,7 @@ const transferMoney = tool({
       (row) => !transferObstacle(db, today(), from, row, bound.amount ?? 5),
     )
     if (!to) return null
-    const amount = bound.amount ?? sampleAmount(random, Math.min(available(from), leftToday(db, today(), from)))
+    const amount = bound.amount ?? sampleRoundAmount(random, Math.min(available(from), leftToday(db, today(), from)))
     return amount === undefined ? null : { from_account: from.account, to_account: to.account, amount }
   },
   run({ from_account, to_account, amount }, { rowOf, unless, db, nextId, today }) {

@@ -85,6 +85,10 @@ const unfreezeCard = tool({
   },
 })
 
+/** Limits as people name them, of which there are several below the lowest ceiling. */
+const limitsUpTo = (ceiling: number): number[] =>
+  [150, 200, 250, 300, 400, 500, 600, 750, 800, 1000, 1200, 1500, 2000, 2500, 3000].filter((limit) => limit <= ceiling)
+
 const setCardLimit = tool({
   name: 'set_card_limit',
   description: 'Set what a card may spend in one day. The card must not be frozen.',
@@ -103,7 +107,9 @@ const setCardLimit = tool({
   sample({ db, random, bound }) {
     const fits = ({ status, ceiling }: Card) => status === 'active' && ceiling >= (bound.limit ?? 0)
     const card = choose(db.cards, random, bound.card, fits)
-    return card ? { card: card.card, limit: bound.limit ?? random.int(2, card.ceiling / 50) * 50 } : null
+    if (!card) return null
+    const others = limitsUpTo(card.ceiling).filter((limit) => limit !== card.limit)
+    return { card: card.card, limit: bound.limit ?? random.pick(others) }
   },
   run({ card, limit }, context) {
     const { db, fail } = context

@@ -5,7 +5,7 @@ import { mentions, slug } from '../../kernel/text.js'
 import { LIMITS, largestPayment, paymentObstacle } from '../rules.js'
 import { sampleAmount } from '../sampling.js'
 import { money, tool } from '../schema.js'
-import { BANKS, COMPANIES, FIRST_NAMES, LAST_NAMES, NOTES } from '../words.js'
+import { BANKS, COMPANIES, FIRST_NAMES, LAST_NAMES, notesFor } from '../words.js'
 
 const findPayee = tool({
   name: 'find_payee',
@@ -116,7 +116,7 @@ const sendPayment = tool({
     if (!payee) return null
     const amount = bound.amount ?? sampleAmount(random, largestPayment(db, today(), account, payee))
     if (amount === undefined) return null
-    const note = bound.note ?? (random.chance(0.3) ? random.pick(NOTES) : undefined)
+    const note = bound.note ?? (random.chance(0.3) ? random.pick(notesFor(payee.name)) : undefined)
     return { account: account.account, payee: payee.payee, amount, ...(note === undefined ? {} : { note }) }
   },
   run(args, { rowOf, unless, db, nextId, today }) {

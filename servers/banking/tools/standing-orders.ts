@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { choose } from '../../kernel/choose.js'
+import { choose, pickFrom } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { firstExecution, LIMITS, standingOrderObstacle } from '../rules.js'
-import { sampleAmount } from '../sampling.js'
+import { frequenciesFor, sampleRegularAmount } from '../sampling.js'
 import { FREQUENCIES, money, tool } from '../schema.js'
 
 const createStandingOrder = tool({
@@ -29,23 +29,25 @@ const createStandingOrder = tool({
     'schedule {amount} {frequency} from {account} for {payee} as a standing order',
   ],
   sample({ db, random, bound }) {
-    const frequency = bound.frequency ?? random.pick(FREQUENCIES)
+    const receiver =
+      bound.payee === undefined
+        ? pickFrom(
+            random,
+            db.payees.list(({ status }) => status === 'active'),
+          )
+        : db.payees.get(bound.payee)
+    if (!receiver) return null
+    const frequency = bound.frequency ?? random.pick(frequenciesFor(receiver.name))
     const least = bound.amount ?? 5
     const account = choose(
       db.accounts,
       random,
       bound.account,
-      (row) => db.payees.find((payee) => !standingOrderObstacle(db, row, payee, least, frequency)) !== undefined,
+      (row) => !standingOrderObstacle(db, row, receiver, least, frequency),
     )
     if (!account) return null
-    const payee = choose(
-      db.payees,
-      random,
-      bound.payee,
-      (row) => !standingOrderObstacle(db, account, row, least, frequency),
-    )
-    const amount = bound.amount ?? sampleAmount(random, Math.min(600, account.daily_limit))
-    return payee && amount !== undefined ? { account: account.account, payee: payee.payee, amount, frequency } : null
+    const amount = bound.amount ?? sampleRegularAmount(random, frequency, account.daily_limit)
+    return { account: account.account, payee: receiver.payee, amount, frequency }
   },
   run(args, { rowOf, unless, db, nextId, today }) {
     const account = rowOf('accounts', args.account)

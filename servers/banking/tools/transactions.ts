@@ -4,6 +4,7 @@ import { ref } from '../../kernel/fields.js'
 import { descending } from '../../kernel/lists.js'
 import { mentions } from '../../kernel/text.js'
 import { disputeObstacle } from '../rules.js'
+import { disputeReasons } from '../sampling.js'
 import { DISPUTE_REASONS, TRANSACTION_STATUSES, tool } from '../schema.js'
 
 const searchTransactions = tool({
@@ -22,10 +23,10 @@ const searchTransactions = tool({
   pages: { transactions: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'search my transactions for {name}[ with the status {status}]',
+    'search my transactions for {name}[, only the {status} ones]',
     'look through the transactions with {name}[ that are {status}]',
     'find what I spent at {name}[, only {status} transactions]',
-    'show my transactions with {name}[ that have the status {status}]',
+    'show my transactions with {name}[, just the {status} ones]',
   ],
   sample({ db, random, bound }) {
     const row = choose(
@@ -35,7 +36,11 @@ const searchTransactions = tool({
       ({ kind, status }) => kind !== 'transfer' && status === (bound.status ?? status),
     )
     if (!row) return null
-    return { name: row.name, ...(random.chance(0.3) ? { status: row.status } : {}), ...bound }
+    return {
+      name: row.name,
+      ...(row.status !== 'posted' && random.chance(0.5) ? { status: row.status } : {}),
+      ...bound,
+    }
   },
   run({ name, status }, { db }) {
     const transactions = db.transactions
@@ -73,7 +78,7 @@ const disputeTransaction = tool({
       bound.transaction,
       (candidate) => disputeObstacle(db, today(), candidate) === undefined,
     )
-    return row ? { transaction: row.transaction, reason: bound.reason ?? random.pick(DISPUTE_REASONS) } : null
+    return row ? { transaction: row.transaction, reason: bound.reason ?? random.pick(disputeReasons(db, row)) } : null
   },
   run({ transaction, reason }, { rowOf, unless, db, today }) {
     const row = rowOf('transactions', transaction)

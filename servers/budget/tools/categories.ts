@@ -3,8 +3,8 @@ import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { fill } from '../changes.js'
 import { budgetOf } from '../lookup.js'
-import { envelopeOf, leftOf, monthOf, movable, takeObstacle } from '../rules.js'
-import { DRAWS, sampleAmount } from '../sampling.js'
+import { envelopeOf, leftOf, monthOf, RESERVE, takeObstacle } from '../rules.js'
+import { DRAWS, isShort, sampleAmount, spareOf } from '../sampling.js'
 import { amount, GROUPS, tool } from '../schema.js'
 
 const listCategories = tool({
@@ -30,7 +30,10 @@ const listCategories = tool({
     'look up the {group} part of the household budget[ for the month {month}]',
   ],
   sample({ db, random, bound }) {
-    const month = bound.month ?? (random.chance(0.3) ? random.pick(db.months.list()).month : undefined)
+    // The limits of a month that is closed are of no more use to anybody.
+    const open = choices(db.months, bound.month, ({ status }) => status === 'open')
+    if (open.length === 0) return null
+    const month = bound.month ?? (random.chance(0.08) ? random.pick(open).month : undefined)
     return { group: bound.group ?? random.pick(GROUPS), ...(month === undefined ? {} : { month }) }
   },
   run({ group, month: key }, context) {
@@ -71,29 +74,31 @@ const moveBetweenCategories = tool({
     'top up {to_category} with {amount} from {from_category}[ in {month}]',
   ],
   sample({ db, random, bound, today }) {
-    const over = db.envelopes.list(({ limit, spent }) => spent > limit)
-    for (let draw = 0; draw < DRAWS; draw++) {
-      // Often somebody covers what is overspent.
-      const gap =
-        bound.month === undefined && bound.to_category === undefined && over.length > 0 && random.chance(0.5)
-          ? random.pick(over)
-          : undefined
-      const key = bound.month ?? gap?.month ?? (random.chance(0.3) ? random.pick(db.months.list()).month : undefined)
-      const month = db.months.get(key ?? monthOf(today()))
-      if (!month || month.status === 'closed') continue
+    // Somebody covers what is overspent, or tops up what is nearly used up.
+    const months = choices(db.months, bound.month, ({ status }) => status === 'open')
+    const gaps = months.flatMap(({ month }) =>
+      db.envelopes
+        .by('month', month)
+        .filter(
+          ({ category }) =>
+            category === (bound.to_category ?? category) && category !== RESERVE && isShort(db, category, month),
+        ),
+    )
+    for (let draw = 0; draw < DRAWS && gaps.length > 0; draw++) {
+      const gap = random.pick(gaps)
+      const month = db.months.get(gap.month)!
       const givers = choices(
         db.categories,
         bound.from_category,
-        ({ category }) => movable(db, category, month) >= (bound.amount ?? 1) && category !== bound.to_category,
+        ({ category }) => spareOf(db, category, month) >= (bound.amount ?? 5) && category !== gap.category,
       )
       if (givers.length === 0) continue
       const from_category = random.pick(givers).category
-      const to_category = bound.to_category ?? gap?.category ?? random.pick(db.categories.list()).category
-      if (to_category === from_category || !db.categories.has(to_category)) continue
-      const most = movable(db, from_category, month)
-      const needed = gap ? gap.spent - gap.limit : most
-      const given = bound.amount ?? (gap && needed <= most ? needed : sampleAmount(random, most))
-      return { from_category, to_category, amount: given, ...(key === undefined ? {} : { month: key }) }
+      const most = spareOf(db, from_category, month)
+      const over = gap.spent - gap.limit
+      const given = bound.amount ?? (over > 0 && over <= most ? over : sampleAmount(random, Math.min(most, 120)))
+      const said = bound.month ?? (gap.month === monthOf(today()) ? undefined : gap.month)
+      return { from_category, to_category: gap.category, amount: given, ...(said === undefined ? {} : { month: said }) }
     }
     return null
   },

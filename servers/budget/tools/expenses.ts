@@ -1,12 +1,15 @@
 import { z } from 'zod'
-import { choices } from '../../kernel/choose.js'
+import { choices, pickFrom } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
 import { mentioning } from '../../kernel/text.js'
+import { isBoughtWith, itemsOf } from '../category-kinds.js'
 import { book, rememberLast } from '../changes.js'
 import { envelopeOf, HOUSEHOLD, leftOf, monthObstacle, monthOf, recordObstacle, splitObstacle } from '../rules.js'
-import { DRAWS, sampleAmount } from '../sampling.js'
+import { DRAWS } from '../sampling.js'
 import { amount, tool } from '../schema.js'
-import { PLACES, PLACES_OF } from '../words.js'
+
+/** What is not worth splitting is below this. */
+const SPLIT_FROM = 12
 
 const searchExpenses = tool({
   name: 'search_expenses',
@@ -40,16 +43,9 @@ const searchExpenses = tool({
   sample({ db, random, bound }) {
     const rows = db.expenses.list((row) => row.month === (bound.month ?? row.month))
     if (rows.length === 0) return null
-    const { description, month, member } = random.pick(rows)
-    const { name } = db.members.get(member)!
-    const last = description.split(' ').at(-1)!
-    const text = random.pick([
-      description,
-      description,
-      description,
-      last.length > 2 ? last : description,
-      `${name} ${last}`,
-    ])
+    const { description, month } = random.pick(rows)
+    const [longest] = description.split(' ').sort((a, b) => b.length - a.length)
+    const text = random.pick([description, description, longest!.toLowerCase()])
     return { text, ...(bound.month !== undefined || random.chance(0.3) ? { month } : {}), ...bound }
   },
   run({ text, month }, { rowOf, db }) {
@@ -93,10 +89,13 @@ const recordExpense = tool({
       const category = random.pick(categories)
       const member = random.pick(members)
       const { limit, spent } = envelopeOf(db, category.category, monthOf(today()))
-      const most = Math.max(1, category.kind === 'soft' ? Math.floor(limit * 1.1) - spent : limit - spent)
-      const sum = bound.amount ?? sampleAmount(random, Math.min(most, member.role === 'teen' ? 25 : 160))
-      const noun = random.pick(PLACES_OF.get(category.name)!)
-      const description = bound.description ?? `${random.pick(PLACES)} ${noun}`
+      // Now and then somebody goes a little over a soft limit.
+      const isOver = category.kind === 'soft' && random.chance(0.05)
+      const most = Math.max(1, (isOver ? Math.floor(limit * 1.1) : limit) - spent)
+      const item = random.pick(itemsOf(category.name))
+      if (item.least > most) continue
+      const sum = bound.amount ?? random.int(item.least, Math.min(item.most, most))
+      const description = bound.description ?? item.name
       if (recordObstacle(db, today(), { description, category, amount: sum, member })) continue
       return { description, category: category.category, amount: sum, member: member.member }
     }
@@ -143,13 +142,16 @@ const splitExpense = tool({
     const expenses = choices(
       db.expenses,
       bound.expense,
-      (row) => row.amount > 1 && row.recurring_expense === null && row.split_from === null,
+      (row) => row.amount >= SPLIT_FROM && row.recurring_expense === null && row.split_from === null,
     )
     for (let draw = 0; draw < DRAWS && expenses.length > 0; draw++) {
       const expense = random.pick(expenses)
-      const category =
-        bound.category === undefined ? random.pick(db.categories.list()) : db.categories.get(bound.category)
-      const part = bound.amount ?? sampleAmount(random, expense.amount - 1)
+      const own = db.categories.get(expense.category)!.name
+      const category = pickFrom(
+        random,
+        choices(db.categories, bound.category, ({ name }) => isBoughtWith(own, name)),
+      )
+      const part = bound.amount ?? random.int(Math.ceil(expense.amount / 5), Math.floor(expense.amount / 2))
       if (!category || splitObstacle(db, expense, category, part)) continue
       return { expense: expense.expense, category: category.category, amount: part }
     }

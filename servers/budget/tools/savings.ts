@@ -1,10 +1,13 @@
 import { z } from 'zod'
-import { choices } from '../../kernel/choose.js'
+import { choices, pickFrom } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
 import { fill } from '../changes.js'
-import { envelopeOf, leftOf, monthObstacle, monthOf, movable, takeObstacle, withdrawalObstacle } from '../rules.js'
-import { sampleAmount } from '../sampling.js'
+import { envelopeOf, leftOf, monthObstacle, monthOf, takeObstacle, withdrawalObstacle } from '../rules.js'
+import { isShort, sampleAmount, spareOf } from '../sampling.js'
 import { amount, type Context, type SavingsGoal, tool } from '../schema.js'
+import { GOALS } from '../words.js'
+
+const isUseOf = (goal: string, category: string): boolean => GOALS.get(goal)?.includes(category) ?? false
 
 const listSavingsGoals = tool({
   name: 'list_savings_goals',
@@ -77,11 +80,11 @@ const contribute = tool({
     const month = db.months.get(monthOf(today()))!
     const least = bound.amount ?? 1
     const goals = choices(db.savings_goals, bound.savings_goal, ({ saved, target }) => target - saved >= least)
-    const givers = choices(db.categories, bound.category, ({ category }) => movable(db, category, month) >= least)
+    const givers = choices(db.categories, bound.category, ({ category }) => spareOf(db, category, month) >= least)
     if (goals.length === 0 || givers.length === 0) return null
     const { savings_goal, saved, target } = random.pick(goals)
     const { category } = random.pick(givers)
-    const most = Math.min(target - saved, movable(db, category, month))
+    const most = Math.min(target - saved, spareOf(db, category, month))
     return { savings_goal, category, amount: bound.amount ?? sampleAmount(random, most) }
   },
   run({ savings_goal, category: key, amount }, context) {
@@ -119,13 +122,21 @@ const withdraw = tool({
       bound.savings_goal,
       (row) => !withdrawalObstacle(db, today(), row, bound.amount ?? 1),
     )
-    const receivers = choices(db.categories, bound.category, () => true)
-    if (goals.length === 0 || receivers.length === 0) return null
-    const { savings_goal, saved } = random.pick(goals)
+    // Where hardly anything is left; best of what was saved for it.
+    const month = monthOf(today())
+    const uses = goals.flatMap(({ savings_goal, name, saved }) =>
+      choices(db.categories, bound.category, (row) => row.kind !== 'reserve' && isShort(db, row.category, month)).map(
+        (row) => ({ savings_goal, category: row.category, saved, meant: isUseOf(name, row.name) }),
+      ),
+    )
+    const meant = uses.filter((use) => use.meant)
+    const use = pickFrom(random, meant.length > 0 ? meant : uses)
+    if (!use) return null
+    const { savings_goal, category, saved } = use
     return {
       savings_goal,
-      category: random.pick(receivers).category,
-      amount: bound.amount ?? sampleAmount(random, saved),
+      category,
+      amount: bound.amount ?? sampleAmount(random, Math.max(1, Math.min(Math.floor(saved / 3), 150))),
     }
   },
   run({ savings_goal, category: key, amount }, context) {

@@ -6,7 +6,7 @@ import { contactOf } from '../lookup.js'
 import { completionObstacle, isMine, LIMITS, planObstacle, titleOf } from '../rules.js'
 import { ACTIVITY_KINDS, type Activity, OUTCOMES, tool } from '../schema.js'
 import { workdayAfter } from '../time.js'
-import { NOTES } from '../words.js'
+import { NOTES_OF } from '../words.js'
 
 const planActivity = tool({
   name: 'plan_activity',
@@ -118,10 +118,10 @@ const completeActivity = tool({
   establishes: ['company_reached'],
   needs: ['activity_planned'],
   ask: [
-    'record the outcome {outcome} for {activity}[ with the note "{note}"]',
-    'close {activity} as {outcome}[ and note "{note}"]',
-    'mark {activity} as {outcome}[, with the note "{note}"]',
-    'complete {activity} with the outcome {outcome}[ and the note "{note}"]',
+    'record "{outcome}" as the outcome of {activity}[ with the note "{note}"]',
+    'close {activity} with the outcome "{outcome}"[ and the note "{note}"]',
+    'log {activity} as "{outcome}"[, with the note "{note}"]',
+    'complete {activity} with the outcome "{outcome}"[ and the note "{note}"]',
   ],
   sample({ db, random, bound, today }) {
     const activity = choose(
@@ -132,7 +132,7 @@ const completeActivity = tool({
     )
     if (!activity) return null
     const outcome = bound.outcome ?? random.pick(['reached', 'reached', 'reached', 'missed', 'refused'] as const)
-    const note = bound.note ?? (random.chance(0.4) ? random.pick(NOTES) : undefined)
+    const note = bound.note ?? (random.chance(0.4) ? random.pick(NOTES_OF[outcome]) : undefined)
     return { activity: activity.activity, outcome, ...(note === undefined ? {} : { note }) }
   },
   run({ activity: key, outcome, note }, { rowOf, unless, db, today }) {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { choose, pickFrom } from '../../kernel/choose.js'
+import { choices, choose, pickFrom } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
 import { mentioning } from '../../kernel/text.js'
-import { handOverObstacle, inMyTerritory, LIMITS, me } from '../rules.js'
+import { handOverObstacle, inMyTerritory, isMine, LIMITS, me } from '../rules.js'
 import { TERRITORIES, tool } from '../schema.js'
 import { changeDeal } from './pipeline.js'
 
@@ -27,14 +27,14 @@ const findCompanies = tool({
     'find the company "{query}"',
     'look up "{query}" among the companies',
     'search our companies for "{query}"',
-    'tell me which company goes by "{query}" and where it is',
+    'tell me where the company "{query}" is and who looks after it',
   ],
   sample({ db, random, bound }) {
     // Mostly companies that the user can do something with.
     const near = random.chance(0.6)
-    const { name, city } =
+    const { name } =
       choose(db.companies, random, undefined, (row) => !near || inMyTerritory(db, row)) ?? db.companies.list()[0]!
-    const query = random.pick([name, name, name, name.split(' ')[0]!, `${name} ${city}`])
+    const query = random.pick([name, name, name, name.split(' ')[0]!])
     return { query, ...bound }
   },
   run({ query }, { db }) {
@@ -74,9 +74,9 @@ const listReps = tool({
   pages: { reps: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'list the sales reps of the territory {territory}',
-    'show who sells in the territory {territory} and how they stand against their quota',
-    'look up the reps that work in {territory}',
+    'list the sales reps of the {territory} territory',
+    'show who sells in the {territory} territory and how they stand against their quota',
+    'look up the reps of the {territory} territory',
     'tell me how the {territory} sales team is doing',
   ],
   // Mostly one's own: a company stays in its territory.
@@ -120,9 +120,13 @@ const handOverCompany = tool({
     'let {rep} take over {company}',
   ],
   sample({ db, random, bound }) {
-    const reps = bound.rep === undefined ? db.reps.list() : [db.reps.get(bound.rep)].filter((row) => row !== undefined)
-    const company = choose(db.companies, random, bound.company, (row) =>
-      reps.some((rep) => handOverObstacle(db, row, rep) === undefined),
+    // People give away what is theirs, to somebody else.
+    const reps = choices(db.reps, bound.rep, ({ is_me }) => !is_me)
+    const company = choose(
+      db.companies,
+      random,
+      bound.company,
+      (row) => isMine(db, row) && reps.some((rep) => handOverObstacle(db, row, rep) === undefined),
     )
     if (!company) return null
     const rep = pickFrom(

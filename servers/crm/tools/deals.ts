@@ -39,10 +39,10 @@ const findDeals = tool({
   pages: { deals: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'find the deals in the stage {stage}[ of {rep}]',
+    'find the deals in the {stage} stage[ of {rep}]',
     'list the deals in {stage}[ that {rep} has]',
     'show me which deals are in {stage}[ for {rep}]',
-    'add up the deals in the stage {stage}[ that belong to {rep}]',
+    'add up the deals in the {stage} stage[ that belong to {rep}]',
   ],
   sample({ db, random, bound }) {
     const { rep: user, territory } = me(db)
@@ -98,7 +98,7 @@ const moveDeal = tool({
   needs: ['company_reached'],
   ask: [
     'move {deal} to {stage}[ with the close date {close_date}]',
-    'put {deal} into the stage {stage}[, to be closed on {close_date}]',
+    'put {deal} into the {stage} stage[, to be closed on {close_date}]',
     'set the stage of {deal} to {stage}[ and its close date to {close_date}]',
     'change {deal} to {stage}[, expecting to close on {close_date}]',
   ],
@@ -107,12 +107,13 @@ const moveDeal = tool({
       NEXT_STAGES[row.stage].filter(
         (stage) =>
           stage === (bound.stage ?? stage) &&
+          STAGES.indexOf(stage) > STAGES.indexOf(row.stage) &&
           moveObstacle(db, today(), row, stage, bound.close_date ?? row.close_date ?? today()) === undefined,
       )
     const deal = choose(db.deals, random, bound.deal, (row) => able(row).length > 0)
     if (!deal) return null
     const stages = able(deal)
-    const forward = stages.filter((stage) => stage !== 'lost' && stage !== 'discovery')
+    const forward = stages.filter((stage) => stage !== 'lost')
     const stage = random.pick(forward.length > 0 && random.chance(0.8) ? forward : stages)
     const undated = stage === 'negotiation' && deal.close_date === null
     const dated = undated || ((stage === 'negotiation' || stage === 'proposal') && random.chance(0.3))
@@ -166,10 +167,13 @@ const discountDeal = tool({
     'take {percent} percent off the price of {deal}',
   ],
   sample({ db, random, bound }) {
-    const percent =
-      bound.percent ??
-      random.pick([5, 10, LIMITS.discountAlone, random.int(2, LIMITS.discountAlone), 20, 25, LIMITS.discountMost])
-    const deal = choose(db.deals, random, bound.deal, (row) => discountObstacle(db, row, percent) === undefined)
+    const percent = bound.percent ?? random.pick([5, 8, 10, 12, LIMITS.discountAlone, 20, 25, LIMITS.discountMost])
+    const deal = choose(
+      db.deals,
+      random,
+      bound.deal,
+      (row) => row.discount < percent && row.request === null && discountObstacle(db, row, percent) === undefined,
+    )
     return deal ? { deal: deal.deal, percent } : null
   },
   run({ deal: key, percent }, context) {

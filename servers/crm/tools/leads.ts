@@ -36,10 +36,10 @@ const findLeads = tool({
   pages: { leads: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'find my leads with the status {status}[ in {city}]',
+    'find my {status} leads[ in {city}]',
     'list the {status} leads I can work on[ in {city}]',
-    'show me the leads that are {status}[ and based in {city}]',
-    'look up which of my leads are {status}[, only those from {city}]',
+    'show me the {status} leads[ based in {city}]',
+    'look up my {status} leads[, only those from {city}]',
   ],
   sample({ db, random, bound }) {
     const fits = (row: Lead) => isWithinReach(db, row) && row.status === (bound.status ?? row.status)
@@ -78,8 +78,8 @@ const advanceLead = tool({
   annotations: { readOnly: false },
   establishes: ['lead_qualified'],
   ask: [
-    'move {lead} to {status}[ with a budget of {budget}]',
-    'set {lead} to {status}[ and note a budget of {budget}]',
+    'mark {lead} as {status}[ with a budget of {budget}]',
+    'change {lead} to {status}[ and note a budget of {budget}]',
     'mark {lead} as {status}[, budget {budget}]',
     'record that {lead} is {status}[ and can spend {budget}]',
   ],
@@ -127,7 +127,7 @@ const convertLead = tool({
     'convert {lead} into a deal',
     'turn {lead} into a company, a contact and a deal',
     'make a deal out of {lead}',
-    'open a deal for {lead}, which is qualified',
+    'open a deal with {lead}',
   ],
   sample({ db, random, bound }) {
     const lead = choose(db.leads, random, bound.lead, (row) => conversionObstacle(db, row) === undefined)

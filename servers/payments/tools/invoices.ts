@@ -6,7 +6,7 @@ import { mentioning } from '../../kernel/text.js'
 import { creditLeft, LIMITS, notify, owedOn, sendingObstacle, shownStatus, voidingObstacle } from '../rules.js'
 import { sampleAmount } from '../sampling.js'
 import { INVOICE_STATUSES, type Invoice, money, type PaymentsView, tool } from '../schema.js'
-import { WORK_FIRST, WORK_SECOND } from '../words.js'
+import { TITLES } from '../words.js'
 
 const invoiceState = { title: z.string(), invoice: ref('invoice'), status: z.string() }
 
@@ -32,7 +32,7 @@ const createInvoice = tool({
   ],
   sample({ db, random, bound, today }) {
     const customer = choose(db.customers, random, bound.customer, ({ status }) => status === 'active')
-    const title = bound.title ?? `${random.pick(WORK_FIRST)} ${random.pick(WORK_SECOND)}`
+    const title = bound.title ?? random.pick(TITLES)
     if (!customer || hasDraft(db, customer.customer, title)) return null
     // Mostly small enough to be sent within the customer's credit.
     const left = creditLeft(db, customer)
@@ -102,9 +102,9 @@ const searchInvoices = tool({
   pages: { invoices: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'search the invoices[ for {words}][ with the status {status}]',
-    'find the invoices[ about {words}][ with {status} as their status]',
-    'look through the invoices[ for {words}][, only those with the status {status}]',
+    'search the invoices[ for {words}][, only the {status} ones]',
+    'find the invoices[ about {words}][ that are {status}]',
+    'look through the invoices[ for {words}][, just the {status} ones]',
     'show me the invoices[ that mention {words}][, only the {status} ones]',
   ],
   sample({ db, random, bound, today }) {

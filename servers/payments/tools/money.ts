@@ -80,7 +80,7 @@ const chargeInvoice = tool({
     const { token, range } = random.pick(chargeablePair(db, date, invoice, bound.token))
     const [least, most] = range
     const amount = least === most || random.chance(0.5) ? most : sampleAmount(random, most)
-    return { amount, reference: newReference(db, random), ...bound, invoice: invoice.invoice, token }
+    return { amount, reference: newReference(db, invoice.title), ...bound, invoice: invoice.invoice, token }
   },
   run({ invoice, token, amount, reference }, context) {
     const { rowOf, unless, db, fail, today } = context
@@ -123,12 +123,15 @@ const issueRefund = tool({
   ],
   sample({ db, random, bound, today }) {
     const { available } = db.balance.get('main')!
+    // What is still being paid is not given back.
     const most = (row: Invoice) =>
-      row.captured === row.refunded ? 0 : Math.min(available, refundable(db, today(), row.invoice))
+      row.status !== 'paid' || row.captured === row.refunded
+        ? 0
+        : Math.min(available, refundable(db, today(), row.invoice))
     const invoice = choose(db.invoices, random, bound.invoice, (row) => most(row) > 0)
     if (!invoice) return null
-    const amount = random.chance(0.4) ? most(invoice) : sampleAmount(random, most(invoice))
-    return { amount, reference: newReference(db, random), ...bound, invoice: invoice.invoice }
+    const amount = random.chance(0.5) ? most(invoice) : sampleAmount(random, most(invoice))
+    return { amount, reference: newReference(db, `refund ${invoice.title}`), ...bound, invoice: invoice.invoice }
   },
   run(args, context) {
     const { rowOf, unless, db, fail, today } = context
@@ -180,8 +183,8 @@ const requestPayout = tool({
     const { available, reserve } = db.balance.get('main')!
     const most = available - reserve
     if (payoutObstacle(db, today(), Math.max(most, LIMITS.payout))) return null
-    const amount = 10 * random.int(LIMITS.payout / 10, Math.floor(most / 10))
-    return { amount: random.chance(0.1) ? most : amount, ...bound }
+    const steps = Math.floor(most / LIMITS.payout)
+    return { amount: LIMITS.payout * random.int(Math.ceil(steps / 3), steps), ...bound }
   },
   run({ amount }, { unless, db, nextId, today }) {
     const date = today()

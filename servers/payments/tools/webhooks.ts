@@ -25,10 +25,10 @@ const listWebhooks = tool({
   annotations: { readOnly: true },
   needs: ['notice_sent'],
   ask: [
-    'list the webhooks[ with the status {status}]',
+    'list the webhooks[ that are {status}]',
     'show me the webhooks[ that are {status}]',
     'check the state of the webhooks[, only the {status} ones]',
-    'tell me which webhooks there are[ with the status {status}]',
+    'tell me which webhooks there are[, just the {status} ones]',
   ],
   sample: ({ db, random, bound }) => ({
     ...(random.chance(0.6) ? { status: random.pick(db.webhooks.list()).status } : {}),

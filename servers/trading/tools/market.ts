@@ -24,17 +24,23 @@ const searchInstruments = tool({
   ask: [
     'search the instruments for "{query}"[ that cost at most {max_price}]',
     'look for shares matching "{query}"[ with a last price of no more than {max_price}]',
-    'find instruments by the words "{query}"[ up to a price of {max_price}]',
-    'show which instruments match "{query}"[ and are at {max_price} or less]',
+    'find me shares for "{query}"[ at a price of {max_price} at most]',
+    'show which shares match "{query}"[ and are at {max_price} or less]',
   ],
   sample({ db, random, bound }) {
-    const { name, sector, last, venue } = random.pick(db.instruments.list())
-    const place = db.venues.get(venue)!.name.split(' ')[0]!
-    const [first, second] = name.split(' ') as [string, string]
-    const queries = [name, name, first, second, `${sector} ${place}`, `${second} ${place}`]
-    const query = bound.query ?? random.pick(queries)
-    const max_price = bound.max_price ?? (random.chance(0.3) ? Math.ceil(last / 50) * 50 : undefined)
-    return { query, ...(max_price === undefined ? {} : { max_price }) }
+    const { name, sector, last } = random.pick(db.instruments.list())
+    const [first, trade] = name.split(' ') as [string, string]
+    // Only who does not know yet what to buy has a highest price.
+    const [query, browsing] = random.pick([
+      [name, false],
+      [name, false],
+      [name, false],
+      [first, false],
+      [trade.toLowerCase(), true],
+      [sector, true],
+    ] as const)
+    const max_price = browsing && random.chance(0.5) ? { max_price: Math.ceil(last / 50) * 50 } : {}
+    return { query, ...max_price, ...bound }
   },
   run({ query, max_price = Number.POSITIVE_INFINITY }, { db }) {
     const matches = mentioning(query)

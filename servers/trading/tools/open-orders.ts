@@ -4,7 +4,7 @@ import { ref } from '../../kernel/fields.js'
 import { reserve } from '../execution.js'
 import { openOrder } from '../lookup.js'
 import { bookWithout, buyingPower, freeShares, stopObstacle } from '../rules.js'
-import { DRAWS, samplePrice, sampleQuantity } from '../sampling.js'
+import { DRAWS, sampleCover, sampleStop } from '../sampling.js'
 import { ORDER_STATUSES, price, SIDES, shares, tool } from '../schema.js'
 
 const cancelTradeOrder = tool({
@@ -112,8 +112,8 @@ const protectPosition = tool({
     for (let draw = 0; draw < DRAWS && held.length > 0; draw++) {
       const { instrument, shares, reserved } = random.pick(held)
       const row = db.instruments.get(instrument)!
-      const quantity = bound.quantity ?? sampleQuantity(random, row.lot, shares - reserved)
-      const stop_price = bound.stop_price ?? samplePrice(random, row, 5)
+      const quantity = bound.quantity ?? sampleCover(random, row.lot, shares - reserved)
+      const stop_price = bound.stop_price ?? sampleStop(random, row)
       if (!stopObstacle(db, row, quantity, stop_price)) return { instrument, quantity, stop_price }
     }
     return null

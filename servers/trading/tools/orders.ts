@@ -14,7 +14,7 @@ import {
   planOrder,
   tradingObstacle,
 } from '../rules.js'
-import { DRAWS, samplePrice, sampleQuantity, tradable } from '../sampling.js'
+import { DRAWS, sampleLimit, sampleQuantity, tradable } from '../sampling.js'
 import { price, SIDES, shares, type TradeOrder, type TradingView, tool } from '../schema.js'
 
 /** What every tool tells that may have traded. */
@@ -80,7 +80,7 @@ const placeTradeOrder = tool({
       const side = bound.side ?? (free > 0 && random.chance(0.6) ? 'sell' : 'buy')
       const most = side === 'sell' ? free : Math.floor(buyingPower(db) / row.last)
       const quantity = bound.quantity ?? sampleQuantity(random, lot, most)
-      const limit = bound.limit_price ?? (random.chance(0.5) ? samplePrice(random, row, 4) : null)
+      const limit = bound.limit_price ?? (random.chance(0.5) ? sampleLimit(random, row, side) : null)
       if (isObstacle(planOrder(db, now(), { instrument: row, side, quantity, price: limit }))) continue
       return { instrument, side, quantity, ...(limit === null ? {} : { limit_price: limit }) }
     }
@@ -129,7 +129,7 @@ const amendTradeOrder = tool({
       const order = random.pick(orders)
       const { trade_order, open, side } = order
       const instrument = db.instruments.get(order.instrument)!
-      const limit_price = bound.limit_price ?? samplePrice(random, instrument, 6)
+      const limit_price = bound.limit_price ?? sampleLimit(random, instrument, side)
       const quantity = bound.quantity ?? (random.chance(0.3) ? sampleQuantity(random, instrument.lot, open) : undefined)
       if (limit_price === order.price && (quantity ?? open) === open) continue
       const terms = { instrument, side, quantity: quantity ?? open, price: limit_price }

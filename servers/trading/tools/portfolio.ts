@@ -98,7 +98,7 @@ const listTrades = tool({
   annotations: { readOnly: true },
   needs: ['money_moved'],
   ask: [
-    'list my past trades in {instrument}[, only of the kind {kind}]',
+    'list my past trades in {instrument}[, just the {kind} entries]',
     'show the trade history of {instrument}[ with only the {kind} entries]',
     'look up when and at what price I traded {instrument}[, just {kind} entries]',
     'tell me what I did with {instrument} so far[, {kind} entries only]',
@@ -109,7 +109,7 @@ const listTrades = tool({
     )
     if (trades.length === 0) return null
     const { instrument, kind } = random.pick(trades)
-    return { instrument, ...(bound.kind !== undefined || random.chance(0.3) ? { kind } : {}) }
+    return { instrument, ...(bound.kind !== undefined || (kind === 'dividend' && random.chance(0.7)) ? { kind } : {}) }
   },
   run({ instrument, kind }, context) {
     const { name } = context.rowOf('instruments', instrument)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { LIMITS, watchObstacle } from '../rules.js'
-import { DRAWS, samplePrice } from '../sampling.js'
+import { DRAWS, sampleAlert } from '../sampling.js'
 import { price, tool } from '../schema.js'
 
 const addToWatchlist = tool({
@@ -35,7 +35,7 @@ const addToWatchlist = tool({
     )
     for (let draw = 0; draw < DRAWS && rows.length > 0; draw++) {
       const row = random.pick(rows)
-      const alert_price = bound.alert_price ?? samplePrice(random, row, random.pick([3, 12]))
+      const alert_price = bound.alert_price ?? sampleAlert(random, row)
       if (!watchObstacle(db, row, alert_price)) return { instrument: row.instrument, alert_price }
     }
     return null
@@ -70,7 +70,7 @@ const viewWatchlist = tool({
     'view the {status} alerts on my watchlist',
     'show which price alerts on the watchlist are {status}',
     'open my watchlist and list the {status} alerts',
-    'tell me which watched instruments have {status} alerts',
+    'show me the {status} price alerts that I have set',
   ],
   sample({ db, random, bound }) {
     return { status: bound.status ?? random.pick(db.watches.list()).status }
