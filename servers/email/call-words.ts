@@ -13,7 +13,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   open_thread: {
     goal: 'go through a conversation',
-    answer: 'The conversation has {count:email}: {emails*{name} ({direction})}.',
+    answer: 'The conversation has {count:email}, the newest first: {emails*one {direction} ({name})}.',
   },
   write_draft: {
     goal: 'write an email draft',
@@ -30,35 +30,38 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: '{file} is attached; the draft has {draft_mb} MB now and {free_mb} MB are still free.',
     next: ['send_draft'],
   },
-  send_draft: { goal: 'send a draft', answer: '"{subject}" is sent to {contact}[ ({delivery})].' },
+  send_draft: { goal: 'send a draft', answer: '"{subject}" is on its way to {contact}.' },
   discard_draft: { goal: 'throw a draft away', answer: 'The draft "{subject}" is {status}.' },
   reply_to_email: {
     goal: 'reply to an email',
-    answer: 'Your reply to "{subject}" went to {contact} ({delivery}).',
+    answer: 'Your reply went to {contact} as "{subject}".',
   },
   forward_email: {
     goal: 'forward an email',
-    answer: 'I forwarded "{subject}" to {contact} ({delivery}).',
+    answer: 'I forwarded it to {contact} as "{subject}".',
   },
   recall_email: {
     goal: 'recall an email',
-    answer: '"{subject}" is called back ({status}) and is a draft again.',
-    next: ['edit_draft'],
+    answer: '"{subject}" is called back and is a draft again.',
+    next: ['edit_draft', 'discard_draft'],
   },
   change_label: {
     goal: 'change the labels of an email',
-    answer: '"{subject}" has {labels?these labels now|no labels now}[: {labels}].',
+    answer: '"{subject}" now has {labels?these labels|no labels}[: {labels}].',
     next: ['move_email', 'snooze_email'],
   },
   move_email: {
     goal: 'move an email to another folder',
-    answer: 'I moved "{subject}" from {moved_from} to {folder}.',
+    answer: 'I moved "{subject}" from the {moved_from} folder to the {folder}.',
     next: ['change_label'],
   },
   snooze_email: { goal: 'snooze an email', answer: '"{subject}" is hidden until {until}.' },
   set_sender_rule: {
     goal: 'block or allow a sender',
-    answer: '{name} is now on the {rule} list; {emails_moved:email} {emails_moved=was|were} moved.',
+    answer: '{name} is on the {rule} list now, and {emails_moved:email} {emails_moved=was|were} moved.',
   },
-  set_auto_reply: { goal: 'set up an automatic reply', answer: 'The automatic reply is {status} until {until}.' },
+  set_auto_reply: {
+    goal: 'set up an automatic reply',
+    answer: 'Your automatic reply is {status} until {until} and names {contact}.',
+  },
 }
