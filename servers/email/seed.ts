@@ -249,8 +249,10 @@ function seedDrafts(random: SeededRandom, contacts: readonly Contact[], files: r
   const reachable = contacts.filter(({ active, blocked, relation }) => active && !blocked && relation !== 'service')
   return numbers(random, OPEN_DRAFTS + 1).map((number, index): Draft => {
     const contact = random.pick(reachable)
-    const subject = random.pick(subjectsFor(contact.relation))
-    const carried = attachments(random, files, subject).slice(0, 1)
+    const ideas = subjectsFor(contact.relation)
+    const backed = ideas.filter((idea) => files.some(({ file }) => fileFits(file, idea)))
+    const subject = random.pick(backed.length > 0 ? backed : ideas)
+    const carried = random.chance(0.4) ? attachments(random, files, subject).slice(0, 1) : []
     const discarded = index === OPEN_DRAFTS
     return {
       draft: `draft-${number}`,

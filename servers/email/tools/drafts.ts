@@ -1,10 +1,20 @@
 import { z } from 'zod'
-import { choose } from '../../kernel/choose.js'
+import { choices, choose } from '../../kernel/choose.js'
 import { occupy, send } from '../changes.js'
 import { openDraftOf } from '../lookup.js'
 import { addDraftObstacle, attachObstacle, sendObstacle, writeToObstacle } from '../rules.js'
 import { newSubject, otherMatter } from '../sampling.js'
-import { bodyField, contactKey, draftKey, emailKey, fileKey, subjectField, threadKey, tool } from '../schema.js'
+import {
+  bodyField,
+  contactKey,
+  type Draft,
+  draftKey,
+  emailKey,
+  fileKey,
+  subjectField,
+  threadKey,
+  tool,
+} from '../schema.js'
 import { fileFits, subjectOf } from '../subjects.js'
 import { body as someBody } from '../words.js'
 
@@ -96,12 +106,14 @@ const attachFile = tool({
     'include the file {file} in {draft}',
   ],
   sample({ db, random, bound }) {
-    const draft = choose(db.drafts, random, bound.draft, ({ status }) => status === 'open')
-    const about = draft && subjectOf(draft.subject)
-    const fits = (row: { file: string; size_mb: number }) =>
-      draft !== undefined && fileFits(row.file, about) && !attachObstacle(db, draft, row)
-    const file = choose(db.files, random, bound.file, fits)
-    return draft && file ? { draft: draft.draft, file: file.file } : null
+    const files = (draft: Draft) =>
+      choices(
+        db.files,
+        bound.file,
+        (row) => fileFits(row.file, subjectOf(draft.subject)) && !attachObstacle(db, draft, row),
+      )
+    const draft = choose(db.drafts, random, bound.draft, (row) => files(row).length > 0)
+    return draft ? { draft: draft.draft, file: random.pick(files(draft)).file } : null
   },
   run({ draft, file }, context) {
     const { unless, rowOf, db } = context
