@@ -10,12 +10,11 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   show_issue: {
     goal: 'look at an issue',
     answer:
-      '{issue}, {title}, is a {type} with {priority} priority[ and {points:point}], now {status}[, assigned to {assignee}]{assignee?|, assigned to nobody}.[ It is blocked by {blocked_by}.]',
+      '{issue}, {title}, is a {type} with {priority} priority[ and {points:point}]. Its status is {status}, and it is assigned to [{assignee}]{assignee?|nobody}.[ It is blocked by {blocked_by}.]',
   },
   list_project_members: {
     goal: 'see who works on a project',
-    answer:
-      '{members#member} {members=fits|fit}[: {members*{name} ({in_progress} of {wip_limit} issues in progress)}].',
+    answer: 'I found {members#@role}[: {members*{name} (working on {in_progress} of at most {wip_limit} issues)}].',
   },
   list_sprints: {
     goal: 'see the sprints of a project',
@@ -28,10 +27,9 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   create_issue: {
     goal: 'report an issue',
-    answer: 'I created {issue}, {title}, with {priority} priority ({status}).',
+    answer: 'I created {issue}, {title}, with {priority} priority.',
     next: [
       'assign_issue',
-      'set_priority',
       'estimate_issue',
       'label_issue',
       'watch_issue',
@@ -42,12 +40,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   assign_issue: {
     goal: 'assign an issue to somebody',
-    answer: '{issue}, {title}, is assigned to {member} ({status}).',
+    answer: '{issue}, {title}, is assigned to {member} now.',
     next: ['move_issue', 'comment_on_issue', 'watch_issue', 'estimate_issue'],
   },
   move_issue: {
     goal: 'move an issue on the board',
-    answer: '{issue}, {title}, is {status} now.',
+    answer: 'The status of {issue}, {title}, is {status} now.',
     next: ['comment_on_issue', 'add_to_release', 'ship_release'],
   },
   set_priority: {
@@ -82,7 +80,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   add_to_sprint: {
     goal: 'put an issue into a sprint',
-    answer: '{issue}, {title}, is in the sprint, which has room for {free} more points.',
+    answer: '{issue}, {title}, is in the sprint, which has room for {free:more point}.',
     next: ['start_sprint', 'assign_issue'],
   },
   start_sprint: { goal: 'start a sprint', answer: '{name} is {state} and ends on {ends}.' },

@@ -174,14 +174,16 @@ export const workflow = [
       'move {issue} to {status}',
       'change the status of {issue} to {status}',
       'set {issue} to {status}',
-      'put {issue} into the status {status}',
+      'mark {issue} as {status}',
     ],
     sample({ db, random, bound }) {
       for (const issue of random.shuffle(choices(db.issues, bound.issue, () => true))) {
         const steps = NEXT_STATUSES[issue.status].filter(
           (status) => (bound.status ?? status) === status && canMove(db, issue, status),
         )
-        if (steps.length > 0) return { issue: issue.issue, status: random.pick(steps) }
+        // The workflow names the step forward first; a step back is the exception.
+        const [forward] = steps
+        if (forward) return { issue: issue.issue, status: random.chance(0.85) ? forward : random.pick(steps) }
       }
       return null
     },
@@ -228,7 +230,10 @@ export const workflow = [
           priority !== current &&
           (priority !== 'urgent' || !urgentQuotaUsed(db, project)),
       )
-      return allowed.length === 0 ? null : { issue, priority: random.pick(allowed) }
+      // Somebody who speaks of a priority mostly wants the issue to be done sooner.
+      const higher = allowed.filter((priority) => PRIORITIES.indexOf(priority) > PRIORITIES.indexOf(current))
+      const wanted = higher.length > 0 ? higher : allowed
+      return wanted.length === 0 ? null : { issue, priority: random.pick(wanted) }
     },
     run({ issue: key, priority }, context) {
       const issue = openIssue(context, key)
