@@ -4,7 +4,7 @@ import type { CallWords } from '../kernel/define-server.js'
 export const callWords: Readonly<Record<string, CallWords>> = {
   find_channel: {
     goal: 'find a channel',
-    answer: 'I found {found:channel}[: {channels*{name} in {workspace} ({kind}, {joined?joined|not joined})}].',
+    answer: 'I found {found:channel}[: {channels*{name} in {workspace} ({kind}, {joined?joined|not joined yet})}].',
   },
   find_teammate: {
     goal: 'look up a teammate',
@@ -44,11 +44,11 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   add_reaction: {
     goal: 'react to a message',
     answer: 'Your reaction is on "{text}", which has {reactions:reaction} now.',
-    next: ['reply_to_chat_message', 'pin_chat_message'],
+    next: ['reply_to_chat_message'],
   },
   pin_chat_message: {
     goal: 'pin a message',
-    answer: '"{text}" is pinned in {channel}, one of {pins:pin}.',
-    next: ['add_reaction'],
+    answer: '"{text}" is pinned in {channel}, which has {pins:pin} now.',
+    next: ['reply_to_chat_message'],
   },
 }

@@ -178,6 +178,8 @@ export const workflow = [
     ],
     sample({ db, random, bound }) {
       for (const issue of random.shuffle(choices(db.issues, bound.issue, () => true))) {
+        // What is done is seldom opened again.
+        if (bound.issue === undefined && bound.status === undefined && !isOpen(issue) && random.chance(0.8)) continue
         const steps = NEXT_STATUSES[issue.status].filter(
           (status) => (bound.status ?? status) === status && canMove(db, issue, status),
         )
