@@ -4,7 +4,8 @@ import type { CallWords } from '../kernel/define-server.js'
 export const callWords: Readonly<Record<string, CallWords>> = {
   find_meetings: {
     goal: 'find a video meeting',
-    answer: 'I found {found:meeting}[: {meetings*{title} on {date}[ at {start}] ({status}, you are {role})}].',
+    answer:
+      'I found {found:meeting}[: {meetings*{title} on {date}[ at {start}] ({status}, with you as {role}{recording?, recorded|})}].',
   },
   schedule_meeting: {
     goal: 'set up a video call',
@@ -13,10 +14,10 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   start_meeting: {
     goal: 'start a video meeting',
-    answer: '{title} is {status}, and {waiting:person} {waiting=is|are} waiting.',
+    answer: '{title} is {status} now, and {waiting:person} {waiting=is|are} waiting.',
     next: ['invite_participant', 'manage_participant', 'start_recording'],
   },
-  end_meeting: { goal: 'end a video meeting', answer: '{title} is {status} after {minutes:minute}.' },
+  end_meeting: { goal: 'end a video meeting', answer: '{title} is over after {minutes:minute}.' },
   invite_participant: {
     goal: 'invite somebody to a video meeting',
     answer: '{name} is {place}.',
@@ -24,25 +25,26 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   list_participants: {
     goal: 'see who is in a video meeting',
-    answer: 'There {found=is|are} {found:participant}[: {participants*{name} ({role}, {place}[, consent {consent}])}].',
+    answer:
+      'There {found=is|are} {found:participant}[: {participants*{name} ({role}, {place}[, recording {consent}])}].',
   },
   manage_participant: {
     goal: 'let somebody in or out of a meeting',
-    answer: '{name} is {place} as {role} now.',
+    answer: '{name} is {place} now, as {role}.',
     next: ['start_recording'],
   },
   start_recording: {
     goal: 'record a video meeting',
-    answer: '{title} is {status}; there is room for {storage_left} MB.',
+    answer: '{title} is being recorded; there is room for {storage_left} MB.',
   },
   stop_recording: {
     goal: 'stop a recording',
-    answer: 'The recording of {title} has {minutes:minute} and {megabytes} MB; {storage_left} MB are left.',
+    answer: 'The recording of {title} is saved: {minutes:minute}, {megabytes} MB. Another {storage_left} MB are free.',
     next: ['end_meeting'],
   },
   delete_recording: {
     goal: 'delete a recording',
-    answer: 'The recording of {title} is gone, which frees {freed} MB.',
+    answer: 'The recording of {title} is gone, which frees {freed} MB; {storage_left} MB are free now.',
     next: ['start_recording'],
   },
 }

@@ -40,10 +40,10 @@ const findMeetings = tool({
   pages: { meetings: 'longest' },
   annotations: { readOnly: true },
   ask: [
-    'find the video meeting "{title}"[ with the status {status}]',
-    'look up the video meetings called "{title}"[, only those that are {status}]',
-    'search my video meetings for "{title}"[ that are {status}]',
-    'check the state of the video meeting "{title}"[ among those that are {status}]',
+    'find the[ {status}] video meeting "{title}"',
+    'look up the[ {status}] video meeting called "{title}"',
+    'search my[ {status}] video meetings for "{title}"',
+    'pull up the[ {status}] video meeting "{title}"',
   ],
   sample({ db, random, bound, today }) {
     const wanted = ({ status }: Meeting) => status === (bound.status ?? status)

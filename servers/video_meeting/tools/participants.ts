@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choose } from '../../kernel/choose.js'
+import { choose, pickFrom } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { actionObstacle, invitationObstacle, peopleNamed } from '../rules.js'
 import { ACTIONS, type Action, LIMITS, type Meeting, type Participant, PLACES, tool } from '../schema.js'
@@ -72,9 +72,9 @@ const listParticipants = tool({
   pages: { participants: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'list the participants of {meeting}[ with the status {place}]',
-    'show who takes part in {meeting}[, only those marked {place}]',
-    'tell me who belongs to {meeting}[ and has the status {place}]',
+    'list the participants of {meeting}[ who are {place}]',
+    'show who takes part in {meeting}[ and is {place}]',
+    'tell me who belongs to {meeting}[ and is {place}]',
     'check who is on the list of {meeting}[ as {place}]',
   ],
   sample({ db, random, bound }) {
@@ -84,7 +84,9 @@ const listParticipants = tool({
       choose(db.meetings, random, bound.meeting)
     if (!meeting) return null
     const there = db.participants.by('meeting', meeting.meeting)
-    const place = bound.place ?? (random.chance(0.4) ? random.pick(there).place : undefined)
+    // Nobody asks only for those who were removed, or of a meeting that is over for those who have left.
+    const places = there.map((row) => row.place).filter((drawn) => drawn !== 'left' && drawn !== 'removed')
+    const place = bound.place ?? (random.chance(0.4) ? pickFrom(random, places) : undefined)
     return { meeting: meeting.meeting, ...(place === undefined ? {} : { place }) }
   },
   run({ meeting, place }, { rowOf, db }) {
@@ -132,7 +134,7 @@ const manageParticipant = tool({
   needs: ['meeting_live'],
   ask: [
     'go ahead and {action} {participant} in the video meeting',
-    'act as moderator and {action} {participant}',
+    'use my rights in the video meeting to {action} {participant}',
     'go into the video meeting and {action} {participant}',
     'use my host rights to {action} {participant} in the call',
   ],
@@ -140,7 +142,11 @@ const manageParticipant = tool({
     const actions = bound.action === undefined ? ACTIONS : [bound.action]
     const possible = (row: Participant) => actions.filter((action) => !actionObstacle(db, row, action))
     const participant = choose(db.participants, random, bound.participant, (row) => possible(row).length > 0)
-    return participant ? { participant: participant.participant, action: random.pick(possible(participant)) } : null
+    if (!participant) return null
+    const [usual, ...others] = possible(participant)
+    // Who waits is let in: to send somebody away unheard is the exception.
+    const action = usual === 'admit' && random.chance(0.85) ? usual : random.pick([usual!, ...others])
+    return { participant: participant.participant, action }
   },
   run({ participant: key, action }, { rowOf, unless, db }) {
     const participant = rowOf('participants', key)
