@@ -14,7 +14,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   get_event: {
     goal: 'see the details of an event',
     answer:
-      '{title} is {status} for {date} at {start} and lasts {duration} minutes. {organiser} organises it[, in the room {room}]{room?|, without a room so far}.[ Invited: {attendees*{person} ({response})}.]',
+      '{title} is {status} for {date} at {start} and lasts {duration} minutes. {organiser} organises it[, in the room {room}]{room?|, without a room}.[ Invited: {attendees*{person} ({response})}.]',
   },
   find_person: {
     goal: 'look somebody up in the directory',
@@ -30,12 +30,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   create_event: {
     goal: 'put something in the calendar',
-    answer: '{title} is in your calendar for {date} at {start} ({status}).',
+    answer: '{title} is in your calendar for {date} at {start}.',
     next: ['repeat_event', 'invite_attendee', 'book_room', 'set_reminder'],
   },
   reschedule_event: {
     goal: 'move an event to another time',
-    answer: '{title} is now on {date} at {start} ({status}).',
+    answer: '{title} is on {date} at {start} now.',
     next: ['invite_attendee', 'book_room', 'set_reminder'],
   },
   cancel_event: { goal: 'cancel an event', answer: '{title} on {date} at {start} is {status}.' },
@@ -55,7 +55,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   respond_to_invitation: {
     goal: 'answer an invitation',
-    answer: 'I told {organiser} about {title}: {response}.',
+    answer: '{organiser} sees you as {response} for {title} now.',
     next: ['set_reminder'],
   },
   book_room: {
@@ -65,7 +65,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   set_reminder: {
     goal: 'get a reminder of an event',
-    answer: 'I will remind you of {title} {minutes} minutes before, at {remind_at}.',
+    answer: 'I will remind you of {title} {minutes} minutes before, on {remind_at}.',
   },
   share_calendar: { goal: 'share a calendar with somebody', answer: '{person} now has access to {name} as {access}.' },
 }
