@@ -13,7 +13,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   open_thread: {
     goal: 'go through a conversation',
-    answer: 'The conversation has {count:email}, the newest first: {emails*one {direction} ({name})}.',
+    answer: 'The conversation has {count:email}: {emails*one {direction} ({name})}.',
   },
   write_draft: {
     goal: 'write an email draft',

@@ -119,8 +119,9 @@ function seedTalks(random: SeededRandom, contacts: readonly Contact[]): Talk[] {
 
 /** Files about what people write of, mostly small; the last two are too large for any email. */
 function seedFiles(random: SeededRandom, talks: readonly Talk[]): File[] {
-  const subjects = random.shuffle(talks.filter(({ partner }) => partner.relation !== 'service'))
-  const names = new Set(subjects.map(({ subject }) => random.pick(fileNamesOf(subject))))
+  const writing = talks.filter(({ partner }) => partner.relation !== 'service').map(({ subject }) => subject)
+  const subjects = random.shuffle(writing).filter((subject) => fileNamesOf(subject).length > 0)
+  const names = new Set(subjects.map((subject) => random.pick(fileNamesOf(subject))))
   return [...names].slice(0, FILES).map((file, index, { length }) => {
     const size = random.chance(0.7) ? random.int(1, 6) : random.int(7, 16)
     return { file, size_mb: index < length - 2 ? size : random.int(LIMITS.attachmentMb + 1, 60) }

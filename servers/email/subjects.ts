@@ -170,12 +170,16 @@ export const labelFits = (label: string, subject: Subject | undefined, relation:
 
 const nameOf = (topic: string): string => topic.toLowerCase().replaceAll(' ', '-')
 
-const FILE_TYPES: Readonly<Record<string, readonly string[]>> = { photos: ['zip', 'png'] }
+const FILE_TYPES: Readonly<Record<string, readonly string[]>> = { photos: ['zip', 'png'], tickets: ['pdf', 'png'] }
+/** Matters of which there is nothing to send along. */
+const WITHOUT_FILES = wordList('update meeting delivery reminder dates feedback')
 
 /** Files that somebody would send with an email about this. */
 export const fileNamesOf = ({ topic, matter }: Subject): readonly string[] =>
-  (FILE_TYPES[matter] ?? ['pdf', 'doc']).map((type) => `${nameOf(topic)}-${matter}.${type}`)
+  WITHOUT_FILES.includes(matter)
+    ? []
+    : (FILE_TYPES[matter] ?? ['pdf', 'doc']).map((type) => `${nameOf(topic)}-${matter}.${type}`)
 
-/** Whether a file is about the same thing as the email. */
+/** Whether a file is what the email is about. */
 export const fileFits = (file: string, subject: Subject | undefined): boolean =>
-  subject !== undefined && file.startsWith(`${nameOf(subject.topic)}-`)
+  subject !== undefined && fileNamesOf(subject).includes(file)

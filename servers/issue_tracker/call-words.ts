@@ -14,7 +14,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   list_project_members: {
     goal: 'see who works on a project',
-    answer: 'I found {members#@role}[: {members*{name} (working on {in_progress} of at most {wip_limit} issues)}].',
+    answer: 'I found {members#@role}[: {members*{name} ({in_progress} in progress, at most {wip_limit})}].',
   },
   list_sprints: {
     goal: 'see the sprints of a project',

@@ -2,8 +2,12 @@ import type { SeededRandom } from '../kernel/random.js'
 import type { Channel, ChatView, Message } from './schema.js'
 import { correctionOf, textsFor, toneOf } from './words.js'
 
-/** What somebody might post in the channel outside a thread. */
-export const messageText = (random: SeededRandom, { name }: Channel): string => random.pick(textsFor(name))
+/** What somebody might have posted for them in the channel outside a thread: no jokes, and nothing that stands there already. */
+export function messageText(random: SeededRandom, db: ChatView, { channel, name }: Channel): string {
+  const there = new Set(db.messages.by('channel', channel).map(({ text }) => text))
+  const texts = textsFor(name).filter((text) => !toneOf(text).emoji.includes('laugh'))
+  return random.pick(texts.filter((text) => !there.has(text)))
+}
 
 /** What somebody might reply to the message or, in a thread, to what began it. */
 export const replyText = (random: SeededRandom, db: ChatView, message: Message): string =>

@@ -85,11 +85,18 @@ const TONES: readonly Tone[] = [
     forms: [
       ['Good news about {} at last', 'More good news about {}'],
       ['Thanks to everyone who helped with {}', 'Many thanks to everyone who helped with {}'],
+    ],
+    replies: ['Great to hear', 'Thank you', 'Well done', 'That made my day', 'Thanks for telling us'],
+    emoji: ['like', 'heart', 'party'],
+    lasting: true,
+  },
+  {
+    forms: [
       ['I will take care of {} this week', 'I will take care of {} next week'],
       ['Please send all questions about {} to me', 'Please send all questions about {} to me by Friday'],
     ],
-    replies: ['Great to hear', 'Thank you', 'Good to know', 'That helps a lot', 'Thanks for telling us'],
-    emoji: ['like', 'heart', 'party'],
+    replies: ['Thank you', 'Good to know', 'That helps a lot', 'Thanks for telling us'],
+    emoji: ['like', 'check'],
     lasting: true,
   },
   {

@@ -30,7 +30,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   manage_participant: {
     goal: 'let somebody in or out of a meeting',
-    answer: '{name} is {place} now, as {role}.',
+    answer: '{name} is {place} now ({role}).',
     next: ['start_recording'],
   },
   start_recording: {

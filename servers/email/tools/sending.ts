@@ -88,7 +88,7 @@ const recallEmail = tool({
   output: z.object({ subject: z.string(), email: emailKey(), draft: draftKey(), status: z.literal('recalled') }),
   annotations: { readOnly: false },
   needs: ['email_sent'],
-  ask: ['recall {email}', 'take {email} back before it is read', 'undo the sending of {email}', 'call {email} back'],
+  ask: ['recall {email}', 'take {email} back before it is read', 'undo the sending of {email}', 'unsend {email}'],
   sample({ db, random, bound, now }) {
     const email = choose(db.emails, random, bound.email, (row) => {
       return !recallObstacle(db, row, now()) && !writeToObstacle(db.contacts.get(row.contact)!)

@@ -136,7 +136,8 @@ export const workflow = [
     ],
     sample({ db, random, bound }) {
       for (const issue of random.shuffle(choices(db.issues, bound.issue, isOpen))) {
-        const members = choices(db.members, bound.member, (member) => canTake(member, issue))
+        // Who has as much in progress as allowed is not given more.
+        const members = choices(db.members, bound.member, (member) => canTake(member, issue) && !atWipLimit(member))
         if (members.length > 0) return { issue: issue.issue, member: random.pick(members).member }
       }
       return null
@@ -183,9 +184,10 @@ export const workflow = [
         const steps = NEXT_STATUSES[issue.status].filter(
           (status) => (bound.status ?? status) === status && canMove(db, issue, status),
         )
-        // The workflow names the step forward first; a step back is the exception.
-        const [forward] = steps
-        if (forward) return { issue: issue.issue, status: random.chance(0.85) ? forward : random.pick(steps) }
+        // A step back is the exception.
+        const forward = steps.filter((status) => status === NEXT_STATUSES[issue.status][0])
+        const wanted = bound.status !== undefined || random.chance(0.1) ? steps : forward
+        if (wanted.length > 0) return { issue: issue.issue, status: random.pick(wanted) }
       }
       return null
     },
@@ -275,7 +277,7 @@ export const workflow = [
         const sprint = db.sprints.get(issue.sprint)!
         const total = sprint.points - (issue.points ?? 0) + points
         if (total > sprint.capacity)
-          fail('sprint_full', `${issue.sprint} holds ${sprint.capacity} points, not ${total}.`)
+          fail('sprint_full', `${sprint.name} holds ${sprint.capacity} points, not ${total}.`)
         db.sprints.update(issue.sprint, { points: total })
       }
       return { ...db.issues.update(key, { points }), points }

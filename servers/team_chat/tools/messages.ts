@@ -47,7 +47,7 @@ const postChatMessage = tool({
     const { channel } = row
     const others = db.seats.by('channel', channel).filter(({ person }) => person !== me(db))
     const mention = others.length > 0 && random.chance(0.3) ? { mention: random.pick(others).person } : {}
-    return { text: messageText(random, row), ...mention, ...bound, channel }
+    return { text: messageText(random, db, row), ...mention, ...bound, channel }
   },
   run({ channel, text, mention }, context) {
     const { unless, rowOf, db, fail, nextId, now } = context

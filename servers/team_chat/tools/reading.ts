@@ -8,13 +8,16 @@ import { isIn, me, readingObstacle } from '../rules.js'
 import { type Channel, type Message, tool } from '../schema.js'
 import { subjectIn } from '../words.js'
 
-const listed = ({ text, message, channel, person, replies }: Message) => ({
-  text: excerpt(text, EXCERPT),
-  message,
-  channel,
-  person,
-  replies,
-})
+/** A message in a list. Whoever reads it learns which are their own, since only those can be edited. */
+const listed =
+  (own: string) =>
+  ({ text, message, channel, person, replies }: Message) => ({
+    text: excerpt(text, EXCERPT),
+    message,
+    channel,
+    person: person === own ? 'you' : person,
+    replies,
+  })
 
 /** The name of a workspace, of which the tables hold the key. */
 const titleOf = (workspace: string): string => workspace[0]!.toUpperCase() + workspace.slice(1)
@@ -133,7 +136,7 @@ const readChannel = tool({
     const row = rowOf('channels', channel)
     unless(readingObstacle(db, row))
     const messages = db.messages.by('channel', channel).filter(({ thread }) => thread === null)
-    return { name: row.name, channel, messages: messages.reverse().map(listed) }
+    return { name: row.name, channel, messages: messages.reverse().map(listed(me(db))) }
   },
 })
 
@@ -167,7 +170,7 @@ const searchChatMessages = tool({
     const found = db.messages
       .list((row) => matches(row.lower) && readingObstacle(db, db.channels.get(row.channel)!) === undefined)
       .reverse()
-    return { found: found.length, messages: found.map(listed) }
+    return { found: found.length, messages: found.map(listed(me(db))) }
   },
 })
 
