@@ -11,17 +11,20 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'set up a video call',
     answer: '{title} is {status} for {date} at {start}.',
     next: ['invite_participant', 'start_meeting'],
+    checks: [],
   },
   start_meeting: {
     goal: 'start a video meeting',
     answer: '{title} is {status} now, and {waiting:person} {waiting=is|are} waiting.',
     next: ['invite_participant', 'manage_participant', 'start_recording'],
+    checks: ['list_participants'],
   },
-  end_meeting: { goal: 'end a video meeting', answer: '{title} is over after {minutes:minute}.' },
+  end_meeting: { goal: 'end a video meeting', answer: '{title} is over after {minutes:minute}.', checks: [] },
   invite_participant: {
     goal: 'invite somebody to a video meeting',
     answer: '{name} is {place}.',
     next: ['manage_participant', 'start_recording', 'start_meeting'],
+    checks: ['list_participants'],
   },
   list_participants: {
     goal: 'see who is in a video meeting',
@@ -32,19 +35,23 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'let somebody in or out of a meeting',
     answer: '{name} is {place} now ({role}).',
     next: ['start_recording'],
+    checks: ['list_participants'],
   },
   start_recording: {
     goal: 'record a video meeting',
     answer: '{title} is being recorded; there is room for {storage_left} MB.',
+    checks: [],
   },
   stop_recording: {
     goal: 'stop a recording',
     answer: 'The recording of {title} is saved: {minutes:minute}, {megabytes} MB. Another {storage_left} MB are free.',
     next: ['end_meeting'],
+    checks: [],
   },
   delete_recording: {
     goal: 'delete a recording',
     answer: 'The recording of {title} is gone, which frees {freed} MB; {storage_left} MB are free now.',
     next: ['start_recording'],
+    checks: [],
   },
 }
