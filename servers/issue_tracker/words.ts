@@ -45,7 +45,7 @@ const KINDS: readonly Kind[] = [
   {
     subjects: words(`
       login form, login page, profile page, search bar, search page, checkout page, checkout button, coupon field,
-      price filter, product gallery, review section, wish list, shopping basket, return form, error page, landing page,
+      price filter, product gallery, comment section, wish list, shopping basket, return form, error page, landing page,
       start screen, splash screen, side menu, main menu, date picker, color picker, video player, audio player, map view,
       list view, chat window, support form, feedback form, refund dialog, cookie banner, consent dialog, welcome tour,
       team dashboard, admin panel, billing page, pricing table, language switch, gift card page`),
@@ -61,7 +61,7 @@ const KINDS: readonly Kind[] = [
       invoice export, invoice search, order tracking, password reset, stock counter, shipping calculator, calendar sync,
       contact sync, email digest, push service, user import, bulk import, file upload, image upload, backup job,
       nightly job, cache layer, job queue, payment retry, card scanner, address lookup, font loader, session timer,
-      rate limiter, health check, load balancer, build script, data cleanup, test suite`),
+      rate limiter, health check, load balancer, build script, data cleanup`),
     symptoms: words(`
       runs twice, fails without network, ignores time zone, hangs after login, takes too long, stops without a message,
       rejects valid input, fails on weekends, uses too much memory, loses the last entry`),

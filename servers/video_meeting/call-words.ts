@@ -44,7 +44,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   stop_recording: {
     goal: 'stop a recording',
-    answer: 'The recording of {title} is saved: {minutes:minute}, {megabytes} MB. Another {storage_left} MB are free.',
+    answer: 'The recording of {title} is saved: {minutes:minute}, {megabytes} MB. {storage_left} MB are still free.',
     next: ['end_meeting'],
     checks: [],
   },

@@ -101,7 +101,8 @@ export const collaboration = [
         const members = choices(
           db.members,
           bound.member,
-          ({ member, projects }) => projects.includes(issue.project) && !issue.watchers.includes(member),
+          ({ member, projects }) =>
+            projects.includes(issue.project) && !issue.watchers.includes(member) && member !== issue.assignee,
         )
         if (members.length > 0) return { issue: issue.issue, member: random.pick(members).member }
       }
@@ -145,9 +146,7 @@ export const collaboration = [
       for (const { issue, project } of open(bound.issue)) {
         const blocker = open(bound.blocker).find(
           (other) =>
-            (bound.blocker !== undefined || other.project === project) &&
-            !db.links.has(`${issue}<${other.issue}`) &&
-            !waitsFor(db, other.issue, issue),
+            other.project === project && !db.links.has(`${issue}<${other.issue}`) && !waitsFor(db, other.issue, issue),
         )
         if (blocker) return { issue, blocker: blocker.issue }
       }

@@ -23,7 +23,8 @@ const addReaction = tool({
       toneOf(row.text).emoji.filter(
         (emoji) => emoji === (bound.emoji ?? emoji) && reactionObstacle(db, row, emoji) === undefined,
       )
-    const row = choose(db.messages, random, bound.message, (each) => fitting(each).length > 0)
+    const fits = (each: Message) => each.person !== me(db) && fitting(each).length > 0
+    const row = choose(db.messages, random, bound.message, fits)
     return row ? { message: row.message, emoji: random.pick(fitting(row)) } : null
   },
   run({ message, emoji }, { rowOf, unless, db }) {

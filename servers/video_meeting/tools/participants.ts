@@ -75,7 +75,7 @@ const listParticipants = tool({
     'list the participants of {meeting}[ who are {place}]',
     'show who takes part in {meeting}[ and is {place}]',
     'tell me who belongs to {meeting}[ and is {place}]',
-    'check who is on the list of {meeting}[ as {place}]',
+    'check the list of people in {meeting}[ who are {place}]',
   ],
   sample({ db, random, bound }) {
     const live = (row: Meeting) => row.status === 'live' && row.role !== 'attendee'
@@ -115,6 +115,9 @@ const EFFECTS: Readonly<Record<Action, Partial<Participant>>> = {
   demote: { role: 'attendee' },
 }
 
+/** What people do most, first: who waits is let in, and nobody is sent away without a reason. */
+const USUAL: readonly Action[] = ['admit', 'promote', 'hold', 'demote', 'remove']
+
 const manageParticipant = tool({
   name: 'manage_participant',
   description: `Admit someone from the waiting room of a live meeting, put someone on hold (back to the waiting room), remove someone for good, promote someone present to co-host, or demote a co-host. Hosts and co-hosts may do this; co-hosts are touched by the host alone, and at most ${LIMITS.cohosts} may be. Nobody is admitted to a recording without consent.`,
@@ -143,10 +146,9 @@ const manageParticipant = tool({
     const possible = (row: Participant) => actions.filter((action) => !actionObstacle(db, row, action))
     const participant = choose(db.participants, random, bound.participant, (row) => possible(row).length > 0)
     if (!participant) return null
-    const [usual, ...others] = possible(participant)
-    // Who waits is let in: to send somebody away unheard is the exception.
-    const action = usual === 'admit' && random.chance(0.85) ? usual : random.pick([usual!, ...others])
-    return { participant: participant.participant, action }
+    const there = possible(participant)
+    const usual = USUAL.find((action) => there.includes(action))!
+    return { participant: participant.participant, action: random.chance(0.75) ? usual : random.pick(there) }
   },
   run({ participant: key, action }, { rowOf, unless, db }) {
     const participant = rowOf('participants', key)
