@@ -14,7 +14,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   get_event: {
     goal: 'see the details of an event',
     answer:
-      '{title} is {status} for {date} at {start} and lasts {duration} minutes. {organiser} organises it[, in the room {room}]{room?|, without a room so far}.[ Invited: {attendees*{person} ({response})}.]',
+      '{title} is {status} for {date} at {start} and lasts {duration} minutes. {organiser} organises it[, in the room {room}]{room?|, without a room}.[ Invited: {attendees*{person} ({response})}.]',
   },
   find_person: {
     goal: 'look somebody up in the directory',
@@ -30,42 +30,58 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   create_event: {
     goal: 'put something in the calendar',
-    answer: '{title} is in your calendar for {date} at {start} ({status}).',
+    answer: '{title} is in your calendar for {date} at {start}.',
     next: ['repeat_event', 'invite_attendee', 'book_room', 'set_reminder'],
+    checks: ['find_free_rooms', 'list_events'],
   },
   reschedule_event: {
     goal: 'move an event to another time',
-    answer: '{title} is now on {date} at {start} ({status}).',
+    answer: '{title} is on {date} at {start} now.',
     next: ['invite_attendee', 'book_room', 'set_reminder'],
+    checks: ['find_free_rooms', 'list_events'],
   },
-  cancel_event: { goal: 'cancel an event', answer: '{title} on {date} at {start} is {status}.' },
+  cancel_event: {
+    goal: 'cancel an event',
+    answer: '{title} on {date} at {start} is {status}.',
+    checks: ['list_events'],
+  },
   repeat_event: {
     goal: 'make an event repeat',
     answer: '{title} now repeats {frequency}, {times} times in all, the last time on {last_date}.',
     next: ['invite_attendee'],
+    checks: [],
   },
   cancel_series: {
     goal: 'cancel a whole series of events',
-    answer: 'I called off the {cancelled:event} of the series {title} that were still to come.',
+    answer: 'I called off {cancelled:coming event} of the series {title}.',
+    checks: [],
   },
   invite_attendee: {
     goal: 'invite somebody to an event',
     answer: '{person} is invited to {title}; {invited:person} {invited=is|are} invited now.',
     next: ['book_room', 'set_reminder'],
+    checks: ['get_event', 'find_free_rooms'],
   },
   respond_to_invitation: {
     goal: 'answer an invitation',
-    answer: 'I told {organiser} about {title}: {response}.',
+    answer: '{organiser} sees you as {response} for {title} now.',
     next: ['set_reminder'],
+    checks: ['list_events'],
   },
   book_room: {
     goal: 'book a room for an event',
     answer: '{room} is booked for {title} on {date} at {start}.',
     next: ['invite_attendee', 'set_reminder'],
+    checks: [],
   },
   set_reminder: {
     goal: 'get a reminder of an event',
-    answer: 'I will remind you of {title} {minutes} minutes before, at {remind_at}.',
+    answer: 'I will remind you of {title} {minutes} minutes before, on {remind_at}.',
+    checks: [],
   },
-  share_calendar: { goal: 'share a calendar with somebody', answer: '{person} now has access to {name} as {access}.' },
+  share_calendar: {
+    goal: 'share a calendar with somebody',
+    answer: '{person} now has access to {name} as {access}.',
+    checks: [],
+  },
 }

@@ -4,7 +4,7 @@ import type { SampleContext } from '../kernel/define-server.js'
 import type { SeededRandom } from '../kernel/random.js'
 import type { TableView } from '../kernel/table.js'
 import { changeObstacle, isUpcoming, type Scene } from './rules.js'
-import type { CalendarEvent, CalendarTables, Person } from './schema.js'
+import type { Calendar, CalendarEvent, CalendarTables, Person } from './schema.js'
 import type { Slot } from './time.js'
 import { DURATIONS } from './words.js'
 
@@ -22,6 +22,14 @@ export const candidates = <R>(
 /** Events that the user may change, in random order. */
 export const ownEvents = (draw: Draw, bound: string | undefined): CalendarEvent[] =>
   candidates(draw.random, draw.db.events, bound, (event) => changeObstacle(draw, event) === undefined)
+
+/** Those of them that are work: nobody asks colleagues to come to the dentist, or books a room for a haircut. */
+export const ownMeetings = (draw: Draw, bound: string | undefined): CalendarEvent[] =>
+  ownEvents(draw, bound).filter(({ calendar }) => isForWork(draw, draw.db.calendars.get(calendar)!))
+
+/** Whether the calendar is the user's main one or one of a team. */
+export const isForWork = ({ db }: Scene, { calendar, access }: Calendar): boolean =>
+  access !== 'owner' || db.calendars.find((other) => other.access === 'owner')!.calendar === calendar
 
 export const upcomingEvents = (draw: Draw, bound: string | undefined): CalendarEvent[] =>
   candidates(draw.random, draw.db.events, bound, (event) => isUpcoming(draw, event))

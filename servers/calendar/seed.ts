@@ -193,8 +193,8 @@ class Planner {
     const start = isWorkday(date) ? this.#random.int(35, 40) : this.#random.int(18, 38)
     const slot = { date, start: clockOf(start * 30), duration: this.#random.pick([60, 90, 120]) }
     if (this.#isBusy(this.#user, slot)) return
-    const calendar = this.#calendars[1]!.calendar
-    const title = privateTitle(this.#random)
+    const { calendar, name } = this.#calendars[1]!
+    const title = privateTitle(this.#random, name)
     this.#add(title, [slot], { calendar, organiser: this.#user.person, room: null, attendees: [{}] })
   }
 

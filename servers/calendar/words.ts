@@ -14,8 +14,16 @@ export const LAST_NAMES = wordList(`
 
 export const TEAMS = wordList('Design Sales Finance Support Marketing Legal Product Research Data Operations')
 
-/** Own calendars besides the main one. */
-export const OWN_CALENDARS = wordList('Family Fitness Travel Study Volunteer Household')
+/** Own calendars besides the main one, with what people put into them. */
+const PRIVATE_TITLES: Readonly<Record<string, readonly string[]>> = {
+  Family: ['School Concert', 'Parent Evening', 'Birthday Dinner', 'Museum Tour', 'Zoo Visit', 'Family Lunch'],
+  Fitness: ['Yoga Class', 'Swim Practice', 'Evening Run', 'Gym Session', 'Dance Class', 'Climbing Course'],
+  Travel: ['Trip Planning', 'Passport Renewal', 'Suitcase Packing', 'Travel Vaccination', 'Visa Appointment'],
+  Study: ['Spanish Lesson', 'Exam Practice', 'Piano Lesson', 'Study Group', 'Evening Lecture'],
+  Volunteer: ['Garden Cleanup', 'Food Bank Shift', 'Choir Practice', 'Reading Hour', 'Charity Run'],
+  Household: ['Car Service', 'Bike Repair', 'Flat Viewing', 'Grocery Run', 'Boiler Check', 'Plumber Visit'],
+}
+export const OWN_CALENDARS: readonly string[] = Object.keys(PRIVATE_TITLES)
 
 export const ROOM_NAMES = wordList(`
   Maple Oak Cedar Willow Birch Harbor Lagoon Canyon Meadow Summit River Garden Sunset Lantern Anchor Compass Marble Amber`)
@@ -25,34 +33,18 @@ const TOPICS = wordList(`
   Partner Office Training Release Contract Survey Newsletter Inventory Payroll Podcast Audit Prototype Sponsor Vendor
   Conference Packaging Analytics Feedback Strategy Compliance Recruiting Migration Accessibility Translation Sustainability`)
 
-const KINDS = wordList('Review Planning Workshop Sync Demo Briefing Call Meeting Interview Rehearsal Update Discussion')
+const KINDS = wordList('Review Planning Workshop Sync Demo Briefing Call Meeting Kickoff Roundtable Update Discussion')
 
 export const SERIES_KINDS = wordList('Standup Retro Checkin Roundup')
-
-const PRIVATE_TITLES = [
-  'Dentist Visit',
-  'Yoga Class',
-  'Car Service',
-  'Piano Lesson',
-  'School Concert',
-  'Haircut Appointment',
-  'Garden Cleanup',
-  'Birthday Dinner',
-  'Swim Practice',
-  'Book Club',
-  'Parent Evening',
-  'Eye Exam',
-  'Bike Repair',
-  'Museum Tour',
-  'Grocery Run',
-  'Chess Night',
-  'Choir Practice',
-  'Flat Viewing',
-] as const
 
 export const DURATIONS = [30, 30, 45, 60, 60, 90] as const
 
 /** A work meeting's title, such as `Budget Review`. */
 export const meetingTitle = (random: SeededRandom): string => `${random.pick(TOPICS)} ${random.pick(KINDS)}`
 export const seriesTitle = (random: SeededRandom): string => `${random.pick(TOPICS)} ${random.pick(SERIES_KINDS)}`
-export const privateTitle = (random: SeededRandom): string => random.pick(PRIVATE_TITLES)
+/** What somebody would put into the calendar of this name, such as `Fitness Calendar`. */
+export const privateTitle = (random: SeededRandom, calendar: string): string =>
+  random.pick(PRIVATE_TITLES[calendar.split(' ')[0]!]!)
+
+/** Whether an event of this title is one that people hold every day. */
+export const isDaily = (title: string): boolean => /(Sync|Standup|Call|Checkin|Update)$/.test(title)

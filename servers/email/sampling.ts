@@ -1,3 +1,36 @@
+import { pickFrom } from '../kernel/choose.js'
+import type { SeededRandom } from '../kernel/random.js'
+import type { Contact, Email, EmailView, Folder } from './schema.js'
+import { concerns, fileFits, type Relation, type Subject, subjectOf, subjectsFor } from './subjects.js'
+
+/** What somebody would write a new email to this contact about: half of the time something of which there is a file to send along. */
+export function newSubject(db: EmailView, random: SeededRandom, { relation }: Contact): Subject {
+  const ideas = subjectsFor(relation)
+  const backed = ideas.filter((idea) => db.files.find(({ file }) => fileFits(file, idea)) !== undefined)
+  return pickFrom(random, random.chance(0.5) ? backed : ideas) ?? random.pick(ideas)
+}
+
+/** Another matter of the same topic that people of this relation write about. */
+export const otherMatter = (random: SeededRandom, subject: Subject, relation: Relation): Subject | undefined =>
+  pickFrom(
+    random,
+    subjectsFor(relation).filter(({ topic, matter }) => topic === subject.topic && matter !== subject.matter),
+  )
+
+/** Whether the contact would have to do with the email: nobody sends a client the photos of a wedding. */
+export function wouldInterest({ relation }: Contact, { subject }: Email): boolean {
+  const about = subjectOf(subject)
+  return about === undefined || concerns(about, relation)
+}
+
+/** Where somebody would put an email, other than where it is: junk into the trash, what is done with into the archive. */
+export function placesFor(db: EmailView, { folder, contact }: Email): readonly Exclude<Folder, 'sent' | 'snoozed'>[] {
+  const { relation } = db.contacts.get(contact)!
+  if (folder === 'spam') return ['inbox', 'trash']
+  if (folder === 'trash') return ['inbox', 'archive']
+  return relation === 'service' ? ['spam', 'trash', 'archive'] : ['archive', 'archive', 'trash', 'inbox']
+}
+
 /** Of several texts to search for, the first with one hit, or else the first with few, or else the last. */
 export function fewHits(texts: readonly string[], hits: (text: string) => number): string | undefined {
   const counts = texts.map(hits)

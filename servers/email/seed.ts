@@ -4,16 +4,16 @@ import { ascending } from '../kernel/lists.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { type Contact, type Draft, type Email, type EmailTables, type Folder, LIMITS } from './schema.js'
 import {
-  body,
-  FIRST_NAMES,
-  fileNames,
-  LAST_NAMES,
+  fileFits,
+  fileNamesOf,
+  labelFits,
   PLAIN_LABELS,
+  type Relation,
   SERVICES,
-  SUBJECTS,
-  subject,
-  titleCase,
-} from './words.js'
+  type Subject,
+  subjectsFor,
+} from './subjects.js'
+import { body, FIRST_NAMES, LAST_NAMES, titleCase } from './words.js'
 
 const PEOPLE = 42
 const AUTOMATIC_SERVICES = 5
@@ -39,9 +39,10 @@ interface Arrival {
 export function seed({ random, start }: SeedContext): SeedRows<EmailTables> {
   const today = start.slice(0, 10)
   const contacts = seedContacts(random, today)
-  const files = seedFiles(random)
   const labels = ['confidential', 'legal-hold', 'starred', ...random.sample(PLAIN_LABELS, 8)]
-  const { emails, threads } = seedEmails(random, start, contacts, files, labels)
+  const talks = seedTalks(random, contacts)
+  const files = seedFiles(random, talks)
+  const { emails, threads } = seedEmails(random, start, talks, files, labels)
   const drafts = seedDrafts(random, contacts, files)
   const used = [...emails, ...drafts].reduce((sum, { size_mb }) => sum + size_mb, 0)
   return {
@@ -92,11 +93,38 @@ function seedContacts(random: SeededRandom, today: string): Contact[] {
   return [...people, ...services]
 }
 
-/** Mostly small files; the last two are too large for any email. */
-function seedFiles(random: SeededRandom): File[] {
-  return fileNames(random, FILES).map((file, index) => {
+/** With whom a thread is, and what it is about. */
+interface Talk {
+  readonly partner: Contact
+  readonly subject: Subject
+}
+
+/** No two threads begin with the same subject; people write about what they have to do with. */
+function seedTalks(random: SeededRandom, contacts: readonly Contact[]): Talk[] {
+  const left = new Map<Relation, Subject[]>()
+  const taken = new Set<string>()
+  const talks: Talk[] = []
+  while (talks.length < THREADS) {
+    const partner = random.pick(contacts)
+    const ideas = left.get(partner.relation) ?? random.shuffle(subjectsFor(partner.relation))
+    left.set(partner.relation, ideas)
+    const fits = ({ topic }: Subject) => partner.relation !== 'service' || topic === partner.name
+    const subject = ideas.find((idea) => !taken.has(idea.line) && fits(idea))
+    if (subject === undefined) continue
+    taken.add(subject.line)
+    talks.push({ partner, subject })
+  }
+  return talks
+}
+
+/** Files about what people write of, mostly small; the last two are too large for any email. */
+function seedFiles(random: SeededRandom, talks: readonly Talk[]): File[] {
+  const writing = talks.filter(({ partner }) => partner.relation !== 'service').map(({ subject }) => subject)
+  const subjects = random.shuffle(writing).filter((subject) => fileNamesOf(subject).length > 0)
+  const names = new Set(subjects.map((subject) => random.pick(fileNamesOf(subject))))
+  return [...names].slice(0, FILES).map((file, index, { length }) => {
     const size = random.chance(0.7) ? random.int(1, 6) : random.int(7, 16)
-    return { file, size_mb: index < FILES - 2 ? size : random.int(LIMITS.attachmentMb + 1, 60) }
+    return { file, size_mb: index < length - 2 ? size : random.int(LIMITS.attachmentMb + 1, 60) }
   })
 }
 
@@ -112,41 +140,43 @@ const numbers = (random: SeededRandom, count: number): number[] =>
 function seedEmails(
   random: SeededRandom,
   start: string,
-  contacts: readonly Contact[],
+  talks: readonly Talk[],
   files: readonly File[],
   labels: readonly string[],
 ): { emails: Email[]; threads: SeedRows<EmailTables>['threads'][number][] } {
-  const subjects = random.sample(SUBJECTS, THREADS)
-  const partners = subjects.map(() => random.pick(contacts))
-  const arrivals = partners
-    .flatMap((partner, thread) => conversation(random, start, partner, thread))
+  const arrivals = talks
+    .flatMap(({ partner }, thread) => conversation(random, start, partner, thread))
     .sort(ascending('at', 'thread'))
     .slice(-(LAST_SEEDED_NUMBER - 5))
   const keys = numbers(random, arrivals.length)
   const threadKeys = new Map<number, string>()
   const threadNumbers = numbers(random, THREADS)
   const members = new Map<string, { subject: string; emails: string[] }>()
+  const said = new Map<string, string[]>()
   let snoozed = 0
   const emails = arrivals.map(({ at, thread, direction }, index): Email => {
     if (!threadKeys.has(thread)) threadKeys.set(thread, `thread-${threadNumbers[threadKeys.size]}`)
     const key = threadKeys.get(thread)!
-    const title = subjects[thread]!
+    const { partner, subject } = talks[thread]!
+    const title = subject.line
     const group = members.get(key) ?? { subject: title, emails: [] }
     members.set(key, group)
     const email = `mail-${keys[index]}`
     group.emails.push(email)
-    const carried = attachments(random, files)
-    const partner = partners[thread]!
+    const carried = attachments(random, files, subject)
+    const before = said.get(key) ?? []
+    const text = body(random, subject, before)
+    said.set(key, [...before, text])
     const drawn = direction === 'sent' ? sentFolder(random) : receivedFolder(random, partner)
     const place = drawn === 'snoozed' && ++snoozed > SNOOZED ? 'archive' : drawn
-    const marks = emailLabels(random, labels, partner, place)
+    const marks = emailLabels(random, labels, partner, subject, place)
     return {
       email,
       thread: key,
       subject: group.emails.length === 1 ? title : `Re: ${title}`,
       contact: partner.contact,
       direction,
-      body: body(random),
+      body: text,
       at,
       files: carried.map(({ file }) => file),
       size_mb: carried.reduce((sum, { size_mb }) => sum + size_mb, 0),
@@ -180,9 +210,10 @@ function conversation(random: SeededRandom, start: string, partner: Contact, thr
   })
 }
 
-function attachments(random: SeededRandom, files: readonly File[]): File[] {
-  if (!random.chance(0.4)) return []
-  const chosen = random.sample(files, random.chance(0.2) ? 2 : 1)
+function attachments(random: SeededRandom, files: readonly File[], subject: Subject): File[] {
+  if (!random.chance(0.6)) return []
+  const fitting = files.filter(({ file }) => fileFits(file, subject))
+  const chosen = random.sample(fitting, Math.min(fitting.length, random.chance(0.2) ? 2 : 1))
   return chosen.reduce((sum, { size_mb }) => sum + size_mb, 0) <= LIMITS.attachmentMb ? chosen : []
 }
 
@@ -196,12 +227,17 @@ function receivedFolder(random: SeededRandom, partner: Contact): Folder {
   return random.pick(['archive', 'archive', 'archive', 'trash', 'trash', 'snoozed'] as const)
 }
 
-function emailLabels(random: SeededRandom, labels: readonly string[], partner: Contact, place: Folder): string[] {
-  if (!random.chance(0.45)) return []
-  const keeps = (label: string) => label === 'legal-hold' || label === 'starred'
-  const fitting = (label: string) =>
-    !(place === 'trash' && keeps(label)) && !(label === 'confidential' && partner.relation === 'service')
-  return random.sample(labels.filter(fitting), random.chance(0.25) ? 2 : 1)
+function emailLabels(
+  random: SeededRandom,
+  labels: readonly string[],
+  { relation }: Contact,
+  subject: Subject,
+  place: Folder,
+): string[] {
+  if (!random.chance(0.6)) return []
+  const keeps = (label: string): boolean => label === 'legal-hold' || label === 'starred'
+  const fitting = labels.filter((label) => !(place === 'trash' && keeps(label)) && labelFits(label, subject, relation))
+  return random.sample(fitting, Math.min(fitting.length, random.chance(0.25) ? 2 : 1))
 }
 
 /** A day between the email's own and the session's. */
@@ -213,13 +249,17 @@ function trashDate(random: SeededRandom, at: string, start: string): string {
 function seedDrafts(random: SeededRandom, contacts: readonly Contact[], files: readonly File[]): Draft[] {
   const reachable = contacts.filter(({ active, blocked, relation }) => active && !blocked && relation !== 'service')
   return numbers(random, OPEN_DRAFTS + 1).map((number, index): Draft => {
-    const carried = attachments(random, files).slice(0, 1)
+    const contact = random.pick(reachable)
+    const ideas = subjectsFor(contact.relation)
+    const backed = ideas.filter((idea) => files.some(({ file }) => fileFits(file, idea)))
+    const subject = random.pick(backed.length > 0 ? backed : ideas)
+    const carried = random.chance(0.4) ? attachments(random, files, subject).slice(0, 1) : []
     const discarded = index === OPEN_DRAFTS
     return {
       draft: `draft-${number}`,
-      subject: subject(random),
-      contact: random.pick(reachable).contact,
-      body: body(random),
+      subject: subject.line,
+      contact: contact.contact,
+      body: body(random, subject),
       files: discarded ? [] : carried.map(({ file }) => file),
       size_mb: discarded ? 0 : (carried[0]?.size_mb ?? 0),
       status: discarded ? 'discarded' : 'open',

@@ -1,12 +1,12 @@
 import type { SeededRandom } from '../kernel/random.js'
 import { wordList } from '../kernel/text.js'
-
-const lines = (text: string): readonly string[] => text.trim().split(/\s*\n\s*/)
+import { SERVICES, type Subject } from './subjects.js'
 
 export const FIRST_NAMES = wordList(`
   ana ben carla david elena felix grace hugo iris jonas kira leo maria nina omar paula quinn rosa sam tara ulla victor
   wendy xavier yara zoe adam bella chen diana emil fiona george hana ivan julia karl lina marco nora oscar petra rafael
-  sofia tom uma vera will yusuf amy boris clara dario eva frank gina henry ines jack
+  sofia tom uma vera will yusuf amy boris clara dario eva frank gina henry ines jack amina deepak haruto kwame leila
+  mateo ngozi priya ravi thandi
 `)
 
 export const LAST_NAMES = wordList(`
@@ -16,137 +16,166 @@ export const LAST_NAMES = wordList(`
   clark young king wright
 `)
 
-export const SERVICES = lines(`
-  Metro Energy
-  City Library
-  Harbor Bank
-  Green Grocer
-  Northern Rail
-  Bright Mobile
-  Sunny Travel
-  Park Cinema
-  River Insurance
-  Corner Books
-  Blue Water
-  Quick Parcel
-`)
-
-export const PLAIN_LABELS = wordList(`
-  invoices travel receipts family contracts hiring school health taxes projects events recipes sports garden urgent
-  reading
-`)
-
-const TOPICS = lines(`
-  Budget
-  Kitchen
-  Summer trip
-  Office move
-  Website
-  Team lunch
-  Garden
-  School
-  Product launch
-  Customer survey
-  Car repair
-  Birthday
-  Winter sale
-  Book club
-  Training
-  Roof
-  Marketing
-  Football
-  Concert
-  Wedding
-  Warehouse
-  Museum
-  Bike tour
-  Security
-  Heating
-  Annual report
-  Apartment
-  Dinner
-  Hiring
-  Photo album
-  Boat
-  Piano lesson
-  Quarterly sales
-  Conference
-  Solar panel
-`)
-
-const MATTERS = wordList(`
-  plan invoice review quote agenda tickets update photos question schedule list contract notes booking results feedback
-  reminder meeting order proposal draft summary costs dates offer delivery
-`)
-
-const OPENINGS = lines(`
-  Please check
-  I have read
-  We still need
-  Let us discuss
-  Thanks for
-  I can bring
-  Can you send
-  Do not forget
-  I really like
-  We should change
-  I will finish
-  Have you seen
-  Who has
-  I am waiting for
-  You can keep
-  Please sign
-  I lost
-  We agreed on
-`)
-
-const THINGS = lines(`
-  the numbers
-  the new plan
-  the keys
-  the last page
-  the invoice
-  the photos
-  the address
-  the final version
-  the tickets
-  the guest list
-  the dates
-  your notes
-  the price
-  the slides
-  the contract
-  the report
-  the old files
-  the first draft
-`)
-
-const TIMES = ['today', 'this week', 'before Friday', 'next month', 'on Monday', 'tomorrow']
-
-/** What an email can be about: a topic and its matter, such as "Budget" and "review". */
-export const SUBJECTS: readonly string[] = TOPICS.flatMap((topic) => MATTERS.map((matter) => `${topic} ${matter}`))
-
-export const subject = (random: SeededRandom): string => random.pick(SUBJECTS)
-
-/** Some words of text for an email, such as "Please check the numbers before Friday". */
-export function body(random: SeededRandom): string {
-  const start = `${random.pick(OPENINGS)} ${random.pick(THINGS)}`
-  return random.chance(0.4) ? `${start} ${random.pick(TIMES)}` : start
+/** What is written about a matter; `{}` is its topic. None asks or says what only the other side could. */
+const LINES: Readonly<Record<string, readonly string[]>> = {
+  plan: [
+    'The plan for the {} is ready, so please tell me what you think',
+    'I changed two points in the plan for the {}',
+    'We should go through the plan for the {} together on Monday',
+  ],
+  update: [
+    'The {} is on track for the end of the month',
+    'There is a short delay with the {}, but nothing serious',
+    'The next step for the {} is planned for Monday',
+  ],
+  draft: [
+    'Please read the {} draft before Friday',
+    'I added two pages to the {} draft',
+    'The {} draft is ready for your comments',
+  ],
+  schedule: [
+    'The {} schedule starts on Monday',
+    'I moved one date in the {} schedule',
+    'Please confirm the {} schedule by Thursday',
+  ],
+  costs: [
+    'The costs of the {} are a little higher than planned',
+    'Please check the costs of the {} this week',
+    'I found a way to lower the costs of the {}',
+  ],
+  feedback: [
+    'Thank you for the feedback on the {}',
+    'I have collected all the feedback on the {}',
+    'Please send your feedback on the {} by Friday',
+  ],
+  meeting: [
+    'The {} meeting is on Thursday at ten',
+    'I will be a few minutes late for the {} meeting',
+    'We need a bigger room for the {} meeting',
+  ],
+  agenda: [
+    'The agenda for the {} has five points',
+    'Please add your points to the {} agenda',
+    'I put the open questions at the end of the {} agenda',
+  ],
+  review: [
+    'The {} review went well',
+    'I need your numbers for the {} review by Wednesday',
+    'We have an hour for the {} review on Friday',
+  ],
+  summary: [
+    'Here is a short summary of the {}',
+    'Please correct the {} summary where it is wrong',
+    'The {} summary fits on one page now',
+  ],
+  list: [
+    'I put three more names on the list for the {}',
+    'Please check whether your name is on the list for the {}',
+    'The list for the {} closes on Friday',
+  ],
+  booking: [
+    'The booking for the {} is confirmed',
+    'I had to change the booking for the {}',
+    'We can still cancel the booking for the {} this week',
+  ],
+  dates: [
+    'We can choose between two dates for the {}',
+    'The first date for the {} suits me better',
+    'Please tell me by Sunday which date for the {} suits you',
+  ],
+  offer: [
+    'The offer for the {} holds until the end of the month',
+    'Please look at the new offer for the {}',
+    'I have two questions about the offer for the {}',
+  ],
+  contract: [
+    'Please sign the {} contract this week',
+    'I have two questions about the {} contract',
+    'The {} contract is ready in its final version',
+  ],
+  invoice: [
+    'The {} invoice is due on Friday',
+    'Please check the second line of the {} invoice',
+    'The {} invoice was paid this morning',
+  ],
+  order: [
+    'The order for the {} is confirmed',
+    'We would like to add two items to the order for the {}',
+    'The order for the {} arrives next week',
+  ],
+  quote: [
+    'The quote for the {} is higher than expected',
+    'I asked a second firm for a quote for the {}',
+    'The quote for the {} is valid until the end of the month',
+  ],
+  photos: [
+    'Here are the photos of the {}',
+    'I like the second photo of the {} best',
+    'Please pick the photos of the {} that you want to keep',
+  ],
+  delivery: [
+    'The delivery for the {} comes on Tuesday morning',
+    'Somebody has to be at home for the delivery for the {}',
+    'One box is missing from the delivery for the {}',
+  ],
+  tickets: [
+    'I have two tickets for the {}',
+    'The tickets for the {} came today',
+    'Please pay me back for the {} tickets when we meet',
+  ],
+  reminder: [
+    'The {} is next week, so please answer soon',
+    'Please do not forget the {}',
+    'We meet half an hour before the {}',
+  ],
 }
 
-const FILE_NAMES = wordList(`
-  budget-plan sales-report floor-plan price-list guest-list team-photo travel-map tax-form lease-contract menu-card
-  train-ticket bank-letter work-plan logo-sketch site-photos lesson-notes repair-quote school-form product-sheet
-  survey-results phone-bill recipe-book year-review safety-rules client-notes insurance-card test-results order-form
-`)
-const FILE_TYPES = ['pdf', 'doc', 'png', 'zip']
-
-/** `count` different file names, such as `budget-plan.pdf`; some differ in their ending only. */
-export function fileNames(random: SeededRandom, count: number): string[] {
-  const names = new Set<string>()
-  while (names.size < count) names.add(`${random.pick(FILE_NAMES)}.${random.pick(FILE_TYPES)}`)
-  return [...names]
+/** What a service writes, whichever it is. */
+const SERVICE_LINES: Readonly<Record<string, string>> = {
+  invoice: 'Your invoice for last month is ready',
+  newsletter: 'Here is our news of this month',
+  reminder: 'Please check your address by the end of the month',
+  offer: 'You save ten percent on your next order until Friday',
+  survey: 'Please tell us how satisfied you are',
 }
+
+const REPLIES: readonly string[] = [
+  'Thank you, I will look at it today',
+  'That works for me',
+  'I will get back to you on Monday',
+  'I have one question, so please call me',
+  'Thank you for telling me',
+  'I agree, let us do it this way',
+]
+
+const NOTES: readonly string[] = [
+  'For your information',
+  'Please have a look when you have time',
+  'You may need this',
+  'I thought this would interest you',
+]
+
+/** Some words of text for an email with this subject, other ones than those given if there are any. */
+export function body(random: SeededRandom, { topic, matter }: Subject, said: readonly string[] = []): string {
+  if (SERVICES.includes(topic)) return SERVICE_LINES[matter]!
+  const texts = LINES[matter]!.map((line) => line.replace('{}', topic.toLowerCase()))
+  const others = texts.filter((text) => !said.includes(text))
+  return random.pick(others.length > 0 ? others : texts)
+}
+
+/** What somebody answers, in words that name what it is about or in ones that fit anything. */
+export function reply(random: SeededRandom, subject: Subject | undefined): string {
+  if (subject === undefined || random.chance(0.4)) return random.pick(REPLIES)
+  const about = `the ${subject.topic.toLowerCase()} ${subject.matter}`
+  return random.pick([
+    `Thank you for ${about}`,
+    `I will look at ${about} tonight`,
+    `I have a question about ${about}`,
+    `Let us talk about ${about} on Monday`,
+  ])
+}
+
+export const note = (random: SeededRandom): string => random.pick(NOTES)
 
 export const titleCase = (words: string): string => words.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase())
 

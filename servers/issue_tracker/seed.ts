@@ -13,7 +13,17 @@ import {
   type tables,
   URGENT_QUOTA,
 } from './schema.js'
-import { COMMENTS, FIRST_NAMES, GOALS, LABELS, LAST_NAMES, PROJECTS, releaseName, SUBJECTS, titleOf } from './words.js'
+import {
+  commentOn,
+  FIRST_NAMES,
+  GOALS,
+  LAST_NAMES,
+  labelsFor,
+  PROJECTS,
+  releaseName,
+  SUBJECTS,
+  titleOf,
+} from './words.js'
 
 const PROJECT_COUNT = 5
 const TEAM: readonly Member['role'][] = ['developer', 'developer', 'developer', 'tester', 'designer', 'guest']
@@ -57,7 +67,7 @@ export function seed({ random, start }: SeedContext): SeedRows<typeof tables> {
         points: sprint !== null || random.chance(0.6) ? random.pick(ESTIMATES) : null,
         sprint,
         release,
-        labels: random.sample(LABELS, random.int(0, 2)),
+        labels: random.sample(labelsFor({ title, type }), random.int(0, 2)),
         watchers: random.sample(team, random.int(0, 2)).map(({ member }) => member),
       }
       issues.push(issue)
@@ -194,10 +204,13 @@ function blocks(issues: readonly Issue[], random: SeededRandom): Link[] {
 }
 
 function talk(issues: readonly Issue[], random: SeededRandom, day: (offset: number) => string): Comment[] {
-  return Array.from({ length: random.int(25, 40) }, (_, index) => ({
-    comment: `comment-${10 + index}`,
-    issue: random.pick(issues).issue,
-    text: random.pick(COMMENTS),
-    written: day(-random.int(0, 20)),
-  }))
+  return Array.from({ length: random.int(25, 40) }, (_, index) => {
+    const issue = random.pick(issues)
+    return {
+      comment: `comment-${10 + index}`,
+      issue: issue.issue,
+      text: commentOn(issue, random),
+      written: day(-random.int(0, 20)),
+    }
+  })
 }

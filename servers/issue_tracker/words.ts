@@ -30,40 +30,90 @@ export const LAST_NAMES = words(`
   Quist, Reyes, Santos, Torres, Vargas, Wolf, Young, Zhang, Abbott, Blake, Cohen, Doyle, Ekman, Frost, Grant, Hart,
   Irwin, Jones, Klein, Lund, Marsh, Nash, Owens, Price, Rowe, Stone, Tate`)
 
-/** What issues are about. Some share a word, so that a careless search finds a neighbour. */
-export const SUBJECTS = words(`
-  invoice export, invoice search, order history, order tracking, login form, login page, password reset, profile photo,
-  profile page, search bar, search results, checkout flow, checkout button, gift cards, coupon field, price filter,
-  product gallery, product reviews, stock counter, wish list, shopping basket, shipping label, return form, tax report,
-  sales report, weekly report, audit log, access log, error page, landing page, start screen, splash screen, side menu,
-  main menu, date picker, color picker, file upload, image upload, video player, audio player, map view, list view,
-  calendar sync, contact sync, email digest, email template, push alerts, chat window, support form, feedback form,
-  user import, bulk import, backup job, nightly job, cache layer, job queue, payment retry, refund dialog, card scanner,
-  address lookup, language switch, font loader, cookie banner, consent dialog, session timer, rate limiter, health check,
-  load balancer, build script, release notes, style guide, tutorial video, welcome tour, team dashboard, admin panel,
-  billing page, pricing table, data cleanup, test suite, memory usage`)
+/** What issues are about, and what may be said of it: nobody translates a job queue. */
+interface Kind {
+  readonly subjects: readonly string[]
+  /** What is wrong with one. */
+  readonly symptoms: readonly string[]
+  readonly additions: readonly string[]
+  readonly chores: readonly string[]
+  readonly labels: readonly string[]
+}
 
-const SYMPTOMS = words(`
-  crashes on start, shows wrong total, loads too slowly, loses saved changes, ignores time zone, fails for guests,
-  breaks on mobile, stays empty, flickers on scroll, rejects valid input, runs twice, hangs after login,
-  cuts long names, shows old data, fails without network, overlaps the footer`)
+/** Some subjects share a word, so that a careless search finds a neighbour. */
+const KINDS: readonly Kind[] = [
+  {
+    subjects: words(`
+      login form, login page, profile page, search bar, search page, checkout page, checkout button, coupon field,
+      price filter, product gallery, comment section, wish list, shopping basket, return form, error page, landing page,
+      start screen, splash screen, side menu, main menu, date picker, color picker, video player, audio player, map view,
+      list view, chat window, support form, feedback form, refund dialog, cookie banner, consent dialog, welcome tour,
+      team dashboard, admin panel, billing page, pricing table, language switch, gift card page`),
+    symptoms: words(`
+      crashes on older phones, loads too slowly, breaks on mobile, stays empty, flickers on scroll, cuts long names,
+      overlaps the footer, fails for guests, ignores the keyboard, is hard to read`),
+    additions: words('dark mode, keyboard shortcuts, help text, large print, second language, usage statistics'),
+    chores: words('Redesign, Test, Simplify, Translate, Clean up, Review'),
+    labels: words('frontend, design, accessibility, mobile, customer, onboarding'),
+  },
+  {
+    subjects: words(`
+      invoice export, invoice search, order tracking, password reset, stock counter, shipping calculator, calendar sync,
+      contact sync, email digest, push service, user import, bulk import, file upload, image upload, backup job,
+      nightly job, cache layer, job queue, payment retry, card scanner, address lookup, font loader, session timer,
+      rate limiter, health check, load balancer, build script, data cleanup`),
+    symptoms: words(`
+      runs twice, fails without network, ignores time zone, hangs after login, takes too long, stops without a message,
+      rejects valid input, fails on weekends, uses too much memory, loses the last entry`),
+    additions: words('time limit, dry run, failure alert, usage statistics, retry button, progress bar'),
+    chores: words('Document, Refactor, Upgrade, Test, Simplify, Monitor'),
+    labels: words('backend, performance, tooling, database, flaky, security, vendor'),
+  },
+  {
+    subjects: words(`
+      tax report, sales report, weekly report, audit log, access log, style guide, changelog, tutorial video,
+      shipping label, email template, order history, price list, help page, privacy notice`),
+    symptoms: words('shows old data, cuts long names, is out of date, mixes up two languages, misses the last page'),
+    additions: words('summary, download link, page numbers, archive, second language, print view'),
+    chores: words('Review, Update, Translate, Shorten, Clean up, Redesign'),
+    labels: words('documentation, legal, research, design, customer'),
+  },
+]
 
-const ADDITIONS = words(`
-  dark mode, bulk edit, undo button, keyboard shortcuts, quick filters, offline mode, sharing link, print view,
-  progress bar, sort order, saved views, voice input, summary chart, reminder, preview, two columns`)
+export const SUBJECTS: readonly string[] = KINDS.flatMap(({ subjects }) => subjects)
 
-const CHORES = words(`Document, Refactor, Clean up, Upgrade, Review, Test, Simplify, Redesign, Translate, Monitor`)
+/** Labels that fit any issue of a type. */
+const TYPE_LABELS: Readonly<Record<Issue['type'], readonly string[]>> = {
+  bug: ['regression', 'quick-win'],
+  feature: ['mentoring', 'quick-win'],
+  task: ['cleanup', 'quick-win'],
+}
 
-export const LABELS = words(`
-  frontend, backend, regression, quick-win, customer, security, performance, mobile, design, legal, research, cleanup,
-  accessibility, tooling, database, flaky, onboarding, mentoring, vendor, documentation`)
-
-export const COMMENTS = words(`
-  works on my machine, needs a second look, customer asked again, fix is almost ready, waiting for design,
-  please add a test, seen again today, logs are attached, blocked by vendor, good first issue, split this up,
-  ready for testing, same cause as before, happens only on tablets, moved to next week, talked to support,
-  root cause found, patch looks good, cannot reproduce it, screenshots would help, legal has agreed,
-  rollback was clean, estimate seems low, demo went well`)
+/** What people write under an issue, by how far it is; bugs have comments of their own. */
+const COMMENTS: Readonly<Record<Issue['status'], Readonly<Record<'bug' | 'other', readonly string[]>>>> = {
+  todo: {
+    bug: words(`
+      A customer reported this again, Seen again this morning, It only happens on tablets, Screenshots would help,
+      I cannot reproduce it`),
+    other: words(`
+      A customer asked for this again, We should split this up, This is a good first issue, We are waiting for the design,
+      The estimate seems low to me`),
+  },
+  in_progress: {
+    bug: words(
+      'The fix is almost ready, The root cause is found, We are waiting for the vendor, It needs a second look',
+    ),
+    other: words('The first half is ready, We are waiting for the design, It needs a second look, It is almost ready'),
+  },
+  review: {
+    bug: words('The fix looks good to me, Please add a test, It is ready for testing, One case is still open'),
+    other: words('Looks good to me, Please add a test, It is ready for testing, Please check the wording once more'),
+  },
+  done: {
+    bug: words('It works for me now, No new reports since the fix, Thanks for the quick fix'),
+    other: words('The demo went well, Thanks for the good work, It works for me'),
+  },
+}
 
 export const GOALS = words(`
   Faster Search, Cleaner Reports, Smooth Checkout, Stable Nights, Happy Guests, Fewer Clicks, Better Onboarding,
@@ -77,12 +127,24 @@ const RELEASE_NOUNS = words('Harbor, Falcon, Meadow, Lantern, Summit, River, Com
 export const releaseName = (random: SeededRandom): string =>
   `${random.pick(RELEASE_COLORS)} ${random.pick(RELEASE_NOUNS)}`
 
-/** A title of two to seven words that contains `subject`. */
+/** A title of two to eight words that contains `subject`. */
 export function titleOf(type: Issue['type'], subject: string, random: SeededRandom): string {
-  if (type === 'bug') return `${subject[0]!.toUpperCase()}${subject.slice(1)} ${random.pick(SYMPTOMS)}`
-  if (type === 'feature') return `Add ${random.pick(ADDITIONS)} to ${subject}`
-  return `${random.pick(CHORES)} ${subject}`
+  const { symptoms, additions, chores } = KINDS.find(({ subjects }) => subjects.includes(subject))!
+  if (type === 'bug') return `${subject[0]!.toUpperCase()}${subject.slice(1)} ${random.pick(symptoms)}`
+  if (type === 'feature') return `Add ${random.pick(additions)} to ${subject}`
+  return `${random.pick(chores)} ${subject}`
 }
 
 export const subjectIn = (title: string): string | undefined =>
   SUBJECTS.find((subject) => title.toLowerCase().includes(subject))
+
+/** Labels that somebody would put on such an issue. */
+export function labelsFor({ title, type }: Pick<Issue, 'title' | 'type'>): readonly string[] {
+  const subject = subjectIn(title)
+  const kind = KINDS.find(({ subjects }) => subjects.includes(subject ?? ''))
+  return [...(kind?.labels ?? []), ...TYPE_LABELS[type]]
+}
+
+/** A comment that fits how far the issue is. */
+export const commentOn = ({ status, type }: Pick<Issue, 'status' | 'type'>, random: SeededRandom): string =>
+  random.pick(COMMENTS[status][type === 'bug' ? 'bug' : 'other'])

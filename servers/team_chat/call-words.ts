@@ -4,7 +4,7 @@ import type { CallWords } from '../kernel/define-server.js'
 export const callWords: Readonly<Record<string, CallWords>> = {
   find_channel: {
     goal: 'find a channel',
-    answer: 'I found {found:channel}[: {channels*{name} in {workspace} ({kind}, {joined?joined|not joined})}].',
+    answer: 'I found {found:channel}[: {channels*{name} in {workspace} ({kind}, {joined?joined|not joined yet})}].',
   },
   find_teammate: {
     goal: 'look up a teammate',
@@ -22,33 +22,40 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'join a channel',
     answer: 'You are in {name} now, with {members:member} in all.',
     next: ['post_chat_message', 'invite_to_channel'],
+    checks: ['read_channel'],
   },
   invite_to_channel: {
     goal: 'invite somebody to a channel',
     answer: '{person} is in {name} now, which has {members:member}.',
     next: ['post_chat_message'],
+    checks: [],
   },
   post_chat_message: {
     goal: 'post something in a channel',
     answer: 'I posted "{text}" in {channel}.',
     next: ['pin_chat_message'],
+    checks: [],
   },
   reply_to_chat_message: {
     goal: 'reply in the chat',
     answer: 'Your reply "{text}" is in {channel}; the thread has {replies:reply} now.',
+    checks: [],
   },
   edit_chat_message: {
     goal: 'change a message of mine',
     answer: 'Your message now says: "{text}"',
+    checks: [],
   },
   add_reaction: {
     goal: 'react to a message',
     answer: 'Your reaction is on "{text}", which has {reactions:reaction} now.',
-    next: ['reply_to_chat_message', 'pin_chat_message'],
+    next: ['reply_to_chat_message'],
+    checks: [],
   },
   pin_chat_message: {
     goal: 'pin a message',
-    answer: '"{text}" is pinned in {channel}, one of {pins:pin}.',
-    next: ['add_reaction'],
+    answer: '"{text}" is pinned in {channel}, which has {pins:pin} now.',
+    next: ['reply_to_chat_message'],
+    checks: [],
   },
 }

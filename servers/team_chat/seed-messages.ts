@@ -3,7 +3,7 @@ import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import { ascending } from '../kernel/lists.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { LIMITS } from './rules.js'
-import { type Channel, EMOJI, type Mention, type Message, type Reaction } from './schema.js'
+import type { Channel, Mention, Message, Reaction } from './schema.js'
 import * as words from './words.js'
 
 const MESSAGES = 76
@@ -81,9 +81,14 @@ function seedMessages(
   })
   const pinsLeft = new Map(channels.map(({ channel }, i) => [channel, i === 0 ? LIMITS.pins : random.int(0, 2)]))
   const keys = shortKeys(random, 'message', MESSAGES)
-  const texts = random.shuffle(words.TEMPLATES.flatMap((form) => words.SUBJECTS.map((it) => form.replace('{}', it))))
+  const taken = new Set<string>()
   return [...mine, ...others]
-    .map(({ channel, person, age }, i) => ({ channel, person, text: texts[i]!, at: addMinutes(start, -age) }))
+    .map(({ channel, name, person, age }) => {
+      // No two messages say the same, so that each can be found by its words.
+      const text = random.pick(words.textsFor(name).filter((it) => !taken.has(it)))
+      taken.add(text)
+      return { channel, person, text, at: addMinutes(start, -age) }
+    })
     .sort(byTime)
     .map((row, i): Draft => {
       const left = row.person === own ? 0 : pinsLeft.get(row.channel)!
@@ -107,9 +112,9 @@ function seedReplies(
 ): Draft[] {
   const keys = shortKeys(random, 'reply', REPLIES)
   return Array.from({ length: REPLIES }, () => {
-    const { message: thread, channel, at } = random.pick(roots)
+    const { message: thread, channel, at, text: begun } = random.pick(roots)
     const gap = Math.round((Date.parse(start) - Date.parse(at)) / 60_000)
-    const text = random.pick(words.REPLIES)
+    const text = random.pick(words.toneOf(begun).replies)
     const person = random.pick(members.get(channel)!)
     return { channel, person, text, thread, at: addMinutes(at, random.int(1, Math.min(gap, 900))) }
   })
@@ -128,9 +133,9 @@ function seedReactions(
   messages: readonly Draft[],
   members: ReadonlyMap<string, readonly string[]>,
 ): Reaction[] {
-  return messages.flatMap(({ message, channel }) =>
+  return messages.flatMap(({ message, channel, text }) =>
     random.sample(members.get(channel)!, random.pick([0, 0, 1, 1, 2, 3])).map((person): Reaction => {
-      const emoji = random.pick(EMOJI)
+      const emoji = random.pick(words.toneOf(text).emoji)
       const by = `${message}:${person}`
       return { reaction: `${by}:${emoji}`, by, message, emoji }
     }),

@@ -1,10 +1,11 @@
 import { wordList } from '../kernel/text.js'
+import type { Emoji } from './schema.js'
 
 /** The vocabulary that chats are made of. */
 
 export const FIRST_NAMES = wordList(`
   Agnes Boris Chloe Dmitri Esme Farid Gemma Hiro Imani Joel Katya Levi Marta Nils Olive Pablo Renata Stefan Tessa Umar
-  Veda Wanda Yusuf Zora Anouk Basil Corinne Desmond Edith Fergus`)
+  Veda Wanda Yusuf Zora Anouk Basil Corinne Desmond Edith Fergus Amadou Bronwyn Chidi Divya Eun Femi Gulsen Hamza Ioana Jorge`)
 
 export const LAST_NAMES = wordList(`
   Acker Bianchi Cho Drummond Engel Forsyth Gallo Hoffman Ivanova Jarvis Kaplan Leclerc Mercer Nyman Oduya Pratt Quist
@@ -17,77 +18,138 @@ export const CHANNEL_FIRST = wordList(`
 export const CHANNEL_SECOND = wordList('Plans Talk Desk Room Lab Notes Crew Help Corner Watch')
 
 export const TOPICS: readonly string[] = [
-  'what happens next',
+  'next steps',
   'questions and answers',
-  'everything that is stuck',
-  'numbers of the week',
-  'ideas before they are good',
-  'who does what',
-  'things to celebrate',
-  'links worth reading',
+  'open blockers',
+  'weekly numbers',
+  'early ideas',
+  'roles and duties',
+  'celebrations',
+  'useful links',
 ]
 
-/** What messages are about. */
-export const SUBJECTS: readonly string[] = [
-  'the spring brochure',
-  'the login page',
-  'the supplier contract',
-  'the blue prototype',
-  'the onboarding guide',
-  'the coffee machine',
-  'the price list',
-  'the Lisbon trip',
-  'the search index',
-  'the new printer',
-  'the quarterly numbers',
-  'the customer survey',
-  'the press kit',
-  'the backup server',
-  'the team lunch',
-  'the release notes',
-  'the warehouse keys',
-  'the training videos',
-  'the invoice template',
-  'the parking spaces',
-  'the newsletter',
-  'the demo script',
-  'the window display',
-  'the test results',
+const list = (text: string): readonly string[] => text.trim().split(/\s*,\s*/)
+
+/** What people in a channel talk about, by the first word of its name. */
+const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
+  Launch: list('the press kit, the demo script, the launch party, the spring brochure'),
+  Budget: list('the quarterly numbers, the price list, the invoice template, the travel costs'),
+  Design: list('the spring brochure, the window display, the new logo, the blue prototype'),
+  Support: list('the online manual, the support inbox, the login page, the refund form'),
+  Hiring: list('the job advert, the interview plan, the onboarding guide, the career fair'),
+  Office: list('the coffee machine, the new printer, the parking spaces, the team lunch'),
+  Data: list('the search index, the quarterly numbers, the sales dashboard, the backup server'),
+  Mobile: list('the login page, the beta version, the app icon, the crash report'),
+  Sales: list('the price list, the customer survey, the supplier contract, the demo script'),
+  Travel: list('the Lisbon trip, the hotel booking, the train tickets, the travel policy'),
+  Security: list('the backup server, the warehouse keys, the visitor badges, the password rules'),
+  Kitchen: list('the coffee machine, the fridge, the team lunch, the dishwasher'),
+  Print: list('the spring brochure, the new printer, the business cards, the fair posters'),
+  Research: list('the customer survey, the interview notes, the lab results, the reading list'),
+  Customer: list('the newsletter, the customer survey, the welcome letter, the feedback form'),
+  Release: list('the release notes, the test results, the beta version, the rollback plan'),
+}
+const NEWS = list('the office party, the summer schedule, the new canteen, the open day, the parking spaces')
+
+const subjectsOf = (channel: string): readonly string[] => SUBJECTS[channel.split(' ')[0]!] ?? NEWS
+
+/** What a message does, and so how others answer and react. */
+interface Tone {
+  /** Forms of a message, each with what its author may correct it to; `{}` is what it is about. */
+  readonly forms: readonly (readonly [text: string, corrected: string])[]
+  readonly replies: readonly string[]
+  readonly emoji: readonly Emoji[]
+  /** Whether it is worth keeping in view. */
+  readonly lasting: boolean
+}
+
+const TONES: readonly Tone[] = [
+  {
+    forms: [
+      ['Who is looking after {} this week', 'Who is looking after {} next week'],
+      ['Please have a look at {} before lunch', 'Please have a look at {} before noon'],
+      ['I need some help with {} today', 'I need some help with {} tomorrow'],
+      ['We need a decision about {} by Friday', 'We need a decision about {} by Thursday'],
+    ],
+    replies: [
+      'I can take that',
+      'Give me ten minutes',
+      'Let me ask the others',
+      'I will do it after lunch',
+      'Happy to help',
+    ],
+    emoji: ['eyes', 'check', 'like'],
+    lasting: true,
+  },
+  {
+    forms: [
+      ['Good news about {} at last', 'More good news about {}'],
+      ['Thanks to everyone who helped with {}', 'Many thanks to everyone who helped with {}'],
+    ],
+    replies: ['Great to hear', 'Thank you', 'Well done', 'That made my day', 'Thanks for telling us'],
+    emoji: ['like', 'heart', 'party'],
+    lasting: true,
+  },
+  {
+    forms: [
+      ['I will take care of {} this week', 'I will take care of {} next week'],
+      ['Please send all questions about {} to me', 'Please send all questions about {} to me by Friday'],
+    ],
+    replies: ['Thank you', 'Good to know', 'That helps a lot', 'Thanks for telling us'],
+    emoji: ['like', 'check'],
+    lasting: true,
+  },
+  {
+    forms: [
+      ['Let us talk about {} tomorrow', 'Let us talk about {} on Thursday'],
+      ['I have an idea for {}', 'I have two ideas for {}'],
+    ],
+    replies: ['That works for me', 'Can it wait until Friday', 'Good idea', 'Count me in', 'Agreed'],
+    emoji: ['like', 'check'],
+    lasting: true,
+  },
+  {
+    forms: [
+      ['There is a problem with {} again', 'There is a small problem with {} again'],
+      ['Somebody asked about {} again', 'Two people asked about {} again'],
+    ],
+    replies: ['Same over here', 'I am on it', 'Thanks for the warning', 'I will check it right away'],
+    emoji: ['eyes', 'check'],
+    lasting: false,
+  },
+  {
+    forms: [
+      ['I dreamt about {} last night', 'I dreamt about {} again last night'],
+      ['I would be lost without {}', 'We would all be lost without {}'],
+    ],
+    replies: ['You are not alone', 'Same here', 'Take a day off'],
+    emoji: ['laugh', 'heart'],
+    lasting: false,
+  },
 ]
 
-/** Forms of a message; `{}` is what it is about. */
-export const TEMPLATES: readonly string[] = [
-  'Who is looking after {} this week',
-  'We have to move {} to Thursday',
-  'Good news about {}',
-  'Please have a look at {} before lunch',
-  'I am stuck with {}',
-  'Somebody asked about {} again',
-  'First draft of {} is ready',
-  'Let us talk about {} tomorrow',
-  'Nobody touch {} until noon',
-  'Thanks to everyone who saved {}',
-  'Small change to {} from my side',
-  'Do we still need {}',
-]
+/** Every text that somebody may post in a channel of this name. */
+export const textsFor = (channel: string): string[] =>
+  TONES.flatMap(({ forms }) => forms.flatMap(([form]) => subjectsOf(channel).map((it) => form.replace('{}', it))))
 
-export const REPLIES: readonly string[] = [
-  'On it',
-  'Done as of this morning',
-  'I can take that',
-  'Can it wait until Friday',
-  'Looks good to me',
-  'Give me ten minutes',
-  'Same problem over here',
-  'Let me ask the others',
-  'That works for us',
-  'I would rather not',
-  'Well spotted',
-  'Added to the list',
-  'The link does not open',
-  'Who has the latest version',
-  'Agreed with one question',
-  'Back after lunch',
-  'Fixed and tested',
-  'Please keep me posted',
-]
+const ALL_SUBJECTS = [...new Set([...Object.values(SUBJECTS).flat(), ...NEWS])]
+
+/** What a text of this world is about, without its article. */
+export const subjectIn = (text: string): string | undefined =>
+  ALL_SUBJECTS.find((subject) => text.includes(subject))?.slice('the '.length)
+
+/** The tone of a text of this world; that of the first one for what a user has written. */
+export function toneOf(text: string): Tone {
+  const subject = subjectIn(text)
+  const form = subject === undefined ? '' : text.replace(`the ${subject}`, '{}')
+  return TONES.find(({ forms }) => forms.some((pair) => pair.includes(form))) ?? TONES[0]!
+}
+
+/** What the author of a text may have meant to write instead. */
+export function correctionOf(text: string): string | undefined {
+  const subject = subjectIn(text)
+  if (subject === undefined) return undefined
+  const form = text.replace(`the ${subject}`, '{}')
+  const pair = TONES.flatMap(({ forms }) => forms).find(([first]) => first === form)
+  return pair?.[1].replace('{}', `the ${subject}`)
+}

@@ -4,45 +4,54 @@ import type { CallWords } from '../kernel/define-server.js'
 export const callWords: Readonly<Record<string, CallWords>> = {
   find_meetings: {
     goal: 'find a video meeting',
-    answer: 'I found {found:meeting}[: {meetings*{title} on {date}[ at {start}] ({status}, you are {role})}].',
+    answer:
+      'I found {found:meeting}[: {meetings*{title} on {date}[ at {start}] ({status}, with you as {role}{recording?, recorded|})}].',
   },
   schedule_meeting: {
     goal: 'set up a video call',
     answer: '{title} is {status} for {date} at {start}.',
     next: ['invite_participant', 'start_meeting'],
+    checks: [],
   },
   start_meeting: {
     goal: 'start a video meeting',
-    answer: '{title} is {status}, and {waiting:person} {waiting=is|are} waiting.',
+    answer: '{title} is {status} now, and {waiting:person} {waiting=is|are} waiting.',
     next: ['invite_participant', 'manage_participant', 'start_recording'],
+    checks: ['list_participants'],
   },
-  end_meeting: { goal: 'end a video meeting', answer: '{title} is {status} after {minutes:minute}.' },
+  end_meeting: { goal: 'end a video meeting', answer: '{title} is over after {minutes:minute}.', checks: [] },
   invite_participant: {
     goal: 'invite somebody to a video meeting',
     answer: '{name} is {place}.',
     next: ['manage_participant', 'start_recording', 'start_meeting'],
+    checks: ['list_participants'],
   },
   list_participants: {
     goal: 'see who is in a video meeting',
-    answer: 'There {found=is|are} {found:participant}[: {participants*{name} ({role}, {place}[, consent {consent}])}].',
+    answer:
+      'There {found=is|are} {found:participant}[: {participants*{name} ({role}, {place}[, recording {consent}])}].',
   },
   manage_participant: {
     goal: 'let somebody in or out of a meeting',
-    answer: '{name} is {place} as {role} now.',
+    answer: '{name} is {place} now ({role}).',
     next: ['start_recording'],
+    checks: ['list_participants'],
   },
   start_recording: {
     goal: 'record a video meeting',
-    answer: '{title} is {status}; there is room for {storage_left} MB.',
+    answer: '{title} is being recorded; there is room for {storage_left} MB.',
+    checks: [],
   },
   stop_recording: {
     goal: 'stop a recording',
-    answer: 'The recording of {title} has {minutes:minute} and {megabytes} MB; {storage_left} MB are left.',
+    answer: 'The recording of {title} is saved: {minutes:minute}, {megabytes} MB. {storage_left} MB are still free.',
     next: ['end_meeting'],
+    checks: [],
   },
   delete_recording: {
     goal: 'delete a recording',
-    answer: 'The recording of {title} is gone, which frees {freed} MB.',
+    answer: 'The recording of {title} is gone, which frees {freed} MB; {storage_left} MB are free now.',
     next: ['start_recording'],
+    checks: [],
   },
 }

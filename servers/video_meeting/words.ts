@@ -13,5 +13,5 @@ export const TOPICS = wordList(`
   Marketing Research Quality Privacy Training Contract Platform Mobile Partner Safety Travel Office Energy Logistics`)
 
 export const FORMATS = wordList(
-  'Review Standup Workshop Planning Demo Retro Briefing Interview Kickoff Sync Debate Forum',
+  'Review Standup Workshop Planning Demo Retro Briefing Update Kickoff Sync Discussion Forum',
 )

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { clockOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
 import type { Table } from '../../kernel/table.js'
 import {
@@ -11,9 +12,9 @@ import {
   type Scene,
   self,
 } from '../rules.js'
-import { candidates, findSlot, ownEvents } from '../sampling.js'
+import { candidates, findSlot, isForWork, ownEvents, ownMeetings } from '../sampling.js'
 import { type Calendar, type CalendarEvent, clock, date, FREQUENCIES, minutes, title, tool } from '../schema.js'
-import { meetingTitle, privateTitle } from '../words.js'
+import { isDaily, meetingTitle, privateTitle } from '../words.js'
 import { dropReminders } from './reminders.js'
 
 type Db = { readonly events: Table<CalendarEvent> } & Parameters<typeof dropReminders>[0]
@@ -47,14 +48,15 @@ export const createEvent = tool({
   ],
   sample: (draw) => {
     const { db, random, bound } = draw
-    const slot = findSlot(draw, bound, (slot) => ownSlotObstacle(draw, slot) === undefined)
-    if (!slot) return null
     const named = bound.calendar !== undefined || random.chance(0.3)
     const [calendar] = named ? candidates(random, db.calendars, bound.calendar, (row) => row.access !== 'viewer') : []
     if (bound.calendar !== undefined && !calendar) return null
-    const { calendar: main } = mainCalendar(draw)
-    const atWork = calendar ? calendar.access === 'editor' || calendar.calendar === main : random.chance(0.8)
-    const name = bound.title ?? (atWork ? meetingTitle(random) : privateTitle(random))
+    const atWork = isForWork(draw, calendar ?? mainCalendar(draw))
+    // What is private is in the evening.
+    const evening = { start: clockOf(random.int(35, 39) * 30) }
+    const slot = findSlot(draw, { ...(!atWork && evening), ...bound }, (slot) => !ownSlotObstacle(draw, slot))
+    if (!slot) return null
+    const name = bound.title ?? (atWork ? meetingTitle(random) : privateTitle(random, calendar!.name))
     return { title: name, ...slot, ...(calendar && { calendar: calendar.calendar }) }
   },
   run: ({ calendar: named, ...given }, context) => {
@@ -162,11 +164,12 @@ export const repeatEvent = tool({
   ],
   sample: (draw) => {
     const { random, bound } = draw
-    const single = ownEvents(draw, bound.event).filter((event) => event.series === null)
+    const single = ownMeetings(draw, bound.event).filter((event) => event.series === null)
     for (const { event, ...row } of single.slice(0, 4)) {
       for (let tries = 0; tries < 4; tries++) {
-        const frequency = bound.frequency ?? random.pick(FREQUENCIES)
-        const times = bound.times ?? random.int(2, 5)
+        const usual = isDaily(row.title) ? FREQUENCIES : FREQUENCIES.filter((often) => often !== 'daily')
+        const frequency = bound.frequency ?? random.pick(usual)
+        const times = bound.times ?? random.int(3, 6)
         if (!repeatObstacle(draw, { event, ...row }, frequency, times)) return { event, frequency, times }
       }
     }

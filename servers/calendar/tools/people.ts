@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
 import { answerObstacle, inviteObstacle, self } from '../rules.js'
-import { candidates, colleagues, ownEvents, upcomingEvents } from '../sampling.js'
+import { candidates, colleagues, ownMeetings, upcomingEvents } from '../sampling.js'
 import { ANSWERS, LIMITS, tool } from '../schema.js'
 import { dropReminders } from './reminders.js'
 
@@ -25,7 +25,7 @@ export const inviteAttendee = tool({
     'ask {person} to come to {event}',
   ],
   sample: (draw) => {
-    for (const event of ownEvents(draw, draw.bound.event)) {
+    for (const event of ownMeetings(draw, draw.bound.event)) {
       const [person] = colleagues(draw, draw.bound.person, (row) => inviteObstacle(draw, event, row) === undefined)
       if (person) return { event: event.event, person: person.person }
     }
@@ -51,9 +51,9 @@ export const respondToInvitation = tool({
   establishes: ['attending'],
   ask: [
     'mark my response to {event} as {response}',
-    'answer the invitation to {event} with {response}',
+    'put me down as {response} for {event}',
     'set my reply for {event} to {response}',
-    'let the organiser of {event} know that my answer is {response}',
+    'record me as {response} for {event}',
   ],
   sample: (draw) => {
     const { random, bound } = draw
@@ -93,8 +93,8 @@ export const shareCalendar = tool({
   ask: [
     'share {calendar} with {person} as {access}',
     'give {person} access to {calendar} as {access}',
-    'make {person} {access} of {calendar}',
-    'let {person} into {calendar} with the role {access}',
+    'make {person} a {access} of {calendar}',
+    'add {person} to {calendar} as {access}',
   ],
   sample: (draw) => {
     const { db, random, bound } = draw

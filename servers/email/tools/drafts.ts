@@ -1,10 +1,22 @@
 import { z } from 'zod'
-import { choose } from '../../kernel/choose.js'
+import { choices, choose } from '../../kernel/choose.js'
 import { occupy, send } from '../changes.js'
 import { openDraftOf } from '../lookup.js'
 import { addDraftObstacle, attachObstacle, sendObstacle, writeToObstacle } from '../rules.js'
-import { bodyField, contactKey, draftKey, emailKey, fileKey, subjectField, threadKey, tool } from '../schema.js'
-import { body as someBody, subject as someSubject } from '../words.js'
+import { newSubject, otherMatter } from '../sampling.js'
+import {
+  bodyField,
+  contactKey,
+  type Draft,
+  draftKey,
+  emailKey,
+  fileKey,
+  subjectField,
+  threadKey,
+  tool,
+} from '../schema.js'
+import { fileFits, subjectOf } from '../subjects.js'
+import { body as someBody } from '../words.js'
 
 const status = z.enum(['open', 'sent', 'discarded'])
 
@@ -21,13 +33,15 @@ const writeDraft = tool({
   ask: [
     'write a draft to {contact} with the subject "{subject}" and the text "{body}"',
     'draft an email to {contact} about "{subject}" that says "{body}"',
-    'prepare an email to {contact} with the subject "{subject}" saying "{body}" but do not send it',
+    'prepare an email to {contact} with the subject "{subject}" saying "{body}"',
     'start a draft for {contact}, subject "{subject}", text "{body}"',
   ],
   sample({ db, random, bound }) {
     if (addDraftObstacle(db)) return null
     const contact = choose(db.contacts, random, bound.contact, (row) => !writeToObstacle(row))
-    return contact ? { subject: someSubject(random), body: someBody(random), ...bound, contact: contact.contact } : null
+    if (!contact) return null
+    const subject = (bound.subject && subjectOf(bound.subject)) || newSubject(db, random, contact)
+    return { subject: subject.line, body: someBody(random, subject), ...bound, contact: contact.contact }
   },
   run({ contact, subject, body }, context) {
     context.unless(writeToObstacle(context.rowOf('contacts', contact)) ?? addDraftObstacle(context.db))
@@ -65,8 +79,13 @@ const editDraft = tool({
   sample({ db, random, bound }) {
     const draft = choose(db.drafts, random, bound.draft, ({ status }) => status === 'open')
     if (!draft) return null
-    const text = { draft: draft.draft, body: someBody(random) }
-    return { ...(random.chance(0.3) ? { ...text, subject: someSubject(random) } : text), ...bound }
+    const about = subjectOf(draft.subject)
+    const other =
+      about && random.chance(0.2) ? otherMatter(random, about, db.contacts.get(draft.contact)!.relation) : undefined
+    const subject = other ?? about
+    if (!subject) return null
+    const text = { draft: draft.draft, body: someBody(random, subject, [draft.body]) }
+    return { ...text, ...(other && { subject: other.line }), ...bound }
   },
   run({ draft, body, subject }, context) {
     const row = openDraftOf(context, draft)
@@ -87,9 +106,14 @@ const attachFile = tool({
     'include the file {file} in {draft}',
   ],
   sample({ db, random, bound }) {
-    const draft = choose(db.drafts, random, bound.draft, ({ status }) => status === 'open')
-    const file = draft && choose(db.files, random, bound.file, (row) => !attachObstacle(db, draft, row))
-    return file ? { draft: draft.draft, file: file.file } : null
+    const files = (draft: Draft) =>
+      choices(
+        db.files,
+        bound.file,
+        (row) => fileFits(row.file, subjectOf(draft.subject)) && !attachObstacle(db, draft, row),
+      )
+    const draft = choose(db.drafts, random, bound.draft, (row) => files(row).length > 0)
+    return draft ? { draft: draft.draft, file: random.pick(files(draft)).file } : null
   },
   run({ draft, file }, context) {
     const { unless, rowOf, db } = context

@@ -3,7 +3,9 @@ import { choose } from '../../kernel/choose.js'
 import { addDays } from '../../kernel/dates.js'
 import { countLabels, put } from '../changes.js'
 import { addLabelObstacle, dateObstacle, moveObstacle, removeLabelObstacle, snoozeObstacle } from '../rules.js'
-import { dateField, type Email, emailKey, folder as folderField, labelKey, tool } from '../schema.js'
+import { placesFor } from '../sampling.js'
+import { dateField, type Email, type EmailView, emailKey, folder as folderField, labelKey, tool } from '../schema.js'
+import { labelFits, subjectOf } from '../subjects.js'
 
 const destination = z.enum(['inbox', 'archive', 'spam', 'trash'])
 
@@ -18,9 +20,9 @@ const changeLabel = tool({
   output: z.object({ subject: z.string(), email: emailKey(), labels: z.array(labelKey()), label_count: z.int() }),
   annotations: { readOnly: false },
   ask: [
-    'on {email}, {change} the label {label}',
-    'for {email}, {change} the {label} label',
-    'change the labels of {email}: {change} {label}',
+    'update {email} to {change} the label {label}',
+    'take {email} and {change} the {label} label',
+    'edit the labels of {email} to {change} {label}',
     'go to {email} and {change} the label {label}',
   ],
   sample({ db, random, bound }) {
@@ -28,7 +30,9 @@ const changeLabel = tool({
     const labels = db.labels.list(({ label }) => bound.label === undefined || label === bound.label)
     for (const change of bound.change === undefined ? order : [bound.change]) {
       const fits = (email: Email, label: string) =>
-        !(change === 'add' ? addLabelObstacle(email, label) : removeLabelObstacle(db, email, label))
+        change === 'add'
+          ? email.folder !== 'spam' && wouldCarry(db, email, label) && !addLabelObstacle(email, label)
+          : !removeLabelObstacle(db, email, label)
       const email = choose(db.emails, random, bound.email, (row) => labels.some(({ label }) => fits(row, label)))
       const label = email && choose(db.labels, random, bound.label, (row) => fits(email, row.label))
       if (label) return { email: email.email, label: label.label, change }
@@ -47,6 +51,9 @@ const changeLabel = tool({
   },
 })
 
+const wouldCarry = (db: EmailView, { subject, contact }: Email, label: string): boolean =>
+  labelFits(label, subjectOf(subject), db.contacts.get(contact)!.relation)
+
 const moveEmail = tool({
   name: 'move_email',
   description:
@@ -57,15 +64,15 @@ const moveEmail = tool({
   ask: [
     'move {email} to the {folder} folder',
     'put {email} in the {folder}',
-    'move {email} into {folder}',
+    'move {email} into the {folder}',
     'drop {email} into the {folder}',
   ],
   sample({ db, random, bound, today }) {
     const date = today()
-    const wanted = bound.folder === undefined ? destination.options : [bound.folder]
-    const email = choose(db.emails, random, bound.email, (row) => wanted.some((to) => !moveObstacle(db, row, to, date)))
-    if (!email) return null
-    return { email: email.email, folder: random.pick(wanted.filter((to) => !moveObstacle(db, email, to, date))) }
+    const places = (row: Email) =>
+      placesFor(db, row).filter((to) => to === (bound.folder ?? to) && !moveObstacle(db, row, to, date))
+    const email = choose(db.emails, random, bound.email, (row) => places(row).length > 0)
+    return email ? { email: email.email, folder: random.pick(places(email)) } : null
   },
   run({ email, folder }, context) {
     const row = context.rowOf('emails', email)

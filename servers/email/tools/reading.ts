@@ -76,7 +76,8 @@ const searchMail = tool({
   sample({ db, random }) {
     const email = choose(db.emails, random, undefined, () => true)
     if (!email) return null
-    const place = random.chance(0.3) ? email.folder : undefined
+    // Who looks for what was thrown away says so.
+    const place = email.folder === 'trash' || email.folder === 'spam' || random.chance(0.3) ? email.folder : undefined
     const subject = bare(email.subject)
     const { name } = db.contacts.get(email.contact)!
     const texts = [...random.sample([...subject.split(' '), subject, subject, name], 3), subject]

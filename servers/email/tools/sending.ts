@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { occupy, send, withPrefix } from '../changes.js'
 import { forwardObstacle, recallObstacle, replyObstacle, writeToObstacle } from '../rules.js'
-import { bodyField, contactKey, draftKey, emailKey, threadKey, tool } from '../schema.js'
-import { body as someBody } from '../words.js'
+import { wouldInterest } from '../sampling.js'
+import { bodyField, type Contact, contactKey, draftKey, type Email, emailKey, threadKey, tool } from '../schema.js'
+import { subjectOf } from '../subjects.js'
+import { note, reply } from '../words.js'
 
 const receipt = () =>
   z.object({
@@ -28,8 +30,9 @@ const replyToEmail = tool({
     'respond "{body}" to {email}',
   ],
   sample({ db, random, bound }) {
-    const email = choose(db.emails, random, bound.email, (row) => !replyObstacle(db, row))
-    return email ? { body: someBody(random), ...bound, email: email.email } : null
+    const fits = (row: Email) => row.direction === 'received' && !replyObstacle(db, row)
+    const email = choose(db.emails, random, bound.email, fits)
+    return email ? { body: reply(random, subjectOf(email.subject)), ...bound, email: email.email } : null
   },
   run({ email, body }, context) {
     const row = context.rowOf('emails', email)
@@ -58,14 +61,15 @@ const forwardEmail = tool({
   ],
   sample({ db, random, bound }) {
     const fixed = bound.contact === undefined ? undefined : db.contacts.get(bound.contact)
+    const fits = (row: Email, to: Contact) => wouldInterest(to, row) && !forwardObstacle(db, row, to)
     const email = choose(db.emails, random, bound.email, (row) => {
-      const someone = fixed ?? db.contacts.find((to) => to.contact !== row.contact && !forwardObstacle(db, row, to))
-      return someone !== undefined && !forwardObstacle(db, row, someone)
+      const someone = fixed ?? db.contacts.find((to) => fits(row, to))
+      return someone !== undefined && fits(row, someone)
     })
-    const contact = email && choose(db.contacts, random, bound.contact, (to) => !forwardObstacle(db, email, to))
+    const contact = email && choose(db.contacts, random, bound.contact, (to) => fits(email, to))
     if (!contact) return null
     const target = { email: email.email, contact: contact.contact }
-    return { ...(random.chance(0.3) ? { ...target, note: someBody(random) } : target), ...bound }
+    return { ...(random.chance(0.3) ? { ...target, note: note(random) } : target), ...bound }
   },
   run({ email, contact, note }, context) {
     const row = context.rowOf('emails', email)
@@ -84,7 +88,7 @@ const recallEmail = tool({
   output: z.object({ subject: z.string(), email: emailKey(), draft: draftKey(), status: z.literal('recalled') }),
   annotations: { readOnly: false },
   needs: ['email_sent'],
-  ask: ['recall {email}', 'take {email} back before it is read', 'undo the sending of {email}', 'call {email} back'],
+  ask: ['recall {email}', 'take {email} back before it is read', 'undo the sending of {email}', 'unsend {email}'],
   sample({ db, random, bound, now }) {
     const email = choose(db.emails, random, bound.email, (row) => {
       return !recallObstacle(db, row, now()) && !writeToObstacle(db.contacts.get(row.contact)!)

@@ -4,7 +4,7 @@ import { addDays } from '../../kernel/dates.js'
 import { PAGE } from '../../kernel/lists.js'
 import { put } from '../changes.js'
 import { dateObstacle, deputiseObstacle, ruleObstacle, writeToObstacle } from '../rules.js'
-import { bodyField, contactKey, dateField, tool } from '../schema.js'
+import { bodyField, type Contact, contactKey, dateField, tool } from '../schema.js'
 import { ABSENCE_NOTES } from '../words.js'
 
 const setSenderRule = tool({
@@ -22,15 +22,18 @@ const setSenderRule = tool({
   }),
   annotations: { readOnly: false },
   ask: [
-    'set the sender rule for {contact} to {rule}',
+    'change my mail settings to {rule} {contact}',
     'from now on, {rule} mail from {contact}',
-    'for {contact}, choose {rule} as the sender rule',
-    'change the mail rule of {contact} to {rule}',
+    'set up a rule to {rule} mail from {contact}',
+    'use a sender rule to {rule} everything from {contact}',
   ],
   sample({ db, random, bound }) {
     const order = random.chance(0.35) ? (['allow', 'block'] as const) : (['block', 'allow'] as const)
     for (const rule of bound.rule === undefined ? order : [bound.rule]) {
-      const contact = choose(db.contacts, random, bound.contact, (row) => !ruleObstacle(row, rule))
+      // Nobody shuts out friends and family.
+      const fits = (row: Contact) =>
+        (rule === 'allow' || row.relation === 'service' || row.relation === 'client') && !ruleObstacle(row, rule)
+      const contact = choose(db.contacts, random, bound.contact, fits)
       if (contact) return { contact: contact.contact, rule }
     }
     return null

@@ -2,8 +2,11 @@ import { z } from 'zod'
 import { choices } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { isArchived, liveIssue, openBlockers, openIssue, waitsFor } from '../rules.js'
-import { MAX_LABELS, tool } from '../schema.js'
-import { COMMENTS, LABELS } from '../words.js'
+import { type Issue, MAX_LABELS, tool } from '../schema.js'
+import { commentOn, labelsFor } from '../words.js'
+
+/** Labels that somebody would add to the issue. */
+const fitting = (issue: Issue): string[] => labelsFor(issue).filter((label) => !issue.labels.includes(label))
 
 export const collaboration = [
   tool({
@@ -24,7 +27,8 @@ export const collaboration = [
     sample({ db, random, bound }) {
       const issues = choices(db.issues, bound.issue, (issue) => !isArchived(db, issue))
       if (issues.length === 0) return null
-      return { issue: random.pick(issues).issue, comment: bound.comment ?? random.pick(COMMENTS) }
+      const issue = random.pick(issues)
+      return { issue: issue.issue, comment: bound.comment ?? commentOn(issue, random) }
     },
     run({ issue: key, comment: text }, context) {
       const { db, nextId, today } = context
@@ -60,11 +64,11 @@ export const collaboration = [
         (issue) =>
           !isArchived(db, issue) &&
           issue.labels.length < MAX_LABELS &&
-          (bound.label === undefined || !issue.labels.includes(bound.label)),
+          fitting(issue).some((label) => label === (bound.label ?? label)),
       )
       if (issues.length === 0) return null
-      const { issue, labels } = random.pick(issues)
-      return { issue, label: bound.label ?? random.pick(LABELS.filter((label) => !labels.includes(label))) }
+      const issue = random.pick(issues)
+      return { issue: issue.issue, label: bound.label ?? random.pick(fitting(issue)) }
     },
     run({ issue: key, label }, context) {
       const { db, fail } = context
@@ -97,7 +101,8 @@ export const collaboration = [
         const members = choices(
           db.members,
           bound.member,
-          ({ member, projects }) => projects.includes(issue.project) && !issue.watchers.includes(member),
+          ({ member, projects }) =>
+            projects.includes(issue.project) && !issue.watchers.includes(member) && member !== issue.assignee,
         )
         if (members.length > 0) return { issue: issue.issue, member: random.pick(members).member }
       }
@@ -141,9 +146,7 @@ export const collaboration = [
       for (const { issue, project } of open(bound.issue)) {
         const blocker = open(bound.blocker).find(
           (other) =>
-            (bound.blocker !== undefined || other.project === project) &&
-            !db.links.has(`${issue}<${other.issue}`) &&
-            !waitsFor(db, other.issue, issue),
+            other.project === project && !db.links.has(`${issue}<${other.issue}`) && !waitsFor(db, other.issue, issue),
         )
         if (blocker) return { issue, blocker: blocker.issue }
       }

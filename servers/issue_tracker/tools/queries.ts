@@ -100,7 +100,7 @@ export const queries = [
     ask: [
       'show the details of {issue}',
       'open {issue} and show it',
-      'tell me the status of {issue}',
+      'tell me more about {issue}',
       'check who is assigned to {issue}',
       'take a look at {issue}',
     ],
@@ -132,8 +132,8 @@ export const queries = [
     annotations: { readOnly: true },
     ask: [
       'find a {role} of {project}',
-      'list the members of {project} with the role {role}',
-      'show who works on {project} as {role}',
+      'list every {role} who works on {project}',
+      'show who works on {project} as a {role}',
       'look up each {role} in {project}',
     ],
     sample({ db, random, bound }) {

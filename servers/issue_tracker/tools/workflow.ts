@@ -136,7 +136,8 @@ export const workflow = [
     ],
     sample({ db, random, bound }) {
       for (const issue of random.shuffle(choices(db.issues, bound.issue, isOpen))) {
-        const members = choices(db.members, bound.member, (member) => canTake(member, issue))
+        // Who has as much in progress as allowed is not given more.
+        const members = choices(db.members, bound.member, (member) => canTake(member, issue) && !atWipLimit(member))
         if (members.length > 0) return { issue: issue.issue, member: random.pick(members).member }
       }
       return null
@@ -174,14 +175,19 @@ export const workflow = [
       'move {issue} to {status}',
       'change the status of {issue} to {status}',
       'set {issue} to {status}',
-      'put {issue} into the status {status}',
+      'mark {issue} as {status}',
     ],
     sample({ db, random, bound }) {
       for (const issue of random.shuffle(choices(db.issues, bound.issue, () => true))) {
+        // What is done is seldom opened again.
+        if (bound.issue === undefined && bound.status === undefined && !isOpen(issue) && random.chance(0.8)) continue
         const steps = NEXT_STATUSES[issue.status].filter(
           (status) => (bound.status ?? status) === status && canMove(db, issue, status),
         )
-        if (steps.length > 0) return { issue: issue.issue, status: random.pick(steps) }
+        // A step back is the exception.
+        const forward = steps.filter((status) => isOpen(issue) && status === NEXT_STATUSES[issue.status][0])
+        const wanted = bound.status !== undefined || random.chance(0.1) ? steps : forward
+        if (wanted.length > 0) return { issue: issue.issue, status: random.pick(wanted) }
       }
       return null
     },
@@ -228,7 +234,10 @@ export const workflow = [
           priority !== current &&
           (priority !== 'urgent' || !urgentQuotaUsed(db, project)),
       )
-      return allowed.length === 0 ? null : { issue, priority: random.pick(allowed) }
+      // Somebody who speaks of a priority mostly wants the issue to be done sooner.
+      const higher = allowed.filter((priority) => PRIORITIES.indexOf(priority) > PRIORITIES.indexOf(current))
+      const wanted = higher.length > 0 ? higher : allowed
+      return wanted.length === 0 ? null : { issue, priority: random.pick(wanted) }
     },
     run({ issue: key, priority }, context) {
       const issue = openIssue(context, key)
@@ -268,7 +277,7 @@ export const workflow = [
         const sprint = db.sprints.get(issue.sprint)!
         const total = sprint.points - (issue.points ?? 0) + points
         if (total > sprint.capacity)
-          fail('sprint_full', `${issue.sprint} holds ${sprint.capacity} points, not ${total}.`)
+          fail('sprint_full', `${sprint.name} holds ${sprint.capacity} points, not ${total}.`)
         db.sprints.update(issue.sprint, { points: total })
       }
       return { ...db.issues.update(key, { points }), points }

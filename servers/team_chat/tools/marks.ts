@@ -4,6 +4,7 @@ import { ref } from '../../kernel/fields.js'
 import { about } from '../fields.js'
 import { LIMITS, me, pinningObstacle, reactionObstacle } from '../rules.js'
 import { EMOJI, type Message, tool } from '../schema.js'
+import { toneOf } from '../words.js'
 
 const addReaction = tool({
   name: 'add_reaction',
@@ -12,16 +13,19 @@ const addReaction = tool({
   output: z.object({ ...about, reactions: z.int().describe('All reactions to the message, by anyone.') }),
   annotations: { readOnly: false },
   ask: [
-    'react to {message} with {emoji}',
-    'add the reaction {emoji} to {message}',
-    'leave the reaction {emoji} on {message}',
+    'react to {message} with the {emoji} emoji',
+    'add the {emoji} emoji to {message}',
+    'leave a {emoji} reaction on {message}',
     'respond to {message} with the emoji {emoji}',
   ],
   sample({ db, random, bound }) {
-    const emoji = bound.emoji ?? random.pick(EMOJI)
-    const fits = (row: Message) => reactionObstacle(db, row, emoji) === undefined
+    const fitting = (row: Message) =>
+      toneOf(row.text).emoji.filter(
+        (emoji) => emoji === (bound.emoji ?? emoji) && reactionObstacle(db, row, emoji) === undefined,
+      )
+    const fits = (each: Message) => each.person !== me(db) && fitting(each).length > 0
     const row = choose(db.messages, random, bound.message, fits)
-    return row ? { message: row.message, emoji } : null
+    return row ? { message: row.message, emoji: random.pick(fitting(row)) } : null
   },
   run({ message, emoji }, { rowOf, unless, db }) {
     const row = rowOf('messages', message)
@@ -45,7 +49,7 @@ const pinChatMessage = tool({
     'put {message} among the pinned messages',
   ],
   sample({ db, random, bound }) {
-    const fits = (row: Message) => pinningObstacle(db, row) === undefined
+    const fits = (row: Message) => toneOf(row.text).lasting && pinningObstacle(db, row) === undefined
     const row = choose(db.messages, random, bound.message, fits)
     return row ? { message: row.message } : null
   },

@@ -4,7 +4,7 @@ import { timeOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
 import { about, writtenText } from '../fields.js'
 import { editObstacle, isIn, LIMITS, me, notificationDue, postingObstacle, replyObstacle } from '../rules.js'
-import { messageText, replyText } from '../sampling.js'
+import { correctedText, messageText, replyText } from '../sampling.js'
 import { type Channel, type Context, type Message, tool } from '../schema.js'
 
 function write({ db, now }: Context, message: string, text: string, channel: string, thread: string | null): Message {
@@ -47,7 +47,7 @@ const postChatMessage = tool({
     const { channel } = row
     const others = db.seats.by('channel', channel).filter(({ person }) => person !== me(db))
     const mention = others.length > 0 && random.chance(0.3) ? { mention: random.pick(others).person } : {}
-    return { text: messageText(random), ...mention, ...bound, channel }
+    return { text: messageText(random, db, row), ...mention, ...bound, channel }
   },
   run({ channel, text, mention }, context) {
     const { unless, rowOf, db, fail, nextId, now } = context
@@ -82,7 +82,7 @@ const replyToChatMessage = tool({
   sample({ db, random, bound }) {
     const fits = (row: Message) => replyObstacle(db, row) === undefined
     const row = choose(db.messages, random, bound.message, fits)
-    return row ? { text: replyText(random), ...bound, message: row.message } : null
+    return row ? { text: replyText(random, db, row), ...bound, message: row.message } : null
   },
   run(args, context) {
     const { rowOf, unless, db, nextId } = context
@@ -110,8 +110,8 @@ const editChatMessage = tool({
   ],
   sample({ db, random, bound, now }) {
     const row = choose(db.messages, random, bound.message, (each) => editObstacle(db, now(), each) === undefined)
-    if (!row) return null
-    return { text: row.thread === null ? messageText(random) : replyText(random), ...bound, message: row.message }
+    const text = row && correctedText(random, db, row)
+    return row && text ? { text, ...bound, message: row.message } : null
   },
   run({ message, text }, { unless, rowOf, db, now }) {
     unless(editObstacle(db, now(), rowOf('messages', message)))

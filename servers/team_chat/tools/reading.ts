@@ -6,14 +6,21 @@ import { excerpt, mentioning } from '../../kernel/text.js'
 import { EXCERPT } from '../fields.js'
 import { isIn, me, readingObstacle } from '../rules.js'
 import { type Channel, type Message, tool } from '../schema.js'
+import { subjectIn } from '../words.js'
 
-const listed = ({ text, message, channel, person, replies }: Message) => ({
-  text: excerpt(text, EXCERPT),
-  message,
-  channel,
-  person,
-  replies,
-})
+/** A message in a list. Whoever reads it learns which are their own, since only those can be edited. */
+const listed =
+  (own: string) =>
+  ({ text, message, channel, person, replies }: Message) => ({
+    text: excerpt(text, EXCERPT),
+    message,
+    channel,
+    person: person === own ? 'you' : person,
+    replies,
+  })
+
+/** The name of a workspace, of which the tables hold the key. */
+const titleOf = (workspace: string): string => workspace[0]!.toUpperCase() + workspace.slice(1)
 
 const findChannel = tool({
   name: 'find_channel',
@@ -35,15 +42,14 @@ const findChannel = tool({
   pages: { channels: 'long' },
   annotations: { readOnly: true },
   ask: [
-    'find the channels that match {name}',
+    'look for a channel named {name}',
     'look {name} up among the channels',
     'search the channels for {name}',
-    'see whether there is a channel for {name}',
+    'see whether there is a channel called {name}',
   ],
   sample({ db, random, bound }) {
-    const { name, topic } = random.pick(db.channels.list((row) => readingObstacle(db, row) === undefined))
-    const drawn = random.int(1, 10)
-    return { name: drawn === 1 ? topic : drawn <= 3 ? name.slice(0, name.indexOf(' ')) : name, ...bound }
+    const { name } = random.pick(db.channels.list((row) => readingObstacle(db, row) === undefined))
+    return { name: random.chance(0.25) ? name.slice(0, name.indexOf(' ')) : name, ...bound }
   },
   run({ name }, { db }) {
     const own = me(db)
@@ -52,7 +58,7 @@ const findChannel = tool({
     const channels = found.map((row) => ({
       name: row.name,
       channel: row.channel,
-      workspace: row.workspace,
+      workspace: titleOf(row.workspace),
       kind: row.archived ? 'archived' : row.kind,
       joined: isIn(db, row.channel, own),
     }))
@@ -96,7 +102,7 @@ const findTeammate = tool({
       name: row.name,
       person: row.person,
       roles: row.active
-        ? db.memberships.by('person', row.person).map(({ workspace, role }) => `${workspace} ${role}`)
+        ? db.memberships.by('person', row.person).map(({ workspace, role }) => `${titleOf(workspace)} ${role}`)
         : ['deactivated'],
       ...(row.quiet_until !== null && row.quiet_until > instant ? { quiet_until: timeOf(row.quiet_until) } : {}),
     }))
@@ -130,7 +136,7 @@ const readChannel = tool({
     const row = rowOf('channels', channel)
     unless(readingObstacle(db, row))
     const messages = db.messages.by('channel', channel).filter(({ thread }) => thread === null)
-    return { name: row.name, channel, messages: messages.reverse().map(listed) }
+    return { name: row.name, channel, messages: messages.reverse().map(listed(me(db))) }
   },
 })
 
@@ -148,7 +154,7 @@ const searchChatMessages = tool({
   annotations: { readOnly: true },
   ask: [
     'search the chat for "{words}"',
-    'find the chat message that says "{words}"',
+    'find the chat message with the words "{words}"',
     'look for "{words}" in the chat',
     'see where "{words}" was written in the chat',
   ],
@@ -156,7 +162,7 @@ const searchChatMessages = tool({
     const { text } = random.pick(
       db.messages.list((row) => row.thread === null && !readingObstacle(db, db.channels.get(row.channel)!)),
     )
-    const [, subject] = text.match(/the (\w+(?: \w+)?)/) ?? []
+    const subject = subjectIn(text)
     return { words: subject !== undefined && random.chance(0.2) ? subject : text, ...bound }
   },
   run({ words }, { db }) {
@@ -164,7 +170,7 @@ const searchChatMessages = tool({
     const found = db.messages
       .list((row) => matches(row.lower) && readingObstacle(db, db.channels.get(row.channel)!) === undefined)
       .reverse()
-    return { found: found.length, messages: found.map(listed) }
+    return { found: found.length, messages: found.map(listed(me(db))) }
   },
 })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
-import { addMinutes, clockOf, minutesBetween, timeOf } from '../../kernel/dates.js'
+import { addMinutes, clockOf, minutesBetween, minutesOf, timeOf } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import { fileRecording } from '../changes.js'
 import { endObstacle, schedulingObstacle, startObstacle } from '../rules.js'
@@ -15,6 +15,9 @@ const prefixOf = (title: string): string =>
     .toLowerCase()
     .match(/[a-z]+/g)
     ?.at(-1) ?? 'meeting'
+
+/** The time, or the next at a full five minutes, as people say times. */
+const nextFive = (time: string): string => clockOf(Math.ceil(minutesOf(time) / 5) * 5)
 
 const findMeetings = tool({
   name: 'find_meetings',
@@ -40,10 +43,10 @@ const findMeetings = tool({
   pages: { meetings: 'longest' },
   annotations: { readOnly: true },
   ask: [
-    'find the video meeting "{title}"[ with the status {status}]',
-    'look up the video meetings called "{title}"[, only those that are {status}]',
-    'search my video meetings for "{title}"[ that are {status}]',
-    'check the state of the video meeting "{title}"[ among those that are {status}]',
+    'find the[ {status}] video meeting "{title}"',
+    'look up the[ {status}] video meeting called "{title}"',
+    'search my[ {status}] video meetings for "{title}"',
+    'pull up the[ {status}] video meeting "{title}"',
   ],
   sample({ db, random, bound, today }) {
     const wanted = ({ status }: Meeting) => status === (bound.status ?? status)
@@ -103,10 +106,10 @@ const scheduleMeeting = tool({
     for (let tries = 0; tries < 12; tries++) {
       // Half of them begin so soon that they can be started at once.
       const soon = random.chance(0.5)
-      const begin = addMinutes(now(), soon ? random.int(2, 14) : random.int(1, 20) * 24 * 60)
+      const begin = addMinutes(now(), soon ? random.int(2, 10) : random.int(1, 20) * 24 * 60)
       const plan = {
         date: bound.date ?? begin.slice(0, 10),
-        start: bound.start ?? (soon ? timeOf(begin) : clockOf(random.int(32, 72) * 15)),
+        start: bound.start ?? (soon ? nextFive(timeOf(begin)) : clockOf(random.int(32, 72) * 15)),
         minutes: bound.minutes ?? random.pick(soon ? [10, 15] : [15, 20, 30, 40, 45, 60, 90]),
       }
       if (!schedulingObstacle({ db, now }, plan)) return { title, ...plan }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choose } from '../../kernel/choose.js'
+import { choose, pickFrom } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { actionObstacle, invitationObstacle, peopleNamed } from '../rules.js'
 import { ACTIONS, type Action, LIMITS, type Meeting, type Participant, PLACES, tool } from '../schema.js'
@@ -72,10 +72,10 @@ const listParticipants = tool({
   pages: { participants: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'list the participants of {meeting}[ with the status {place}]',
-    'show who takes part in {meeting}[, only those marked {place}]',
-    'tell me who belongs to {meeting}[ and has the status {place}]',
-    'check who is on the list of {meeting}[ as {place}]',
+    'list the participants of {meeting}[ who are {place}]',
+    'show who takes part in {meeting}[ and is {place}]',
+    'tell me who belongs to {meeting}[ and is {place}]',
+    'check the list of people in {meeting}[ who are {place}]',
   ],
   sample({ db, random, bound }) {
     const live = (row: Meeting) => row.status === 'live' && row.role !== 'attendee'
@@ -84,7 +84,9 @@ const listParticipants = tool({
       choose(db.meetings, random, bound.meeting)
     if (!meeting) return null
     const there = db.participants.by('meeting', meeting.meeting)
-    const place = bound.place ?? (random.chance(0.4) ? random.pick(there).place : undefined)
+    // Nobody asks only for those who were removed, or of a meeting that is over for those who have left.
+    const places = there.map((row) => row.place).filter((drawn) => drawn !== 'left' && drawn !== 'removed')
+    const place = bound.place ?? (random.chance(0.4) ? pickFrom(random, places) : undefined)
     return { meeting: meeting.meeting, ...(place === undefined ? {} : { place }) }
   },
   run({ meeting, place }, { rowOf, db }) {
@@ -113,6 +115,9 @@ const EFFECTS: Readonly<Record<Action, Partial<Participant>>> = {
   demote: { role: 'attendee' },
 }
 
+/** What people do most, first: who waits is let in, and nobody is sent away without a reason. */
+const USUAL: readonly Action[] = ['admit', 'promote', 'hold', 'demote', 'remove']
+
 const manageParticipant = tool({
   name: 'manage_participant',
   description: `Admit someone from the waiting room of a live meeting, put someone on hold (back to the waiting room), remove someone for good, promote someone present to co-host, or demote a co-host. Hosts and co-hosts may do this; co-hosts are touched by the host alone, and at most ${LIMITS.cohosts} may be. Nobody is admitted to a recording without consent.`,
@@ -132,7 +137,7 @@ const manageParticipant = tool({
   needs: ['meeting_live'],
   ask: [
     'go ahead and {action} {participant} in the video meeting',
-    'act as moderator and {action} {participant}',
+    'use my rights in the video meeting to {action} {participant}',
     'go into the video meeting and {action} {participant}',
     'use my host rights to {action} {participant} in the call',
   ],
@@ -140,7 +145,10 @@ const manageParticipant = tool({
     const actions = bound.action === undefined ? ACTIONS : [bound.action]
     const possible = (row: Participant) => actions.filter((action) => !actionObstacle(db, row, action))
     const participant = choose(db.participants, random, bound.participant, (row) => possible(row).length > 0)
-    return participant ? { participant: participant.participant, action: random.pick(possible(participant)) } : null
+    if (!participant) return null
+    const there = possible(participant)
+    const usual = USUAL.find((action) => there.includes(action))!
+    return { participant: participant.participant, action: random.chance(0.75) ? usual : random.pick(there) }
   },
   run({ participant: key, action }, { rowOf, unless, db }) {
     const participant = rowOf('participants', key)

@@ -1,0 +1,185 @@
+import { wordList } from '../kernel/text.js'
+import type { Contact } from './schema.js'
+
+const lines = (text: string): readonly string[] => text.trim().split(/\s*\n\s*/)
+
+export type Relation = Contact['relation']
+
+/** What an email is about, such as the budget of "Budget review", and what of it, such as the review. */
+export interface Subject {
+  /** The subject line without "Re: " and "Fwd: ". */
+  readonly line: string
+  readonly topic: string
+  readonly matter: string
+}
+
+/** Topics of one kind, with what people write about them, and who writes so. */
+interface Sphere {
+  readonly relations: readonly Relation[]
+  readonly topics: readonly string[]
+  readonly matters: readonly string[]
+}
+
+export const SERVICES = lines(`
+  Metro Energy
+  City Library
+  Harbor Bank
+  Green Grocer
+  Northern Rail
+  Bright Mobile
+  Sunny Travel
+  Park Cinema
+  River Insurance
+  Corner Books
+  Blue Water
+  Quick Parcel
+`)
+
+const SPHERES: readonly Sphere[] = [
+  {
+    relations: ['colleague'],
+    topics: lines(`
+      Website
+      Mobile app
+      Office move
+      Product launch
+      Customer survey
+      Spring campaign
+      Warehouse
+      Security audit
+      Annual report
+      Shop redesign
+      Quarterly budget
+      Staff handbook
+      Data cleanup
+    `),
+    matters: wordList('plan update draft schedule costs feedback meeting agenda review summary'),
+  },
+  {
+    relations: ['colleague'],
+    topics: ['Team lunch', 'Conference', 'Trade fair', 'Open day', 'Sales training', 'Board visit'],
+    matters: wordList('plan schedule list booking dates feedback'),
+  },
+  {
+    relations: ['client'],
+    topics: [
+      'Website',
+      'Mobile app',
+      'Shop redesign',
+      'Customer survey',
+      'Spring campaign',
+      'Sales training',
+      'Company brochure',
+    ],
+    matters: wordList('offer contract invoice draft order schedule meeting'),
+  },
+  {
+    relations: ['family', 'friend'],
+    topics: ['Kitchen', 'Roof', 'Heating', 'Garden fence', 'Apartment', 'Boat', 'Bathroom', 'Car repair', 'Solar roof'],
+    matters: wordList('quote invoice costs photos delivery dates plan'),
+  },
+  {
+    relations: ['family', 'friend'],
+    topics: ['Concert', 'Museum visit', 'Football match', 'Piano recital', 'School play', 'Boat trip', 'Opera evening'],
+    matters: wordList('tickets photos dates booking reminder'),
+  },
+  {
+    relations: ['family', 'friend'],
+    topics: [
+      'Summer trip',
+      'Birthday party',
+      'Wedding',
+      'Bike tour',
+      'Family dinner',
+      'Book club',
+      'Camping weekend',
+      'Street festival',
+    ],
+    matters: wordList('plan photos dates booking list reminder'),
+  },
+  { relations: ['service'], topics: SERVICES, matters: wordList('invoice newsletter reminder offer survey') },
+]
+
+const subjectsOf = ({ topics, matters }: Sphere): Subject[] =>
+  topics.flatMap((topic) => matters.map((matter) => ({ line: `${topic} ${matter}`, topic, matter })))
+
+const BY_LINE: ReadonlyMap<string, Subject> = new Map(
+  SPHERES.flatMap(subjectsOf).map((subject) => [subject.line.toLowerCase(), subject]),
+)
+
+/** What people of this relation write about. */
+export const subjectsFor = (relation: Relation): readonly Subject[] => FOR_RELATION.get(relation)!
+const FOR_RELATION: ReadonlyMap<Relation, readonly Subject[]> = new Map(
+  (['colleague', 'client', 'friend', 'family', 'service'] as const).map((relation) => [
+    relation,
+    SPHERES.filter(({ relations }) => relations.includes(relation)).flatMap(subjectsOf),
+  ]),
+)
+
+/** What a subject line is about; nothing for a line that is none of this world's. */
+export const subjectOf = (line: string): Subject | undefined =>
+  BY_LINE.get(line.replace(/^((re|fwd): )+/i, '').toLowerCase())
+
+/** Whether people of this relation have to do with the subject. A service writes to anybody. */
+export const concerns = (subject: Subject, relation: Relation): boolean =>
+  SPHERES.some(
+    ({ relations, topics, matters }) =>
+      (relations.includes(relation) || relations[0] === 'service') &&
+      topics.includes(subject.topic) &&
+      matters.includes(subject.matter),
+  )
+
+/** Which labels fit an email: by what it is about and who it is from. Labels that are not here fit any. */
+const FITTING: Readonly<Record<string, (subject: Subject, relation: Relation) => boolean>> = {
+  invoices: ({ matter }) => matter === 'invoice',
+  travel: ({ topic }) => /trip|tour|conference|boat|camping|rail|travel/i.test(topic),
+  receipts: ({ matter }) => ['invoice', 'order', 'booking', 'tickets'].includes(matter),
+  family: (_, relation) => relation === 'family',
+  friends: (_, relation) => relation === 'friend',
+  contracts: ({ matter }) => ['contract', 'offer'].includes(matter),
+  meetings: ({ matter }) => ['meeting', 'agenda', 'schedule'].includes(matter),
+  photos: ({ matter }) => matter === 'photos',
+  home: ({ topic }) => /kitchen|roof|heating|fence|apartment|bathroom|energy|water/i.test(topic),
+  projects: ({ topic }, relation) =>
+    (relation === 'colleague' || relation === 'client') && !/lunch|day|visit/i.test(topic),
+  events: ({ topic }) =>
+    /lunch|conference|fair|day|concert|visit|match|recital|play|evening|party|wedding|dinner|festival/i.test(topic),
+  customers: (_, relation) => relation === 'client',
+  ads: ({ matter }, relation) => relation === 'service' && matter !== 'invoice',
+  planning: ({ matter }) => ['plan', 'schedule', 'dates', 'agenda', 'list'].includes(matter),
+  bookings: ({ matter }) => ['booking', 'tickets'].includes(matter),
+  waiting: ({ matter }) => ['quote', 'order', 'delivery', 'offer', 'feedback'].includes(matter),
+  confidential: ({ matter }, relation) =>
+    relation === 'colleague'
+      ? ['costs', 'review', 'summary', 'draft', 'plan'].includes(matter)
+      : relation === 'client' && ['contract', 'offer'].includes(matter),
+  'legal-hold': ({ matter }, relation) =>
+    (relation === 'client' || relation === 'colleague') && ['contract', 'invoice', 'costs', 'summary'].includes(matter),
+}
+
+const GIVEN = ['confidential', 'legal-hold']
+
+/** Labels that somebody may have made, beside those that every mailbox has. */
+export const PLAIN_LABELS: readonly string[] = Object.keys(FITTING).filter((label) => !GIVEN.includes(label))
+
+/** Whether somebody would put this label on such an email. */
+export const labelFits = (label: string, subject: Subject | undefined, relation: Relation): boolean => {
+  const fits = FITTING[label]
+  return fits === undefined || (subject !== undefined && fits(subject, relation))
+}
+
+const nameOf = (topic: string): string => topic.toLowerCase().replaceAll(' ', '-')
+
+const FILE_TYPES: Readonly<Record<string, readonly string[]>> = { photos: ['zip', 'png'], tickets: ['pdf', 'png'] }
+/** Matters of which there is nothing to send along. */
+const WITHOUT_FILES = wordList('update meeting delivery reminder dates feedback')
+
+/** Files that somebody would send with an email about this. */
+export const fileNamesOf = ({ topic, matter }: Subject): readonly string[] =>
+  WITHOUT_FILES.includes(matter)
+    ? []
+    : (FILE_TYPES[matter] ?? ['pdf', 'doc']).map((type) => `${nameOf(topic)}-${matter}.${type}`)
+
+/** Whether a file is what the email is about. */
+export const fileFits = (file: string, subject: Subject | undefined): boolean =>
+  subject !== undefined && fileNamesOf(subject).includes(file)
