@@ -13,27 +13,27 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   show_dish: {
     goal: 'see what is in a dish',
     answer:
-      '{name} costs {price} and contains {allergens}.[ Options: {options*{option} (+{extra})}.] {left:portion} {left=is|are} left.',
+      '{name} from {restaurant} costs {price}. Allergens: {allergens}.[ Options: {options*{option} (+{extra})}.] {left:portion} {left=is|are} left.',
   },
   add_dish_to_basket: {
     goal: 'put a dish in my basket',
     answer:
-      '{quantity} of {name} {quantity=is|are} in the basket. The food comes to {food}; the restaurant wants at least {minimum}.',
+      '{quantity} of {name} {quantity=is|are} in the basket now. The food comes to {food}; the minimum order is {minimum}.',
     next: ['apply_promo', 'place_food_order'],
   },
   show_basket: {
     goal: 'see what is in my food basket',
     answer:
-      '{dishes#dish} {dishes=is|are} in the basket[: {dishes*{quantity} of {name}}]. With a discount of {discount} that makes {total}, and your credit is {credit}.[ Promos that fit: {promos*{promo} ({off} off from {minimum})}.]',
+      '{dishes#dish} {dishes=is|are} in the basket[: {dishes*{name} ({quantity:portion})}]. The total is {total}, and your credit is {credit}.[ Promos that the restaurant takes: {promos*{promo} ({off} off from {minimum} on)}.]',
   },
   empty_basket: {
     goal: 'empty my food basket',
-    answer: 'The basket is empty now; I took out {removed:dish}.',
+    answer: 'Your basket is empty now; {removed:dish} {removed=was|were} in it.',
     next: ['add_dish_to_basket'],
   },
   apply_promo: {
     goal: 'use a promo code',
-    answer: '{promo} takes {discount} off the food at {food}.',
+    answer: 'The promo {promo} takes {discount} off the {food} for the food.',
     next: ['place_food_order'],
   },
   list_dropoffs: {
@@ -42,7 +42,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   add_dropoff: {
     goal: 'save a place for deliveries',
-    answer: '{name} is saved as a drop-off at {address}, in the zone {zone}.',
+    answer: '{address} is saved as the drop-off {name}.',
     next: ['place_food_order'],
   },
   top_up_credit: {
@@ -53,7 +53,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   place_food_order: {
     goal: 'order the food in my basket',
     answer:
-      'Your order at {name} is {status} and arrives at {arrives}. You paid {paid} and have {credit} of credit left.',
+      'Your order from {name} is {status} and arrives at {arrives}. You paid {paid} and have {credit} of credit left.',
     next: ['instruct_courier'],
   },
   list_food_orders: {
@@ -63,20 +63,23 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   track_food_order: {
     goal: 'see where my food is',
     answer:
-      'Your order from {name} is {status}[, by {courier}]: {arrives} at {address}. It holds {dishes*{quantity} of {name}}.',
+      'Your order from {name} is {status}[, with {courier} as the courier]; arrival {arrives} at {address}. It holds {dishes*{quantity} of {name}}.',
   },
   cancel_food_order: {
     goal: 'cancel a food order',
-    answer: 'The order at {name} is {status}; {refund} was refunded, so your credit is {credit}.',
+    answer: 'Your order from {name} is {status}; {refund} was refunded, so your credit is {credit}.',
   },
   instruct_courier: {
     goal: 'tell the courier something',
-    answer: 'The courier of your {name} order was told: "{instruction}".',
+    answer: 'The courier of your order from {name} has the note "{instruction}".',
   },
   report_missing_dish: {
     goal: 'report a dish that was missing',
     answer: '{name} refunded {refund}, so your credit is {credit} now.',
     next: ['rate_food_order'],
   },
-  rate_food_order: { goal: 'rate a food order', answer: 'You gave {name} {stars:star}; it is rated {rating} now.' },
+  rate_food_order: {
+    goal: 'rate a food order',
+    answer: 'You gave {name} {stars:star}; the restaurant is rated {rating} now.',
+  },
 }

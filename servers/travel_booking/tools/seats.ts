@@ -42,7 +42,8 @@ const findFreeSeats = tool({
       db.bookings,
       random,
       bound.booking,
-      (candidate) => seatObstacle(db, now(), candidate) === undefined,
+      // Who has a seat does not look for one.
+      (candidate) => candidate.seat === null && seatObstacle(db, now(), candidate) === undefined,
     )
     if (!row) return null
     return { booking: row.booking, ...(random.chance(0.3) ? { position: random.pick(POSITIONS) } : {}), ...bound }
