@@ -3,15 +3,15 @@ import type { CallWords } from '../kernel/define-server.js'
 /** By tool: what people are after who call it, and what they are told when it is done. */
 export const callWords: Readonly<Record<string, CallWords>> = {
   list_brands: {
-    goal: 'see which brands there are',
-    answer: 'There {found=is|are} {found:@category brand}[: {brands*{name} with {products:product}}].',
+    goal: 'find out which brands there are',
+    answer: 'There {found=is|are} {found:brand} for {@category}[: {brands*{name} with {products:product}}].',
   },
   search_products: {
     goal: 'find a product in the shop',
     answer: 'I found {found:product}[: {products*{title} by {brand} for {price}}].',
   },
   browse_products: {
-    goal: 'see what a brand has',
+    goal: 'browse what a brand has',
     answer: 'There {found=is|are} {found:product}[: {products*{title} for {price}}].',
   },
   show_product: {
@@ -23,21 +23,24 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'put something in my cart',
     answer: 'Your cart has {quantity} of {name} now and comes to {cart_value}.',
     next: ['apply_coupon', 'add_delivery_address', 'redeem_gift_card', 'place_order'],
+    checks: ['view_cart', 'list_shipping_options'],
   },
   remove_from_cart: {
     goal: 'take something out of my cart',
     answer:
       'I took {name} out[ ({quantity:piece} {quantity=stays|stay} in the cart)]; the cart comes to {cart_value} now.',
     next: ['add_to_wishlist', 'place_order'],
+    checks: ['view_cart'],
   },
   view_cart: {
-    goal: 'see what is in my cart',
+    goal: 'check what is in my cart',
     answer:
       '{items#article} {items=is|are} in your cart[: {items*{quantity} of {name} at {price}}].[ The coupon {coupon} takes {discount} off.] The total is {total}.',
   },
   add_to_wishlist: {
     goal: 'put something on my wishlist',
     answer: '{name} is on your wishlist, which has {on_wishlist:entry} now.',
+    checks: ['view_wishlist'],
   },
   view_wishlist: {
     goal: 'look at my wishlist',
@@ -52,27 +55,30 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'use a coupon',
     answer: 'The {name} takes {discount} off; the total is {total}.',
     next: ['redeem_gift_card', 'add_delivery_address', 'place_order'],
+    checks: ['list_shipping_options'],
   },
   remove_coupon: {
     goal: 'take the coupon off my cart',
     answer: 'The coupon {removed} is off the cart again; the total is {total}.',
     next: ['apply_coupon', 'place_order'],
+    checks: ['view_cart'],
   },
   list_delivery_addresses: {
-    goal: 'see my delivery addresses',
+    goal: 'check my delivery addresses',
     answer: 'You have {found:delivery address}[: {delivery_addresses*{name}, {address}}].',
   },
   add_delivery_address: {
     goal: 'add a delivery address',
     answer: '{address} is saved as {name}.',
     next: ['place_order'],
+    checks: ['list_shipping_options'],
   },
   list_shipping_options: {
-    goal: 'see how my cart can be sent',
+    goal: 'check how my cart can be sent',
     answer: 'To {name} it can go by {options*{shipping} shipping for {cost}, arriving on {arrives}}.',
   },
   list_payment_methods: {
-    goal: 'see how I can pay',
+    goal: 'check how I can pay',
     answer:
       'You can pay with {payment_methods*{name} ({available} available, {status})}. You have {points:point} to spend[, and {pending_points:point} more once your orders are delivered].',
   },
@@ -80,13 +86,15 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     goal: 'redeem a gift card',
     answer: 'The gift card added {added} to your {name}, which has {available} now.',
     next: ['place_order'],
+    checks: ['view_cart'],
   },
   place_order: {
     goal: 'order what is in my cart',
     answer: 'Your order "{title}" is {status}: {total} in total, arriving on {arrives}.',
+    checks: [],
   },
   list_orders: {
-    goal: 'see my orders',
+    goal: 'look through my orders',
     answer: 'You have {found:@status order}[: {orders*{title}, ordered on {placed}, for {total}}].',
   },
   show_order: {
@@ -97,14 +105,17 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   cancel_order: {
     goal: 'cancel an order',
     answer: 'Your order {title} is {status}; {refund} goes back to your {refunded_to}.',
+    checks: [],
   },
   return_item: {
     goal: 'send something back',
     answer:
       'The return of {name} is registered: {refund} goes back to your {refunded_to}, and you have {points:point} left.',
+    checks: [],
   },
   write_review: {
-    goal: 'review something that I bought',
+    goal: 'write a review',
     answer: 'Your review of {title} is published; its rating is {rating} now, from {reviews:review}.',
+    checks: [],
   },
 }

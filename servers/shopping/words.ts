@@ -85,9 +85,12 @@ export const ADDRESS_NAMES = [
   'Studio',
   'Grandma',
   'Workshop',
-  'Holiday Flat',
+  'Flat',
+  'Second Home',
   'Summer House',
 ]
+/** Those of them that may be at any address. */
+export const ANYWHERE: readonly string[] = ['Flat', 'Second Home', 'Studio', 'Parents']
 
 export const CARD_NAMES = wordList('Everyday Travel Family Gold Joint Student')
 export const CARD_BRANDS = ['visa', 'amex', 'maestro', 'mastercard'] as const

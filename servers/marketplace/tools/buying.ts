@@ -45,7 +45,7 @@ const placeBid = tool({
     if (!row) return null
     if (bound.amount !== undefined) return { listing: row.listing, amount: bound.amount }
     const least = nextPrice(row)
-    const amount = roundAmount(random, least, least + random.pick([0, 5, 20, 40]))
+    const amount = roundAmount(random, least, least + random.pick([0, 5, Math.ceil(least / 5)]))
     return { listing: row.listing, amount: bidObstacle(db, moment, row, amount) ? least : amount }
   },
   run({ listing, amount }, { rowOf, unless, db, now }) {

@@ -32,7 +32,10 @@ const settleSale = tool({
     const moment = now()
     const outcomes = bound.outcome === undefined ? random.shuffle(OUTCOMES) : [bound.outcome]
     for (const outcome of outcomes) {
-      const row = chooseByDraws(db.sales, random, bound.sale, (sale) => !settleObstacle(db, moment, sale, outcome))
+      // Who is in dispute does not pay after all.
+      const fits = (sale: Sale) =>
+        !(outcome === 'release' && sale.stage === 'disputed') && !settleObstacle(db, moment, sale, outcome)
+      const row = chooseByDraws(db.sales, random, bound.sale, fits)
       if (row) return { sale: row.sale, outcome }
     }
     return null

@@ -15,7 +15,7 @@ import {
   stockOf,
   transferObstacle,
 } from '../rules.js'
-import { chooseStock } from '../sampling.js'
+import { chooseStock, isNeediest } from '../sampling.js'
 import { type Stock, tool } from '../schema.js'
 
 const shipmentSent = z.object({
@@ -62,6 +62,7 @@ const transferStock = tool({
             (to) =>
               to.store === (bound.to_store ?? to.store) &&
               to.on_hand < row.on_hand &&
+              isNeediest(db, to) &&
               !transferObstacle(row, to, least),
           ),
     )
@@ -71,7 +72,7 @@ const transferStock = tool({
         db,
         random,
         { store: bound.to_store, article: from.article },
-        (row) => !transferObstacle(from, row, least) && row.on_hand < from.on_hand && fits(row),
+        (row) => !transferObstacle(from, row, least) && row.on_hand < from.on_hand && isNeediest(db, row) && fits(row),
       )
     // Help comes from near by, to where there is less.
     const { city } = db.stores.get(from.store)!
@@ -130,6 +131,7 @@ const reorderStock = tool({
         // Of what there is plenty nobody orders more.
         (stock) =>
           2 * (stock.on_hand + stock.incoming) <= stock.capacity &&
+          isNeediest(db, stock) &&
           !reorderObstacle(db, db.articles.get(stock.article)!, stock, least),
       )
       if (!row) continue

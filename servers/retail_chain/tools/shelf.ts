@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
 import { countObstacle, isLow, LIMITS, markdownObstacle, reducedPrice, roomOf, stockOf } from '../rules.js'
-import { chooseStock } from '../sampling.js'
+import { chooseStock, isNeediest } from '../sampling.js'
 import { money, pieces, tool } from '../schema.js'
 
 const MARKDOWNS = [10, 15, 20, 25, 30, 40, 50]
@@ -38,7 +38,10 @@ const markDownArticle = tool({
         random,
         bound,
         // What runs low anyway sells at its price.
-        (stock) => !isLow(stock) && !markdownObstacle(db.articles.get(stock.article)!, stock, percent, today()),
+        (stock) =>
+          !isLow(stock) &&
+          isNeediest(db, stock) &&
+          !markdownObstacle(db.articles.get(stock.article)!, stock, percent, today()),
       )
       if (row) return { article: row.article, store: row.store, percent }
     }
@@ -85,7 +88,7 @@ const countStock = tool({
       db,
       random,
       bound,
-      (stock) => !countObstacle(stock, bound.counted ?? stock.on_hand, today()),
+      (stock) => isNeediest(db, stock) && !countObstacle(stock, bound.counted ?? stock.on_hand, today()),
     )
     if (!row) return null
     // More is missing than turns up, and now and then so much that it has to be counted again.
