@@ -136,7 +136,7 @@ checkWorldContract(shopping, {
       return ['apply_coupon', { coupon: coupon(s, (candidate) => isUsable(candidate) && other(candidate)).coupon }]
     },
     below_coupon_minimum: (s) => {
-      const row = coupon(s, (candidate) => isUsable(candidate) && candidate.minimum > 0)
+      const row = coupon(s, (candidate) => isUsable(candidate) && candidate.minimum > 20)
       fillCart(
         s,
         1,
