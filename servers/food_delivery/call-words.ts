@@ -7,76 +7,89 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'I found {found:restaurant}[: {restaurants*{name} (rated {rating}, from {minimum}, open {hours})}].',
   },
   show_menu: {
-    goal: 'see the menu of a restaurant',
+    goal: 'look at the menu of a restaurant',
     answer: '{name} has {found:dish} for you[: {dishes*{name} for {price}}].',
   },
   show_dish: {
-    goal: 'see what is in a dish',
+    goal: 'check what is in a dish',
     answer:
-      '{name} costs {price} and contains {allergens}.[ Options: {options*{option} (+{extra})}.] {left:portion} {left=is|are} left.',
+      '{name} from {restaurant} costs {price}. Allergens: {allergens}.[ Options: {options*{option} (+{extra})}.] {left:portion} {left=is|are} left.',
   },
   add_dish_to_basket: {
     goal: 'put a dish in my basket',
     answer:
-      '{quantity} of {name} {quantity=is|are} in the basket. The food comes to {food}; the restaurant wants at least {minimum}.',
+      '{quantity} of {name} {quantity=is|are} in the basket now. The food comes to {food}; the minimum order is {minimum}.',
     next: ['apply_promo', 'place_food_order'],
+    checks: ['show_basket'],
   },
   show_basket: {
-    goal: 'see what is in my food basket',
+    goal: 'check what is in my food basket',
     answer:
-      '{dishes#dish} {dishes=is|are} in the basket[: {dishes*{quantity} of {name}}]. With a discount of {discount} that makes {total}, and your credit is {credit}.[ Promos that fit: {promos*{promo} ({off} off from {minimum})}.]',
+      '{dishes#dish} {dishes=is|are} in the basket[: {dishes*{name} ({quantity:portion})}]. The total is {total}, and your credit is {credit}.[ Promos that the restaurant takes: {promos*{promo} ({off} off from {minimum} on)}.]',
   },
   empty_basket: {
     goal: 'empty my food basket',
-    answer: 'The basket is empty now; I took out {removed:dish}.',
+    answer: 'Your basket is empty now; {removed:dish} {removed=was|were} in it.',
     next: ['add_dish_to_basket'],
+    checks: ['find_restaurants'],
   },
   apply_promo: {
     goal: 'use a promo code',
-    answer: '{promo} takes {discount} off the food at {food}.',
+    answer: 'The promo {promo} takes {discount} off the {food} for the food.',
     next: ['place_food_order'],
+    checks: ['show_basket'],
   },
   list_dropoffs: {
-    goal: 'see where I have food delivered to',
+    goal: 'look up my saved drop-offs',
     answer: 'You have {found:drop-off} there[: {dropoffs*{name} at {address}}].',
   },
   add_dropoff: {
     goal: 'save a place for deliveries',
-    answer: '{name} is saved as a drop-off at {address}, in the zone {zone}.',
+    answer: '{address} is saved as the drop-off {name}.',
     next: ['place_food_order'],
+    checks: ['find_restaurants'],
   },
   top_up_credit: {
     goal: 'top up my food credit',
     answer: 'I added {amount}; your credit is {credit} now.',
     next: ['place_food_order'],
+    checks: ['show_basket'],
   },
   place_food_order: {
     goal: 'order the food in my basket',
     answer:
-      'Your order at {name} is {status} and arrives at {arrives}. You paid {paid} and have {credit} of credit left.',
+      'Your order from {name} is {status} and arrives at {arrives}. You paid {paid} and have {credit} of credit left.',
     next: ['instruct_courier'],
+    checks: [],
   },
   list_food_orders: {
-    goal: 'see my food orders',
+    goal: 'look through my food orders',
     answer: 'You have {found:@state food order}[: {food_orders*{name} on {date} for {paid}}].',
   },
   track_food_order: {
-    goal: 'see where my food is',
+    goal: 'check where my food is',
     answer:
-      'Your order from {name} is {status}[, by {courier}]: {arrives} at {address}. It holds {dishes*{quantity} of {name}}.',
+      'Your order from {name} is {status}[, with {courier} as the courier]; arrival {arrives} at {address}. It holds {dishes*{quantity} of {name}}.',
   },
   cancel_food_order: {
     goal: 'cancel a food order',
-    answer: 'The order at {name} is {status}; {refund} was refunded, so your credit is {credit}.',
+    answer: 'Your order from {name} is {status}; {refund} was refunded, so your credit is {credit}.',
+    checks: [],
   },
   instruct_courier: {
-    goal: 'tell the courier something',
-    answer: 'The courier of your {name} order was told: "{instruction}".',
+    goal: 'leave a note for the courier',
+    answer: 'The courier of your order from {name} has the note "{instruction}".',
+    checks: ['track_food_order'],
   },
   report_missing_dish: {
-    goal: 'report a dish that was missing',
+    goal: 'report a missing dish',
     answer: '{name} refunded {refund}, so your credit is {credit} now.',
     next: ['rate_food_order'],
+    checks: [],
   },
-  rate_food_order: { goal: 'rate a food order', answer: 'You gave {name} {stars:star}; it is rated {rating} now.' },
+  rate_food_order: {
+    goal: 'rate a food order',
+    answer: 'You gave {name} {stars:star}; the restaurant is rated {rating} now.',
+    checks: [],
+  },
 }

@@ -133,8 +133,7 @@ export const HOME_DROPOFFS = wordList('Home Work Gym Studio Library Workshop')
 export const AWAY_DROPOFFS = wordList('Grandma Cabin Cousins Parents')
 /** Names for drop-offs that are added in a session. */
 export const NEW_DROPOFFS = wordList(`
-  Office Neighbours School Club Lab Clinic Bakery Shop Warehouse Boathouse Theatre Garage Kindergarten Allotment Hostel
-  Church Museum Stadium Rehearsal Yard`)
+  Office Neighbours School Club Lab Clinic Shop Warehouse Theatre Garage Hotel Gallery Allotment Kindergarten`)
 
 export const COURIERS = wordList(
   'Ana Bilal Chen Dilara Emil Farida Goran Hana Ivo Jamal Kofi Lina Mateo Nuno Oksana Priya',

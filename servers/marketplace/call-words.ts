@@ -3,54 +3,66 @@ import type { CallWords } from '../kernel/define-server.js'
 /** By tool: what people are after who call it, and what they are told when it is done. */
 export const callWords: Readonly<Record<string, CallWords>> = {
   search_listings: {
-    goal: 'see what is on offer in the marketplace',
+    goal: 'look for something on the marketplace',
     answer: 'I found {found:listing}[: {listings*{title} ({format}, {price})}].',
   },
   get_listing: {
     goal: 'look at a listing',
     answer:
-      '{title} ({format}) stands at {price}, sold by {seller} (rated {rating}) in {city}, and ends {ends}.[ It has {bids:bid}.]',
+      '{title} ({format}) stands at {price}, is offered by {seller} in {city} (rating: {rating}) and ends on {ends}.[ It has {bids:bid} so far.]',
   },
   list_market_activity: {
-    goal: 'see what I have going on in the marketplace',
-    answer: 'I found {found:entry}[: {entries*{title} ({amount}[, {state}])}].',
+    goal: 'check what I have going on in the marketplace',
+    answer: 'I found {found:entry} among your {@kind}[: {entries*{title} ({amount}, {state})}].',
   },
   place_bid: {
     goal: 'bid on something',
-    answer: 'Your bid on {title} is {status}: the highest is {high}, and the next one has to be {next_bid}.',
+    answer: 'You are {status} on {title}: the highest bid is {high}, and the next one has to be at least {next_bid}.',
+    checks: [],
   },
   buy_listing: {
     goal: 'buy something second-hand',
-    answer: 'You bought {title} for {amount} ({stage}), and {wallet} is left in your wallet.',
+    answer: 'You bought {title} for {amount}, which is {stage}; {wallet} is left in your wallet.',
+    checks: [],
   },
   make_offer: {
     goal: 'make an offer for something',
-    answer: 'Your offer of {bid} for {title} is {state}; the seller asks {ask}.',
-    next: ['buy_listing'],
+    answer: 'Your offer of {bid} for {title} is {state}; the seller last asked {ask}.{sale? You have bought it.|}',
+    next: ['answer_offer'],
+    checks: [],
   },
   answer_offer: {
     goal: 'answer an offer',
-    answer: 'The offer for {title} is {state}, with {bid} offered and {ask} asked.',
+    answer: 'The offer for {title} is {state}, with {bid} offered and {ask} asked.{sale? The deal is made.|}',
     next: ['ship_sale'],
+    checks: [],
   },
-  create_listing: { goal: 'put something up for sale', answer: '{title} is on sale at {price} until {ends}.' },
+  create_listing: {
+    goal: 'put something up for sale',
+    answer: '{title} is on sale at {price} until {ends}.',
+    checks: [],
+  },
   relist_listing: {
     goal: 'put something up for sale again',
     answer: '{title} is on sale again at {price} until {ends}.',
+    checks: [],
   },
   withdraw_listing: {
     goal: 'take something off the market',
-    answer: '{title} is off the market ({status}).',
+    answer: '{title} is off the market now.',
     next: ['relist_listing'],
+    checks: [],
   },
   ship_sale: {
-    goal: 'ship something that I sold',
-    answer: '{title} is on its way to {buyer} by {carrier}; your wallet has {wallet} now.',
+    goal: 'ship one of my sales',
+    answer: '{title} is on its way to {buyer} by {carrier}; after the postage your wallet has {wallet}.',
+    checks: [],
   },
   settle_sale: {
     goal: 'settle a sale',
-    answer: 'The sale of {title} over {amount} is {stage} now, and your wallet has {wallet}.',
+    answer: 'The sale of {title} for {amount} is {stage} now, and your wallet has {wallet}.',
     next: ['rate_sale'],
+    checks: [],
   },
-  rate_sale: { goal: 'rate a seller', answer: 'You gave {seller} {stars:star} for {title}.' },
+  rate_sale: { goal: 'rate a seller', answer: 'You gave {seller} {stars:star} for {title}.', checks: [] },
 }

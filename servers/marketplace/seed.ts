@@ -18,10 +18,11 @@ export function seedMarketplace({ random, start }: SeedContext): SeedRows<Market
   const members = seedMembers(random)
   const others = members.slice(1)
   const titles = seedTitles(random)
+  const unused = [...titles]
   const listings: Listing[] = []
   const used = new Set<string>()
   const list: SeedBuilder['list'] = (given) => {
-    const title = given.title ?? titles[listings.length % titles.length]!
+    const title = given.title ?? takeTitle(unused, titles, given)
     const noun = title.split(' ').at(-1)!.toLowerCase()
     let key = `${noun}-${random.int(10, 99)}`
     while (used.has(key)) key = `${noun}-${random.int(10, 99)}`
@@ -81,13 +82,26 @@ function seedMembers(random: SeededRandom): Member[] {
   })
 }
 
-/** Titles in which every first word occurs several times; a few that were auctioned come again at a fixed price. */
+/** Titles in which most first words occur several times; a few come a second time. */
 function seedTitles(random: SeededRandom): string[] {
-  const all = words.TITLE_FIRST.flatMap((first) =>
-    random.sample(words.TITLE_SECOND, 5).map((last) => `${first} ${last}`),
-  )
+  const all = words.ARTICLES.flatMap((article) => article.kinds.map((kind) => words.titleOf(kind, article)))
   const once = random.sample(all, 104)
   return [...once.slice(0, 60), ...once.slice(4, 10), ...once.slice(60)]
+}
+
+/** The next title of something that is worth the price; an auction may begin far below. */
+function takeTitle(
+  unused: string[],
+  all: readonly string[],
+  { price, format }: Pick<Listing, 'price' | 'format'>,
+): string {
+  if (unused.length === 0) unused.push(...all)
+  const fits = (title: string): boolean => {
+    const { low, high } = words.ARTICLES.find(({ noun }) => title.endsWith(` ${noun}`))!
+    return price <= high && (format === 'auction' || price >= low)
+  }
+  const found = unused.findIndex(fits)
+  return unused.splice(Math.max(found, 0), 1)[0]!
 }
 
 const otherSeller = ({ random, others }: SeedBuilder): string => random.pick(others).member

@@ -12,42 +12,50 @@ export const callWords: Readonly<Record<string, CallWords>> = {
       'I found {found:article}[: {articles*{title} for {price} in packs of {pack}, {warehouse} in the warehouse}].',
   },
   check_stock: {
-    goal: 'see which stores have an article',
+    goal: 'check which stores have an article',
     answer: '{found:store} {found=has|have} {title}[: {stores*{name} with {available} for {price}}].',
   },
   show_store: {
-    goal: 'see how a store is doing',
+    goal: 'check how a store is doing',
     answer:
       '{name} is {open_now?open|closed} now. It is short of {low_articles:article}[: {low*{title} ({on_hand} left)}], and {open_shipments:shipment} {open_shipments=is|are} on the way[: {shipments*{title}, due {due}}].',
   },
   transfer_stock: {
     goal: 'move stock from one store to another',
     answer: '{quantity} of {title} {quantity=is|are} on the way and should be there on {due}.',
+    checks: [],
   },
   reorder_stock: {
     goal: 'order more of an article',
-    answer: '{quantity} of {title} {quantity=is|are} on the way and should be there on {due}.',
+    answer: '{quantity} of {title} {quantity=is|are} on the way from the warehouse and should be there on {due}.',
+    checks: [],
   },
   receive_shipment: {
     goal: 'book in a shipment',
     answer: 'The shipment of {title} is {status}; the store has {on_hand} on hand now.',
-    next: ['reserve_article', 'mark_down_article', 'count_stock'],
+    next: ['reserve_article', 'count_stock'],
+    checks: ['check_stock'],
   },
   reserve_article: {
     goal: 'reserve an article for a customer',
-    answer: '{title} is kept until {until} for {price}; {available} are still available.',
+    answer: '{title} is kept until {until} at {price} apiece; {available:piece} {available=is|are} left for others.',
+    checks: [],
   },
   close_reservation: {
     goal: 'close a reservation',
-    answer: 'The reservation of {title} for {customer_name} is {status}, with {paid} paid.',
+    answer: 'The reservation of {title} for {customer_name} is closed as {status}, with {paid} paid.',
+    checks: ['check_stock'],
   },
   mark_down_article: {
     goal: 'lower the price of an article',
-    answer: '{title} costs {price} there now instead of {before}.',
+    answer: '{title} costs {price} in that store now instead of {before}.',
+    checks: [],
   },
   count_stock: {
     goal: 'enter a stock count',
-    answer: 'The count of {title} is {status}: {on_hand} on hand, a difference of {difference}.',
+    answer:
+      'The count of {title} is marked as {status}: the books say {on_hand} on hand, and the count differed by {difference}.',
     next: ['reorder_stock', 'transfer_stock', 'mark_down_article'],
+    checks: ['check_stock'],
   },
 }

@@ -1,5 +1,15 @@
 import type { SeededRandom } from '../kernel/random.js'
+import { isLow } from './rules.js'
 import type { RetailView, Stock } from './schema.js'
+
+/** Whether no other store of the city needs the article more: what is said of a store that is short of it is not done to another. */
+export function isNeediest(db: RetailView, row: Stock): boolean {
+  const { city } = db.stores.get(row.store)!
+  return (
+    isLow(row) ||
+    !db.stocks.by('article', row.article).some((other) => isLow(other) && db.stores.get(other.store)!.city === city)
+  )
+}
 
 /** An article in a store that fits, at random; of the bound store and article where they are bound. */
 export function chooseStock(

@@ -3,40 +3,44 @@ import type { CallWords } from '../kernel/define-server.js'
 /** By tool: what people are after who call it, and what they are told when it is done. */
 export const callWords: Readonly<Record<string, CallWords>> = {
   list_brands: {
-    goal: 'see which brands there are',
-    answer: 'There {found=is|are} {found:@category brand}[: {brands*{name} with {products:product}}].',
+    goal: 'find out which brands there are',
+    answer: 'There {found=is|are} {found:brand} for {@category}[: {brands*{name} with {products:product}}].',
   },
   search_products: {
     goal: 'find a product in the shop',
     answer: 'I found {found:product}[: {products*{title} by {brand} for {price}}].',
   },
   browse_products: {
-    goal: 'see what a brand has',
+    goal: 'browse what a brand has',
     answer: 'There {found=is|are} {found:product}[: {products*{title} for {price}}].',
   },
   show_product: {
     goal: 'look at a product',
     answer:
-      '{title} is rated {rating}[ and is {final_sale}] and comes as {variants*{name} for {price} ({stock} in stock)}.',
+      '{title} by {brand} is rated {rating}[; it is on {final_sale} and cannot be sent back]. It comes as {variants*{name} for {price} ({stock} in stock)}.',
   },
   add_to_cart: {
     goal: 'put something in my cart',
-    answer: '{name} is in your cart, {quantity} of it; the cart comes to {cart_value}.',
-    next: ['apply_coupon', 'place_order'],
+    answer: 'Your cart has {quantity} of {name} now and comes to {cart_value}.',
+    next: ['apply_coupon', 'add_delivery_address', 'redeem_gift_card', 'place_order'],
+    checks: ['view_cart', 'list_shipping_options'],
   },
   remove_from_cart: {
     goal: 'take something out of my cart',
-    answer: '{name} is taken out[, {quantity:piece} {quantity=stays|stay}]; the cart comes to {cart_value}.',
-    next: ['add_to_wishlist', 'add_to_cart'],
+    answer:
+      'I took {name} out[ ({quantity:piece} {quantity=stays|stay} in the cart)]; the cart comes to {cart_value} now.',
+    next: ['add_to_wishlist', 'place_order'],
+    checks: ['view_cart'],
   },
   view_cart: {
-    goal: 'see what is in my cart',
+    goal: 'check what is in my cart',
     answer:
       '{items#article} {items=is|are} in your cart[: {items*{quantity} of {name} at {price}}].[ The coupon {coupon} takes {discount} off.] The total is {total}.',
   },
   add_to_wishlist: {
     goal: 'put something on my wishlist',
     answer: '{name} is on your wishlist, which has {on_wishlist:entry} now.',
+    checks: ['view_wishlist'],
   },
   view_wishlist: {
     goal: 'look at my wishlist',
@@ -44,60 +48,74 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   find_coupons: {
     goal: 'find a coupon',
-    answer: 'I found {found:coupon}[: {coupons*{name}, {percent} percent off from {minimum}, until {expires}}].',
+    answer:
+      'You have {found:coupon} for {@category}[: {coupons*{name} with {percent} percent off from {minimum} on, until {expires}}].',
   },
   apply_coupon: {
     goal: 'use a coupon',
-    answer: 'The coupon {name} takes {discount} off; the total is {total}.',
-    next: ['place_order', 'remove_coupon'],
+    answer: 'The {name} takes {discount} off; the total is {total}.',
+    next: ['redeem_gift_card', 'add_delivery_address', 'place_order'],
+    checks: ['list_shipping_options'],
   },
   remove_coupon: {
     goal: 'take the coupon off my cart',
     answer: 'The coupon {removed} is off the cart again; the total is {total}.',
-    next: ['place_order'],
+    next: ['apply_coupon', 'place_order'],
+    checks: ['view_cart'],
   },
   list_delivery_addresses: {
-    goal: 'see my delivery addresses',
+    goal: 'check my delivery addresses',
     answer: 'You have {found:delivery address}[: {delivery_addresses*{name}, {address}}].',
   },
   add_delivery_address: {
     goal: 'add a delivery address',
     answer: '{address} is saved as {name}.',
     next: ['place_order'],
+    checks: ['list_shipping_options'],
   },
   list_shipping_options: {
-    goal: 'see how my cart can be sent',
-    answer: 'It can be sent {options*{shipping} for {cost}, arriving {arrives}}.',
+    goal: 'check how my cart can be sent',
+    answer: 'To {name} it can go by {options*{shipping} shipping for {cost}, arriving on {arrives}}.',
   },
   list_payment_methods: {
-    goal: 'see how I can pay',
+    goal: 'check how I can pay',
     answer:
-      'You have {payment_methods#payment method}: {payment_methods*{name} with {available} available ({status})}. You also have {points:point}.',
+      'You can pay with {payment_methods*{name} ({available} available, {status})}. You have {points:point} to spend[, and {pending_points:point} more once your orders are delivered].',
   },
   redeem_gift_card: {
     goal: 'redeem a gift card',
-    answer: 'The gift card added {added} to {name}, which has {available} now.',
+    answer: 'The gift card added {added} to your {name}, which has {available} now.',
     next: ['place_order'],
+    checks: ['view_cart'],
   },
   place_order: {
     goal: 'order what is in my cart',
-    answer: 'The order "{title}" is {status}: {total} in total, arriving {arrives}.',
+    answer: 'Your order "{title}" is {status}: {total} in total, arriving on {arrives}.',
+    checks: [],
   },
   list_orders: {
-    goal: 'see my orders',
-    answer: 'You have {found:@status order}[: {orders*{title} of {placed} for {total}}].',
+    goal: 'look through my orders',
+    answer: 'You have {found:@status order}[: {orders*{title}, ordered on {placed}, for {total}}].',
   },
   show_order: {
     goal: 'look at an order',
-    answer: '{title} is {status}, with delivery on {arrives}. It holds {items*{quantity} of {name}[, {returned}]}.',
+    answer:
+      '{title} is {status}; the day of delivery is {arrives}. The order holds {items*{quantity} of {name}[ ({returned})]}.',
   },
-  cancel_order: { goal: 'cancel an order', answer: '{title} is {status}; {refund} goes back to your {refunded_to}.' },
+  cancel_order: {
+    goal: 'cancel an order',
+    answer: 'Your order {title} is {status}; {refund} goes back to your {refunded_to}.',
+    checks: [],
+  },
   return_item: {
     goal: 'send something back',
-    answer: '{name} can go back: {refund} goes to your {refunded_to}, and you have {points:point}.',
+    answer:
+      'The return of {name} is registered: {refund} goes back to your {refunded_to}, and you have {points:point} left.',
+    checks: [],
   },
   write_review: {
-    goal: 'review something that I bought',
-    answer: 'Your review of {title} is there; it is rated {rating} in {reviews:review}.',
+    goal: 'write a review',
+    answer: 'Your review of {title} is published; its rating is {rating} now, from {reviews:review}.',
+    checks: [],
   },
 }

@@ -67,9 +67,9 @@ export function restock(db: ShoppingDb, { variant, quantity }: OrderItem): void 
   db.variants.update(variant, { stock: db.variants.get(variant)!.stock + quantity })
 }
 
-/** Pays back to where the order was paid from, or to the store credit if that has expired; returns its key. */
+/** Pays back to where the order was paid from, or to the store credit if that has expired; returns its name. */
 export function refund(db: ShoppingDb, order: Order, amount: number): string {
   const paidFrom = db.payment_methods.get(order.payment_method)!
   const to = paidFrom.status === 'expired' ? db.payment_methods.get('store-credit')! : paidFrom
-  return db.payment_methods.update(to.payment_method, { available: to.available + amount }).payment_method
+  return db.payment_methods.update(to.payment_method, { available: to.available + amount }).name
 }

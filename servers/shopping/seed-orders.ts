@@ -3,7 +3,7 @@ import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { billOf, LIMITS, type Line, orderTitle } from './rules.js'
 import type { Coupon, DeliveryAddress, Order, OrderItem, PaymentMethod, Product, Review, Variant } from './schema.js'
-import { REVIEW_TEXTS } from './words.js'
+import { reviewOf } from './words.js'
 
 interface Circumstances {
   readonly random: SeededRandom
@@ -59,7 +59,7 @@ export function seedOrders(circumstances: Circumstances): PastOrders {
   returnOne(random, rows, circumstances.products)
   const orders = rows.map(({ order }) => order)
   const items = rows.flatMap((row) => row.items)
-  const reviews = seedReviews(random, rows)
+  const reviews = seedReviews(random, rows, circumstances.products)
   const stars = new Map(reviews.map((review) => [review.product, review.stars]))
   return {
     orders,
@@ -157,15 +157,14 @@ function returnOne(random: SeededRandom, rows: Rows[], products: readonly Produc
   row.order = { ...row.order, refunded: sent.paid }
 }
 
-function seedReviews(random: SeededRandom, rows: readonly Rows[]): Review[] {
+function seedReviews(random: SeededRandom, rows: readonly Rows[], products: readonly Product[]): Review[] {
   const received = rows
     .filter(({ order }) => order.status === 'delivered')
     .flatMap(({ order, items }) => items.map(({ product }) => ({ product, arrives: order.arrives })))
   const chosen = new Map(random.sample(received, 2).map(({ product, arrives }) => [product, arrives]))
-  return [...chosen].map(([product, arrives]) => ({
-    product,
-    stars: random.int(2, 5),
-    text: random.pick(REVIEW_TEXTS),
-    written: addDays(arrives, random.int(0, 2)),
-  }))
+  return [...chosen].map(([product, arrives]) => {
+    const { category } = products.find((row) => row.product === product)!
+    const stars = random.int(2, 5)
+    return { product, stars, text: reviewOf(random, category, stars), written: addDays(arrives, random.int(0, 2)) }
+  })
 }

@@ -4,7 +4,7 @@ import { addressIn, CITIES } from '../kernel/gazetteer.js'
 import { twoDigitNumbers } from '../kernel/key-numbers.js'
 import type { SeededRandom } from '../kernel/random.js'
 import { slug } from '../kernel/text.js'
-import { LIMITS } from './rules.js'
+import { couponObstacle, LIMITS, type Line } from './rules.js'
 import {
   type Brand,
   CATEGORIES,
@@ -43,6 +43,8 @@ export function seedShopping({ random, start }: SeedContext): SeedRows<ShoppingT
     usedCoupon: coupons.find(({ used }) => used)!,
   })
   const { cart, wishes } = seedWants(random, products, variants)
+  const lines = linesOf({ cart, products, variants })
+  const fitting = coupons.filter((coupon) => !couponObstacle(coupon, lines, today))
   return {
     brands,
     products: products.map((product) => past.reviewed(product)),
@@ -54,7 +56,8 @@ export function seedShopping({ random, start }: SeedContext): SeedRows<ShoppingT
         customer: 'me',
         points: random.int(0, 16) * 60 + random.int(0, 59),
         pending_points: past.pendingPoints,
-        coupon: null,
+        // Some have put a coupon on the cart already.
+        coupon: fitting.length > 1 && random.chance(0.3) ? random.pick(fitting).coupon : null,
         shop_city,
       },
     ],
@@ -133,7 +136,7 @@ function seedAddresses(random: SeededRandom, shopCity: string): DeliveryAddress[
   const near = CITIES.filter(({ city, country }) => city !== shopCity && overseas(country) === overseas(here.country))
   const far = CITIES.filter(({ country }) => overseas(country) !== overseas(here.country))
   const cities = [shopCity, random.pick(near).city, random.pick(far).city, random.pick(near).city]
-  const names = random.sample(words.ADDRESS_NAMES, random.int(3, LIMITS.addresses - 1))
+  const names = ['Home', ...random.sample(words.ADDRESS_NAMES, random.int(2, LIMITS.addresses - 2))]
   return names.map((name, i) => ({
     delivery_address: slug(name),
     name,
@@ -186,7 +189,7 @@ function seedCoupons(random: SeededRandom, today: string): Coupon[] {
       name: `${names[i]} Coupon`,
       percent,
       category: kind === 'old' || kind === 'used' ? random.pick(CATEGORIES) : kind,
-      minimum: random.pick([0, 20, 30, 40, 60]),
+      minimum: random.pick([10, 20, 30, 40, 60]),
       expires: addDays(today, kind === 'old' ? -random.int(1, 40) : random.int(0, 45)),
       used: kind === 'used',
     }
@@ -221,4 +224,17 @@ function seedWants(random: SeededRandom, products: readonly Product[], variants:
   const short = scarce && random.chance(0.15) ? [{ variant: scarce.variant, quantity: scarce.stock + 1 }] : []
   const wishes = random.shuffle([soldOut, ...inStock.slice(2, 2 + random.int(2, 3))])
   return { cart: [...cart, ...short], wishes: wishes.map(({ variant }) => ({ variant })) }
+}
+
+function linesOf({
+  cart,
+  products,
+  variants,
+}: Pick<SeedRows<ShoppingTables>, 'products' | 'variants'> & {
+  readonly cart: SeedRows<ShoppingTables>['cart_lines']
+}): Line[] {
+  return cart.map(({ variant: key, quantity }) => {
+    const variant = variants.find((row) => row.variant === key)!
+    return { variant, product: products.find((row) => row.product === variant.product)!, quantity }
+  })
 }

@@ -1,3 +1,4 @@
+import type { SeededRandom } from '../kernel/random.js'
 import { wordList } from '../kernel/text.js'
 import type { Category } from './schema.js'
 
@@ -76,24 +77,67 @@ export const ADJECTIVES: Readonly<Record<Category, readonly string[]>> = {
 
 export const COUPON_NAMES = wordList('Spring Welcome Birthday Sunday Harvest Friends Thanks Lucky Bonus Sparkle Early')
 
-export const ADDRESS_NAMES = wordList('Home Office Parents Cabin Studio Neighbour Grandma Workshop Boathouse Sister')
+/** Names of delivery addresses beside `Home`. */
+export const ADDRESS_NAMES = [
+  'Office',
+  'Parents',
+  'Cabin',
+  'Studio',
+  'Grandma',
+  'Workshop',
+  'Flat',
+  'Second Home',
+  'Summer House',
+]
+/** Those of them that may be at any address. */
+export const ANYWHERE: readonly string[] = ['Flat', 'Second Home', 'Studio', 'Parents']
 
 export const CARD_NAMES = wordList('Everyday Travel Family Gold Joint Student')
 export const CARD_BRANDS = ['visa', 'amex', 'maestro', 'mastercard'] as const
 
 export const CODE_WORDS = wordList('maple otter comet tulip falcon pepper violin anchor saffron beacon cactus dolphin')
 
-export const REVIEW_TEXTS = [
-  'exactly as described',
-  'well made and worth the price',
-  'smaller than it looks in the picture',
-  'arrived quickly and works well',
-  'the colour fades after a while',
-  'my favourite purchase this year',
-  'does what it should',
-  'a nice present for a friend',
-  'the quality could be better',
-  'would buy it again',
-  'feels solid and looks good',
-  'not what I had hoped for',
-] as const
+type Verdict = 'good' | 'fair' | 'bad'
+
+/** What people write of a category, by how content they are. */
+const REVIEWS: Readonly<Record<Category, Readonly<Record<Verdict, readonly string[]>>>> = {
+  clothing: {
+    good: ['fits perfectly and feels warm', 'soft fabric and a lovely cut', 'I get compliments every time I wear it'],
+    fair: ['nice, but it runs a little small', 'good quality, though the colour is paler than in the picture'],
+    bad: ['the colour fades after two washes', 'a seam came undone after a week'],
+  },
+  books: {
+    good: ['could not put it down', 'beautifully written and well illustrated', 'a wonderful present for my father'],
+    fair: ['a slow start, but the second half is good', 'interesting, if a bit long'],
+    bad: ['badly edited, full of misprints', 'I gave up after fifty pages'],
+  },
+  kitchen: {
+    good: ['we use it every single day', 'sturdy and easy to clean', 'looks good and does what it should'],
+    fair: ['does its job, but it is heavier than I thought', 'fine for two people, too small for a family'],
+    bad: ['it stained after the first use', 'the handle was loose out of the box'],
+  },
+  sports: {
+    good: [
+      'light, tough and worth the price',
+      'survived a week in the rain without a scratch',
+      'just right for my training',
+    ],
+    fair: ['solid, though the instructions are poor', 'good for beginners, not for daily use'],
+    bad: ['broke on the second trip', 'smaller than it looks in the picture'],
+  },
+  electronics: {
+    good: [
+      'set up in five minutes and works flawlessly',
+      'great value and very well made',
+      'better than the expensive one I had',
+    ],
+    fair: ['works well, but the cable is far too short', 'decent, though it gets warm'],
+    bad: ['stopped working after a month', 'it hums, and support never answered'],
+  },
+}
+
+/** A review that fits the stars. */
+export function reviewOf(random: SeededRandom, category: Category, stars: number): string {
+  const verdict = stars > 3 ? 'good' : stars === 3 ? 'fair' : 'bad'
+  return random.pick(REVIEWS[category][verdict])
+}

@@ -1,9 +1,9 @@
 import { CITIES } from '../kernel/gazetteer.js'
 import type { SeededRandom } from '../kernel/random.js'
-import { saltOf } from './availability.js'
-import type { TravelView } from './schema.js'
-import { minuteOf } from './time.js'
-import { type Flight, flightsOn, isFlown } from './timetable.js'
+import { flightOf, isLive, saltOf } from './availability.js'
+import type { Itinerary, TravelView } from './schema.js'
+import { DATES, minuteOf } from './time.js'
+import { type Flight, flightsOn, hashOf, isFlown } from './timetable.js'
 
 export interface Sampling {
   readonly db: TravelView
@@ -16,10 +16,47 @@ export function dayAt(now: string): number {
   return Math.floor(minuteOf(now) / 1440)
 }
 
+/** The nights that a stay may have, as people mostly travel. */
+const NIGHTS = [1, 2, 2, 3, 3, 4, 5] as const
+
+/** The city that a trip is named after, if it is. */
+export function goalOf({ title }: Itinerary): number | undefined {
+  const found = CITIES.findIndex(({ city }) => title.startsWith(`${city} `))
+  return found < 0 ? undefined : found
+}
+
+/** The trip that is being planned: the one that was set up last. */
+export const newestTrip = (db: TravelView): Itinerary => db.itineraries.list().at(-1)!
+
+/** Whether something in these cities can be for the trip. */
+export function isWayOf(itinerary: Itinerary, cities: readonly number[]): boolean {
+  const city = goalOf(itinerary)
+  return city === undefined || cities.includes(city)
+}
+
+/**
+ * The stay that people of this world plan in a city: from the day on which a booked flight arrives there to the flight back. Whoever
+ * looks for a room and whoever books one mean the same nights.
+ */
+export function stayIn({ db, now }: Sampling, city: number): { readonly date: string; readonly nights: number } {
+  const flights = db.bookings
+    .list((row) => row.flight !== null && isLive(row, now()))
+    .map((row) => ({ traveller: row.traveller, flight: flightOf(db, row.flight!)! }))
+  const inbound = flights.find(({ flight }) => flight.to === city && flight.day > dayAt(now()))
+  const hash = hashOf(saltOf(db), 8, city)
+  const usual = NIGHTS[hash % NIGHTS.length]!
+  if (!inbound) return { date: DATES[dayAt(now()) + 3 + ((hash >>> 8) % 30)]!, nights: usual }
+  const first = Math.floor(inbound.flight.arrives / 1440)
+  const back = flights.find(
+    ({ traveller, flight }) => traveller === inbound.traveller && flight.from === city && flight.day > first,
+  )
+  return { date: DATES[first]!, nights: Math.min(back ? back.flight.day - first : usual, 7) }
+}
+
 /** A flight of the next weeks, from or to the given city if one is given; nothing when a few attempts found none. */
 export function someFlight(
   { db, random, now }: Sampling,
-  ends: { from?: number; to?: number } = {},
+  ends: { readonly from?: number | undefined; readonly to?: number | undefined } = {},
 ): Flight | undefined {
   const salt = saltOf(db)
   for (let attempt = 0; attempt < 12; attempt++) {

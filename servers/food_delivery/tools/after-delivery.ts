@@ -72,7 +72,7 @@ const rateFoodOrder = tool({
   sample({ db, random, bound, now }) {
     const at = now()
     const order = choose(db.food_orders, random, bound.food_order, (row) => ratingObstacle(at, row) === undefined)
-    return order ? { food_order: order.food_order, stars: bound.stars ?? random.int(1, 5) } : null
+    return order ? { food_order: order.food_order, stars: bound.stars ?? random.pick([1, 2, 3, 4, 4, 5, 5]) } : null
   },
   run({ food_order, stars }, { rowOf, unless, db, now }) {
     const order = rowOf('food_orders', food_order)

@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import { choose } from '../../kernel/choose.js'
+import { choose, pickFrom } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
 import { basketRestaurant, isUsed, LIMITS, priceOf, promoObstacle } from '../rules.js'
 import { type BasketLine, type Dish, type FoodView, type Obstacle, type Promo, tool } from '../schema.js'
 
 /** Portions in one call. */
 const MOST = 9
+/** Portions of one dish that people order of their own accord. */
+const FEW = 3
 /** Promos that the basket suggests. */
 const SHOWN_PROMOS = 2
 
@@ -43,6 +45,7 @@ const addDishToBasket = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['basket_filled'],
+  needs: ['basket_emptied'],
   ask: [
     'put {quantity} of {dish} into the basket[ with the option {option}]',
     'add {quantity} of {dish} to my basket[, {option}]',
@@ -58,14 +61,16 @@ const addDishToBasket = tool({
     if (bound.dish === undefined) {
       const from = kitchen ?? random.pick(db.restaurants.list())
       const fitting = db.dishes.by('restaurant', from.restaurant).filter(fits)
-      dish = fitting.length > 0 ? random.pick(fitting) : undefined
+      // A dish of which a reasonable number makes the order large enough, rather than six starters.
+      const filling = fitting.filter(({ price }) => price * FEW >= from.minimum - priceOf(lines))
+      dish = pickFrom(random, filling) ?? pickFrom(random, fitting)
     } else dish = choose(db.dishes, random, bound.dish, fits)
     if (!dish) return null
     const held = db.basket.get(dish.dish)
-    const most = Math.min(6, dish.left - (held?.quantity ?? 0))
+    const most = Math.min(5, dish.left - (held?.quantity ?? 0))
     // Enough for the restaurant to deliver, if that is within reason.
     const missing = db.restaurants.get(dish.restaurant)!.minimum - priceOf(lines)
-    const wanted = Math.max(Math.ceil(missing / dish.price), random.int(1, 3))
+    const wanted = Math.max(Math.ceil(missing / dish.price), random.int(1, FEW))
     const option =
       bound.option ?? (dish.options.length === 0 ? undefined : (held?.option ?? random.pick(dish.options).option))
     return {
@@ -148,6 +153,7 @@ const emptyBasket = tool({
   input: z.strictObject({}),
   output: z.object({ removed: z.int().describe('Different dishes taken out.'), status: z.string() }),
   annotations: { readOnly: false, destructive: true },
+  establishes: ['basket_emptied'],
   needs: ['basket_filled'],
   ask: [
     'empty my food basket',

@@ -37,7 +37,8 @@ const listFoodOrders = tool({
     'go through my {state} food orders[ from {restaurant}]',
   ],
   sample({ db, random, bound, now }) {
-    const state = bound.state ?? (random.chance(0.3) ? 'delivered' : random.pick(STATES))
+    // Orders that were called off are seldom looked for.
+    const state = bound.state ?? random.pick(random.chance(0.9) ? STATES.filter((one) => one !== 'cancelled') : STATES)
     const orders = db.food_orders.list((row) => stateOf(row, now()) === state)
     const restaurant =
       bound.restaurant ?? (orders.length > 0 && random.chance(0.4) ? random.pick(orders).restaurant : undefined)
@@ -82,11 +83,13 @@ const trackFoodOrder = tool({
   ],
   sample({ db, random, bound, now }) {
     const at = now()
+    // Of what was called off nobody asks when it arrives.
+    const isOn = (row: FoodOrder) => row.cancelled_at === null
     const open = (row: FoodOrder) => stateOf(row, at) === 'underway'
     const order =
       bound.food_order === undefined && random.chance(0.5)
-        ? (choose(db.food_orders, random, undefined, open) ?? choose(db.food_orders, random, undefined))
-        : choose(db.food_orders, random, bound.food_order)
+        ? (choose(db.food_orders, random, undefined, open) ?? choose(db.food_orders, random, undefined, isOn))
+        : choose(db.food_orders, random, bound.food_order, isOn)
     return order ? { food_order: order.food_order } : null
   },
   run({ food_order }, context) {

@@ -5,7 +5,7 @@ import { sell } from '../escrow.js'
 import { type Answer, answerObstacle, firstAnswer, nextAnswer, priceOf } from '../haggling.js'
 import { bidObstacle, buyObstacle, increment, LIMITS, leastOffer, nextPrice, offerObstacle } from '../rules.js'
 import { roundAmount } from '../sampling.js'
-import { ANSWERS, type Listing, type MarketDb, money, type Offer, tool, YOU } from '../schema.js'
+import { ANSWERS, type Listing, type MarketDb, type MarketView, money, type Offer, tool, YOU } from '../schema.js'
 
 /** Enters a bid and returns the listing as it then stands. */
 function enter(db: MarketDb, { listing, bids }: Listing, bidder: string, amount: number): Listing {
@@ -45,7 +45,7 @@ const placeBid = tool({
     if (!row) return null
     if (bound.amount !== undefined) return { listing: row.listing, amount: bound.amount }
     const least = nextPrice(row)
-    const amount = roundAmount(random, least, least + random.pick([0, 5, 20, 40]))
+    const amount = roundAmount(random, least, least + random.pick([0, 5, Math.ceil(least / 5)]))
     return { listing: row.listing, amount: bidObstacle(db, moment, row, amount) ? least : amount }
   },
   run({ listing, amount }, { rowOf, unless, db, now }) {
@@ -124,7 +124,7 @@ const makeOffer = tool({
     )
     if (!row) return null
     if (bound.amount !== undefined) return { listing: row.listing, amount: bound.amount }
-    const amount = roundAmount(random, Math.ceil(row.price * 0.6), Math.max(leastOffer(row), row.price - 1))
+    const amount = roundAmount(random, Math.ceil(row.price * 0.7), Math.max(leastOffer(row), row.price - 1))
     return { listing: row.listing, amount: offerObstacle(db, moment, row, amount) ? leastOffer(row) : amount }
   },
   run({ listing, amount }, { rowOf, unless, db, nextId, now, today }) {
@@ -148,6 +148,11 @@ const makeOffer = tool({
   },
 })
 
+const AS_BUYER = ['accept', 'counter'] as const
+
+const isOwnBid = (db: MarketView, offer: string | undefined): boolean =>
+  offer !== undefined && db.offers.get(offer)?.buyer === YOU
+
 const answerOffer = tool({
   name: 'answer_offer',
   description: `Answer an open offer when it is your turn: accept or decline it, or counter with an amount between what was offered and what was asked. The other side replies at once and declines after ${LIMITS.rounds} counter-offers. Offers expire after ${LIMITS.offerDays} days.`,
@@ -159,17 +164,18 @@ const answerOffer = tool({
   output: haggle,
   annotations: { readOnly: false },
   ask: [
-    'answer {offer} with {answer}[ at {amount}]',
-    'reply to {offer}: {answer}[ at {amount}]',
+    'tell the other side of {offer} that I {answer}[ at {amount}]',
+    'take {offer} and {answer} it[ at {amount}]',
     'look at {offer} and {answer} it[ at {amount}]',
     'go ahead and {answer} {offer}[ at {amount}]',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
-    const answer = bound.answer ?? random.pick(ANSWERS)
+    // Whoever bids for something does not turn down the answer in the same breath.
+    const answer = bound.answer ?? random.pick(isOwnBid(db, bound.offer) ? AS_BUYER : ANSWERS)
     const counter = answer === 'counter'
     const amountFor = ({ bid, ask }: Offer) =>
-      counter ? (bound.amount ?? bid + 1 + random.int(0, ask - bid - 2)) : undefined
+      counter ? (bound.amount ?? roundAmount(random, bid + 1, ask - 1)) : undefined
     const fits = (row: Offer) =>
       (!counter || row.ask - row.bid > 1) && !answerObstacle(db, moment, row, answer, counter ? row.bid + 1 : undefined)
     const row = chooseByDraws(db.offers, random, bound.offer, fits)

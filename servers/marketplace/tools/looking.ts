@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { chooseByDraws } from '../../kernel/choose.js'
 import { common, ref } from '../../kernel/fields.js'
+import { PAGE } from '../../kernel/lists.js'
 import { mentioning } from '../../kernel/text.js'
 import { isExpired, priceOf, sideOf } from '../haggling.js'
 import { nextPrice, phaseOf } from '../rules.js'
@@ -43,10 +44,9 @@ const searchListings = tool({
     const moment = now()
     const row = chooseByDraws(db.listings, random, undefined, (listing) => isOnOffer(listing, moment))
     if (!row) return null
-    const words = row.title.split(' ')
     return {
-      text: random.chance(0.25) ? random.pick(words) : row.title,
-      ...(random.chance(0.25) ? { format: row.format } : {}),
+      text: random.chance(0.1) ? row.title.split(' ').at(-1)! : row.title,
+      ...(random.chance(row.format === 'auction' ? 0.3 : 0.06) ? { format: row.format } : {}),
       ...(random.chance(0.25) ? { max_price: Math.ceil((nextPrice(row) + random.int(0, 30)) / 10) * 10 } : {}),
       ...bound,
     }
@@ -96,8 +96,10 @@ const getListing = tool({
     'tell me who sells {listing} and when it ends',
     'get the price, the bids and the seller of {listing}',
   ],
-  sample({ db, random, bound }) {
-    const row = chooseByDraws(db.listings, random, bound.listing, ({ status }) => status !== 'relisted')
+  sample({ db, random, bound, now }) {
+    // What is over, or gone, nobody asks the price of; what was won is to be paid.
+    const fits = (listing: Listing) => ['open', 'won'].includes(phaseOf(listing, now()))
+    const row = chooseByDraws(db.listings, random, bound.listing, fits)
     return row ? { listing: row.listing } : null
   },
   run({ listing }, { rowOf, db, now }) {
@@ -215,17 +217,17 @@ const listMarketActivity = tool({
   pages: { entries: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'list my {kind} on the marketplace[ that mention {text}]',
-    'show what is in my {kind} on the marketplace[ about {text}]',
-    'look at the {kind} section of my market activity[, only {text}]',
-    'go through my market activity of the kind {kind}[ with {text} in the title]',
+    'list my {kind} on the marketplace[, just the ones for {text}]',
+    'show me my {kind} on the marketplace[ for {text}]',
+    'look up my {kind} on the marketplace[, only those for {text}]',
+    'go through my {kind} on the marketplace[ for {text}]',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const kinds = ACTIVITIES.filter((kind) => activity(db, moment, kind).length > 0)
     const kind = bound.kind ?? random.pick(kinds)
     const entries = activity(db, moment, kind)
-    const narrowed = entries.length > 0 && random.chance(0.45) ? { text: random.pick(entries).title } : {}
+    const narrowed = entries.length > PAGE.short && random.chance(0.6) ? { text: random.pick(entries).title } : {}
     return { kind, ...narrowed, ...bound }
   },
   run({ kind, text }, { db, now }) {

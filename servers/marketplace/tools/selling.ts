@@ -5,7 +5,7 @@ import { lapseOffers, shipObstacle } from '../escrow.js'
 import { CARRIER_TERMS, charge, LIMITS, listingObstacle, phaseOf, relistObstacle, shiftInstant } from '../rules.js'
 import { roundAmount } from '../sampling.js'
 import { CARRIERS, FORMATS, type Listing, money, tool, YOU } from '../schema.js'
-import { TITLE_FIRST, TITLE_SECOND } from '../words.js'
+import { ARTICLES, titleOf } from '../words.js'
 
 const onSale = z.object({
   title: z.string(),
@@ -55,16 +55,17 @@ const createListing = tool({
   ask: [
     'put "{title}" on sale for {price} as a {format} listing[ with a reserve of {reserve}]',
     'create a {format} listing titled "{title}" at {price}[ with the reserve {reserve}]',
-    'sell my "{title}" on the marketplace for {price} in a {format} listing[, reserve {reserve}]',
-    'offer "{title}" second-hand in a {format} listing at {price}[, reserve {reserve}]',
+    'sell my "{title}" on the marketplace at a {format} price of {price}[, with a reserve of {reserve}]',
+    'put my "{title}" on the marketplace at a {format} price of {price}[ and a reserve of {reserve}]',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
-    const titles = Array.from({ length: 6 }, () => `${random.pick(TITLE_FIRST)} ${random.pick(TITLE_SECOND)}`)
+    const article = random.pick(ARTICLES)
+    const titles = random.shuffle(article.kinds).map((kind) => titleOf(kind, article))
     const title = bound.title ?? titles.find((candidate) => !listingObstacle(db, moment, candidate))
     if (title === undefined || listingObstacle(db, moment, title)) return null
     const format = bound.format ?? random.pick(FORMATS)
-    const price = bound.price ?? roundAmount(random, 5, 240)
+    const price = bound.price ?? roundAmount(random, article.low, format === 'auction' ? 2 * article.low : article.high)
     const reserve =
       bound.reserve ?? (format === 'auction' && random.chance(0.5) ? price + random.int(1, 12) * 5 : undefined)
     return { title, format, price, ...(reserve === undefined ? {} : { reserve }) }
@@ -98,8 +99,9 @@ const relistListing = tool({
     const moment = now()
     const row = chooseByDraws(db.listings, random, bound.own_listing, (listing) => !relistObstacle(db, moment, listing))
     if (!row) return null
+    // What did not sell is tried for less.
     const low = Math.max(1, Math.floor(row.price * 0.7))
-    return { own_listing: row.listing, price: bound.price ?? roundAmount(random, low, row.price) }
+    return { own_listing: row.listing, price: bound.price ?? roundAmount(random, low, Math.max(low, row.price - 1)) }
   },
   run({ own_listing, price }, { rowOf, unless, db, nextId, now }) {
     const moment = now()

@@ -23,16 +23,19 @@ const settleSale = tool({
   annotations: { readOnly: false, destructive: true },
   establishes: ['sale_completed'],
   ask: [
-    'go ahead and {outcome} {sale} in escrow',
-    'settle {sale} with the outcome {outcome}',
-    'decide the escrow of {sale} with the outcome {outcome}',
-    'end the escrow of {sale} with the outcome {outcome}',
+    'go ahead and {outcome} the payment for {sale}',
+    'settle {sale} now and {outcome} the payment',
+    'use the escrow of {sale} to {outcome} the payment',
+    'have the marketplace {outcome} the payment for {sale}',
   ],
   sample({ db, random, bound, now }) {
     const moment = now()
     const outcomes = bound.outcome === undefined ? random.shuffle(OUTCOMES) : [bound.outcome]
     for (const outcome of outcomes) {
-      const row = chooseByDraws(db.sales, random, bound.sale, (sale) => !settleObstacle(db, moment, sale, outcome))
+      // Who is in dispute does not pay after all.
+      const fits = (sale: Sale) =>
+        !(outcome === 'release' && sale.stage === 'disputed') && !settleObstacle(db, moment, sale, outcome)
+      const row = chooseByDraws(db.sales, random, bound.sale, fits)
       if (row) return { sale: row.sale, outcome }
     }
     return null
@@ -68,7 +71,7 @@ const rateSale = tool({
   ],
   sample({ db, random, bound, today }) {
     const row = chooseByDraws(db.sales, random, bound.sale, (sale) => !ratingObstacle(today(), sale))
-    return row ? { sale: row.sale, stars: bound.stars ?? random.int(1, 5) } : null
+    return row ? { sale: row.sale, stars: bound.stars ?? random.pick([1, 2, 3, 4, 4, 5, 5]) } : null
   },
   run({ sale, stars }, { rowOf, unless, db, today }) {
     const row = rowOf('sales', sale)

@@ -39,7 +39,7 @@ const reserveArticle = tool({
     return {
       article: row.article,
       store: row.store,
-      quantity: bound.quantity ?? random.int(1, Math.min(3, availableOf(row))),
+      quantity: bound.quantity ?? Math.min(random.pick([1, 1, 2, 3]), availableOf(row)),
       customer_name: name,
     }
   },
@@ -82,7 +82,7 @@ const closeReservation = tool({
   ask: [
     'close {reservation} as {outcome}',
     'mark {reservation} as {outcome}',
-    'set {reservation} to {outcome}',
+    'note that {reservation} is {outcome}',
     'record that {reservation} was {outcome}',
   ],
   sample({ db, random, bound, now }) {

@@ -82,7 +82,7 @@ const searchArticles = tool({
     const word = random.pick(row.title.split(' '))
     const rare = db.articles.count(({ words }) => words.includes(word.toLowerCase())) <= 3
     return {
-      text: rare && random.chance(0.5) ? word : row.title,
+      text: rare && random.chance(0.2) ? word : row.title,
       ...(random.chance(0.3) ? { department: row.department } : {}),
       ...bound,
     }

@@ -15,8 +15,8 @@ import {
   stockOf,
   transferObstacle,
 } from '../rules.js'
-import { chooseStock } from '../sampling.js'
-import { tool } from '../schema.js'
+import { chooseStock, isNeediest } from '../sampling.js'
+import { type Stock, tool } from '../schema.js'
 
 const shipmentSent = z.object({
   title: z.string(),
@@ -58,15 +58,25 @@ const transferStock = tool({
         isOpen(db.stores.get(row.store)!, at) &&
         db.stocks
           .by('article', row.article)
-          .some((to) => to.store === (bound.to_store ?? to.store) && !transferObstacle(row, to, least)),
+          .some(
+            (to) =>
+              to.store === (bound.to_store ?? to.store) &&
+              to.on_hand < row.on_hand &&
+              isNeediest(db, to) &&
+              !transferObstacle(row, to, least),
+          ),
     )
     if (!from) return null
-    const to = chooseStock(
-      db,
-      random,
-      { store: bound.to_store, article: from.article },
-      (row) => !transferObstacle(from, row, least),
-    )
+    const toStore = (fits: (row: Stock) => boolean) =>
+      chooseStock(
+        db,
+        random,
+        { store: bound.to_store, article: from.article },
+        (row) => !transferObstacle(from, row, least) && row.on_hand < from.on_hand && isNeediest(db, row) && fits(row),
+      )
+    // Help comes from near by, to where there is less.
+    const { city } = db.stores.get(from.store)!
+    const to = toStore((row) => db.stores.get(row.store)!.city === city) ?? toStore(() => true)
     if (!to) return null
     const quantity = bound.quantity ?? upTo(random, Math.min(8, availableOf(from), roomOf(to)))
     return { article: from.article, from_store: from.store, to_store: to.store, quantity }
@@ -118,7 +128,11 @@ const reorderStock = tool({
         db,
         random,
         bound,
-        (stock) => !reorderObstacle(db, db.articles.get(stock.article)!, stock, least),
+        // Of what there is plenty nobody orders more.
+        (stock) =>
+          2 * (stock.on_hand + stock.incoming) <= stock.capacity &&
+          isNeediest(db, stock) &&
+          !reorderObstacle(db, db.articles.get(stock.article)!, stock, least),
       )
       if (!row) continue
       const { pack, warehouse } = db.articles.get(row.article)!

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ref } from '../../kernel/fields.js'
-import { countObstacle, LIMITS, markdownObstacle, reducedPrice, roomOf, stockOf } from '../rules.js'
-import { chooseStock } from '../sampling.js'
+import { countObstacle, isLow, LIMITS, markdownObstacle, reducedPrice, roomOf, stockOf } from '../rules.js'
+import { chooseStock, isNeediest } from '../sampling.js'
 import { money, pieces, tool } from '../schema.js'
 
 const MARKDOWNS = [10, 15, 20, 25, 30, 40, 50]
@@ -37,7 +37,11 @@ const markDownArticle = tool({
         db,
         random,
         bound,
-        (stock) => !markdownObstacle(db.articles.get(stock.article)!, stock, percent, today()),
+        // What runs low anyway sells at its price.
+        (stock) =>
+          !isLow(stock) &&
+          isNeediest(db, stock) &&
+          !markdownObstacle(db.articles.get(stock.article)!, stock, percent, today()),
       )
       if (row) return { article: row.article, store: row.store, percent }
     }
@@ -84,10 +88,11 @@ const countStock = tool({
       db,
       random,
       bound,
-      (stock) => !countObstacle(stock, bound.counted ?? stock.on_hand, today()),
+      (stock) => isNeediest(db, stock) && !countObstacle(stock, bound.counted ?? stock.on_hand, today()),
     )
     if (!row) return null
-    const off = random.chance(0.2) ? random.int(-9, 6) : random.int(-3, 2)
+    // More is missing than turns up, and now and then so much that it has to be counted again.
+    const off = random.chance(0.06) ? random.int(-9, 6) : random.int(-3, 1)
     const least = Math.max(row.reserved, row.on_hand + off)
     return {
       article: row.article,

@@ -4,7 +4,7 @@ import { ref } from '../../kernel/fields.js'
 import { refund, restock } from '../changes.js'
 import { customerOf, LIMITS, returnObstacle, wasDelivered } from '../rules.js'
 import { money, tool } from '../schema.js'
-import { REVIEW_TEXTS } from '../words.js'
+import { reviewOf } from '../words.js'
 import { ratingOf } from './catalogue.js'
 
 const returnItem = tool({
@@ -73,7 +73,8 @@ const writeReview = tool({
       ({ product }) => !db.reviews.has(product) && wasDelivered(db, product),
     )
     if (!row) return null
-    return { stars: random.int(1, 5), text: random.pick(REVIEW_TEXTS), ...bound, product: row.product }
+    const stars = bound.stars ?? random.pick([1, 2, 3, 4, 4, 5, 5])
+    return { stars, text: reviewOf(random, row.category, stars), ...bound, product: row.product }
   },
   run({ product, stars, text }, { rowOf, db, fail, today }) {
     const row = rowOf('products', product)

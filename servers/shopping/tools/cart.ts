@@ -4,6 +4,9 @@ import { ref } from '../../kernel/fields.js'
 import { cartBill, cartLines, couponObstacle, customerOf, LIMITS, worthOf } from '../rules.js'
 import { money, quantity, type ShoppingDb, type ShoppingView, tool, type Variant } from '../schema.js'
 
+/** What costs more is bought one at a time. Currency units. */
+const FOR_ONE = 60
+
 /** How many more of the variant the cart can take. */
 function roomFor(db: ShoppingView, { variant, stock }: Variant): number {
   const line = db.cart_lines.get(variant)
@@ -41,7 +44,8 @@ const addToCart = tool({
     const wanted = bound.quantity ?? 1
     const row = choose(db.variants, random, bound.variant, (variant) => roomFor(db, variant) >= wanted)
     if (!row) return null
-    return { variant: row.variant, quantity: bound.quantity ?? random.int(1, Math.min(3, roomFor(db, row))) }
+    const pieces = row.price > FOR_ONE ? 1 : random.pick([1, 1, 1, 2, 2, 3])
+    return { variant: row.variant, quantity: bound.quantity ?? Math.min(pieces, roomFor(db, row)) }
   },
   run({ variant, quantity }, { rowOf, db, fail }) {
     const row = rowOf('variants', variant)

@@ -54,7 +54,7 @@ const browseProducts = tool({
   pages: { products: 'short' },
   annotations: { readOnly: true },
   ask: [
-    'browse the products of {brand}[ in {category}][ up to {max_price}]',
+    'browse the products of {brand}[ in {category}][ for up to {max_price}]',
     'show me what {brand} offers[ in the category {category}][ for at most {max_price}]',
     'list what the shop has from {brand}[, only {category}][, for {max_price} or less]',
     'see which products are made by {brand}[ for {category}][, none above {max_price}]',
@@ -111,7 +111,7 @@ const searchProducts = tool({
     const [word] = random.sample(row.title.split(' '), 1) as [string]
     const rare = db.products.count(({ words }) => words.includes(word.toLowerCase())) <= 3
     return {
-      text: rare && random.chance(0.5) ? word : row.title,
+      text: rare && random.chance(0.2) ? word : row.title,
       ...(random.chance(0.3) ? { category: row.category } : {}),
       ...(random.chance(0.3) ? { max_price: roundAbove(row.price) } : {}),
       ...bound,

@@ -51,7 +51,7 @@ const applyCoupon = tool({
   }),
   annotations: { readOnly: false },
   establishes: ['coupon_applied'],
-  needs: ['cart_filled'],
+  needs: ['cart_filled', 'coupon_freed'],
   ask: [
     'apply {coupon} to my cart',
     'use {coupon} for what is in the cart',
@@ -87,6 +87,7 @@ const removeCoupon = tool({
     total: money.describe('Without shipping'),
   }),
   annotations: { readOnly: false },
+  establishes: ['coupon_freed'],
   needs: ['coupon_applied'],
   ask: [
     'take the coupon off my cart',

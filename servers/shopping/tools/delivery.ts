@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { choose } from '../../kernel/choose.js'
+import { choose, pickFrom } from '../../kernel/choose.js'
 import { addDays } from '../../kernel/dates.js'
 import { common, ref } from '../../kernel/fields.js'
 import { addressIn, CITIES, parseAddress } from '../../kernel/gazetteer.js'
 import { slug } from '../../kernel/text.js'
 import { cartBill, cartLines, customerOf, LIMITS, shippingOptions } from '../rules.js'
 import { money, SHIPPINGS, tool } from '../schema.js'
-import { ADDRESS_NAMES } from '../words.js'
+import { ADDRESS_NAMES, ANYWHERE } from '../words.js'
 
 const addressEntry = z.object({
   name: z.string(),
@@ -57,7 +57,10 @@ const addDeliveryAddress = tool({
   sample({ db, random, bound }) {
     if (db.delivery_addresses.count() >= LIMITS.addresses) return null
     const free = ADDRESS_NAMES.filter((name) => !db.delivery_addresses.has(slug(name)))
-    return { name: random.pick(free), address: addressIn(random, random.pick(CITIES).city), ...bound }
+    // An address that another world has shown belongs to no hut in the woods.
+    const fitting = bound.address === undefined ? free : free.filter((name) => ANYWHERE.includes(name))
+    const name = pickFrom(random, fitting)
+    return name === undefined ? null : { name, address: addressIn(random, random.pick(CITIES).city), ...bound }
   },
   run({ name, address }, { db, fail }) {
     const place = parseAddress(address) ?? fail('address_not_found', `There is no ${address}.`)

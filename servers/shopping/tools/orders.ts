@@ -109,11 +109,12 @@ const listOrders = tool({
   ask: [
     'list my {status} orders',
     'show me the orders that are {status}',
-    'look up which of my orders are {status}',
-    'tell me which orders have the status {status}',
+    'go through my {status} orders',
+    'tell me which of my orders are {status}',
   ],
   sample({ db, random, bound }) {
-    const row = choose(db.orders, random, undefined)
+    // Orders that were called off are seldom looked for.
+    const row = choose(db.orders, random, undefined, ({ status }) => status !== 'cancelled' || random.chance(0.2))
     return row ? { status: row.status, ...bound } : { status: random.pick(ORDER_STATUSES), ...bound }
   },
   run({ status }, { db }) {
@@ -152,7 +153,8 @@ const showOrder = tool({
     'look up the details of {order}',
   ],
   sample({ db, random, bound }) {
-    const row = choose(db.orders, random, bound.order)
+    // Of what was called off nobody asks when it arrives.
+    const row = choose(db.orders, random, bound.order, ({ status }) => status !== 'cancelled')
     return row ? { order: row.order } : null
   },
   run({ order }, context) {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { choose } from '../../kernel/choose.js'
 import { timeOf } from '../../kernel/dates.js'
 import { ref } from '../../kernel/fields.js'
 import { ascending } from '../../kernel/lists.js'
@@ -6,9 +7,9 @@ import { flightOf, lapseHolds, roomsLeft } from '../availability.js'
 import { bookFlightObstacle, bookHotelObstacle, holdUntil, rangeObstacle } from '../booking-rules.js'
 import { flightCalled } from '../lookup.js'
 import { cabinOf, flightTitle, LIMITS, stayTitle } from '../rules.js'
-import { dayAt, someFlight } from '../sampling.js'
-import { type Booking, cityField, dateField, type Itinerary, type TravelView, tool } from '../schema.js'
-import { DATES, dayOf } from '../time.js'
+import { goalOf, isWayOf, newestTrip, someFlight, stayIn } from '../sampling.js'
+import { type Booking, cityField, dateField, type Itinerary, tool } from '../schema.js'
+import { dayOf } from '../time.js'
 import { cityAt, cityNumber, FARES } from '../timetable.js'
 
 const nights = z.int().min(1).max(14)
@@ -43,13 +44,6 @@ function heldBooking({ itinerary, traveller }: Itinerary, now: string): Omit<Boo
 
 const confirmation = (row: Booking) => ({ ...row, held_until: timeOf(row.held_until!) })
 
-/** Where the traveller's last flight lands. */
-function lastCity(db: TravelView, traveller: string): number | undefined {
-  const rows = db.bookings.by('traveller', traveller).filter(({ flight, status }) => flight && status === 'confirmed')
-  const last = rows.at(-1)?.flight
-  return last ? flightOf(db, last)?.to : undefined
-}
-
 const bookFlight = tool({
   name: 'book_flight',
   description: `Book a seat on a flight for the traveller of an itinerary. It is held for ${LIMITS.holdMinutes} minutes, in which it has to be paid for. A basic fare cannot be changed, refunded or given a seat; standard refunds half, flex and business all.`,
@@ -70,14 +64,18 @@ const bookFlight = tool({
   sample(sampling) {
     const { db, random, bound, now } = sampling
     for (let attempt = 0; attempt < 12; attempt++) {
-      const itinerary = bound.itinerary ? db.itineraries.get(bound.itinerary) : random.pick(db.itineraries.list())
+      const known = bound.flight === undefined ? undefined : flightOf(db, bound.flight)
+      const itinerary = choose(
+        db.itineraries,
+        random,
+        bound.itinerary,
+        (row) => known === undefined || isWayOf(row, [known.from, known.to]),
+      )
       if (!itinerary) return null
-      const from = random.chance(0.6) ? lastCity(db, itinerary.traveller) : undefined
-      const flight = bound.flight
-        ? flightOf(db, bound.flight)
-        : someFlight(sampling, from === undefined ? {} : { from })
+      const flight = bound.flight === undefined ? someFlight(sampling, { to: goalOf(itinerary) }) : known
       const fare = bound.fare ?? random.pick(FARES)
-      if (!flight || bookFlightObstacle(db, now(), itinerary, flight, fare)) continue
+      if (!flight || !isWayOf(itinerary, [flight.from, flight.to])) continue
+      if (bookFlightObstacle(db, now(), itinerary, flight, fare)) continue
       return { itinerary: itinerary.itinerary, flight: flight.flight, fare }
     }
     return null
@@ -124,11 +122,14 @@ const searchHotels = tool({
     'look up which hotels in {city} have a room for a {nights}-night stay that begins on {date}',
     'show me the hotels for a {nights}-night visit to {city} from {date}',
   ],
-  sample({ db, random, bound, now }) {
+  sample(sampling) {
+    const { db, random, bound, now } = sampling
     for (let attempt = 0; attempt < 6; attempt++) {
-      const { city } = random.pick(db.hotels.list())
-      const day = random.int(dayAt(now()) + 1, DATES.length - 7)
-      const args = { city, date: DATES[day]!, nights: random.int(1, 5), ...bound }
+      const goal = random.chance(0.5) ? goalOf(newestTrip(db)) : undefined
+      const city = bound.city ?? (goal === undefined ? random.pick(db.hotels.list()).city : cityAt(goal).city)
+      const number = cityNumber(city)
+      if (number === undefined) return null
+      const args = { city, ...stayIn(sampling, number), ...bound }
       const first = dayOf(args.date)
       if (first === undefined || rangeObstacle(now(), args.date, args.nights)) continue
       const free = db.hotels.by('city', args.city).some((row) => roomsLeft(db, row, first, args.nights, now()) > 0)
@@ -168,15 +169,23 @@ const bookHotel = tool({
     'reserve a room at {hotel} from {date} for {itinerary}, a {nights}-night stay',
     'put a {nights}-night stay at {hotel} beginning on {date} into {itinerary}',
   ],
-  sample({ db, random, bound, now }) {
+  sample(sampling) {
+    const { db, random, bound, now } = sampling
     for (let attempt = 0; attempt < 12; attempt++) {
-      const itinerary = bound.itinerary ? db.itineraries.get(bound.itinerary) : random.pick(db.itineraries.list())
-      const hotel = bound.hotel ? db.hotels.get(bound.hotel) : random.pick(db.hotels.list())
-      if (!itinerary || !hotel) return null
-      const date = bound.date ?? DATES[random.int(dayAt(now()) + 1, DATES.length - 7)]!
-      const stay = bound.nights ?? random.int(1, 5)
-      if (bookHotelObstacle(db, now(), itinerary, hotel, date, stay)) continue
-      return { itinerary: itinerary.itinerary, hotel: hotel.hotel, date, nights: stay }
+      const goal = bound.itinerary === undefined ? undefined : db.itineraries.get(bound.itinerary)
+      const hotel = choose(
+        db.hotels,
+        random,
+        bound.hotel,
+        (row) => goal === undefined || isWayOf(goal, [cityNumber(row.city)!]),
+      )
+      if (!hotel) return null
+      const city = cityNumber(hotel.city)!
+      const itinerary = choose(db.itineraries, random, bound.itinerary, (row) => isWayOf(row, [city]))
+      if (!itinerary) return null
+      const { date, nights } = { ...stayIn(sampling, city), ...bound }
+      if (bookHotelObstacle(db, now(), itinerary, hotel, date, nights)) continue
+      return { itinerary: itinerary.itinerary, hotel: hotel.hotel, date, nights }
     }
     return null
   },

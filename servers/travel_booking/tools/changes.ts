@@ -23,8 +23,8 @@ const addBaggage = tool({
   annotations: { readOnly: false },
   ask: [
     'add {bags} to the checked bags of {booking}',
-    'increase the checked bags on {booking} by {bags}',
-    'raise the number of checked bags on {booking} by {bags}',
+    'add {bags} bags of checked luggage to {booking}',
+    'order {bags} bags of luggage more for {booking}',
     'add {bags} more to the checked baggage of {booking}',
   ],
   sample({ db, random, bound, now }) {

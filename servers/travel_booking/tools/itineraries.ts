@@ -97,9 +97,11 @@ const getItinerary = tool({
     'tell me what {itinerary} costs in total',
     'tell me which bookings {itinerary} holds',
   ],
-  sample({ db, random, bound }) {
-    if (bound.itinerary !== undefined) return { itinerary: bound.itinerary }
-    return { itinerary: random.pick(random.chance(0.8) ? db.bookings.list() : db.itineraries.list()).itinerary }
+  sample({ db, random, bound, now }) {
+    const isBooked = (itinerary: string): boolean => liveBookings(db, itinerary, now()).length > 0
+    // Where nothing is booked there is nothing to see.
+    const row = choose(db.itineraries, random, bound.itinerary, ({ itinerary }) => isBooked(itinerary))
+    return row ? { itinerary: row.itinerary } : null
   },
   run(args, context) {
     const { title, itinerary } = context.rowOf('itineraries', args.itinerary)

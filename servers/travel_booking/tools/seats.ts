@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { choose } from '../../kernel/choose.js'
 import { ref } from '../../kernel/fields.js'
-import { flightOf, lapseHolds, seatsToChoose } from '../availability.js'
+import { PAGE } from '../../kernel/lists.js'
+import { flightOf, lapseHolds, saltOf, seatsToChoose } from '../availability.js'
 import { seatObstacle } from '../booking-rules.js'
 import { type Booking, type TravelView, tool } from '../schema.js'
-import { cabinOfSeat } from '../timetable.js'
+import { cabinOfSeat, hashOf } from '../timetable.js'
 
 const POSITIONS = ['window', 'aisle'] as const
 
@@ -13,6 +14,10 @@ const positionOf = (seat: string): (typeof POSITIONS)[number] => (/[AD]$/.test(s
 /** Free seats in the cabin of a flight booking. */
 const seatsFor = (db: TravelView, row: Booking, now: string): string[] =>
   seatsToChoose(db, flightOf(db, row.flight!)!, row.cabin!, now)
+
+/** Where the traveller of the booking likes to sit: looked for and chosen alike. */
+const favourite = (db: TravelView, { traveller }: Booking): (typeof POSITIONS)[number] =>
+  POSITIONS[hashOf(saltOf(db), 9, traveller.length, traveller.charCodeAt(0)) % POSITIONS.length]!
 
 const findFreeSeats = tool({
   name: 'find_free_seats',
@@ -42,10 +47,11 @@ const findFreeSeats = tool({
       db.bookings,
       random,
       bound.booking,
-      (candidate) => seatObstacle(db, now(), candidate) === undefined,
+      // Who has a seat does not look for one.
+      (candidate) => candidate.seat === null && seatObstacle(db, now(), candidate) === undefined,
     )
     if (!row) return null
-    return { booking: row.booking, ...(random.chance(0.3) ? { position: random.pick(POSITIONS) } : {}), ...bound }
+    return { booking: row.booking, ...(random.chance(0.3) ? { position: favourite(db, row) } : {}), ...bound }
   },
   run({ booking, position }, context) {
     const { unless, rowOf, db } = context
@@ -90,7 +96,14 @@ const chooseSeat = tool({
       seatObstacle(db, now(), row) === undefined &&
       (bound.seat === undefined ? free(row).length > 0 : free(row).includes(bound.seat))
     const row = choose(db.bookings, random, bound.booking, fits)
-    return row ? { booking: row.booking, seat: bound.seat ?? random.pick(free(row)) } : null
+    if (!row) return null
+    // One of the first that a search shows, and where this traveller likes to sit.
+    const seats = free(row)
+    const liked = seats.filter((seat) => positionOf(seat) === favourite(db, row))
+    return {
+      booking: row.booking,
+      seat: bound.seat ?? random.pick((liked.length > 0 ? liked : seats).slice(0, PAGE.short)),
+    }
   },
   run({ booking, seat }, context) {
     const { unless, rowOf, db, fail } = context

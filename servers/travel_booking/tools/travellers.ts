@@ -5,6 +5,8 @@ import { ref } from '../../kernel/fields.js'
 import { mentioning } from '../../kernel/text.js'
 import { tool } from '../schema.js'
 
+/** Days before its end at which a passport is replaced. */
+const SOON = 540
 /** Days for which a passport is issued at most. */
 const PASSPORT_DAYS = 3653
 
@@ -30,11 +32,11 @@ const findTraveller = tool({
     'find the traveller {name}',
     'look up {name} among the travellers',
     'find the traveller called {name}',
-    'search the travellers for {name}',
+    'check the loyalty points and the passport of {name}',
   ],
   sample({ db, random, bound }) {
     const { name } = random.pick(db.travellers.list())
-    return { name: random.chance(0.25) ? random.pick(name.split(' ')) : name, ...bound }
+    return { name: random.chance(0.15) ? name.split(' ').at(-1)! : name, ...bound }
   },
   run({ name }, { db }) {
     const matches = mentioning(name)
@@ -59,7 +61,9 @@ const updatePassport = tool({
   ],
   sample({ db, random, bound, today }) {
     const last = addDays(today(), 3100)
-    const row = choose(db.travellers, random, bound.traveller, ({ passport_expires }) => passport_expires < last)
+    // People get a new passport when the old one runs out.
+    const soon = addDays(today(), SOON)
+    const row = choose(db.travellers, random, bound.traveller, ({ passport_expires }) => passport_expires < soon)
     return row ? { traveller: row.traveller, expires: addDays(last, random.int(0, 550)), ...bound } : null
   },
   run({ traveller, expires }, { rowOf, db, fail, today }) {

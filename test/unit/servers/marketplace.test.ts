@@ -27,7 +27,7 @@ import { type Call, refusal, succeed } from '../../support/session-calls.js'
 import { checkWorldContract } from '../../support/world-contract.js'
 
 /** A world in which an auction that you won is overdue for payment, and a buyer who made you an offer is poor. */
-const IN_DEBT = 21
+const IN_DEBT = 2
 
 const stateOf = (session: Session) => session.db as unknown as MarketView
 const open = (seed: number) => Session.open(generateWorld(marketplace, seed))
