@@ -87,7 +87,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   copy_file: {
     goal: 'copy a file',
     answer: 'The copy is {file}, with {bytes} bytes.',
-    next: ['rename_file', 'replace_text', 'append_to_file', 'change_file_permissions'],
+    next: ['replace_text', 'append_to_file', 'change_file_permissions'],
   },
   make_directory: {
     goal: 'make a directory',
