@@ -17,11 +17,11 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   find_faulty_devices: {
     goal: 'find devices with a problem',
     answer:
-      '{found:device} {found=has|have} that problem[: {devices*{name}[ with {battery} percent battery] ({status})}]. You have {spare_batteries:spare battery}.',
+      '{found:device} {found=has|have} that problem[: {devices*{name} ({status}[, battery at {battery} percent])}]. You have {spare_batteries:spare battery}.',
   },
   reconnect_device: {
     goal: 'reconnect a device',
-    answer: '{name} is back online ({status}).',
+    answer: '{name} is back online, currently {status}.',
     next: [
       'update_firmware',
       'set_light',
@@ -56,7 +56,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   move_cover: {
     goal: 'open or close a blind',
     answer: '{name} is {position} percent open now.',
-    next: ['save_scene', 'set_thermostat', 'set_home_mode', 'run_scene'],
+    next: ['save_scene', 'set_thermostat', 'set_home_mode'],
   },
   lock_door: { goal: 'lock a door', answer: '{name} is {status}.', next: ['set_home_mode'] },
   unlock_door: { goal: 'unlock a door', answer: '{name} is {status}.' },
@@ -92,7 +92,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   save_scene: {
     goal: 'save how a room is set as a scene',
-    answer: 'The scene {name} of the room is saved with {devices:device}.',
+    answer: 'I saved the scene {name}, which sets {devices:device}.',
     next: ['create_automation'],
   },
   run_scene: {

@@ -13,7 +13,8 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   list_place_categories: {
     goal: 'see what kinds of places a city has',
-    answer: '{city} has {categories*{places} of the kind {category}}.',
+    answer:
+      'These are the kinds of places in {city}, with how many there are of each: {categories*{category} ({places})}.',
   },
   search_places: { goal: 'find a place on the map', answer: 'I found {found:place}[: {places*{name}, {address}}].' },
   nearest_places: {
@@ -23,12 +24,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   find_reachable_places: {
     goal: 'see which places I can get to quickly',
-    answer: 'You can reach {found:place}[: {places*{name} at {address} in {minutes} minutes}].',
+    answer: 'You can reach {found:place}[: {places*{name} at {address}, {minutes} minutes away}].',
   },
   get_place: {
     goal: 'see when a place is open',
     answer:
-      '{name} at {address} is a {category} rated {rating}, open from {opens} to {closes}[ except on {closed_on}]. It is {open_now?open|closed} right now.',
+      '{name} at {address} is a {category} rated {rating}, open from {opens} to {closes}[ except on {closed_on}s]. It is {open_now?open|closed} right now.',
   },
   measure_distance: {
     goal: 'measure a distance',

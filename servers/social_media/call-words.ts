@@ -4,7 +4,7 @@ import type { CallWords } from '../kernel/define-server.js'
 export const callWords: Readonly<Record<string, CallWords>> = {
   find_profile: {
     goal: "look for somebody's profile",
-    answer: 'I found {found:profile}[: {profiles*{name} ({followers:follower}[, {private}])}].',
+    answer: 'I found {found:profile}[: {profiles*{name} ({followers:follower}{private?, private|})}].',
   },
   search_posts: {
     goal: 'look for a post',
@@ -38,12 +38,12 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   },
   follow_profile: {
     goal: 'follow somebody',
-    answer: 'You follow {name} now ({relation}); the profile has {followers:follower}.',
+    answer: '{name} has {followers:follower} now, and you are listed as "{relation}".',
     next: ['send_direct_message'],
   },
   answer_follow_request: {
     goal: 'answer a follow request',
-    answer: 'I answered the request: {name} is now a {relation}, and you have {your_followers:follower}.',
+    answer: 'I answered the follow request of {name} with "{@answer}"; you have {your_followers:follower} now.',
     next: ['send_direct_message'],
   },
   restrict_profile: { goal: 'mute or block somebody', answer: '{name} is {restriction} now.' },

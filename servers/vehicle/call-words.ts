@@ -5,17 +5,17 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   start_engine: {
     goal: 'start the car',
     answer:
-      'The engine is {engine} for {name}; the seat and the {temperature} degrees are set, with a top speed of {top_speed} km/h.',
+      'The engine is {engine} for {name}: seat position {seat}, {temperature} degrees, and at most {top_speed} km/h for now.',
     next: ['set_cabin_climate', 'play_playlist', 'start_navigation', 'set_headlights', 'move_window', 'shift_gear'],
   },
   stop_engine: {
     goal: 'switch the engine off',
-    answer: 'The engine is {engine} with {charge} percent of charge[, at {name} after {km} km].',
+    answer: 'The engine is {engine}, and the battery holds {charge} percent[; the trip to {name} was {km} km].',
     next: ['operate_door', 'switch_charging'],
   },
   set_brake: {
     goal: 'put a brake on or off',
-    answer: 'The foot brake is {foot_brake} and the parking brake {parking_brake}.',
+    answer: 'The foot brake is {foot_brake} and the parking brake is {parking_brake} now.',
     next: ['start_engine', 'shift_gear', 'accelerate_to', 'set_guard_mode'],
   },
   shift_gear: {
@@ -59,7 +59,7 @@ export const callWords: Readonly<Record<string, CallWords>> = {
     answer: 'It will be {temperature} degrees in the {zone} zone; outside it is {outside}.',
     next: ['play_playlist'],
   },
-  play_playlist: { goal: 'play some music', answer: '{title} is playing, {songs:song} at volume {volume}.' },
+  play_playlist: { goal: 'play some music', answer: '{title} is playing at volume {volume}; it has {songs:song}.' },
   find_destination: {
     goal: 'find a destination',
     answer: 'I found {found:destination}[: {destinations*{name} in {city}, {km} km away[ ({offer})]}].',
@@ -81,8 +81,8 @@ export const callWords: Readonly<Record<string, CallWords>> = {
   switch_charging: {
     goal: 'plug the charging cable in or out',
     answer:
-      'Charging at {name} is {charging}, with {charge} percent in the battery[; {added_kwh} kWh were added for {cost}].',
+      'Charging at {name} is {charging} now, with {charge} percent in the battery[; {added_kwh} kWh were added for {cost}].',
     next: ['start_engine'],
   },
-  book_service: { goal: 'book a repair', answer: 'The repair of {title} is {status} for {date}.' },
+  book_service: { goal: 'book a repair', answer: 'The repair of "{title}" at {garage} is {status} for {date}.' },
 }
